@@ -1,0 +1,182 @@
+# Builds, tests and installs Weir; `make help` lists the targets.
+#
+# Everything made lies below $(BUILD). The sanitizer and fuzz builds are this same file run again with another
+# BUILD and SANITIZE, so there is one list of flags. What a target runs, beyond the compiler, is in scripts/.
+
+ifeq ($(origin CC),default)
+CC = gcc
+endif
+CFLAGS ?= -O2 -g
+WERROR ?= -Werror
+BUILD ?= build
+SANITIZE ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+LIBDIR ?= $(PREFIX)/lib
+FUZZ_SECONDS ?= 60
+CORPUS ?=
+
+# (The dot in the pattern stands for a number sign, which make would take for a comment.)
+VERSION := $(shell sed -n 's/^.define WEIR_VERSION  *"\(.*\)".*/\1/p' include/weir/weir.h)
+SONAME := libweir.so.0
+
+sanitizers = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+# Sanitizers make gcc see ghosts ("may be used uninitialized"), so there a warning stays a warning.
+warnings = -Wall -Wextra $(if $(SANITIZE),,$(WERROR))
+compile = $(CC) -std=c17 $(CFLAGS) $(warnings) $(sanitizers) -D_GNU_SOURCE -pthread -MMD -MP -MF $@.d
+internal = -Isrc -Iinclude
+link = $(CC) $(CFLAGS) $(sanitizers) $(LDFLAGS) -pthread
+
+# src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
+sources := $(wildcard src/*/*.c src/*/*/*.c)
+cli_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter src/cli/%,$(sources)))
+library_objects := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(filter-out src/cli/%,$(sources)))
+
+programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)))
+unit_tests := $(call programs,unit/*_test.c)
+api_tests := $(call programs,api/*.c)
+fuzz_targets := $(call programs,fuzz/*_fuzz.c)
+libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
+
+.DELETE_ON_ERROR:
+.PHONY: FORCE all help demo test asan tsan fuzz bench corpus format tidy install uninstall clean \
+	unit-tests api-tests fuzz-targets libfuzzer-targets
+
+all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo
+	@echo "  CC=clang, CFLAGS=..., BUILD=DIR, SANITIZE=address,undefined change how it is built."
+
+# --- building -----------------------------------------------------------------------------------------------
+
+$(BUILD)/weir: $(cli_objects) $(BUILD)/libweir.a
+	$(link) -o $@ $^
+
+$(BUILD)/libweir.a: $(library_objects)
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# A sanitizer's runtime comes with the program, so only the plain library can be checked for missing symbols.
+$(BUILD)/$(SONAME): $(library_objects)
+	$(link) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^
+
+$(BUILD)/libweir.so: $(BUILD)/$(SONAME)
+	@ln -sf $(SONAME) $@
+
+$(library_objects): visibility = -fPIC -fvisibility=hidden
+$(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(compile) $(internal) $(visibility) -c -o $@ $<
+
+# Objects depend on this file, which changes only when the flags do: `make CC=clang` rebuilds, `make` does not.
+$(BUILD)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(compile) $(LDFLAGS)' | cmp -s - $@ || echo '$(compile) $(LDFLAGS)' > $@
+
+# --- test programs ------------------------------------------------------------------------------------------
+
+unit-tests: $(unit_tests)
+api-tests: $(api_tests)
+fuzz-targets: $(fuzz_targets)
+libfuzzer-targets: $(libfuzzer_targets)
+
+$(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a -lcmocka
+
+# As a program outside this tree would be built: public header only, shared library.
+$(BUILD)/tests/api/%: tests/api/%.c $(BUILD)/libweir.so
+	@mkdir -p $(@D)
+	$(compile) -Iinclude $(LDFLAGS) -o $@ $< -L$(BUILD) -lweir -Wl,-rpath,$(abspath $(BUILD))
+
+# A fuzz target that reads the files it is given, for inputs kept as regression tests; no fuzzer needed.
+$(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a
+
+$(BUILD)/tests/fuzz/driver.o: tests/fuzz/driver.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(compile) -c -o $@ $<
+
+$(BUILD)/libfuzzer/%: tests/fuzz/%.c $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(compile) $(internal) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)/libweir.a
+
+$(BUILD)/tests/tokens: tests/tokens.c
+	@mkdir -p $(@D)
+	$(compile) -o $@ $<
+
+# --- running ------------------------------------------------------------------------------------------------
+# Each first looks for the tools it needs (scripts/setup) and installs what is missing.
+
+demo: ## build, and read one of the kernels in examples/
+	@scripts/setup demo
+	@$(MAKE) --no-print-directory -s all
+	@BUILD=$(BUILD) scripts/demo
+
+test: ## run every test
+	@CC=$(CC) scripts/setup test
+	@CC=$(CC) scripts/test
+
+asan: ## run the unit, golden and malformed tests under the address and undefined-behaviour sanitizers
+	@CC=$(CC) scripts/setup test
+	@CC=$(CC) scripts/test asan
+
+tsan: ## run the thread test under the thread sanitizer
+	@CC=$(CC) scripts/setup test
+	@CC=$(CC) scripts/test threads
+
+fuzz: ## fuzz for FUZZ_SECONDS (60) altogether
+	@scripts/setup fuzz
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) scripts/fuzz
+
+bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
+	@scripts/setup bench
+	@$(MAKE) --no-print-directory -s all
+	@BUILD=$(BUILD) scripts/bench
+
+corpus: ## read, print and compare every kernel below CORPUS=DIR
+	@test -n "$(CORPUS)" || { echo "make corpus needs CORPUS=DIR, a folder of .ttgir and .mlir files" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/tokens
+	@BUILD=$(BUILD) scripts/corpus "$(CORPUS)"
+
+format: ## lay out the C sources with clang-format
+	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch])
+
+tidy: ## look over the C sources with clang-tidy
+	clang-tidy --quiet $(sources) -- -std=c17 -D_GNU_SOURCE $(internal)
+
+# --- installing ---------------------------------------------------------------------------------------------
+
+bin = $(DESTDIR)$(PREFIX)/bin
+lib = $(DESTDIR)$(LIBDIR)
+header = $(DESTDIR)$(PREFIX)/include/weir
+manual = $(DESTDIR)$(PREFIX)/share/man/man1
+completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+
+install: all ## install below PREFIX (/usr/local), itself below DESTDIR
+	@test -n "$(VERSION)" || { echo "include/weir/weir.h defines no WEIR_VERSION" >&2; exit 1; }
+	install -d $(bin) $(lib)/pkgconfig $(header) $(manual) $(completion)
+	install -m 755 $(BUILD)/weir $(bin)/weir
+	install -m 644 $(BUILD)/libweir.a $(lib)/libweir.a
+	install -m 755 $(BUILD)/$(SONAME) $(lib)/libweir.so.$(VERSION)
+	ln -sf libweir.so.$(VERSION) $(lib)/$(SONAME)
+	ln -sf $(SONAME) $(lib)/libweir.so
+	install -m 644 include/weir/weir.h $(header)/weir.h
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' weir.pc.in \
+		> $(lib)/pkgconfig/weir.pc
+	install -m 644 man/weir.1 $(manual)/weir.1
+	install -m 644 completions/weir.bash $(completion)/weir
+
+uninstall: ## remove what install put there
+	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \
+		$(header)/weir.h $(manual)/weir.1 $(completion)/weir
+	-rmdir $(header) 2>/dev/null
+
+clean: ## remove everything made
+	rm -rf $(BUILD)
+
+-include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
+	$(libfuzzer_targets) $(BUILD)/tests/fuzz/driver.o $(BUILD)/tests/tokens)

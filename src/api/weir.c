@@ -1,0 +1,295 @@
+/* The public API over the floors below. Handles are the structures themselves, or small boxes around them. */
+#include "weir/weir.h"
+
+#include "ir/optable.h"
+#include "ir/print.h"
+#include "mlir/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct weir_context {
+    char error[256];
+};
+
+struct weir_file {
+    weir_context *context;
+    Source *source;
+    Units units;
+};
+
+struct weir_module {
+    Module module;
+    Diagnostics diagnostics;
+    bool ok;
+};
+
+static weir_string public(Str s) {
+    return (weir_string){s.data ? s.data : "", s.size};
+}
+
+const char *weir_version(void) {
+    return WEIR_VERSION;
+}
+
+/* ---- Contexts and files ---------------------------------------------------------------------- */
+
+weir_context *weir_create(void) {
+    return calloc(1, sizeof(weir_context));
+}
+
+void weir_destroy(weir_context *context) {
+    free(context);
+}
+
+const char *weir_error(const weir_context *context) {
+    return context->error;
+}
+
+static void set_error(weir_context *context, const char *sentence) {
+    snprintf(context->error, sizeof context->error, "%s", sentence);
+}
+
+static weir_file *open_source(weir_context *context, Source *source, const char *problem) {
+    weir_file *file = source ? calloc(1, sizeof *file) : NULL;
+    if (file && units_find(source, &file->units)) {
+        file->context = context;
+        file->source = source;
+        return file;
+    }
+    set_error(context, source ? "there is not enough memory" : problem);
+    free(file);
+    source_free(source);
+    return NULL;
+}
+
+weir_file *weir_open(weir_context *context, const char *path) {
+    const char *problem = NULL;
+    Source *source = source_read(path, &problem);
+    return open_source(context, source, problem);
+}
+
+weir_file *weir_open_buffer(weir_context *context, const char *name, const char *data, size_t size) {
+    return open_source(context, source_copy(name, data, size),
+                       size > SOURCE_LARGEST ? "it is larger than 4 GiB" : "there is not enough memory");
+}
+
+void weir_close(weir_file *file) {
+    if (!file)
+        return;
+    units_free(&file->units);
+    source_free(file->source);
+    free(file);
+}
+
+const char *weir_file_name(const weir_file *file) {
+    return file->source->name;
+}
+
+size_t weir_file_size(const weir_file *file) {
+    return file->source->size;
+}
+
+int weir_file_is_pass_log(const weir_file *file) {
+    return file->units.dump;
+}
+
+size_t weir_module_count(const weir_file *file) {
+    return file->units.count;
+}
+
+weir_module_info weir_module_info_of(weir_file *file, size_t index) {
+    if (index >= file->units.count)
+        return (weir_module_info){0};
+    const Unit *unit = &file->units.items[index];
+    return (weir_module_info){public(unit->header), public(unit->when), public(unit->pass), public(unit->argument),
+                              source_place(file->source, unit->begin).line, unit->end - unit->begin};
+}
+
+/* ---- Parsing --------------------------------------------------------------------------------- */
+
+static int by_place(const void *a, const void *b) {
+    const Diagnostic *x = a, *y = b;
+    if (x->place.line != y->place.line)
+        return x->place.line < y->place.line ? -1 : 1;
+    return (x->place.column > y->place.column) - (x->place.column < y->place.column);
+}
+
+weir_module *weir_parse(weir_file *file, size_t index, unsigned flags) {
+    weir_module *module = index < file->units.count ? calloc(1, sizeof *module) : NULL;
+    if (!module) {
+        set_error(file->context, index < file->units.count ? "there is not enough memory" : "there is no such module");
+        return NULL;
+    }
+    ReadOptions options = {.strict = flags & WEIR_STRICT, .dump = file->units.dump};
+    module->ok = read_unit(&module->module, file->source, &file->units.items[index], options, &module->diagnostics);
+    if (module->diagnostics.count)
+        qsort(module->diagnostics.items, module->diagnostics.count, sizeof *module->diagnostics.items, by_place);
+    return module;
+}
+
+void weir_module_free(weir_module *module) {
+    if (!module)
+        return;
+    module_free(&module->module);
+    diagnostics_free(&module->diagnostics);
+    free(module);
+}
+
+int weir_module_ok(const weir_module *module) {
+    return module->ok;
+}
+
+size_t weir_module_ops(const weir_module *module) {
+    return module->module.op_count;
+}
+
+size_t weir_module_unknown_ops(const weir_module *module) {
+    return module->module.unknown_count;
+}
+
+size_t weir_module_memory(const weir_module *module) {
+    return module_memory(&module->module);
+}
+
+size_t weir_diagnostic_count(const weir_module *module) {
+    return module->diagnostics.count;
+}
+
+weir_diagnostic weir_diagnostic_at(const weir_module *module, size_t index) {
+    const Diagnostic *d = &module->diagnostics.items[index];
+    return (weir_diagnostic){(weir_severity)d->severity, d->place.line, d->place.column,
+                             d->message ? d->message : "", d->excerpt ? d->excerpt : ""};
+}
+
+size_t weir_error_count(const weir_module *module) {
+    return module->diagnostics.errors;
+}
+
+size_t weir_note_count(const weir_module *module) {
+    return module->diagnostics.notes;
+}
+
+/* ---- Looking at ops -------------------------------------------------------------------------- */
+
+static const Op *op_of(const weir_op *op) {
+    return (const Op *)op;
+}
+
+static const Op *first_of(const Item *item) {
+    while (item && item->kind != ITEM_OP)
+        item = item->next;
+    return item ? item->op : NULL;
+}
+
+const weir_op *weir_first_op(const weir_module *module) {
+    return (const weir_op *)first_of(module->module.first);
+}
+
+const weir_op *weir_next_op(const weir_module *module, const weir_op *op) {
+    const Op *next = op_next_in_walk(op_of(op), NULL);
+    if (next)
+        return (const weir_op *)next;
+    /* The walk stays below one op at the top: go on with the next of those. */
+    const Op *top = op_of(op);
+    while (op_parent(top))
+        top = op_parent(top);
+    const Item *item = module->module.first;
+    while (item && !(item->kind == ITEM_OP && item->op == top))
+        item = item->next;
+    return item ? (const weir_op *)first_of(item->next) : NULL;
+}
+
+const weir_op *weir_op_parent(const weir_op *op) {
+    return (const weir_op *)op_parent(op_of(op));
+}
+
+weir_string weir_op_name(const weir_op *op) {
+    const Op *o = op_of(op);
+    return public(o->shorthand && o->row ? o->row->name : o->name);
+}
+
+uint32_t weir_op_line(weir_module *module, const weir_op *op) {
+    return source_place(module->module.source, op_of(op)->offset).line;
+}
+
+int weir_op_known(const weir_op *op) {
+    return op_of(op)->row != NULL;
+}
+
+int weir_op_implicit(const weir_op *op) {
+    return op_of(op)->implicit;
+}
+
+size_t weir_operand_count(const weir_op *op) {
+    return op_of(op)->operand_count;
+}
+
+const weir_value *weir_operand(const weir_op *op, size_t index) {
+    return index < op_of(op)->operand_count ? (const weir_value *)op_of(op)->operands[index] : NULL;
+}
+
+size_t weir_result_count(const weir_op *op) {
+    return op_of(op)->result_count;
+}
+
+const weir_value *weir_result(const weir_op *op, size_t index) {
+    return index < op_of(op)->result_count ? (const weir_value *)&op_of(op)->results[index] : NULL;
+}
+
+size_t weir_region_count(const weir_op *op) {
+    return op_of(op)->region_count;
+}
+
+weir_string weir_attribute(const weir_op *op, const char *name) {
+    const Attr *attr = op_attr(op_of(op), name);
+    return attr ? public(attr->text) : (weir_string){NULL, 0};
+}
+
+weir_string weir_value_name(const weir_value *value) {
+    const Name *name = ((const Value *)value)->name;
+    return name ? public(name->text) : (weir_string){"", 0};
+}
+
+weir_string weir_value_type(const weir_value *value) {
+    const Type *type = ((const Value *)value)->type;
+    return type ? public(type->text) : (weir_string){"", 0};
+}
+
+const weir_op *weir_value_definition(const weir_value *value) {
+    const Value *v = (const Value *)value;
+    return v->is_result ? v->owner : NULL;
+}
+
+/* ---- Printing -------------------------------------------------------------------------------- */
+
+typedef struct Sink {
+    weir_write *write;
+    void *to;
+} Sink;
+
+static bool pass_on(void *to, const char *data, size_t size) {
+    const Sink *sink = to;
+    return sink->write(sink->to, data, size) == 0;
+}
+
+int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
+    Sink sink = {write, to};
+    Text out = {.sink = pass_on, .to = &sink};
+    print_module(&module->module, form == WEIR_GENERIC ? PRINT_GENERIC : PRINT_AS_WRITTEN, &out);
+    bool good = text_flush(&out);
+    text_free(&out);
+    return good ? 0 : -1;
+}
+
+/* ---- The op table ---------------------------------------------------------------------------- */
+
+size_t weir_table_size(void) {
+    return OP_COUNT;
+}
+
+weir_table_row weir_table_at(size_t index) {
+    const OpRow *row = op_row_by_id((OpId)index);
+    return (weir_table_row){row->name.data, row->operand_column, row->attr_column, row->result_column,
+                            row->format_column};
+}

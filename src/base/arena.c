@@ -1,0 +1,73 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct ArenaChunk {
+    ArenaChunk *older;
+    size_t size;
+    max_align_t data[];
+};
+
+enum { FIRST_CHUNK = 8 << 10, LARGEST_CHUNK = 4 << 20, ALIGNMENT = 8 };
+
+void arena_init(Arena *arena, size_t budget) {
+    *arena = (Arena){.budget = budget};
+}
+
+void arena_free(Arena *arena) {
+    for (ArenaChunk *chunk = arena->chunks, *older; chunk; chunk = older) {
+        older = chunk->older;
+        free(chunk);
+    }
+    *arena = (Arena){.budget = arena->budget};
+}
+
+static void exhausted(Arena *arena) {
+    if (arena->exhausted)
+        longjmp(*arena->exhausted, 1);
+    abort(); /* nobody took charge: our own mistake */
+}
+
+static void grow(Arena *arena, size_t size) {
+    size_t want = arena->chunks ? arena->chunks->size * 2 : FIRST_CHUNK;
+    if (want > LARGEST_CHUNK)
+        want = LARGEST_CHUNK;
+    if (want < size)
+        want = size;
+    if (want > arena->budget || arena->held > arena->budget - want)
+        exhausted(arena);
+    ArenaChunk *chunk = malloc(sizeof *chunk + want);
+    if (!chunk)
+        exhausted(arena);
+    chunk->older = arena->chunks;
+    chunk->size = want;
+    arena->chunks = chunk;
+    arena->held += want;
+    arena->next = (char *)chunk->data;
+    arena->end = arena->next + want;
+}
+
+void *arena_alloc(Arena *arena, size_t size) {
+    if (size > SIZE_MAX / 2)
+        exhausted(arena);
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if ((size_t)(arena->end - arena->next) < size)
+        grow(arena, size);
+    void *memory = arena->next;
+    arena->next += size;
+    return memory;
+}
+
+void *arena_zalloc(Arena *arena, size_t size) {
+    return memset(arena_alloc(arena, size), 0, size);
+}
+
+char *arena_copy(Arena *arena, const char *data, size_t size) {
+    char *copy = arena_alloc(arena, size + 1);
+    if (size)
+        memcpy(copy, data, size);
+    copy[size] = 0;
+    return copy;
+}

@@ -1,0 +1,35 @@
+/* Memory with one life: everything allocated from an arena is freed with it.
+ *
+ * An arena has a budget. When an allocation would pass it, or the system has no more memory, the arena
+ * does not return NULL: it jumps to `exhausted`, which whoever started the work has set. So code that
+ * builds a module needs no failure path of its own for memory, and a hostile input cannot take more
+ * than the budget. */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <setjmp.h>
+#include <stddef.h>
+
+typedef struct ArenaChunk ArenaChunk;
+
+typedef struct Arena {
+    char *next, *end;    /* free space of the newest chunk */
+    ArenaChunk *chunks;  /* newest first */
+    size_t held;         /* bytes taken from the system */
+    size_t budget;       /* most bytes `held` may reach */
+    jmp_buf *exhausted;  /* where to go when it would pass the budget */
+} Arena;
+
+void arena_init(Arena *arena, size_t budget);
+void arena_free(Arena *arena);
+
+/* Memory for any object; contents are not set. */
+void *arena_alloc(Arena *arena, size_t size);
+void *arena_zalloc(Arena *arena, size_t size);
+/* A copy of `size` bytes, followed by a zero byte. */
+char *arena_copy(Arena *arena, const char *data, size_t size);
+
+#define ARENA_NEW(arena, T) ((T *)arena_zalloc((arena), sizeof(T)))
+#define ARENA_ARRAY(arena, T, n) ((T *)arena_zalloc((arena), sizeof(T) * (size_t)(n)))
+
+#endif

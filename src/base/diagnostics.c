@@ -1,0 +1,79 @@
+#include "base/diagnostics.h"
+
+#include <stdlib.h>
+
+/* Longest part of a source line that is shown; generated IR has lines of many thousand characters. */
+enum { EXCERPT_WIDTH = 120, EXCERPT_BEFORE = 80 };
+
+static char *excerpt(Source *source, Place place) {
+    Str line = source_line(source, place.line);
+    size_t column = place.column - 1;
+    if (column > line.size)
+        column = line.size;
+    size_t start = column > EXCERPT_BEFORE ? column - EXCERPT_BEFORE : 0;
+    size_t end = line.size - start > EXCERPT_WIDTH ? start + EXCERPT_WIDTH : line.size;
+    const char *before = start > 0 ? "..." : "", *after = end < line.size ? "..." : "";
+
+    Text text = {0};
+    text_addf(&text, "    %s", before);
+    text_add_plain(&text, (Str){line.data + start, end - start});
+    text_addf(&text, "%s\n    %*s", after, (int)strlen(before), "");
+    for (size_t i = start; i < column; i++) /* a tab stays a tab, so that the caret stands right */
+        if (((unsigned char)line.data[i] & 0xc0) != 0x80)
+            text_char(&text, line.data[i] == '\t' ? '\t' : ' ');
+    text_add(&text, "^\n", 3);
+    if (text.failed)
+        text_free(&text);
+    return text.data;
+}
+
+void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset,
+                      const char *format, va_list arguments) {
+    size_t *seen = severity == SEVERITY_ERROR ? &diagnostics->errors : &diagnostics->notes;
+    if ((*seen)++ >= DIAGNOSTICS_KEPT)
+        return;
+    if (diagnostics->count == diagnostics->capacity) {
+        size_t capacity = diagnostics->capacity ? diagnostics->capacity * 2 : 8;
+        Diagnostic *items = realloc(diagnostics->items, capacity * sizeof *items);
+        if (!items)
+            return; /* the count above still says that something was wrong */
+        diagnostics->items = items;
+        diagnostics->capacity = capacity;
+    }
+    Text raw = {0}, message = {0};
+    text_vaddf(&raw, format, arguments);
+    text_add_plain(&message, (Str){raw.data, raw.size});
+    text_char(&message, 0);
+    text_free(&raw);
+    Place place = source_place(source, offset);
+    diagnostics->items[diagnostics->count++] =
+        (Diagnostic){severity, place, message.data, excerpt(source, place)};
+}
+
+void diagnostics_add(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset,
+                     const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    diagnostics_vadd(diagnostics, severity, source, offset, format, arguments);
+    va_end(arguments);
+}
+
+void diagnostics_free(Diagnostics *diagnostics) {
+    for (size_t i = 0; i < diagnostics->count; i++) {
+        free(diagnostics->items[i].message);
+        free(diagnostics->items[i].excerpt);
+    }
+    free(diagnostics->items);
+    *diagnostics = (Diagnostics){0};
+}
+
+void diagnostic_render(const Diagnostic *diagnostic, const char *file, bool colour, Text *to) {
+    static const char *const words[] = {"error", "warning", "note"};
+    static const char *const colours[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
+    Severity severity = diagnostic->severity;
+    text_add_plain(to, str_of(file));
+    text_addf(to, ":%u:%u: %s%s:%s %s\n%s", diagnostic->place.line, diagnostic->place.column,
+              colour ? colours[severity] : "", words[severity], colour ? "\033[0m" : "",
+              diagnostic->message ? diagnostic->message : "(no memory for the message)",
+              diagnostic->excerpt ? diagnostic->excerpt : "");
+}

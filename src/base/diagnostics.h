@@ -1,0 +1,36 @@
+/* What Weir has to say about an input: errors, warnings and notes, each at a place.
+ *
+ * This is the one way to fail: report here, and return a value that says so. */
+#ifndef BASE_DIAGNOSTICS_H
+#define BASE_DIAGNOSTICS_H
+
+#include "base/source.h"
+
+typedef enum Severity { SEVERITY_ERROR, SEVERITY_WARNING, SEVERITY_NOTE } Severity;
+
+typedef struct Diagnostic {
+    Severity severity;
+    Place place;
+    char *message; /* one sentence, without the final stop */
+    char *excerpt; /* the source line and a caret line, each ended by '\n' */
+} Diagnostic;
+
+typedef struct Diagnostics {
+    Diagnostic *items;
+    size_t count, capacity;
+    size_t errors, notes; /* reported, kept or not; a warning counts as a note */
+} Diagnostics;
+
+/* At most this many errors, and this many notes, are kept; the rest are counted. */
+enum { DIAGNOSTICS_KEPT = 50 };
+
+void diagnostics_add(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset,
+                     const char *format, ...) __attribute__((format(printf, 5, 6)));
+void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset,
+                      const char *format, va_list arguments);
+void diagnostics_free(Diagnostics *diagnostics);
+
+/* "file:line:column: error: message" and the excerpt, in colour if asked. */
+void diagnostic_render(const Diagnostic *diagnostic, const char *file, bool colour, Text *to);
+
+#endif

@@ -1,0 +1,137 @@
+#include "base/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PADDING = 16 };
+
+static Source *new_source(const char *name) {
+    Source *source = calloc(1, sizeof *source);
+    if (source && !(source->name = strdup(name))) {
+        free(source);
+        return NULL;
+    }
+    return source;
+}
+
+Source *source_copy(const char *name, const char *data, size_t size) {
+    if (size > SOURCE_LARGEST)
+        return NULL;
+    Source *source = new_source(name);
+    if (!source)
+        return NULL;
+    source->data = malloc(size + PADDING);
+    if (!source->data) {
+        source_free(source);
+        return NULL;
+    }
+    if (size)
+        memcpy(source->data, data, size);
+    memset(source->data + size, 0, PADDING);
+    source->size = size;
+    return source;
+}
+
+/* Reads to the end of `fd`; the size that fstat tells is only a first guess, since a pipe has none. */
+static const char *read_all(int fd, Source *source) {
+    struct stat status;
+    if (fstat(fd, &status) != 0)
+        return strerror(errno);
+    if (S_ISDIR(status.st_mode))
+        return "it is a directory";
+    size_t capacity = 64 << 10;
+    if (S_ISREG(status.st_mode)) {
+        if ((uint64_t)status.st_size > SOURCE_LARGEST)
+            return "it is larger than 4 GiB";
+        capacity = (size_t)status.st_size + 1;
+    }
+    for (;;) {
+        char *data = realloc(source->data, capacity + PADDING);
+        if (!data)
+            return "there is not enough memory for it";
+        source->data = data;
+        while (source->size < capacity) {
+            ssize_t got = read(fd, data + source->size, capacity - source->size);
+            if (got < 0 && errno == EINTR)
+                continue;
+            if (got < 0)
+                return strerror(errno);
+            if (got == 0) {
+                memset(data + source->size, 0, PADDING);
+                return NULL;
+            }
+            source->size += (size_t)got;
+        }
+        if (capacity >= SOURCE_LARGEST)
+            return "it is larger than 4 GiB";
+        capacity = capacity > SOURCE_LARGEST / 2 ? SOURCE_LARGEST : capacity * 2;
+    }
+}
+
+Source *source_read(const char *path, const char **problem) {
+    bool standard_input = strcmp(path, "-") == 0;
+    int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        *problem = strerror(errno);
+        return NULL;
+    }
+    Source *source = new_source(standard_input ? "<stdin>" : path);
+    *problem = source ? read_all(fd, source) : "there is not enough memory for it";
+    if (!standard_input)
+        close(fd);
+    if (*problem) {
+        source_free(source);
+        return NULL;
+    }
+    return source;
+}
+
+void source_free(Source *source) {
+    if (!source)
+        return;
+    free(source->name);
+    free(source->data);
+    free(source->line_starts);
+    free(source);
+}
+
+static bool index_lines(Source *source) {
+    uint32_t count = 1;
+    for (const char *at = source->data; (at = memchr(at, '\n', source->size - (size_t)(at - source->data))); at++)
+        count++;
+    source->line_starts = malloc(sizeof *source->line_starts * count);
+    if (!source->line_starts)
+        return false;
+    source->line_starts[0] = 0;
+    for (const char *at = source->data; (at = memchr(at, '\n', source->size - (size_t)(at - source->data))); at++)
+        source->line_starts[++source->line_count] = (uint32_t)(at - source->data) + 1;
+    source->line_count++;
+    return true;
+}
+
+Place source_place(Source *source, size_t offset) {
+    if (!source->line_starts && !index_lines(source))
+        return (Place){1, 1};
+    uint32_t low = 0, high = source->line_count; /* the line that starts last at or before offset */
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (source->line_starts[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return (Place){low + 1, (uint32_t)offset - source->line_starts[low] + 1};
+}
+
+Str source_line(Source *source, uint32_t line) {
+    if (line == 0 || line > source->line_count)
+        return (Str){"", 0};
+    uint32_t start = source->line_starts[line - 1];
+    size_t end = line < source->line_count ? source->line_starts[line] - 1 : source->size;
+    if (end > start && source->data[end - 1] == '\r')
+        end--;
+    return (Str){source->data + start, end - start};
+}

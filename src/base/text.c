@@ -1,0 +1,109 @@
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool str_ends(Str s, Str suffix) {
+    return s.size >= suffix.size &&
+           memcmp(s.data + s.size - suffix.size, suffix.data, suffix.size) == 0;
+}
+
+static int digit_value(char c) {
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
+}
+
+bool str_to_int(Str s, int64_t *value) {
+    bool negative = s.size && s.data[0] == '-';
+    size_t i = negative;
+    unsigned base = 10;
+    if (s.size > i + 2 && s.data[i] == '0' && (s.data[i + 1] | 0x20) == 'x') {
+        base = 16;
+        i += 2;
+    }
+    if (i >= s.size)
+        return false;
+    uint64_t sum = 0;
+    for (; i < s.size; i++) {
+        unsigned digit = (unsigned)digit_value(s.data[i]);
+        if (digit >= base || __builtin_mul_overflow(sum, (uint64_t)base, &sum) ||
+            __builtin_add_overflow(sum, (uint64_t)digit, &sum))
+            return false;
+    }
+    if (sum > (uint64_t)INT64_MAX + negative)
+        return false;
+    *value = negative ? (int64_t)(0 - sum) : (int64_t)sum;
+    return true;
+}
+
+enum { SINK_SIZE = 64 << 10 };
+
+static bool reserve(Text *text, size_t more) {
+    if (text->failed)
+        return false;
+    if (text->capacity - text->size >= more)
+        return true;
+    if (text->sink && text->size && !text_flush(text))
+        return false;
+    if (text->capacity - text->size >= more)
+        return true;
+    size_t capacity = text->capacity ? text->capacity * 2 : (text->sink ? SINK_SIZE : 256);
+    if (capacity < text->size + more)
+        capacity = text->size + more;
+    char *data = realloc(text->data, capacity);
+    if (!data) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void text_add(Text *text, const char *data, size_t size) {
+    if (!size || !reserve(text, size))
+        return;
+    memcpy(text->data + text->size, data, size);
+    text->size += size;
+}
+
+void text_vaddf(Text *text, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    if (size >= 0 && reserve(text, (size_t)size + 1)) {
+        vsnprintf(text->data + text->size, (size_t)size + 1, format, again);
+        text->size += (size_t)size;
+    }
+    va_end(again);
+}
+
+void text_addf(Text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text_vaddf(text, format, arguments);
+    va_end(arguments);
+}
+
+void text_add_plain(Text *text, Str s) {
+    for (size_t i = 0; i < s.size; i++) {
+        unsigned char c = (unsigned char)s.data[i];
+        text_char(text, c == '\t' ? '\t' : c < 0x20 || c == 0x7f ? '?' : (char)c);
+    }
+}
+
+bool text_flush(Text *text) {
+    if (!text->failed && text->sink && text->size) {
+        if (!text->sink(text->to, text->data, text->size))
+            text->failed = true;
+        text->size = 0;
+    }
+    return !text->failed;
+}
+
+void text_free(Text *text) {
+    free(text->data);
+    *text = (Text){0};
+}

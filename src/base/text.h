@@ -1,0 +1,71 @@
+/* Text: slices of somebody else's bytes (`Str`), and a growing buffer to write into (`Text`). */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef struct Str {
+    const char *data;
+    size_t size;
+} Str;
+
+#define STR(literal) ((Str){literal, sizeof(literal) - 1})
+#define STR_ARG(s) (int)((s).size > 200 ? 200 : (s).size), (s).data /* for "%.*s" in messages */
+
+static inline Str str_of(const char *zero_terminated) {
+    return (Str){zero_terminated, strlen(zero_terminated)};
+}
+static inline Str str_between(const char *begin, const char *end) {
+    return (Str){begin, (size_t)(end - begin)};
+}
+static inline bool str_equal(Str a, Str b) {
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+static inline bool str_is(Str s, const char *zero_terminated) {
+    return str_equal(s, str_of(zero_terminated));
+}
+static inline bool str_starts(Str s, Str prefix) {
+    return s.size >= prefix.size && memcmp(s.data, prefix.data, prefix.size) == 0;
+}
+bool str_ends(Str s, Str suffix);
+
+/* A decimal or 0x number that fills the whole slice; false if it is none or does not fit. */
+bool str_to_int(Str s, int64_t *value);
+
+/* Where a full Text goes. Returns false when it cannot be written. */
+typedef bool TextSink(void *to, const char *data, size_t size);
+
+/* A buffer that grows, or, with a sink, empties itself into the sink. After `failed` (no memory, or
+ * the sink said no) nothing more is kept; the writer checks once at the end. */
+typedef struct Text {
+    char *data;
+    size_t size, capacity;
+    TextSink *sink;
+    void *to;
+    bool failed;
+} Text;
+
+void text_add(Text *text, const char *data, size_t size);
+void text_addf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vaddf(Text *text, const char *format, va_list arguments);
+/* Bytes of an untrusted file for a terminal: control characters become '?'. */
+void text_add_plain(Text *text, Str s);
+/* Hand what is held to the sink. False if anything failed since the start. */
+bool text_flush(Text *text);
+void text_free(Text *text);
+
+static inline void text_str(Text *text, Str s) {
+    text_add(text, s.data, s.size);
+}
+static inline void text_char(Text *text, char c) {
+    if (text->size < text->capacity)
+        text->data[text->size++] = c;
+    else
+        text_add(text, &c, 1);
+}
+
+#endif

@@ -1,0 +1,76 @@
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct Output {
+    FILE *stream;
+    char *path, *temporary; /* NULL for standard output */
+};
+
+static void free_output(Output *output) {
+    free(output->path);
+    free(output->temporary);
+    free(output);
+}
+
+Output *output_open(const char *path) {
+    Output *output = calloc(1, sizeof *output);
+    if (!output)
+        return NULL;
+    if (!path) {
+        output->stream = stdout;
+        return output;
+    }
+    output->path = strdup(path);
+    int fd = -1;
+    if (asprintf(&output->temporary, "%s.XXXXXX", path) > 0)
+        fd = mkstemp(output->temporary);
+    if (fd >= 0) {
+        mode_t mask = umask(0); /* mkstemp makes it private; a result is an ordinary file */
+        umask(mask);
+        fchmod(fd, 0666 & ~mask);
+        output->stream = fdopen(fd, "w");
+    }
+    if (!output->stream || !output->path) {
+        complain("%s: %s", path, strerror(errno));
+        free_output(output);
+        return NULL;
+    }
+    return output;
+}
+
+int output_write(void *to, const char *data, size_t size) {
+    Output *output = to;
+    return fwrite(data, 1, size, output->stream) == size ? 0 : -1;
+}
+
+void output_printf(Output *output, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vfprintf(output->stream, format, arguments);
+    va_end(arguments);
+}
+
+bool output_close(Output *output, bool keep) {
+    bool good = fflush(output->stream) == 0 && !ferror(output->stream);
+    int problem = errno;
+    if (output->temporary) {
+        good &= fclose(output->stream) == 0;
+        if (good && keep && rename(output->temporary, output->path) != 0) {
+            problem = errno;
+            good = false;
+        }
+        if (!good || !keep)
+            unlink(output->temporary);
+    }
+    if (!good)
+        complain("%s: %s", output->path ? output->path : "standard output", strerror(problem));
+    free_output(output);
+    return good;
+}

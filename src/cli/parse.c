@@ -1,0 +1,320 @@
+/* weir parse: read IR and print it back, as it was written or in the generic form. */
+#include "cli/cli.h"
+#include "weir/weir.h"
+
+#include <argp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OPTION_GENERIC = 256, OPTION_STATS, OPTION_LIST, OPTION_MODULE, OPTION_STRICT, OPTION_DUMP_OPS };
+
+typedef struct Options {
+    Paths inputs;
+    bool generic, quiet, stats, list, dump_ops, strict;
+    const char *module, *output;
+} Options;
+
+static const struct argp_option option_table[] = {
+    {"generic", OPTION_GENERIC, NULL, 0, "print MLIR's generic form", 0},
+    {"quiet", 'q', NULL, 0, "parse only, print nothing", 0},
+    {"stats", OPTION_STATS, NULL, 0, "print op counts, bytes, time and memory instead of the IR", 0},
+    {"list", OPTION_LIST, NULL, 0, "list the modules of each file, with the passes of a pass log", 0},
+    {"module", OPTION_MODULE, "N|PASS", 0, "only module N, counted from 1, or those dumped by a pass", 0},
+    {"strict", OPTION_STRICT, NULL, 0, "an op that the op table does not know is an error", 0},
+    {"dump-ops", OPTION_DUMP_OPS, NULL, 0, "print the op table", 0},
+    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    Options *options = state->input;
+    switch (key) {
+    case OPTION_GENERIC:
+        options->generic = true;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case OPTION_STATS:
+        options->stats = true;
+        return 0;
+    case OPTION_LIST:
+        options->list = true;
+        return 0;
+    case OPTION_MODULE:
+        options->module = argument;
+        return 0;
+    case OPTION_STRICT:
+        options->strict = true;
+        return 0;
+    case OPTION_DUMP_OPS:
+        options->dump_ops = true;
+        return 0;
+    case 'o':
+        options->output = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!paths_add(&options->inputs, argument))
+            exit(STATUS_ERROR);
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->inputs.count && !options->dump_ops)
+            argp_error(state, "no input file");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- Diagnostics ----------------------------------------------------------------------------- */
+
+static void print_plain(FILE *to, const char *text) { /* a file's name may hold anything */
+    for (; *text; text++)
+        fputc((unsigned char)*text < 0x20 ? '?' : *text, to);
+}
+
+static void report(const weir_file *file, const weir_module *module) {
+    static const char *const words[] = {"error", "warning", "note"};
+    static const char *const colours[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
+    bool colour = isatty(STDERR_FILENO);
+    size_t shown[3] = {0};
+    for (size_t i = 0; i < weir_diagnostic_count(module); i++) {
+        weir_diagnostic d = weir_diagnostic_at(module, i);
+        shown[d.severity]++;
+        print_plain(stderr, weir_file_name(file));
+        fprintf(stderr, ":%u:%u: %s%s:%s %s\n%s", d.line, d.column, colour ? colours[d.severity] : "",
+                words[d.severity], colour ? "\033[0m" : "", d.message, d.excerpt);
+    }
+    if (weir_error_count(module) > shown[WEIR_ERROR])
+        complain("%zu more errors are not shown", weir_error_count(module) - shown[WEIR_ERROR]);
+    if (weir_note_count(module) > shown[WEIR_NOTE] + shown[WEIR_WARNING])
+        complain("%zu more notes are not shown",
+                 weir_note_count(module) - shown[WEIR_NOTE] - shown[WEIR_WARNING]);
+}
+
+/* ---- Statistics ------------------------------------------------------------------------------ */
+
+typedef struct Count {
+    char *name;
+    size_t count;
+} Count;
+
+typedef struct Stats {
+    size_t files, modules, ops, unknown, bytes, memory;
+    double seconds;
+    Count *counts;
+    size_t names, capacity;
+} Stats;
+
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static int by_op_name(const void *key, const void *entry) {
+    const weir_string *name = key;
+    const Count *count = entry;
+    int order = strncmp(name->data, count->name, name->size);
+    return order ? order : count->name[name->size] ? -1 : 0;
+}
+
+/* Keeps the names sorted; there are a few hundred at most. */
+static void count_op(Stats *stats, weir_string name) {
+    size_t low = 0, high = stats->names;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = by_op_name(&name, &stats->counts[middle]);
+        if (order == 0) {
+            stats->counts[middle].count++;
+            return;
+        }
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    if (stats->names == stats->capacity) {
+        size_t capacity = stats->capacity ? stats->capacity * 2 : 64;
+        Count *counts = realloc(stats->counts, capacity * sizeof *counts);
+        if (!counts)
+            return;
+        stats->counts = counts;
+        stats->capacity = capacity;
+    }
+    char *copy = strndup(name.data, name.size);
+    if (!copy)
+        return;
+    memmove(&stats->counts[low + 1], &stats->counts[low], (stats->names - low) * sizeof *stats->counts);
+    stats->counts[low] = (Count){copy, 1};
+    stats->names++;
+}
+
+static int by_count(const void *a, const void *b) {
+    const Count *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->name, y->name);
+}
+
+static void print_stats(Stats *stats, Output *output) {
+    output_printf(output, "files: %zu\nmodules: %zu\nops: %zu\nunknown ops: %zu\nbytes: %zu\n", stats->files,
+                  stats->modules, stats->ops, stats->unknown, stats->bytes);
+    output_printf(output, "time: %.6f s\nspeed: %.1f MB/s\nmemory: %zu bytes\n", stats->seconds,
+                  (double)stats->bytes / 1e6 / (stats->seconds > 0 ? stats->seconds : 1e-9), stats->memory);
+    if (stats->names)
+        qsort(stats->counts, stats->names, sizeof *stats->counts, by_count);
+    for (size_t i = 0; i < stats->names; i++)
+        output_printf(output, "%8zu  %s\n", stats->counts[i].count, stats->counts[i].name);
+}
+
+/* ---- One file -------------------------------------------------------------------------------- */
+
+static bool same(weir_string text, const char *other) {
+    return text.size == strlen(other) && memcmp(text.data, other, text.size) == 0;
+}
+
+/* Whether --module picks this one. */
+static bool picked(const Options *options, const weir_module_info *info, size_t index) {
+    if (!options->module)
+        return true;
+    char *end;
+    unsigned long number = strtoul(options->module, &end, 10);
+    if (*options->module && !*end)
+        return number == index + 1;
+    return same(info->pass, options->module) || same(info->argument, options->module);
+}
+
+static void list_module(Output *output, const weir_module_info *info, size_t index) {
+    output_printf(output, "%zu: line %u, %zu bytes", index + 1, info->line, info->size);
+    if (info->pass.size)
+        output_printf(output, ", %.*s %.*s", (int)info->when.size, info->when.data, (int)info->pass.size,
+                      info->pass.data);
+    if (info->argument.size)
+        output_printf(output, " (%.*s)", (int)info->argument.size, info->argument.data);
+    output_printf(output, "\n");
+}
+
+static bool parse_module(const Options *options, weir_file *file, size_t index, const weir_module_info *info,
+                         Output *output, Stats *stats, bool *first) {
+    double start = now();
+    weir_module *module = weir_parse(file, index, options->strict ? WEIR_STRICT : 0);
+    stats->seconds += now() - start;
+    if (!module) {
+        complain("%s: there is not enough memory", weir_file_name(file));
+        return false;
+    }
+    report(file, module);
+    bool good = weir_module_ok(module);
+    stats->modules++;
+    stats->ops += weir_module_ops(module);
+    stats->unknown += weir_module_unknown_ops(module);
+    if (weir_module_memory(module) > stats->memory)
+        stats->memory = weir_module_memory(module);
+    if (options->stats) {
+        for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(module, op))
+            if (!weir_op_implicit(op))
+                count_op(stats, weir_op_name(op));
+    } else if (good && !options->quiet) {
+        if (info->header.size)
+            output_printf(output, "%.*s\n", (int)info->header.size, info->header.data);
+        else if (!*first)
+            output_printf(output, "\n// -----\n\n");
+        *first = false;
+        good = weir_print(module, options->generic ? WEIR_GENERIC : WEIR_AS_WRITTEN, output_write, output) == 0;
+    }
+    weir_module_free(module);
+    return good;
+}
+
+static bool parse_file(const Options *options, weir_context *weir, const char *path, Output *output, Stats *stats,
+                       bool *first) {
+    double start = now();
+    weir_file *file = weir_open(weir, path);
+    stats->seconds += now() - start;
+    if (!file) {
+        complain("%s: cannot be read: %s", path, weir_error(weir));
+        return false;
+    }
+    bool good = true, any = false;
+    stats->files++;
+    stats->bytes += weir_file_size(file);
+    if (options->list && options->inputs.count > 1)
+        output_printf(output, "%s\n", path);
+    for (size_t i = 0; i < weir_module_count(file); i++) {
+        weir_module_info info = {0};
+        if (options->module || options->list || weir_file_is_pass_log(file))
+            info = weir_module_info_of(file, i);
+        if (!picked(options, &info, i))
+            continue;
+        any = true;
+        if (options->list)
+            list_module(output, &info, i);
+        else
+            good &= parse_module(options, file, i, &info, output, stats, first);
+    }
+    if (!any && options->module) {
+        complain("%s: there is no module '%s'; --list shows those there are", path, options->module);
+        good = false;
+    }
+    weir_close(file);
+    return good;
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static void dump_ops(Output *output) {
+    for (size_t i = 0; i < weir_table_size(); i++) {
+        weir_table_row row = weir_table_at(i);
+        output_printf(output, "%s\n  operands: %s\n  attributes: %s\n  results: %s\n", row.name, row.operands,
+                      row.attributes, row.results);
+        for (const char *const *format = row.formats; *format; format++)
+            output_printf(output, "  format: %s\n", *format);
+    }
+}
+
+static void show_progress(size_t done, size_t total, double *shown) {
+    if (total > 1 && isatty(STDERR_FILENO) && now() - *shown > 0.2) {
+        *shown = now();
+        fprintf(stderr, "\rreading %zu of %zu files ", done + 1, total);
+    }
+}
+
+int command_parse(int count, char **arguments) {
+    Options options = {0};
+    const struct argp argp = {option_table, parse_option, "FILE|DIR|-...",
+                              "Reads Triton GPU IR and prints it back, token for token.\v"
+                              "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a "
+                              "DIR, every .ttgir and .mlir below it is read; - is standard input.\n"
+                              "Exit status: 0 if all is well, 2 if the input or the command line is wrong.",
+                              NULL, NULL, NULL};
+    argp_err_exit_status = STATUS_ERROR;
+    char program[] = "weir parse";
+    arguments[0] = program;
+    if (argp_parse(&argp, count, arguments, 0, NULL, &options) != 0)
+        return STATUS_ERROR;
+
+    weir_context *weir = weir_create();
+    Output *output = output_open(options.output);
+    if (!weir || !output)
+        return STATUS_ERROR;
+    Stats stats = {0};
+    bool good = true, first = true;
+    double shown = now();
+    if (options.dump_ops)
+        dump_ops(output);
+    for (size_t i = 0; i < options.inputs.count; i++) {
+        show_progress(i, options.inputs.count, &shown);
+        good &= parse_file(&options, weir, options.inputs.items[i], output, &stats, &first);
+    }
+    if (options.stats)
+        print_stats(&stats, output);
+    good &= output_close(output, good);
+    for (size_t i = 0; i < stats.names; i++)
+        free(stats.counts[i].name);
+    free(stats.counts);
+    paths_free(&options.inputs);
+    weir_destroy(weir);
+    return good ? STATUS_OK : STATUS_ERROR;
+}

@@ -1,0 +1,86 @@
+/* The op table: what Weir knows about each operation, one row an op. The rows are in ops/DIALECT.def;
+ * docs/op-table.md explains their columns and the format language. */
+#ifndef IR_OPTABLE_H
+#define IR_OPTABLE_H
+
+#include "base/text.h"
+#include "ir/format.h"
+
+
+typedef enum OpId {
+#define OP(id, ...) OP_##id,
+#include "ir/ops/all.def"
+#undef OP
+    OP_COUNT
+} OpId;
+
+enum {
+    ISOLATED = 1 << 0,
+    TERMINATOR = 1 << 1,
+    GRAPH = 1 << 2,
+#define YIELDS(id) ((OP_##id + 1) << 8)
+};
+
+/* One entry of an operand, attribute or result column. */
+typedef struct Slot {
+    Str name;
+    enum { SLOT_ONE, SLOT_OPTIONAL, SLOT_MANY } arity;
+    enum {
+        TYPE_ANY,
+        TYPE_FIXED,   /* `text` names it */
+        TYPE_CLASS,   /* `text` is the dialect type's name: ttg.memdesc ... */
+        TYPE_TENSOR_ANY,
+        TYPE_SAME,    /* as slot `of` */
+        TYPE_I1_OF,
+        TYPE_I32_OF,
+        TYPE_POINTEE_OF,
+        TYPE_ELEMENT_OF,
+        TYPE_YIELDED, /* of the values that the op's first region hands over at its end */
+    } rule;
+    Str text;
+    SlotRef of;
+    /* attributes */
+    AttrSyntax syntax;
+    const char *int_type;            /* i32 ... for SYNTAX_INT, f32 for SYNTAX_REAL, i32/i64 for SYNTAX_INTS */
+    const struct EnumRow *enumeration;
+} Slot;
+
+typedef struct OpRow OpRow;
+
+typedef struct EnumRow {
+    const char *name;
+    const char *generic;  /* an integer type, or the prefix of an attribute */
+    const char *words;    /* "none=1 ca cg" */
+} EnumRow;
+
+struct OpRow {
+    OpId id;
+    Str name;
+    uint32_t traits;
+    /* as written in the table */
+    const char *operand_column, *attr_column, *result_column;
+    const char *const *format_column;
+    /* the same, taken apart */
+    const Slot *operands, *attrs, *results;
+    uint8_t operand_count, attr_count, result_count, format_count;
+    bool segmented; /* two or more operand entries of varying size: the generic form tells the sizes */
+    const Format *formats;
+};
+
+/* The row of an op, by its name as written (old dialect names included); NULL if there is none. */
+const OpRow *op_row(Str name);
+const OpRow *op_row_by_id(OpId id);
+/* The slot of that name, or -1. */
+int op_slot(const Slot *slots, unsigned count, Str name);
+
+/* The number of an enumeration's word; false if it is not one. */
+bool enum_value(const EnumRow *row, Str word, int64_t *value);
+
+/* NULL if every row is well-formed, else a sentence about the first that is not. For tests. */
+const char *op_table_problem(void);
+
+static inline int row_yields(const OpRow *row) { /* the implicit terminator's OpId, or -1 */
+    return (int)(row->traits >> 8) - 1;
+}
+
+#endif

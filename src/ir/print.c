@@ -1,0 +1,267 @@
+/* The parts of printing that both forms share: lines, values, regions, and the top of the file. */
+#include "ir/print_internal.h"
+
+void print_indent(Printer *p) {
+    for (unsigned i = 0; i < p->indent; i++)
+        text_add(p->out, "  ", 2);
+}
+
+void print_type(Printer *p, const Type *type) {
+    if (!type) {
+        text_str(p->out, STR("!weir.unknown"));
+        return;
+    }
+    if (type->bare && p->form == PRINT_GENERIC) {
+        text_char(p->out, '!');
+        text_str(p->out, type->name);
+    }
+    text_str(p->out, type->text);
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* The first value of the pack that `value` belongs to. */
+static const Value *pack_of(const Value *value) {
+    while (value->is_result && value->pack == 0 && value->index > 0)
+        value--;
+    return value;
+}
+
+static Str key_of(const Value *const *value) {
+    return (Str){(const char *)value, sizeof *value};
+}
+
+static Str name_of(Printer *p, const Value *first) {
+    if (p->form == PRINT_GENERIC && p->renamed.count) {
+        const Str *other = map_get(&p->renamed, key_of(&first));
+        if (other)
+            return *other;
+    }
+    return first->name ? first->name->text : STR("_unnamed");
+}
+
+void print_value(Printer *p, const Value *value) {
+    if (!value) {
+        text_str(p->out, STR("%_unknown")); /* only after an error, when nothing should be printed */
+        return;
+    }
+    const Value *first = pack_of(value);
+    text_char(p->out, '%');
+    text_str(p->out, name_of(p, first));
+    if (first->pack > 1)
+        text_addf(p->out, "#%u", (unsigned)(value - first));
+}
+
+void print_results(Printer *p, const Op *op) {
+    if (!op->result_names)
+        return;
+    const char *separator = "";
+    for (uint32_t i = 0; i < op->result_count; i += op->results[i].pack) {
+        text_addf(p->out, "%s%%", separator);
+        text_str(p->out, name_of(p, &op->results[i]));
+        if (op->results[i].pack > 1)
+            text_addf(p->out, ":%u", op->results[i].pack);
+        separator = ", ";
+    }
+    text_str(p->out, STR(" = "));
+}
+
+/* ---- Names in the generic form --------------------------------------------------------------- */
+
+static void name_value(Printer *p, const Value *value) {
+    if (!value->name)
+        return;
+    Str name = value->name->text;
+    if (map_get(&p->live, name)) { /* an outer value has it */
+        Str *other = ARENA_NEW(&p->arena, Str);
+        do {
+            Text text = {0};
+            text_addf(&text, "w%.*s_%u", STR_ARG(name), p->rename_count++);
+            *other = (Str){arena_copy(&p->arena, text.data, text.size), text.size};
+            text_free(&text);
+        } while (map_get(&p->module->values, *other));
+        const Value **key = ARENA_NEW(&p->arena, const Value *);
+        *key = value;
+        void **place = map_put(&p->renamed, key_of(key));
+        if (place)
+            *place = other;
+        name = *other;
+    }
+    void **place = map_put(&p->live, name);
+    if (place)
+        *place = (void *)(uintptr_t)1;
+}
+
+static void unname_value(Printer *p, const Value *value) {
+    if (!value->name)
+        return;
+    void **place = map_put(&p->live, name_of(p, value));
+    if (place)
+        *place = NULL;
+}
+
+void name_args(Printer *p, const Block *block) {
+    for (uint32_t i = 0; p->form == PRINT_GENERIC && i < block->arg_count; i++)
+        name_value(p, &block->args[i]);
+}
+
+void name_results(Printer *p, const Op *op) {
+    for (uint32_t i = 0; p->form == PRINT_GENERIC && op->result_names && i < op->result_count; i += op->results[i].pack)
+        name_value(p, &op->results[i]);
+}
+
+void unname_region(Printer *p, const Region *region) {
+    if (p->form != PRINT_GENERIC)
+        return;
+    for (const Block *block = region->first; block; block = block->next) {
+        for (uint32_t i = 0; i < block->arg_count; i++)
+            unname_value(p, &block->args[i]);
+        for (const Op *op = block->first; op; op = op->next)
+            for (uint32_t i = 0; op->result_names && i < op->result_count; i += op->results[i].pack)
+                unname_value(p, &op->results[i]);
+    }
+}
+
+/* ---- Regions --------------------------------------------------------------------------------- */
+
+void print_location(Printer *p, const Attr *location) {
+    if (location) {
+        text_char(p->out, ' ');
+        text_str(p->out, location->text);
+    }
+}
+
+void print_arg_list(Printer *p, const Block *block) {
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        if (i)
+            text_add(p->out, ", ", 2);
+        print_value(p, &block->args[i]);
+        text_add(p->out, ": ", 2);
+        print_type(p, block->args[i].type);
+        print_location(p, block->arg_locations ? block->arg_locations[i] : NULL);
+    }
+}
+
+/* An entry block without a label gets one in the generic form: one that no other block has. */
+static Str label_of(const Block *block) {
+    if (block->label)
+        return block->label->text;
+    for (const Block *other = block->region->first; other; other = other->next)
+        if (other->label && str_is(other->label->text, "bb0"))
+            return STR("bb_entry");
+    return STR("bb0");
+}
+
+void print_label(Printer *p, const Block *block) {
+    text_char(p->out, '^');
+    text_str(p->out, label_of(block));
+}
+
+void print_region(Printer *p, const Region *region) {
+    text_char(p->out, '{');
+    if (region->first)
+        text_char(p->out, '\n');
+    for (const Block *block = region->first; block; block = block->next) /* uses may come before definitions */
+        name_args(p, block);
+    for (const Block *block = region->first; block && p->form == PRINT_GENERIC; block = block->next)
+        for (const Op *op = block->first; op; op = op->next)
+            name_results(p, op);
+    for (const Block *block = region->first; block; block = block->next) {
+        bool generic = p->form == PRINT_GENERIC && (block->arg_count || !block->first || block != region->first);
+        if (block->label || generic) {
+            print_indent(p);
+            print_label(p, block);
+            if (block->arg_count) {
+                text_char(p->out, '(');
+                print_arg_list(p, block);
+                text_char(p->out, ')');
+            }
+            text_add(p->out, ":\n", 2);
+        }
+        p->indent++;
+        for (const Op *op = block->first; op; op = op->next)
+            print_line(p, op);
+        p->indent--;
+    }
+    unname_region(p, region);
+    if (region->first)
+        print_indent(p);
+    text_char(p->out, '}');
+}
+
+/* ---- Ops and files --------------------------------------------------------------------------- */
+
+static void print_op_text(Printer *p, const Op *op) {
+    bool opaque = op->form == FORM_OPAQUE && p->form == PRINT_AS_WRITTEN;
+    if (opaque) {
+        text_str(p->out, op->text);
+    } else {
+        print_results(p, op);
+        if (p->form == PRINT_GENERIC || op->form == FORM_GENERIC)
+            print_generic(p, op);
+        else
+            print_pretty(p, op);
+    }
+    print_location(p, op->location);
+}
+
+void print_line(Printer *p, const Op *op) {
+    if (op->implicit && p->form == PRINT_AS_WRITTEN)
+        return;
+    print_indent(p);
+    print_op_text(p, op);
+    text_char(p->out, '\n');
+}
+
+static void free_printer(Printer *p) {
+    map_free(&p->live);
+    map_free(&p->renamed);
+    arena_free(&p->arena);
+}
+
+void print_op(Module *module, const Op *op, PrintForm form, Text *out) {
+    Printer p = {.module = module, .form = form, .out = out};
+    jmp_buf exhausted;
+    arena_init(&p.arena, SIZE_MAX);
+    p.arena.exhausted = &exhausted;
+    if (setjmp(exhausted) == 0)
+        print_op_text(&p, op);
+    else
+        out->failed = true;
+    free_printer(&p);
+}
+
+static void print_item(Printer *p, const Item *item) {
+    switch (item->kind) {
+    case ITEM_OP:
+        print_line(p, item->op);
+        return;
+    case ITEM_TYPE_ALIAS:
+        text_str(p->out, item->name);
+        text_str(p->out, STR(" = "));
+        text_str(p->out, item->type->text);
+        break;
+    case ITEM_ATTR_ALIAS:
+        text_str(p->out, item->name);
+        text_str(p->out, STR(" = "));
+        text_str(p->out, item->attr->text);
+        break;
+    case ITEM_METADATA:
+        text_str(p->out, item->text);
+        break;
+    }
+    text_char(p->out, '\n');
+}
+
+void print_module(Module *module, PrintForm form, Text *out) {
+    Printer p = {.module = module, .form = form, .out = out};
+    jmp_buf exhausted;
+    arena_init(&p.arena, SIZE_MAX);
+    p.arena.exhausted = &exhausted;
+    if (setjmp(exhausted) == 0)
+        for (const Item *item = module->first; item; item = item->next)
+            print_item(&p, item);
+    else
+        out->failed = true;
+    free_printer(&p);
+}

@@ -1,0 +1,38 @@
+/* What the printer's files share. */
+#ifndef IR_PRINT_INTERNAL_H
+#define IR_PRINT_INTERNAL_H
+
+#include "ir/optable.h"
+#include "ir/print.h"
+
+typedef struct Printer {
+    Module *module;
+    PrintForm form;
+    Text *out;
+    unsigned indent;
+    /* The generic form has no isolated names as far as a reader without the dialects can tell, so a name
+     * that hides an outer one is printed as another. */
+    Map live;     /* name -> how many values now bear it */
+    Map renamed;  /* address of a value -> its other name */
+    Arena arena;
+    unsigned rename_count;
+} Printer;
+
+void print_line(Printer *p, const Op *op); /* indented, with its line end; nothing for an implicit op */
+void print_results(Printer *p, const Op *op);
+void print_value(Printer *p, const Value *value);
+void print_type(Printer *p, const Type *type);
+void print_region(Printer *p, const Region *region);
+void print_location(Printer *p, const Attr *location);
+void print_arg_list(Printer *p, const Block *block); /* %a: T loc(...), ... */
+void print_label(Printer *p, const Block *block);
+void print_indent(Printer *p);
+void print_generic(Printer *p, const Op *op);
+void print_pretty(Printer *p, const Op *op);
+
+/* Generic form: names that come and go with a region. */
+void name_args(Printer *p, const Block *block);
+void unname_region(Printer *p, const Region *region);
+void name_results(Printer *p, const Op *op);
+
+#endif

@@ -1,0 +1,457 @@
+/* An op in a format of its row. The same elements that the reader matched are written; where the format
+ * leaves a choice, what the reader found decides, or, for an op that was not read, what the op has. */
+#include "ir/print_internal.h"
+
+#include <string.h>
+
+typedef struct Writer {
+    Printer *p;
+    const Op *op;
+    const OpRow *row;
+    const Element *elements;
+    unsigned choice, type, region, successor; /* how many were used */
+    uint16_t used[256];                       /* operands of each entry, in repetitions */
+    bool no_space;    /* nothing before the next word */
+    bool punctuation; /* the last word was punctuation */
+} Writer;
+
+static bool has_choices(const Writer *w) {
+    return w->op->choice_count && w->op->choice_count != 255;
+}
+
+static unsigned next_choice(Writer *w, unsigned bits) {
+    unsigned value = (unsigned)(w->op->choices >> w->choice) & ((1u << bits) - 1);
+    w->choice += bits;
+    return value;
+}
+
+static void space(Writer *w) {
+    if (!w->no_space)
+        text_char(w->p->out, ' ');
+    w->no_space = w->punctuation = false;
+}
+
+static void write_literal(Writer *w, Str text, bool glue) {
+    bool space_before = true;
+    if (text.size == 1 || str_is(text, "->"))
+        space_before = !strchr(w->punctuation ? ">)}]," : "<>(){}[],", text.data[0]);
+    if (space_before && !glue && !w->no_space)
+        text_char(w->p->out, ' ');
+    text_str(w->p->out, text);
+    w->no_space = text.size == 1 && strchr("<({[", text.data[0]);
+    char first = text.data[0];
+    w->punctuation = !(first == '_' || (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z'));
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+/* The next type as it was written, or `otherwise`. */
+static void write_type(Writer *w, const Type *otherwise) {
+    bool written = w->op->spelled && w->type < w->op->spelled_count;
+    print_type(w->p, written ? w->op->spelled[w->type] : otherwise);
+    w->type++;
+}
+
+static void write_types(Writer *w, uint32_t count, Value *const *operands, const Value *results) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (i)
+            text_add(w->p->out, ", ", 2);
+        write_type(w, operands ? (operands[i] ? operands[i]->type : NULL) : results[i].type);
+    }
+}
+
+/* The results of an entry of the result column. */
+static const Value *results_at(const Writer *w, unsigned slot, uint32_t *count) {
+    const OpRow *row = w->row;
+    uint32_t first = 0, fixed = 0;
+    for (unsigned i = 0; i < row->result_count; i++)
+        fixed += row->results[i].arity == SLOT_ONE;
+    /* What is not single takes what is left, the earlier entry first. */
+    uint32_t left = w->op->result_count > fixed ? w->op->result_count - fixed : 0;
+    for (unsigned i = 0; i <= slot; i++) {
+        uint32_t here = row->results[i].arity == SLOT_ONE        ? 1
+                        : row->results[i].arity == SLOT_OPTIONAL ? (left > 0)
+                                                                 : left;
+        if (row->results[i].arity != SLOT_ONE)
+            left -= here;
+        if (i == slot) {
+            *count = here;
+            return w->op->results + first;
+        }
+        first += here;
+    }
+    *count = 0;
+    return NULL;
+}
+
+static void write_type_of(Writer *w, SlotRef slot) {
+    uint32_t count;
+    if (slot.column == REF_RESULT) {
+        const Value *results = results_at(w, slot.index, &count);
+        if (count) {
+            space(w);
+            write_types(w, count, NULL, results);
+        }
+        return;
+    }
+    Value **operands = op_operands_at(w->op, slot.index, &count);
+    if (count) {
+        space(w);
+        write_types(w, count, operands, NULL);
+    }
+}
+
+static void write_signature(Writer *w) {
+    const Op *op = w->op;
+    space(w);
+    text_char(w->p->out, '(');
+    write_types(w, op->operand_count, op->operands, NULL);
+    text_str(w->p->out, STR(") -> "));
+    bool parens = has_choices(w) ? next_choice(w, 1) : op->result_count != 1;
+    if (parens)
+        text_char(w->p->out, '(');
+    write_types(w, op->result_count, NULL, op->results);
+    if (parens)
+        text_char(w->p->out, ')');
+}
+
+/* ---- Operands -------------------------------------------------------------------------------- */
+
+static void write_values(Writer *w, Value *const *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (i)
+            text_add(w->p->out, ", ", 2);
+        print_value(w->p, values[i]);
+    }
+}
+
+static void write_operand(Writer *w, const Element *element) {
+    uint32_t count;
+    Value **values = op_operands_at(w->op, element->slot.index, &count);
+    if (element->single) {
+        uint32_t place = w->used[element->slot.index]++;
+        if (place < count) {
+            space(w);
+            print_value(w->p, values[place]);
+        }
+    } else if (count) {
+        space(w);
+        write_values(w, values, count);
+    }
+}
+
+static void write_attr(Writer *w, const Element *element) {
+    const Attr *attr = w->op->attrs ? w->op->attrs[element->slot.index] : NULL;
+    if (!attr || !attr->text.size)
+        return;
+    if (element->glue)
+        w->no_space = true;
+    space(w);
+    text_str(w->p->out, attr->text);
+}
+
+static void write_dict(Writer *w, bool keyword) {
+    bool here = has_choices(w) ? next_choice(w, 1) : w->op->dict && w->op->dict->count;
+    if (!here || !w->op->dict)
+        return;
+    space(w);
+    if (keyword)
+        text_str(w->p->out, STR("attributes "));
+    text_str(w->p->out, w->op->dict->text);
+}
+
+/* ---- Regions --------------------------------------------------------------------------------- */
+
+static const Block *next_entry(const Writer *w) {
+    return w->region < w->op->region_count ? w->op->regions[w->region].first : NULL;
+}
+
+static void write_region(Writer *w) {
+    if (w->region >= w->op->region_count)
+        return;
+    space(w);
+    print_region(w->p, &w->op->regions[w->region++]);
+}
+
+static void write_assign(Writer *w, const Element *element) {
+    uint32_t count;
+    Value **values = op_operands_at(w->op, element->slot.index, &count);
+    const Block *entry = next_entry(w);
+    uint32_t first = entry && entry->arg_count > count ? entry->arg_count - count : 0;
+    for (uint32_t i = 0; entry && i < count && first + i < entry->arg_count; i++) {
+        if (i)
+            text_add(w->p->out, ", ", 2);
+        print_value(w->p, &entry->args[first + i]);
+        text_str(w->p->out, STR(" = "));
+        print_value(w->p, values[i]);
+    }
+    w->no_space = w->punctuation = false;
+}
+
+static void write_successor(Writer *w, const Element *element) {
+    if (w->successor >= w->op->successor_count)
+        return;
+    space(w);
+    print_label(w->p, w->op->successors[w->successor++]);
+    uint32_t count;
+    Value **values = op_operands_at(w->op, element->slot.index, &count);
+    if (!count)
+        return;
+    text_char(w->p->out, '(');
+    write_values(w, values, count);
+    text_str(w->p->out, STR(" : "));
+    write_types(w, count, values, NULL);
+    text_char(w->p->out, ')');
+}
+
+static void write_function(Writer *w) {
+    Printer *p = w->p;
+    const Op *op = w->op;
+    const Function *function = op->function;
+    int symbol = op_slot(w->row->attrs, w->row->attr_count, STR("sym_name"));
+    const Block *body = op->region_count ? op->regions[0].first : NULL;
+    if (!body)
+        body = function->declared_args;
+    if (function->visibility.size) {
+        space(w);
+        text_str(p->out, function->visibility);
+    }
+    space(w);
+    text_str(p->out, op->attrs[symbol]->text);
+    text_char(p->out, '(');
+    for (uint32_t i = 0; i < function->arg_count; i++) {
+        if (i)
+            text_add(p->out, ", ", 2);
+        if (function->named_args && body && i < body->arg_count) {
+            print_value(p, &body->args[i]);
+            text_add(p->out, ": ", 2);
+        }
+        print_type(p, function->arg_types[i]);
+        if (function->arg_attrs[i]) {
+            text_char(p->out, ' ');
+            text_str(p->out, function->arg_attrs[i]->text);
+        }
+        if (function->named_args && body && body->arg_locations)
+            print_location(p, body->arg_locations[i]);
+    }
+    if (function->variadic)
+        text_addf(p->out, "%s...", function->arg_count ? ", " : "");
+    text_char(p->out, ')');
+    if (function->arrow) {
+        text_str(p->out, STR(" -> "));
+        if (function->result_parens)
+            text_char(p->out, '(');
+        for (uint32_t i = 0; i < function->result_count; i++) {
+            if (i)
+                text_add(p->out, ", ", 2);
+            print_type(p, function->result_types[i]);
+            if (function->result_attrs[i]) {
+                text_char(p->out, ' ');
+                text_str(p->out, function->result_attrs[i]->text);
+            }
+        }
+        if (function->result_parens)
+            text_char(p->out, ')');
+    }
+    write_dict(w, true);
+    bool has_body = has_choices(w) ? next_choice(w, 1) : op->region_count && op->regions[0].first;
+    if (has_body)
+        write_region(w);
+}
+
+static void write_partitions(Writer *w, bool specialized) {
+    Printer *p = w->p;
+    const Op *op = w->op, *holder = op;
+    if (specialized)
+        holder = op->regions[w->region++].first->first;
+    const Attr *warps = op_attr(op, specialized ? "partitionNumWarps" : "numWarps");
+    for (uint32_t i = 0; i < holder->region_count; i++) {
+        text_char(p->out, '\n');
+        print_indent(p);
+        text_addf(p->out, "partition%u", i);
+        if (specialized) {
+            text_char(p->out, '(');
+            if (holder->regions[i].first)
+                print_arg_list(p, holder->regions[i].first);
+            text_char(p->out, ')');
+        }
+        text_addf(p->out, " num_warps(%lld) ", warps && i < warps->count ? (long long)warps->ints[i] : 0);
+        print_region(p, &holder->regions[i]);
+    }
+    w->no_space = w->punctuation = false;
+}
+
+static void write_cases(Writer *w, unsigned slot) {
+    Printer *p = w->p;
+    const Attr *cases = w->op->attrs ? w->op->attrs[slot] : NULL;
+    for (uint32_t i = 1; i < w->op->region_count; i++) {
+        text_char(p->out, '\n');
+        print_indent(p);
+        text_addf(p->out, "case %lld ", cases && i - 1 < cases->count ? (long long)cases->ints[i - 1] : 0);
+        print_region(p, &w->op->regions[i]);
+    }
+    text_char(p->out, '\n');
+    print_indent(p);
+    text_str(p->out, STR("default "));
+    print_region(p, &w->op->regions[0]);
+}
+
+/* ---- The elements ---------------------------------------------------------------------------- */
+
+/* Whether an optional part has something to say: its first operand, attribute, result or region. */
+static bool has_content(const Writer *w, unsigned i, unsigned end) {
+    uint32_t count;
+    for (; i < end; i++) {
+        const Element *element = &w->elements[i];
+        switch (element->kind) {
+        case ELEMENT_OPERAND:
+        case ELEMENT_ASSIGN:
+            op_operands_at(w->op, element->slot.index, &count);
+            return element->single ? w->used[element->slot.index] < count : count > 0;
+        case ELEMENT_ATTR:
+            return w->op->attrs && w->op->attrs[element->slot.index];
+        case ELEMENT_TYPE:
+            if (element->slot.column == REF_OPERAND)
+                op_operands_at(w->op, element->slot.index, &count);
+            else
+                results_at(w, element->slot.index, &count);
+            return count > 0;
+        case ELEMENT_PRESENT:
+            results_at(w, element->slot.index, &count);
+            return count > 0;
+        case ELEMENT_RESULT_TYPES:
+            return w->op->result_count > 0;
+        case ELEMENT_REGION:
+            return w->region < w->op->region_count && w->op->regions[w->region].first;
+        default:
+            break;
+        }
+    }
+    return false;
+}
+
+static void write_elements(Writer *w, unsigned i, unsigned end);
+
+static void write_any_order(Writer *w, const Element *group, unsigned i) {
+    if (!has_choices(w)) {
+        for (unsigned clause = i; clause < group->end; clause = w->elements[clause].end)
+            if (has_content(w, clause + 1, w->elements[clause].end))
+                write_elements(w, clause + 1, w->elements[clause].end);
+        return;
+    }
+    while (next_choice(w, 1)) {
+        unsigned number = next_choice(w, 3), clause = i;
+        while (number--)
+            clause = w->elements[clause].end;
+        write_elements(w, clause + 1, w->elements[clause].end);
+    }
+}
+
+static void write_elements(Writer *w, unsigned i, unsigned end) {
+    Printer *p = w->p;
+    while (i < end) {
+        const Element *element = &w->elements[i++];
+        switch (element->kind) {
+        case ELEMENT_LITERAL:
+            write_literal(w, element->text, element->glue);
+            break;
+        case ELEMENT_SPACE:
+            text_char(p->out, ' ');
+            break;
+        case ELEMENT_LINE:
+            text_char(p->out, '\n');
+            print_indent(p);
+            w->no_space = true;
+            break;
+        case ELEMENT_OPERAND:
+            write_operand(w, element);
+            break;
+        case ELEMENT_ATTR:
+            write_attr(w, element);
+            break;
+        case ELEMENT_TYPE:
+            write_type_of(w, element->slot);
+            break;
+        case ELEMENT_OPERANDS:
+            if (w->op->operand_count) {
+                space(w);
+                write_values(w, w->op->operands, w->op->operand_count);
+            }
+            break;
+        case ELEMENT_OPERAND_TYPES:
+            space(w);
+            write_types(w, w->op->operand_count, w->op->operands, NULL);
+            break;
+        case ELEMENT_RESULT_TYPES:
+            space(w);
+            write_types(w, w->op->result_count, NULL, w->op->results);
+            break;
+        case ELEMENT_SIGNATURE:
+            write_signature(w);
+            break;
+        case ELEMENT_DICT:
+        case ELEMENT_ATTRIBUTES:
+            write_dict(w, element->kind == ELEMENT_ATTRIBUTES);
+            break;
+        case ELEMENT_PRESENT:
+        case ELEMENT_CLAUSE:
+            break;
+        case ELEMENT_OPTIONAL: {
+            bool here = has_choices(w) ? next_choice(w, 1) : has_content(w, i, element->middle);
+            if (here)
+                write_elements(w, i, element->middle);
+            else
+                write_elements(w, element->middle, element->end);
+            i = element->end;
+            break;
+        }
+        case ELEMENT_REPEAT:
+            while (has_choices(w) ? next_choice(w, 1) : has_content(w, i, element->end))
+                write_elements(w, i, element->end);
+            i = element->end;
+            break;
+        case ELEMENT_ANY_ORDER:
+            write_any_order(w, element, i);
+            i = element->end;
+            break;
+        case ELEMENT_REGION:
+            write_region(w);
+            break;
+        case ELEMENT_ARGS:
+            text_char(p->out, '(');
+            if (next_entry(w))
+                print_arg_list(p, next_entry(w));
+            text_char(p->out, ')');
+            break;
+        case ELEMENT_BIND:
+            if (next_entry(w)) {
+                space(w);
+                print_value(p, &next_entry(w)->args[0]);
+            }
+            break;
+        case ELEMENT_ASSIGN:
+            write_assign(w, element);
+            break;
+        case ELEMENT_SUCCESSOR:
+            write_successor(w, element);
+            break;
+        case ELEMENT_FUNCTION:
+            write_function(w);
+            break;
+        case ELEMENT_PARTITIONS:
+        case ELEMENT_GROUPS:
+            write_partitions(w, element->kind == ELEMENT_PARTITIONS);
+            break;
+        case ELEMENT_CASES:
+            write_cases(w, element->slot.index);
+            break;
+        }
+    }
+}
+
+void print_pretty(Printer *p, const Op *op) {
+    const Format *format = &op->row->formats[op->format];
+    Writer w = {.p = p, .op = op, .row = op->row, .elements = format->elements};
+    text_str(p->out, op->name);
+    write_elements(&w, 0, format->count);
+}

@@ -1,0 +1,614 @@
+/* Attributes and locations. Like types, they are found by their text and taken apart once. */
+#include "mlir/internal.h"
+
+static const Attr *enter(Reader *r, const char *start, Attr *attr) {
+    Str raw = str_between(start, r->p);
+    attr->text = tidy(r, raw);
+    attr->sugar = note_aliases(r, raw);
+    return attr_enter(r->module, raw, attr);
+}
+
+static Attr *new_attr(Reader *r, AttrKind kind) {
+    Attr *attr = ARENA_NEW(&r->module->arena, Attr);
+    attr->kind = kind;
+    return attr;
+}
+
+/* An attribute that a format names: a plain number or word there is not what it is elsewhere. */
+const Attr *make_attr(Reader *r, AttrKind kind, Str text) {
+    const Attr *known = map_get(&r->module->words, text);
+    if (known)
+        return known;
+    Attr *attr = new_attr(r, kind);
+    attr->text = text;
+    if (kind == ATTR_INTEGER)
+        attr->exact = str_to_int(text, &attr->integer);
+    *module_put(r->module, &r->module->words, text) = attr;
+    return attr;
+}
+
+const Attr *make_ints(Reader *r, const char *type, const int64_t *ints, uint32_t count) {
+    Text text = {0};
+    text_addf(&text, "array<%s", type);
+    for (uint32_t i = 0; i < count; i++)
+        text_addf(&text, "%s%lld", i ? ", " : ": ", (long long)ints[i]);
+    text_char(&text, '>');
+    Attr *attr = new_attr(r, ATTR_INTS);
+    attr->text = (Str){arena_copy(&r->module->arena, text.data, text.size), text.size};
+    text_free(&text);
+    int64_t *copy = ARENA_ARRAY(&r->module->arena, int64_t, count + 1);
+    if (count)
+        memcpy(copy, ints, sizeof *copy * count);
+    attr->ints = copy;
+    attr->count = count;
+    attr->exact = true;
+    return attr_enter(r->module, attr->text, attr);
+}
+
+/* ---- Where things end, by their text alone --------------------------------------------------- */
+
+static const char *number_end(const char *at) {
+    at += *at == '-';
+    if (at[0] == '0' && at[1] == 'x' && (is_class(at[2], CLASS_DIGIT) || (at[2] | 0x20) <= 'f')) {
+        const char *q = at + 2;
+        while (is_class(*q, CLASS_DIGIT) || ((*q | 0x20) >= 'a' && (*q | 0x20) <= 'f'))
+            q++;
+        if (q > at + 2)
+            return q;
+    }
+    while (is_class(*at, CLASS_DIGIT))
+        at++;
+    if (*at == '.' && is_class(at[1], CLASS_DIGIT)) {
+        at++;
+        while (is_class(*at, CLASS_DIGIT))
+            at++;
+    } else if (*at == '.') {
+        at++;
+    }
+    if ((*at | 0x20) == 'e' && (is_class(at[1], CLASS_DIGIT) ||
+                                ((at[1] == '+' || at[1] == '-') && is_class(at[2], CLASS_DIGIT)))) {
+        at += 2;
+        while (is_class(*at, CLASS_DIGIT))
+            at++;
+    }
+    return at;
+}
+
+/* ` : type` after a number, a string or a dense value. */
+static bool read_suffix_type(Reader *r, Attr *attr, bool typed) {
+    const char *before = r->p;
+    if (!typed || !take(r, ':') || *r->p == ':') {
+        r->p = before;
+        return true;
+    }
+    attr->type = read_type(r);
+    return attr->type || r->failed ? attr->type != NULL : fail(r, r->p, "expected a type");
+}
+
+static const Attr *read_number(Reader *r, bool typed) {
+    const char *start = r->p, *end = number_end(start);
+    Str digits = str_between(start, end);
+    if (end == start || (end == start + 1 && *start == '-')) {
+        mismatch(r, "a number");
+        return NULL;
+    }
+    bool hex = memchr(digits.data, 'x', digits.size) != NULL;
+    bool real = !hex && (memchr(digits.data, '.', digits.size) || memchr(digits.data, 'e', digits.size) ||
+                         memchr(digits.data, 'E', digits.size));
+    r->p = end;
+    if (!typed)
+        return make_attr(r, real ? ATTR_FLOAT : ATTR_INTEGER, digits);
+    Attr *attr = new_attr(r, real ? ATTR_FLOAT : ATTR_INTEGER);
+    if (!read_suffix_type(r, attr, typed))
+        return NULL;
+    const Attr *known = attr_find(r->module, str_between(start, r->p));
+    if (known)
+        return known;
+    if (attr->type && type_resolve(r->module, attr->type) &&
+        type_resolve(r->module, attr->type)->kind == TYPE_FLOAT)
+        attr->kind = ATTR_FLOAT; /* hex bits of a float */
+    if (attr->kind == ATTR_INTEGER)
+        attr->exact = str_to_int(digits, &attr->integer);
+    if (!attr->type) /* what MLIR takes a number without a type for */
+        attr->type = type_named(r->module, attr->kind == ATTR_INTEGER ? "i64" : "f64");
+    return enter(r, start, attr);
+}
+
+static const Attr *read_string(Reader *r, bool typed) {
+    const char *start = r->p, *end = string_end(r, start);
+    if (!end)
+        return NULL;
+    Attr *attr = new_attr(r, ATTR_STRING);
+    r->p = end;
+    if (!read_suffix_type(r, attr, typed))
+        return NULL;
+    const Attr *known = attr_find(r->module, str_between(start, r->p));
+    return known ? known : enter(r, start, attr);
+}
+
+static const Attr *read_symbol(Reader *r) {
+    const char *start = r->p;
+    for (;;) {
+        if (*r->p != '@') {
+            fail(r, r->p, "expected '@' and a symbol's name");
+            return NULL;
+        }
+        r->p++;
+        if (*r->p == '"') {
+            const char *end = string_end(r, r->p);
+            if (!end)
+                return NULL;
+            r->p = end;
+        } else if (!take_suffix(r).size) {
+            fail(r, start, "expected a symbol's name after '@'");
+            return NULL;
+        }
+        if (r->p[0] != ':' || r->p[1] != ':')
+            break;
+        r->p += 2;
+    }
+    const Attr *known = attr_find(r->module, str_between(start, r->p));
+    return known ? known : enter(r, start, new_attr(r, ATTR_SYMBOL));
+}
+
+static const Attr *read_array(Reader *r, const char *end) {
+    const char *start = r->p++;
+    uint32_t mark = r->attrs.count;
+    if (!next_is(r, ']')) {
+        do {
+            const Attr *item = read_attr(r, true);
+            if (!item) {
+                if (!r->failed)
+                    fail(r, r->p, "expected an attribute");
+                return NULL;
+            }
+            PUSH(r, r->attrs) = item;
+        } while (take(r, ','));
+    }
+    if (!take(r, ']') || r->p != end) {
+        fail(r, r->p, "expected ',' or ']' in a list of attributes");
+        return NULL;
+    }
+    Attr *attr = new_attr(r, ATTR_ARRAY);
+    attr->count = r->attrs.count - mark;
+    const Attr **items = ARENA_ARRAY(&r->module->arena, const Attr *, attr->count + 1);
+    if (attr->count)
+        memcpy(items, r->attrs.items + mark, sizeof *items * attr->count);
+    attr->items = items;
+    r->attrs.count = mark;
+    return enter(r, start, attr);
+}
+
+/* One `key`, `key = value` of a dictionary. */
+static bool read_entry(Reader *r, NamedAttr *entry) {
+    if (next_is(r, '"')) {
+        const char *end = string_end(r, r->p);
+        if (!end)
+            return false;
+        entry->name = str_between(r->p + 1, end - 1);
+        r->p = end;
+    } else {
+        entry->name = take_id(r);
+    }
+    if (!entry->name.size)
+        return fail(r, r->p, "expected an attribute's name");
+    if (!take(r, '=')) {
+        entry->value = make_attr(r, ATTR_UNIT, (Str){"", 0});
+        return true;
+    }
+    entry->value = read_attr(r, true);
+    if (!entry->value && !r->failed)
+        fail(r, r->p, "expected a value for attribute '%.*s'", STR_ARG(entry->name));
+    return entry->value != NULL;
+}
+
+const Attr *read_dict(Reader *r) {
+    if (!next_is(r, '{')) {
+        mismatch(r, "'{'");
+        return NULL;
+    }
+    const char *start = r->p, *end = balanced_end(r, start);
+    if (!end)
+        return NULL;
+    const Attr *known = attr_find(r->module, str_between(start, end));
+    if (known) {
+        r->p = end;
+        return known;
+    }
+    r->p++;
+    uint32_t mark = r->entries.count;
+    if (!next_is(r, '}')) {
+        do {
+            skip_space(r);
+            const char *at = r->p;
+            NamedAttr entry;
+            if (!read_entry(r, &entry))
+                return NULL;
+            for (uint32_t i = mark; i < r->entries.count; i++)
+                if (str_equal(r->entries.items[i].name, entry.name)) {
+                    fail(r, at, "attribute '%.*s' is given twice", STR_ARG(entry.name));
+                    return NULL;
+                }
+            PUSH(r, r->entries) = entry;
+        } while (take(r, ','));
+    }
+    if (!take(r, '}') || r->p != end) {
+        fail(r, r->p, "expected ',' or '}' after an attribute");
+        return NULL;
+    }
+    Attr *attr = new_attr(r, ATTR_DICT);
+    attr->count = r->entries.count - mark;
+    NamedAttr *entries = ARENA_ARRAY(&r->module->arena, NamedAttr, attr->count + 1);
+    if (attr->count)
+        memcpy(entries, r->entries.items + mark, sizeof *entries * attr->count);
+    attr->entries = entries;
+    r->entries.count = mark;
+    return enter(r, start, attr);
+}
+
+/* `#alias`, `#dialect.name`, `#dialect.name<...>`, `#dialect<...>` */
+static const Attr *read_hash(Reader *r) {
+    const char *start = r->p++;
+    Str name = take_suffix(r);
+    if (!name.size) {
+        fail(r, start, "expected an attribute's name after '#'");
+        return NULL;
+    }
+    const char *body = r->p, *end = body;
+    if (*body == '<' && !(end = balanced_end(r, body)))
+        return NULL;
+    r->p = end;
+    const Attr *known = attr_find(r->module, str_between(start, end));
+    if (known)
+        return known;
+    bool dialect = end > body || memchr(name.data, '.', name.size);
+    Attr *attr = new_attr(r, dialect ? ATTR_DIALECT : ATTR_ALIAS);
+    attr->name = name;
+    if (end > body)
+        attr->body = str_between(body + 1, end - 1);
+    return enter(r, start, attr);
+}
+
+/* array<i32: 0, 1> */
+static void read_dense_array(Reader *r, Attr *attr, const char *open, const char *end) {
+    const char *at = memchr(open, ':', (size_t)(end - open));
+    r->p = open + 1;
+    attr->type = read_type(r); /* the element type; floats and booleans keep only their text */
+    attr->kind = ATTR_INTS;
+    attr->exact = true;
+    uint32_t mark = r->ints.count;
+    r->p = at ? at + 1 : end - 1;
+    while (r->p < end - 1) {
+        int64_t value = 0;
+        if (take_text(r, STR("true")))
+            value = 1;
+        else if (!take_text(r, STR("false")) && !take_number(r, &value)) {
+            attr->exact = false;
+            break;
+        }
+        PUSH(r, r->ints) = value;
+        if (!take(r, ','))
+            break;
+    }
+    attr->count = r->ints.count - mark;
+    int64_t *ints = ARENA_ARRAY(&r->module->arena, int64_t, attr->count + 1);
+    if (attr->count)
+        memcpy(ints, r->ints.items + mark, sizeof *ints * attr->count);
+    attr->ints = ints;
+    r->ints.count = mark;
+}
+
+/* A word: true, unit, dense<...>, affine_map<...>, loc(...), a type. */
+static const Attr *read_worded(Reader *r, bool typed) {
+    static const struct {
+        const char *word;
+        AttrKind kind;
+    } heads[] = {{"array", ATTR_INTS},       {"dense", ATTR_DENSE},       {"dense_resource", ATTR_DENSE},
+                 {"sparse", ATTR_DENSE},     {"affine_map", ATTR_OTHER},  {"affine_set", ATTR_OTHER},
+                 {"strided", ATTR_OTHER},    {"opaque", ATTR_OTHER}};
+    const char *start = r->p;
+    if (next_is_text(r, STR("loc")) && r->p[3] == '(')
+        return read_location(r);
+    Str word = take_id(r);
+    const char *open = r->p;
+    if (str_is(word, "true") || str_is(word, "false") || str_is(word, "unit")) {
+        const Attr *known = attr_find(r->module, word);
+        if (known && known->kind != ATTR_KEYWORD)
+            return known;
+        Attr *attr = new_attr(r, word.data[0] == 'u' ? ATTR_UNIT : ATTR_BOOL);
+        attr->integer = word.data[0] == 't';
+        attr->exact = true;
+        if (attr->kind == ATTR_BOOL)
+            attr->type = type_named(r->module, "i1");
+        return enter(r, start, attr);
+    }
+    if (str_is(word, "distinct") && *open == '[') { /* distinct[0]<...> */
+        const char *end = balanced_end(r, open);
+        if (end && *end == '<')
+            end = balanced_end(r, end);
+        if (!end)
+            return NULL;
+        r->p = end;
+        return enter(r, start, new_attr(r, ATTR_OTHER));
+    }
+    for (size_t i = 0; *open == '<' && i < sizeof heads / sizeof *heads; i++) {
+        if (!str_is(word, heads[i].word))
+            continue;
+        const char *end = balanced_end(r, open);
+        if (!end)
+            return NULL;
+        Attr *attr = new_attr(r, heads[i].kind);
+        if (attr->kind == ATTR_INTS) {
+            read_dense_array(r, attr, open, end);
+            if (r->failed)
+                return NULL;
+        }
+        r->p = end;
+        attr->body = str_between(open + 1, end - 1);
+        if (attr->kind == ATTR_DENSE && !read_suffix_type(r, attr, typed))
+            return NULL;
+        const Attr *known = attr_find(r->module, str_between(start, r->p));
+        return known ? known : enter(r, start, attr);
+    }
+    r->p = start;
+    return NULL;
+}
+
+const Attr *read_attr(Reader *r, bool typed) {
+    skip_space(r);
+    const char *start = r->p;
+    switch (*start) {
+    case '"':
+        return read_string(r, typed);
+    case '{':
+        return read_dict(r);
+    case '[': {
+        const char *end = balanced_end(r, start);
+        if (!end)
+            return NULL;
+        const Attr *known = attr_find(r->module, str_between(start, end));
+        if (known && known->kind == ATTR_ARRAY) {
+            r->p = end;
+            return known;
+        }
+        return read_array(r, end);
+    }
+    case '#':
+        return read_hash(r);
+    case '@':
+        return read_symbol(r);
+    default:
+        break;
+    }
+    if (*start == '-' || is_class(*start, CLASS_DIGIT))
+        return read_number(r, typed);
+    if (is_class(*start, CLASS_LETTER)) {
+        const Attr *attr = read_worded(r, typed);
+        if (attr || r->failed)
+            return attr;
+    }
+    const Type *type = read_type(r);
+    if (!type)
+        return NULL;
+    const Attr *known = attr_find(r->module, str_between(start, r->p));
+    if (known && known->kind == ATTR_TYPE)
+        return known;
+    Attr *attr = new_attr(r, ATTR_TYPE);
+    attr->type = type;
+    return enter(r, start, attr);
+}
+
+/* ---- Locations ------------------------------------------------------------------------------- */
+
+/* What stands inside loc(...), or inside another location. */
+static bool read_location_body(Reader *r, Attr *loc, unsigned depth) {
+    if (depth > LIMIT_NESTING)
+        return fail(r, r->p, "locations nested more than %d deep", LIMIT_NESTING);
+    skip_space(r);
+    const char *start = r->p;
+    if (*start == '"') {
+        const char *end = string_end(r, start);
+        if (!end)
+            return false;
+        loc->name = str_between(start + 1, end - 1);
+        r->p = end;
+        if (take(r, ':')) {
+            int64_t line, column;
+            loc->location = LOC_FILE;
+            if (!take_number(r, &line) || !take(r, ':') || !take_number(r, &column))
+                return fail(r, r->p, "expected LINE:COLUMN in a location");
+            loc->line = (uint32_t)line;
+            loc->column = (uint32_t)column;
+            if (take_text(r, STR("to"))) { /* a range; its end is of no use here */
+                take_number(r, &line);
+                if (!take(r, ':') || !take_number(r, &column))
+                    return fail(r, r->p, "expected LINE:COLUMN or :COLUMN after 'to'");
+            }
+            return true;
+        }
+        loc->location = LOC_NAME;
+        if (!take(r, '('))
+            return true;
+        Attr *inner = new_attr(r, ATTR_LOCATION);
+        loc->inner = inner;
+        return read_location_body(r, inner, depth + 1) &&
+               (take(r, ')') || fail(r, r->p, "expected ')' in a location"));
+    }
+    if (take_text(r, STR("unknown")) || take(r, '?'))
+        return true;
+    if (*start == '#') {
+        r->p++;
+        loc->location = LOC_ALIAS;
+        loc->name = take_suffix(r);
+        return loc->name.size || fail(r, start, "expected an alias's name after '#'");
+    }
+    if (take_text(r, STR("callsite"))) {
+        Attr *callee = new_attr(r, ATTR_LOCATION), *caller = new_attr(r, ATTR_LOCATION);
+        loc->location = LOC_CALLSITE;
+        loc->inner = callee;
+        loc->caller = caller;
+        return (take(r, '(') || fail(r, r->p, "expected '(' after 'callsite'")) &&
+               read_location_body(r, callee, depth + 1) &&
+               (take_text(r, STR("at")) || fail(r, r->p, "expected 'at' in a call site")) &&
+               read_location_body(r, caller, depth + 1) &&
+               (take(r, ')') || fail(r, r->p, "expected ')' in a location"));
+    }
+    if (take_text(r, STR("fused"))) {
+        loc->location = LOC_FUSED;
+        if (next_is(r, '<')) {
+            const char *end = balanced_end(r, r->p);
+            if (!end)
+                return false;
+            r->p = end;
+        }
+        if (!take(r, '['))
+            return fail(r, r->p, "expected '[' after 'fused'");
+        do {
+            Attr *part = new_attr(r, ATTR_LOCATION);
+            if (!read_location_body(r, part, depth + 1))
+                return false;
+            if (!loc->inner)
+                loc->inner = part;
+        } while (take(r, ','));
+        return take(r, ']') || fail(r, r->p, "expected ',' or ']' in a fused location");
+    }
+    return fail(r, start, "expected a location: \"file\":LINE:COLUMN, \"name\", callsite, fused, unknown or an alias");
+}
+
+const Attr *read_location(Reader *r) {
+    skip_space(r);
+    const char *start = r->p, *end = balanced_end(r, start + 3);
+    if (!end)
+        return NULL;
+    const Attr *known = attr_find(r->module, str_between(start, end));
+    if (known) {
+        r->p = end;
+        return known;
+    }
+    Attr *loc = new_attr(r, ATTR_LOCATION);
+    r->p = start + 4;
+    if (!read_location_body(r, loc, 0))
+        return NULL;
+    if (!take(r, ')') || r->p != end) {
+        fail(r, r->p, "expected ')' after a location");
+        return NULL;
+    }
+    return enter(r, start, loc);
+}
+
+/* ---- Attributes where a format names them ---------------------------------------------------- */
+
+bool attr_may_start(Reader *r, const Slot *slot) {
+    skip_space(r);
+    char c = *r->p;
+    switch (slot->syntax) {
+    case SYNTAX_INT:
+    case SYNTAX_REAL:
+        return c == '-' || is_class(c, CLASS_DIGIT);
+    case SYNTAX_STRING:
+    case SYNTAX_QUOTED:
+        return c == '"';
+    case SYNTAX_SYMBOL:
+    case SYNTAX_SYMBOL_NAME:
+        return c == '@';
+    case SYNTAX_INTS:
+        return c == '[';
+    case SYNTAX_BOOL:
+        return next_is_text(r, STR("true")) || next_is_text(r, STR("false"));
+    case SYNTAX_ENUM:
+    case SYNTAX_FLAGS: {
+        const char *start = r->p;
+        int64_t value;
+        Str word = take_id(r);
+        r->p = start;
+        return word.size && enum_value(slot->enumeration, word, &value);
+    }
+    case SYNTAX_UNIT:
+        return true;
+    case SYNTAX_ANY:
+        return c && c != '%' && c != ',' && c != ':' && c != '^';
+    }
+    return false;
+}
+
+static const Attr *read_bracketed_ints(Reader *r) {
+    const char *start = r->p;
+    if (!take(r, '[')) {
+        mismatch(r, "'['");
+        return NULL;
+    }
+    uint32_t mark = r->ints.count;
+    while (!next_is(r, ']')) {
+        int64_t value;
+        if (!take_number(r, &value)) {
+            r->ints.count = mark;
+            mismatch(r, "a number");
+            return NULL;
+        }
+        PUSH(r, r->ints) = value;
+        if (!take(r, ','))
+            break;
+    }
+    uint32_t count = r->ints.count - mark;
+    r->ints.count = mark;
+    if (!take(r, ']')) {
+        mismatch(r, "']'");
+        return NULL;
+    }
+    Attr *attr = new_attr(r, ATTR_INTS); /* not entered: `[0, 1]` elsewhere is a list of attributes */
+    attr->text = tidy(r, str_between(start, r->p));
+    attr->exact = true;
+    attr->count = count;
+    int64_t *ints = ARENA_ARRAY(&r->module->arena, int64_t, count + 1);
+    if (count)
+        memcpy(ints, r->ints.items + mark, sizeof *ints * count);
+    attr->ints = ints;
+    return attr;
+}
+
+/* A word of an enumeration, or several joined by '|' or ','. */
+static const Attr *read_words(Reader *r, const Slot *slot) {
+    const char *start = r->p;
+    do {
+        skip_space(r);
+        const char *at = r->p;
+        int64_t value;
+        if (!enum_value(slot->enumeration, take_id(r), &value)) {
+            r->p = at;
+            mismatch(r, slot->enumeration->name);
+            return NULL;
+        }
+    } while (slot->syntax == SYNTAX_FLAGS && (take(r, '|') || take(r, ',')));
+    return make_attr(r, ATTR_KEYWORD, tidy(r, str_between(start, r->p)));
+}
+
+const Attr *read_attr_for(Reader *r, const Slot *slot) {
+    if (!attr_may_start(r, slot)) {
+        mismatch(r, slot->syntax == SYNTAX_ENUM || slot->syntax == SYNTAX_FLAGS ? slot->enumeration->name
+                                                                                : "an attribute");
+        return NULL;
+    }
+    switch (slot->syntax) {
+    case SYNTAX_INT:
+    case SYNTAX_REAL:
+        return read_number(r, false);
+    case SYNTAX_BOOL:
+        return read_worded(r, false);
+    case SYNTAX_STRING:
+    case SYNTAX_QUOTED:
+        return read_string(r, false);
+    case SYNTAX_SYMBOL:
+    case SYNTAX_SYMBOL_NAME:
+        return read_symbol(r);
+    case SYNTAX_UNIT:
+        return make_attr(r, ATTR_UNIT, (Str){"", 0});
+    case SYNTAX_INTS:
+        return read_bracketed_ints(r);
+    case SYNTAX_ENUM:
+    case SYNTAX_FLAGS:
+        return read_words(r, slot);
+    case SYNTAX_ANY:
+        return read_attr(r, true);
+    }
+    return NULL;
+}

@@ -1,0 +1,239 @@
+/* What the files of the reader share. */
+#ifndef MLIR_INTERNAL_H
+#define MLIR_INTERNAL_H
+
+#include "ir/optable.h"
+#include "mlir/reader.h"
+
+/* A stack of T that survives a jump out of the reader: it belongs to the Reader, which frees it. */
+#define STACK(T)                                                                                   \
+    struct {                                                                                       \
+        T *items;                                                                                  \
+        uint32_t count, capacity;                                                                  \
+    }
+
+/* `%name` or `%name#2` in operand position, not yet looked up. */
+typedef struct OperandRef {
+    Name *name;
+    uint32_t number; /* after '#' */
+    uint32_t at;
+    uint8_t slot; /* of the row's operand column */
+} OperandRef;
+
+/* A type that the text gives to an operand or a result. */
+typedef struct TypeNote {
+    const Type *type;
+    uint32_t at;
+    SlotRef slot;   /* column REF_NONE with `flat`: counted over all of the column */
+    uint32_t index; /* within the slot */
+    bool flat, of_result;
+} TypeNote;
+
+/* An argument of the region that comes next. */
+typedef struct PendingArg {
+    Name *name;
+    const Type *type;
+    const Attr *location;
+    uint32_t at;
+    bool of_operand; /* its type is that of operand `index` of entry `slot` */
+    uint8_t slot;
+    uint32_t index;
+} PendingArg;
+
+/* `%a`, `%b:2` before an op's '='. */
+typedef struct ResultName {
+    Name *name;
+    uint32_t count;
+    uint32_t at;
+} ResultName;
+
+/* How to take back a binding when its region ends. */
+typedef struct Undo {
+    Name *name;
+    void *bound;
+    uint32_t bound_count, scope;
+} Undo;
+
+/* An operand that was not defined yet when it was used. */
+typedef struct Fixup {
+    Op *op;
+    uint32_t operand;
+    OperandRef ref;
+    const Type *type; /* what the use says; NULL if nothing */
+} Fixup;
+
+/* Two types to compare when all aliases are known. */
+typedef struct LateCheck {
+    const Type *wanted, *found;
+    const Name *name;
+    uint32_t at;
+} LateCheck;
+
+typedef struct Reader {
+    Module *module;
+    Source *source;
+    Diagnostics *diagnostics;
+    ReadOptions options;
+    const char *p, *end;    /* *end is zero, so that no scan needs to ask for the end at each step */
+    const char *base;       /* the text that stands at ... */
+    size_t base_offset;     /* ... this offset of the source */
+    bool failed;            /* the op at hand has been reported; only a retry at the next op helps */
+    const char *far;        /* how far a format got before it did not fit, */
+    const char *expected;   /* and what would have had to stand there */
+    unsigned depth;         /* of regions */
+    uint32_t scope, last_scope;   /* values are visible within one scope: an isolated region */
+    uint32_t labels, last_labels; /* blocks are visible within one region */
+    Map alias_uses;         /* "#name" -> place of its first use, as an offset + 1 */
+    STACK(OperandRef) operands;
+    STACK(TypeNote) notes;
+    STACK(const Type *) spelled;
+    STACK(PendingArg) pending;
+    STACK(ResultName) names;
+    STACK(Undo) undo;
+    STACK(Fixup) fixups;
+    STACK(LateCheck) late;
+    STACK(const Attr *) attrs;
+    STACK(NamedAttr) entries;
+    STACK(int64_t) ints;
+    STACK(const Type *) types;
+    STACK(Str) alias_keys; /* the keys of alias_uses, in the order of the text */
+    STACK(Str) slices;
+    STACK(Block *) successors;
+    bool quiet;             /* trying something: report nothing */
+} Reader;
+
+void *stack_grow(Reader *r, void *items, uint32_t *capacity, size_t size);
+#define PUSH(r, stack)                                                                             \
+    (*((stack).count == (stack).capacity                                                           \
+           ? ((stack).items = stack_grow((r), (stack).items, &(stack).capacity, sizeof *(stack).items), \
+              &(stack).items[(stack).count++])                                                     \
+           : &(stack).items[(stack).count++]))
+
+static inline uint32_t offset_of(const Reader *r, const char *at) {
+    return (uint32_t)((size_t)(at - r->base) + r->base_offset);
+}
+
+/* ---- reader.c ---- */
+/* Report an error; always false. */
+bool fail(Reader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void note(Reader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Remember that `expected` would have had to stand here; always false. */
+bool mismatch(Reader *r, const char *expected);
+/* Make place for one more region of an op. */
+Region *add_region(Reader *r, Op *op);
+
+/* ---- scan.c: words and brackets ---- */
+enum { CLASS_DIGIT = 1, CLASS_LETTER = 2, CLASS_ID = 4, CLASS_SUFFIX = 8, CLASS_SPACE = 16 };
+extern const uint8_t char_class[256];
+static inline bool is_class(char c, int class) {
+    return (char_class[(unsigned char)c] & class) != 0;
+}
+void skip_comment(Reader *r);
+static inline void skip_space(Reader *r) {
+    for (;;) {
+        while (is_class(*r->p, CLASS_SPACE))
+            r->p++;
+        if (*r->p != '/' || r->p[1] != '/')
+            return;
+        skip_comment(r);
+    }
+}
+/* Skip spaces; then whether this character, or this word or punctuation, comes next. */
+static inline bool next_is(Reader *r, char c) {
+    skip_space(r);
+    return *r->p == c;
+}
+bool next_is_text(Reader *r, Str text);
+/* As above, and step over it. */
+bool take(Reader *r, char c);
+bool take_text(Reader *r, Str text);
+Str take_id(Reader *r);     /* bare identifier, or empty */
+Str take_suffix(Reader *r); /* what follows %, ^, # or !, or empty */
+bool take_number(Reader *r, int64_t *value);
+/* The end of the string, or of the bracketed text, that starts at `at`. NULL, with an error, if it has none. */
+const char *string_end(Reader *r, const char *at);
+const char *balanced_end(Reader *r, const char *at);
+/* A slice as it is kept: without line ends and comments. */
+Str tidy(Reader *r, Str text);
+/* Remember uses of aliases in a slice; true if there are any. */
+bool note_aliases(Reader *r, Str text);
+
+/* ---- types.c ---- */
+/* NULL if no type stands here (mismatch) or it is malformed (error). */
+const Type *read_type(Reader *r);
+/* The same, or a bare `<...>` of dialect type `name`. */
+const Type *read_type_of(Reader *r, Str name);
+
+/* ---- attributes.c ---- */
+const Attr *read_attr(Reader *r, bool typed);
+const Attr *read_dict(Reader *r);     /* at '{' */
+const Attr *read_location(Reader *r); /* at `loc(` */
+const Attr *read_attr_for(Reader *r, const Slot *slot);
+bool attr_may_start(Reader *r, const Slot *slot);
+const Attr *make_ints(Reader *r, const char *type, const int64_t *ints, uint32_t count);
+const Attr *make_attr(Reader *r, AttrKind kind, Str text);
+
+/* ---- scope.c: names and what they mean ---- */
+bool bind_values(Reader *r, Name *name, Value *first, uint32_t count, uint32_t at);
+bool read_operand_ref(Reader *r, OperandRef *ref);
+/* The value, or NULL with a fixup made for operand `operand` of `op`. False: an error. */
+bool resolve(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type);
+/* An operand's type against what the text or the table says. */
+bool check_type(Reader *r, const Type *wanted, const Type *found, const Name *name, uint32_t at);
+bool settle_late_checks(Reader *r);
+/* A region's names: everything bound since the mark goes. `closed`: nothing outside can be meant. */
+bool leave_region(Reader *r, const Region *region, uint32_t undo_mark, uint32_t fixup_mark, bool closed);
+Block *block_named(Reader *r, Region *region, Name *label, uint32_t at);
+
+/* ---- regions.c ---- */
+/* `{ ... }` with the arguments pending since the mark; `closed` hides outside names. */
+bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool closed);
+bool read_block_args(Reader *r, uint32_t pending_mark); /* `(%a: T, ...)` onto the pending stack */
+
+/* ---- operation.c ---- */
+/* Reads one op and appends it to the block, or to the top if that is NULL. */
+bool read_op(Reader *r, Block *block);
+void append_op(Reader *r, Block *block, Op *op);
+/* The op's operands, from the refs pushed since the mark, in the order of the row's column; with the
+ * types that the text gives them (notes since the other mark). */
+bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark);
+/* Its results, bound to the names pushed since the mark. */
+bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *types, uint32_t count);
+/* Keeps the spelled types pushed since the mark. */
+void keep_spelled(Reader *r, Op *op, uint32_t spelled_mark);
+
+/* ---- assembly.c: an op in a format of its row ---- */
+typedef struct Draft {
+    Op *op;
+    const OpRow *row;
+    const Format *format;
+    uint32_t operand_mark, note_mark, spelled_mark, pending_mark, name_mark, successor_mark;
+    uint64_t present; /* optional results that the text says are there */
+    bool committed;   /* operands are made: what comes now must fit */
+} Draft;
+bool read_pretty(Reader *r, Op *op, const Format *format, uint32_t name_mark);
+void add_choice(Draft *draft, unsigned value, unsigned bits);
+bool commit(Reader *r, Draft *draft);
+bool read_next_region(Reader *r, Draft *draft, bool closed);
+
+/* ---- structure.c: the directives that read regions in words of their own ---- */
+bool read_function(Reader *r, Draft *draft);
+bool read_partitions(Reader *r, Draft *draft, bool specialized);
+bool read_cases(Reader *r, Draft *draft, unsigned slot);
+
+/* ---- generic.c, opaque.c: the other two forms ---- */
+bool read_generic(Reader *r, Op *op, uint32_t name_mark);
+bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark);
+/* Where the op that starts at `at` ends, by brackets and lines alone. */
+const char *op_extent(Reader *r, const char *at);
+/* Whether what follows could start an op, or end the region. */
+bool at_op_boundary(Reader *r);
+/* `%a, %b:2 =`: the start of another op, not an operand. */
+bool looks_like_results(const char *at);
+
+/* ---- check.c: what the table says of types and counts ---- */
+bool check_op(Reader *r, Op *op);
+/* The type a result has by its rule; NULL if the rule tells none. */
+const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t index);
+
+#endif

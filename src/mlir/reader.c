@@ -1,0 +1,245 @@
+/* The top of a unit: aliases, operations, file metadata; and the reader's common parts. */
+#include "mlir/internal.h"
+
+#include <stdlib.h>
+
+/* Reading takes a few times the file's size; this much is for the files that are all short words. */
+enum { BUDGET_PER_BYTE = 64, BUDGET_BASE = 64 << 20 };
+
+bool fail(Reader *r, const char *at, const char *format, ...) {
+    r->failed = true;
+    if (r->quiet)
+        return false;
+    va_list arguments;
+    va_start(arguments, format);
+    diagnostics_vadd(r->diagnostics, SEVERITY_ERROR, r->source, offset_of(r, at), format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+void note(Reader *r, const char *at, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    diagnostics_vadd(r->diagnostics, SEVERITY_NOTE, r->source, offset_of(r, at), format, arguments);
+    va_end(arguments);
+}
+
+bool mismatch(Reader *r, const char *expected) {
+    skip_space(r);
+    if (!r->far || r->p >= r->far) {
+        r->far = r->p;
+        r->expected = expected;
+    }
+    return false;
+}
+
+void *stack_grow(Reader *r, void *items, uint32_t *capacity, size_t size) {
+    uint32_t grown = *capacity ? *capacity * 2 : 64;
+    void *moved = grown > *capacity ? realloc(items, (size_t)grown * size) : NULL;
+    if (!moved)
+        longjmp(*r->module->arena.exhausted, 1);
+    *capacity = grown;
+    return moved;
+}
+
+Region *add_region(Reader *r, Op *op) {
+    uint32_t count = op->region_count;
+    if (count == 0 || (count & (count - 1)) == 0) { /* full at each power of two */
+        Region *moved = ARENA_ARRAY(&r->module->arena, Region, count ? count * 2 : 1);
+        if (count)
+            memcpy(moved, op->regions, sizeof *moved * count);
+        for (uint32_t i = 0; i < count; i++)
+            for (Block *block = moved[i].first; block; block = block->next)
+                block->region = &moved[i];
+        op->regions = moved;
+    }
+    op->region_count++;
+    op->regions[count] = (Region){.op = op};
+    return &op->regions[count];
+}
+
+static Item *add_item(Reader *r, ItemKind kind, uint32_t at) {
+    Item *item = ARENA_NEW(&r->module->arena, Item);
+    item->kind = kind;
+    item->offset = at;
+    if (r->module->last)
+        r->module->last->next = item;
+    else
+        r->module->first = item;
+    r->module->last = item;
+    return item;
+}
+
+/* `#name = attribute` or `!name = type` */
+static bool read_alias(Reader *r) {
+    const char *start = r->p++;
+    Str name = take_suffix(r);
+    if (!name.size)
+        return fail(r, start, "expected an alias's name after '%c'", *start);
+    if (memchr(name.data, '.', name.size))
+        return fail(r, start, "an alias's name has no '.'");
+    name = str_between(start, r->p);
+    if (!take(r, '='))
+        return fail(r, r->p, "expected '=' after an alias's name");
+    void **place = module_put(r->module, &r->module->aliases, name);
+    if (*place)
+        return fail(r, start, "alias '%.*s' is already defined at line %u", STR_ARG(name),
+                    source_place(r->source, ((Item *)*place)->offset).line);
+    if (*start == '!') {
+        const Type *type = read_type(r);
+        if (!type)
+            return r->failed ? false : fail(r, r->p, "expected a type");
+        Item *item = add_item(r, ITEM_TYPE_ALIAS, offset_of(r, start));
+        item->name = name;
+        item->type = type;
+        *module_put(r->module, &r->module->aliases, name) = item;
+    } else {
+        const Attr *attr = read_attr(r, true);
+        if (!attr)
+            return r->failed ? false : fail(r, r->p, "expected an attribute");
+        Item *item = add_item(r, ITEM_ATTR_ALIAS, offset_of(r, start));
+        item->name = name;
+        item->attr = attr;
+        *module_put(r->module, &r->module->aliases, name) = item;
+    }
+    return true;
+}
+
+/* {-# dialect_resources: ... #-} is kept as it is. */
+static bool read_metadata(Reader *r) {
+    const char *start = r->p, *close = memmem(start, (size_t)(r->end - start), "#-}", 3);
+    if (!close)
+        return fail(r, start, "this file metadata is never closed");
+    r->p = close + 3;
+    add_item(r, ITEM_METADATA, offset_of(r, start))->text = str_between(start, r->p);
+    return true;
+}
+
+/* In a pass log: whether IR starts on this line. */
+static bool starts_ir(const Reader *r, const char *line) {
+    if (*line == '#' || *line == '!') {
+        for (line++; is_class(*line, CLASS_SUFFIX);)
+            line++;
+        while (*line == ' ')
+            line++;
+        return *line == '=' && line[1] == ' ';
+    }
+    static const char *const words[] = {"module", "\"builtin.module\"", "builtin.module", "tt.func", "func.func",
+                                        "llvm.func", "gpu.module", "\"tt.func\"", "{-#"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t size = strlen(words[i]);
+        if ((size_t)(r->end - line) > size && memcmp(line, words[i], size) == 0 && !is_class(line[size], CLASS_SUFFIX))
+            return true;
+    }
+    return false;
+}
+
+static void skip_noise(Reader *r) {
+    while (r->p < r->end && !starts_ir(r, r->p)) {
+        skip_comment(r); /* to the end of the line */
+        while (r->p < r->end && is_class(*r->p, CLASS_SPACE))
+            r->p++;
+    }
+}
+
+static void read_items(Reader *r) {
+    for (;;) {
+        skip_space(r);
+        if (r->options.dump)
+            skip_noise(r);
+        if (r->p >= r->end)
+            return;
+        const char *start = r->p;
+        r->failed = false;
+        bool good;
+        if (*start == '#' || *start == '!')
+            good = read_alias(r);
+        else if (*start == '{' && start[1] == '-' && start[2] == '#')
+            good = read_metadata(r);
+        else if (*start == '}')
+            good = fail(r, start, "this '}' closes nothing");
+        else if (*start == 0)
+            good = fail(r, start, "a zero byte is no text");
+        else
+            good = read_op(r, NULL);
+        if (good)
+            continue;
+        if (r->p <= start || *start == '#' || *start == '!' || *start == '}' || *start == 0) {
+            r->p = *start == '}' || *start == 0 ? start + 1 : r->p > start ? r->p : start + 1;
+            if (*start == '#' || *start == '!')
+                skip_comment(r);
+        }
+        if (r->diagnostics->errors > DIAGNOSTICS_KEPT)
+            return; /* nobody reads on */
+    }
+}
+
+static void check_aliases(Reader *r) {
+    for (uint32_t i = 0; i < r->alias_keys.count; i++) {
+        Str name = r->alias_keys.items[i];
+        if (map_get(&r->module->aliases, name))
+            continue;
+        size_t offset = (uintptr_t)map_get(&r->alias_uses, name) - 1;
+        diagnostics_add(r->diagnostics, SEVERITY_ERROR, r->source, offset, "alias '%.*s' is not defined",
+                        STR_ARG(name));
+    }
+}
+
+static void free_reader(Reader *r) {
+    map_free(&r->alias_uses);
+    free(r->operands.items);
+    free(r->notes.items);
+    free(r->spelled.items);
+    free(r->pending.items);
+    free(r->names.items);
+    free(r->undo.items);
+    free(r->fixups.items);
+    free(r->late.items);
+    free(r->attrs.items);
+    free(r->entries.items);
+    free(r->ints.items);
+    free(r->types.items);
+    free(r->alias_keys.items);
+    free(r->slices.items);
+    free(r->successors.items);
+    free(r);
+}
+
+bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions options, Diagnostics *diagnostics) {
+    size_t size = unit->end - unit->begin;
+    size_t budget = options.budget ? options.budget : BUDGET_BASE + size * BUDGET_PER_BYTE;
+    module_init(module, source, budget);
+    size_t errors = diagnostics->errors;
+    Reader *r = calloc(1, sizeof *r);
+    jmp_buf exhausted;
+    if (!r || setjmp(exhausted)) {
+        diagnostics_add(diagnostics, SEVERITY_ERROR, source, unit->begin,
+                        "this module needs more than the %zu MiB that it may take", budget >> 20);
+        if (r)
+            free_reader(r);
+        return false;
+    }
+    module->arena.exhausted = &exhausted;
+    *r = (Reader){.module = module,
+                  .source = source,
+                  .diagnostics = diagnostics,
+                  .options = options,
+                  .base_offset = unit->begin,
+                  .scope = 1,
+                  .last_scope = 1,
+                  .labels = 1,
+                  .last_labels = 1};
+    r->base = source->data + unit->begin;
+    if (unit->end != source->size) /* the text must end in a zero byte */
+        r->base = arena_copy(&module->arena, r->base, size);
+    r->p = r->base;
+    r->end = r->base + size;
+    read_items(r);
+    Region top = {0};
+    leave_region(r, &top, 0, 0, true);
+    settle_late_checks(r);
+    check_aliases(r);
+    free_reader(r);
+    module->arena.exhausted = NULL;
+    return diagnostics->errors == errors;
+}

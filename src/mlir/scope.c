@@ -1,0 +1,136 @@
+/* Names and what they mean: SSA values and block labels.
+ *
+ * A name has one binding at a time. Binding it saves the old one on the undo stack, and leaving a region
+ * takes everything back that was bound in it, so that looking a name up is one step. An isolated
+ * region is a scope of its own: bindings of another scope do not count. */
+#include "mlir/internal.h"
+
+static void bind(Reader *r, Name *name, void *bound, uint32_t count, uint32_t scope) {
+    PUSH(r, r->undo) = (Undo){name, name->bound, name->bound_count, name->scope};
+    name->bound = bound;
+    name->bound_count = count;
+    name->scope = scope;
+}
+
+bool bind_values(Reader *r, Name *name, Value *first, uint32_t count, uint32_t at) {
+    if (name->bound && name->scope == r->scope) {
+        const Value *old = name->bound;
+        uint32_t offset = old->is_result ? ((Op *)old->owner)->offset : ((Block *)old->owner)->offset;
+        return fail(r, r->base + (at - r->base_offset), "'%%%.*s' is already defined at line %u", STR_ARG(name->text),
+                    source_place(r->source, offset).line);
+    }
+    bind(r, name, first, count, r->scope);
+    return true;
+}
+
+bool read_operand_ref(Reader *r, OperandRef *ref) {
+    if (!next_is(r, '%'))
+        return mismatch(r, "an operand");
+    const char *start = r->p++;
+    Str text = take_suffix(r);
+    if (!text.size)
+        return fail(r, start, "expected a name after '%%'");
+    *ref = (OperandRef){.name = name_intern(r->module, &r->module->values, text), .at = offset_of(r, start)};
+    if (*r->p == '#' && is_class(r->p[1], CLASS_DIGIT)) {
+        int64_t number;
+        r->p++;
+        if (!take_number(r, &number) || number > LIMIT_COUNT)
+            return fail(r, start, "this result number is too large");
+        ref->number = (uint32_t)number;
+    }
+    return true;
+}
+
+static const char *text_at(const Reader *r, uint32_t offset) {
+    return r->base + (offset - r->base_offset);
+}
+
+bool check_type(Reader *r, const Type *wanted, const Type *found, const Name *name, uint32_t at) {
+    switch (type_agree(r->module, wanted, found)) {
+    case AGREE:
+        return true;
+    case LATER:
+        PUSH(r, r->late) = (LateCheck){wanted, found, name, at};
+        return true;
+    case DIFFER:
+        break;
+    }
+    return fail(r, text_at(r, at), "'%%%.*s' is used as %.*s but has type %.*s", STR_ARG(name->text),
+                STR_ARG(wanted->text), STR_ARG(found->text));
+}
+
+bool settle_late_checks(Reader *r) {
+    bool good = true;
+    for (uint32_t i = 0, count = r->late.count; i < count; i++) {
+        LateCheck check = r->late.items[i];
+        good &= check_type(r, check.wanted, check.found, check.name, check.at);
+    }
+    return good;
+}
+
+static bool connect(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type) {
+    Value *first = ref.name->bound;
+    if (ref.number >= ref.name->bound_count)
+        return fail(r, text_at(r, ref.at), "'%%%.*s' has %u result%s, so there is no #%u", STR_ARG(ref.name->text),
+                    ref.name->bound_count, ref.name->bound_count == 1 ? "" : "s", ref.number);
+    op->operands[operand] = first + ref.number;
+    return check_type(r, type, first[ref.number].type, ref.name, ref.at);
+}
+
+bool resolve(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type) {
+    if (ref.name->bound && ref.name->scope == r->scope)
+        return connect(r, ref, op, operand, type);
+    PUSH(r, r->fixups) = (Fixup){op, operand, ref, type};
+    return true;
+}
+
+/* An operand whose name was bound later in `region`: fine if the definition is in another block (the
+ * control flow may well come by there first), wrong if it is further down the same block. */
+static bool connect_late(Reader *r, const Fixup *fixup, const Region *region) {
+    const Value *value = fixup->ref.name->bound;
+    const Op *use = fixup->op;
+    while (use->block && use->block->region != region)
+        use = op_parent(use);
+    const Block *defined_in = value->is_result ? ((const Op *)value->owner)->block : value->owner;
+    bool graph = !region->op || (region->op->row && (region->op->row->traits & GRAPH));
+    if (!graph && use->block == defined_in)
+        return fail(r, text_at(r, fixup->ref.at), "'%%%.*s' is used before it is defined at line %u",
+                    STR_ARG(fixup->ref.name->text),
+                    source_place(r->source, value->is_result ? ((const Op *)value->owner)->offset
+                                                             : defined_in->offset).line);
+    return connect(r, fixup->ref, fixup->op, fixup->operand, fixup->type);
+}
+
+bool leave_region(Reader *r, const Region *region, uint32_t undo_mark, uint32_t fixup_mark, bool closed) {
+    bool good = true;
+    uint32_t kept = fixup_mark;
+    for (uint32_t i = fixup_mark; i < r->fixups.count; i++) {
+        Fixup fixup = r->fixups.items[i];
+        if (fixup.ref.name->bound && fixup.ref.name->scope == r->scope)
+            good &= connect_late(r, &fixup, region);
+        else if (closed)
+            good = fail(r, text_at(r, fixup.ref.at), "'%%%.*s' is not defined", STR_ARG(fixup.ref.name->text));
+        else
+            r->fixups.items[kept++] = fixup;
+    }
+    r->fixups.count = kept;
+    while (r->undo.count > undo_mark) {
+        Undo undo = r->undo.items[--r->undo.count];
+        undo.name->bound = undo.bound;
+        undo.name->bound_count = undo.bound_count;
+        undo.name->scope = undo.scope;
+    }
+    return good;
+}
+
+Block *block_named(Reader *r, Region *region, Name *label, uint32_t at) {
+    if (label->bound && label->scope == r->labels)
+        return label->bound;
+    Block *block = ARENA_NEW(&r->module->arena, Block);
+    block->region = region;
+    block->label = label;
+    block->offset = at;
+    block->order = UINT32_MAX; /* not placed yet */
+    bind(r, label, block, 1, r->labels);
+    return block;
+}

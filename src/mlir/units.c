@@ -1,0 +1,159 @@
+/* Cutting a file into units, line by line, before anything is parsed.
+ *
+ * `// -----` parts the modules of a test file. A pass log (MLIR_ENABLE_DUMP) has a line
+ * `// -----// IR Dump After Pass (argument) ('builtin.module' operation) //----- //` before each dump,
+ * and other text in between; where two dumps follow each other without such a line, an alias that is
+ * defined a second time, or a second module, starts the next unit. */
+#include "mlir/reader.h"
+
+#include <stdlib.h>
+
+typedef struct Cutter {
+    Units *units;
+    size_t capacity;
+    bool failed;
+} Cutter;
+
+static Unit *cut(Cutter *cutter, size_t at) {
+    Units *units = cutter->units;
+    if (units->count == cutter->capacity) {
+        size_t capacity = cutter->capacity ? cutter->capacity * 2 : 4;
+        Unit *items = realloc(units->items, capacity * sizeof *items);
+        if (!items) {
+            cutter->failed = true;
+            return NULL;
+        }
+        units->items = items;
+        cutter->capacity = capacity;
+    }
+    if (units->count)
+        units->items[units->count - 1].end = at;
+    units->items[units->count] = (Unit){.begin = at};
+    return &units->items[units->count++];
+}
+
+static Str after(Str line, const char *word) {
+    const char *at = memmem(line.data, line.size, word, strlen(word));
+    return at ? str_between(at + strlen(word), line.data + line.size) : (Str){0};
+}
+
+static Str upto(Str text, const char *stops) {
+    size_t size = 0;
+    while (size < text.size && !strchr(stops, text.data[size]))
+        size++;
+    while (size && text.data[size - 1] == ' ')
+        size--;
+    return (Str){text.data, size};
+}
+
+/* Takes "IR Dump After Pass (argument) ('op' operation) //----- //" apart. */
+static bool read_header(Str line, Unit *unit) {
+    Str rest = after(line, "IR Dump ");
+    if (!rest.data)
+        return false;
+    unit->when = upto(rest, " :");
+    if (!str_is(unit->when, "Before") && !str_is(unit->when, "After"))
+        return false;
+    rest = (Str){rest.data + unit->when.size, rest.size - unit->when.size};
+    while (rest.size && (rest.data[0] == ' ' || rest.data[0] == ':'))
+        rest = (Str){rest.data + 1, rest.size - 1};
+    unit->pass = upto(rest, "(/");
+    rest = (Str){rest.data + unit->pass.size, rest.size - unit->pass.size};
+    while (rest.size && rest.data[0] == ' ')
+        rest = (Str){rest.data + 1, rest.size - 1};
+    if (rest.size > 1 && rest.data[0] == '(' && rest.data[1] != '\'')
+        unit->argument = upto((Str){rest.data + 1, rest.size - 1}, ")");
+    unit->header = line;
+    while (unit->header.size && (unit->header.data[unit->header.size - 1] == '\r'))
+        unit->header.size--;
+    return true;
+}
+
+static bool starts_with_word(Str line, const char *word) {
+    size_t size = strlen(word);
+    return line.size > size && memcmp(line.data, word, size) == 0 &&
+           (line.data[size] == ' ' || line.data[size] == '(' || line.data[size] == '{');
+}
+
+/* The name in `#name =` or `!name =` at the start of a line; empty if it is none. */
+static Str alias_name(Str line) {
+    size_t size = 1;
+    if (line.size < 4 || (line.data[0] != '#' && line.data[0] != '!'))
+        return (Str){0};
+    while (size < line.size && line.data[size] != ' ' && line.data[size] != '=')
+        size++;
+    return size + 1 < line.size && line.data[size] == ' ' && line.data[size + 1] == '=' ? (Str){line.data, size}
+                                                                                      : (Str){0};
+}
+
+bool units_find(const Source *source, Units *units) {
+    *units = (Units){0};
+    Cutter cutter = {.units = units};
+    Map aliases = {0};
+    bool has_module = false;
+    cut(&cutter, 0);
+    for (size_t at = 0; at < source->size && !cutter.failed;) {
+        const char *start = source->data + at;
+        const char *line_end = memchr(start, '\n', source->size - at);
+        size_t next = line_end ? (size_t)(line_end - source->data) + 1 : source->size;
+        Str line = str_between(start, line_end ? line_end : source->data + source->size);
+        Unit header = {0};
+        if (line.size >= 8 && memcmp(start, "// -----", 8) == 0) {
+            bool dump = read_header(line, &header);
+            units->dump |= dump;
+            Unit *unit = cut(&cutter, at);
+            if (unit) {
+                unit->begin = next; /* the line itself is in no unit */
+                unit->header = header.header;
+                unit->when = header.when;
+                unit->pass = header.pass;
+                unit->argument = header.argument;
+            }
+            map_free(&aliases);
+            has_module = false;
+        } else if (units->dump && line.size) {
+            Str alias = alias_name(line);
+            bool module = starts_with_word(line, "module") || starts_with_word(line, "\"builtin.module\"");
+            bool again = (module && has_module) || (alias.size && map_get(&aliases, alias));
+            if (again) {
+                const Unit before = units->items[units->count - 1];
+                Unit *unit = cut(&cutter, at);
+                if (unit) {
+                    *unit = before;
+                    unit->begin = at;
+                    unit->header = (Str){0};
+                }
+                map_free(&aliases);
+                has_module = false;
+            }
+            has_module |= module;
+            void **place = alias.size ? map_put(&aliases, alias) : NULL;
+            if (place)
+                *place = units;
+        }
+        at = next;
+    }
+    map_free(&aliases);
+    if (cutter.failed) {
+        units_free(units);
+        return false;
+    }
+    units->items[units->count - 1].end = source->size;
+    /* What stands before the first dump, or between two separators, may be nothing. */
+    size_t kept = 0;
+    for (size_t i = 0; i < units->count; i++) {
+        const Unit *unit = &units->items[i];
+        bool blank = true;
+        for (size_t k = unit->begin; blank && k < unit->end; k++)
+            blank = strchr(" \t\r\n", source->data[k]) && source->data[k];
+        if (!blank || (units->count == 1))
+            units->items[kept++] = *unit;
+    }
+    units->count = kept;
+    return true;
+}
+
+void units_free(Units *units) {
+    free(units->items);
+    *units = (Units){0};
+}
