@@ -144,6 +144,20 @@ const Attr *attr_resolve(Module *module, const Attr *attr) {
     return attr;
 }
 
+/* A memory descriptor says the shape of its allocation only where it is not its own; `text` ends in it. */
+static void drop_same_allocation(const Type *type, Text *text) {
+    if (!type_is(type, STR("ttg.memdesc")) || type->param_count < 2)
+        return;
+    Text shape = {0};
+    for (unsigned i = 0; i < type->dim_count; i++)
+        text_addf(&shape, "%s%lld", i ? "x" : "", (long long)type->dims[i]);
+    if (str_equal(type->params[type->param_count - 1], (Str){shape.data, shape.size})) {
+        text->size -= shape.size + 2; /* ",SHAPE>" */
+        text_char(text, '>');
+    }
+    text_free(&shape);
+}
+
 const Type *type_canonical(Module *module, const Type *type) {
     if (type->canonical)
         return type->canonical;
@@ -155,6 +169,7 @@ const Type *type_canonical(Module *module, const Type *type) {
         text_addf(&out, "!%.*s", STR_ARG(resolved->name));
     const Type *canonical = NULL;
     if (expand(module, resolved->text, &out, 0) && !out.failed) {
+        drop_same_allocation(resolved, &out);
         canonical = type_find(module, (Str){out.data, out.size});
         if (!canonical) {
             Type *copy = ARENA_NEW(&module->arena, Type);
@@ -200,7 +215,7 @@ const Type *type_named(Module *module, const char *text) {
     type->text = str_of(text);
     if (text[0] == '!') {
         type->kind = TYPE_DIALECT;
-        type->name = str_of(text + 1);
+        type->name = (Str){text + 1, strcspn(text + 1, "<")};
     } else if (strcmp(text, "index") == 0) {
         type->kind = TYPE_INDEX;
     } else {

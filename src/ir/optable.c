@@ -123,6 +123,11 @@ static void read_constraint(const OpRow *row, Str text, Slot *slot) {
         slot->rule = TYPE_YIELDED;
         return;
     }
+    if (text.data[0] == '=') {
+        slot->rule = TYPE_FIXED;
+        slot->text = (Str){arena_copy(&arena, text.data + 1, text.size - 1), text.size - 1};
+        return;
+    }
     if (text.data[0] == '!') {
         slot->rule = TYPE_CLASS;
         slot->text = (Str){text.data + 1, text.size - 1};
@@ -407,6 +412,11 @@ const OpRow *op_row(Str name) {
             return row;
     }
     return NULL;
+}
+
+const OpRow *op_row_generic(Str name) {
+    const OpRow *row = op_row(name);
+    return !row && !memchr(name.data, '.', name.size) ? &rows[OP_placeholder] : row;
 }
 
 const OpRow *op_row_by_id(OpId id) {

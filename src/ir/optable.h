@@ -69,6 +69,8 @@ struct OpRow {
 
 /* The row of an op, by its name as written (old dialect names included); NULL if there is none. */
 const OpRow *op_row(Str name);
+/* The same for an op in the generic form, where a name without a dialect is a placeholder's. */
+const OpRow *op_row_generic(Str name);
 const OpRow *op_row_by_id(OpId id);
 /* The slot of that name, or -1. */
 int op_slot(const Slot *slots, unsigned count, Str name);

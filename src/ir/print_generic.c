@@ -9,17 +9,17 @@
 /* An attribute in the form that the generic form has for it. */
 static void add_enum(Text *out, const Slot *slot, const Attr *attr) {
     const EnumRow *row = slot->enumeration;
-    if (row->generic[0] == '#') {
-        text_addf(out, "%s<", row->generic);
-        text_str(out, attr->text);
-        text_char(out, '>');
-        return;
-    }
     int64_t sum = 0;
     const char *at = attr->text.data, *end = at + attr->text.size;
-    if (slot->syntax == SYNTAX_QUOTED) {
+    if (end - at >= 2 && *at == '"') {
         at++;
         end--;
+    }
+    if (row->generic[0] == '#') {
+        text_addf(out, "%s<", row->generic);
+        text_str(out, str_between(at, end));
+        text_char(out, '>');
+        return;
     }
     while (at < end) { /* words joined by '|' or ',' */
         const char *start = at;

@@ -498,6 +498,17 @@ const Attr *read_location(Reader *r) {
 
 /* ---- Attributes where a format names them ---------------------------------------------------- */
 
+/* A keyword, which may also be written as a string. */
+static Str take_word(Reader *r) {
+    if (!next_is(r, '"'))
+        return take_id(r);
+    const char *start = r->p + 1, *close = memchr(start, '"', (size_t)(r->end - start));
+    if (!close)
+        return (Str){0};
+    r->p = close + 1;
+    return str_between(start, close);
+}
+
 bool attr_may_start(Reader *r, const Slot *slot) {
     skip_space(r);
     char c = *r->p;
@@ -519,14 +530,14 @@ bool attr_may_start(Reader *r, const Slot *slot) {
     case SYNTAX_FLAGS: {
         const char *start = r->p;
         int64_t value;
-        Str word = take_id(r);
+        Str word = take_word(r);
         r->p = start;
         return word.size && enum_value(slot->enumeration, word, &value);
     }
     case SYNTAX_UNIT:
         return true;
     case SYNTAX_ANY:
-        return c && c != '%' && c != ',' && c != ':' && c != '^';
+        return c && !strchr("%,:^)]>=", c);
     }
     return false;
 }
@@ -573,7 +584,7 @@ static const Attr *read_words(Reader *r, const Slot *slot) {
         skip_space(r);
         const char *at = r->p;
         int64_t value;
-        if (!enum_value(slot->enumeration, take_id(r), &value)) {
+        if (!enum_value(slot->enumeration, take_word(r), &value)) {
             r->p = at;
             mismatch(r, slot->enumeration->name);
             return NULL;

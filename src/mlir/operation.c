@@ -181,7 +181,7 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
         if (!end)
             return false;
         op->name = str_between(r->p + 1, end - 1);
-        op->row = op_row(op->name);
+        op->row = op_row_generic(op->name);
         op->form = FORM_GENERIC;
         r->p = end;
         if (!op->row && r->options.strict)

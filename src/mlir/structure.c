@@ -102,11 +102,12 @@ bool read_function(Reader *r, Draft *draft) {
             if (!read_params(r, function, false))
                 return false;
         } else {
-            Param param;
-            if (!read_param(r, &param))
-                return false;
-            PUSH(r, r->types) = param.type;
-            PUSH(r, r->attrs) = param.attrs;
+            /* Attributes would need parentheses: a brace here is the body's. */
+            const Type *type = read_type(r);
+            if (!type)
+                return r->failed ? false : fail(r, r->p, "expected a type");
+            PUSH(r, r->types) = type;
+            PUSH(r, r->attrs) = NULL;
         }
         keep_params(r, types_mark, attrs_mark, &function->result_count, &function->result_types,
                     &function->result_attrs);

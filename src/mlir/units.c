@@ -1,6 +1,6 @@
 /* Cutting a file into units, line by line, before anything is parsed.
  *
- * `// -----` parts the modules of a test file. A pass log (MLIR_ENABLE_DUMP) has a line
+ * `// -----` parts the modules of a test file, and `//--- name` the files in one. A pass log (MLIR_ENABLE_DUMP) has a line
  * `// -----// IR Dump After Pass (argument) ('builtin.module' operation) //----- //` before each dump,
  * and other text in between; where two dumps follow each other without such a line, an alias that is
  * defined a second time, or a second module, starts the next unit. */
@@ -98,9 +98,12 @@ bool units_find(const Source *source, Units *units) {
         size_t next = line_end ? (size_t)(line_end - source->data) + 1 : source->size;
         Str line = str_between(start, line_end ? line_end : source->data + source->size);
         Unit header = {0};
-        if (line.size >= 8 && memcmp(start, "// -----", 8) == 0) {
-            bool dump = read_header(line, &header);
-            units->dump |= dump;
+        bool part = str_starts(line, STR("//--- ")); /* a part of a test that holds several files */
+        if (part || str_starts(line, STR("// -----"))) {
+            if (part)
+                header.header = line;
+            else
+                units->dump |= read_header(line, &header);
             Unit *unit = cut(&cutter, at);
             if (unit) {
                 unit->begin = next; /* the line itself is in no unit */
