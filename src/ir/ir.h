@@ -132,6 +132,7 @@ struct Value {
     uint32_t index;   /* among its owner's results or arguments */
     uint32_t pack;    /* results: how many share the name, at the first one (`%a:3`), else 0; 1 if alone */
     bool is_result;
+    bool counted;     /* a single result written with its count: `%a:1` */
 };
 
 struct Block {
@@ -193,7 +194,9 @@ struct Op {
     uint16_t successor_count;
     uint8_t format;           /* which format of the row */
     uint8_t choice_count;     /* 255: too many to keep; the printer decides by content */
-    uint8_t result_names;     /* nonzero: the results were named */
+    uint16_t result_slots;    /* which entries of the result column are there, if not all */
+    bool *odd_refs;           /* operands written `%a` for `%a#0`, or the other way round; NULL if none */
+    bool result_names;        /* the results were named */
     OpForm form : 8;
     bool implicit;            /* stands in the IR but not in the text */
     bool shorthand;           /* written without its dialect (`module`) */

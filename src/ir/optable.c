@@ -357,9 +357,15 @@ static void take_apart(OpRow *row) {
             read_constraint(row, operands[i].text, &operands[i]);
     }
     row->segmented = varying > 1;
-    for (unsigned i = 0; i < row->result_count; i++)
+    varying = 0;
+    for (unsigned i = 0; i < row->result_count; i++) {
+        varying += results[i].arity != SLOT_ONE;
         if (results[i].text.size)
             read_constraint(row, results[i].text, &results[i]);
+    }
+    row->result_segmented = varying > 1;
+    if (row->result_count > 16 || row->operand_count > 64)
+        complain(row, "too many entries in a column", row->name);
     for (unsigned i = 0; i < row->attr_count; i++)
         read_kind(row, &attrs[i]);
 

@@ -63,7 +63,7 @@ struct OpRow {
     /* the same, taken apart */
     const Slot *operands, *attrs, *results;
     uint8_t operand_count, attr_count, result_count, format_count;
-    bool segmented; /* two or more operand entries of varying size: the generic form tells the sizes */
+    bool segmented, result_segmented; /* two or more entries of varying size: the generic form tells the sizes */
     const Format *formats;
 };
 

@@ -40,7 +40,7 @@ static Str name_of(Printer *p, const Value *first) {
     return first->name ? first->name->text : STR("_unnamed");
 }
 
-void print_value(Printer *p, const Value *value) {
+static void print_reference(Printer *p, const Value *value, bool odd) {
     if (!value) {
         text_str(p->out, STR("%_unknown")); /* only after an error, when nothing should be printed */
         return;
@@ -48,8 +48,31 @@ void print_value(Printer *p, const Value *value) {
     const Value *first = pack_of(value);
     text_char(p->out, '%');
     text_str(p->out, name_of(p, first));
-    if (first->pack > 1)
+    if ((first->pack > 1) != odd)
         text_addf(p->out, "#%u", (unsigned)(value - first));
+}
+
+void print_value(Printer *p, const Value *value) {
+    print_reference(p, value, false);
+}
+
+void print_operand(Printer *p, const Op *op, uint32_t index) {
+    print_reference(p, op->operands[index], op->odd_refs && op->odd_refs[index]);
+}
+
+uint32_t result_slot(const Op *op, unsigned slot, uint32_t *count) {
+    const OpRow *row = op->row;
+    uint32_t first = 0, here = 0, single = 0;
+    for (unsigned i = 0; i < row->result_count; i++)
+        single += row->results[i].arity != SLOT_MANY && (op->result_slots >> i & 1);
+    for (unsigned i = 0; i <= slot; i++) {
+        first += here;
+        here = op->result_slots >> i & 1;
+        if (row->results[i].arity == SLOT_MANY) /* there is one of these at most; it has what is left */
+            here = op->result_count > single ? op->result_count - single : 0;
+    }
+    *count = here;
+    return first;
 }
 
 void print_results(Printer *p, const Op *op) {
@@ -59,7 +82,7 @@ void print_results(Printer *p, const Op *op) {
     for (uint32_t i = 0; i < op->result_count; i += op->results[i].pack) {
         text_addf(p->out, "%s%%", separator);
         text_str(p->out, name_of(p, &op->results[i]));
-        if (op->results[i].pack > 1)
+        if (op->results[i].pack > 1 || op->results[i].counted)
             text_addf(p->out, ":%u", op->results[i].pack);
         separator = ", ";
     }

@@ -213,6 +213,17 @@ static void sort_attrs(Printer *p, const Op *op, Entries *properties, Entries *o
         text_char(&text, '>');
         add_entry(p, properties, STR("operandSegmentSizes"), keep(p, &text));
     }
+    if (row && row->result_segmented) {
+        Text text = {0};
+        text_str(&text, STR("array<i32"));
+        for (unsigned i = 0; i < row->result_count; i++) {
+            uint32_t count;
+            result_slot(op, i, &count);
+            text_addf(&text, "%s%u", i ? ", " : ": ", count);
+        }
+        text_char(&text, '>');
+        add_entry(p, properties, STR("resultSegmentSizes"), keep(p, &text));
+    }
 }
 
 static void print_attrs_before(Printer *p, const Op *op, Entries *others) {
@@ -277,7 +288,7 @@ void print_generic(Printer *p, const Op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         if (i)
             text_add(p->out, ", ", 2);
-        print_value(p, op->operands[i]);
+        print_operand(p, op, i);
     }
     text_char(p->out, ')');
     for (unsigned i = 0; i < op->successor_count; i++) {

@@ -21,6 +21,9 @@ typedef struct Printer {
 void print_line(Printer *p, const Op *op); /* indented, with its line end; nothing for an implicit op */
 void print_results(Printer *p, const Op *op);
 void print_value(Printer *p, const Value *value);
+void print_operand(Printer *p, const Op *op, uint32_t index);
+/* Where an entry of the result column starts among the op's results, and how many it has. */
+uint32_t result_slot(const Op *op, unsigned slot, uint32_t *count);
 void print_type(Printer *p, const Type *type);
 void print_region(Printer *p, const Region *region);
 void print_location(Printer *p, const Attr *location);

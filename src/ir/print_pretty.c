@@ -60,28 +60,9 @@ static void write_types(Writer *w, uint32_t count, Value *const *operands, const
     }
 }
 
-/* The results of an entry of the result column. */
 static const Value *results_at(const Writer *w, unsigned slot, uint32_t *count) {
-    const OpRow *row = w->row;
-    uint32_t first = 0, fixed = 0;
-    for (unsigned i = 0; i < row->result_count; i++)
-        fixed += row->results[i].arity == SLOT_ONE;
-    /* What is not single takes what is left, the earlier entry first. */
-    uint32_t left = w->op->result_count > fixed ? w->op->result_count - fixed : 0;
-    for (unsigned i = 0; i <= slot; i++) {
-        uint32_t here = row->results[i].arity == SLOT_ONE        ? 1
-                        : row->results[i].arity == SLOT_OPTIONAL ? (left > 0)
-                                                                 : left;
-        if (row->results[i].arity != SLOT_ONE)
-            left -= here;
-        if (i == slot) {
-            *count = here;
-            return w->op->results + first;
-        }
-        first += here;
-    }
-    *count = 0;
-    return NULL;
+    uint32_t first = result_slot(w->op, slot, count);
+    return w->op->results + first;
 }
 
 static void write_type_of(Writer *w, SlotRef slot) {
@@ -117,11 +98,15 @@ static void write_signature(Writer *w) {
 
 /* ---- Operands -------------------------------------------------------------------------------- */
 
+static uint32_t operand_index(const Writer *w, Value *const *value) {
+    return (uint32_t)(value - w->op->operands);
+}
+
 static void write_values(Writer *w, Value *const *values, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         if (i)
             text_add(w->p->out, ", ", 2);
-        print_value(w->p, values[i]);
+        print_operand(w->p, w->op, operand_index(w, values + i));
     }
 }
 
@@ -132,7 +117,7 @@ static void write_operand(Writer *w, const Element *element) {
         uint32_t place = w->used[element->slot.index]++;
         if (place < count) {
             space(w);
-            print_value(w->p, values[place]);
+            print_operand(w->p, w->op, operand_index(w, values + place));
         }
     } else if (count) {
         space(w);
@@ -183,7 +168,7 @@ static void write_assign(Writer *w, const Element *element) {
             text_add(w->p->out, ", ", 2);
         print_value(w->p, &entry->args[first + i]);
         text_str(w->p->out, STR(" = "));
-        print_value(w->p, values[i]);
+        print_operand(w->p, w->op, operand_index(w, values + i));
     }
     w->no_space = w->punctuation = false;
 }
@@ -398,10 +383,13 @@ static void write_elements(Writer *w, unsigned i, unsigned end) {
             break;
         case ELEMENT_OPTIONAL: {
             bool here = has_choices(w) ? next_choice(w, 1) : has_content(w, i, element->middle);
-            if (here)
+            if (here) {
                 write_elements(w, i, element->middle);
-            else
+            } else {
+                for (unsigned k = i; k < element->middle; k++) /* a region that is not written is empty */
+                    w->region += w->elements[k].kind == ELEMENT_REGION;
                 write_elements(w, element->middle, element->end);
+            }
             i = element->end;
             break;
         }

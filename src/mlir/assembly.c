@@ -396,6 +396,9 @@ static bool match(Reader *r, Draft *draft, unsigned i, unsigned end) {
         case ELEMENT_OPTIONAL: {
             bool here = starts(r, draft, i, element->middle);
             add_choice(draft, here, 1);
+            for (unsigned k = i; !here && k < element->middle; k++) /* a region that is not written is empty */
+                if (elements[k].kind == ELEMENT_REGION)
+                    add_region(r, draft->op);
             fits = here ? match(r, draft, i, element->middle) : match(r, draft, element->middle, element->end);
             i = element->end;
             break;
@@ -461,17 +464,33 @@ static uint32_t named_results(const Reader *r, const Draft *draft) {
 /* The result types: those that the text gives, else those that the row's rules tell. Pushed on `types`. */
 static void push_result_types(Reader *r, const Draft *draft) {
     const OpRow *row = draft->row;
+    uint32_t types_mark = r->types.count;
     bool flat = false;
     for (uint32_t i = draft->note_mark; i < r->notes.count; i++)
         if (r->notes.items[i].of_result && r->notes.items[i].flat) {
             PUSH(r, r->types) = r->notes.items[i].type;
             flat = true;
         }
-    if (flat)
+    draft->op->result_slots = (uint16_t)draft->present;
+    for (unsigned slot = 0; slot < row->result_count; slot++)
+        if (row->results[slot].arity != SLOT_OPTIONAL)
+            draft->op->result_slots |= (uint16_t)(1u << slot);
+    if (flat) { /* optional ones are there as far as the types go */
+        uint32_t left = r->types.count - types_mark, needed = 0;
+        for (unsigned slot = 0; slot < row->result_count; slot++)
+            needed += row->results[slot].arity == SLOT_ONE;
+        for (unsigned slot = 0; slot < row->result_count; slot++)
+            if (row->results[slot].arity == SLOT_OPTIONAL && needed < left) {
+                draft->op->result_slots |= (uint16_t)(1u << slot);
+                needed++;
+            }
         return;
+    }
+    uint32_t starts[16];
     for (unsigned slot = 0; slot < row->result_count; slot++) {
         const Slot *result = &row->results[slot];
         uint32_t written = 0;
+        starts[slot] = r->types.count;
         for (uint32_t i = draft->note_mark; i < r->notes.count; i++) {
             TypeNote note = r->notes.items[i];
             if (note.of_result && !note.flat && note.slot.index == slot) {
@@ -479,9 +498,14 @@ static void push_result_types(Reader *r, const Draft *draft) {
                 written++;
             }
         }
-        if (written)
+        if (written) {
+            draft->op->result_slots |= (uint16_t)(1u << slot);
             continue;
-        if (result->arity == SLOT_ONE || (result->arity == SLOT_OPTIONAL && draft->present >> slot & 1)) {
+        }
+        if (result->rule == TYPE_SAME && result->of.column == REF_RESULT && result->of.index < slot) {
+            const Type *type = r->types.items[starts[result->of.index]];
+            PUSH(r, r->types) = type;
+        } else if (result->arity == SLOT_ONE || (result->arity == SLOT_OPTIONAL && draft->present >> slot & 1)) {
             PUSH(r, r->types) = type_by_rule(r, draft->op, result, 0);
         } else if (result->arity == SLOT_MANY && result->rule == TYPE_SAME && result->of.column == REF_OPERAND) {
             uint32_t count;

@@ -18,6 +18,7 @@ typedef struct OperandRef {
     uint32_t number; /* after '#' */
     uint32_t at;
     uint8_t slot; /* of the row's operand column */
+    bool numbered; /* written with '#' */
 } OperandRef;
 
 /* A type that the text gives to an operand or a result. */
@@ -45,6 +46,7 @@ typedef struct ResultName {
     Name *name;
     uint32_t count;
     uint32_t at;
+    bool counted;
 } ResultName;
 
 /* How to take back a binding when its region ends. */

@@ -30,9 +30,10 @@ static bool read_result_names(Reader *r) {
         if (!read_operand_ref(r, &ref))
             return r->failed ? false : fail(r, r->p, "expected a result's name");
         int64_t count = 1;
-        if (take(r, ':') && (!take_number(r, &count) || count < 1 || count > LIMIT_COUNT))
+        bool counted = take(r, ':');
+        if (counted && (!take_number(r, &count) || count < 1 || count > LIMIT_COUNT))
             return fail(r, r->p, "expected a number of results from 1 to %d", LIMIT_COUNT);
-        PUSH(r, r->names) = (ResultName){ref.name, (uint32_t)count, ref.at};
+        PUSH(r, r->names) = (ResultName){ref.name, (uint32_t)count, ref.at, counted};
     } while (take(r, ','));
     return take(r, '=') || fail(r, r->p, "expected '=' after the results' names");
 }
@@ -113,6 +114,7 @@ bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *type
             op->results[first + k].name = name.name;
             op->results[first + k].pack = k ? 0 : name.count;
         }
+        op->results[first].counted = name.counted;
         good &= bind_values(r, name.name, &op->results[first], name.count, name.at);
         first += name.count;
     }

@@ -37,6 +37,7 @@ bool read_operand_ref(Reader *r, OperandRef *ref) {
         if (!take_number(r, &number) || number > LIMIT_COUNT)
             return fail(r, start, "this result number is too large");
         ref->number = (uint32_t)number;
+        ref->numbered = true;
     }
     return true;
 }
@@ -74,6 +75,11 @@ static bool connect(Reader *r, OperandRef ref, Op *op, uint32_t operand, const T
         return fail(r, text_at(r, ref.at), "'%%%.*s' has %u result%s, so there is no #%u", STR_ARG(ref.name->text),
                     ref.name->bound_count, ref.name->bound_count == 1 ? "" : "s", ref.number);
     op->operands[operand] = first + ref.number;
+    if (ref.numbered != (ref.name->bound_count > 1)) {
+        if (!op->odd_refs)
+            op->odd_refs = ARENA_ARRAY(&r->module->arena, bool, op->operand_count);
+        op->odd_refs[operand] = true;
+    }
     return check_type(r, type, first[ref.number].type, ref.name, ref.at);
 }
 

@@ -86,6 +86,20 @@ static Str alias_name(Str line) {
                                                                                       : (Str){0};
 }
 
+/* Nothing but spaces and comments. */
+static bool is_blank(const Source *source, const Unit *unit) {
+    for (size_t at = unit->begin; at < unit->end; at++) {
+        const char *c = source->data + at;
+        if (*c == '/' && at + 1 < unit->end && c[1] == '/') {
+            const char *line_end = memchr(c, '\n', unit->end - at);
+            at = line_end ? (size_t)(line_end - source->data) : unit->end;
+        } else if (*c != ' ' && *c != '\t' && *c != '\r' && *c != '\n') {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool units_find(const Source *source, Units *units) {
     *units = (Units){0};
     Cutter cutter = {.units = units};
@@ -146,10 +160,7 @@ bool units_find(const Source *source, Units *units) {
     size_t kept = 0;
     for (size_t i = 0; i < units->count; i++) {
         const Unit *unit = &units->items[i];
-        bool blank = true;
-        for (size_t k = unit->begin; blank && k < unit->end; k++)
-            blank = strchr(" \t\r\n", source->data[k]) && source->data[k];
-        if (!blank || (units->count == 1))
+        if (!is_blank(source, unit) || units->count == 1)
             units->items[kept++] = *unit;
     }
     units->count = kept;
