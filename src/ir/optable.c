@@ -81,6 +81,10 @@ static SlotRef find_slot(const OpRow *row, Str name) {
 
 /* "name?" -> name and arity. */
 static Str arity_of(Str name, Slot *slot) {
+    if (name.size && name.data[name.size - 1] == '+') {
+        slot->uncommon = true;
+        name.size--;
+    }
     if (name.size && name.data[name.size - 1] == '?')
         slot->arity = SLOT_OPTIONAL;
     else if (name.size && name.data[name.size - 1] == '*')
@@ -350,20 +354,12 @@ static void take_apart(OpRow *row) {
     row->operands = operands;
     row->attrs = attrs;
     row->results = results;
-    unsigned varying = 0;
-    for (unsigned i = 0; i < row->operand_count; i++) {
-        varying += operands[i].arity != SLOT_ONE;
+    for (unsigned i = 0; i < row->operand_count; i++)
         if (operands[i].text.size)
             read_constraint(row, operands[i].text, &operands[i]);
-    }
-    row->segmented = varying > 1;
-    varying = 0;
-    for (unsigned i = 0; i < row->result_count; i++) {
-        varying += results[i].arity != SLOT_ONE;
+    for (unsigned i = 0; i < row->result_count; i++)
         if (results[i].text.size)
             read_constraint(row, results[i].text, &results[i]);
-    }
-    row->result_segmented = varying > 1;
     if (row->result_count > 16 || row->operand_count > 64)
         complain(row, "too many entries in a column", row->name);
     for (unsigned i = 0; i < row->attr_count; i++)

@@ -25,6 +25,7 @@ enum {
 typedef struct Slot {
     Str name;
     enum { SLOT_ONE, SLOT_OPTIONAL, SLOT_MANY } arity;
+    bool uncommon; /* some releases do not have it */
     enum {
         TYPE_ANY,
         TYPE_FIXED,   /* `text` names it */
@@ -63,7 +64,6 @@ struct OpRow {
     /* the same, taken apart */
     const Slot *operands, *attrs, *results;
     uint8_t operand_count, attr_count, result_count, format_count;
-    bool segmented, result_segmented; /* two or more entries of varying size: the generic form tells the sizes */
     const Format *formats;
 };
 

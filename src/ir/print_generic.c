@@ -187,6 +187,32 @@ static void add_function(Printer *p, const Function *function, Entries *properti
 
 /* ---- The op ---------------------------------------------------------------------------------- */
 
+/* Where two or more entries of a column vary in size, the dialect keeps the sizes of all. */
+static void add_segments(Printer *p, const Op *op, const Slot *slots, unsigned count, bool operands,
+                         Entries *properties) {
+    unsigned varying = 0;
+    Text text = {0};
+    text_str(&text, STR("array<i32"));
+    const char *separator = ": ";
+    for (unsigned i = 0; i < count; i++) {
+        uint32_t size;
+        if (operands)
+            size = op->segments[i];
+        else
+            result_slot(op, i, &size);
+        if (slots[i].uncommon && !size)
+            continue;
+        varying += slots[i].arity != SLOT_ONE;
+        text_addf(&text, "%s%u", separator, size);
+        separator = ", ";
+    }
+    text_char(&text, '>');
+    if (varying > 1)
+        add_entry(p, properties, operands ? STR("operandSegmentSizes") : STR("resultSegmentSizes"), keep(p, &text));
+    else
+        text_free(&text);
+}
+
 /* Properties and other attributes of an op that was written in a format. */
 static void sort_attrs(Printer *p, const Op *op, Entries *properties, Entries *others) {
     const OpRow *row = op->row;
@@ -203,27 +229,15 @@ static void sort_attrs(Printer *p, const Op *op, Entries *properties, Entries *o
         bool own = row && op_slot(row->attrs, row->attr_count, entry.name) >= 0;
         add_entry(p, own ? properties : others, entry.name, entry.value->text);
     }
+    for (unsigned i = 0; row && i < row->attr_count; i++) /* among the others, where no release minds it */
+        if (row->attrs[i].uncommon && row->attrs[i].arity == SLOT_ONE && !dict_get(op->dict, row->attrs[i].name))
+            add_entry(p, others, row->attrs[i].name, STR("array<i32>"));
     if (op->function)
         add_function(p, op->function, properties);
-    if (row && row->segmented && op->segments) {
-        Text text = {0};
-        text_str(&text, STR("array<i32"));
-        for (unsigned i = 0; i < row->operand_count; i++)
-            text_addf(&text, "%s%u", i ? ", " : ": ", op->segments[i]);
-        text_char(&text, '>');
-        add_entry(p, properties, STR("operandSegmentSizes"), keep(p, &text));
-    }
-    if (row && row->result_segmented) {
-        Text text = {0};
-        text_str(&text, STR("array<i32"));
-        for (unsigned i = 0; i < row->result_count; i++) {
-            uint32_t count;
-            result_slot(op, i, &count);
-            text_addf(&text, "%s%u", i ? ", " : ": ", count);
-        }
-        text_char(&text, '>');
-        add_entry(p, properties, STR("resultSegmentSizes"), keep(p, &text));
-    }
+    if (row && op->segments)
+        add_segments(p, op, row->operands, row->operand_count, true, properties);
+    if (row)
+        add_segments(p, op, row->results, row->result_count, false, properties);
 }
 
 static void print_attrs_before(Printer *p, const Op *op, Entries *others) {

@@ -65,33 +65,38 @@ static bool read_types(Reader *r, bool single, bool of_result) {
     return !parens || expect(r, ')', "after the types");
 }
 
-/* How many operands each entry of the column has, where that can be told. */
+/* How many operands each entry of the column has, where that can be told. Releases differ in which entries
+ * there are: sizes are given for all of them, or for all but the uncommon ones. */
 static void find_segments(Reader *r, Op *op) {
     const OpRow *row = op->row;
     if (!row || !row->operand_count)
         return;
-    unsigned varying = 0, fixed = 0;
+    unsigned varying = 0, fixed = 0, common = 0;
     for (unsigned i = 0; i < row->operand_count; i++) {
-        varying += row->operands[i].arity != SLOT_ONE;
         fixed += row->operands[i].arity == SLOT_ONE;
+        common += !row->operands[i].uncommon;
+        varying += row->operands[i].arity != SLOT_ONE && !row->operands[i].uncommon;
     }
     const Attr *sizes = op_attr(op, "operandSegmentSizes");
+    bool sized = sizes && sizes->kind == ATTR_INTS && sizes->exact;
+    bool all = sized && sizes->count == row->operand_count;
+    if (sized ? !all && sizes->count != common
+              : op->operand_count < fixed || varying > 1 || (!varying && op->operand_count != fixed))
+        return;
     uint16_t *segments = ARENA_ARRAY(&r->module->arena, uint16_t, row->operand_count);
-    if (sizes && sizes->kind == ATTR_INTS && sizes->count == row->operand_count) {
-        int64_t sum = 0;
-        for (unsigned i = 0; i < row->operand_count; i++) {
-            if (sizes->ints[i] < 0 || sizes->ints[i] > LIMIT_COUNT)
-                return;
-            segments[i] = (uint16_t)sizes->ints[i];
-            sum += sizes->ints[i];
-        }
-        if (sum == op->operand_count)
-            op->segments = segments;
-    } else if (varying <= 1 && op->operand_count >= fixed && (varying || op->operand_count == fixed)) {
-        for (unsigned i = 0; i < row->operand_count; i++)
-            segments[i] = row->operands[i].arity == SLOT_ONE ? 1 : (uint16_t)(op->operand_count - fixed);
-        op->segments = segments;
+    int64_t sum = 0;
+    for (unsigned i = 0, next = 0; i < row->operand_count; i++) {
+        const Slot *slot = &row->operands[i];
+        int64_t size = slot->arity == SLOT_ONE ? 1 : slot->uncommon ? 0 : op->operand_count - fixed;
+        if (sized)
+            size = !all && slot->uncommon ? 0 : sizes->ints[next++];
+        if (size < 0 || size > LIMIT_COUNT)
+            return;
+        segments[i] = (uint16_t)size;
+        sum += size;
     }
+    if (sum == op->operand_count)
+        op->segments = segments;
 }
 
 bool read_generic(Reader *r, Op *op, uint32_t name_mark) {
