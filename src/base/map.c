@@ -1,12 +1,11 @@
 #include "base/map.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
 static uint64_t seed;
 
-static void choose_seed(void) {
+__attribute__((constructor)) static void choose_seed(void) {
     if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != (ssize_t)sizeof seed)
         seed = 0x9e3779b97f4a7c15u;
 }
@@ -17,8 +16,6 @@ static inline uint64_t mix(uint64_t a, uint64_t b) {
 }
 
 uint32_t map_hash(Str key) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, choose_seed);
     uint64_t hash = seed ^ key.size, word;
     const char *at = key.data;
     size_t left = key.size;
@@ -27,17 +24,38 @@ uint32_t map_hash(Str key) {
         hash = mix(hash ^ word, 0xa0761d6478bd642fu);
     }
     word = 0;
-    for (size_t i = 0; i < left; i++)
-        word = word << 8 | (unsigned char)at[i];
+    if (left >= 4) { /* the two halves may overlap */
+        uint32_t low, high;
+        memcpy(&low, at, 4);
+        memcpy(&high, at + left - 4, 4);
+        word = (uint64_t)high << 32 | low;
+    } else if (left) {
+        word = (uint64_t)(unsigned char)at[0] << 16 | (uint64_t)(unsigned char)at[left / 2] << 8 |
+               (unsigned char)at[left - 1];
+    }
     hash = mix(hash ^ word, 0xe7037ed1a0b428dbu);
     return (uint32_t)(hash ^ hash >> 32);
+}
+
+static inline bool same_bytes(const char *a, const char *b, size_t size) {
+    uint64_t x, y;
+    for (; size >= 8; a += 8, b += 8, size -= 8) {
+        memcpy(&x, a, 8);
+        memcpy(&y, b, 8);
+        if (x != y)
+            return false;
+    }
+    while (size--)
+        if (*a++ != *b++)
+            return false;
+    return true;
 }
 
 static MapEntry *find(const Map *map, Str key, uint32_t hash) {
     for (uint32_t i = hash & (map->capacity - 1);; i = (i + 1) & (map->capacity - 1)) {
         MapEntry *entry = &map->entries[i];
         if (!entry->key || (entry->hash == hash && entry->size == key.size &&
-                            memcmp(entry->key, key.data, key.size) == 0))
+                            same_bytes(entry->key, key.data, key.size)))
             return entry;
     }
 }

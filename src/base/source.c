@@ -3,10 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PADDING = 16 };
+enum { PADDING = 16, LARGE = 2 << 20 };
 
 static Source *new_source(const char *name) {
     Source *source = calloc(1, sizeof *source);
@@ -48,8 +49,12 @@ static const char *read_all(int fd, Source *source) {
             return "it is larger than 4 GiB";
         capacity = (size_t)status.st_size + 1;
     }
-    for (;;) {
-        char *data = realloc(source->data, capacity + PADDING);
+    if (capacity >= LARGE) /* on large pages, as in arena.c */
+        source->data = aligned_alloc(LARGE, (capacity + PADDING + LARGE - 1) & ~(size_t)(LARGE - 1));
+    if (source->data)
+        madvise(source->data, capacity, MADV_HUGEPAGE);
+    for (bool first = true;; first = false) {
+        char *data = first && source->data ? source->data : realloc(source->data, capacity + PADDING);
         if (!data)
             return "there is not enough memory for it";
         source->data = data;

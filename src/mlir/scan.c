@@ -27,7 +27,7 @@ void skip_comment(Reader *r) {
 
 bool next_is_text(Reader *r, Str text) {
     skip_space(r);
-    if ((size_t)(r->end - r->p) < text.size || memcmp(r->p, text.data, text.size) != 0)
+    if (*r->p != *text.data || (size_t)(r->end - r->p) < text.size || memcmp(r->p, text.data, text.size) != 0)
         return false;
     return !is_class(text.data[text.size - 1], CLASS_ID) || !is_class(r->p[text.size], CLASS_ID);
 }
@@ -100,6 +100,8 @@ const char *balanced_end(Reader *r, const char *at) {
     const char *open[LIMIT_NESTING];
     unsigned depth = 0;
     for (const char *q = at;; q++) {
+        while (!interesting[(unsigned char)*q])
+            q++;
         switch (interesting[(unsigned char)*q]) {
         case 1:
             if (depth == LIMIT_NESTING) {
