@@ -9,6 +9,7 @@
 struct ArenaChunk {
     ArenaChunk *older;
     size_t size;
+    bool mapped; /* from the system, and so all zero, rather than from malloc */
     max_align_t data[];
 };
 
@@ -21,7 +22,10 @@ void arena_init(Arena *arena, size_t budget) {
 void arena_free(Arena *arena) {
     for (ArenaChunk *chunk = arena->chunks, *older; chunk; chunk = older) {
         older = chunk->older;
-        free(chunk);
+        if (chunk->mapped)
+            munmap(chunk, chunk->size);
+        else
+            free(chunk);
     }
     *arena = (Arena){.budget = arena->budget};
 }
@@ -30,6 +34,20 @@ static void exhausted(Arena *arena) {
     if (arena->exhausted)
         longjmp(*arena->exhausted, 1);
     abort(); /* nobody took charge: our own mistake */
+}
+
+/* Large chunks come on large pages: half the time of reading a big file would go into page faults. */
+static ArenaChunk *map_chunk(size_t size) {
+    char *start = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start == MAP_FAILED)
+        return NULL;
+    size_t before = -(uintptr_t)start & (HUGE_PAGE - 1);
+    if (before)
+        munmap(start, before);
+    if (before < HUGE_PAGE)
+        munmap(start + before + size, HUGE_PAGE - before);
+    madvise(start + before, size, MADV_HUGEPAGE);
+    return (ArenaChunk *)(void *)(start + before);
 }
 
 static void grow(Arena *arena, size_t size) {
@@ -42,13 +60,11 @@ static void grow(Arena *arena, size_t size) {
         want = (want + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
     if (want > arena->budget || arena->held > arena->budget - want)
         exhausted(arena);
-    /* Large chunks on large pages: half the time of reading a big file would go into page faults. */
-    bool large = want >= HUGE_PAGE;
-    ArenaChunk *chunk = large ? aligned_alloc(HUGE_PAGE, want) : malloc(want);
+    bool mapped = want >= HUGE_PAGE;
+    ArenaChunk *chunk = mapped ? map_chunk(want) : malloc(want);
     if (!chunk)
         exhausted(arena);
-    if (large)
-        madvise(chunk, want, MADV_HUGEPAGE);
+    chunk->mapped = arena->zero = mapped;
     chunk->older = arena->chunks;
     chunk->size = want;
     arena->chunks = chunk;
@@ -69,7 +85,8 @@ void *arena_alloc(Arena *arena, size_t size) {
 }
 
 void *arena_zalloc(Arena *arena, size_t size) {
-    return memset(arena_alloc(arena, size), 0, size);
+    void *memory = arena_alloc(arena, size);
+    return arena->zero ? memory : memset(memory, 0, size);
 }
 
 char *arena_copy(Arena *arena, const char *data, size_t size) {

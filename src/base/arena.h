@@ -8,6 +8,7 @@
 #define BASE_ARENA_H
 
 #include <setjmp.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct ArenaChunk ArenaChunk;
@@ -15,6 +16,7 @@ typedef struct ArenaChunk ArenaChunk;
 typedef struct Arena {
     char *next, *end;    /* free space of the newest chunk */
     ArenaChunk *chunks;  /* newest first */
+    bool zero;           /* that free space is all zero */
     size_t held;         /* bytes taken from the system */
     size_t budget;       /* most bytes `held` may reach */
     jmp_buf *exhausted;  /* where to go when it would pass the budget */

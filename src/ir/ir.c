@@ -38,13 +38,13 @@ void **module_put(Module *module, Map *map, Str key) {
 }
 
 Name *name_intern(Module *module, Map *map, Str text) {
-    void **place = module_put(module, map, text);
-    if (!*place) {
-        Name *name = ARENA_NEW(&module->arena, Name);
-        name->text = text;
-        *place = name;
+    Name *name = map_get(map, text);
+    if (!name) { /* with its text beside it, so that finding and using it touch the same memory */
+        name = arena_zalloc(&module->arena, sizeof *name + text.size);
+        name->text = (Str){memcpy(name + 1, text.data, text.size), text.size};
+        *module_put(module, map, name->text) = name;
     }
-    return *place;
+    return name;
 }
 
 /* ---- Interning ------------------------------------------------------------------------------- */
@@ -323,6 +323,12 @@ bool type_is(const Type *type, Str name) {
 }
 
 /* ---- Looking at ops -------------------------------------------------------------------------- */
+
+OpExtra *op_extra(Module *module, Op *op) {
+    if (!op->extra)
+        op->extra = ARENA_NEW(&module->arena, OpExtra);
+    return op->extra;
+}
 
 const Attr *dict_get(const Attr *dict, Str name) {
     for (uint32_t i = 0; dict && i < dict->count; i++)

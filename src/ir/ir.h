@@ -130,7 +130,7 @@ struct Value {
     const Name *name; /* NULL: never named */
     void *owner;      /* Op if is_result, else Block */
     uint32_t index;   /* among its owner's results or arguments */
-    uint32_t pack;    /* results: how many share the name, at the first one (`%a:3`), else 0; 1 if alone */
+    uint16_t pack;    /* results: how many share the name, at the first one (`%a:3`), else 0; 1 if alone */
     bool is_result;
     bool counted;     /* a single result written with its count: `%a:1` */
 };
@@ -171,6 +171,17 @@ typedef struct Function {
     bool named_args, arrow, result_parens, variadic;
 } Function;
 
+/* What few ops have. */
+typedef struct OpExtra {
+    const Type **spelled;     /* types in the order in which they were written, where that is not what they are */
+    uint32_t spelled_count;
+    uint32_t successor_count;
+    Block **successors;
+    Function *function;       /* functions only */
+    Str text;                 /* opaque form */
+    bool *odd_refs;           /* operands written `%a` for `%a#0`, or the other way round; NULL if none */
+} OpExtra;
+
 struct Op {
     const OpRow *row; /* NULL: not in the table */
     Str name;         /* as written, without quotes */
@@ -179,25 +190,20 @@ struct Op {
     Value **operands;
     Value *results;
     Region *regions;
-    Block **successors;
     const Attr *dict;         /* {...}, or NULL */
     const Attr *properties;   /* <{...}>, or NULL */
     const Attr **attrs;       /* pretty form: the row's attributes that the format wrote, by their index */
     const Attr *location;     /* loc(...), or NULL */
-    const Type **spelled;     /* types in the order in which they were written */
-    uint16_t *segments;       /* operands per entry of the row's operand column; NULL if not known */
-    Function *function;       /* functions only */
-    Str text;                 /* opaque form */
+    uint16_t *segments;       /* operands per entry of the row's operand column; NULL: one an entry, or not known */
+    OpExtra *extra;           /* NULL if it has nothing of that */
     uint64_t choices;         /* answers to the format's questions, first in bit 0 */
     uint32_t operand_count, result_count, region_count;
-    uint32_t spelled_count, offset;
-    uint16_t successor_count;
+    uint32_t offset;          /* of its first character in the source */
+    uint16_t result_slots;    /* which entries of the row's result column are there */
     uint8_t format;           /* which format of the row */
     uint8_t choice_count;     /* 255: too many to keep; the printer decides by content */
-    uint16_t result_slots;    /* which entries of the result column are there, if not all */
-    bool *odd_refs;           /* operands written `%a` for `%a#0`, or the other way round; NULL if none */
-    bool result_names;        /* the results were named */
     OpForm form : 8;
+    bool result_names;        /* the results were named */
     bool implicit;            /* stands in the IR but not in the text */
     bool shorthand;           /* written without its dialect (`module`) */
 };
@@ -264,6 +270,15 @@ const Type *type_pointee(Module *module, const Type *type);
 const Type *type_element(Module *module, const Type *type);
 /* True for the dialect type of that name, under its old names too. */
 bool type_is(const Type *type, Str name);
+
+/* The op's rarer parts, made if they are not there. */
+OpExtra *op_extra(Module *module, Op *op);
+static inline uint32_t op_successor_count(const Op *op) {
+    return op->extra ? op->extra->successor_count : 0;
+}
+static inline const Function *op_function(const Op *op) {
+    return op->extra ? op->extra->function : NULL;
+}
 
 /* An op's attribute by name, wherever it was written; NULL if absent. */
 const Attr *op_attr(const Op *op, const char *name);

@@ -1,4 +1,4 @@
-/* Takes the op table's text columns apart, once per process, on first use. A row that is not
+/* Takes the op table's text columns apart, each row when it is first asked for. A row that is not
  * well-formed is our own mistake; op_table_problem lets a test say which. */
 #include "ir/optable.h"
 
@@ -6,6 +6,7 @@
 #include "base/map.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -33,10 +34,14 @@ static const EnumRow enums[] = {
 #undef ENUM
 };
 
-static Arena arena;
 static Map by_name;
-static char problem[256];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Guards what is below, and the parts of a row that are not there until it is ready. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static Arena arena;
+static char problem[256];
+static atomic_bool ready[OP_COUNT];
 
 static void complain(const OpRow *row, const char *what, Str where) {
     if (!problem[0])
@@ -121,6 +126,7 @@ static void read_constraint(const OpRow *row, Str text, Slot *slot) {
         if (str_is(text, words[i].word)) {
             slot->rule = words[i].rule;
             slot->text = str_of(words[i].text);
+            slot->fixed = (uint8_t)(i + 1);
             return;
         }
     if (str_is(text, "yielded")) {
@@ -352,15 +358,23 @@ static void take_apart(OpRow *row) {
     Slot *attrs = read_names(row->attr_column, '=', &row->attr_count);
     Slot *results = read_names(row->result_column, ':', &row->result_count);
     row->operands = operands;
+    for (unsigned i = 0; i < row->operand_count; i++)
+        row->varying += operands[i].arity != SLOT_ONE;
     row->attrs = attrs;
     row->results = results;
-    for (unsigned i = 0; i < row->operand_count; i++)
-        if (operands[i].text.size)
+    for (unsigned i = 0; i < row->operand_count; i++) {
+        if (operands[i].text.size) {
             read_constraint(row, operands[i].text, &operands[i]);
-    for (unsigned i = 0; i < row->result_count; i++)
-        if (results[i].text.size)
+            row->constrained = true;
+        }
+    }
+    for (unsigned i = 0; i < row->result_count; i++) {
+        if (results[i].text.size) {
             read_constraint(row, results[i].text, &results[i]);
-    if (row->result_count > 16 || row->operand_count > 64)
+            row->constrained = true;
+        }
+    }
+    if (row->result_count > MAX_RESULT_SLOTS || row->operand_count > MAX_OPERAND_SLOTS)
         complain(row, "too many entries in a column", row->name);
     for (unsigned i = 0; i < row->attr_count; i++)
         read_kind(row, &attrs[i]);
@@ -375,10 +389,22 @@ static void take_apart(OpRow *row) {
     row->format_count = (uint8_t)count;
 }
 
-static void build(void) {
+static const OpRow *ready_row(OpRow *row) {
+    atomic_bool *is_ready = &ready[row->id];
+    if (!atomic_load_explicit(is_ready, memory_order_acquire)) {
+        pthread_mutex_lock(&lock);
+        if (!atomic_load_explicit(is_ready, memory_order_relaxed)) {
+            take_apart(row);
+            atomic_store_explicit(is_ready, true, memory_order_release);
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    return row;
+}
+
+static void index_rows(void) {
     arena_init(&arena, SIZE_MAX);
     for (int i = 0; i < OP_COUNT; i++) {
-        take_apart(&rows[i]);
         void **place = map_put(&by_name, rows[i].name);
         if (!place)
             abort();
@@ -389,10 +415,10 @@ static void build(void) {
 }
 
 const OpRow *op_row(Str name) {
-    pthread_once(&once, build);
-    const OpRow *row = map_get(&by_name, name);
+    pthread_once(&once, index_rows);
+    OpRow *row = map_get(&by_name, name);
     if (row)
-        return row;
+        return ready_row(row);
     /* Releases up to 3.2 (for AMD 3.5) had longer dialect names; ops at the top have none. */
     static const struct {
         const char *old, *new;
@@ -411,19 +437,19 @@ const OpRow *op_row(Str name) {
         memcpy(renamed + size, name.data + cut, name.size - cut);
         row = map_get(&by_name, (Str){renamed, name.size - cut + size});
         if (row)
-            return row;
+            return ready_row(row);
     }
     return NULL;
 }
 
 const OpRow *op_row_generic(Str name) {
     const OpRow *row = op_row(name);
-    return !row && !memchr(name.data, '.', name.size) ? &rows[OP_placeholder] : row;
+    return !row && !memchr(name.data, '.', name.size) ? ready_row(&rows[OP_placeholder]) : row;
 }
 
 const OpRow *op_row_by_id(OpId id) {
-    pthread_once(&once, build);
-    return &rows[id];
+    pthread_once(&once, index_rows);
+    return ready_row(&rows[id]);
 }
 
 bool enum_value(const EnumRow *row, Str text, int64_t *value) {
@@ -442,6 +468,8 @@ bool enum_value(const EnumRow *row, Str text, int64_t *value) {
 }
 
 const char *op_table_problem(void) {
-    pthread_once(&once, build);
+    pthread_once(&once, index_rows);
+    for (int i = 0; i < OP_COUNT; i++)
+        ready_row(&rows[i]);
     return problem[0] ? problem : NULL;
 }

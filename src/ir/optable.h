@@ -21,6 +21,8 @@ enum {
 #define YIELDS(id) ((OP_##id + 1) << 8)
 };
 
+enum { MAX_OPERAND_SLOTS = 32, MAX_RESULT_SLOTS = 16, MAX_FIXED_TYPES = 32 };
+
 /* One entry of an operand, attribute or result column. */
 typedef struct Slot {
     Str name;
@@ -39,6 +41,7 @@ typedef struct Slot {
         TYPE_YIELDED, /* of the values that the op's first region hands over at its end */
     } rule;
     Str text;
+    uint8_t fixed; /* nonzero: the same for every slot with this fixed type */
     SlotRef of;
     /* attributes */
     AttrSyntax syntax;
@@ -64,6 +67,8 @@ struct OpRow {
     /* the same, taken apart */
     const Slot *operands, *attrs, *results;
     uint8_t operand_count, attr_count, result_count, format_count;
+    uint8_t varying;  /* entries of the operand column that are not exactly one */
+    bool constrained; /* the columns say something about types */
     const Format *formats;
 };
 

@@ -57,7 +57,7 @@ void print_value(Printer *p, const Value *value) {
 }
 
 void print_operand(Printer *p, const Op *op, uint32_t index) {
-    print_reference(p, op->operands[index], op->odd_refs && op->odd_refs[index]);
+    print_reference(p, op->operands[index], op->extra && op->extra->odd_refs && op->extra->odd_refs[index]);
 }
 
 uint32_t result_slot(const Op *op, unsigned slot, uint32_t *count) {
@@ -217,7 +217,7 @@ void print_region(Printer *p, const Region *region) {
 static void print_op_text(Printer *p, const Op *op) {
     bool opaque = op->form == FORM_OPAQUE && p->form == PRINT_AS_WRITTEN;
     if (opaque) {
-        text_str(p->out, op->text);
+        text_str(p->out, op->extra->text);
     } else {
         print_results(p, op);
         if (p->form == PRINT_GENERIC || op->form == FORM_GENERIC)

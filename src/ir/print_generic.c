@@ -232,8 +232,8 @@ static void sort_attrs(Printer *p, const Op *op, Entries *properties, Entries *o
     for (unsigned i = 0; row && i < row->attr_count; i++) /* among the others, where no release minds it */
         if (row->attrs[i].uncommon && row->attrs[i].arity == SLOT_ONE && !dict_get(op->dict, row->attrs[i].name))
             add_entry(p, others, row->attrs[i].name, STR("array<i32>"));
-    if (op->function)
-        add_function(p, op->function, properties);
+    if (op_function(op))
+        add_function(p, op_function(op), properties);
     if (row && op->segments)
         add_segments(p, op, row->operands, row->operand_count, true, properties);
     if (row)
@@ -271,7 +271,7 @@ static void print_attrs_after(Printer *p, const Op *op, Entries *others) {
 }
 
 static void print_types(Printer *p, const Op *op) {
-    const Type **spelled = op->form == FORM_GENERIC ? op->spelled : NULL;
+    const Type **spelled = op->form == FORM_GENERIC && op->extra ? op->extra->spelled : NULL;
     text_str(p->out, STR(" : ("));
     for (uint32_t i = 0; i < op->operand_count; i++) {
         if (i)
@@ -305,11 +305,11 @@ void print_generic(Printer *p, const Op *op) {
         print_operand(p, op, i);
     }
     text_char(p->out, ')');
-    for (unsigned i = 0; i < op->successor_count; i++) {
+    for (unsigned i = 0; i < op_successor_count(op); i++) {
         text_addf(p->out, "%s", i ? ", " : "[");
-        print_label(p, op->successors[i]);
+        print_label(p, op->extra->successors[i]);
     }
-    if (op->successor_count)
+    if (op_successor_count(op))
         text_char(p->out, ']');
     Entries others = {0};
     print_attrs_before(p, op, &others);

@@ -10,7 +10,7 @@ typedef struct Writer {
     const OpRow *row;
     const Element *elements;
     unsigned choice, type, region, successor; /* how many were used */
-    uint16_t used[256];                       /* operands of each entry, in repetitions */
+    uint16_t used[MAX_OPERAND_SLOTS];                       /* operands of each entry, in repetitions */
     bool no_space;    /* nothing before the next word */
     bool punctuation; /* the last word was punctuation */
 } Writer;
@@ -47,8 +47,9 @@ static void write_literal(Writer *w, Str text, bool glue) {
 
 /* The next type as it was written, or `otherwise`. */
 static void write_type(Writer *w, const Type *otherwise) {
-    bool written = w->op->spelled && w->type < w->op->spelled_count;
-    print_type(w->p, written ? w->op->spelled[w->type] : otherwise);
+    const OpExtra *extra = w->op->extra;
+    bool written = extra && w->type < extra->spelled_count;
+    print_type(w->p, written ? extra->spelled[w->type] : otherwise);
     w->type++;
 }
 
@@ -174,10 +175,10 @@ static void write_assign(Writer *w, const Element *element) {
 }
 
 static void write_successor(Writer *w, const Element *element) {
-    if (w->successor >= w->op->successor_count)
+    if (w->successor >= op_successor_count(w->op))
         return;
     space(w);
-    print_label(w->p, w->op->successors[w->successor++]);
+    print_label(w->p, w->op->extra->successors[w->successor++]);
     uint32_t count;
     Value **values = op_operands_at(w->op, element->slot.index, &count);
     if (!count)
@@ -192,7 +193,7 @@ static void write_successor(Writer *w, const Element *element) {
 static void write_function(Writer *w) {
     Printer *p = w->p;
     const Op *op = w->op;
-    const Function *function = op->function;
+    const Function *function = op_function(op);
     int symbol = op_slot(w->row->attrs, w->row->attr_count, STR("sym_name"));
     const Block *body = op->region_count ? op->regions[0].first : NULL;
     if (!body)

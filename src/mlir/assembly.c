@@ -128,32 +128,25 @@ static bool match_operands(Reader *r, const Draft *draft) {
     return true;
 }
 
-static const Type *read_spelled(Reader *r, Str class) {
-    skip_space(r);
-    const Type *type = class.size ? read_type_of(r, class) : read_type(r);
-    if (type)
-        PUSH(r, r->spelled) = type;
-    return type;
-}
-
-static bool note_type(Reader *r, Str class, SlotRef slot, uint32_t index, bool flat, bool of_result) {
+/* Reads a type that is likely to be `guess`. */
+static bool note_type(Reader *r, const Type *guess, Str class, SlotRef slot, uint32_t index, bool flat,
+                      bool of_result) {
     skip_space(r);
     uint32_t at = offset_of(r, r->p);
-    const Type *type = read_spelled(r, class);
+    bool bare = *r->p == '<' && class.size && !(guess && guess->bare_form);
+    const Type *type = bare ? read_type_of(r, class) : read_type_like(r, guess);
     if (!type)
         return false;
+    PUSH(r, r->spelled) = type;
     PUSH(r, r->notes) = (TypeNote){type, at, slot, index, flat, of_result};
     return true;
 }
 
 /* A bare type has the name of the type that its operand has: older releases had other names. */
-static Str class_of(const Reader *r, const Slot *slot, const OperandRef *ref) {
+static Str class_of(const Slot *slot, const Type *guess) {
     bool class = slot->rule == TYPE_CLASS;
-    if (ref && ref->name->bound && ref->name->scope == r->scope) {
-        const Type *type = ((const Value *)ref->name->bound)->type;
-        if (type && type->kind == TYPE_DIALECT && (!class || type_is(type, slot->text)))
-            return type->name;
-    }
+    if (guess && guess->kind == TYPE_DIALECT && (!class || type_is(guess, slot->text)))
+        return guess->name;
     return class ? slot->text : (Str){0};
 }
 
@@ -161,11 +154,13 @@ static bool match_type(Reader *r, const Draft *draft, const Element *element) {
     SlotRef slot = element->slot;
     if (slot.column == REF_RESULT) {
         const Slot *result = &draft->row->results[slot.index];
+        const Type **guess = &r->result_guess[draft->row->id];
         uint32_t index = 0;
-        do
-            if (!note_type(r, class_of(r, result, NULL), slot, index++, false, true))
+        do {
+            if (!note_type(r, *guess, class_of(result, NULL), slot, index++, false, true))
                 return false;
-        while (result->arity == SLOT_MANY && take(r, ','));
+            *guess = r->spelled.items[r->spelled.count - 1];
+        } while (result->arity == SLOT_MANY && take(r, ','));
         return true;
     }
     const Slot *operand = &draft->row->operands[slot.index];
@@ -176,7 +171,8 @@ static bool match_type(Reader *r, const Draft *draft, const Element *element) {
             continue;
         if (index && !take(r, ','))
             return mismatch(r, "','");
-        if (!note_type(r, class_of(r, operand, &ref), slot, index++, false, false))
+        const Type *guess = type_of_ref(r, &ref);
+        if (!note_type(r, guess, class_of(operand, guess), slot, index++, false, false))
             return false;
     }
     return true;
@@ -188,7 +184,7 @@ static bool match_types(Reader *r, char close, bool of_result) {
         return true;
     uint32_t index = 0;
     do
-        if (!note_type(r, (Str){0}, (SlotRef){0}, index++, true, of_result))
+        if (!note_type(r, NULL, (Str){0}, (SlotRef){0}, index++, true, of_result))
             return false;
     while (take(r, ','));
     return true;
@@ -206,7 +202,7 @@ static bool match_signature(Reader *r, Draft *draft) {
     bool parens = take(r, '(');
     add_choice(draft, parens, 1);
     if (!parens)
-        return note_type(r, (Str){0}, (SlotRef){0}, 0, true, true);
+        return note_type(r, NULL, (Str){0}, (SlotRef){0}, 0, true, true);
     return match_types(r, ')', true) && (take(r, ')') || mismatch(r, "')'"));
 }
 
@@ -216,7 +212,7 @@ static bool match_operand_types(Reader *r, const Draft *draft) {
     for (uint32_t i = 0; i < count; i++) {
         if (i && !take(r, ','))
             return mismatch(r, "','");
-        if (!note_type(r, (Str){0}, (SlotRef){0}, i, true, false))
+        if (!note_type(r, NULL, (Str){0}, (SlotRef){0}, i, true, false))
             return false;
     }
     return true;
@@ -228,6 +224,7 @@ bool commit(Reader *r, Draft *draft) {
     if (draft->committed)
         return true;
     draft->committed = true;
+    draft->checked = r->notes.count;
     if (!make_operands(r, draft->op, draft->operand_mark, draft->note_mark))
         return false;
     for (uint32_t i = draft->pending_mark; i < r->pending.count; i++) {
@@ -300,7 +297,7 @@ static bool match_successor(Reader *r, const Draft *draft, const Element *elemen
     for (uint32_t i = first; i < r->operands.count; i++) {
         if (i > first && !take(r, ','))
             return mismatch(r, "','");
-        if (!note_type(r, (Str){0}, element->slot, i - first, false, false))
+        if (!note_type(r, type_of_ref(r, &r->operands.items[i]), (Str){0}, element->slot, i - first, false, false))
             return false;
     }
     return take(r, ')') || mismatch(r, "')'");
@@ -486,7 +483,7 @@ static void push_result_types(Reader *r, const Draft *draft) {
             }
         return;
     }
-    uint32_t starts[16];
+    uint32_t starts[MAX_RESULT_SLOTS];
     for (unsigned slot = 0; slot < row->result_count; slot++) {
         const Slot *result = &row->results[slot];
         uint32_t written = 0;
@@ -557,13 +554,9 @@ bool read_pretty(Reader *r, Op *op, const Format *format, uint32_t name_mark) {
         return mismatch(r, "another number of results");
     if (!commit(r, &draft))
         return false;
-    op->successor_count = (uint16_t)(r->successors.count - draft.successor_mark);
-    if (op->successor_count) {
-        op->successors = ARENA_ARRAY(&r->module->arena, Block *, op->successor_count);
-        memcpy(op->successors, r->successors.items + draft.successor_mark,
-               sizeof *op->successors * op->successor_count);
-    }
-    keep_spelled(r, op, draft.spelled_mark);
+    keep_successors(r, op, draft.successor_mark);
+    if (!settle_notes(r, op, draft.note_mark, draft.checked, draft.spelled_mark))
+        return false;
     uint32_t types_mark = r->types.count;
     push_result_types(r, &draft);
     bool good = make_results(r, op, name_mark, r->types.items + types_mark, r->types.count - types_mark) &&
@@ -571,6 +564,5 @@ bool read_pretty(Reader *r, Op *op, const Format *format, uint32_t name_mark) {
     r->types.count = types_mark;
     r->operands.count = draft.operand_mark;
     r->notes.count = draft.note_mark;
-    r->successors.count = draft.successor_mark;
     return good;
 }

@@ -98,6 +98,18 @@ static const Attr *read_number(Reader *r, bool typed) {
     r->p = end;
     if (!typed)
         return make_attr(r, real ? ATTR_FLOAT : ATTR_INTEGER, digits);
+    /* Most numbers have been seen, type and all. */
+    if (next_is(r, ':') && r->p[1] == ' ' && is_class(r->p[2], CLASS_LETTER)) {
+        const char *word = r->p + 2;
+        while (is_class(*word, CLASS_ID))
+            word++;
+        const Attr *known = *word == '<' ? NULL : attr_find(r->module, str_between(start, word));
+        if (known) {
+            r->p = word;
+            return known;
+        }
+    }
+    r->p = end;
     Attr *attr = new_attr(r, real ? ATTR_FLOAT : ATTR_INTEGER);
     if (!read_suffix_type(r, attr, typed))
         return NULL;
@@ -307,7 +319,7 @@ static const Attr *read_worded(Reader *r, bool typed) {
                  {"sparse", ATTR_DENSE},     {"affine_map", ATTR_OTHER},  {"affine_set", ATTR_OTHER},
                  {"strided", ATTR_OTHER},    {"opaque", ATTR_OTHER}};
     const char *start = r->p;
-    if (next_is_text(r, STR("loc")) && r->p[3] == '(')
+    if (location_follows(r))
         return read_location(r);
     Str word = take_id(r);
     const char *open = r->p;
@@ -475,10 +487,33 @@ static bool read_location_body(Reader *r, Attr *loc, unsigned depth) {
     return fail(r, start, "expected a location: \"file\":LINE:COLUMN, \"name\", callsite, fused, unknown or an alias");
 }
 
+/* `loc(#locN)`, the form that nearly every op of a compiled kernel has: its number N, or -1. */
+static int64_t location_number(const Reader *r, const char *at, const char **end) {
+    static const char head[] = "loc(#loc";
+    int64_t number = 0;
+    if ((size_t)(r->end - at) < sizeof head || memcmp(at, head, sizeof head - 1) != 0)
+        return -1;
+    at += sizeof head - 1;
+    const char *digits = at;
+    for (; is_class(*at, CLASS_DIGIT) && at - digits < 6; at++)
+        number = number * 10 + (*at - '0');
+    *end = at + 1;
+    return at > digits && *digits != '0' && *at == ')' ? number : -1;
+}
+
 const Attr *read_location(Reader *r) {
     skip_space(r);
-    const char *start = r->p, *end = balanced_end(r, start + 3);
-    if (!end)
+    const char *start = r->p, *end;
+    int64_t number = location_number(r, start, &end);
+    if (number >= 0) {
+        while (r->numbered_locations.count <= number)
+            PUSH(r, r->numbered_locations) = NULL;
+        if (r->numbered_locations.items[number]) {
+            r->p = end;
+            return r->numbered_locations.items[number];
+        }
+    }
+    if (!(end = balanced_end(r, start + 3)))
         return NULL;
     const Attr *known = attr_find(r->module, str_between(start, end));
     if (known) {
@@ -493,7 +528,10 @@ const Attr *read_location(Reader *r) {
         fail(r, r->p, "expected ')' after a location");
         return NULL;
     }
-    return enter(r, start, loc);
+    const Attr *entered = enter(r, start, loc);
+    if (number >= 0)
+        r->numbered_locations.items[number] = entered;
+    return entered;
 }
 
 /* ---- Attributes where a format names them ---------------------------------------------------- */

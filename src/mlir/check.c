@@ -30,7 +30,9 @@ const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t ind
         return last && index < last->operand_count && last->operands[index] ? last->operands[index]->type : NULL;
     }
     case TYPE_FIXED:
-        return type_named(r->module, slot->text.data);
+        if (!r->fixed[slot->fixed] || !slot->fixed)
+            r->fixed[slot->fixed] = type_named(r->module, slot->text.data);
+        return r->fixed[slot->fixed];
     case TYPE_SAME:
         return type_of(op, slot->of, index);
     case TYPE_I1_OF:
@@ -51,6 +53,8 @@ const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t ind
 
 /* A kind of type, not one type. */
 static bool fits_class(Reader *r, const Slot *slot, const Type *type) {
+    if (type->kind == TYPE_DIALECT && type->name.size == slot->text.size && type_is(type, slot->text))
+        return true;
     const Type *resolved = type_resolve(r->module, type);
     if (!resolved)
         return true; /* an alias that is not defined yet; settled when it is used as something else */
@@ -67,12 +71,13 @@ static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *
                         const char *what) {
     if (!value || !value->type)
         return true;
-    if (!fits_class(r, slot, value->type))
+    bool class = slot->rule == TYPE_CLASS || slot->rule == TYPE_TENSOR_ANY;
+    if (class && !fits_class(r, slot, value->type))
         return fail(r, place_of(r, op), "%s '%.*s' of %.*s must be a %.*s, not %.*s", what, STR_ARG(slot->name),
                     STR_ARG(op->name), STR_ARG(slot->rule == TYPE_CLASS ? slot->text : STR("tensor")),
                     STR_ARG(value->type->text));
-    const Type *wanted = type_by_rule(r, op, slot, index);
-    if (!wanted || type_agree(r->module, wanted, value->type) != DIFFER)
+    const Type *wanted = class ? NULL : type_by_rule(r, op, slot, index);
+    if (!wanted || wanted == value->type || type_agree(r->module, wanted, value->type) != DIFFER)
         return true;
     return fail(r, place_of(r, op), "%s '%.*s' of %.*s must have type %.*s, not %.*s", what, STR_ARG(slot->name),
                 STR_ARG(op->name), STR_ARG(wanted->text), STR_ARG(value->type->text));
@@ -80,7 +85,7 @@ static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *
 
 bool check_op(Reader *r, Op *op) {
     const OpRow *row = op->row;
-    if (!row)
+    if (!row || !row->constrained)
         return true;
     bool spread = op->segments || op->operand_count == row->operand_count;
     for (unsigned slot = 0; spread && slot < row->operand_count; slot++) {

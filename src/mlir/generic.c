@@ -28,10 +28,7 @@ static bool read_successors(Reader *r, Op *op) {
         Name *label = name_intern(r->module, &r->module->labels, take_suffix(r));
         PUSH(r, r->successors) = block_named(r, op->block->region, label, offset_of(r, start));
     } while (take(r, ','));
-    op->successor_count = (uint16_t)(r->successors.count - mark);
-    op->successors = ARENA_ARRAY(&r->module->arena, Block *, op->successor_count);
-    memcpy(op->successors, r->successors.items + mark, sizeof *op->successors * op->successor_count);
-    r->successors.count = mark;
+    keep_successors(r, op, mark);
     return expect(r, ']', "after the successors");
 }
 
@@ -45,8 +42,15 @@ static bool read_regions(Reader *r, Op *op) {
     return expect(r, ')', "after the regions");
 }
 
+/* What the next type is likely to be: that of the operand, or that of the result which the last such op had. */
+static const Type *guess_type(const Reader *r, const Op *op, uint32_t operand_mark, uint32_t index, bool of_result) {
+    if (of_result)
+        return op->row ? r->result_guess[op->row->id] : NULL;
+    return operand_mark + index < r->operands.count ? type_of_ref(r, &r->operands.items[operand_mark + index]) : NULL;
+}
+
 /* `(T, U)`, or a single type where `single` allows one. Types go to the notes. */
-static bool read_types(Reader *r, bool single, bool of_result) {
+static bool read_types(Reader *r, const Op *op, uint32_t operand_mark, bool single, bool of_result) {
     bool parens = take(r, '(');
     uint32_t index = 0;
     if (!parens && !single)
@@ -56,9 +60,11 @@ static bool read_types(Reader *r, bool single, bool of_result) {
     do {
         skip_space(r);
         uint32_t at = offset_of(r, r->p);
-        const Type *type = read_type(r);
+        const Type *type = read_type_like(r, guess_type(r, op, operand_mark, index, of_result));
         if (!type)
             return r->failed ? false : fail(r, r->p, "expected a type");
+        if (of_result && op->row)
+            r->result_guess[op->row->id] = type;
         PUSH(r, r->spelled) = type;
         PUSH(r, r->notes) = (TypeNote){type, at, {0}, index++, true, of_result};
     } while (parens && take(r, ','));
@@ -69,15 +75,15 @@ static bool read_types(Reader *r, bool single, bool of_result) {
  * there are: sizes are given for all of them, or for all but the uncommon ones. */
 static void find_segments(Reader *r, Op *op) {
     const OpRow *row = op->row;
-    if (!row || !row->operand_count)
-        return;
+    if (!row || (!row->varying && op->operand_count == row->operand_count))
+        return; /* one operand an entry */
     unsigned varying = 0, fixed = 0, common = 0;
     for (unsigned i = 0; i < row->operand_count; i++) {
         fixed += row->operands[i].arity == SLOT_ONE;
         common += !row->operands[i].uncommon;
         varying += row->operands[i].arity != SLOT_ONE && !row->operands[i].uncommon;
     }
-    const Attr *sizes = op_attr(op, "operandSegmentSizes");
+    const Attr *sizes = row->varying > 1 ? op_attr(op, "operandSegmentSizes") : NULL;
     bool sized = sizes && sizes->kind == ATTR_INTS && sizes->exact;
     bool all = sized && sizes->count == row->operand_count;
     if (sized ? !all && sizes->count != common
@@ -114,14 +120,14 @@ bool read_generic(Reader *r, Op *op, uint32_t name_mark) {
         return false;
     if (next_is(r, '{') && !(op->dict = read_dict(r)))
         return false;
-    if (!expect(r, ':', "and the op's type") || !read_types(r, false, false))
+    if (!expect(r, ':', "and the op's type") || !read_types(r, op, operand_mark, false, false))
         return false;
     if (!take_text(r, STR("->")))
         return fail(r, r->p, "expected '->' and the results' types");
     bool parens = next_is(r, '(');
     op->choices = parens;
     op->choice_count = 1;
-    if (!read_types(r, true, true))
+    if (!read_types(r, op, operand_mark, true, true))
         return false;
     uint32_t operands = r->operands.count - operand_mark, types = 0;
     uint32_t types_mark = r->types.count;
@@ -132,10 +138,8 @@ bool read_generic(Reader *r, Op *op, uint32_t name_mark) {
     }
     bool good = types == operands || fail(r, r->p, "%u operand%s but %u type%s", operands, operands == 1 ? "" : "s",
                                           types, types == 1 ? "" : "s");
-    if (good) {
-        keep_spelled(r, op, spelled_mark);
-        good = make_operands(r, op, operand_mark, note_mark);
-    }
+    good = good && make_operands(r, op, operand_mark, note_mark) &&
+           settle_notes(r, op, note_mark, r->notes.count, spelled_mark);
     if (good) {
         find_segments(r, op);
         good = make_results(r, op, name_mark, r->types.items + types_mark, r->types.count - types_mark) &&

@@ -101,6 +101,9 @@ typedef struct Reader {
     STACK(Str) alias_keys; /* the keys of alias_uses, in the order of the text */
     STACK(Str) slices;
     STACK(Block *) successors;
+    STACK(const Attr *) numbered_locations; /* loc(#locN) by N; NULL where not seen */
+    const Type *fixed[MAX_FIXED_TYPES];     /* by Slot.fixed; NULL until asked for */
+    const Type *result_guess[OP_COUNT];     /* the type that the last op of the kind had as its result */
     bool quiet;             /* trying something: report nothing */
 } Reader;
 
@@ -145,12 +148,47 @@ static inline bool next_is(Reader *r, char c) {
     skip_space(r);
     return *r->p == c;
 }
-bool next_is_text(Reader *r, Str text);
+static inline bool next_is_text(Reader *r, Str text) {
+    skip_space(r);
+    if (*r->p != *text.data || (size_t)(r->end - r->p) < text.size || memcmp(r->p, text.data, text.size) != 0)
+        return false;
+    return !is_class(text.data[text.size - 1], CLASS_ID) || !is_class(r->p[text.size], CLASS_ID);
+}
 /* As above, and step over it. */
-bool take(Reader *r, char c);
-bool take_text(Reader *r, Str text);
-Str take_id(Reader *r);     /* bare identifier, or empty */
-Str take_suffix(Reader *r); /* what follows %, ^, # or !, or empty */
+static inline bool take(Reader *r, char c) {
+    if (*r->p != c && !next_is(r, c))
+        return false;
+    r->p++;
+    return true;
+}
+static inline bool take_text(Reader *r, Str text) {
+    if (!next_is_text(r, text))
+        return false;
+    r->p += text.size;
+    return true;
+}
+/* `loc(` */
+static inline bool location_follows(Reader *r) {
+    skip_space(r);
+    return r->p[0] == 'l' && r->p[1] == 'o' && r->p[2] == 'c' && r->p[3] == '(';
+}
+/* A bare identifier, or empty. */
+static inline Str take_id(Reader *r) {
+    skip_space(r);
+    const char *start = r->p;
+    if (is_class(*r->p, CLASS_LETTER))
+        while (is_class(*r->p, CLASS_ID))
+            r->p++;
+    return str_between(start, r->p);
+}
+/* What follows %, ^, # or !, or empty. */
+static inline Str take_suffix(Reader *r) {
+    const char *start = r->p;
+    int class = is_class(*start, CLASS_DIGIT) ? CLASS_DIGIT : CLASS_SUFFIX;
+    while (is_class(*r->p, class))
+        r->p++;
+    return str_between(start, r->p);
+}
 bool take_number(Reader *r, int64_t *value);
 /* The end of the string, or of the bracketed text, that starts at `at`. NULL, with an error, if it has none. */
 const char *string_end(Reader *r, const char *at);
@@ -165,6 +203,10 @@ bool note_aliases(Reader *r, Str text);
 const Type *read_type(Reader *r);
 /* The same, or a bare `<...>` of dialect type `name`. */
 const Type *read_type_of(Reader *r, Str name);
+/* The same when the type is likely to be `guess`: it is then known by a glance at the text. */
+const Type *read_type_like(Reader *r, const Type *guess);
+/* The type of what a reference stands for now; NULL if that is not known. */
+const Type *type_of_ref(const Reader *r, const OperandRef *ref);
 
 /* ---- attributes.c ---- */
 const Attr *read_attr(Reader *r, bool typed);
@@ -201,8 +243,10 @@ void append_op(Reader *r, Block *block, Op *op);
 bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark);
 /* Its results, bound to the names pushed since the mark. */
 bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *types, uint32_t count);
-/* Keeps the spelled types pushed since the mark. */
-void keep_spelled(Reader *r, Op *op, uint32_t spelled_mark);
+void keep_successors(Reader *r, Op *op, uint32_t successor_mark);
+/* Keeps the types as they were spelled, if that is not what the operands have; and compares those operands' types
+ * that were written after the operands were made (notes from `checked` on). */
+bool settle_notes(Reader *r, Op *op, uint32_t note_mark, uint32_t checked, uint32_t spelled_mark);
 
 /* ---- assembly.c: an op in a format of its row ---- */
 typedef struct Draft {
@@ -210,6 +254,7 @@ typedef struct Draft {
     const OpRow *row;
     const Format *format;
     uint32_t operand_mark, note_mark, spelled_mark, pending_mark, name_mark, successor_mark;
+    uint32_t checked; /* notes up to here have been compared with the operands */
     uint64_t present; /* optional results that the text says are there */
     bool committed;   /* operands are made: what comes now must fit */
 } Draft;

@@ -69,7 +69,7 @@ static bool looks_like_start(const Reader *r, const char *at) {
 bool at_op_boundary(Reader *r) {
     const char *before = r->p;
     skip_space(r);
-    if (next_is_text(r, STR("loc")) && r->p[3] == '(')
+    if (location_follows(r))
         return true;
     if (looks_like_start(r, r->p))
         return true;
@@ -258,7 +258,7 @@ bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
     }
     while (text_end > start && is_class(text_end[-1], CLASS_SPACE))
         text_end--;
-    op->text = str_between(start, text_end);
+    op_extra(r->module, op)->text = str_between(start, text_end);
 
     if (!op->operands && !make_operands(r, op, operand_mark, note_mark))
         return false;

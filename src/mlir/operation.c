@@ -49,11 +49,12 @@ bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark)
     op->operands = count ? ARENA_ARRAY(arena, Value *, count) : NULL;
 
     /* Where each entry of the column starts. A format may read them in another order. */
-    uint16_t starts[256];
+    uint16_t starts[MAX_OPERAND_SLOTS];
     bool plain = true;
     unsigned slots = op->form == FORM_PRETTY ? row->operand_count : 0;
     if (slots) {
-        uint16_t sizes[256] = {0};
+        uint16_t sizes[MAX_OPERAND_SLOTS];
+        memset(sizes, 0, sizeof *sizes * slots);
         for (uint32_t i = 0; i < count; i++)
             sizes[refs[i].slot]++;
         uint16_t sum = 0;
@@ -85,10 +86,8 @@ bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark)
         r->types.items[types_mark + place] = note.type;
     }
     bool good = true;
-    uint16_t next[256];
-    memcpy(next, starts, sizeof *next * slots);
     for (uint32_t i = 0; good && i < count; i++) {
-        uint32_t place = slots ? next[refs[i].slot]++ : i;
+        uint32_t place = slots ? starts[refs[i].slot]++ : i;
         good = resolve(r, refs[i], op, place, r->types.items[types_mark + place]);
     }
     r->types.count = types_mark;
@@ -112,7 +111,7 @@ bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *type
         ResultName name = r->names.items[i];
         for (uint32_t k = 0; k < name.count; k++) {
             op->results[first + k].name = name.name;
-            op->results[first + k].pack = k ? 0 : name.count;
+            op->results[first + k].pack = k ? 0 : (uint16_t)name.count;
         }
         op->results[first].counted = name.counted;
         good &= bind_values(r, name.name, &op->results[first], name.count, name.at);
@@ -121,13 +120,46 @@ bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *type
     return good;
 }
 
-void keep_spelled(Reader *r, Op *op, uint32_t spelled_mark) {
-    op->spelled_count = r->spelled.count - spelled_mark;
-    if (op->spelled_count) {
-        op->spelled = arena_alloc(&r->module->arena, sizeof *op->spelled * op->spelled_count);
-        memcpy(op->spelled, r->spelled.items + spelled_mark, sizeof *op->spelled * op->spelled_count);
+void keep_successors(Reader *r, Op *op, uint32_t successor_mark) {
+    uint32_t count = r->successors.count - successor_mark;
+    if (count) {
+        OpExtra *extra = op_extra(r->module, op);
+        extra->successor_count = count;
+        extra->successors = ARENA_ARRAY(&r->module->arena, Block *, count);
+        memcpy(extra->successors, r->successors.items + successor_mark, sizeof *extra->successors * count);
+    }
+    r->successors.count = successor_mark;
+}
+
+/* The operand that a note is about; NULL if it is not known yet. */
+static const Value *noted_operand(const Op *op, const TypeNote *note) {
+    uint32_t count = op->operand_count;
+    Value **values = op->operands;
+    if (!note->flat)
+        values = op_operands_at(op, note->slot.index, &count);
+    return note->index < count ? values[note->index] : NULL;
+}
+
+bool settle_notes(Reader *r, Op *op, uint32_t note_mark, uint32_t checked, uint32_t spelled_mark) {
+    bool as_they_are = true;
+    for (uint32_t i = note_mark; i < r->notes.count; i++) {
+        TypeNote note = r->notes.items[i];
+        if (note.of_result)
+            continue;
+        const Value *value = noted_operand(op, &note);
+        as_they_are &= value && value->type == note.type;
+        if (i >= checked && value && !check_type(r, note.type, value->type, value->name, note.at))
+            return false;
+    }
+    uint32_t count = r->spelled.count - spelled_mark;
+    if (!as_they_are && count) {
+        OpExtra *extra = op_extra(r->module, op);
+        extra->spelled_count = count;
+        extra->spelled = arena_alloc(&r->module->arena, sizeof *extra->spelled * count);
+        memcpy(extra->spelled, r->spelled.items + spelled_mark, sizeof *extra->spelled * count);
     }
     r->spelled.count = spelled_mark;
+    return true;
 }
 
 /* What a failed attempt left on the stacks and in the op. */
@@ -179,8 +211,12 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
     skip_space(r);
     const char *name_at = r->p;
     if (*r->p == '"') {
-        const char *end = string_end(r, r->p);
-        if (!end)
+        const char *end = r->p + 1;
+        while (is_class(*end, CLASS_ID))
+            end++;
+        if (*end == '"')
+            end++;
+        else if (!(end = string_end(r, r->p)))
             return false;
         op->name = str_between(r->p + 1, end - 1);
         op->row = op_row_generic(op->name);
@@ -253,7 +289,7 @@ bool read_op(Reader *r, Block *block) {
     r->failed = false;
 
     bool good = (*r->p != '%' || read_result_names(r)) && read_any_form(r, op, start, name_mark);
-    if (good && next_is_text(r, STR("loc")) && r->p[3] == '(') {
+    if (good && location_follows(r)) {
         op->location = read_location(r);
         good = op->location != NULL;
     }

@@ -202,6 +202,7 @@ static void free_reader(Reader *r) {
     free(r->alias_keys.items);
     free(r->slices.items);
     free(r->successors.items);
+    free(r->numbered_locations.items);
     free(r);
 }
 

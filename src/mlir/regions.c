@@ -18,7 +18,7 @@ bool read_block_args(Reader *r, uint32_t pending_mark) {
             return fail(r, r->p, "expected ':' and the argument's type");
         if (!(arg.type = read_type(r)))
             return r->failed ? false : fail(r, r->p, "expected a type");
-        if (next_is_text(r, STR("loc")) && !(arg.location = read_location(r)))
+        if (location_follows(r) && !(arg.location = read_location(r)))
             return false;
         PUSH(r, r->pending) = arg;
     } while (take(r, ','));

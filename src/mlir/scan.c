@@ -25,47 +25,6 @@ void skip_comment(Reader *r) {
     r->p = line_end ? line_end : r->end;
 }
 
-bool next_is_text(Reader *r, Str text) {
-    skip_space(r);
-    if (*r->p != *text.data || (size_t)(r->end - r->p) < text.size || memcmp(r->p, text.data, text.size) != 0)
-        return false;
-    return !is_class(text.data[text.size - 1], CLASS_ID) || !is_class(r->p[text.size], CLASS_ID);
-}
-
-bool take(Reader *r, char c) {
-    if (!next_is(r, c))
-        return false;
-    r->p++;
-    return true;
-}
-
-bool take_text(Reader *r, Str text) {
-    if (!next_is_text(r, text))
-        return false;
-    r->p += text.size;
-    return true;
-}
-
-Str take_id(Reader *r) {
-    skip_space(r);
-    const char *start = r->p;
-    if (is_class(*r->p, CLASS_LETTER))
-        while (is_class(*r->p, CLASS_ID))
-            r->p++;
-    return str_between(start, r->p);
-}
-
-Str take_suffix(Reader *r) {
-    const char *start = r->p;
-    if (is_class(*r->p, CLASS_DIGIT))
-        while (is_class(*r->p, CLASS_DIGIT))
-            r->p++;
-    else
-        while (is_class(*r->p, CLASS_SUFFIX))
-            r->p++;
-    return str_between(start, r->p);
-}
-
 bool take_number(Reader *r, int64_t *value) {
     skip_space(r);
     const char *at = r->p;

@@ -42,6 +42,13 @@ bool read_operand_ref(Reader *r, OperandRef *ref) {
     return true;
 }
 
+const Type *type_of_ref(const Reader *r, const OperandRef *ref) {
+    const Name *name = ref->name;
+    if (!name->bound || name->scope != r->scope || ref->number >= name->bound_count)
+        return NULL;
+    return ((const Value *)name->bound)[ref->number].type;
+}
+
 static const char *text_at(const Reader *r, uint32_t offset) {
     return r->base + (offset - r->base_offset);
 }
@@ -76,9 +83,10 @@ static bool connect(Reader *r, OperandRef ref, Op *op, uint32_t operand, const T
                     ref.name->bound_count, ref.name->bound_count == 1 ? "" : "s", ref.number);
     op->operands[operand] = first + ref.number;
     if (ref.numbered != (ref.name->bound_count > 1)) {
-        if (!op->odd_refs)
-            op->odd_refs = ARENA_ARRAY(&r->module->arena, bool, op->operand_count);
-        op->odd_refs[operand] = true;
+        OpExtra *extra = op_extra(r->module, op);
+        if (!extra->odd_refs)
+            extra->odd_refs = ARENA_ARRAY(&r->module->arena, bool, op->operand_count);
+        extra->odd_refs[operand] = true;
     }
     return check_type(r, type, first[ref.number].type, ref.name, ref.at);
 }

@@ -45,7 +45,7 @@ static bool read_params(Reader *r, Function *function, bool arguments) {
         if (!read_param(r, &param))
             return false;
         arg.type = param.type;
-        if (next_is_text(r, STR("loc")) && !(arg.location = read_location(r)))
+        if (location_follows(r) && !(arg.location = read_location(r)))
             return false;
         PUSH(r, r->types) = param.type;
         PUSH(r, r->attrs) = param.attrs;
@@ -74,7 +74,7 @@ static void keep_params(Reader *r, uint32_t types_mark, uint32_t attrs_mark, uin
 bool read_function(Reader *r, Draft *draft) {
     Op *op = draft->op;
     Function *function = ARENA_NEW(&r->module->arena, Function);
-    op->function = function;
+    op_extra(r->module, op)->function = function;
     skip_space(r);
     const char *words = r->p, *words_end = words;
     while (!next_is(r, '@')) {

@@ -338,3 +338,19 @@ const Type *read_type(Reader *r) {
     }
     return enter(r, start, type);
 }
+
+const Type *read_type_like(Reader *r, const Type *guess) {
+    skip_space(r);
+    if (guess) {
+        const Type *form = *r->p == '<' ? guess->bare_form : guess;
+        if (form && form->text.size <= (size_t)(r->end - r->p) && str_equal(form->text, (Str){r->p, form->text.size})) {
+            /* A closed bracket ends a type; a word may go on. */
+            const char *end = r->p + form->text.size;
+            if (end[-1] == '>' || !(is_class(*end, CLASS_SUFFIX) || *end == '<')) {
+                r->p = end;
+                return form;
+            }
+        }
+    }
+    return read_type(r);
+}
