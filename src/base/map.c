@@ -16,37 +16,55 @@ static inline uint64_t mix(uint64_t a, uint64_t b) {
 }
 
 uint32_t map_hash(Str key) {
-    uint64_t hash = seed ^ key.size, word;
     const char *at = key.data;
     size_t left = key.size;
-    for (; left >= 8; at += 8, left -= 8) {
-        memcpy(&word, at, 8);
-        hash = mix(hash ^ word, 0xa0761d6478bd642fu);
+    uint64_t hash = seed ^ left * 0x9e3779b97f4a7c15u, low = 0, high = 0;
+    for (; left > 16; at += 16, left -= 16) {
+        memcpy(&low, at, 8);
+        memcpy(&high, at + 8, 8);
+        hash = mix(hash ^ low, high ^ 0xa0761d6478bd642fu);
     }
-    word = 0;
-    if (left >= 4) { /* the two halves may overlap */
-        uint32_t low, high;
-        memcpy(&low, at, 4);
-        memcpy(&high, at + left - 4, 4);
-        word = (uint64_t)high << 32 | low;
+    if (left >= 8) { /* the two halves may overlap */
+        memcpy(&low, at, 8);
+        memcpy(&high, at + left - 8, 8);
+    } else if (left >= 4) {
+        uint32_t half;
+        memcpy(&half, at, 4);
+        low = half;
+        memcpy(&half, at + left - 4, 4);
+        high = half;
     } else if (left) {
-        word = (uint64_t)(unsigned char)at[0] << 16 | (uint64_t)(unsigned char)at[left / 2] << 8 |
-               (unsigned char)at[left - 1];
+        low = (uint64_t)(unsigned char)at[0] << 16 | (uint64_t)(unsigned char)at[left / 2] << 8 |
+              (unsigned char)at[left - 1];
     }
-    hash = mix(hash ^ word, 0xe7037ed1a0b428dbu);
+    hash = mix(hash ^ low, high ^ 0xe7037ed1a0b428dbu);
     return (uint32_t)(hash ^ hash >> 32);
 }
 
+/* Keys are mostly short: two loads that may overlap beat a call of memcmp. */
 static inline bool same_bytes(const char *a, const char *b, size_t size) {
     uint64_t x, y;
-    for (; size >= 8; a += 8, b += 8, size -= 8) {
-        memcpy(&x, a, 8);
-        memcpy(&y, b, 8);
-        if (x != y)
-            return false;
+    if (size >= 8) {
+        for (size_t i = 0; i + 8 < size; i += 8) {
+            memcpy(&x, a + i, 8);
+            memcpy(&y, b + i, 8);
+            if (x != y)
+                return false;
+        }
+        memcpy(&x, a + size - 8, 8);
+        memcpy(&y, b + size - 8, 8);
+        return x == y;
     }
-    while (size--)
-        if (*a++ != *b++)
+    if (size >= 4) {
+        uint32_t low[2], high[2];
+        memcpy(&low[0], a, 4);
+        memcpy(&low[1], b, 4);
+        memcpy(&high[0], a + size - 4, 4);
+        memcpy(&high[1], b + size - 4, 4);
+        return low[0] == low[1] && high[0] == high[1];
+    }
+    for (size_t i = 0; i < size; i++)
+        if (a[i] != b[i])
             return false;
     return true;
 }
@@ -80,7 +98,7 @@ static bool grow(Map *map) {
 }
 
 void **map_put(Map *map, Str key) {
-    if (key.size > UINT32_MAX || (map->count >= map->capacity / 4 * 3 && !grow(map)))
+    if (key.size > UINT32_MAX || (map->count >= map->capacity / 2 && !grow(map)))
         return NULL;
     uint32_t hash = map_hash(key);
     MapEntry *entry = find(map, key, hash);

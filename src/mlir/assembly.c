@@ -227,6 +227,7 @@ bool commit(Reader *r, Draft *draft) {
     draft->checked = r->notes.count;
     if (!make_operands(r, draft->op, draft->operand_mark, draft->note_mark))
         return false;
+    draft->odd_types = r->odd_types;
     for (uint32_t i = draft->pending_mark; i < r->pending.count; i++) {
         PendingArg *arg = &r->pending.items[i];
         if (!arg->of_operand)
@@ -555,7 +556,7 @@ bool read_pretty(Reader *r, Op *op, const Format *format, uint32_t name_mark) {
     if (!commit(r, &draft))
         return false;
     keep_successors(r, op, draft.successor_mark);
-    if (!settle_notes(r, op, draft.note_mark, draft.checked, draft.spelled_mark))
+    if (!settle_notes(r, op, draft.odd_types, draft.checked, draft.spelled_mark))
         return false;
     uint32_t types_mark = r->types.count;
     push_result_types(r, &draft);

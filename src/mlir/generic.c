@@ -1,7 +1,7 @@
 /* MLIR's generic form: "name"(operands)[successors] <{properties}> ({regions}) {attributes} : (types) -> types */
 #include "mlir/internal.h"
 
-static bool expect(Reader *r, char c, const char *where) {
+static inline bool expect(Reader *r, char c, const char *where) {
     return take(r, c) || fail(r, r->p, "expected '%c' %s", c, where);
 }
 
@@ -139,7 +139,7 @@ bool read_generic(Reader *r, Op *op, uint32_t name_mark) {
     bool good = types == operands || fail(r, r->p, "%u operand%s but %u type%s", operands, operands == 1 ? "" : "s",
                                           types, types == 1 ? "" : "s");
     good = good && make_operands(r, op, operand_mark, note_mark) &&
-           settle_notes(r, op, note_mark, r->notes.count, spelled_mark);
+           settle_notes(r, op, r->odd_types, r->notes.count, spelled_mark);
     if (good) {
         find_segments(r, op);
         good = make_results(r, op, name_mark, r->types.items + types_mark, r->types.count - types_mark) &&

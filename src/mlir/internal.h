@@ -105,6 +105,7 @@ typedef struct Reader {
     const Type *fixed[MAX_FIXED_TYPES];     /* by Slot.fixed; NULL until asked for */
     const Type *result_guess[OP_COUNT];     /* the type that the last op of the kind had as its result */
     bool quiet;             /* trying something: report nothing */
+    bool odd_types;         /* make_operands: some type was written otherwise than where its value is defined */
 } Reader;
 
 void *stack_grow(Reader *r, void *items, uint32_t *capacity, size_t size);
@@ -244,9 +245,9 @@ bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark)
 /* Its results, bound to the names pushed since the mark. */
 bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *types, uint32_t count);
 void keep_successors(Reader *r, Op *op, uint32_t successor_mark);
-/* Keeps the types as they were spelled, if that is not what the operands have; and compares those operands' types
- * that were written after the operands were made (notes from `checked` on). */
-bool settle_notes(Reader *r, Op *op, uint32_t note_mark, uint32_t checked, uint32_t spelled_mark);
+/* Keeps the types as they were spelled, if that is not what the operands have (`odd_types`, as make_operands found);
+ * and compares those that were written after the operands were made (notes from `checked` on). */
+bool settle_notes(Reader *r, Op *op, bool odd_types, uint32_t checked, uint32_t spelled_mark);
 
 /* ---- assembly.c: an op in a format of its row ---- */
 typedef struct Draft {
@@ -257,6 +258,7 @@ typedef struct Draft {
     uint32_t checked; /* notes up to here have been compared with the operands */
     uint64_t present; /* optional results that the text says are there */
     bool committed;   /* operands are made: what comes now must fit */
+    bool odd_types;
 } Draft;
 bool read_pretty(Reader *r, Op *op, const Format *format, uint32_t name_mark);
 void add_choice(Draft *draft, unsigned value, unsigned bits);

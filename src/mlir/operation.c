@@ -86,9 +86,12 @@ bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark)
         r->types.items[types_mark + place] = note.type;
     }
     bool good = true;
+    r->odd_types = false;
     for (uint32_t i = 0; good && i < count; i++) {
         uint32_t place = slots ? starts[refs[i].slot]++ : i;
-        good = resolve(r, refs[i], op, place, r->types.items[types_mark + place]);
+        const Type *type = r->types.items[types_mark + place];
+        good = resolve(r, refs[i], op, place, type);
+        r->odd_types |= type && !(op->operands[place] && op->operands[place]->type == type);
     }
     r->types.count = types_mark;
     return good;
@@ -140,19 +143,18 @@ static const Value *noted_operand(const Op *op, const TypeNote *note) {
     return note->index < count ? values[note->index] : NULL;
 }
 
-bool settle_notes(Reader *r, Op *op, uint32_t note_mark, uint32_t checked, uint32_t spelled_mark) {
-    bool as_they_are = true;
-    for (uint32_t i = note_mark; i < r->notes.count; i++) {
+bool settle_notes(Reader *r, Op *op, bool odd_types, uint32_t checked, uint32_t spelled_mark) {
+    for (uint32_t i = checked; i < r->notes.count; i++) {
         TypeNote note = r->notes.items[i];
         if (note.of_result)
             continue;
         const Value *value = noted_operand(op, &note);
-        as_they_are &= value && value->type == note.type;
-        if (i >= checked && value && !check_type(r, note.type, value->type, value->name, note.at))
+        odd_types |= !value || value->type != note.type;
+        if (value && !check_type(r, note.type, value->type, value->name, note.at))
             return false;
     }
     uint32_t count = r->spelled.count - spelled_mark;
-    if (!as_they_are && count) {
+    if (odd_types && count) {
         OpExtra *extra = op_extra(r->module, op);
         extra->spelled_count = count;
         extra->spelled = arena_alloc(&r->module->arena, sizeof *extra->spelled * count);

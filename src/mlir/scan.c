@@ -109,12 +109,18 @@ const char *balanced_end(Reader *r, const char *at) {
     }
 }
 
+/* No line ends or other controls, no comments, no two spaces in a row. */
+static bool is_plain(Str text) {
+    const char *at = text.data, *end = at + text.size;
+    for (char before = 0; at < end; before = *at++)
+        if ((unsigned char)*at <= '/' &&
+            ((unsigned char)*at < ' ' || (*at == before && (*at == ' ' || *at == '/'))))
+            return false;
+    return true;
+}
+
 Str tidy(Reader *r, Str text) {
-    bool plain = true;
-    for (size_t i = 0; plain && i < text.size; i++)
-        plain = (unsigned char)text.data[i] >= ' ' && !(text.data[i] == '/' && text.data[i + 1] == '/') &&
-                !(text.data[i] == ' ' && text.data[i + 1] == ' ');
-    if (plain)
+    if (is_plain(text))
         return text;
     char *copy = arena_alloc(&r->module->arena, text.size + 1), *to = copy;
     const char *at = text.data, *end = text.data + text.size;
@@ -146,6 +152,8 @@ bool note_aliases(Reader *r, Str text) {
     bool any = false;
     const char *end = text.data + text.size;
     for (const char *at = text.data; at < end; at++) {
+        if ((unsigned char)*at > '#')
+            continue;
         if (*at == '"') {
             do
                 at += *at == '\\' ? 2 : 1;

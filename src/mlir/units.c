@@ -100,6 +100,15 @@ static bool is_blank(const Source *source, const Unit *unit) {
     return true;
 }
 
+/* The start of the next line that begins with "//", from the start of a line on; the end if there is none. */
+static size_t next_comment_line(const Source *source, size_t at) {
+    const char *begin = source->data + at, *end = source->data + source->size;
+    for (const char *slash = begin; (slash = memchr(slash, '/', (size_t)(end - slash))); slash++)
+        if (slash[1] == '/' && (slash == begin || slash[-1] == '\n'))
+            return (size_t)(slash - source->data);
+    return source->size;
+}
+
 bool units_find(const Source *source, Units *units) {
     *units = (Units){0};
     Cutter cutter = {.units = units};
@@ -107,7 +116,11 @@ bool units_find(const Source *source, Units *units) {
     bool has_module = false;
     cut(&cutter, 0);
     for (size_t at = 0; at < source->size && !cutter.failed;) {
+        if (!units->dump) /* only lines that start with a comment matter, and those are few */
+            at = next_comment_line(source, at);
         const char *start = source->data + at;
+        if (at >= source->size)
+            break;
         const char *line_end = memchr(start, '\n', source->size - at);
         size_t next = line_end ? (size_t)(line_end - source->data) + 1 : source->size;
         Str line = str_between(start, line_end ? line_end : source->data + source->size);
