@@ -97,6 +97,31 @@ static bool expand_alias(Module *module, Str name, Text *out, int depth) {
     return expand(module, text, out, depth + 1);
 }
 
+/* The end of the `<...>` at `at`. Brackets of an interned text match. */
+static const char *bracket_end(const char *at, const char *end) {
+    int depth = 0;
+    for (; at < end; at++) {
+        if (*at == '-' && at + 1 < end && at[1] == '>')
+            at++;
+        else if (*at == '<')
+            depth++;
+        else if (*at == '>' && --depth == 0)
+            return at + 1;
+    }
+    return end;
+}
+
+/* !tt.ptr<T, 1> is !tt.ptr<T>: global memory is the address space of a pointer that names none. */
+static bool expand_pointer(Module *module, Str params, Text *out, int depth) {
+    text_char(out, '<');
+    if (!expand(module, params, out, depth))
+        return false;
+    if (out->size > 2 && out->data[out->size - 1] == '1' && out->data[out->size - 2] == ',')
+        out->size -= 2;
+    text_char(out, '>');
+    return true;
+}
+
 /* Appends `text` with aliases replaced and with no spaces but those that part two words. */
 static bool expand(Module *module, Str text, Text *out, int depth) {
     const char *at = text.data, *end = text.data + text.size;
@@ -113,10 +138,16 @@ static bool expand(Module *module, Str text, Text *out, int depth) {
                 at++;
             Str name = str_between(start, at);
             bool alias = name.size > 1 && !memchr(name.data, '.', name.size) && !(at < end && *at == '<');
+            if (alias && !expand_alias(module, name, out, depth))
+                return false;
             if (!alias)
                 text_str(out, name);
-            else if (!expand_alias(module, name, out, depth))
-                return false;
+            if (at < end && *at == '<' && str_is(name, "!tt.ptr") && depth < ALIAS_DEPTH) {
+                const char *close = bracket_end(at, end);
+                if (!expand_pointer(module, str_between(at + 1, close - 1), out, depth + 1))
+                    return false;
+                at = close;
+            }
         } else if (*at == ' ') {
             at++;
             if (at < end && is_name_char(*at) && out->size && is_name_char(out->data[out->size - 1]))

@@ -188,6 +188,17 @@ bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
         } else if (c == '{') {
             const char *close;
             if (is_region(r, r->p)) {
+                /* A name that means nothing yet is an argument of the region: `for %i in ...`. */
+                uint32_t kept = operand_mark;
+                for (uint32_t i = operand_mark; !op->region_count && i < r->operands.count; i++) {
+                    OperandRef ref = r->operands.items[i];
+                    if (ref.name->bound && ref.name->scope == r->scope)
+                        r->operands.items[kept++] = ref;
+                    else
+                        PUSH(r, r->pending) = (PendingArg){.name = ref.name, .at = ref.at};
+                }
+                if (!op->region_count)
+                    r->operands.count = kept;
                 if (!op->operands && !make_operands(r, op, operand_mark, note_mark))
                     return false;
                 Region *region = add_region(r, op);

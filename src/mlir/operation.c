@@ -237,7 +237,9 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
         return fail(r, r->p, "expected an operation");
     op->row = op_row(op->name);
     op->shorthand = !memchr(op->name.data, '.', op->name.size);
-    if (op->shorthand && !op->row)
+    /* In a region of an op that is not known, a name may be short for one of that op's dialect. */
+    bool foreign = op->block && op->block->region->op && !op->block->region->op->row;
+    if (op->shorthand && !op->row && !foreign)
         return fail(r, name_at, "'%.*s' is no operation", STR_ARG(op->name));
     r->far = r->p;
     r->expected = "the generic form";

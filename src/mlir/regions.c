@@ -91,9 +91,10 @@ static void add_implicit_terminator(Reader *r, Block *block, OpId id) {
     append_op(r, block, op);
 }
 
+/* Whether the last op is a terminator, or might be one for all we know. */
 static bool ends_well(const Block *block) {
     const Op *last = block->last;
-    return last && (!last->row || last->form == FORM_OPAQUE || (last->row->traits & TERMINATOR));
+    return last && (!last->row || last->row->id == OP_placeholder || (last->row->traits & TERMINATOR));
 }
 
 /* Every block ends in a terminator, written or implied. */
