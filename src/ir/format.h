@@ -47,9 +47,11 @@ typedef enum ElementKind {
     ELEMENT_CLAUSE,     /* one clause of it: up to `end` */
     ELEMENT_REGION,
     ELEMENT_ARGS,
+    ELEMENT_MIXED,      /* mixed($x,$y): other is y */
     ELEMENT_BIND,
     ELEMENT_ASSIGN,
     ELEMENT_SUCCESSOR,
+    ELEMENT_BRANCHES,   /* branches($x,$y): other is y */
     ELEMENT_FUNCTION,
     ELEMENT_PARTITIONS,
     ELEMENT_GROUPS,
@@ -60,7 +62,7 @@ typedef struct Element {
     ElementKind kind;
     bool glue;       /* no space before it */
     bool single;     /* in a repetition: one of a many-operand */
-    SlotRef slot;
+    SlotRef slot, other;
     uint16_t middle, end; /* indices of the element after the part */
     Str text;
 } Element;

@@ -177,6 +177,7 @@ typedef struct OpExtra {
     uint32_t spelled_count;
     uint32_t successor_count;
     Block **successors;
+    uint16_t *successor_sizes; /* pretty form: how many operands each successor is handed */
     Function *function;       /* functions only */
     Str text;                 /* opaque form */
     bool *odd_refs;           /* operands written `%a` for `%a#0`, or the other way round; NULL if none */

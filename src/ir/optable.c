@@ -250,7 +250,8 @@ static void compile_word(Compiler *compiler, Str text) {
         const char *word;
         ElementKind kind;
     } calls[] = {{"type", ELEMENT_TYPE},       {"bind", ELEMENT_BIND},  {"assign", ELEMENT_ASSIGN},
-                 {"succ", ELEMENT_SUCCESSOR},  {"cases", ELEMENT_CASES}};
+                 {"succ", ELEMENT_SUCCESSOR},  {"cases", ELEMENT_CASES}, {"mixed", ELEMENT_MIXED},
+                 {"branches", ELEMENT_BRANCHES}};
     const OpRow *row = compiler->row;
     bool glue = text.size > 1 && text.data[0] == '~';
     if (glue)
@@ -271,6 +272,11 @@ static void compile_word(Compiler *compiler, Str text) {
             element = emit(compiler, calls[i].kind);
             if (argument.size && argument.data[0] == '$')
                 argument = (Str){argument.data + 1, argument.size - 1};
+            const char *second = memmem(argument.data, argument.size, ",$", 2);
+            if (second) {
+                element->other = find_slot(row, str_between(second + 2, argument.data + argument.size));
+                argument = str_between(argument.data, second);
+            }
             element->slot = find_slot(row, argument);
         }
     if (!element && text.size > 1 && text.data[0] == '$') {

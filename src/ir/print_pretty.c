@@ -136,6 +136,21 @@ static void write_attr(Writer *w, const Element *element) {
     text_str(w->p->out, attr->text);
 }
 
+static void write_mixed(Writer *w, const Element *element) {
+    const Attr *ints = w->op->attrs ? w->op->attrs[element->other.index] : NULL;
+    uint32_t count, next = 0;
+    Value **values = op_operands_at(w->op, element->slot.index, &count);
+    for (uint32_t i = 0; ints && i < ints->count; i++) {
+        if (i)
+            text_add(w->p->out, ", ", 2);
+        if (ints->ints[i] == INT32_MIN && next < count)
+            print_operand(w->p, w->op, operand_index(w, values + next++));
+        else
+            text_addf(w->p->out, "%lld", (long long)ints->ints[i]);
+    }
+    w->no_space = w->punctuation = false;
+}
+
 static void write_dict(Writer *w, bool keyword) {
     bool here = has_choices(w) ? next_choice(w, 1) : w->op->dict && w->op->dict->count;
     if (!here || !w->op->dict)
@@ -178,16 +193,34 @@ static void write_successor(Writer *w, const Element *element) {
     if (w->successor >= op_successor_count(w->op))
         return;
     space(w);
-    print_label(w->p, w->op->extra->successors[w->successor++]);
-    uint32_t count;
-    Value **values = op_operands_at(w->op, element->slot.index, &count);
-    if (!count)
+    const OpExtra *extra = w->op->extra;
+    uint32_t count, size = extra->successor_sizes[w->successor];
+    print_label(w->p, extra->successors[w->successor++]);
+    if (!size)
         return;
+    Value **values = op_operands_at(w->op, element->slot.index, &count) + w->used[element->slot.index];
+    w->used[element->slot.index] = (uint16_t)(w->used[element->slot.index] + size);
     text_char(w->p->out, '(');
-    write_values(w, values, count);
+    write_values(w, values, size);
     text_str(w->p->out, STR(" : "));
-    write_types(w, count, values, NULL);
+    write_types(w, size, values, NULL);
     text_char(w->p->out, ')');
+}
+
+static void write_branches(Writer *w, const Element *element) {
+    const Attr *values = w->op->attrs ? w->op->attrs[element->other.index] : NULL;
+    w->p->indent++;
+    for (uint32_t i = 0; values && i < values->count; i++) {
+        text_addf(w->p->out, "%s\n", i ? "," : "");
+        print_indent(w->p);
+        text_addf(w->p->out, "%lld:", (long long)values->ints[i]);
+        w->no_space = false;
+        write_successor(w, element);
+    }
+    w->p->indent--;
+    text_char(w->p->out, '\n');
+    print_indent(w->p);
+    w->no_space = true;
 }
 
 static void write_function(Writer *w) {
@@ -412,6 +445,9 @@ static void write_elements(Writer *w, unsigned i, unsigned end) {
                 print_arg_list(p, next_entry(w));
             text_char(p->out, ')');
             break;
+        case ELEMENT_MIXED:
+            write_mixed(w, element);
+            break;
         case ELEMENT_BIND:
             if (next_entry(w)) {
                 space(w);
@@ -423,6 +459,9 @@ static void write_elements(Writer *w, unsigned i, unsigned end) {
             break;
         case ELEMENT_SUCCESSOR:
             write_successor(w, element);
+            break;
+        case ELEMENT_BRANCHES:
+            write_branches(w, element);
             break;
         case ELEMENT_FUNCTION:
             write_function(w);

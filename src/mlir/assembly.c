@@ -285,23 +285,64 @@ static bool match_successor(Reader *r, const Draft *draft, const Element *elemen
     if (!draft->op->block)
         return fail(r, start, "there is no block to go to outside a region");
     Name *label = name_intern(r->module, &r->module->labels, text);
-    PUSH(r, r->successors) = block_named(r, draft->op->block->region, label, offset_of(r, start));
-    if (!take(r, '('))
-        return true;
-    uint32_t first = r->operands.count;
-    do
-        if (!read_operand(r, element->slot.index))
-            return false;
-    while (take(r, ','));
-    if (!take(r, ':'))
-        return mismatch(r, "':'");
-    for (uint32_t i = first; i < r->operands.count; i++) {
-        if (i > first && !take(r, ','))
-            return mismatch(r, "','");
-        if (!note_type(r, type_of_ref(r, &r->operands.items[i]), (Str){0}, element->slot, i - first, false, false))
-            return false;
+    Block *block = block_named(r, draft->op->block->region, label, offset_of(r, start));
+    uint32_t first = r->operands.count, before = operands_read(r, draft, element->slot.index);
+    if (take(r, '(')) {
+        do
+            if (!read_operand(r, element->slot.index))
+                return false;
+        while (take(r, ','));
+        if (!take(r, ':'))
+            return mismatch(r, "':'");
+        for (uint32_t i = first; i < r->operands.count; i++) {
+            if (i > first && !take(r, ','))
+                return mismatch(r, "','");
+            const Type *guess = type_of_ref(r, &r->operands.items[i]);
+            if (!note_type(r, guess, (Str){0}, element->slot, before + i - first, false, false))
+                return false;
+        }
+        if (!take(r, ')'))
+            return mismatch(r, "')'");
     }
-    return take(r, ')') || mismatch(r, "')'");
+    PUSH(r, r->successors) = (Successor){block, (uint16_t)(r->operands.count - first)};
+    return true;
+}
+
+/* `42: ^bb2, 43: ^bb3(%x : T)` */
+static bool match_branches(Reader *r, const Draft *draft, const Element *element) {
+    uint32_t mark = r->ints.count, first = r->successors.count;
+    while (!next_is(r, ']')) {
+        int64_t value;
+        if (!take_number(r, &value))
+            return mismatch(r, "a number");
+        PUSH(r, r->ints) = value;
+        if (!take(r, ':'))
+            return mismatch(r, "':'");
+        if (!match_successor(r, draft, element))
+            return false;
+        if (!take(r, ','))
+            break;
+    }
+    uint32_t count = r->ints.count - mark;
+    const Type *type = draft->note_mark < r->notes.count ? r->notes.items[draft->note_mark].type : NULL;
+    Text values = {0}, sizes = {0};
+    text_str(&values, STR("dense<["));
+    text_str(&sizes, STR("array<i32"));
+    for (uint32_t i = 0; i < count; i++) {
+        text_addf(&values, "%s%lld", i ? ", " : "", (long long)r->ints.items[mark + i]);
+        text_addf(&sizes, "%s%u", i ? ", " : ": ", r->successors.items[first + i].operands);
+    }
+    text_addf(&values, "]> : vector<%ux%.*s>", count, type ? (int)type->text.size : 0, type ? type->text.data : "");
+    text_char(&sizes, '>');
+    Op *op = draft->op;
+    if (!op->attrs)
+        op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, draft->row->attr_count);
+    op->attrs[element->other.index] = make_int_list(r, &values, r->ints.items + mark, count);
+    int slot = op_slot(draft->row->attrs, draft->row->attr_count, STR("case_operand_segments"));
+    if (slot >= 0)
+        op->attrs[slot] = make_int_list(r, &sizes, NULL, 0);
+    r->ints.count = mark;
+    return true;
 }
 
 /* ---- Attributes ------------------------------------------------------------------------------ */
@@ -315,6 +356,25 @@ static bool match_attr(Reader *r, const Draft *draft, const Element *element) {
     if (!op->attrs)
         op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, draft->row->attr_count);
     op->attrs[element->slot.index] = attr;
+    return true;
+}
+
+/* `%i, 0, %j`: what is not a number is an operand. */
+static bool match_mixed(Reader *r, const Draft *draft, const Element *element) {
+    uint32_t mark = r->ints.count;
+    if (!next_is(r, ']')) {
+        do {
+            int64_t value = INT32_MIN;
+            if (next_is(r, '%') ? !read_operand(r, element->slot.index) : !take_number(r, &value))
+                return r->failed ? false : mismatch(r, "an index");
+            PUSH(r, r->ints) = value;
+        } while (take(r, ','));
+    }
+    Op *op = draft->op;
+    if (!op->attrs)
+        op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, draft->row->attr_count);
+    op->attrs[element->other.index] = make_ints(r, "i32", r->ints.items + mark, r->ints.count - mark);
+    r->ints.count = mark;
     return true;
 }
 
@@ -424,6 +484,9 @@ static bool match(Reader *r, Draft *draft, unsigned i, unsigned end) {
         case ELEMENT_ARGS:
             fits = read_block_args(r, draft->pending_mark);
             break;
+        case ELEMENT_MIXED:
+            fits = match_mixed(r, draft, element);
+            break;
         case ELEMENT_BIND:
             fits = match_bind(r, element);
             break;
@@ -432,6 +495,9 @@ static bool match(Reader *r, Draft *draft, unsigned i, unsigned end) {
             break;
         case ELEMENT_SUCCESSOR:
             fits = match_successor(r, draft, element);
+            break;
+        case ELEMENT_BRANCHES:
+            fits = match_branches(r, draft, element);
             break;
         case ELEMENT_FUNCTION:
             fits = read_function(r, draft);

@@ -27,22 +27,26 @@ const Attr *make_attr(Reader *r, AttrKind kind, Str text) {
     return attr;
 }
 
-const Attr *make_ints(Reader *r, const char *type, const int64_t *ints, uint32_t count) {
-    Text text = {0};
-    text_addf(&text, "array<%s", type);
-    for (uint32_t i = 0; i < count; i++)
-        text_addf(&text, "%s%lld", i ? ", " : ": ", (long long)ints[i]);
-    text_char(&text, '>');
+const Attr *make_int_list(Reader *r, Text *text, const int64_t *ints, uint32_t count) {
     Attr *attr = new_attr(r, ATTR_INTS);
-    attr->text = (Str){arena_copy(&r->module->arena, text.data, text.size), text.size};
-    text_free(&text);
+    attr->text = (Str){arena_copy(&r->module->arena, text->data, text->size), text->size};
+    text_free(text);
     int64_t *copy = ARENA_ARRAY(&r->module->arena, int64_t, count + 1);
     if (count)
         memcpy(copy, ints, sizeof *copy * count);
     attr->ints = copy;
     attr->count = count;
     attr->exact = true;
-    return attr_enter(r->module, attr->text, attr);
+    return attr;
+}
+
+const Attr *make_ints(Reader *r, const char *type, const int64_t *ints, uint32_t count) {
+    Text text = {0};
+    text_addf(&text, "array<%s", type);
+    for (uint32_t i = 0; i < count; i++)
+        text_addf(&text, "%s%lld", i ? ", " : ": ", (long long)ints[i]);
+    text_char(&text, '>');
+    return make_int_list(r, &text, ints, count);
 }
 
 /* ---- Where things end, by their text alone --------------------------------------------------- */

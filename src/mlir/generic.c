@@ -26,7 +26,7 @@ static bool read_successors(Reader *r, Op *op) {
             return fail(r, r->p, "expected a block");
         const char *start = r->p++;
         Name *label = name_intern(r->module, &r->module->labels, take_suffix(r));
-        PUSH(r, r->successors) = block_named(r, op->block->region, label, offset_of(r, start));
+        PUSH(r, r->successors) = (Successor){block_named(r, op->block->region, label, offset_of(r, start)), 0};
     } while (take(r, ','));
     keep_successors(r, op, mark);
     return expect(r, ']', "after the successors");

@@ -71,6 +71,12 @@ typedef struct LateCheck {
     uint32_t at;
 } LateCheck;
 
+/* A block that an op may go to. */
+typedef struct Successor {
+    Block *block;
+    uint16_t operands; /* how many it is handed */
+} Successor;
+
 typedef struct Reader {
     Module *module;
     Source *source;
@@ -100,7 +106,7 @@ typedef struct Reader {
     STACK(const Type *) types;
     STACK(Str) alias_keys; /* the keys of alias_uses, in the order of the text */
     STACK(Str) slices;
-    STACK(Block *) successors;
+    STACK(Successor) successors;
     STACK(const Attr *) numbered_locations; /* loc(#locN) by N; NULL where not seen */
     const Type *fixed[MAX_FIXED_TYPES];     /* by Slot.fixed; NULL until asked for */
     const Type *result_guess[OP_COUNT];     /* the type that the last op of the kind had as its result */
@@ -216,6 +222,8 @@ const Attr *read_location(Reader *r); /* at `loc(` */
 const Attr *read_attr_for(Reader *r, const Slot *slot);
 bool attr_may_start(Reader *r, const Slot *slot);
 const Attr *make_ints(Reader *r, const char *type, const int64_t *ints, uint32_t count);
+/* An attribute of its own text, which is freed, that stands for these numbers. */
+const Attr *make_int_list(Reader *r, Text *text, const int64_t *ints, uint32_t count);
 const Attr *make_attr(Reader *r, AttrKind kind, Str text);
 
 /* ---- scope.c: names and what they mean ---- */

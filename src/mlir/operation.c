@@ -129,7 +129,11 @@ void keep_successors(Reader *r, Op *op, uint32_t successor_mark) {
         OpExtra *extra = op_extra(r->module, op);
         extra->successor_count = count;
         extra->successors = ARENA_ARRAY(&r->module->arena, Block *, count);
-        memcpy(extra->successors, r->successors.items + successor_mark, sizeof *extra->successors * count);
+        extra->successor_sizes = ARENA_ARRAY(&r->module->arena, uint16_t, count);
+        for (uint32_t i = 0; i < count; i++) {
+            extra->successors[i] = r->successors.items[successor_mark + i].block;
+            extra->successor_sizes[i] = r->successors.items[successor_mark + i].operands;
+        }
     }
     r->successors.count = successor_mark;
 }

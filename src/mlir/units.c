@@ -100,6 +100,13 @@ static bool is_blank(const Source *source, const Unit *unit) {
     return true;
 }
 
+/* `// -----`, also where the line was commented out once more. */
+static bool is_separator(Str line) {
+    while (line.size > 3 && line.data[2] == ' ' && line.data[3] == '/' && str_starts(line, STR("// ")))
+        line = (Str){line.data + 3, line.size - 3};
+    return str_starts(line, STR("// -----"));
+}
+
 /* The start of the next line that begins with "//", from the start of a line on; the end if there is none. */
 static size_t next_comment_line(const Source *source, size_t at) {
     const char *begin = source->data + at, *end = source->data + source->size;
@@ -126,7 +133,7 @@ bool units_find(const Source *source, Units *units) {
         Str line = str_between(start, line_end ? line_end : source->data + source->size);
         Unit header = {0};
         bool part = str_starts(line, STR("//--- ")); /* a part of a test that holds several files */
-        if (part || str_starts(line, STR("// -----"))) {
+        if (part || is_separator(line)) {
             if (part)
                 header.header = line;
             else

@@ -45,8 +45,11 @@ static Printed print(weir_module *module, weir_form form) {
 
 static void give_up(const char *why, const char *before, size_t before_size, Printed after,
                     const weir_module *again) {
-    fprintf(stderr, "%s\n---- before\n%.*s\n---- after\n%.*s\n----\n", why, (int)before_size, before,
-            (int)after.size, after.data);
+    fprintf(stderr, "%s\n---- before\n", why);
+    fwrite(before, 1, before_size, stderr);
+    fprintf(stderr, "\n---- after\n");
+    fwrite(after.data, 1, after.size, stderr);
+    fprintf(stderr, "\n----\n");
     for (size_t i = 0; again && i < weir_diagnostic_count(again); i++) {
         weir_diagnostic diagnostic = weir_diagnostic_at(again, i);
         fprintf(stderr, "%u:%u: %s\n%s", diagnostic.line, diagnostic.column, diagnostic.message,
@@ -66,8 +69,8 @@ static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* The next character of a token, with one space between two words; 0 at the end. */
-static char next_char(Cursor *cursor, bool *in_string) {
+/* The next character of a token, with one space between two words; -1 at the end. */
+static int next_char(Cursor *cursor, bool *in_string) {
     bool blank = false;
     while (!*in_string && cursor->at < cursor->end) {
         char c = *cursor->at;
@@ -81,27 +84,30 @@ static char next_char(Cursor *cursor, bool *in_string) {
         blank = true;
     }
     if (cursor->at == cursor->end)
-        return 0;
+        return -1;
     char c = *cursor->at;
-    if (blank && is_word(c) && is_word(cursor->last))
-        return cursor->last = ' ';
+    if (blank && is_word(c) && is_word(cursor->last)) {
+        cursor->last = ' ';
+        return ' ';
+    }
     cursor->at++;
     if (c == '"')
         *in_string = !*in_string;
     else if (c == '\\' && *in_string && cursor->at < cursor->end)
-        cursor->at++; /* two bytes in both texts; the second is compared with what follows it */
-    return cursor->last = c;
+        cursor->at++; /* what is escaped is no end of the string */
+    cursor->last = c;
+    return (unsigned char)c;
 }
 
 static bool same_tokens(const char *a, size_t a_size, const char *b, size_t b_size) {
     Cursor x = {a, a + a_size, 0}, y = {b, b + b_size, 0};
     bool x_string = false, y_string = false;
     for (;;) {
-        char c = next_char(&x, &x_string), d = next_char(&y, &y_string);
+        int c = next_char(&x, &x_string), d = next_char(&y, &y_string);
         if (c != d)
             return false;
-        if (!c)
-            return x.at == x.end && y.at == y.end;
+        if (c < 0)
+            return true;
     }
 }
 

@@ -1,0 +1,4 @@
+This is not MLIR at all.
+It is a letter.
+
+Yours, A

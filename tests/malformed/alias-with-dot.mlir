@@ -1,0 +1,3 @@
+#ttg.blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
+module {
+}

@@ -1,0 +1,3 @@
+!row tensor<128xf32>
+module {
+}

@@ -1,0 +1,3 @@
+#blocked =
+module {
+}

@@ -1,0 +1,3 @@
+tt.func @f(a: i32) {
+  tt.return
+}

@@ -1,0 +1,3 @@
+tt.func @f(%a, %b: i32) {
+  tt.return
+}

@@ -1,0 +1,2 @@
+module attributes {= 4 : i32} {
+}

@@ -1,0 +1,7 @@
+tt.func @f() {
+  cf.br ^exit
+^exit:
+  cf.br ^exit
+^exit:
+  tt.return
+}

@@ -1,0 +1,5 @@
+tt.func @f() {
+  cf.br ^exit
+^exit
+  tt.return
+}

@@ -1,0 +1,4 @@
+tt.func @f() {
+  tt.call @() : () -> ()
+  tt.return
+}

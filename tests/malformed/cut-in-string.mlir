@@ -1,0 +1,1 @@
+module attributes {ttg.target = "cuda:9

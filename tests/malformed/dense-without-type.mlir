@@ -1,0 +1,4 @@
+tt.func @f() {
+  %0 = arith.constant dense<0.0>
+  tt.return
+}

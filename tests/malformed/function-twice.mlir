@@ -1,0 +1,8 @@
+module {
+  tt.func @f() {
+    tt.return
+  }
+  tt.func @f() {
+    tt.return
+  }
+}

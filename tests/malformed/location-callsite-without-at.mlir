@@ -1,0 +1,3 @@
+tt.func @f() {
+  tt.return loc(callsite("inner" "outer"))
+}

@@ -1,0 +1,3 @@
+tt.func @f() {
+  tt.return loc("kernel.py":12:4
+}

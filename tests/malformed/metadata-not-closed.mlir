@@ -1,0 +1,5 @@
+module {
+}
+{-#
+  dialect_resources: {
+  }

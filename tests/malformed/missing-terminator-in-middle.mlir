@@ -1,0 +1,5 @@
+tt.func @f(%a: i32) {
+  %0 = arith.addi %a, %a : i32
+^exit:
+  tt.return
+}

@@ -1,0 +1,3 @@
+tt.func @f(%a: i32) {
+  %0 = arith.addi %a, %a : i32
+}

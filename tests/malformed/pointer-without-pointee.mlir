@@ -1,0 +1,3 @@
+tt.func @f(%p: !tt.ptr<>) {
+  tt.return
+}

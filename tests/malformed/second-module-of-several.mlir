@@ -1,0 +1,8 @@
+module {
+}
+// -----
+module {
+  tt.func @f() -> i32 {
+    tt.return %x : i32
+  }
+}

@@ -1,0 +1,3 @@
+tt.func @f(%a: i32, f32) {
+  tt.return
+}

@@ -1,0 +1,6 @@
+module {
+  hello world
+  tt.func @f() {
+    tt.return
+  }
+}

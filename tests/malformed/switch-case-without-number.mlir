@@ -1,0 +1,10 @@
+tt.func @f(%i: index) {
+  scf.index_switch %i
+  case one {
+    scf.yield
+  }
+  default {
+    scf.yield
+  }
+  tt.return
+}

@@ -1,0 +1,3 @@
+tt.func @() {
+  tt.return
+}

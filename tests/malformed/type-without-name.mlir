@@ -1,0 +1,3 @@
+tt.func @f(%a: !<f32>) {
+  tt.return
+}

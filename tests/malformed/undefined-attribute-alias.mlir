@@ -1,0 +1,3 @@
+tt.func @f(%a: tensor<128xf32, #blocked>) {
+  tt.return
+}

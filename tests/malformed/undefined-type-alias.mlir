@@ -1,0 +1,3 @@
+tt.func @f(%a: !row) {
+  tt.return
+}

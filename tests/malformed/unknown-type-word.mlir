@@ -1,0 +1,3 @@
+tt.func @f(%a: int32) {
+  tt.return
+}

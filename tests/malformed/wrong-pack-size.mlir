@@ -1,0 +1,4 @@
+tt.func @f(%a: tensor<8x2xf32>) {
+  %x:3 = tt.split %a : tensor<8x2xf32> -> tensor<8xf32>
+  tt.return
+}
