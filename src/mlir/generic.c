@@ -42,31 +42,54 @@ static bool read_regions(Reader *r, Op *op) {
     return expect(r, ')', "after the regions");
 }
 
-/* What the next type is likely to be: that of the operand, or that of the result which the last such op had. */
-static const Type *guess_type(const Reader *r, const Op *op, uint32_t operand_mark, uint32_t index, bool of_result) {
-    if (of_result)
-        return op->row ? r->result_guess[op->row->id] : NULL;
-    return operand_mark + index < r->operands.count ? type_of_ref(r, &r->operands.items[operand_mark + index]) : NULL;
+/* `(T, U)`: as many types as there are operands, which are looked up as their types are read. The regions in between
+ * cannot have changed what a name means here. */
+static bool read_operand_types(Reader *r, Op *op, uint32_t operand_mark) {
+    uint32_t count = r->operands.count - operand_mark, index = 0;
+    if (count > LIMIT_COUNT)
+        return fail(r, r->p, "more than %d operands", LIMIT_COUNT);
+    op->operand_count = count;
+    op->operands = count ? ARENA_ARRAY(&r->module->arena, Value *, count) : NULL;
+    if (!expect(r, '(', "and the operands' types"))
+        return false;
+    r->odd_types = false;
+    while (!next_is(r, ')')) {
+        if (index && !expect(r, ',', "or ')' after a type"))
+            return false;
+        const char *at = (skip_space(r), r->p);
+        const OperandRef *ref = index < count ? &r->operands.items[operand_mark + index] : NULL;
+        const Type *type = read_type_like(r, ref ? type_of_ref(r, ref) : NULL);
+        if (!type)
+            return r->failed ? false : fail(r, r->p, "expected a type");
+        if (!ref)
+            return fail(r, at, "more types than operands: there %s %u", count == 1 ? "is" : "are", count);
+        PUSH(r, r->spelled) = type;
+        if (!resolve(r, *ref, op, index, type))
+            return false;
+        r->odd_types |= !op->operands[index] || op->operands[index]->type != type;
+        index++;
+    }
+    if (index < count)
+        return fail(r, r->p, "fewer types than operands: there %s %u", count == 1 ? "is" : "are", count);
+    r->p++;
+    return true;
 }
 
-/* `(T, U)`, or a single type where `single` allows one. Types go to the notes. */
-static bool read_types(Reader *r, const Op *op, uint32_t operand_mark, bool single, bool of_result) {
+/* `T` or `(T, U)`, onto `types`. */
+static bool read_result_types(Reader *r, Op *op) {
     bool parens = take(r, '(');
-    uint32_t index = 0;
-    if (!parens && !single)
-        return fail(r, r->p, "expected '(' and the operands' types");
+    op->choices = parens;
+    op->choice_count = 1;
     if (parens && take(r, ')'))
         return true;
     do {
-        skip_space(r);
-        uint32_t at = offset_of(r, r->p);
-        const Type *type = read_type_like(r, guess_type(r, op, operand_mark, index, of_result));
+        const Type *type = read_type_like(r, op->row ? r->result_guess[op->row->id] : NULL);
         if (!type)
             return r->failed ? false : fail(r, r->p, "expected a type");
-        if (of_result && op->row)
+        if (op->row)
             r->result_guess[op->row->id] = type;
+        PUSH(r, r->types) = type;
         PUSH(r, r->spelled) = type;
-        PUSH(r, r->notes) = (TypeNote){type, at, {0}, index++, true, of_result};
     } while (parens && take(r, ','));
     return !parens || expect(r, ')', "after the types");
 }
@@ -106,7 +129,7 @@ static void find_segments(Reader *r, Op *op) {
 }
 
 bool read_generic(Reader *r, Op *op, uint32_t name_mark) {
-    uint32_t operand_mark = r->operands.count, note_mark = r->notes.count, spelled_mark = r->spelled.count;
+    uint32_t operand_mark = r->operands.count, spelled_mark = r->spelled.count, types_mark = r->types.count;
     if (!read_operands(r) || (take(r, '[') && !read_successors(r, op)))
         return false;
     if (next_is(r, '<') && r->p[1] == '{') {
@@ -114,39 +137,22 @@ bool read_generic(Reader *r, Op *op, uint32_t name_mark) {
         if (!(op->properties = read_dict(r)) || !expect(r, '>', "after the properties"))
             return false;
     }
-    /* Types come after the regions, but operands must be known before them: nothing in the regions can
-     * change what a name means here, so the names are looked up later, when the types are there. */
     if (take(r, '(') && !read_regions(r, op))
         return false;
     if (next_is(r, '{') && !(op->dict = read_dict(r)))
         return false;
-    if (!expect(r, ':', "and the op's type") || !read_types(r, op, operand_mark, false, false))
+    if (!expect(r, ':', "and the op's type") || !read_operand_types(r, op, operand_mark))
         return false;
+    bool odd_types = r->odd_types;
     if (!take_text(r, STR("->")))
         return fail(r, r->p, "expected '->' and the results' types");
-    bool parens = next_is(r, '(');
-    op->choices = parens;
-    op->choice_count = 1;
-    if (!read_types(r, op, operand_mark, true, true))
+    if (!read_result_types(r, op))
         return false;
-    uint32_t operands = r->operands.count - operand_mark, types = 0;
-    uint32_t types_mark = r->types.count;
-    for (uint32_t i = note_mark; i < r->notes.count; i++) {
-        types += !r->notes.items[i].of_result;
-        if (r->notes.items[i].of_result)
-            PUSH(r, r->types) = r->notes.items[i].type;
-    }
-    bool good = types == operands || fail(r, r->p, "%u operand%s but %u type%s", operands, operands == 1 ? "" : "s",
-                                          types, types == 1 ? "" : "s");
-    good = good && make_operands(r, op, operand_mark, note_mark) &&
-           settle_notes(r, op, r->odd_types, r->notes.count, spelled_mark);
-    if (good) {
-        find_segments(r, op);
-        good = make_results(r, op, name_mark, r->types.items + types_mark, r->types.count - types_mark) &&
-               check_op(r, op);
-    }
+    find_segments(r, op);
+    bool good = settle_notes(r, op, odd_types, r->notes.count, spelled_mark) &&
+                make_results(r, op, name_mark, r->types.items + types_mark, r->types.count - types_mark) &&
+                check_op(r, op);
     r->types.count = types_mark;
     r->operands.count = operand_mark;
-    r->notes.count = note_mark;
     return good;
 }

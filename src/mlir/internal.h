@@ -77,6 +77,12 @@ typedef struct Successor {
     uint16_t operands; /* how many it is handed */
 } Successor;
 
+enum { ROW_CACHE = 256 };
+typedef struct RowCache {
+    Str name;
+    const OpRow *row;
+} RowCache;
+
 typedef struct Reader {
     Module *module;
     Source *source;
@@ -108,6 +114,7 @@ typedef struct Reader {
     STACK(Str) slices;
     STACK(Successor) successors;
     STACK(const Attr *) numbered_locations; /* loc(#locN) by N; NULL where not seen */
+    RowCache rows[ROW_CACHE];
     const Type *fixed[MAX_FIXED_TYPES];     /* by Slot.fixed; NULL until asked for */
     const Type *result_guess[OP_COUNT];     /* the type that the last op of the kind had as its result */
     bool quiet;             /* trying something: report nothing */

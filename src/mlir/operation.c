@@ -213,6 +213,21 @@ static bool read_unknown(Reader *r, Op *op, const char *start, const char *name_
     return read_opaque(r, op, start, name_mark);
 }
 
+/* The row of a generic op by its name, remembered from the last time: a kernel has few kinds of ops. */
+static const OpRow *cached_row(Reader *r, Str name) {
+    uint64_t tail = 0;
+    if (name.size >= 8)
+        memcpy(&tail, name.data + name.size - 8, 8);
+    RowCache *cache = &r->rows[(tail * 0x9e3779b97f4a7c15u + name.size) >> 32 & (ROW_CACHE - 1)];
+    if (!cache->row || !str_equal(cache->name, name)) {
+        const OpRow *row = op_row_generic(name);
+        if (!row)
+            return NULL;
+        *cache = (RowCache){name, row};
+    }
+    return cache->row;
+}
+
 static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_mark) {
     skip_space(r);
     const char *name_at = r->p;
@@ -225,7 +240,7 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
         else if (!(end = string_end(r, r->p)))
             return false;
         op->name = str_between(r->p + 1, end - 1);
-        op->row = op_row_generic(op->name);
+        op->row = cached_row(r, op->name);
         op->form = FORM_GENERIC;
         r->p = end;
         if (!op->row && r->options.strict)

@@ -92,6 +92,12 @@ static bool connect(Reader *r, OperandRef ref, Op *op, uint32_t operand, const T
 }
 
 bool resolve(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type) {
+    const Name *name = ref.name;
+    if (name->bound && name->scope == r->scope && name->bound_count == 1 && !ref.numbered) { /* nearly all */
+        Value *value = name->bound;
+        op->operands[operand] = value;
+        return !type || type == value->type || check_type(r, type, value->type, name, ref.at);
+    }
     if (ref.name->bound && ref.name->scope == r->scope)
         return connect(r, ref, op, operand, type);
     PUSH(r, r->fixups) = (Fixup){op, operand, ref, type};
