@@ -60,40 +60,12 @@ static inline uint32_t map_hash(Str key) {
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-/* Keys are mostly short: two loads that may overlap beat a call of memcmp. */
-static inline bool map_same(const char *a, const char *b, size_t size) {
-    uint64_t x, y;
-    if (size >= 8) {
-        for (size_t i = 0; i + 8 < size; i += 8) {
-            memcpy(&x, a + i, 8);
-            memcpy(&y, b + i, 8);
-            if (x != y)
-                return false;
-        }
-        memcpy(&x, a + size - 8, 8);
-        memcpy(&y, b + size - 8, 8);
-        return x == y;
-    }
-    if (size >= 4) {
-        uint32_t low[2], high[2];
-        memcpy(&low[0], a, 4);
-        memcpy(&low[1], b, 4);
-        memcpy(&high[0], a + size - 4, 4);
-        memcpy(&high[1], b + size - 4, 4);
-        return low[0] == low[1] && high[0] == high[1];
-    }
-    for (size_t i = 0; i < size; i++)
-        if (a[i] != b[i])
-            return false;
-    return true;
-}
-
 /* Its entry, or the free one where it would go. The map is not empty. */
 static inline MapEntry *map_find(const Map *map, Str key, uint32_t hash) {
     for (uint32_t i = hash & (map->capacity - 1);; i = (i + 1) & (map->capacity - 1)) {
         MapEntry *entry = &map->entries[i];
         if (!entry->key || (entry->hash == hash && entry->size == key.size &&
-                            map_same(entry->key, key.data, key.size)))
+                            bytes_equal(entry->key, key.data, key.size)))
             return entry;
     }
 }

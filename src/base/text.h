@@ -22,8 +22,35 @@ static inline Str str_of(const char *zero_terminated) {
 static inline Str str_between(const char *begin, const char *end) {
     return (Str){begin, (size_t)(end - begin)};
 }
+/* For texts that are mostly short: two loads that may overlap beat a call of memcmp. */
+static inline bool bytes_equal(const char *a, const char *b, size_t size) {
+    uint64_t x, y;
+    if (size >= 8) {
+        for (size_t i = 0; i + 8 < size; i += 8) {
+            memcpy(&x, a + i, 8);
+            memcpy(&y, b + i, 8);
+            if (x != y)
+                return false;
+        }
+        memcpy(&x, a + size - 8, 8);
+        memcpy(&y, b + size - 8, 8);
+        return x == y;
+    }
+    if (size >= 4) {
+        uint32_t low[2], high[2];
+        memcpy(&low[0], a, 4);
+        memcpy(&low[1], b, 4);
+        memcpy(&high[0], a + size - 4, 4);
+        memcpy(&high[1], b + size - 4, 4);
+        return low[0] == low[1] && high[0] == high[1];
+    }
+    for (size_t i = 0; i < size; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
 static inline bool str_equal(Str a, Str b) {
-    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+    return a.size == b.size && bytes_equal(a.data, b.data, a.size);
 }
 static inline bool str_is(Str s, const char *zero_terminated) {
     return str_equal(s, str_of(zero_terminated));

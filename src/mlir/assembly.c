@@ -383,7 +383,7 @@ static bool match_dict(Reader *r, Draft *draft, bool keyword) {
     add_choice(draft, here, 1);
     if (!here)
         return true;
-    draft->op->dict = read_dict(r);
+    draft->op->dict = read_dict_of(r, draft->op);
     return draft->op->dict != NULL;
 }
 

@@ -262,6 +262,22 @@ const Attr *read_dict(Reader *r) {
     return enter(r, start, attr);
 }
 
+const Attr *read_dict_of(Reader *r, const Op *op) {
+    if (!op->row)
+        return read_dict(r);
+    const Attr **guess = &r->dict_guess[op->row->id];
+    skip_space(r);
+    if (*guess && (*guess)->text.size <= (size_t)(r->end - r->p) &&
+        bytes_equal((*guess)->text.data, r->p, (*guess)->text.size)) {
+        r->p += (*guess)->text.size; /* a closed brace ends it: it can be no other */
+        return *guess;
+    }
+    const Attr *dict = read_dict(r);
+    if (dict)
+        *guess = dict;
+    return dict;
+}
+
 /* `#alias`, `#dialect.name`, `#dialect.name<...>`, `#dialect<...>` */
 static const Attr *read_hash(Reader *r) {
     const char *start = r->p++;

@@ -134,12 +134,12 @@ bool read_generic(Reader *r, Op *op, uint32_t name_mark) {
         return false;
     if (next_is(r, '<') && r->p[1] == '{') {
         r->p++;
-        if (!(op->properties = read_dict(r)) || !expect(r, '>', "after the properties"))
+        if (!(op->properties = read_dict_of(r, op)) || !expect(r, '>', "after the properties"))
             return false;
     }
     if (take(r, '(') && !read_regions(r, op))
         return false;
-    if (next_is(r, '{') && !(op->dict = read_dict(r)))
+    if (next_is(r, '{') && !(op->dict = read_dict_of(r, op)))
         return false;
     if (!expect(r, ':', "and the op's type") || !read_operand_types(r, op, operand_mark))
         return false;

@@ -116,6 +116,7 @@ typedef struct Reader {
     STACK(const Attr *) numbered_locations; /* loc(#locN) by N; NULL where not seen */
     RowCache rows[ROW_CACHE];
     const Type *fixed[MAX_FIXED_TYPES];     /* by Slot.fixed; NULL until asked for */
+    const Attr *dict_guess[OP_COUNT];       /* the dictionary that the last op of the kind had */
     const Type *result_guess[OP_COUNT];     /* the type that the last op of the kind had as its result */
     bool quiet;             /* trying something: report nothing */
     bool odd_types;         /* make_operands: some type was written otherwise than where its value is defined */
@@ -225,6 +226,8 @@ const Type *type_of_ref(const Reader *r, const OperandRef *ref);
 /* ---- attributes.c ---- */
 const Attr *read_attr(Reader *r, bool typed);
 const Attr *read_dict(Reader *r);     /* at '{' */
+/* The same when it is likely to be that which the last op of the kind had. */
+const Attr *read_dict_of(Reader *r, const Op *op);
 const Attr *read_location(Reader *r); /* at `loc(` */
 const Attr *read_attr_for(Reader *r, const Slot *slot);
 bool attr_may_start(Reader *r, const Slot *slot);

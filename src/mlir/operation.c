@@ -213,7 +213,7 @@ static bool read_unknown(Reader *r, Op *op, const char *start, const char *name_
     return read_opaque(r, op, start, name_mark);
 }
 
-/* The row of a generic op by its name, remembered from the last time: a kernel has few kinds of ops. */
+/* The row of an op by its name, remembered from the last time: a kernel has few kinds of ops. */
 static const OpRow *cached_row(Reader *r, Str name) {
     uint64_t tail = 0;
     if (name.size >= 8)
@@ -254,8 +254,8 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
     op->name = take_id(r);
     if (!op->name.size)
         return fail(r, r->p, "expected an operation");
-    op->row = op_row(op->name);
     op->shorthand = !memchr(op->name.data, '.', op->name.size);
+    op->row = op->shorthand ? op_row(op->name) : cached_row(r, op->name);
     /* In a region of an op that is not known, a name may be short for one of that op's dialect. */
     bool foreign = op->block && op->block->region->op && !op->block->region->op->row;
     if (op->shorthand && !op->row && !foreign)

@@ -1,0 +1,165 @@
+/* base/arena: memory with one life and a budget. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+
+static void new_arena_holds_nothing(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    assert_int_equal(arena.held, 0);
+    assert_int_equal(arena.budget, 1 << 20);
+    arena_free(&arena);
+}
+
+static void memory_is_aligned_for_any_object(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    for (size_t size = 1; size < 40; size++)
+        assert_int_equal((uintptr_t)arena_alloc(&arena, size) % 8, 0);
+    arena_free(&arena);
+}
+
+static void zalloc_clears(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    memset(arena_alloc(&arena, 100), 0xff, 100);
+    static const char zeros[4096];
+    assert_memory_equal(arena_zalloc(&arena, sizeof zeros), zeros, sizeof zeros);
+    int *numbers = ARENA_ARRAY(&arena, int, 3);
+    assert_int_equal(numbers[0] | numbers[1] | numbers[2], 0);
+    arena_free(&arena);
+}
+
+static void copy_ends_in_a_zero_byte(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    assert_string_equal(arena_copy(&arena, "abcdef", 3), "abc");
+    assert_string_equal(arena_copy(&arena, NULL, 0), "");
+    arena_free(&arena);
+}
+
+/* Growing takes another chunk from the system; what was handed out stays where it is. */
+static void older_memory_stays(void **state) {
+    (void)state;
+    enum { COUNT = 2000 };
+    static char *pieces[COUNT];
+    Arena arena;
+    arena_init(&arena, 64 << 20);
+    for (int i = 0; i < COUNT; i++)
+        pieces[i] = memset(arena_alloc(&arena, 1000), i % 251, 1000);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal((unsigned char)pieces[i][0], i % 251);
+        assert_int_equal((unsigned char)pieces[i][999], i % 251);
+    }
+    assert_in_range(arena.held, COUNT * 1000, arena.budget);
+    arena_free(&arena);
+}
+
+static void one_piece_may_be_larger_than_any_chunk(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 64 << 20);
+    size_t size = 20 << 20;
+    memset(arena_alloc(&arena, size), 1, size);
+    assert_in_range(arena.held, size, arena.budget);
+    arena_free(&arena);
+}
+
+/* Past the budget the arena does not return: it jumps to where the owner of the work said. */
+static void jumps_when_the_budget_is_spent(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    jmp_buf exhausted;
+    arena.exhausted = &exhausted;
+    static volatile size_t taken;
+    taken = 0;
+    if (setjmp(exhausted) == 0)
+        for (;;) {
+            arena_alloc(&arena, 1000);
+            taken += 1000;
+        }
+    assert_in_range(taken, (1 << 20) / 4, 1 << 20); /* chunks double, so not every byte can be used */
+    assert_in_range(arena.held, taken, 1 << 20);
+    arena_free(&arena);
+}
+
+/* Whether a new arena of 1 MiB gives so much at once. */
+static bool gives(size_t size) {
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    jmp_buf exhausted;
+    arena.exhausted = &exhausted;
+    volatile bool given = false;
+    if (setjmp(exhausted) == 0) {
+        arena_alloc(&arena, size);
+        given = true;
+    }
+    assert_true(given || arena.held == 0);
+    arena_free(&arena);
+    return given;
+}
+
+static void jumps_at_once_for_what_cannot_fit(void **state) {
+    (void)state;
+    assert_true(gives(1 << 19));
+    assert_false(gives((1 << 20) + 1));
+    assert_false(gives(SIZE_MAX / 2));
+    assert_false(gives(SIZE_MAX / 2 + 1));
+    assert_false(gives(SIZE_MAX - 8));
+    assert_false(gives(SIZE_MAX));
+}
+
+/* What did not fit leaves the arena as it was: smaller pieces can still be had. */
+static void works_on_after_a_jump(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    char *before = arena_copy(&arena, "before", 6);
+    jmp_buf exhausted;
+    arena.exhausted = &exhausted;
+    if (setjmp(exhausted) == 0)
+        arena_alloc(&arena, 2 << 20);
+    assert_string_equal(arena_copy(&arena, "after", 5), "after");
+    assert_string_equal(before, "before");
+    arena_free(&arena);
+}
+
+static void can_be_used_again_when_freed(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, 1 << 20);
+    arena_alloc(&arena, 5000);
+    arena_free(&arena);
+    assert_int_equal(arena.held, 0);
+    assert_int_equal(arena.budget, 1 << 20);
+    assert_string_equal(arena_copy(&arena, "again", 5), "again");
+    arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(new_arena_holds_nothing),
+        cmocka_unit_test(memory_is_aligned_for_any_object),
+        cmocka_unit_test(zalloc_clears),
+        cmocka_unit_test(copy_ends_in_a_zero_byte),
+        cmocka_unit_test(older_memory_stays),
+        cmocka_unit_test(one_piece_may_be_larger_than_any_chunk),
+        cmocka_unit_test(jumps_when_the_budget_is_spent),
+        cmocka_unit_test(jumps_at_once_for_what_cannot_fit),
+        cmocka_unit_test(works_on_after_a_jump),
+        cmocka_unit_test(can_be_used_again_when_freed),
+    };
+    return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
+}
