@@ -79,7 +79,10 @@ const Attr *attr_enter(Module *module, Str text, Attr *attr) {
 
 /* ---- Aliases and canonical types ------------------------------------------------------------- */
 
-enum { ALIAS_DEPTH = 32 }; /* aliases of aliases; more can only be a cycle */
+enum {
+    ALIAS_DEPTH = 32,          /* aliases of aliases; the reader rejects more */
+    EXPANSION_LIMIT = 1 << 20, /* of a canonical text, since each alias may double it */
+};
 
 static bool is_name_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -91,7 +94,7 @@ static bool expand(Module *module, Str text, Text *out, int depth);
 /* Appends what alias `name` (with its '#' or '!') stands for. */
 static bool expand_alias(Module *module, Str name, Text *out, int depth) {
     const Item *item = map_get(&module->aliases, name);
-    if (!item || depth >= ALIAS_DEPTH)
+    if (!item || depth >= ALIAS_DEPTH || item->kind == ITEM_METADATA || out->size > EXPANSION_LIMIT)
         return false;
     Str text = item->kind == ITEM_TYPE_ALIAS ? item->type->text : item->attr->text;
     return expand(module, text, out, depth + 1);

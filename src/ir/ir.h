@@ -123,6 +123,7 @@ typedef struct Name {
     void *bound;            /* the first of `bound_count` values, or a block; NULL if nothing */
     uint32_t bound_count;
     uint32_t scope;
+    bool reported;          /* an error has been said about it already */
 } Name;
 
 struct Value {

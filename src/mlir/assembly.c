@@ -22,10 +22,7 @@ static bool match(Reader *r, Draft *draft, unsigned i, unsigned end);
 
 /* An operand, where there may be none: a name on the next line can be the next op's result. */
 static bool operand_follows(Reader *r) {
-    const char *before = r->p;
-    if (!next_is(r, '%'))
-        return false;
-    return !memchr(before, '\n', (size_t)(r->p - before)) || !looks_like_results(r->p);
+    return next_is(r, '%') && !(first_on_line(r) && looks_like_results(r->p));
 }
 
 static uint32_t operands_read(const Reader *r, const Draft *draft, unsigned slot) {
@@ -482,7 +479,7 @@ static bool match(Reader *r, Draft *draft, unsigned i, unsigned end) {
             fits = read_next_region(r, draft, (draft->row->traits & ISOLATED) != 0);
             break;
         case ELEMENT_ARGS:
-            fits = read_block_args(r, draft->pending_mark);
+            fits = read_block_args(r);
             break;
         case ELEMENT_MIXED:
             fits = match_mixed(r, draft, element);
@@ -627,7 +624,7 @@ bool read_pretty(Reader *r, Op *op, const Format *format, uint32_t name_mark) {
     uint32_t types_mark = r->types.count;
     push_result_types(r, &draft);
     bool good = make_results(r, op, name_mark, r->types.items + types_mark, r->types.count - types_mark) &&
-                check_op(r, op);
+                check_op(r, op, draft.operand_mark) && check_yields(r, op);
     r->types.count = types_mark;
     r->operands.count = draft.operand_mark;
     r->notes.count = draft.note_mark;

@@ -120,9 +120,17 @@ static const Attr *read_number(Reader *r, bool typed) {
     const Attr *known = attr_find(r->module, str_between(start, r->p));
     if (known)
         return known;
-    if (attr->type && type_resolve(r->module, attr->type) &&
-        type_resolve(r->module, attr->type)->kind == TYPE_FLOAT)
-        attr->kind = ATTR_FLOAT; /* hex bits of a float */
+    const Type *type = attr->type ? type_resolve(r->module, attr->type) : NULL;
+    if (type && real && (type->kind == TYPE_INTEGER || type->kind == TYPE_INDEX)) {
+        fail(r, start, "%.*s is no number of type %.*s", STR_ARG(digits), STR_ARG(type->text));
+        return NULL;
+    }
+    if (type && type->kind == TYPE_FLOAT && !real && !hex) {
+        fail(r, start, "a number of type %.*s needs a '.' in it", STR_ARG(type->text));
+        return NULL;
+    }
+    if (type && type->kind == TYPE_FLOAT)
+        attr->kind = ATTR_FLOAT; /* maybe as the bits of one, in hex */
     if (attr->kind == ATTR_INTEGER)
         attr->exact = str_to_int(digits, &attr->integer);
     if (!attr->type) /* what MLIR takes a number without a type for */
@@ -167,7 +175,7 @@ static const Attr *read_symbol(Reader *r) {
     return known ? known : enter(r, start, new_attr(r, ATTR_SYMBOL));
 }
 
-static const Attr *read_array(Reader *r, const char *end) {
+static const Attr *read_array(Reader *r) {
     const char *start = r->p++;
     uint32_t mark = r->attrs.count;
     if (!next_is(r, ']')) {
@@ -181,7 +189,7 @@ static const Attr *read_array(Reader *r, const char *end) {
             PUSH(r, r->attrs) = item;
         } while (take(r, ','));
     }
-    if (!take(r, ']') || r->p != end) {
+    if (!take(r, ']')) {
         fail(r, r->p, "expected ',' or ']' in a list of attributes");
         return NULL;
     }
@@ -218,15 +226,24 @@ static bool read_entry(Reader *r, NamedAttr *entry) {
     return entry->value != NULL;
 }
 
+/* Where brackets that do not match are found by what stands in them, with a better message. */
+static const char *quiet_end(Reader *r, const char *at) {
+    bool quiet = r->quiet, failed = r->failed, broken = r->brackets_broken;
+    r->quiet = true;
+    const char *end = balanced_end(r, at);
+    r->quiet = quiet;
+    r->failed = failed;
+    r->brackets_broken = broken || !end;
+    return end;
+}
+
 const Attr *read_dict(Reader *r) {
     if (!next_is(r, '{')) {
         mismatch(r, "'{'");
         return NULL;
     }
-    const char *start = r->p, *end = balanced_end(r, start);
-    if (!end)
-        return NULL;
-    const Attr *known = attr_find(r->module, str_between(start, end));
+    const char *start = r->p, *end = quiet_end(r, start);
+    const Attr *known = end ? attr_find(r->module, str_between(start, end)) : NULL;
     if (known) {
         r->p = end;
         return known;
@@ -248,7 +265,7 @@ const Attr *read_dict(Reader *r) {
             PUSH(r, r->entries) = entry;
         } while (take(r, ','));
     }
-    if (!take(r, '}') || r->p != end) {
+    if (!take(r, '}')) {
         fail(r, r->p, "expected ',' or '}' after an attribute");
         return NULL;
     }
@@ -305,7 +322,7 @@ static const Attr *read_hash(Reader *r) {
 static void read_dense_array(Reader *r, Attr *attr, const char *open, const char *end) {
     const char *at = memchr(open, ':', (size_t)(end - open));
     r->p = open + 1;
-    attr->type = read_type(r); /* the element type; floats and booleans keep only their text */
+    attr->type = read_type(r); /* of the elements */
     attr->kind = ATTR_INTS;
     attr->exact = true;
     uint32_t mark = r->ints.count;
@@ -315,7 +332,11 @@ static void read_dense_array(Reader *r, Attr *attr, const char *open, const char
         if (take_text(r, STR("true")))
             value = 1;
         else if (!take_text(r, STR("false")) && !take_number(r, &value)) {
-            attr->exact = false;
+            if (attr->type && attr->type->kind == TYPE_INTEGER) {
+                fail(r, r->p, "expected a number");
+                return;
+            }
+            attr->exact = false; /* floats keep only their text */
             break;
         }
         PUSH(r, r->ints) = value;
@@ -379,6 +400,10 @@ static const Attr *read_worded(Reader *r, bool typed) {
         attr->body = str_between(open + 1, end - 1);
         if (attr->kind == ATTR_DENSE && !read_suffix_type(r, attr, typed))
             return NULL;
+        if (attr->kind == ATTR_DENSE && typed && !attr->type) {
+            fail(r, r->p, "expected ':' and a type");
+            return NULL;
+        }
         const Attr *known = attr_find(r->module, str_between(start, r->p));
         return known ? known : enter(r, start, attr);
     }
@@ -395,15 +420,13 @@ const Attr *read_attr(Reader *r, bool typed) {
     case '{':
         return read_dict(r);
     case '[': {
-        const char *end = balanced_end(r, start);
-        if (!end)
-            return NULL;
-        const Attr *known = attr_find(r->module, str_between(start, end));
+        const char *end = quiet_end(r, start);
+        const Attr *known = end ? attr_find(r->module, str_between(start, end)) : NULL;
         if (known && known->kind == ATTR_ARRAY) {
             r->p = end;
             return known;
         }
-        return read_array(r, end);
+        return read_array(r);
     }
     case '#':
         return read_hash(r);
@@ -447,7 +470,7 @@ static bool read_location_body(Reader *r, Attr *loc, unsigned depth) {
         if (take(r, ':')) {
             int64_t line, column;
             loc->location = LOC_FILE;
-            if (!take_number(r, &line) || !take(r, ':') || !take_number(r, &column))
+            if (!take_number(r, &line) || !take(r, ':') || !take_number(r, &column) || line < 0 || column < 0)
                 return fail(r, r->p, "expected LINE:COLUMN in a location");
             loc->line = (uint32_t)line;
             loc->column = (uint32_t)column;

@@ -63,47 +63,139 @@ static bool fits_class(Reader *r, const Slot *slot, const Type *type) {
     return slot->rule != TYPE_CLASS || type_is(resolved, slot->text);
 }
 
-static const char *place_of(const Reader *r, const Op *op) {
-    return r->base + (op->offset - r->base_offset);
+/* Where the text names an operand: the references of the op are still on the stack. */
+static const char *place_of(const Reader *r, const Op *op, uint32_t operand_mark, unsigned slot, uint32_t index) {
+    uint32_t flat = index;
+    for (unsigned i = 0; op->segments && i < slot; i++)
+        flat += op->segments[i];
+    if (!op->segments)
+        flat += slot;
+    for (uint32_t i = operand_mark, seen = 0; i < r->operands.count; i++) {
+        const OperandRef *ref = &r->operands.items[i];
+        if (op->form == FORM_PRETTY ? ref->slot == slot && seen++ == index : i - operand_mark == flat)
+            return text_at(r, ref->at);
+    }
+    return text_at(r, op->offset);
 }
 
-static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *value, uint32_t index,
+static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *value, uint32_t index, const char *at,
                         const char *what) {
     if (!value || !value->type)
         return true;
     bool class = slot->rule == TYPE_CLASS || slot->rule == TYPE_TENSOR_ANY;
     if (class && !fits_class(r, slot, value->type))
-        return fail(r, place_of(r, op), "%s '%.*s' of %.*s must be a %.*s, not %.*s", what, STR_ARG(slot->name),
-                    STR_ARG(op->name), STR_ARG(slot->rule == TYPE_CLASS ? slot->text : STR("tensor")),
-                    STR_ARG(value->type->text));
+        return fail(r, at, "%s '%.*s' of %.*s must be a %.*s, not %.*s", what, STR_ARG(slot->name), STR_ARG(op->name),
+                    STR_ARG(slot->rule == TYPE_CLASS ? slot->text : STR("tensor")), STR_ARG(value->type->text));
     const Type *wanted = class ? NULL : type_by_rule(r, op, slot, index);
     if (!wanted || wanted == value->type || type_agree(r->module, wanted, value->type) != DIFFER)
         return true;
-    return fail(r, place_of(r, op), "%s '%.*s' of %.*s must have type %.*s, not %.*s", what, STR_ARG(slot->name),
-                STR_ARG(op->name), STR_ARG(wanted->text), STR_ARG(value->type->text));
+    return fail(r, at, "%s '%.*s' of %.*s must have type %.*s, not %.*s", what, STR_ARG(slot->name), STR_ARG(op->name),
+                STR_ARG(wanted->text), STR_ARG(value->type->text));
 }
 
-bool check_op(Reader *r, Op *op) {
-    const OpRow *row = op->row;
-    if (!row || !row->constrained)
+/* A result that has the type of an operand: where the text gives it another, that is the operand's fault. */
+static bool check_result(Reader *r, const Op *op, const Slot *slot, const Value *result, uint32_t index,
+                         uint32_t operand_mark) {
+    if (slot->rule != TYPE_SAME || slot->of.column != REF_OPERAND || !result->type)
+        return check_value(r, op, slot, result, index, text_at(r, op->offset), "result");
+    const Type *operand = type_of(op, slot->of, index);
+    if (!operand || operand == result->type || type_agree(r->module, operand, result->type) != DIFFER)
         return true;
-    bool spread = op->segments || op->operand_count == row->operand_count;
+    uint32_t count;
+    Value **values = op_operands_at(op, slot->of.index, &count);
+    uint32_t which = count == 1 ? 0 : index;
+    return fail(r, place_of(r, op, operand_mark, slot->of.index, which), "'%%%.*s' is used as %.*s but has type %.*s",
+                STR_ARG(values[which]->name->text), STR_ARG(result->type->text), STR_ARG(operand->text));
+}
+
+/* How many operands and results the generic form gives, against what the row allows. */
+static bool check_counts(Reader *r, const Op *op) {
+    const OpRow *row = op->row;
+    unsigned least = row->operand_count - row->varying, results = 0;
+    bool open = row->varying > 0, open_results = false;
+    for (unsigned i = 0; i < row->result_count; i++) {
+        results += row->results[i].arity == SLOT_ONE;
+        open_results |= row->results[i].arity != SLOT_ONE;
+    }
+    if (op->operand_count < least || (!open && op->operand_count > least))
+        return fail(r, text_at(r, op->offset), "%.*s takes %s%u operand%s, not %u", STR_ARG(op->name),
+                    open ? "at least " : "", least, least == 1 ? "" : "s", op->operand_count);
+    if (op->result_count < results || (!open_results && op->result_count > results))
+        return fail(r, text_at(r, op->offset), "%.*s has %s%u result%s, not %u", STR_ARG(op->name),
+                    open_results ? "at least " : "", results, results == 1 ? "" : "s", op->result_count);
+    return true;
+}
+
+bool check_op(Reader *r, Op *op, uint32_t operand_mark) {
+    const OpRow *row = op->row;
+    if (!row || (op->form == FORM_GENERIC && !check_counts(r, op)))
+        return !row;
+    if (!row->constrained)
+        return true;
+    bool spread = op->segments || (!row->varying && op->operand_count == row->operand_count);
+    /* Results only where each entry is exactly one, or mirrors the operands: others are told apart by their
+     * format alone. */
+    for (unsigned slot = 0; spread && slot < row->result_count && slot < op->result_count; slot++) {
+        const Slot *result = &row->results[slot];
+        bool mirror = result->arity == SLOT_MANY && result->rule == TYPE_SAME && row->result_count == 1;
+        if (result->arity != SLOT_ONE && !mirror)
+            break;
+        for (uint32_t i = 0; result->rule != TYPE_ANY && i < (mirror ? op->result_count : 1); i++)
+            if (!check_result(r, op, result, &op->results[slot + i], i, operand_mark))
+                return false;
+    }
     for (unsigned slot = 0; spread && slot < row->operand_count; slot++) {
         if (row->operands[slot].rule == TYPE_ANY)
             continue;
         uint32_t count;
         Value **values = op_operands_at(op, slot, &count);
         for (uint32_t i = 0; i < count; i++)
-            if (!check_value(r, op, &row->operands[slot], values[i], i, "operand"))
+            if (!check_value(r, op, &row->operands[slot], values[i], i, place_of(r, op, operand_mark, slot, i), "operand"))
                 return false;
     }
-    /* Results only where each entry is exactly one: others are told apart by their format alone. */
-    for (unsigned slot = 0; slot < row->result_count && slot < op->result_count; slot++) {
-        if (row->results[slot].arity != SLOT_ONE)
-            break;
-        if (row->results[slot].rule != TYPE_ANY &&
-            !check_value(r, op, &row->results[slot], &op->results[slot], 0, "result"))
-            return false;
+    return true;
+}
+
+/* ---- What regions hand over ------------------------------------------------------------------ */
+
+/* The values that a terminator hands over, against the types that are waited for. */
+static bool check_handed(Reader *r, const Op *last, uint32_t count, const Type *const *types, const Value *values,
+                         const Op *to) {
+    if (last->operand_count != count)
+        return fail(r, text_at(r, last->offset), "%.*s hands over %u value%s, but %.*s needs %u", STR_ARG(last->name),
+                    last->operand_count, last->operand_count == 1 ? "" : "s", STR_ARG(to->name), count);
+    for (uint32_t i = 0; i < count; i++) {
+        const Type *wanted = types ? types[i] : values[i].type;
+        const Value *value = last->operands[i];
+        if (value && type_agree(r->module, wanted, value->type) == DIFFER)
+            return fail(r, text_at(r, last->offset), "'%%%.*s' has type %.*s, but %.*s needs %.*s here",
+                        STR_ARG(value->name->text), STR_ARG(value->type->text), STR_ARG(to->name),
+                        STR_ARG(wanted->text));
+    }
+    return true;
+}
+
+static bool is_return(const Op *op) {
+    return op && op->row && (op->row->traits & TERMINATOR) && str_ends(op->row->name, STR(".return"));
+}
+
+bool check_yields(Reader *r, Op *op) {
+    const OpRow *row = op->row;
+    const Function *function = op_function(op);
+    int yields = row ? row_yields(row) : -1;
+    if (yields < 0 && !function)
+        return true;
+    for (uint32_t i = 0; i < op->region_count; i++) {
+        for (const Block *block = op->regions[i].first; block; block = block->next) {
+            const Op *last = block->last;
+            bool good = true;
+            if (function && is_return(last))
+                good = check_handed(r, last, function->result_count, function->result_types, NULL, op);
+            else if (!function && last && last->row && (int)last->row->id == yields)
+                good = check_handed(r, last, op->result_count, NULL, op->results, op);
+            if (!good)
+                return false;
+        }
     }
     return true;
 }

@@ -151,7 +151,7 @@ bool read_generic(Reader *r, Op *op, uint32_t name_mark) {
     find_segments(r, op);
     bool good = settle_notes(r, op, odd_types, r->notes.count, spelled_mark) &&
                 make_results(r, op, name_mark, r->types.items + types_mark, r->types.count - types_mark) &&
-                check_op(r, op);
+                check_op(r, op, operand_mark) && check_yields(r, op);
     r->types.count = types_mark;
     r->operands.count = operand_mark;
     return good;

@@ -119,6 +119,7 @@ typedef struct Reader {
     const Attr *dict_guess[OP_COUNT];       /* the dictionary that the last op of the kind had */
     const Type *result_guess[OP_COUNT];     /* the type that the last op of the kind had as its result */
     bool quiet;             /* trying something: report nothing */
+    bool brackets_broken;   /* a bracket was reported: where regions end cannot be told any more */
     bool odd_types;         /* make_operands: some type was written otherwise than where its value is defined */
 } Reader;
 
@@ -131,6 +132,10 @@ void *stack_grow(Reader *r, void *items, uint32_t *capacity, size_t size);
 
 static inline uint32_t offset_of(const Reader *r, const char *at) {
     return (uint32_t)((size_t)(at - r->base) + r->base_offset);
+}
+
+static inline const char *text_at(const Reader *r, uint32_t offset) {
+    return r->base + (offset - r->base_offset);
 }
 
 /* ---- reader.c ---- */
@@ -183,6 +188,13 @@ static inline bool take_text(Reader *r, Str text) {
     return true;
 }
 /* `loc(` */
+/* Whether the next character, to which spaces have been skipped, is the first of its line. */
+static inline bool first_on_line(const Reader *r) {
+    const char *at = r->p;
+    while (at > r->base && (at[-1] == ' ' || at[-1] == '\t'))
+        at--;
+    return at == r->base || at[-1] == '\n';
+}
 static inline bool location_follows(Reader *r) {
     skip_space(r);
     return r->p[0] == 'l' && r->p[1] == 'o' && r->p[2] == 'c' && r->p[3] == '(';
@@ -251,7 +263,7 @@ Block *block_named(Reader *r, Region *region, Name *label, uint32_t at);
 /* ---- regions.c ---- */
 /* `{ ... }` with the arguments pending since the mark; `closed` hides outside names. */
 bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool closed);
-bool read_block_args(Reader *r, uint32_t pending_mark); /* `(%a: T, ...)` onto the pending stack */
+bool read_block_args(Reader *r); /* `(%a: T, ...)` onto the pending stack */
 
 /* ---- operation.c ---- */
 /* Reads one op and appends it to the block, or to the top if that is NULL. */
@@ -299,7 +311,10 @@ bool at_op_boundary(Reader *r);
 bool looks_like_results(const char *at);
 
 /* ---- check.c: what the table says of types and counts ---- */
-bool check_op(Reader *r, Op *op);
+/* `operand_mark`: where the op's operands stand on the stack of references. */
+bool check_op(Reader *r, Op *op, uint32_t operand_mark);
+/* What the op's regions hand over at their ends, against its results; branches against their blocks' arguments. */
+bool check_yields(Reader *r, Op *op);
 /* The type a result has by its rule; NULL if the rule tells none. */
 const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t index);
 

@@ -2,7 +2,7 @@
  *
  * MLIR's printed form is regular enough: an op ends where, outside all brackets, a line starts that could
  * be another op. Its `%names` are operands, its braces are a dictionary or a region, and the types after
- * its last `->` (or after its `:`) are its results'. */
+ * its last `->` are its results'; without one, what type they have is not known. */
 #include "mlir/internal.h"
 
 /* ---- Boundaries ------------------------------------------------------------------------------ */
@@ -67,22 +67,52 @@ static bool looks_like_start(const Reader *r, const char *at) {
 }
 
 bool at_op_boundary(Reader *r) {
-    const char *before = r->p;
     skip_space(r);
     if (location_follows(r))
         return true;
     if (looks_like_start(r, r->p))
         return true;
     /* A word on a new line may be anything, but it is not part of this op. */
-    return is_class(*r->p, CLASS_LETTER) && memchr(before, '\n', (size_t)(r->p - before));
+    return is_class(*r->p, CLASS_LETTER) && first_on_line(r);
+}
+
+/* The column of the first character of a line, from 0. */
+static size_t indent_of(const Reader *r, const char *at) {
+    const char *line = at;
+    while (line > r->base && line[-1] != '\n')
+        line--;
+    size_t indent = 0;
+    while (line[indent] == ' ' || line[indent] == '\t')
+        indent++;
+    return indent;
+}
+
+/* Where an op ends whose brackets do not match: as far as the lines go that stand further right, and with the
+ * brace that closes its region, if one stands right below it. */
+static const char *extent_by_indent(const Reader *r, const char *start) {
+    size_t indent = indent_of(r, start);
+    const char *line_end = memchr(start, '\n', (size_t)(r->end - start));
+    while (line_end) {
+        const char *line = line_end + 1, *first = line;
+        while (*first == ' ' || *first == '\t')
+            first++;
+        const char *next = memchr(line, '\n', (size_t)(r->end - line));
+        bool blank = *first == '\n' || *first == '\r' || (*first == '/' && first[1] == '/');
+        if (!blank && (size_t)(first - line) <= indent) {
+            bool own = *first == '}' && (size_t)(first - line) == indent && line > start + 1 &&
+                       line_end[-1] != '{' && memchr(start, '{', (size_t)(line_end - start));
+            return own ? first + 1 : line_end;
+        }
+        line_end = next;
+    }
+    return r->end;
 }
 
 const char *op_extent(Reader *r, const char *at) {
-    const char *start = at, *first_line = memchr(at, '\n', (size_t)(r->end - at));
+    const char *start = at;
+    char open[LIMIT_NESTING];
     unsigned depth = 0;
     char last = 0;
-    if (!first_line)
-        first_line = r->end;
     while (at < r->end) {
         char c = *at;
         if (c == '\n' && depth == 0) {
@@ -100,7 +130,7 @@ const char *op_extent(Reader *r, const char *at) {
         if (c == '"') {
             const char *end = string_end(r, at);
             if (!end)
-                return first_line;
+                return extent_by_indent(r, start);
             at = end;
             last = '"';
             continue;
@@ -115,18 +145,27 @@ const char *op_extent(Reader *r, const char *at) {
             last = '-'; /* types follow */
             continue;
         }
+        if ((c == '<' || c == '>') && at[1] == '=') {
+            at += 2;
+            last = '=';
+            continue;
+        }
         if (c == '(' || c == '[' || c == '{' || c == '<') {
-            depth++;
+            if (depth == LIMIT_NESTING)
+                return extent_by_indent(r, start);
+            open[depth++] = c;
         } else if (c == ')' || c == ']' || c == '}' || c == '>') {
             if (depth == 0)
-                return c == '}' ? at : first_line > start ? first_line : at + 1;
+                return c == '}' ? at : extent_by_indent(r, start);
+            if (c != (open[depth - 1] == '(' ? ')' : open[depth - 1] + 2))
+                return extent_by_indent(r, start);
             depth--;
         }
         if (!is_class(c, CLASS_SPACE))
             last = c == '>' ? 0 : c;
         at++;
     }
-    return depth ? first_line : r->end;
+    return depth ? extent_by_indent(r, start) : r->end;
 }
 
 /* ---- What can be told ------------------------------------------------------------------------ */
@@ -143,7 +182,7 @@ static bool is_region(Reader *r, const char *at) {
     } else if (is_class(*r->p, CLASS_LETTER)) {
         Str word = take_id(r);
         skip_space(r);
-        region = *r->p != '=' && *r->p != ',' && *r->p != '}' && memchr(word.data, '.', word.size);
+        region = memchr(word.data, '.', word.size) && *r->p != '=' && *r->p != ',' && (*r->p != '}' || op_row(word));
     }
     r->p = saved;
     return region;
@@ -172,15 +211,24 @@ bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
     if (r->failed)
         return false;
     uint32_t operand_mark = r->operands.count, note_mark = r->notes.count, pending_mark = r->pending.count;
-    const char *arrow = NULL, *colon = NULL;
+    uint32_t successor_mark = r->successors.count;
+    const char *arrow = NULL, *token_end = r->p;
     unsigned depth = 0;
     op->row = NULL; /* its columns do not describe what stands here */
 
     /* First the words and brackets outside braces. A name that is written `%x:` or `%x =` is an argument
      * of the regions to come. */
-    while (r->p < end && (skip_space(r), r->p < end)) {
+    for (; token_end = r->p, r->p < end && (skip_space(r), r->p < end);) {
         char c = *r->p;
-        if (c == '"') {
+        if (c == '^') {
+            const char *label = r->p++;
+            Str text = take_suffix(r);
+            if (text.size && depth == 0 && op->block) {
+                Name *name = name_intern(r->module, &r->module->labels, text);
+                Block *block = block_named(r, op->block->region, name, offset_of(r, label));
+                PUSH(r, r->successors) = (Successor){block, 0};
+            }
+        } else if (c == '"') {
             const char *close = string_end(r, r->p);
             if (!close)
                 return false;
@@ -221,8 +269,10 @@ bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
             OperandRef ref;
             if (!read_operand_ref(r, &ref))
                 return false;
-            skip_space(r);
-            bool argument = depth > 0 && (*r->p == '=' || *r->p == ':') && !(ref.name->bound && ref.name->scope == r->scope);
+            const char *after = r->p;
+            bool argument = depth > 0 && (next_is(r, '=') || *r->p == ':') &&
+                            !(ref.name->bound && ref.name->scope == r->scope);
+            r->p = after;
             if (argument)
                 PUSH(r, r->pending) = (PendingArg){.name = ref.name, .at = ref.at};
             else if (!op->operands)
@@ -236,39 +286,30 @@ bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
             if (!close)
                 return false;
             r->p = close;
+        } else if (depth == 0 && location_follows(r) && r->p > start) {
+            /* A location at the end belongs to the op like any other's. */
+            const char *close = balanced_end(r, r->p + 3), *at = r->p;
+            if (!close)
+                return false;
+            r->p = close;
+            skip_space(r);
+            if (r->p >= end) {
+                r->p = at;
+                break;
+            }
+            r->p = close;
         } else {
             if (c == '(' || c == '[')
                 depth++;
             else if ((c == ')' || c == ']') && depth)
                 depth--;
-            else if (c == ':' && depth == 0)
-                colon = r->p + 1;
             r->p++;
             if (is_class(c, CLASS_ID))
                 while (is_class(*r->p, CLASS_SUFFIX))
                     r->p++;
         }
     }
-    const char *reached = r->p > end ? r->p : end;
-    /* A location at the end belongs to the op like any other's. */
-    const char *text_end = end;
-    if (op->region_count == 0 || reached == end) {
-        const char *loc = NULL;
-        for (const char *at = start; at + 4 < end && (at = memmem(at, (size_t)(end - at), "loc(", 4)); at++)
-            if (is_class(at[-1], CLASS_SPACE))
-                loc = at;
-        if (loc && loc > start) {
-            r->quiet = true;
-            const char *close = balanced_end(r, loc + 3);
-            r->quiet = r->failed = false;
-            r->p = close ? close : loc;
-            skip_space(r);
-            if (close && r->p >= end)
-                text_end = loc;
-        }
-    }
-    while (text_end > start && is_class(text_end[-1], CLASS_SPACE))
-        text_end--;
+    const char *text_end = token_end;
     op_extra(r->module, op)->text = str_between(start, text_end);
 
     if (!op->operands && !make_operands(r, op, operand_mark, note_mark))
@@ -277,14 +318,14 @@ bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
     uint32_t named = 0, types_mark = r->types.count;
     for (uint32_t i = name_mark; i < r->names.count; i++)
         named += r->names.items[i].count;
-    const char *after = arrow ? arrow : colon;
-    if (after && named) {
-        r->p = after;
+    if (arrow && named) {
+        r->p = arrow;
         if (!try_types(r) || r->types.count - types_mark != named)
             r->types.count = types_mark;
     }
     while (r->types.count - types_mark < named)
         PUSH(r, r->types) = NULL;
+    keep_successors(r, op, successor_mark);
     bool good = make_results(r, op, name_mark, r->types.items + types_mark, named);
     r->types.count = types_mark;
     r->operands.count = operand_mark;

@@ -31,8 +31,9 @@ static bool read_result_names(Reader *r) {
             return r->failed ? false : fail(r, r->p, "expected a result's name");
         int64_t count = 1;
         bool counted = take(r, ':');
+        const char *at = r->p;
         if (counted && (!take_number(r, &count) || count < 1 || count > LIMIT_COUNT))
-            return fail(r, r->p, "expected a number of results from 1 to %d", LIMIT_COUNT);
+            return fail(r, at, "expected a number of results from 1 to %d", LIMIT_COUNT);
         PUSH(r, r->names) = (ResultName){ref.name, (uint32_t)count, ref.at, counted};
     } while (take(r, ','));
     return take(r, '=') || fail(r, r->p, "expected '=' after the results' names");
@@ -75,16 +76,21 @@ bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark)
     uint32_t types_mark = r->types.count;
     for (uint32_t i = 0; i < count; i++)
         PUSH(r, r->types) = NULL;
+    uint32_t flat = 0, last_at = 0;
     for (uint32_t i = note_mark; i < r->notes.count; i++) {
         TypeNote note = r->notes.items[i];
         if (note.of_result)
             continue;
+        flat += note.flat;
+        last_at = note.at;
         uint32_t place = note.flat ? note.index : starts[note.slot.index] + note.index;
         if (place >= count)
-            return fail(r, r->base + (note.at - r->base_offset), "more types than operands: there %s %u",
+            return fail(r, text_at(r, note.at), "more types than operands: there %s %u",
                         count == 1 ? "is" : "are", count);
         r->types.items[types_mark + place] = note.type;
     }
+    if (flat && flat < count)
+        return fail(r, text_at(r, last_at), "fewer types than operands: there are %u", count);
     bool good = true;
     r->odd_types = false;
     for (uint32_t i = 0; good && i < count; i++) {
@@ -102,7 +108,7 @@ bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *type
     for (uint32_t i = name_mark; i < r->names.count; i++)
         named += r->names.items[i].count;
     if (r->names.count > name_mark && named != count)
-        return fail(r, r->base + (op->offset - r->base_offset), "%.*s has %u result%s, but %u %s named", STR_ARG(op->name),
+        return fail(r, text_at(r, op->offset), "%.*s has %u result%s, but %u %s named", STR_ARG(op->name),
                     count, count == 1 ? "" : "s", named, named == 1 ? "is" : "are");
     op->result_count = count;
     op->results = count ? ARENA_ARRAY(&r->module->arena, Value, count) : NULL;
@@ -318,7 +324,7 @@ bool read_op(Reader *r, Block *block) {
     }
     if (good && block && block->last && block->last->row && block->last->form != FORM_OPAQUE &&
         (block->last->row->traits & TERMINATOR))
-        good = fail(r, r->base + (block->last->offset - r->base_offset), "%.*s must be the last op of its block",
+        good = fail(r, text_at(r, block->last->offset), "%.*s must be the last op of its block",
                     STR_ARG(block->last->name));
     if (good) {
         op->result_names = r->names.count > name_mark;

@@ -6,10 +6,28 @@
 /* Reading takes a few times the file's size; this much is for the files that are all short words. */
 enum { BUDGET_PER_BYTE = 64, BUDGET_BASE = 64 << 20 };
 
+/* Where something is missing at the end of a line, the place is that end and not the start of the next. */
+static const char *end_of_line_before(const Reader *r, const char *at) {
+    const char *line = at;
+    while (line > r->base && (line[-1] == ' ' || line[-1] == '\t'))
+        line--;
+    if (line == r->base || line[-1] != '\n' || at >= r->end)
+        return at;
+    const char *end = line - 1, *start;
+    while (end > r->base && is_class(end[-1], CLASS_SPACE))
+        end--;
+    for (start = end; start > r->base && start[-1] != '\n'; start--)
+        if (start[-1] == '/' && start[0] == '/')
+            return at; /* a comment, which is no place for an error */
+    return end > r->base ? end : at;
+}
+
 bool fail(Reader *r, const char *at, const char *format, ...) {
     r->failed = true;
     if (r->quiet)
         return false;
+    if (strncmp(format, "expected ", 9) == 0)
+        at = end_of_line_before(r, at);
     va_list arguments;
     va_start(arguments, format);
     diagnostics_vadd(r->diagnostics, SEVERITY_ERROR, r->source, offset_of(r, at), format, arguments);
@@ -70,6 +88,9 @@ static Item *add_item(Reader *r, ItemKind kind, uint32_t at) {
     return item;
 }
 
+/* What an alias means whose definition could not be read: nothing, but it is defined. */
+static Item broken_alias = {.kind = ITEM_METADATA};
+
 /* `#name = attribute` or `!name = type` */
 static bool read_alias(Reader *r) {
     const char *start = r->p++;
@@ -77,7 +98,7 @@ static bool read_alias(Reader *r) {
     if (!name.size)
         return fail(r, start, "expected an alias's name after '%c'", *start);
     if (memchr(name.data, '.', name.size))
-        return fail(r, start, "an alias's name has no '.'");
+        return fail(r, start, "an alias's name must not have a '.'");
     name = str_between(start, r->p);
     if (!take(r, '='))
         return fail(r, r->p, "expected '=' after an alias's name");
@@ -85,6 +106,7 @@ static bool read_alias(Reader *r) {
     if (*place)
         return fail(r, start, "alias '%.*s' is already defined at line %u", STR_ARG(name),
                     source_place(r->source, ((Item *)*place)->offset).line);
+    *place = &broken_alias; /* until it is read, and if it cannot be: its uses are not wrong because of that */
     if (*start == '!') {
         const Type *type = read_type(r);
         if (!type)
@@ -108,35 +130,21 @@ static bool read_alias(Reader *r) {
 /* {-# dialect_resources: ... #-} is kept as it is. */
 static bool read_metadata(Reader *r) {
     const char *start = r->p, *close = memmem(start, (size_t)(r->end - start), "#-}", 3);
-    if (!close)
+    if (!close) {
+        r->p = r->end;
         return fail(r, start, "this file metadata is never closed");
+    }
     r->p = close + 3;
     add_item(r, ITEM_METADATA, offset_of(r, start))->text = str_between(start, r->p);
     return true;
 }
 
-/* In a pass log: whether IR starts on this line. */
-static bool starts_ir(const Reader *r, const char *line) {
-    if (*line == '#' || *line == '!') {
-        for (line++; is_class(*line, CLASS_SUFFIX);)
-            line++;
-        while (*line == ' ')
-            line++;
-        return *line == '=' && line[1] == ' ';
-    }
-    static const char *const words[] = {"module", "\"builtin.module\"", "builtin.module", "tt.func", "func.func",
-                                        "llvm.func", "gpu.module", "\"tt.func\"", "{-#"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        size_t size = strlen(words[i]);
-        if ((size_t)(r->end - line) > size && memcmp(line, words[i], size) == 0 && !is_class(line[size], CLASS_SUFFIX))
-            return true;
-    }
-    return false;
-}
-
 static void skip_noise(Reader *r) {
-    while (r->p < r->end && !starts_ir(r, r->p)) {
-        skip_comment(r); /* to the end of the line */
+    while (r->p < r->end) {
+        const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
+        if (starts_ir(str_between(r->p, line_end ? line_end : r->end)))
+            return;
+        r->p = line_end ? line_end : r->end;
         while (r->p < r->end && is_class(*r->p, CLASS_SPACE))
             r->p++;
     }
@@ -157,17 +165,18 @@ static void read_items(Reader *r) {
         else if (*start == '{' && start[1] == '-' && start[2] == '#')
             good = read_metadata(r);
         else if (*start == '}')
-            good = fail(r, start, "this '}' closes nothing");
-        else if (*start == 0)
-            good = fail(r, start, "a zero byte is no text");
+            good = r->brackets_broken || fail(r, start, "this '}' closes nothing");
         else
             good = read_op(r, NULL);
+        if (*start == '}' && r->p == start)
+            r->p++;
         if (good)
             continue;
-        if (r->p <= start || *start == '#' || *start == '!' || *start == '}' || *start == 0) {
-            r->p = *start == '}' || *start == 0 ? start + 1 : r->p > start ? r->p : start + 1;
-            if (*start == '#' || *start == '!')
-                skip_comment(r);
+        if (*start == '#' || *start == '!') { /* an alias is one line */
+            r->quiet = true;
+            const char *end = op_extent(r, start);
+            r->quiet = false;
+            r->p = end > r->p ? end : r->p;
         }
         if (r->diagnostics->errors > DIAGNOSTICS_KEPT)
             return; /* nobody reads on */
@@ -235,7 +244,11 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
         r->base = arena_copy(&module->arena, r->base, size);
     r->p = r->base;
     r->end = r->base + size;
-    read_items(r);
+    const char *zero = memchr(r->base, 0, size);
+    if (zero)
+        fail(r, zero, "a zero byte is no text");
+    else
+        read_items(r);
     Region top = {0};
     leave_region(r, &top, 0, 0, true);
     settle_late_checks(r);

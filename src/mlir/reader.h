@@ -33,6 +33,8 @@ typedef struct Units {
 /* False when memory ran out. */
 bool units_find(const Source *source, Units *units);
 void units_free(Units *units);
+/* In a pass log: whether IR starts on this line. */
+bool starts_ir(Str line);
 
 typedef struct ReadOptions {
     bool strict;   /* an op that the table does not know is an error, not a note */

@@ -1,8 +1,7 @@
 /* Regions and blocks. */
 #include "mlir/internal.h"
 
-bool read_block_args(Reader *r, uint32_t pending_mark) {
-    (void)pending_mark;
+bool read_block_args(Reader *r) {
     if (!take(r, '('))
         return mismatch(r, "'('");
     if (take(r, ')'))
@@ -52,31 +51,40 @@ static void place_block(Region *region, Block *block) {
     region->last = block;
 }
 
-/* `^label(%args):` */
+static Block *add_block(Reader *r, Region *region, const char *at) {
+    Block *block = ARENA_NEW(&r->module->arena, Block);
+    block->region = region;
+    block->offset = offset_of(r, at);
+    place_block(region, block);
+    return block;
+}
+
+/* `^label(%args):`. After an error the block is there all the same, so that what follows finds its place. */
 static Block *read_label(Reader *r, Region *region) {
     const char *start = r->p++;
     Str text = take_suffix(r);
     if (!text.size) {
         fail(r, start, "expected a block's name after '^'");
-        return NULL;
+        return add_block(r, region, start);
     }
     Name *label = name_intern(r->module, &r->module->labels, text);
     Block *block = block_named(r, region, label, offset_of(r, start));
     if (block->order != UINT32_MAX) {
         fail(r, start, "block '^%.*s' is already defined at line %u", STR_ARG(text),
              source_place(r->source, block->offset).line);
-        return NULL;
+        block = add_block(r, region, start);
+    } else {
+        block->offset = offset_of(r, start);
+        place_block(region, block);
     }
-    block->offset = offset_of(r, start);
     uint32_t mark = r->pending.count;
-    if (next_is(r, '(') && !read_block_args(r, mark))
-        return NULL;
-    if (!take(r, ':')) {
+    if (next_is(r, '(') && !read_block_args(r))
+        r->pending.count = mark;
+    else if (!take(r, ':'))
         fail(r, r->p, "expected ':' after a block's label");
-        return NULL;
-    }
-    place_block(region, block);
+    bool failed = r->failed;
     take_args(r, block, mark);
+    r->failed = failed;
     return block;
 }
 
@@ -103,10 +111,14 @@ static bool check_blocks(Reader *r, const Op *op, Region *region) {
     if (!row || op->form == FORM_OPAQUE)
         return true;
     for (Block *block = region->first; block; block = block->next) {
-        if (row_yields(row) >= 0 && op->form != FORM_GENERIC && !ends_well(block))
+        bool yields = block->last && block->last->row && (block->last->row->traits & TERMINATOR);
+        if (row_yields(row) >= 0 && op->form != FORM_GENERIC && !yields)
             add_implicit_terminator(r, block, (OpId)row_yields(row));
-        if (!(row->traits & GRAPH) && !ends_well(block))
-            return fail(r, r->p - 1, "this block of %.*s ends without a terminator", STR_ARG(op->name));
+        if (!(row->traits & GRAPH) && !ends_well(block)) {
+            const Op *named = op->implicit && op->block ? op->block->region->op : op;
+            return fail(r, block->next ? text_at(r, block->next->offset) : r->p - 1,
+                        "this block of %.*s ends without a terminator", STR_ARG(named->name));
+        }
     }
     return true;
 }
@@ -120,7 +132,7 @@ static bool check_labels(Reader *r, uint32_t undo_mark) {
             continue;
         const Block *block = name->bound;
         if (block->order == UINT32_MAX)
-            good = fail(r, r->base + (block->offset - r->base_offset), "block '^%.*s' is not defined in this region",
+            good = fail(r, text_at(r, block->offset), "block '^%.*s' is not defined in this region",
                         STR_ARG(name->text));
     }
     return good;
@@ -141,7 +153,7 @@ static bool check_symbols(Reader *r, const Region *region) {
         if (!place)
             break;
         if (*place)
-            good = fail(r, r->base + (op->offset - r->base_offset), "'@%.*s' is already defined at line %u", STR_ARG(name),
+            good = fail(r, text_at(r, op->offset), "'@%.*s' is already defined at line %u", STR_ARG(name),
                         source_place(r->source, ((const Op *)*place)->offset).line);
         *place = (void *)op;
     }
@@ -167,10 +179,7 @@ bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool 
     Block *block = NULL;
     bool has_args = r->pending.count > pending_mark;
     if (has_args || !(next_is(r, '^') || (next_is(r, '}') && op->form == FORM_GENERIC))) {
-        block = ARENA_NEW(&r->module->arena, Block);
-        block->region = region;
-        block->offset = offset_of(r, open);
-        place_block(region, block);
+        block = add_block(r, region, open);
         take_args(r, block, pending_mark);
     }
     bool good = true;
@@ -179,24 +188,18 @@ bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool 
         skip_space(r);
         if (take(r, '}'))
             break;
-        if (r->p >= r->end) {
-            good = fail(r, open, "this region is never closed");
+        if (r->p >= r->end) { /* said once, of the innermost */
+            good = r->brackets_broken ? (r->failed = true, false) : fail(r, open, "this region is never closed");
+            r->brackets_broken = true;
             break;
         }
         if (*r->p == '^') {
-            Block *next = read_label(r, region);
-            if (next) {
-                block = next;
-                continue;
-            }
             r->failed = false;
-            skip_comment(r); /* to the end of the line */
+            block = read_label(r, region);
+            if (r->failed && !first_on_line(r))
+                skip_comment(r); /* to the end of the line */
+            r->failed = false;
             continue;
-        }
-        if (!block) { /* only after a label that could not be read */
-            block = ARENA_NEW(&r->module->arena, Block);
-            block->region = region;
-            place_block(region, block);
         }
         if (!read_op(r, block))
             r->failed = false;
@@ -206,7 +209,8 @@ bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool 
          * op that could not be read may have been the terminator. */
         if (r->diagnostics->errors == errors)
             check_blocks(r, op, region);
-        check_labels(r, undo_mark);
+        if (r->diagnostics->errors == errors)
+            check_labels(r, undo_mark);
         if (op->row && op->row->id == OP_builtin_module)
             check_symbols(r, region);
         leave_region(r, region, undo_mark, fixup_mark, closed);

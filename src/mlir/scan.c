@@ -63,6 +63,8 @@ const char *balanced_end(Reader *r, const char *at) {
             q++;
         switch (interesting[(unsigned char)*q]) {
         case 1:
+            if (*q == '<' && q[1] == '=') /* a comparison in an affine set */
+                break;
             if (depth == LIMIT_NESTING) {
                 fail(r, q, "more than %d brackets within each other", LIMIT_NESTING);
                 return NULL;
@@ -70,15 +72,22 @@ const char *balanced_end(Reader *r, const char *at) {
             open[depth++] = q;
             break;
         case 2: {
-            char want = *open[depth - 1] == '(' ? ')' : (char)(*open[depth - 1] + 2);
-            if (*q != want) {
-                fail(r, q, "expected '%c' for the '%c' at column %u", want, *open[depth - 1],
-                     source_place(r->source, offset_of(r, open[depth - 1])).column);
-                return NULL;
+            if (*q == '>' && q[1] == '=' && *open[depth - 1] != '<')
+                break;
+            const char *opened = open[depth - 1];
+            char want = *opened == '(' ? ')' : (char)(*opened + 2);
+            if (*q == want) {
+                if (--depth == 0)
+                    return q + 1;
+                break;
             }
-            if (--depth == 0)
-                return q + 1;
-            break;
+            r->brackets_broken = true;
+            if (memchr(opened, '\n', (size_t)(q - opened)))
+                fail(r, opened, "this '%c' is never closed", *opened);
+            else
+                fail(r, q, "expected '%c' for the '%c' at column %u", want, *opened,
+                     source_place(r->source, offset_of(r, opened)).column);
+            return NULL;
         }
         case 3: {
             const char *end = string_end(r, q);
@@ -99,7 +108,8 @@ const char *balanced_end(Reader *r, const char *at) {
             break;
         case 6:
             if (q >= r->end) {
-                fail(r, at, "this '%c' is never closed", *at);
+                r->brackets_broken = true;
+                fail(r, open[depth - 1], "this '%c' is never closed", *open[depth - 1]);
                 return NULL;
             }
             break;

@@ -13,14 +13,15 @@ static void bind(Reader *r, Name *name, void *bound, uint32_t count, uint32_t sc
 }
 
 bool bind_values(Reader *r, Name *name, Value *first, uint32_t count, uint32_t at) {
-    if (name->bound && name->scope == r->scope) {
+    bool again = name->bound && name->scope == r->scope;
+    uint32_t offset = 0;
+    if (again) {
         const Value *old = name->bound;
-        uint32_t offset = old->is_result ? ((Op *)old->owner)->offset : ((Block *)old->owner)->offset;
-        return fail(r, r->base + (at - r->base_offset), "'%%%.*s' is already defined at line %u", STR_ARG(name->text),
-                    source_place(r->source, offset).line);
+        offset = old->is_result ? ((Op *)old->owner)->offset : ((Block *)old->owner)->offset;
     }
-    bind(r, name, first, count, r->scope);
-    return true;
+    bind(r, name, first, count, r->scope); /* the newer one, so that uses below are judged by what stands above */
+    return !again || fail(r, text_at(r, at), "'%%%.*s' is already defined at line %u", STR_ARG(name->text),
+                          source_place(r->source, offset).line);
 }
 
 bool read_operand_ref(Reader *r, OperandRef *ref) {
@@ -49,10 +50,6 @@ const Type *type_of_ref(const Reader *r, const OperandRef *ref) {
     return ((const Value *)name->bound)[ref->number].type;
 }
 
-static const char *text_at(const Reader *r, uint32_t offset) {
-    return r->base + (offset - r->base_offset);
-}
-
 bool check_type(Reader *r, const Type *wanted, const Type *found, const Name *name, uint32_t at) {
     switch (type_agree(r->module, wanted, found)) {
     case AGREE:
@@ -79,8 +76,10 @@ bool settle_late_checks(Reader *r) {
 static bool connect(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *type) {
     Value *first = ref.name->bound;
     if (ref.number >= ref.name->bound_count)
-        return fail(r, text_at(r, ref.at), "'%%%.*s' has %u result%s, so there is no #%u", STR_ARG(ref.name->text),
-                    ref.name->bound_count, ref.name->bound_count == 1 ? "" : "s", ref.number);
+        return fail(r, text_at(r, ref.at),
+                    ref.name->bound_count == 1 ? "'%%%.*s' is %u value, so there is no #%u"
+                                               : "'%%%.*s' has %u results, so there is no #%u",
+                    STR_ARG(ref.name->text), ref.name->bound_count, ref.number);
     op->operands[operand] = first + ref.number;
     if (ref.numbered != (ref.name->bound_count > 1)) {
         OpExtra *extra = op_extra(r->module, op);
@@ -112,13 +111,25 @@ static bool connect_late(Reader *r, const Fixup *fixup, const Region *region) {
     while (use->block && use->block->region != region)
         use = op_parent(use);
     const Block *defined_in = value->is_result ? ((const Op *)value->owner)->block : value->owner;
-    bool graph = !region->op || (region->op->row && (region->op->row->traits & GRAPH));
+    bool graph = !region->op || !region->op->row || (region->op->row->traits & GRAPH); /* may come in any order */
     if (!graph && use->block == defined_in)
         return fail(r, text_at(r, fixup->ref.at), "'%%%.*s' is used before it is defined at line %u",
                     STR_ARG(fixup->ref.name->text),
                     source_place(r->source, value->is_result ? ((const Op *)value->owner)->offset
                                                              : defined_in->offset).line);
     return connect(r, fixup->ref, fixup->op, fixup->operand, fixup->type);
+}
+
+static bool report_undefined(Reader *r, OperandRef ref) {
+    const Value *outside = ref.name->bound;
+    if (ref.name->reported)
+        return false;
+    ref.name->reported = true;
+    if (!outside)
+        return fail(r, text_at(r, ref.at), "'%%%.*s' is not defined", STR_ARG(ref.name->text));
+    uint32_t offset = outside->is_result ? ((Op *)outside->owner)->offset : ((Block *)outside->owner)->offset;
+    return fail(r, text_at(r, ref.at), "'%%%.*s' is defined at line %u, outside of what can be seen from here",
+                STR_ARG(ref.name->text), source_place(r->source, offset).line);
 }
 
 bool leave_region(Reader *r, const Region *region, uint32_t undo_mark, uint32_t fixup_mark, bool closed) {
@@ -129,7 +140,7 @@ bool leave_region(Reader *r, const Region *region, uint32_t undo_mark, uint32_t 
         if (fixup.ref.name->bound && fixup.ref.name->scope == r->scope)
             good &= connect_late(r, &fixup, region);
         else if (closed)
-            good = fail(r, text_at(r, fixup.ref.at), "'%%%.*s' is not defined", STR_ARG(fixup.ref.name->text));
+            good = report_undefined(r, fixup.ref);
         else
             r->fixups.items[kept++] = fixup;
     }

@@ -28,6 +28,8 @@ static bool read_params(Reader *r, Function *function, bool arguments) {
     do {
         PendingArg arg = {0};
         Param param;
+        skip_space(r);
+        const char *at = r->p;
         if (arguments && take_text(r, STR("..."))) {
             function->variadic = true;
             break;
@@ -52,7 +54,7 @@ static bool read_params(Reader *r, Function *function, bool arguments) {
         if (arg.name)
             PUSH(r, r->pending) = arg;
         else if (function->named_args && arguments)
-            return fail(r, r->p, "either all arguments have names or none has");
+            return fail(r, at, "either all arguments have names or none has");
     } while (take(r, ','));
     return take(r, ')') || fail(r, r->p, "expected ',' or ')' after a parameter");
 }
@@ -79,12 +81,13 @@ bool read_function(Reader *r, Draft *draft) {
     const char *words = r->p, *words_end = words;
     while (!next_is(r, '@')) {
         if (!take_id(r).size)
-            return mismatch(r, "a function's name");
+            return fail(r, r->p, "expected '@' and the function's name");
         words_end = r->p;
     }
     function->visibility = tidy(r, str_between(words, words_end));
     int slot = op_slot(draft->row->attrs, draft->row->attr_count, STR("sym_name"));
-    op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, draft->row->attr_count);
+    if (!op->attrs)
+        op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, draft->row->attr_count);
     if (slot < 0 || !(op->attrs[slot] = read_attr_for(r, &draft->row->attrs[slot])))
         return false;
     if (!take(r, '('))
@@ -171,22 +174,30 @@ bool read_partitions(Reader *r, Draft *draft, bool specialized) {
     for (;; expected++) {
         char word[32];
         int size = snprintf(word, sizeof word, "partition%lld", (long long)expected);
-        if (!next_is_text(r, (Str){word, (size_t)size}))
+        if (!next_is_text(r, (Str){word, (size_t)size})) {
+            if (str_starts((Str){r->p, (size_t)(r->end - r->p)}, STR("partition")))
+                return fail(r, r->p, "expected '%s' or ':'", word);
             break;
+        }
         const char *at = r->p;
         r->p += size;
-        if (specialized && !read_block_args(r, draft->pending_mark))
+        if (specialized && !read_block_args(r))
             return r->failed ? false : fail(r, r->p, "expected '(' and the partition's arguments");
         int64_t warps;
         if (!take_text(r, STR("num_warps")) || !take(r, '(') || !take_number(r, &warps) || !take(r, ')'))
             return fail(r, r->p, "expected num_warps(N)");
         if (specialized && r->pending.count - draft->pending_mark != op->operand_count)
-            return fail(r, at, "partition %lld has %u arguments for %u captured values", (long long)expected,
-                        r->pending.count - draft->pending_mark, op->operand_count);
+            return fail(r, at, "partition %lld has %u argument%s for %u captured value%s", (long long)expected,
+                        r->pending.count - draft->pending_mark,
+                        r->pending.count - draft->pending_mark == 1 ? "" : "s", op->operand_count,
+                        op->operand_count == 1 ? "" : "s");
         for (uint32_t i = 0; specialized && i < op->operand_count; i++) {
             PendingArg arg = r->pending.items[draft->pending_mark + i];
-            if (op->operands[i] && !check_type(r, arg.type, op->operands[i]->type, arg.name, arg.at))
-                return false;
+            const Value *captured = op->operands[i];
+            if (captured && type_agree(r->module, arg.type, captured->type) == DIFFER)
+                return fail(r, text_at(r, arg.at), "argument '%%%.*s' has type %.*s, but the captured '%%%.*s' has type %.*s",
+                            STR_ARG(arg.name->text), STR_ARG(arg.type->text), STR_ARG(captured->name->text),
+                            STR_ARG(captured->type->text));
         }
         PUSH(r, r->ints) = warps;
         Region *region = add_region(r, holder);

@@ -49,6 +49,13 @@ static bool scalar(Str name, Type *type) {
     return false;
 }
 
+/* i3z, f33: what can only have been meant as a type. */
+static bool looks_like_scalar(Str name) {
+    size_t sign = name.size > 1 && (name.data[0] == 's' || name.data[0] == 'u' || name.data[0] == 'b');
+    return name.size > sign + 1 && (name.data[sign] == 'i' || name.data[sign] == 'f') &&
+           is_class(name.data[sign + 1], CLASS_DIGIT);
+}
+
 /* `128x64x` before an element type. */
 static bool read_dims(Reader *r, Type *type) {
     uint32_t mark = r->ints.count;
@@ -250,10 +257,7 @@ static const Type *read_bang_type(Reader *r) {
     }
     Type *type = new_dialect_type(r, name);
     if (*r->p == '<') {
-        if (type->kind == TYPE_ALIAS) {
-            fail(r, start, "a type alias takes no parameters");
-            return NULL;
-        }
+        type->kind = TYPE_DIALECT; /* !dialect<"..."> */
         if (!read_dialect_params(r, type, end))
             return NULL;
     }
@@ -333,7 +337,10 @@ const Type *read_type(Reader *r) {
     }
     if (!good) {
         r->p = start;
-        mismatch(r, "a type");
+        if (looks_like_scalar(name))
+            fail(r, start, "there is no type '%.*s'", STR_ARG(name));
+        else
+            mismatch(r, "a type");
         return NULL;
     }
     return enter(r, start, type);

@@ -46,6 +46,12 @@ static Str upto(Str text, const char *stops) {
     return (Str){text.data, size};
 }
 
+static Str trim(Str text) {
+    while (text.size && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\r'))
+        text.size--;
+    return text;
+}
+
 /* Takes "IR Dump After Pass (argument) ('op' operation) //----- //" apart. */
 static bool read_header(Str line, Unit *unit) {
     Str rest = after(line, "IR Dump ");
@@ -57,22 +63,23 @@ static bool read_header(Str line, Unit *unit) {
     rest = (Str){rest.data + unit->when.size, rest.size - unit->when.size};
     while (rest.size && (rest.data[0] == ' ' || rest.data[0] == ':'))
         rest = (Str){rest.data + 1, rest.size - 1};
-    unit->pass = upto(rest, "(/");
-    rest = (Str){rest.data + unit->pass.size, rest.size - unit->pass.size};
-    while (rest.size && rest.data[0] == ' ')
-        rest = (Str){rest.data + 1, rest.size - 1};
-    if (rest.size > 1 && rest.data[0] == '(' && rest.data[1] != '\'')
-        unit->argument = upto((Str){rest.data + 1, rest.size - 1}, ")");
+    /* From the right, since a name may begin with "(anonymous namespace)". */
+    const char *end = memmem(rest.data, rest.size, "//", 2);
+    rest = trim(str_between(rest.data, end ? end : rest.data + rest.size));
+    const char *op = memmem(rest.data, rest.size, " ('", 3);
+    if (op)
+        rest = trim(str_between(rest.data, op));
+    const char *argument = NULL;
+    for (const char *at = rest.data; (at = memmem(at, (size_t)(rest.data + rest.size - at), " (", 2)); at++)
+        argument = at;
+    if (argument && rest.data[rest.size - 1] == ')') {
+        unit->argument = str_between(argument + 2, rest.data + rest.size - 1);
+        rest = trim(str_between(rest.data, argument));
+    }
+    unit->pass = rest;
     unit->header = line;
-    while (unit->header.size && (unit->header.data[unit->header.size - 1] == '\r'))
-        unit->header.size--;
+    unit->header = trim(unit->header);
     return true;
-}
-
-static bool starts_with_word(Str line, const char *word) {
-    size_t size = strlen(word);
-    return line.size > size && memcmp(line.data, word, size) == 0 &&
-           (line.data[size] == ' ' || line.data[size] == '(' || line.data[size] == '{');
 }
 
 /* The name in `#name =` or `!name =` at the start of a line; empty if it is none. */
@@ -84,6 +91,43 @@ static Str alias_name(Str line) {
         size++;
     return size + 1 < line.size && line.data[size] == ' ' && line.data[size + 1] == '=' ? (Str){line.data, size}
                                                                                       : (Str){0};
+}
+
+/* `module {`, `module attributes`, `module @name` */
+static bool starts_module(Str line) {
+    if (str_starts(line, STR("\"builtin.module\"")))
+        return true;
+    Str rest = line;
+    if (str_starts(rest, STR("builtin.")))
+        rest = (Str){rest.data + 8, rest.size - 8};
+    if (!str_starts(rest, STR("module")))
+        return false;
+    rest = (Str){rest.data + 6, rest.size - 6};
+    while (rest.size && rest.data[0] == ' ')
+        rest = (Str){rest.data + 1, rest.size - 1};
+    return rest.size && (rest.data[0] == '{' || rest.data[0] == '@' || str_starts(rest, STR("attributes")));
+}
+
+bool starts_ir(Str line) {
+    static const char *const words[] = {"tt.func ", "func.func ", "llvm.func ", "gpu.module ", "\"tt.func\"", "{-#"};
+    if (starts_module(line) || alias_name(line).size)
+        return true;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_starts(line, str_of(words[i])))
+            return true;
+    return false;
+}
+
+/* Whether anything in a unit of a pass log is IR. */
+static bool has_ir(const Source *source, const Unit *unit) {
+    const char *at = source->data + unit->begin, *end = source->data + unit->end;
+    while (at < end) {
+        const char *line_end = memchr(at, '\n', (size_t)(end - at));
+        if (starts_ir(str_between(at, line_end ? line_end : end)))
+            return true;
+        at = line_end ? line_end + 1 : end;
+    }
+    return false;
 }
 
 /* Nothing but spaces and comments. */
@@ -104,7 +148,7 @@ static bool is_blank(const Source *source, const Unit *unit) {
 static bool is_separator(Str line) {
     while (line.size > 3 && line.data[2] == ' ' && line.data[3] == '/' && str_starts(line, STR("// ")))
         line = (Str){line.data + 3, line.size - 3};
-    return str_starts(line, STR("// -----"));
+    return str_is(trim(line), "// -----") || str_starts(line, STR("// -----// "));
 }
 
 /* The start of the next line that begins with "//", from the start of a line on; the end if there is none. */
@@ -150,7 +194,7 @@ bool units_find(const Source *source, Units *units) {
             has_module = false;
         } else if (units->dump && line.size) {
             Str alias = alias_name(line);
-            bool module = starts_with_word(line, "module") || starts_with_word(line, "\"builtin.module\"");
+            bool module = starts_module(line);
             bool again = (module && has_module) || (alias.size && map_get(&aliases, alias));
             if (again) {
                 const Unit before = units->items[units->count - 1];
@@ -180,7 +224,8 @@ bool units_find(const Source *source, Units *units) {
     size_t kept = 0;
     for (size_t i = 0; i < units->count; i++) {
         const Unit *unit = &units->items[i];
-        if (!is_blank(source, unit) || units->count == 1)
+        bool empty = units->dump ? !has_ir(source, unit) : is_blank(source, unit);
+        if (!empty || units->count == 1)
             units->items[kept++] = *unit;
     }
     units->count = kept;

@@ -225,12 +225,12 @@ static void aliases_may_come_after_their_use(void **state) {
                                  "!t = tensor<4xi32, #x.y>\n"
                                  "#e = #x.y\n");
     done(reading);
-    assert_error("tt.func @f(%x: !t, %y: i32) {\n"
-                 "  %0 = arith.addi %x, %y : i32\n"
+    assert_error("tt.func @f(%x: !t) {\n"
+                 "  %0 = tt.splat %x : i32 -> tensor<4xi32>\n"
                  "  tt.return\n"
                  "}\n"
                  "!t = i64\n",
-                 2, 19, "'%x' is used as i32 but has type !t");
+                 2, 17, "'%x' is used as i32 but has type !t");
 }
 
 /* ---- Types made from others -------------------------------------------------------------------- */
