@@ -190,6 +190,7 @@ static const Attr *read_array(Reader *r) {
         } while (take(r, ','));
     }
     if (!take(r, ']')) {
+        r->brackets_broken = true;
         fail(r, r->p, "expected ',' or ']' in a list of attributes");
         return NULL;
     }
@@ -234,6 +235,8 @@ static const char *quiet_end(Reader *r, const char *at) {
     r->quiet = quiet;
     r->failed = failed;
     r->brackets_broken = broken || !end;
+    if (r->too_deep) /* there is no better message, and no going deeper */
+        fail(r, r->too_deep, "more than %d brackets within each other", LIMIT_NESTING);
     return end;
 }
 
@@ -243,6 +246,8 @@ const Attr *read_dict(Reader *r) {
         return NULL;
     }
     const char *start = r->p, *end = quiet_end(r, start);
+    if (r->too_deep)
+        return NULL;
     const Attr *known = end ? attr_find(r->module, str_between(start, end)) : NULL;
     if (known) {
         r->p = end;
@@ -266,6 +271,7 @@ const Attr *read_dict(Reader *r) {
         } while (take(r, ','));
     }
     if (!take(r, '}')) {
+        r->brackets_broken = true;
         fail(r, r->p, "expected ',' or '}' after an attribute");
         return NULL;
     }
@@ -421,6 +427,8 @@ const Attr *read_attr(Reader *r, bool typed) {
         return read_dict(r);
     case '[': {
         const char *end = quiet_end(r, start);
+        if (r->too_deep)
+            return NULL;
         const Attr *known = end ? attr_find(r->module, str_between(start, end)) : NULL;
         if (known && known->kind == ATTR_ARRAY) {
             r->p = end;

@@ -78,17 +78,22 @@ static const char *place_of(const Reader *r, const Op *op, uint32_t operand_mark
     return text_at(r, op->offset);
 }
 
-static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *value, uint32_t index, const char *at,
-                        const char *what) {
+/* An operand of entry `operand_slot`, or, if that is -1, a result. */
+static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *value, uint32_t index,
+                        uint32_t operand_mark, int operand_slot) {
     if (!value || !value->type)
         return true;
     bool class = slot->rule == TYPE_CLASS || slot->rule == TYPE_TENSOR_ANY;
-    if (class && !fits_class(r, slot, value->type))
+    const Type *wanted = class ? NULL : type_by_rule(r, op, slot, index);
+    if (class ? fits_class(r, slot, value->type)
+              : !wanted || wanted == value->type || type_agree(r->module, wanted, value->type) != DIFFER)
+        return true;
+    bool result = operand_slot < 0;
+    const char *what = result ? "result" : "operand";
+    const char *at = result ? text_at(r, op->offset) : place_of(r, op, operand_mark, (unsigned)operand_slot, index);
+    if (class)
         return fail(r, at, "%s '%.*s' of %.*s must be a %.*s, not %.*s", what, STR_ARG(slot->name), STR_ARG(op->name),
                     STR_ARG(slot->rule == TYPE_CLASS ? slot->text : STR("tensor")), STR_ARG(value->type->text));
-    const Type *wanted = class ? NULL : type_by_rule(r, op, slot, index);
-    if (!wanted || wanted == value->type || type_agree(r->module, wanted, value->type) != DIFFER)
-        return true;
     return fail(r, at, "%s '%.*s' of %.*s must have type %.*s, not %.*s", what, STR_ARG(slot->name), STR_ARG(op->name),
                 STR_ARG(wanted->text), STR_ARG(value->type->text));
 }
@@ -97,13 +102,15 @@ static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *
 static bool check_result(Reader *r, const Op *op, const Slot *slot, const Value *result, uint32_t index,
                          uint32_t operand_mark) {
     if (slot->rule != TYPE_SAME || slot->of.column != REF_OPERAND || !result->type)
-        return check_value(r, op, slot, result, index, text_at(r, op->offset), "result");
+        return check_value(r, op, slot, result, index, operand_mark, -1);
     const Type *operand = type_of(op, slot->of, index);
-    if (!operand || operand == result->type || type_agree(r->module, operand, result->type) != DIFFER)
-        return true;
     uint32_t count;
     Value **values = op_operands_at(op, slot->of.index, &count);
     uint32_t which = count == 1 ? 0 : index;
+    if (!operand && which < count && values[which])
+        values[which]->type = result->type; /* of an op that the table does not know: its first use tells */
+    if (!operand || operand == result->type || type_agree(r->module, operand, result->type) != DIFFER)
+        return true;
     return fail(r, place_of(r, op, operand_mark, slot->of.index, which), "'%%%.*s' is used as %.*s but has type %.*s",
                 STR_ARG(values[which]->name->text), STR_ARG(result->type->text), STR_ARG(operand->text));
 }
@@ -150,7 +157,7 @@ bool check_op(Reader *r, Op *op, uint32_t operand_mark) {
         uint32_t count;
         Value **values = op_operands_at(op, slot, &count);
         for (uint32_t i = 0; i < count; i++)
-            if (!check_value(r, op, &row->operands[slot], values[i], i, place_of(r, op, operand_mark, slot, i), "operand"))
+            if (!check_value(r, op, &row->operands[slot], values[i], i, operand_mark, (int)slot))
                 return false;
     }
     return true;

@@ -91,6 +91,7 @@ typedef struct Reader {
     const char *p, *end;    /* *end is zero, so that no scan needs to ask for the end at each step */
     const char *base;       /* the text that stands at ... */
     size_t base_offset;     /* ... this offset of the source */
+    const char *op_start;   /* where the op at hand starts */
     bool failed;            /* the op at hand has been reported; only a retry at the next op helps */
     const char *far;        /* how far a format got before it did not fit, */
     const char *expected;   /* and what would have had to stand there */
@@ -119,6 +120,7 @@ typedef struct Reader {
     const Attr *dict_guess[OP_COUNT];       /* the dictionary that the last op of the kind had */
     const Type *result_guess[OP_COUNT];     /* the type that the last op of the kind had as its result */
     bool quiet;             /* trying something: report nothing */
+    const char *too_deep;   /* balanced_end: where there were more brackets than may be; else NULL */
     bool brackets_broken;   /* a bracket was reported: where regions end cannot be told any more */
     bool odd_types;         /* make_operands: some type was written otherwise than where its value is defined */
 } Reader;
@@ -305,6 +307,9 @@ bool read_generic(Reader *r, Op *op, uint32_t name_mark);
 bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark);
 /* Where the op that starts at `at` ends, by brackets and lines alone. */
 const char *op_extent(Reader *r, const char *at);
+/* The same by indentation, where the brackets do not match: as far as the lines go that stand further right, and
+ * with the brace that closes its region, if one stands right below it. */
+const char *extent_by_indent(const Reader *r, const char *start);
 /* Whether what follows could start an op, or end the region. */
 bool at_op_boundary(Reader *r);
 /* `%a, %b:2 =`: the start of another op, not an operand. */

@@ -70,7 +70,7 @@ bool at_op_boundary(Reader *r) {
     skip_space(r);
     if (location_follows(r))
         return true;
-    if (looks_like_start(r, r->p))
+    if (looks_like_start(r, r->p) || (*r->p == '^' && first_on_line(r)))
         return true;
     /* A word on a new line may be anything, but it is not part of this op. */
     return is_class(*r->p, CLASS_LETTER) && first_on_line(r);
@@ -87,9 +87,7 @@ static size_t indent_of(const Reader *r, const char *at) {
     return indent;
 }
 
-/* Where an op ends whose brackets do not match: as far as the lines go that stand further right, and with the
- * brace that closes its region, if one stands right below it. */
-static const char *extent_by_indent(const Reader *r, const char *start) {
+const char *extent_by_indent(const Reader *r, const char *start) {
     size_t indent = indent_of(r, start);
     const char *line_end = memchr(start, '\n', (size_t)(r->end - start));
     while (line_end) {
@@ -98,10 +96,11 @@ static const char *extent_by_indent(const Reader *r, const char *start) {
             first++;
         const char *next = memchr(line, '\n', (size_t)(r->end - line));
         bool blank = *first == '\n' || *first == '\r' || (*first == '/' && first[1] == '/');
-        if (!blank && (size_t)(first - line) <= indent) {
+        bool label = *first == '^' && (size_t)(first - line) == indent; /* of the op's own region */
+        if (!blank && !label && (size_t)(first - line) <= indent) {
             bool own = *first == '}' && (size_t)(first - line) == indent && line > start + 1 &&
                        line_end[-1] != '{' && memchr(start, '{', (size_t)(line_end - start));
-            return own ? first + 1 : line_end;
+            return !own ? line_end : next ? next : r->end;
         }
         line_end = next;
     }

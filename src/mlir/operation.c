@@ -258,6 +258,8 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
         return read_generic(r, op, name_mark);
     }
     op->name = take_id(r);
+    if (!op->name.size && r->brackets_broken)
+        return !(r->failed = true); /* the rest of what a missing bracket has spoiled */
     if (!op->name.size)
         return fail(r, r->p, "expected an operation");
     op->shorthand = !memchr(op->name.data, '.', op->name.size);
@@ -286,9 +288,9 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
 
 /* After an error: go on behind this op, with its results known but without types, so that one error
  * does not become many. */
-static void recover(Reader *r, const char *start, uint32_t name_mark) {
+static void recover(Reader *r, const char *start, uint32_t name_mark, bool broken) {
     r->quiet = true;
-    const char *end = op_extent(r, start);
+    const char *end = broken ? extent_by_indent(r, start) : op_extent(r, start);
     r->p = end > r->p || end <= start ? end : r->p;
     if (r->p <= start)
         r->p = start + 1;
@@ -316,6 +318,9 @@ bool read_op(Reader *r, Block *block) {
     op->block = block;
     op->offset = offset_of(r, start);
     r->failed = false;
+    const char *outer_start = r->op_start;
+    bool broken_before = r->brackets_broken;
+    r->op_start = start;
 
     bool good = (*r->p != '%' || read_result_names(r)) && read_any_form(r, op, start, name_mark);
     if (good && location_follows(r)) {
@@ -336,8 +341,9 @@ bool read_op(Reader *r, Block *block) {
         Op scratch = {0};
         go_back(r, marks, &scratch);
         r->p = reached;
-        recover(r, start, name_mark);
+        recover(r, start, name_mark, r->brackets_broken && !broken_before);
     }
     r->names.count = name_mark;
+    r->op_start = outer_start;
     return good;
 }

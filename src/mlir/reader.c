@@ -26,7 +26,7 @@ bool fail(Reader *r, const char *at, const char *format, ...) {
     r->failed = true;
     if (r->quiet)
         return false;
-    if (strncmp(format, "expected ", 9) == 0)
+    if (strncmp(format, "expected ", 9) == 0 && at > r->op_start)
         at = end_of_line_before(r, at);
     va_list arguments;
     va_start(arguments, format);

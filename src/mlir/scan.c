@@ -58,6 +58,7 @@ const char *balanced_end(Reader *r, const char *at) {
     };
     const char *open[LIMIT_NESTING];
     unsigned depth = 0;
+    r->too_deep = NULL;
     for (const char *q = at;; q++) {
         while (!interesting[(unsigned char)*q])
             q++;
@@ -66,6 +67,7 @@ const char *balanced_end(Reader *r, const char *at) {
             if (*q == '<' && q[1] == '=') /* a comparison in an affine set */
                 break;
             if (depth == LIMIT_NESTING) {
+                r->too_deep = q;
                 fail(r, q, "more than %d brackets within each other", LIMIT_NESTING);
                 return NULL;
             }

@@ -81,6 +81,8 @@ static bool connect(Reader *r, OperandRef ref, Op *op, uint32_t operand, const T
                                                : "'%%%.*s' has %u results, so there is no #%u",
                     STR_ARG(ref.name->text), ref.name->bound_count, ref.number);
     op->operands[operand] = first + ref.number;
+    if (!first[ref.number].type)
+        first[ref.number].type = type;
     if (ref.numbered != (ref.name->bound_count > 1)) {
         OpExtra *extra = op_extra(r->module, op);
         if (!extra->odd_refs)
@@ -95,6 +97,8 @@ bool resolve(Reader *r, OperandRef ref, Op *op, uint32_t operand, const Type *ty
     if (name->bound && name->scope == r->scope && name->bound_count == 1 && !ref.numbered) { /* nearly all */
         Value *value = name->bound;
         op->operands[operand] = value;
+        if (!value->type) /* of an op that the table does not know: its first use tells */
+            value->type = type;
         return !type || type == value->type || check_type(r, type, value->type, name, ref.at);
     }
     if (ref.name->bound && ref.name->scope == r->scope)

@@ -176,7 +176,7 @@ bool read_partitions(Reader *r, Draft *draft, bool specialized) {
         int size = snprintf(word, sizeof word, "partition%lld", (long long)expected);
         if (!next_is_text(r, (Str){word, (size_t)size})) {
             if (str_starts((Str){r->p, (size_t)(r->end - r->p)}, STR("partition")))
-                return fail(r, r->p, "expected '%s' or ':'", word);
+                return fail(r, r->p, "this should be %s: partitions are numbered from 0", word);
             break;
         }
         const char *at = r->p;

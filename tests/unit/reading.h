@@ -100,23 +100,39 @@ static inline void assert_prints(const char *text, PrintForm form, const char *e
     done(reading);
 }
 
-/* Reads `text`, which has errors; the first must be this one, at this place. */
-#define assert_error(text, line, column, message) assert_error_at((text), (line), (column), (message), __FILE__, __LINE__)
-static inline void assert_error_at(const char *text, uint32_t line, uint32_t column, const char *message,
-                                   const char *file, int at) {
-    Reading *reading = read_text(text);
+/* A text with errors, and the first of them. */
+typedef struct WrongText {
+    const char *text;
+    uint32_t line, column;
+    const char *message;
+} WrongText;
+
+/* Whether reading gives that error first; says what it gave if not. */
+static inline bool gives_error(const WrongText *wrong) {
+    Reading *reading = read_text(wrong->text);
     const Diagnostic *first = NULL;
     for (size_t i = 0; i < reading->diagnostics.count && !first; i++)
         if (reading->diagnostics.items[i].severity == SEVERITY_ERROR)
             first = &reading->diagnostics.items[i];
-    if (reading->ok || !first || strcmp(first->message, message) != 0 || first->place.line != line ||
-        first->place.column != column) {
-        print_error("expected %u:%u: %s\n", line, column, message);
+    bool given = !reading->ok && first && strcmp(first->message, wrong->message) == 0 &&
+                 first->place.line == wrong->line && first->place.column == wrong->column;
+    if (!given) {
+        print_error("%s\nexpected %u:%u: %s\n", wrong->text, wrong->line, wrong->column, wrong->message);
         if (first)
             print_error("found    %u:%u: %s\n", first->place.line, first->place.column, first->message);
-        _fail(file, at);
     }
     done(reading);
+    return given;
 }
+
+#define assert_errors(cases) assert_int_equal(count_wrong(cases, sizeof(cases) / sizeof *(cases)), 0)
+static inline size_t count_wrong(const WrongText *cases, size_t count) {
+    size_t wrong = 0;
+    for (size_t i = 0; i < count; i++)
+        wrong += !gives_error(&cases[i]);
+    return wrong;
+}
+
+#define assert_error(...) assert_true(gives_error(&(WrongText){__VA_ARGS__}))
 
 #endif
