@@ -87,10 +87,27 @@ void text_addf(Text *text, const char *format, ...) {
     va_end(arguments);
 }
 
+/* The size of the UTF-8 character at `at`, or 0 if the bytes there are none, or a control. */
+static size_t utf8_size(const unsigned char *at, size_t left) {
+    size_t size = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+                  : at[0] >= 0xf0 && at[0] < 0xf5                  ? 4
+                                                                   : 0;
+    if (size > left || (size == 1 && (at[0] < 0x20 || at[0] == 0x7f)) || (size == 2 && at[0] == 0xc2 && at[1] < 0xa0))
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+    return size;
+}
+
 void text_add_plain(Text *text, Str s) {
-    for (size_t i = 0; i < s.size; i++) {
-        unsigned char c = (unsigned char)s.data[i];
-        text_char(text, c == '\t' ? '\t' : c < 0x20 || c == 0x7f ? '?' : (char)c);
+    for (size_t i = 0; i < s.size;) {
+        size_t size = utf8_size((const unsigned char *)s.data + i, s.size - i);
+        if (size)
+            text_add(text, s.data + i, size);
+        else
+            text_char(text, s.data[i] == '\t' ? '\t' : '?');
+        i += size ? size : 1;
     }
 }
 

@@ -79,7 +79,7 @@ typedef struct Text {
 void text_add(Text *text, const char *data, size_t size);
 void text_addf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vaddf(Text *text, const char *format, va_list arguments);
-/* Bytes of an untrusted file for a terminal: control characters become '?'. */
+/* Bytes of an untrusted file for a terminal: controls, and what is no UTF-8, become '?'. */
 void text_add_plain(Text *text, Str s);
 /* Hand what is held to the sink. False if anything failed since the start. */
 bool text_flush(Text *text);

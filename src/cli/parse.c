@@ -267,8 +267,13 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
 static void dump_ops(Output *output) {
     for (size_t i = 0; i < weir_table_size(); i++) {
         weir_table_row row = weir_table_at(i);
-        output_printf(output, "%s\n  operands: %s\n  attributes: %s\n  results: %s\n", row.name, row.operands,
-                      row.attributes, row.results);
+        const struct {
+            const char *title, *column;
+        } columns[] = {{"operands", row.operands}, {"attributes", row.attributes}, {"results", row.results}};
+        output_printf(output, "%s\n", row.name);
+        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
+            if (*columns[k].column)
+                output_printf(output, "  %s: %s\n", columns[k].title, columns[k].column);
         for (const char *const *format = row.formats; *format; format++)
             output_printf(output, "  format: %s\n", *format);
     }
@@ -290,6 +295,7 @@ int command_parse(int count, char **arguments) {
                               "Exit status: 0 if all is well, 2 if the input or the command line is wrong.",
                               NULL, NULL, NULL};
     argp_err_exit_status = STATUS_ERROR;
+    argp_program_version = "weir " WEIR_VERSION;
     char program[] = "weir parse";
     arguments[0] = program;
     if (argp_parse(&argp, count, arguments, 0, NULL, &options) != 0)

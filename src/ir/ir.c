@@ -236,7 +236,9 @@ Agreement type_agree(Module *module, const Type *a, const Type *b) {
     if (a == b || !a || !b)
         return AGREE;
     const Type *x = type_canonical(module, a), *y = type_canonical(module, b);
-    return !x || !y ? LATER : x == y ? AGREE : DIFFER;
+    if (!x || !y)
+        return LATER;
+    return x == y || str_is(x->name, UNKNOWN_TYPE) || str_is(y->name, UNKNOWN_TYPE) ? AGREE : DIFFER;
 }
 
 /* ---- Types made from others ------------------------------------------------------------------ */

@@ -256,6 +256,9 @@ const Type *type_canonical(Module *module, const Type *type);
 /* The type without its `!name`, as some formats write it. */
 const Type *type_bare(Module *module, const Type *type);
 
+/* How the generic form names a type that is not known; it agrees with all. */
+#define UNKNOWN_TYPE "weir.unknown"
+
 typedef enum Agreement { AGREE, DIFFER, LATER /* an alias is not defined yet */ } Agreement;
 /* Whether two types mean the same. A type that is not known (NULL) agrees with all. */
 Agreement type_agree(Module *module, const Type *a, const Type *b);

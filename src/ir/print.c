@@ -8,7 +8,7 @@ void print_indent(Printer *p) {
 
 void print_type(Printer *p, const Type *type) {
     if (!type) {
-        text_str(p->out, STR("!weir.unknown"));
+        text_str(p->out, STR("!" UNKNOWN_TYPE));
         return;
     }
     if (type->bare && p->form == PRINT_GENERIC) {

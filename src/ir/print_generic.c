@@ -156,7 +156,23 @@ static Str attr_array(Printer *p, const Attr *const *attrs, uint32_t count) {
     return keep(p, &text);
 }
 
-static void add_function(Printer *p, const Function *function, Entries *properties) {
+/* !llvm.func<result (arguments, ...)> */
+static Str llvm_function_type(Printer *p, const Function *function) {
+    Text type = {0};
+    text_str(&type, STR("!llvm.func<"));
+    text_str(&type, function->result_count ? function->result_types[0]->text : STR("void"));
+    text_str(&type, STR(" ("));
+    for (uint32_t i = 0; i < function->arg_count; i++) {
+        text_addf(&type, "%s", i ? ", " : "");
+        text_str(&type, function->arg_types[i]->text);
+    }
+    if (function->variadic)
+        text_addf(&type, "%s...", function->arg_count ? ", " : "");
+    text_str(&type, STR(")>"));
+    return keep(p, &type);
+}
+
+static Str function_type(Printer *p, const Function *function) {
     Text type = {0};
     text_char(&type, '(');
     for (uint32_t i = 0; i < function->arg_count; i++) {
@@ -173,7 +189,13 @@ static void add_function(Printer *p, const Function *function, Entries *properti
     }
     if (parens)
         text_char(&type, ')');
-    add_entry(p, properties, STR("function_type"), keep(p, &type));
+    return keep(p, &type);
+}
+
+static void add_function(Printer *p, const Op *op, Entries *properties) {
+    const Function *function = op_function(op);
+    bool llvm = op->row->id == OP_llvm_func;
+    add_entry(p, properties, STR("function_type"), llvm ? llvm_function_type(p, function) : function_type(p, function));
     if (any(function->arg_attrs, function->arg_count))
         add_entry(p, properties, STR("arg_attrs"), attr_array(p, function->arg_attrs, function->arg_count));
     if (any(function->result_attrs, function->result_count))
@@ -234,7 +256,7 @@ static void sort_attrs(Printer *p, const Op *op, Entries *properties, Entries *o
             !(op->attrs && op->attrs[i]) && !dict_get(op->dict, row->attrs[i].name))
             add_entry(p, others, row->attrs[i].name, STR("array<i32>"));
     if (op_function(op))
-        add_function(p, op_function(op), properties);
+        add_function(p, op, properties);
     if (row && op->segments)
         add_segments(p, op, row->operands, row->operand_count, true, properties);
     if (row)

@@ -587,6 +587,25 @@ const Attr *read_location(Reader *r) {
 
 /* ---- Attributes where a format names them ---------------------------------------------------- */
 
+/* "one of eq, ne, ..." for messages. */
+static const char *words_of(Reader *r, const EnumRow *row) {
+    Text text = {0};
+    text_str(&text, STR("one of "));
+    for (const char *at = row->words; *at; at++) {
+        if (*at == '=')
+            at += strcspn(at, " ");
+        if (*at == ' ')
+            text_str(&text, STR(", "));
+        else if (*at)
+            text_char(&text, *at);
+        else
+            break;
+    }
+    const char *kept = arena_copy(&r->module->arena, text.data, text.size);
+    text_free(&text);
+    return kept;
+}
+
 /* A keyword, which may also be written as a string. */
 static Str take_word(Reader *r) {
     if (!next_is(r, '"'))
@@ -675,7 +694,7 @@ static const Attr *read_words(Reader *r, const Slot *slot) {
         int64_t value;
         if (!enum_value(slot->enumeration, take_word(r), &value)) {
             r->p = at;
-            mismatch(r, slot->enumeration->name);
+            mismatch(r, words_of(r, slot->enumeration));
             return NULL;
         }
     } while (slot->syntax == SYNTAX_FLAGS && (take(r, '|') || take(r, ',')));
@@ -684,7 +703,7 @@ static const Attr *read_words(Reader *r, const Slot *slot) {
 
 const Attr *read_attr_for(Reader *r, const Slot *slot) {
     if (!attr_may_start(r, slot)) {
-        mismatch(r, slot->syntax == SYNTAX_ENUM || slot->syntax == SYNTAX_FLAGS ? slot->enumeration->name
+        mismatch(r, slot->syntax == SYNTAX_ENUM || slot->syntax == SYNTAX_FLAGS ? words_of(r, slot->enumeration)
                                                                                 : "an attribute");
         return NULL;
     }

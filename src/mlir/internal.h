@@ -318,8 +318,10 @@ bool looks_like_results(const char *at);
 /* ---- check.c: what the table says of types and counts ---- */
 /* `operand_mark`: where the op's operands stand on the stack of references. */
 bool check_op(Reader *r, Op *op, uint32_t operand_mark);
-/* What the op's regions hand over at their ends, against its results; branches against their blocks' arguments. */
+/* What the op's regions hand over at their ends, against its results. */
 bool check_yields(Reader *r, Op *op);
+/* What a branch hands over, against the arguments of the blocks it goes to, which must be there. */
+bool check_branches(Reader *r, const Op *op);
 /* The type a result has by its rule; NULL if the rule tells none. */
 const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t index);
 

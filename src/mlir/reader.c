@@ -194,6 +194,47 @@ static void check_aliases(Reader *r) {
     }
 }
 
+/* How many aliases deep an alias goes, those of locations aside; 0 if it is known to be fine. */
+static unsigned alias_depth(Reader *r, Map *depths, const Item *item, unsigned depth) {
+    enum { DEEPEST = 32 };
+    void **place = map_put(depths, item->name);
+    if (!place || *place || depth > DEEPEST)
+        return depth > DEEPEST ? depth : 0;
+    Str text = item->kind == ITEM_TYPE_ALIAS ? item->type->text : item->attr->text;
+    const char *end = text.data + text.size;
+    for (const char *at = text.data; at < end; at++) {
+        if (*at != '#' && *at != '!')
+            continue;
+        const char *start = at++;
+        while (at < end && is_class(*at, CLASS_SUFFIX))
+            at++;
+        const Item *other = map_get(&r->module->aliases, str_between(start, at));
+        bool other_alias = other && other->kind != ITEM_METADATA &&
+                           !(other->kind == ITEM_ATTR_ALIAS && other->attr->kind == ATTR_LOCATION);
+        if (other_alias && alias_depth(r, depths, other, depth + 1) > DEEPEST)
+            return DEEPEST + 1;
+        at--;
+    }
+    place = map_put(depths, item->name);
+    if (place)
+        *place = (void *)item;
+    return 0;
+}
+
+static void check_alias_depths(Reader *r) {
+    Map depths = {0};
+    for (const Item *item = r->module->first; item; item = item->next) {
+        bool location = item->kind == ITEM_ATTR_ALIAS && item->attr->kind == ATTR_LOCATION;
+        if ((item->kind == ITEM_TYPE_ALIAS || (item->kind == ITEM_ATTR_ALIAS && !location)) &&
+            alias_depth(r, &depths, item, 1) > 0) {
+            fail(r, text_at(r, item->offset), "alias '%.*s' refers to itself, or goes through too many others",
+                 STR_ARG(item->name));
+            break;
+        }
+    }
+    map_free(&depths);
+}
+
 static void free_reader(Reader *r) {
     map_free(&r->alias_uses);
     free(r->operands.items);
@@ -253,6 +294,7 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
     leave_region(r, &top, 0, 0, true);
     settle_late_checks(r);
     check_aliases(r);
+    check_alias_depths(r);
     free_reader(r);
     module->arena.exhausted = NULL;
     return diagnostics->errors == errors;

@@ -214,6 +214,9 @@ bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool 
         if (op->row && op->row->id == OP_builtin_module)
             check_symbols(r, region);
         leave_region(r, region, undo_mark, fixup_mark, closed);
+        for (const Block *at = region->first; at && r->diagnostics->errors == errors; at = at->next)
+            if (at->last && at->last->extra)
+                check_branches(r, at->last);
         r->failed = false;
     } else {
         leave_region(r, region, undo_mark, fixup_mark, false);

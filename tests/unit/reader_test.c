@@ -178,25 +178,25 @@ static void wrong_texts_are_reported(void **state) {
         {"%0 = \"op\"() : () -> i32\n\"op\"(%0) : () -> ()", 2, 13, "fewer types than operands: there is 1"},
         {"\"op\"() {a = 1, a = 2} : () -> ()", 1, 16, "attribute 'a' is given twice"},
         {"\"op\"() {a = } : () -> ()", 1, 13, "expected a value for attribute 'a'"},
-        {"\"op\"() {a = [1, 2} : () -> ()", 1, 18, "expected ']' for the '[' at column 13"},
+        {"\"op\"() {a = [1, 2} : () -> ()", 1, 18, "expected ',' or ']' in a list of attributes"},
         {"\"op\"() : () -> tensor<4xf32", 1, 22, "this '<' is never closed"},
         {"\"op\"() : () -> tensor<99999999999999999999xf32>", 1, 23, "this dimension does not fit 64 bits"},
         {"\"op\"() : () -> tensor<4>", 1, 24, "expected 'x' after a dimension"},
         {"\"op\"() {a = \"open} : () -> ()", 1, 13, "this string is not closed on its line"},
         {"\"op\"() : () -> () loc(1)", 1, 23,
          "expected a location: \"file\":LINE:COLUMN, \"name\", callsite, fused, unknown or an alias"},
-        {"\"op\"() ({\n^bb0(%a: i32 loc):\n}) : () -> ()", 2, 17, "expected '(' after 'loc'"},
+        {"\"op\"() ({\n^bb0(%a: i32 loc):\n}) : () -> ()", 2, 14, "expected ',' or ')' after an argument"},
         {"{-# never closed", 1, 1, "this file metadata is never closed"},
-        {"#a 1", 1, 4, "expected '=' after the alias's name"},
-        {"tt.func @f(%x: i32, i32)", 1, 24, "either all arguments have names or none has"},
+        {"#a 1", 1, 4, "expected '=' after an alias's name"},
+        {"tt.func @f(%x: i32, i32)", 1, 21, "either all arguments have names or none has"},
         {"tt.func @f(i32) {\n  tt.return\n}", 1, 17, "a function with a body needs a name for every argument"},
         {"tt.func @f() {\n}", 2, 1, "this block of tt.func ends without a terminator"},
         {"tt.func @f() {\n  tt.return\n  tt.return\n}", 2, 3, "tt.return must be the last op of its block"},
-        {"tt.func @f() {\n^a\n  tt.return\n}", 3, 3, "expected ':' after a block's label"},
+        {"tt.func @f() {\n^a\n  tt.return\n}", 2, 3, "expected ':' after a block's label"},
         {"%0 = tt.get_program_id x : f32", 1, 1, "result 'result' of tt.get_program_id must have type i32, not f32"},
         {"tt.func @f(%x: i32) {\n  ttg.warp_specialize(%x)\n  default {\n    ttg.warp_yield\n  }\n"
          "  partition0() num_warps(1) {\n    ttg.warp_return\n  } : (i32) -> ()\n  tt.return\n}",
-         6, 3, "partition 0 has 0 arguments for 1 captured values"},
+         6, 3, "partition 0 has 0 arguments for 1 captured value"},
     };
     assert_errors(cases);
 }
@@ -271,7 +271,7 @@ static void nesting_has_limits(void **state) {
     } cases[] = {
         {"module {\n", "", "}\n", 250, 300, "regions nested more than 256 deep"},
         {"\"op\"() ({\n", "", "}) : () -> ()\n", 250, 300, "regions nested more than 256 deep"},
-        {"my.op { %0 = arith.constant 1 : i32\n", "", "}\n", 100, 300, "regions nested more than 256 deep"},
+        {"my.op { gpu.barrier\n", "", "}\n", 100, 300, "regions nested more than 256 deep"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = nest(cases[i].good, cases[i].before, cases[i].middle, cases[i].after);
