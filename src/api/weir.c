@@ -102,8 +102,12 @@ weir_module_info weir_module_info_of(weir_file *file, size_t index) {
     if (index >= file->units.count)
         return (weir_module_info){0};
     const Unit *unit = &file->units.items[index];
-    return (weir_module_info){public(unit->header), public(unit->when), public(unit->pass), public(unit->argument),
-                              source_place(file->source, unit->begin).line, unit->end - unit->begin};
+    return (weir_module_info){public(unit->header),
+                              public(unit->when),
+                              public(unit->pass),
+                              public(unit->argument),
+                              source_place(file->source, unit->begin).line,
+                              unit->end - unit->begin};
 }
 
 /* ---- Parsing --------------------------------------------------------------------------------- */
@@ -158,8 +162,8 @@ size_t weir_diagnostic_count(const weir_module *module) {
 
 weir_diagnostic weir_diagnostic_at(const weir_module *module, size_t index) {
     const Diagnostic *d = &module->diagnostics.items[index];
-    return (weir_diagnostic){(weir_severity)d->severity, d->place.line, d->place.column,
-                             d->message ? d->message : "", d->excerpt ? d->excerpt : ""};
+    return (weir_diagnostic){(weir_severity)d->severity, d->place.line, d->place.column, d->message ? d->message : "",
+                             d->excerpt ? d->excerpt : ""};
 }
 
 size_t weir_error_count(const weir_module *module) {

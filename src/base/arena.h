@@ -14,12 +14,12 @@
 typedef struct ArenaChunk ArenaChunk;
 
 typedef struct Arena {
-    char *next, *end;    /* free space of the newest chunk */
-    ArenaChunk *chunks;  /* newest first */
-    bool zero;           /* that free space is all zero */
-    size_t held;         /* bytes taken from the system */
-    size_t budget;       /* most bytes `held` may reach */
-    jmp_buf *exhausted;  /* where to go when it would pass the budget */
+    char *next, *end;   /* free space of the newest chunk */
+    ArenaChunk *chunks; /* newest first */
+    bool zero;          /* that free space is all zero */
+    size_t held;        /* bytes taken from the system */
+    size_t budget;      /* most bytes `held` may reach */
+    jmp_buf *exhausted; /* where to go when it would pass the budget */
 } Arena;
 
 void arena_init(Arena *arena, size_t budget);
@@ -31,7 +31,7 @@ void *arena_zalloc(Arena *arena, size_t size);
 /* A copy of `size` bytes, followed by a zero byte. */
 char *arena_copy(Arena *arena, const char *data, size_t size);
 
-#define ARENA_NEW(arena, T) ((T *)arena_zalloc((arena), sizeof(T)))
+#define ARENA_NEW(arena, T)      ((T *)arena_zalloc((arena), sizeof(T)))
 #define ARENA_ARRAY(arena, T, n) ((T *)arena_zalloc((arena), sizeof(T) * (size_t)(n)))
 
 #endif

@@ -18,7 +18,7 @@ static char *excerpt(Source *source, Place place) {
     text_addf(&text, "    %s", before);
     text_add_plain(&text, (Str){line.data + start, end - start});
     text_addf(&text, "%s\n    %*s", after, (int)strlen(before), "");
-    for (size_t i = start; i < column; i++) /* a tab stays a tab, so that the caret stands right */
+    for (size_t i = start; i < column; i++)               /* a tab stays a tab, so that the caret stands right */
         if (((unsigned char)line.data[i] & 0xc0) != 0x80) /* one column a character */
             text_char(&text, line.data[i] == '\t' ? '\t' : ' ');
     text_add(&text, "^\n", 3);
@@ -27,8 +27,8 @@ static char *excerpt(Source *source, Place place) {
     return text.data;
 }
 
-void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset,
-                      const char *format, va_list arguments) {
+void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset, const char *format,
+                      va_list arguments) {
     size_t *seen = severity == SEVERITY_ERROR ? &diagnostics->errors : &diagnostics->notes;
     if ((*seen)++ >= DIAGNOSTICS_KEPT)
         return;
@@ -46,12 +46,11 @@ void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *sourc
     text_char(&message, 0);
     text_free(&raw);
     Place place = source_place(source, offset);
-    diagnostics->items[diagnostics->count++] =
-        (Diagnostic){severity, place, message.data, excerpt(source, place)};
+    diagnostics->items[diagnostics->count++] = (Diagnostic){severity, place, message.data, excerpt(source, place)};
 }
 
-void diagnostics_add(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset,
-                     const char *format, ...) {
+void diagnostics_add(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset, const char *format,
+                     ...) {
     va_list arguments;
     va_start(arguments, format);
     diagnostics_vadd(diagnostics, severity, source, offset, format, arguments);

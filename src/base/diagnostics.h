@@ -24,10 +24,10 @@ typedef struct Diagnostics {
 /* At most this many errors, and this many notes, are kept; the rest are counted. */
 enum { DIAGNOSTICS_KEPT = 50 };
 
-void diagnostics_add(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset,
-                     const char *format, ...) __attribute__((format(printf, 5, 6)));
-void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset,
-                      const char *format, va_list arguments);
+void diagnostics_add(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset, const char *format,
+                     ...) __attribute__((format(printf, 5, 6)));
+void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset, const char *format,
+                      va_list arguments);
 void diagnostics_free(Diagnostics *diagnostics);
 
 /* "file:line:column: error: message" and the excerpt, in colour if asked. */

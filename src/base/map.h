@@ -64,8 +64,8 @@ static inline uint32_t map_hash(Str key) {
 static inline MapEntry *map_find(const Map *map, Str key, uint32_t hash) {
     for (uint32_t i = hash & (map->capacity - 1);; i = (i + 1) & (map->capacity - 1)) {
         MapEntry *entry = &map->entries[i];
-        if (!entry->key || (entry->hash == hash && entry->size == key.size &&
-                            bytes_equal(entry->key, key.data, key.size)))
+        if (!entry->key ||
+            (entry->hash == hash && entry->size == key.size && bytes_equal(entry->key, key.data, key.size)))
             return entry;
     }
 }

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 bool str_ends(Str s, Str suffix) {
-    return s.size >= suffix.size &&
-           memcmp(s.data + s.size - suffix.size, suffix.data, suffix.size) == 0;
+    return s.size >= suffix.size && memcmp(s.data + s.size - suffix.size, suffix.data, suffix.size) == 0;
 }
 
 static int digit_value(char c) {
@@ -89,9 +88,11 @@ void text_addf(Text *text, const char *format, ...) {
 
 /* The size of the UTF-8 character at `at`, or 0 if the bytes there are none, or a control. */
 static size_t utf8_size(const unsigned char *at, size_t left) {
-    size_t size = at[0] < 0x80 ? 1 : at[0] >= 0xc2 && at[0] < 0xe0 ? 2 : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
-                  : at[0] >= 0xf0 && at[0] < 0xf5                  ? 4
-                                                                   : 0;
+    size_t size = at[0] < 0x80                    ? 1
+                  : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
+                  : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
+                  : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
+                                                  : 0;
     if (size > left || (size == 1 && (at[0] < 0x20 || at[0] == 0x7f)) || (size == 2 && at[0] == 0xc2 && at[1] < 0xa0))
         return 0;
     for (size_t i = 1; i < size; i++)

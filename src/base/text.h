@@ -14,7 +14,7 @@ typedef struct Str {
 } Str;
 
 #define STR(literal) ((Str){literal, sizeof(literal) - 1})
-#define STR_ARG(s) (int)((s).size > 200 ? 200 : (s).size), (s).data /* for "%.*s" in messages */
+#define STR_ARG(s)   (int)((s).size > 200 ? 200 : (s).size), (s).data /* for "%.*s" in messages */
 
 static inline Str str_of(const char *zero_terminated) {
     return (Str){zero_terminated, strlen(zero_terminated)};

@@ -91,8 +91,7 @@ static void report(const weir_file *file, const weir_module *module) {
     if (weir_error_count(module) > shown[WEIR_ERROR])
         complain("%zu more errors are not shown", weir_error_count(module) - shown[WEIR_ERROR]);
     if (weir_note_count(module) > shown[WEIR_NOTE] + shown[WEIR_WARNING])
-        complain("%zu more notes are not shown",
-                 weir_note_count(module) - shown[WEIR_NOTE] - shown[WEIR_WARNING]);
+        complain("%zu more notes are not shown", weir_note_count(module) - shown[WEIR_NOTE] - shown[WEIR_WARNING]);
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
@@ -288,12 +287,16 @@ static void show_progress(size_t done, size_t total, double *shown) {
 
 int command_parse(int count, char **arguments) {
     Options options = {0};
-    const struct argp argp = {option_table, parse_option, "FILE|DIR|-...",
+    const struct argp argp = {option_table,
+                              parse_option,
+                              "FILE|DIR|-...",
                               "Reads Triton GPU IR and prints it back, token for token.\v"
                               "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a "
                               "DIR, every .ttgir and .mlir below it is read; - is standard input.\n"
                               "Exit status: 0 if all is well, 2 if the input or the command line is wrong.",
-                              NULL, NULL, NULL};
+                              NULL,
+                              NULL,
+                              NULL};
     argp_err_exit_status = STATUS_ERROR;
     argp_program_version = "weir " WEIR_VERSION;
     char program[] = "weir parse";

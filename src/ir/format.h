@@ -28,30 +28,30 @@ typedef enum AttrSyntax {
 } AttrSyntax;
 
 typedef enum ElementKind {
-    ELEMENT_LITERAL,    /* text */
-    ELEMENT_SPACE,      /* _ */
-    ELEMENT_LINE,       /* / */
-    ELEMENT_OPERAND,    /* $x */
-    ELEMENT_ATTR,       /* $x */
-    ELEMENT_TYPE,       /* type($x) */
+    ELEMENT_LITERAL, /* text */
+    ELEMENT_SPACE,   /* _ */
+    ELEMENT_LINE,    /* / */
+    ELEMENT_OPERAND, /* $x */
+    ELEMENT_ATTR,    /* $x */
+    ELEMENT_TYPE,    /* type($x) */
     ELEMENT_OPERANDS,
     ELEMENT_OPERAND_TYPES,
     ELEMENT_RESULT_TYPES,
     ELEMENT_SIGNATURE,
     ELEMENT_DICT,
     ELEMENT_ATTRIBUTES,
-    ELEMENT_PRESENT,    /* +x */
-    ELEMENT_OPTIONAL,   /* (? ... ?: ... ?): then up to `middle`, else up to `end` */
-    ELEMENT_REPEAT,     /* (* ... *): up to `end` */
-    ELEMENT_ANY_ORDER,  /* {* ... *}: up to `end` */
-    ELEMENT_CLAUSE,     /* one clause of it: up to `end` */
+    ELEMENT_PRESENT,   /* +x */
+    ELEMENT_OPTIONAL,  /* (? ... ?: ... ?): then up to `middle`, else up to `end` */
+    ELEMENT_REPEAT,    /* (* ... *): up to `end` */
+    ELEMENT_ANY_ORDER, /* {* ... *}: up to `end` */
+    ELEMENT_CLAUSE,    /* one clause of it: up to `end` */
     ELEMENT_REGION,
     ELEMENT_ARGS,
-    ELEMENT_MIXED,      /* mixed($x,$y): other is y */
+    ELEMENT_MIXED, /* mixed($x,$y): other is y */
     ELEMENT_BIND,
     ELEMENT_ASSIGN,
     ELEMENT_SUCCESSOR,
-    ELEMENT_BRANCHES,   /* branches($x,$y): other is y */
+    ELEMENT_BRANCHES, /* branches($x,$y): other is y */
     ELEMENT_FUNCTION,
     ELEMENT_PARTITIONS,
     ELEMENT_GROUPS,
@@ -60,8 +60,8 @@ typedef enum ElementKind {
 
 typedef struct Element {
     ElementKind kind;
-    bool glue;       /* no space before it */
-    bool single;     /* in a repetition: one of a many-operand */
+    bool glue;   /* no space before it */
+    bool single; /* in a repetition: one of a many-operand */
     SlotRef slot, other;
     uint16_t middle, end; /* indices of the element after the part */
     Str text;

@@ -85,8 +85,8 @@ enum {
 };
 
 static bool is_name_char(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '$' || c == '.' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+           c == '.' || c == '-';
 }
 
 static bool expand(Module *module, Str text, Text *out, int depth);
@@ -308,8 +308,7 @@ static const Type *like(Module *module, const Type *type, const char *element) {
     case TYPE_INDEX:
         return type_named(module, element);
     case TYPE_DIALECT:
-        if (type_is(resolved, STR("tt.ptr")) && resolved->element &&
-            resolved->element->kind != TYPE_TENSOR)
+        if (type_is(resolved, STR("tt.ptr")) && resolved->element && resolved->element->kind != TYPE_TENSOR)
             return type_named(module, element);
         return NULL;
     default:

@@ -32,14 +32,14 @@ typedef enum TypeKind {
     TYPE_FLOAT,   /* f32, bf16, f8E4M3FN: width */
     TYPE_INDEX,
     TYPE_NONE,
-    TYPE_TENSOR,  /* dims, element, encoding */
-    TYPE_VECTOR,  /* dims, element */
-    TYPE_MEMREF,  /* dims, element */
-    TYPE_COMPLEX, /* element */
-    TYPE_TUPLE,   /* parts */
+    TYPE_TENSOR,   /* dims, element, encoding */
+    TYPE_VECTOR,   /* dims, element */
+    TYPE_MEMREF,   /* dims, element */
+    TYPE_COMPLEX,  /* element */
+    TYPE_TUPLE,    /* parts */
     TYPE_FUNCTION, /* parts: first the inputs, then the results */
-    TYPE_DIALECT, /* !name<params>; a shaped one (memdesc, tensordesc, ptr) has dims and element too */
-    TYPE_ALIAS,   /* !name, defined somewhere in the file */
+    TYPE_DIALECT,  /* !name<params>; a shaped one (memdesc, tensordesc, ptr) has dims and element too */
+    TYPE_ALIAS,    /* !name, defined somewhere in the file */
 } TypeKind;
 
 enum { DIM_DYNAMIC = -1 };
@@ -47,17 +47,17 @@ enum { DIM_DYNAMIC = -1 };
 struct Type {
     Str text;
     TypeKind kind;
-    bool sugar;   /* mentions an alias, or is bare: the canonical type is another one */
-    bool bare;    /* a dialect type written from its `<` on; the op knows its name */
+    bool sugar;    /* mentions an alias, or is bare: the canonical type is another one */
+    bool bare;     /* a dialect type written from its `<` on; the op knows its name */
     bool unranked; /* tensor<*x..> */
-    char sign;    /* integers: 0, 's' or 'u' */
+    char sign;     /* integers: 0, 's' or 'u' */
     uint16_t width;
     uint16_t dim_count, param_count, part_count, input_count;
-    Str name;              /* dialect types: "ttg.memdesc"; aliases: without the '!' */
+    Str name; /* dialect types: "ttg.memdesc"; aliases: without the '!' */
     const int64_t *dims;
-    const Type *element;   /* of a pointer: what it points to */
-    const Attr *encoding;  /* tensors; NULL if none */
-    const Str *params;     /* dialect types: the texts between the commas of <...> */
+    const Type *element;  /* of a pointer: what it points to */
+    const Attr *encoding; /* tensors; NULL if none */
+    const Str *params;    /* dialect types: the texts between the commas of <...> */
     const Type *const *parts;
     /* Filled in when first asked for. */
     const Type *canonical, *bare_form, *as_i1, *as_i32, *pointee;
@@ -107,8 +107,8 @@ struct Attr {
         const NamedAttr *entries;
         const int64_t *ints;
         struct {
-            uint32_t line, column;            /* LOC_FILE */
-            const Attr *inner, *caller;       /* LOC_NAME: inner; callsite: both; fused: inner, the first */
+            uint32_t line, column;      /* LOC_FILE */
+            const Attr *inner, *caller; /* LOC_NAME: inner; callsite: both; fused: inner, the first */
         };
     };
     const Attr *canonical;
@@ -120,10 +120,10 @@ struct Attr {
 typedef struct Name {
     Str text;
     /* What it means at the reader's current place. */
-    void *bound;            /* the first of `bound_count` values, or a block; NULL if nothing */
+    void *bound; /* the first of `bound_count` values, or a block; NULL if nothing */
     uint32_t bound_count;
     uint32_t scope;
-    bool reported;          /* an error has been said about it already */
+    bool reported; /* an error has been said about it already */
 } Name;
 
 struct Value {
@@ -133,7 +133,7 @@ struct Value {
     uint32_t index;   /* among its owner's results or arguments */
     uint16_t pack;    /* results: how many share the name, at the first one (`%a:3`), else 0; 1 if alone */
     bool is_result;
-    bool counted;     /* a single result written with its count: `%a:1` */
+    bool counted; /* a single result written with its count: `%a:1` */
 };
 
 struct Block {
@@ -144,8 +144,8 @@ struct Block {
     const Attr **arg_locations; /* NULL, or one (maybe NULL) per argument */
     const Name *label;          /* NULL: written without one */
     uint32_t arg_count;
-    uint32_t offset;            /* where its label stands in the source */
-    uint32_t order;             /* its place in the region, from 0 */
+    uint32_t offset; /* where its label stands in the source */
+    uint32_t order;  /* its place in the region, from 0 */
 };
 
 struct Region {
@@ -174,14 +174,14 @@ typedef struct Function {
 
 /* What few ops have. */
 typedef struct OpExtra {
-    const Type **spelled;     /* types in the order in which they were written, where that is not what they are */
+    const Type **spelled; /* types in the order in which they were written, where that is not what they are */
     uint32_t spelled_count;
     uint32_t successor_count;
     Block **successors;
     uint16_t *successor_sizes; /* pretty form: how many operands each successor is handed */
-    Function *function;       /* functions only */
-    Str text;                 /* opaque form */
-    bool *odd_refs;           /* operands written `%a` for `%a#0`, or the other way round; NULL if none */
+    Function *function;        /* functions only */
+    Str text;                  /* opaque form */
+    bool *odd_refs;            /* operands written `%a` for `%a#0`, or the other way round; NULL if none */
 } OpExtra;
 
 struct Op {
@@ -192,22 +192,22 @@ struct Op {
     Value **operands;
     Value *results;
     Region *regions;
-    const Attr *dict;         /* {...}, or NULL */
-    const Attr *properties;   /* <{...}>, or NULL */
-    const Attr **attrs;       /* pretty form: the row's attributes that the format wrote, by their index */
-    const Attr *location;     /* loc(...), or NULL */
-    uint16_t *segments;       /* operands per entry of the row's operand column; NULL: one an entry, or not known */
-    OpExtra *extra;           /* NULL if it has nothing of that */
-    uint64_t choices;         /* answers to the format's questions, first in bit 0 */
+    const Attr *dict;       /* {...}, or NULL */
+    const Attr *properties; /* <{...}>, or NULL */
+    const Attr **attrs;     /* pretty form: the row's attributes that the format wrote, by their index */
+    const Attr *location;   /* loc(...), or NULL */
+    uint16_t *segments;     /* operands per entry of the row's operand column; NULL: one an entry, or not known */
+    OpExtra *extra;         /* NULL if it has nothing of that */
+    uint64_t choices;       /* answers to the format's questions, first in bit 0 */
     uint32_t operand_count, result_count, region_count;
-    uint32_t offset;          /* of its first character in the source */
-    uint16_t result_slots;    /* which entries of the row's result column are there */
-    uint8_t format;           /* which format of the row */
-    uint8_t choice_count;     /* 255: too many to keep; the printer decides by content */
+    uint32_t offset;       /* of its first character in the source */
+    uint16_t result_slots; /* which entries of the row's result column are there */
+    uint8_t format;        /* which format of the row */
+    uint8_t choice_count;  /* 255: too many to keep; the printer decides by content */
     OpForm form : 8;
-    bool result_names;        /* the results were named */
-    bool implicit;            /* stands in the IR but not in the text */
-    bool shorthand;           /* written without its dialect (`module`) */
+    bool result_names; /* the results were named */
+    bool implicit;     /* stands in the IR but not in the text */
+    bool shorthand;    /* written without its dialect (`module`) */
 };
 
 /* ---- The module ------------------------------------------------------------------------------ */
@@ -230,12 +230,12 @@ typedef struct Item {
 
 struct Module {
     Arena arena;
-    Source *source;  /* not owned; must outlive the module */
+    Source *source; /* not owned; must outlive the module */
     Item *first, *last;
-    Map types, attrs; /* text as written -> Type, Attr */
-    Map words;        /* the same for attributes where a format names them: keywords, plain numbers */
-    Map values, labels; /* text -> Name */
-    Map aliases;      /* "#name" or "!name" -> Item */
+    Map types, attrs;               /* text as written -> Type, Attr */
+    Map words;                      /* the same for attributes where a format names them: keywords, plain numbers */
+    Map values, labels;             /* text -> Name */
+    Map aliases;                    /* "#name" or "!name" -> Item */
     size_t op_count, unknown_count; /* unknown: opaque ops */
 };
 

@@ -10,19 +10,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define OP(id_, name_, operands_, attrs_, results_, traits_, ...)                                  \
+#define OP(id_, name_, operands_, attrs_, results_, traits_, ...) \
     static const char *const formats_of_##id_[] = {__VA_ARGS__, NULL};
 #include "ir/ops/all.def"
 #undef OP
 
 static OpRow rows[OP_COUNT] = {
-#define OP(id_, name_, operands_, attrs_, results_, traits_, ...)                                  \
-    [OP_##id_] = {.id = OP_##id_,                                                                  \
-                  .name = {name_, sizeof(name_) - 1},                                              \
-                  .traits = (uint32_t)(traits_),                                                   \
-                  .operand_column = operands_,                                                     \
-                  .attr_column = attrs_,                                                           \
-                  .result_column = results_,                                                       \
+#define OP(id_, name_, operands_, attrs_, results_, traits_, ...) \
+    [OP_##id_] = {.id = OP_##id_,                                 \
+                  .name = {name_, sizeof(name_) - 1},             \
+                  .traits = (uint32_t)(traits_),                  \
+                  .operand_column = operands_,                    \
+                  .attr_column = attrs_,                          \
+                  .result_column = results_,                      \
                   .format_column = formats_of_##id_},
 #include "ir/ops/all.def"
 #undef OP
@@ -113,14 +113,20 @@ static void read_constraint(const OpRow *row, Str text, Slot *slot) {
         int rule;
         const char *text;
     } words[] = {
-        {"i1", TYPE_FIXED, "i1"},         {"i8", TYPE_FIXED, "i8"},
-        {"i16", TYPE_FIXED, "i16"},       {"i32", TYPE_FIXED, "i32"},
-        {"i64", TYPE_FIXED, "i64"},       {"i128", TYPE_FIXED, "i128"},
-        {"f32", TYPE_FIXED, "f32"},       {"index", TYPE_FIXED, "index"},
+        {"i1", TYPE_FIXED, "i1"},
+        {"i8", TYPE_FIXED, "i8"},
+        {"i16", TYPE_FIXED, "i16"},
+        {"i32", TYPE_FIXED, "i32"},
+        {"i64", TYPE_FIXED, "i64"},
+        {"i128", TYPE_FIXED, "i128"},
+        {"f32", TYPE_FIXED, "f32"},
+        {"index", TYPE_FIXED, "index"},
         {"token", TYPE_FIXED, "!ttg.async.token"},
         {"memdesc", TYPE_CLASS, "ttg.memdesc"},
-        {"ptr", TYPE_CLASS, "tt.ptr"},    {"desc", TYPE_CLASS, "tt.tensordesc"},
-        {"aref", TYPE_CLASS, "nvws.aref"}, {"tensor", TYPE_TENSOR_ANY, ""},
+        {"ptr", TYPE_CLASS, "tt.ptr"},
+        {"desc", TYPE_CLASS, "tt.tensordesc"},
+        {"aref", TYPE_CLASS, "nvws.aref"},
+        {"tensor", TYPE_TENSOR_ANY, ""},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_is(text, words[i].word)) {
@@ -181,13 +187,12 @@ static void read_kind(const OpRow *row, Slot *slot) {
         AttrSyntax syntax;
         const char *type;
     } kinds[] = {
-        {"i1", SYNTAX_INT, "i1"},      {"i8", SYNTAX_INT, "i8"},     {"i16", SYNTAX_INT, "i16"},
-        {"i32", SYNTAX_INT, "i32"},    {"i64", SYNTAX_INT, "i64"},   {"f32", SYNTAX_REAL, "f32"},
-        {"bool", SYNTAX_BOOL, NULL},   {"str", SYNTAX_STRING, NULL}, {"sym", SYNTAX_SYMBOL, NULL},
-        {"name", SYNTAX_SYMBOL_NAME, NULL}, {"unit", SYNTAX_UNIT, NULL},
-        {"ints32", SYNTAX_INTS, "i32"}, {"ints64", SYNTAX_INTS, "i64"},
-        {"dict", SYNTAX_ANY, NULL},    {"array", SYNTAX_ANY, NULL},  {"type", SYNTAX_ANY, NULL},
-        {"any", SYNTAX_ANY, NULL},
+        {"i1", SYNTAX_INT, "i1"},           {"i8", SYNTAX_INT, "i8"},     {"i16", SYNTAX_INT, "i16"},
+        {"i32", SYNTAX_INT, "i32"},         {"i64", SYNTAX_INT, "i64"},   {"f32", SYNTAX_REAL, "f32"},
+        {"bool", SYNTAX_BOOL, NULL},        {"str", SYNTAX_STRING, NULL}, {"sym", SYNTAX_SYMBOL, NULL},
+        {"name", SYNTAX_SYMBOL_NAME, NULL}, {"unit", SYNTAX_UNIT, NULL},  {"ints32", SYNTAX_INTS, "i32"},
+        {"ints64", SYNTAX_INTS, "i64"},     {"dict", SYNTAX_ANY, NULL},   {"array", SYNTAX_ANY, NULL},
+        {"type", SYNTAX_ANY, NULL},         {"any", SYNTAX_ANY, NULL},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(slot->text, kinds[i].word)) {
@@ -238,19 +243,25 @@ static void compile_word(Compiler *compiler, Str text) {
         const char *word;
         ElementKind kind;
     } words[] = {
-        {"operands", ELEMENT_OPERANDS},       {"type(operands)", ELEMENT_OPERAND_TYPES},
-        {"type(results)", ELEMENT_RESULT_TYPES}, {"signature", ELEMENT_SIGNATURE},
-        {"attr-dict", ELEMENT_DICT},          {"attributes", ELEMENT_ATTRIBUTES},
-        {"region", ELEMENT_REGION},           {"function", ELEMENT_FUNCTION},
-        {"partitions", ELEMENT_PARTITIONS},   {"groups", ELEMENT_GROUPS},
-        {"_", ELEMENT_SPACE},                 {"/", ELEMENT_LINE},
+        {"operands", ELEMENT_OPERANDS},
+        {"type(operands)", ELEMENT_OPERAND_TYPES},
+        {"type(results)", ELEMENT_RESULT_TYPES},
+        {"signature", ELEMENT_SIGNATURE},
+        {"attr-dict", ELEMENT_DICT},
+        {"attributes", ELEMENT_ATTRIBUTES},
+        {"region", ELEMENT_REGION},
+        {"function", ELEMENT_FUNCTION},
+        {"partitions", ELEMENT_PARTITIONS},
+        {"groups", ELEMENT_GROUPS},
+        {"_", ELEMENT_SPACE},
+        {"/", ELEMENT_LINE},
         {"args", ELEMENT_ARGS},
     };
     static const struct {
         const char *word;
         ElementKind kind;
-    } calls[] = {{"type", ELEMENT_TYPE},       {"bind", ELEMENT_BIND},  {"assign", ELEMENT_ASSIGN},
-                 {"succ", ELEMENT_SUCCESSOR},  {"cases", ELEMENT_CASES}, {"mixed", ELEMENT_MIXED},
+    } calls[] = {{"type", ELEMENT_TYPE},        {"bind", ELEMENT_BIND},   {"assign", ELEMENT_ASSIGN},
+                 {"succ", ELEMENT_SUCCESSOR},   {"cases", ELEMENT_CASES}, {"mixed", ELEMENT_MIXED},
                  {"branches", ELEMENT_BRANCHES}};
     const OpRow *row = compiler->row;
     bool glue = text.size > 1 && text.data[0] == '~';

@@ -6,7 +6,6 @@
 #include "base/text.h"
 #include "ir/format.h"
 
-
 typedef enum OpId {
 #define OP(id, ...) OP_##id,
 #include "ir/ops/all.def"
@@ -30,10 +29,10 @@ typedef struct Slot {
     bool uncommon; /* some releases do not have it */
     enum {
         TYPE_ANY,
-        TYPE_FIXED,   /* `text` names it */
-        TYPE_CLASS,   /* `text` is the dialect type's name: ttg.memdesc ... */
+        TYPE_FIXED, /* `text` names it */
+        TYPE_CLASS, /* `text` is the dialect type's name: ttg.memdesc ... */
         TYPE_TENSOR_ANY,
-        TYPE_SAME,    /* as slot `of` */
+        TYPE_SAME, /* as slot `of` */
         TYPE_I1_OF,
         TYPE_I32_OF,
         TYPE_POINTEE_OF,
@@ -45,7 +44,7 @@ typedef struct Slot {
     SlotRef of;
     /* attributes */
     AttrSyntax syntax;
-    const char *int_type;            /* i32 ... for SYNTAX_INT, f32 for SYNTAX_REAL, i32/i64 for SYNTAX_INTS */
+    const char *int_type; /* i32 ... for SYNTAX_INT, f32 for SYNTAX_REAL, i32/i64 for SYNTAX_INTS */
     const struct EnumRow *enumeration;
 } Slot;
 
@@ -53,8 +52,8 @@ typedef struct OpRow OpRow;
 
 typedef struct EnumRow {
     const char *name;
-    const char *generic;  /* an integer type, or the prefix of an attribute */
-    const char *words;    /* "none=1 ca cg" */
+    const char *generic; /* an integer type, or the prefix of an attribute */
+    const char *words;   /* "none=1 ca cg" */
 } EnumRow;
 
 struct OpRow {

@@ -252,8 +252,8 @@ static void sort_attrs(Printer *p, const Op *op, Entries *properties, Entries *o
         add_entry(p, own ? properties : others, entry.name, entry.value->text);
     }
     for (unsigned i = 0; row && i < row->attr_count; i++) /* among the others, where no release minds it */
-        if (row->attrs[i].uncommon && row->attrs[i].arity == SLOT_ONE &&
-            !(op->attrs && op->attrs[i]) && !dict_get(op->dict, row->attrs[i].name))
+        if (row->attrs[i].uncommon && row->attrs[i].arity == SLOT_ONE && !(op->attrs && op->attrs[i]) &&
+            !dict_get(op->dict, row->attrs[i].name))
             add_entry(p, others, row->attrs[i].name, STR("array<i32>"));
     if (op_function(op))
         add_function(p, op, properties);

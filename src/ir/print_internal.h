@@ -12,8 +12,8 @@ typedef struct Printer {
     unsigned indent;
     /* The generic form has no isolated names as far as a reader without the dialects can tell, so a name
      * that hides an outer one is printed as another. */
-    Map live;     /* name -> how many values now bear it */
-    Map renamed;  /* address of a value -> its other name */
+    Map live;    /* name -> how many values now bear it */
+    Map renamed; /* address of a value -> its other name */
     Arena arena;
     unsigned rename_count;
 } Printer;

@@ -10,9 +10,9 @@ typedef struct Writer {
     const OpRow *row;
     const Element *elements;
     unsigned choice, type, region, successor; /* how many were used */
-    uint16_t used[MAX_OPERAND_SLOTS];                       /* operands of each entry, in repetitions */
-    bool no_space;    /* nothing before the next word */
-    bool punctuation; /* the last word was punctuation */
+    uint16_t used[MAX_OPERAND_SLOTS];         /* operands of each entry, in repetitions */
+    bool no_space;                            /* nothing before the next word */
+    bool punctuation;                         /* the last word was punctuation */
 } Writer;
 
 static bool has_choices(const Writer *w) {

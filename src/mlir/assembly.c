@@ -45,8 +45,7 @@ static bool starts(Reader *r, const Draft *draft, unsigned i, unsigned end) {
             const Element *second = element + 1;
             if (second->kind == ELEMENT_LITERAL)
                 here = next_is_text(r, second->text);
-            else if (second->kind == ELEMENT_OPERAND &&
-                     draft->row->operands[second->slot.index].arity != SLOT_MANY)
+            else if (second->kind == ELEMENT_OPERAND && draft->row->operands[second->slot.index].arity != SLOT_MANY)
                 here = next_is(r, '%');
             else if (second->kind == ELEMENT_ATTR)
                 here = attr_may_start(r, &draft->row->attrs[second->slot.index]);
@@ -251,8 +250,7 @@ static bool match_bind(Reader *r, const Element *element) {
     OperandRef ref;
     if (!read_operand_ref(r, &ref))
         return false;
-    PUSH(r, r->pending) =
-        (PendingArg){.name = ref.name, .at = ref.at, .of_operand = true, .slot = element->slot.index};
+    PUSH(r, r->pending) = (PendingArg){.name = ref.name, .at = ref.at, .of_operand = true, .slot = element->slot.index};
     return true;
 }
 

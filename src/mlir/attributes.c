@@ -69,8 +69,8 @@ static const char *number_end(const char *at) {
     } else if (*at == '.') {
         at++;
     }
-    if ((*at | 0x20) == 'e' && (is_class(at[1], CLASS_DIGIT) ||
-                                ((at[1] == '+' || at[1] == '-') && is_class(at[2], CLASS_DIGIT)))) {
+    if ((*at | 0x20) == 'e' &&
+        (is_class(at[1], CLASS_DIGIT) || ((at[1] == '+' || at[1] == '-') && is_class(at[2], CLASS_DIGIT)))) {
         at += 2;
         while (is_class(*at, CLASS_DIGIT))
             at++;
@@ -362,9 +362,9 @@ static const Attr *read_worded(Reader *r, bool typed) {
     static const struct {
         const char *word;
         AttrKind kind;
-    } heads[] = {{"array", ATTR_INTS},       {"dense", ATTR_DENSE},       {"dense_resource", ATTR_DENSE},
-                 {"sparse", ATTR_DENSE},     {"affine_map", ATTR_OTHER},  {"affine_set", ATTR_OTHER},
-                 {"strided", ATTR_OTHER},    {"opaque", ATTR_OTHER}};
+    } heads[] = {{"array", ATTR_INTS},    {"dense", ATTR_DENSE},      {"dense_resource", ATTR_DENSE},
+                 {"sparse", ATTR_DENSE},  {"affine_map", ATTR_OTHER}, {"affine_set", ATTR_OTHER},
+                 {"strided", ATTR_OTHER}, {"opaque", ATTR_OTHER}};
     const char *start = r->p;
     if (location_follows(r))
         return read_location(r);
@@ -494,8 +494,7 @@ static bool read_location_body(Reader *r, Attr *loc, unsigned depth) {
             return true;
         Attr *inner = new_attr(r, ATTR_LOCATION);
         loc->inner = inner;
-        return read_location_body(r, inner, depth + 1) &&
-               (take(r, ')') || fail(r, r->p, "expected ')' in a location"));
+        return read_location_body(r, inner, depth + 1) && (take(r, ')') || fail(r, r->p, "expected ')' in a location"));
     }
     if (take_text(r, STR("unknown")) || take(r, '?'))
         return true;

@@ -219,12 +219,13 @@ bool check_branches(Reader *r, const Op *op) {
         const Block *to = extra->successors[i];
         if (extra->successor_sizes[i] != to->arg_count)
             return fail(r, text_at(r, op->offset), "block '^%.*s' has %u argument%s, but %u value%s handed to it",
-                        STR_ARG(to->label->text), to->arg_count, to->arg_count == 1 ? "" : "s", extra->successor_sizes[i],
-                        extra->successor_sizes[i] == 1 ? " is" : "s are");
+                        STR_ARG(to->label->text), to->arg_count, to->arg_count == 1 ? "" : "s",
+                        extra->successor_sizes[i], extra->successor_sizes[i] == 1 ? " is" : "s are");
         for (uint32_t k = 0; k < to->arg_count; k++) {
             const Value *value = op->operands[next++];
             if (value && type_agree(r->module, to->args[k].type, value->type) == DIFFER)
-                return fail(r, text_at(r, op->offset), "'%%%.*s' has type %.*s, but '%%%.*s' of block '^%.*s' has type %.*s",
+                return fail(r, text_at(r, op->offset),
+                            "'%%%.*s' has type %.*s, but '%%%.*s' of block '^%.*s' has type %.*s",
                             STR_ARG(value->name->text), STR_ARG(value->type->text), STR_ARG(to->args[k].name->text),
                             STR_ARG(to->label->text), STR_ARG(to->args[k].type->text));
         }

@@ -6,10 +6,10 @@
 #include "mlir/reader.h"
 
 /* A stack of T that survives a jump out of the reader: it belongs to the Reader, which frees it. */
-#define STACK(T)                                                                                   \
-    struct {                                                                                       \
-        T *items;                                                                                  \
-        uint32_t count, capacity;                                                                  \
+#define STACK(T)                  \
+    struct {                      \
+        T *items;                 \
+        uint32_t count, capacity; \
     }
 
 /* `%name` or `%name#2` in operand position, not yet looked up. */
@@ -17,7 +17,7 @@ typedef struct OperandRef {
     Name *name;
     uint32_t number; /* after '#' */
     uint32_t at;
-    uint8_t slot; /* of the row's operand column */
+    uint8_t slot;  /* of the row's operand column */
     bool numbered; /* written with '#' */
 } OperandRef;
 
@@ -88,17 +88,17 @@ typedef struct Reader {
     Source *source;
     Diagnostics *diagnostics;
     ReadOptions options;
-    const char *p, *end;    /* *end is zero, so that no scan needs to ask for the end at each step */
-    const char *base;       /* the text that stands at ... */
-    size_t base_offset;     /* ... this offset of the source */
-    const char *op_start;   /* where the op at hand starts */
-    bool failed;            /* the op at hand has been reported; only a retry at the next op helps */
-    const char *far;        /* how far a format got before it did not fit, */
-    const char *expected;   /* and what would have had to stand there */
-    unsigned depth;         /* of regions */
+    const char *p, *end;          /* *end is zero, so that no scan needs to ask for the end at each step */
+    const char *base;             /* the text that stands at ... */
+    size_t base_offset;           /* ... this offset of the source */
+    const char *op_start;         /* where the op at hand starts */
+    bool failed;                  /* the op at hand has been reported; only a retry at the next op helps */
+    const char *far;              /* how far a format got before it did not fit, */
+    const char *expected;         /* and what would have had to stand there */
+    unsigned depth;               /* of regions */
     uint32_t scope, last_scope;   /* values are visible within one scope: an isolated region */
     uint32_t labels, last_labels; /* blocks are visible within one region */
-    Map alias_uses;         /* "#name" -> place of its first use, as an offset + 1 */
+    Map alias_uses;               /* "#name" -> place of its first use, as an offset + 1 */
     STACK(OperandRef) operands;
     STACK(TypeNote) notes;
     STACK(const Type *) spelled;
@@ -116,20 +116,20 @@ typedef struct Reader {
     STACK(Successor) successors;
     STACK(const Attr *) numbered_locations; /* loc(#locN) by N; NULL where not seen */
     RowCache rows[ROW_CACHE];
-    const Type *fixed[MAX_FIXED_TYPES];     /* by Slot.fixed; NULL until asked for */
-    const Attr *dict_guess[OP_COUNT];       /* the dictionary that the last op of the kind had */
-    const Type *result_guess[OP_COUNT];     /* the type that the last op of the kind had as its result */
-    bool quiet;             /* trying something: report nothing */
-    const char *too_deep;   /* balanced_end: where there were more brackets than may be; else NULL */
-    bool brackets_broken;   /* a bracket was reported: where regions end cannot be told any more */
-    bool odd_types;         /* make_operands: some type was written otherwise than where its value is defined */
+    const Type *fixed[MAX_FIXED_TYPES]; /* by Slot.fixed; NULL until asked for */
+    const Attr *dict_guess[OP_COUNT];   /* the dictionary that the last op of the kind had */
+    const Type *result_guess[OP_COUNT]; /* the type that the last op of the kind had as its result */
+    bool quiet;                         /* trying something: report nothing */
+    const char *too_deep;               /* balanced_end: where there were more brackets than may be; else NULL */
+    bool brackets_broken;               /* a bracket was reported: where regions end cannot be told any more */
+    bool odd_types; /* make_operands: some type was written otherwise than where its value is defined */
 } Reader;
 
 void *stack_grow(Reader *r, void *items, uint32_t *capacity, size_t size);
-#define PUSH(r, stack)                                                                             \
-    (*((stack).count == (stack).capacity                                                           \
+#define PUSH(r, stack)                                                                                  \
+    (*((stack).count == (stack).capacity                                                                \
            ? ((stack).items = stack_grow((r), (stack).items, &(stack).capacity, sizeof *(stack).items), \
-              &(stack).items[(stack).count++])                                                     \
+              &(stack).items[(stack).count++])                                                          \
            : &(stack).items[(stack).count++]))
 
 static inline uint32_t offset_of(const Reader *r, const char *at) {
@@ -239,7 +239,7 @@ const Type *type_of_ref(const Reader *r, const OperandRef *ref);
 
 /* ---- attributes.c ---- */
 const Attr *read_attr(Reader *r, bool typed);
-const Attr *read_dict(Reader *r);     /* at '{' */
+const Attr *read_dict(Reader *r); /* at '{' */
 /* The same when it is likely to be that which the last op of the kind had. */
 const Attr *read_dict_of(Reader *r, const Op *op);
 const Attr *read_location(Reader *r); /* at `loc(` */

@@ -98,8 +98,8 @@ const char *extent_by_indent(const Reader *r, const char *start) {
         bool blank = *first == '\n' || *first == '\r' || (*first == '/' && first[1] == '/');
         bool label = *first == '^' && (size_t)(first - line) == indent; /* of the op's own region */
         if (!blank && !label && (size_t)(first - line) <= indent) {
-            bool own = *first == '}' && (size_t)(first - line) == indent && line > start + 1 &&
-                       line_end[-1] != '{' && memchr(start, '{', (size_t)(line_end - start));
+            bool own = *first == '}' && (size_t)(first - line) == indent && line > start + 1 && line_end[-1] != '{' &&
+                       memchr(start, '{', (size_t)(line_end - start));
             return !own ? line_end : next ? next : r->end;
         }
         line_end = next;
@@ -269,8 +269,8 @@ bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
             if (!read_operand_ref(r, &ref))
                 return false;
             const char *after = r->p;
-            bool argument = depth > 0 && (next_is(r, '=') || *r->p == ':') &&
-                            !(ref.name->bound && ref.name->scope == r->scope);
+            bool argument =
+                depth > 0 && (next_is(r, '=') || *r->p == ':') && !(ref.name->bound && ref.name->scope == r->scope);
             r->p = after;
             if (argument)
                 PUSH(r, r->pending) = (PendingArg){.name = ref.name, .at = ref.at};

@@ -85,8 +85,8 @@ bool make_operands(Reader *r, Op *op, uint32_t operand_mark, uint32_t note_mark)
         last_at = note.at;
         uint32_t place = note.flat ? note.index : starts[note.slot.index] + note.index;
         if (place >= count)
-            return fail(r, text_at(r, note.at), "more types than operands: there %s %u",
-                        count == 1 ? "is" : "are", count);
+            return fail(r, text_at(r, note.at), "more types than operands: there %s %u", count == 1 ? "is" : "are",
+                        count);
         r->types.items[types_mark + place] = note.type;
     }
     if (flat && flat < count)
@@ -108,8 +108,8 @@ bool make_results(Reader *r, Op *op, uint32_t name_mark, const Type *const *type
     for (uint32_t i = name_mark; i < r->names.count; i++)
         named += r->names.items[i].count;
     if (r->names.count > name_mark && named != count)
-        return fail(r, text_at(r, op->offset), "%.*s has %u result%s, but %u %s named", STR_ARG(op->name),
-                    count, count == 1 ? "" : "s", named, named == 1 ? "is" : "are");
+        return fail(r, text_at(r, op->offset), "%.*s has %u result%s, but %u %s named", STR_ARG(op->name), count,
+                    count == 1 ? "" : "s", named, named == 1 ? "is" : "are");
     op->result_count = count;
     op->results = count ? ARENA_ARRAY(&r->module->arena, Value, count) : NULL;
     for (uint32_t i = 0; i < count; i++)
@@ -181,9 +181,9 @@ typedef struct Marks {
 } Marks;
 
 static Marks marks_of(const Reader *r) {
-    return (Marks){r->p,           r->operands.count, r->notes.count, r->spelled.count,
-                   r->pending.count, r->types.count,  r->attrs.count, r->entries.count,
-                   r->ints.count,  r->slices.count,   r->successors.count};
+    return (Marks){
+        r->p,           r->operands.count, r->notes.count, r->spelled.count, r->pending.count,   r->types.count,
+        r->attrs.count, r->entries.count,  r->ints.count,  r->slices.count,  r->successors.count};
 }
 
 static void go_back(Reader *r, Marks marks, Op *op) {
@@ -198,8 +198,12 @@ static void go_back(Reader *r, Marks marks, Op *op) {
     r->ints.count = marks.ints;
     r->slices.count = marks.slices;
     r->successors.count = marks.successors;
-    *op = (Op){.row = op->row, .name = op->name, .block = op->block, .offset = op->offset,
-               .shorthand = op->shorthand, .form = op->form};
+    *op = (Op){.row = op->row,
+               .name = op->name,
+               .block = op->block,
+               .offset = op->offset,
+               .shorthand = op->shorthand,
+               .form = op->form};
 }
 
 /* An op that the table does not know, or not in this spelling. */

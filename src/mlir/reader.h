@@ -44,7 +44,6 @@ typedef struct ReadOptions {
 
 /* Reads one unit into `module`, which module_init has not touched. False if there were errors: the
  * module then holds what could be read, and must be freed all the same. */
-bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions options,
-               Diagnostics *diagnostics);
+bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions options, Diagnostics *diagnostics);
 
 #endif

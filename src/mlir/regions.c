@@ -132,8 +132,8 @@ static bool check_labels(Reader *r, uint32_t undo_mark) {
             continue;
         const Block *block = name->bound;
         if (block->order == UINT32_MAX)
-            good = fail(r, text_at(r, block->offset), "block '^%.*s' is not defined in this region",
-                        STR_ARG(name->text));
+            good =
+                fail(r, text_at(r, block->offset), "block '^%.*s' is not defined in this region", STR_ARG(name->text));
     }
     return good;
 }

@@ -5,17 +5,80 @@
 #define D (CLASS_DIGIT | CLASS_ID | CLASS_SUFFIX)
 #define L (CLASS_LETTER | CLASS_ID | CLASS_SUFFIX)
 #define P (CLASS_ID | CLASS_SUFFIX)
+/* clang-format off: a row a kind */
 const uint8_t char_class[256] = {
-    [' '] = CLASS_SPACE, ['\t'] = CLASS_SPACE, ['\n'] = CLASS_SPACE, ['\r'] = CLASS_SPACE,
-    ['0'] = D, ['1'] = D, ['2'] = D, ['3'] = D, ['4'] = D, ['5'] = D, ['6'] = D, ['7'] = D, ['8'] = D, ['9'] = D,
-    ['a'] = L, ['b'] = L, ['c'] = L, ['d'] = L, ['e'] = L, ['f'] = L, ['g'] = L, ['h'] = L, ['i'] = L, ['j'] = L,
-    ['k'] = L, ['l'] = L, ['m'] = L, ['n'] = L, ['o'] = L, ['p'] = L, ['q'] = L, ['r'] = L, ['s'] = L, ['t'] = L,
-    ['u'] = L, ['v'] = L, ['w'] = L, ['x'] = L, ['y'] = L, ['z'] = L,
-    ['A'] = L, ['B'] = L, ['C'] = L, ['D'] = L, ['E'] = L, ['F'] = L, ['G'] = L, ['H'] = L, ['I'] = L, ['J'] = L,
-    ['K'] = L, ['L'] = L, ['M'] = L, ['N'] = L, ['O'] = L, ['P'] = L, ['Q'] = L, ['R'] = L, ['S'] = L, ['T'] = L,
-    ['U'] = L, ['V'] = L, ['W'] = L, ['X'] = L, ['Y'] = L, ['Z'] = L,
-    ['_'] = L, ['$'] = P, ['.'] = P, ['-'] = CLASS_SUFFIX,
+    [' '] = CLASS_SPACE,
+    ['\t'] = CLASS_SPACE,
+    ['\n'] = CLASS_SPACE,
+    ['\r'] = CLASS_SPACE,
+    ['0'] = D,
+    ['1'] = D,
+    ['2'] = D,
+    ['3'] = D,
+    ['4'] = D,
+    ['5'] = D,
+    ['6'] = D,
+    ['7'] = D,
+    ['8'] = D,
+    ['9'] = D,
+    ['a'] = L,
+    ['b'] = L,
+    ['c'] = L,
+    ['d'] = L,
+    ['e'] = L,
+    ['f'] = L,
+    ['g'] = L,
+    ['h'] = L,
+    ['i'] = L,
+    ['j'] = L,
+    ['k'] = L,
+    ['l'] = L,
+    ['m'] = L,
+    ['n'] = L,
+    ['o'] = L,
+    ['p'] = L,
+    ['q'] = L,
+    ['r'] = L,
+    ['s'] = L,
+    ['t'] = L,
+    ['u'] = L,
+    ['v'] = L,
+    ['w'] = L,
+    ['x'] = L,
+    ['y'] = L,
+    ['z'] = L,
+    ['A'] = L,
+    ['B'] = L,
+    ['C'] = L,
+    ['D'] = L,
+    ['E'] = L,
+    ['F'] = L,
+    ['G'] = L,
+    ['H'] = L,
+    ['I'] = L,
+    ['J'] = L,
+    ['K'] = L,
+    ['L'] = L,
+    ['M'] = L,
+    ['N'] = L,
+    ['O'] = L,
+    ['P'] = L,
+    ['Q'] = L,
+    ['R'] = L,
+    ['S'] = L,
+    ['T'] = L,
+    ['U'] = L,
+    ['V'] = L,
+    ['W'] = L,
+    ['X'] = L,
+    ['Y'] = L,
+    ['Z'] = L,
+    ['_'] = L,
+    ['$'] = P,
+    ['.'] = P,
+    ['-'] = CLASS_SUFFIX,
 };
+/* clang-format on */
 #undef D
 #undef L
 #undef P
@@ -53,8 +116,8 @@ const char *string_end(Reader *r, const char *at) {
 
 const char *balanced_end(Reader *r, const char *at) {
     static const uint8_t interesting[256] = {
-        ['<'] = 1, ['('] = 1, ['['] = 1, ['{'] = 1, ['>'] = 2, [')'] = 2, [']'] = 2, ['}'] = 2,
-        ['"'] = 3, ['-'] = 4, ['/'] = 5, [0] = 6,
+        ['<'] = 1, ['('] = 1, ['['] = 1, ['{'] = 1, ['>'] = 2, [')'] = 2,
+        [']'] = 2, ['}'] = 2, ['"'] = 3, ['-'] = 4, ['/'] = 5, [0] = 6,
     };
     const char *open[LIMIT_NESTING];
     unsigned depth = 0;
@@ -125,8 +188,7 @@ const char *balanced_end(Reader *r, const char *at) {
 static bool is_plain(Str text) {
     const char *at = text.data, *end = at + text.size;
     for (char before = 0; at < end; before = *at++)
-        if ((unsigned char)*at <= '/' &&
-            ((unsigned char)*at < ' ' || (*at == before && (*at == ' ' || *at == '/'))))
+        if ((unsigned char)*at <= '/' && ((unsigned char)*at < ' ' || (*at == before && (*at == ' ' || *at == '/'))))
             return false;
     return true;
 }

@@ -117,10 +117,10 @@ static bool connect_late(Reader *r, const Fixup *fixup, const Region *region) {
     const Block *defined_in = value->is_result ? ((const Op *)value->owner)->block : value->owner;
     bool graph = !region->op || !region->op->row || (region->op->row->traits & GRAPH); /* may come in any order */
     if (!graph && use->block == defined_in)
-        return fail(r, text_at(r, fixup->ref.at), "'%%%.*s' is used before it is defined at line %u",
-                    STR_ARG(fixup->ref.name->text),
-                    source_place(r->source, value->is_result ? ((const Op *)value->owner)->offset
-                                                             : defined_in->offset).line);
+        return fail(
+            r, text_at(r, fixup->ref.at), "'%%%.*s' is used before it is defined at line %u",
+            STR_ARG(fixup->ref.name->text),
+            source_place(r->source, value->is_result ? ((const Op *)value->owner)->offset : defined_in->offset).line);
     return connect(r, fixup->ref, fixup->op, fixup->operand, fixup->type);
 }
 

@@ -188,14 +188,14 @@ bool read_partitions(Reader *r, Draft *draft, bool specialized) {
             return fail(r, r->p, "expected num_warps(N)");
         if (specialized && r->pending.count - draft->pending_mark != op->operand_count)
             return fail(r, at, "partition %lld has %u argument%s for %u captured value%s", (long long)expected,
-                        r->pending.count - draft->pending_mark,
-                        r->pending.count - draft->pending_mark == 1 ? "" : "s", op->operand_count,
-                        op->operand_count == 1 ? "" : "s");
+                        r->pending.count - draft->pending_mark, r->pending.count - draft->pending_mark == 1 ? "" : "s",
+                        op->operand_count, op->operand_count == 1 ? "" : "s");
         for (uint32_t i = 0; specialized && i < op->operand_count; i++) {
             PendingArg arg = r->pending.items[draft->pending_mark + i];
             const Value *captured = op->operands[i];
             if (captured && type_agree(r->module, arg.type, captured->type) == DIFFER)
-                return fail(r, text_at(r, arg.at), "argument '%%%.*s' has type %.*s, but the captured '%%%.*s' has type %.*s",
+                return fail(r, text_at(r, arg.at),
+                            "argument '%%%.*s' has type %.*s, but the captured '%%%.*s' has type %.*s",
                             STR_ARG(arg.name->text), STR_ARG(arg.type->text), STR_ARG(captured->name->text),
                             STR_ARG(captured->type->text));
         }

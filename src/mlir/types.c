@@ -182,7 +182,7 @@ static const Type *read_function_type(Reader *r) {
 
 /* Whose parameters start with a shape and an element type. */
 static bool has_shape(Str name) {
-    static const char *const shaped[] = {"tt.ptr",        "ttg.memdesc", "tt.memdesc", "triton_gpu.memdesc",
+    static const char *const shaped[] = {"tt.ptr",        "ttg.memdesc",           "tt.memdesc", "triton_gpu.memdesc",
                                          "tt.tensordesc", "ttng.tensordesc_im2col"};
     for (size_t i = 0; i < sizeof shaped / sizeof *shaped; i++)
         if (str_is(name, shaped[i]))
@@ -322,8 +322,11 @@ const Type *read_type(Reader *r) {
         static const struct {
             const char *name;
             TypeKind kind;
-        } heads[] = {{"tensor", TYPE_TENSOR}, {"vector", TYPE_VECTOR}, {"memref", TYPE_MEMREF},
-                     {"complex", TYPE_COMPLEX}, {"tuple", TYPE_TUPLE}};
+        } heads[] = {{"tensor", TYPE_TENSOR},
+                     {"vector", TYPE_VECTOR},
+                     {"memref", TYPE_MEMREF},
+                     {"complex", TYPE_COMPLEX},
+                     {"tuple", TYPE_TUPLE}};
         good = false;
         for (size_t i = 0; !good && i < sizeof heads / sizeof *heads; i++)
             if (str_is(name, heads[i].name)) {

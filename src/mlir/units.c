@@ -1,6 +1,7 @@
 /* Cutting a file into units, line by line, before anything is parsed.
  *
- * `// -----` parts the modules of a test file, and `//--- name` the files in one. A pass log (MLIR_ENABLE_DUMP) has a line
+ * `// -----` parts the modules of a test file, and `//--- name` the files in one. A pass log (MLIR_ENABLE_DUMP) has a
+ * line
  * `// -----// IR Dump After Pass (argument) ('builtin.module' operation) //----- //` before each dump,
  * and other text in between; where two dumps follow each other without such a line, an alias that is
  * defined a second time, or a second module, starts the next unit. */
@@ -90,7 +91,7 @@ static Str alias_name(Str line) {
     while (size < line.size && line.data[size] != ' ' && line.data[size] != '=')
         size++;
     return size + 1 < line.size && line.data[size] == ' ' && line.data[size + 1] == '=' ? (Str){line.data, size}
-                                                                                      : (Str){0};
+                                                                                        : (Str){0};
 }
 
 /* `module {`, `module attributes`, `module @name` */
