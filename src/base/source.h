@@ -9,7 +9,7 @@
 
 typedef struct Source {
     char *name;
-    char *data; /* followed by at least one zero byte */
+    char *data; /* followed by 16 zero bytes */
     size_t size;
     uint32_t *line_starts; /* made when a line is first asked for */
     uint32_t line_count;

@@ -77,7 +77,10 @@ typedef struct Successor {
     uint16_t operands; /* how many it is handed */
 } Successor;
 
-enum { ROW_CACHE = 256 };
+enum {
+    READ_AHEAD = 8, /* bytes behind the text that may be looked at */
+    ROW_CACHE = 256,
+};
 typedef struct RowCache {
     Str name;
     const OpRow *row;
@@ -115,6 +118,7 @@ typedef struct Reader {
     STACK(Str) slices;
     STACK(Successor) successors;
     STACK(const Attr *) numbered_locations; /* loc(#locN) by N; NULL where not seen */
+    Name *recent_names[1 << 10];
     RowCache rows[ROW_CACHE];
     const Type *fixed[MAX_FIXED_TYPES]; /* by Slot.fixed; NULL until asked for */
     const Attr *dict_guess[OP_COUNT];   /* the dictionary that the last op of the kind had */

@@ -281,8 +281,10 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
                   .labels = 1,
                   .last_labels = 1};
     r->base = source->data + unit->begin;
-    if (unit->end != source->size) /* the text must end in a zero byte */
-        r->base = arena_copy(&module->arena, r->base, size);
+    if (unit->end != source->size) { /* the text must end in a zero byte */
+        char *copy = arena_zalloc(&module->arena, size + READ_AHEAD);
+        r->base = memcpy(copy, r->base, size);
+    }
     r->p = r->base;
     r->end = r->base + size;
     const char *zero = memchr(r->base, 0, size);

@@ -24,6 +24,21 @@ bool bind_values(Reader *r, Name *name, Value *first, uint32_t count, uint32_t a
                           source_place(r->source, offset).line);
 }
 
+/* The name of a value. One that was met lately is found by a few of its bytes. */
+static Name *value_name(Reader *r, Str text) {
+    uint64_t tail;
+    if (text.size >= 8) {
+        memcpy(&tail, text.data + text.size - 8, 8);
+    } else {
+        memcpy(&tail, text.data, 8); /* the text is followed by READ_AHEAD bytes at least */
+        tail &= (1ull << 8 * text.size) - 1;
+    }
+    Name **cached = &r->recent_names[tail * 0x9e3779b97f4a7c15u >> 54];
+    if (!*cached || !str_equal((*cached)->text, text))
+        *cached = name_intern(r->module, &r->module->values, text);
+    return *cached;
+}
+
 bool read_operand_ref(Reader *r, OperandRef *ref) {
     if (!next_is(r, '%'))
         return mismatch(r, "an operand");
@@ -31,7 +46,7 @@ bool read_operand_ref(Reader *r, OperandRef *ref) {
     Str text = take_suffix(r);
     if (!text.size)
         return fail(r, start, "expected a name after '%%'");
-    *ref = (OperandRef){.name = name_intern(r->module, &r->module->values, text), .at = offset_of(r, start)};
+    *ref = (OperandRef){.name = value_name(r, text), .at = offset_of(r, start)};
     if (*r->p == '#' && is_class(r->p[1], CLASS_DIGIT)) {
         int64_t number;
         r->p++;
