@@ -151,14 +151,13 @@ bool check_op(Reader *r, Op *op, uint32_t operand_mark) {
             if (!check_result(r, op, result, &op->results[slot + i], i, operand_mark))
                 return false;
     }
+    Value **values = op->operands;
     for (unsigned slot = 0; spread && slot < row->operand_count; slot++) {
-        if (row->operands[slot].rule == TYPE_ANY)
-            continue;
-        uint32_t count;
-        Value **values = op_operands_at(op, slot, &count);
-        for (uint32_t i = 0; i < count; i++)
+        uint32_t count = op->segments ? op->segments[slot] : 1;
+        for (uint32_t i = 0; row->operands[slot].rule != TYPE_ANY && i < count; i++)
             if (!check_value(r, op, &row->operands[slot], values[i], i, operand_mark, (int)slot))
                 return false;
+        values += count;
     }
     return true;
 }

@@ -147,6 +147,8 @@ static inline const char *text_at(const Reader *r, uint32_t offset) {
 /* ---- reader.c ---- */
 /* Report an error; always false. */
 bool fail(Reader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same for a zero byte in the text, which ends it there. */
+bool fail_at_zero(Reader *r, const char *at);
 void note(Reader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Remember that `expected` would have had to stand here; always false. */
 bool mismatch(Reader *r, const char *expected);

@@ -219,6 +219,8 @@ bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
      * of the regions to come. */
     for (; token_end = r->p, r->p < end && (skip_space(r), r->p < end);) {
         char c = *r->p;
+        if (c == 0)
+            return fail_at_zero(r, r->p);
         if (c == '^') {
             const char *label = r->p++;
             Str text = take_suffix(r);

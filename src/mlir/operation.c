@@ -262,6 +262,8 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
         return read_generic(r, op, name_mark);
     }
     op->name = take_id(r);
+    if (*r->p == 0 && r->p < r->end)
+        return fail_at_zero(r, r->p);
     if (!op->name.size && r->brackets_broken)
         return !(r->failed = true); /* the rest of what a missing bracket has spoiled */
     if (!op->name.size)

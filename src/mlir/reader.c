@@ -35,6 +35,15 @@ bool fail(Reader *r, const char *at, const char *format, ...) {
     return false;
 }
 
+bool fail_at_zero(Reader *r, const char *at) {
+    fail(r, at, "a zero byte is no text");
+    if (!r->quiet) {
+        r->brackets_broken = true;
+        r->end = at; /* what comes behind it is not looked at */
+    }
+    return false;
+}
+
 void note(Reader *r, const char *at, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
@@ -164,6 +173,8 @@ static void read_items(Reader *r) {
             good = read_alias(r);
         else if (*start == '{' && start[1] == '-' && start[2] == '#')
             good = read_metadata(r);
+        else if (*start == 0)
+            good = fail_at_zero(r, start);
         else if (*start == '}')
             good = r->brackets_broken || fail(r, start, "this '}' closes nothing");
         else
@@ -287,11 +298,7 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
     }
     r->p = r->base;
     r->end = r->base + size;
-    const char *zero = memchr(r->base, 0, size);
-    if (zero)
-        fail(r, zero, "a zero byte is no text");
-    else
-        read_items(r);
+    read_items(r);
     Region top = {0};
     leave_region(r, &top, 0, 0, true);
     settle_late_checks(r);

@@ -107,6 +107,10 @@ const char *string_end(Reader *r, const char *at) {
     for (const char *q = at + 1; q < r->end && *q != '\n'; q++) {
         if (*q == '"')
             return q + 1;
+        if (*q == 0) {
+            fail_at_zero(r, q);
+            return NULL;
+        }
         if (*q == '\\' && q + 1 < r->end)
             q++;
     }
@@ -177,7 +181,8 @@ const char *balanced_end(Reader *r, const char *at) {
                 fail(r, open[depth - 1], "this '%c' is never closed", *open[depth - 1]);
                 return NULL;
             }
-            break;
+            fail_at_zero(r, q);
+            return NULL;
         default:
             break;
         }
