@@ -205,131 +205,161 @@ static bool try_types(Reader *r) {
     return good;
 }
 
+/* An op that is being read without knowing its form. */
+typedef struct Loose {
+    Op *op;
+    const char *start, *end; /* of its text; the end as op_extent found it */
+    const char *arrow;       /* behind its last `->` outside brackets */
+    unsigned depth;          /* of parentheses and square brackets */
+    uint32_t operand_mark, pending_mark, successor_mark;
+} Loose;
+
+static bool is_bound(const Reader *r, const OperandRef *ref) {
+    return ref->name->bound && ref->name->scope == r->scope;
+}
+
+/* At the brace of a region. A name before it that means nothing yet is an argument of it: `for %i in ...`. */
+static bool read_loose_region(Reader *r, Loose *loose) {
+    Op *op = loose->op;
+    if (!op->region_count) {
+        uint32_t kept = loose->operand_mark;
+        for (uint32_t i = loose->operand_mark; i < r->operands.count; i++) {
+            OperandRef ref = r->operands.items[i];
+            if (is_bound(r, &ref))
+                r->operands.items[kept++] = ref;
+            else
+                PUSH(r, r->pending) = (PendingArg){.name = ref.name, .at = ref.at};
+        }
+        r->operands.count = kept;
+        if (!make_operands(r, op, loose->operand_mark, r->notes.count))
+            return false;
+    }
+    uint32_t mark = op->region_count ? r->pending.count : loose->pending_mark;
+    return read_region(r, op, add_region(r, op), mark, false);
+}
+
+/* At the brace of a dictionary, or of something else that is passed over. */
+static bool read_loose_dict(Reader *r, Loose *loose) {
+    const char *open = r->p;
+    if (loose->depth == 0 && !loose->op->dict) {
+        r->quiet = true;
+        loose->op->dict = read_dict(r);
+        r->quiet = r->failed = false;
+        if (loose->op->dict)
+            return true;
+    }
+    const char *close = balanced_end(r, open);
+    r->p = close ? close : open;
+    return close != NULL;
+}
+
+/* `%x`; in parentheses, and followed by `:` or `=`, an argument of the regions to come. */
+static bool read_loose_operand(Reader *r, Loose *loose) {
+    OperandRef ref;
+    if (!read_operand_ref(r, &ref))
+        return false;
+    const char *after = r->p;
+    bool argument = loose->depth > 0 && (next_is(r, '=') || *r->p == ':') && !is_bound(r, &ref);
+    r->p = after;
+    if (argument)
+        PUSH(r, r->pending) = (PendingArg){.name = ref.name, .at = ref.at};
+    else if (!loose->op->region_count)
+        PUSH(r, r->operands) = ref;
+    return true;
+}
+
+static void read_loose_successor(Reader *r, Loose *loose) {
+    const char *start = r->p++;
+    Str text = take_suffix(r);
+    if (!text.size || loose->depth || !loose->op->block)
+        return;
+    Name *label = name_intern(r->module, &r->module->labels, text);
+    Block *block = block_named(r, loose->op->block->region, label, offset_of(r, start));
+    PUSH(r, r->successors) = (Successor){block, 0};
+}
+
+/* `loc(...)`: 1 if it ends the op, and so belongs to it like any other's; 0 if it is passed over; -1 for an error. */
+static int pass_location(Reader *r, const Loose *loose) {
+    const char *at = r->p, *close = balanced_end(r, at + 3);
+    if (!close)
+        return -1;
+    r->p = close;
+    skip_space(r);
+    bool last = r->p >= loose->end;
+    r->p = last ? at : close;
+    return last;
+}
+
+/* One word or bracket. */
+static bool read_loose_word(Reader *r, Loose *loose) {
+    char c = *r->p;
+    if (c == '{')
+        return is_region(r, r->p) ? read_loose_region(r, loose) : read_loose_dict(r, loose);
+    if (c == '%')
+        return read_loose_operand(r, loose);
+    if (c == '"' || c == '<') {
+        const char *close = c == '"' ? string_end(r, r->p) : balanced_end(r, r->p);
+        r->p = close ? close : r->p;
+        return close != NULL;
+    }
+    if (c == 0)
+        return fail_at_zero(r, r->p);
+    if (c == '^') {
+        read_loose_successor(r, loose);
+    } else if (c == '-' && r->p[1] == '>') {
+        r->p += 2;
+        loose->arrow = loose->depth ? loose->arrow : r->p;
+    } else {
+        loose->depth += c == '(' || c == '[';
+        loose->depth -= (c == ')' || c == ']') && loose->depth;
+        r->p++;
+        while (is_class(c, CLASS_ID) && is_class(*r->p, CLASS_SUFFIX))
+            r->p++;
+    }
+    return true;
+}
+
 bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
-    const char *end = op_extent(r, start);
+    Loose loose = {.op = op,
+                   .start = start,
+                   .end = op_extent(r, start),
+                   .operand_mark = r->operands.count,
+                   .pending_mark = r->pending.count,
+                   .successor_mark = r->successors.count};
     if (r->failed)
         return false;
-    uint32_t operand_mark = r->operands.count, note_mark = r->notes.count, pending_mark = r->pending.count;
-    uint32_t successor_mark = r->successors.count;
-    const char *arrow = NULL, *token_end = r->p;
-    unsigned depth = 0;
     op->row = NULL; /* its columns do not describe what stands here */
-
-    /* First the words and brackets outside braces. A name that is written `%x:` or `%x =` is an argument
-     * of the regions to come. */
-    for (; token_end = r->p, r->p < end && (skip_space(r), r->p < end);) {
-        char c = *r->p;
-        if (c == 0)
-            return fail_at_zero(r, r->p);
-        if (c == '^') {
-            const char *label = r->p++;
-            Str text = take_suffix(r);
-            if (text.size && depth == 0 && op->block) {
-                Name *name = name_intern(r->module, &r->module->labels, text);
-                Block *block = block_named(r, op->block->region, name, offset_of(r, label));
-                PUSH(r, r->successors) = (Successor){block, 0};
-            }
-        } else if (c == '"') {
-            const char *close = string_end(r, r->p);
-            if (!close)
-                return false;
-            r->p = close;
-        } else if (c == '{') {
-            const char *close;
-            if (is_region(r, r->p)) {
-                /* A name that means nothing yet is an argument of the region: `for %i in ...`. */
-                uint32_t kept = operand_mark;
-                for (uint32_t i = operand_mark; !op->region_count && i < r->operands.count; i++) {
-                    OperandRef ref = r->operands.items[i];
-                    if (ref.name->bound && ref.name->scope == r->scope)
-                        r->operands.items[kept++] = ref;
-                    else
-                        PUSH(r, r->pending) = (PendingArg){.name = ref.name, .at = ref.at};
-                }
-                if (!op->region_count)
-                    r->operands.count = kept;
-                if (!op->operands && !make_operands(r, op, operand_mark, note_mark))
-                    return false;
-                Region *region = add_region(r, op);
-                uint32_t args = r->pending.count;
-                if (!read_region(r, op, region, op->region_count == 1 ? pending_mark : args, false))
-                    return false;
-            } else {
-                r->quiet = true;
-                const char *open = r->p;
-                const Attr *dict = depth == 0 && !op->dict ? read_dict(r) : NULL;
-                r->quiet = r->failed = false;
-                if (dict)
-                    op->dict = dict;
-                else if ((close = balanced_end(r, open)))
-                    r->p = close;
-                else
-                    return false;
-            }
-        } else if (c == '%') {
-            OperandRef ref;
-            if (!read_operand_ref(r, &ref))
-                return false;
-            const char *after = r->p;
-            bool argument =
-                depth > 0 && (next_is(r, '=') || *r->p == ':') && !(ref.name->bound && ref.name->scope == r->scope);
-            r->p = after;
-            if (argument)
-                PUSH(r, r->pending) = (PendingArg){.name = ref.name, .at = ref.at};
-            else if (!op->operands)
-                PUSH(r, r->operands) = ref;
-        } else if (c == '-' && r->p[1] == '>') {
-            r->p += 2;
-            if (depth == 0)
-                arrow = r->p;
-        } else if (c == '<') {
-            const char *close = balanced_end(r, r->p);
-            if (!close)
-                return false;
-            r->p = close;
-        } else if (depth == 0 && location_follows(r) && r->p > start) {
-            /* A location at the end belongs to the op like any other's. */
-            const char *close = balanced_end(r, r->p + 3), *at = r->p;
-            if (!close)
-                return false;
-            r->p = close;
-            skip_space(r);
-            if (r->p >= end) {
-                r->p = at;
-                break;
-            }
-            r->p = close;
-        } else {
-            if (c == '(' || c == '[')
-                depth++;
-            else if ((c == ')' || c == ']') && depth)
-                depth--;
-            r->p++;
-            if (is_class(c, CLASS_ID))
-                while (is_class(*r->p, CLASS_SUFFIX))
-                    r->p++;
-        }
+    const char *text_end;
+    for (;;) {
+        text_end = r->p;
+        skip_space(r);
+        if (r->p >= loose.end)
+            break;
+        int location = loose.depth == 0 && location_follows(r) ? pass_location(r, &loose) : 0;
+        if (location > 0)
+            break;
+        if (location < 0 || !read_loose_word(r, &loose))
+            return false;
     }
-    const char *text_end = token_end;
     op_extra(r->module, op)->text = str_between(start, text_end);
-
-    if (!op->operands && !make_operands(r, op, operand_mark, note_mark))
+    if (!op->region_count && !make_operands(r, op, loose.operand_mark, r->notes.count))
         return false;
-    r->pending.count = pending_mark;
+    r->pending.count = loose.pending_mark;
+    keep_successors(r, op, loose.successor_mark);
+
     uint32_t named = 0, types_mark = r->types.count;
     for (uint32_t i = name_mark; i < r->names.count; i++)
         named += r->names.items[i].count;
-    if (arrow && named) {
-        r->p = arrow;
+    if (loose.arrow && named) {
+        r->p = loose.arrow;
         if (!try_types(r) || r->types.count - types_mark != named)
             r->types.count = types_mark;
     }
     while (r->types.count - types_mark < named)
         PUSH(r, r->types) = NULL;
-    keep_successors(r, op, successor_mark);
     bool good = make_results(r, op, name_mark, r->types.items + types_mark, named);
     r->types.count = types_mark;
-    r->operands.count = operand_mark;
+    r->operands.count = loose.operand_mark;
     r->p = text_end;
     return good;
 }

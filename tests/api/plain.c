@@ -1,0 +1,337 @@
+/* A program as somebody outside this tree would write it: the public header, the shared library, nothing else. It goes
+ * once through everything that weir/weir.h offers. Exit status 0 if all is as it should be, else 1 and what is not. */
+#include <weir/weir.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            failures++;                                                                            \
+        }                                                                                          \
+    } while (0)
+
+static int same(weir_string string, const char *expected) {
+    return string.size == strlen(expected) && memcmp(string.data, expected, string.size) == 0;
+}
+
+/* ---- Printing into a buffer -------------------------------------------------------------------- */
+
+typedef struct Buffer {
+    char data[8192];
+    size_t size;
+} Buffer;
+
+static int append(void *to, const char *data, size_t size) {
+    Buffer *buffer = to;
+    if (sizeof buffer->data - buffer->size <= size)
+        return 1;
+    memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
+    buffer->data[buffer->size] = 0;
+    return 0;
+}
+
+static int refuse(void *to, const char *data, size_t size) {
+    (void)to, (void)data, (void)size;
+    return 1;
+}
+
+/* ---- A kernel ---------------------------------------------------------------------------------- */
+
+static const char kernel[] = "#blocked = #ttg.blocked<{sizePerThread = [1], order = [0]}>\n"
+                             "module attributes {\"ttg.num-warps\" = 4 : i32} {\n"
+                             "  tt.func public @kernel(%p: tensor<4x!tt.ptr<f32>, #blocked>, %c: i1) {\n"
+                             "    %0 = tt.load %p evictionPolicy = evict_last : tensor<4x!tt.ptr<f32>, #blocked>\n"
+                             "    scf.if %c {\n"
+                             "      tt.store %p, %0 : tensor<4x!tt.ptr<f32>, #blocked>\n"
+                             "    }\n"
+                             "    my.op %0\n"
+                             "    tt.return\n"
+                             "  }\n"
+                             "}\n";
+
+static const char kernel_generic[] =
+    "#blocked = #ttg.blocked<{sizePerThread = [1], order = [0]}>\n"
+    "\"builtin.module\"() ({\n"
+    "  \"tt.func\"() <{function_type = (tensor<4x!tt.ptr<f32>, #blocked>, i1) -> (), sym_name = \"kernel\", "
+    "sym_visibility = \"public\"}> ({\n"
+    "  ^bb0(%p: tensor<4x!tt.ptr<f32>, #blocked>, %c: i1):\n"
+    "    %0 = \"tt.load\"(%p) <{evict = 3 : i32, operandSegmentSizes = array<i32: 1, 0, 0>}> : "
+    "(tensor<4x!tt.ptr<f32>, #blocked>) -> tensor<4xf32, #blocked>\n"
+    "    \"scf.if\"(%c) ({\n"
+    "      \"tt.store\"(%p, %0) : (tensor<4x!tt.ptr<f32>, #blocked>, tensor<4xf32, #blocked>) -> ()\n"
+    "      \"scf.yield\"() : () -> ()\n"
+    "    }, {}) : (i1) -> ()\n"
+    "    \"my.op\"(%0) : (tensor<4xf32, #blocked>) -> ()\n"
+    "    \"tt.return\"() : () -> ()\n"
+    "  }) : () -> ()\n"
+    "}) {\"ttg.num-warps\" = 4 : i32} : () -> ()\n";
+
+static void look_at_ops(weir_module *module) {
+    static const struct {
+        const char *name, *parent;
+        uint32_t line;
+        int known, implicit;
+    } expected[] = {
+        {"builtin.module", NULL, 2, 1, 0}, {"tt.func", "builtin.module", 3, 1, 0},
+        {"tt.load", "tt.func", 4, 1, 0},   {"scf.if", "tt.func", 5, 1, 0},
+        {"tt.store", "scf.if", 6, 1, 0},   {"scf.yield", "scf.if", 7, 1, 1},
+        {"my.op", "tt.func", 8, 0, 0},     {"tt.return", "tt.func", 9, 1, 0},
+    };
+    const weir_op *load = NULL, *store = NULL, *op = weir_first_op(module);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        CHECK(op);
+        if (!op)
+            return;
+        CHECK(same(weir_op_name(op), expected[i].name));
+        CHECK(weir_op_line(module, op) == expected[i].line);
+        CHECK(!weir_op_known(op) == !expected[i].known);
+        CHECK(!weir_op_implicit(op) == !expected[i].implicit);
+        const weir_op *parent = weir_op_parent(op);
+        CHECK(!parent == !expected[i].parent);
+        CHECK(!parent || same(weir_op_name(parent), expected[i].parent));
+        load = same(weir_op_name(op), "tt.load") ? op : load;
+        store = same(weir_op_name(op), "tt.store") ? op : store;
+        op = weir_next_op(module, op);
+    }
+    CHECK(!op);
+
+    CHECK(weir_operand_count(load) == 1);
+    CHECK(weir_result_count(load) == 1);
+    CHECK(weir_region_count(load) == 0);
+    CHECK(weir_region_count(weir_op_parent(store)) == 2);
+    CHECK(same(weir_value_name(weir_operand(load, 0)), "p"));
+    CHECK(!weir_value_definition(weir_operand(load, 0)));
+    CHECK(!weir_operand(load, 1));
+    CHECK(!weir_result(load, 1));
+    CHECK(same(weir_value_name(weir_result(load, 0)), "0"));
+    CHECK(same(weir_value_type(weir_result(load, 0)), "tensor<4xf32, #blocked>"));
+    CHECK(weir_operand(store, 1) == weir_result(load, 0));
+    CHECK(weir_value_definition(weir_operand(store, 1)) == load);
+    CHECK(same(weir_attribute(load, "evict"), "evict_last"));
+    CHECK(!weir_attribute(load, "cache").data);
+    CHECK(same(weir_attribute(weir_first_op(module), "ttg.num-warps"), "4 : i32"));
+}
+
+static void read_a_kernel(weir_context *weir) {
+    weir_file *file = weir_open_buffer(weir, "kernel.ttgir", kernel, sizeof kernel - 1);
+    CHECK(file);
+    if (!file)
+        return;
+    CHECK(strcmp(weir_file_name(file), "kernel.ttgir") == 0);
+    CHECK(weir_file_size(file) == sizeof kernel - 1);
+    CHECK(!weir_file_is_pass_log(file));
+    CHECK(weir_module_count(file) == 1);
+
+    weir_module *module = weir_parse(file, 0, 0);
+    CHECK(module);
+    CHECK(weir_module_ok(module));
+    CHECK(weir_module_ops(module) == 7); /* those of the text */
+    CHECK(weir_module_unknown_ops(module) == 1);
+    CHECK(weir_module_memory(module) > 0);
+    CHECK(weir_error_count(module) == 0);
+    CHECK(weir_note_count(module) == 1);
+    CHECK(weir_diagnostic_count(module) == 1);
+    weir_diagnostic note = weir_diagnostic_at(module, 0);
+    CHECK(note.severity == WEIR_NOTE);
+    CHECK(note.line == 8 && note.column == 5);
+    CHECK(strcmp(note.message, "my.op is not in the op table; it is kept as it is written") == 0);
+    CHECK(strcmp(note.excerpt, "        my.op %0\n        ^\n") == 0);
+
+    look_at_ops(module);
+
+    Buffer buffer = {.size = 0};
+    CHECK(weir_print(module, WEIR_AS_WRITTEN, append, &buffer) == 0);
+    CHECK(strcmp(buffer.data, kernel) == 0);
+    buffer.size = 0;
+    CHECK(weir_print(module, WEIR_GENERIC, append, &buffer) == 0);
+    CHECK(strcmp(buffer.data, kernel_generic) == 0);
+    CHECK(weir_print(module, WEIR_GENERIC, refuse, NULL) == -1);
+    weir_module_free(module);
+
+    /* The same text again, with the unknown op as an error. */
+    module = weir_parse(file, 0, WEIR_STRICT);
+    CHECK(module);
+    CHECK(!weir_module_ok(module));
+    CHECK(weir_error_count(module) == 1);
+    CHECK(strcmp(weir_diagnostic_at(module, 0).message, "my.op is not in the op table") == 0);
+    weir_module_free(module);
+
+    CHECK(!weir_parse(file, 1, 0));
+    CHECK(strcmp(weir_error(weir), "there is no such module") == 0);
+    weir_close(file);
+}
+
+/* ---- What is wrong with a text ----------------------------------------------------------------- */
+
+static void read_a_broken_text(weir_context *weir) {
+    static const char text[] = "module {\n"
+                               "  tt.func @f(%x: i32) {\n"
+                               "    %0 = tt.splat %x : f32 -> tensor<4xf32>\n"
+                               "    my.op\n"
+                               "    \"use\"(%y) : (i32) -> ()\n"
+                               "    tt.return\n"
+                               "  }\n"
+                               "}\n";
+    weir_file *file = weir_open_buffer(weir, "broken.mlir", text, sizeof text - 1);
+    weir_module *module = file ? weir_parse(file, 0, 0) : NULL;
+    CHECK(module);
+    if (!module)
+        return;
+    static const weir_diagnostic expected[] = {
+        {WEIR_ERROR, 3, 19, "'%x' is used as f32 but has type i32",
+         "        %0 = tt.splat %x : f32 -> tensor<4xf32>\n"
+         "                      ^\n"},
+        {WEIR_NOTE, 4, 5, "my.op is not in the op table; it is kept as it is written",
+         "        my.op\n"
+         "        ^\n"},
+        {WEIR_ERROR, 5, 11, "'%y' is not defined",
+         "        \"use\"(%y) : (i32) -> ()\n"
+         "              ^\n"},
+    };
+    enum { COUNT = sizeof expected / sizeof *expected };
+    CHECK(!weir_module_ok(module));
+    CHECK(weir_error_count(module) == 2);
+    CHECK(weir_note_count(module) == 1);
+    CHECK(weir_diagnostic_count(module) == COUNT);
+    for (size_t i = 0; i < COUNT && i < weir_diagnostic_count(module); i++) {
+        weir_diagnostic found = weir_diagnostic_at(module, i);
+        CHECK(found.severity == expected[i].severity);
+        CHECK(found.line == expected[i].line);
+        CHECK(found.column == expected[i].column);
+        CHECK(strcmp(found.message, expected[i].message) == 0);
+        CHECK(strcmp(found.excerpt, expected[i].excerpt) == 0);
+    }
+    /* What could be read can be looked at. */
+    size_t count = 0;
+    for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(module, op))
+        count++;
+    CHECK(count > 0);
+    weir_module_free(module);
+    weir_close(file);
+}
+
+/* ---- Several modules --------------------------------------------------------------------------- */
+
+static void read_several_modules(weir_context *weir) {
+    static const char split[] = "tt.func private @first()\n"
+                                "// -----\n"
+                                "tt.func private @second()\n"
+                                "tt.func private @third()\n";
+    weir_file *file = weir_open_buffer(weir, "split.mlir", split, sizeof split - 1);
+    CHECK(file);
+    CHECK(!weir_file_is_pass_log(file));
+    CHECK(weir_module_count(file) == 2);
+    /* Modules are their own: in any order, at the same time. */
+    weir_module *second = weir_parse(file, 1, 0), *first = weir_parse(file, 0, 0);
+    CHECK(first && second);
+    CHECK(weir_module_ops(first) == 1);
+    CHECK(weir_module_ops(second) == 2);
+    CHECK(weir_module_info_of(file, 1).line == 3);
+    CHECK(weir_module_info_of(file, 1).size == strlen(split) - strlen("tt.func private @first()\n// -----\n"));
+    weir_module_free(first);
+    const weir_op *op = weir_next_op(second, weir_first_op(second));
+    CHECK(op && same(weir_attribute(op, "sym_name"), "@third"));
+    CHECK(!weir_next_op(second, op));
+    weir_module_free(second);
+    weir_close(file);
+
+    static const char log[] =
+        "// -----// IR Dump Before TritonGPUPipeline (tritongpu-pipeline) ('builtin.module' operation) //----- //\n"
+        "module {\n"
+        "}\n"
+        "some noise\n"
+        "// -----// IR Dump After TritonGPUPipeline (tritongpu-pipeline) ('builtin.module' operation) //----- //\n"
+        "module {\n"
+        "}\n";
+    file = weir_open_buffer(weir, "passes.log", log, sizeof log - 1);
+    CHECK(file);
+    CHECK(weir_file_is_pass_log(file));
+    CHECK(weir_module_count(file) == 2);
+    for (size_t i = 0; i < 2; i++) {
+        weir_module_info info = weir_module_info_of(file, i);
+        CHECK(same(info.when, i ? "After" : "Before"));
+        CHECK(same(info.pass, "TritonGPUPipeline"));
+        CHECK(same(info.argument, "tritongpu-pipeline"));
+        CHECK(info.header.size > 0);
+        CHECK(info.line == (i ? 6 : 2));
+        weir_module *module = weir_parse(file, i, 0);
+        CHECK(module && weir_module_ok(module));
+        weir_module_free(module);
+    }
+    weir_close(file);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------- */
+
+static void open_files(weir_context *weir) {
+    CHECK(!weir_open(weir, "/nonexistent/kernel.ttgir"));
+    CHECK(strcmp(weir_error(weir), "No such file or directory") == 0);
+
+    char path[] = "/tmp/weir-plain-XXXXXX";
+    int descriptor = mkstemp(path);
+    FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    CHECK(out);
+    if (!out)
+        return;
+    fputs(kernel, out);
+    fclose(out);
+    weir_file *file = weir_open(weir, path);
+    remove(path);
+    CHECK(file);
+    CHECK(weir_file_size(file) == sizeof kernel - 1);
+    weir_module *module = weir_parse(file, 0, 0);
+    CHECK(module && weir_module_ok(module));
+    weir_module_free(module);
+    weir_close(file);
+
+    file = weir_open_buffer(weir, "empty", "", 0);
+    CHECK(file);
+    CHECK(weir_module_count(file) == 1);
+    module = weir_parse(file, 0, 0);
+    CHECK(module && weir_module_ok(module));
+    CHECK(!weir_first_op(module));
+    weir_module_free(module);
+    weir_close(file);
+
+    weir_close(NULL);
+    weir_module_free(NULL);
+}
+
+/* ---- The op table ------------------------------------------------------------------------------ */
+
+static void look_at_the_table(void) {
+    CHECK(weir_table_size() > 500);
+    for (size_t i = 0; i < weir_table_size(); i++) {
+        weir_table_row row = weir_table_at(i);
+        CHECK(row.name && row.operands && row.attributes && row.results && row.formats && row.formats[0]);
+        if (strcmp(row.name, "arith.cmpi") == 0) {
+            CHECK(strcmp(row.operands, "lhs rhs:same(lhs)") == 0);
+            CHECK(strcmp(row.attributes, "predicate=enum.CmpIPredicate") == 0);
+            CHECK(strcmp(row.results, "result:i1(lhs)") == 0);
+            CHECK(strcmp(row.formats[0], "$predicate , $lhs , $rhs attr-dict : type($lhs)") == 0);
+            CHECK(!row.formats[1]);
+        }
+    }
+}
+
+int main(void) {
+    CHECK(strcmp(weir_version(), WEIR_VERSION) == 0);
+    weir_context *weir = weir_create();
+    CHECK(weir);
+    if (!weir)
+        return 1;
+    read_a_kernel(weir);
+    read_a_broken_text(weir);
+    read_several_modules(weir);
+    open_files(weir);
+    look_at_the_table();
+    weir_destroy(weir);
+    return failures ? 1 : 0;
+}

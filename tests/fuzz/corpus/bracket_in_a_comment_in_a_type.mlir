@@ -1,0 +1,2 @@
+"op"() : () -> !ttg.memdesc<4xf16, // [
+ #ttg.s>

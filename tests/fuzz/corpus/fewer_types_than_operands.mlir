@@ -1,0 +1,4 @@
+tt.func @f(%x: f32) {
+  %r = llvm.intr.fabs(%x) : () -> f32
+  tt.return
+}

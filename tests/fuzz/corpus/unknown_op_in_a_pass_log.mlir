@@ -1,0 +1,3 @@
+// -----// IR Dump Before X //----- //
+module s{""}({
+}

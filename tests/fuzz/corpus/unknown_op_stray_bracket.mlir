@@ -1,0 +1,3 @@
+module {
+  my.op {}>
+}

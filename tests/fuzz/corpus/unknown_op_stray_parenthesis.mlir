@@ -1,0 +1,5 @@
+module {
+  my.op {}
+my.op
+  )
+}

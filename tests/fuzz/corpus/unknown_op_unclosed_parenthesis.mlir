@@ -1,0 +1,2 @@
+module{tt.func@e{}(
+}}
