@@ -39,7 +39,8 @@ bool fail_at_zero(Reader *r, const char *at) {
     fail(r, at, "a zero byte is no text");
     if (!r->quiet) {
         r->brackets_broken = true;
-        r->end = at; /* what comes behind it is not looked at */
+        if (at >= r->p)
+            r->end = at; /* what comes behind it is not looked at */
     }
     return false;
 }

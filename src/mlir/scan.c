@@ -84,7 +84,7 @@ const uint8_t char_class[256] = {
 #undef P
 
 void skip_comment(Reader *r) {
-    const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
+    const char *line_end = r->p < r->end ? memchr(r->p, '\n', (size_t)(r->end - r->p)) : NULL;
     r->p = line_end ? line_end : r->end;
 }
 

@@ -8,12 +8,12 @@
 
 static int failures;
 
-#define CHECK(condition)                                                                           \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
-            failures++;                                                                            \
-        }                                                                                          \
+#define CHECK(condition)                                                            \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            failures++;                                                             \
+        }                                                                           \
     } while (0)
 
 static int same(weir_string string, const char *expected) {
@@ -79,9 +79,8 @@ static void look_at_ops(weir_module *module) {
         uint32_t line;
         int known, implicit;
     } expected[] = {
-        {"builtin.module", NULL, 2, 1, 0}, {"tt.func", "builtin.module", 3, 1, 0},
-        {"tt.load", "tt.func", 4, 1, 0},   {"scf.if", "tt.func", 5, 1, 0},
-        {"tt.store", "scf.if", 6, 1, 0},   {"scf.yield", "scf.if", 7, 1, 1},
+        {"builtin.module", NULL, 2, 1, 0}, {"tt.func", "builtin.module", 3, 1, 0}, {"tt.load", "tt.func", 4, 1, 0},
+        {"scf.if", "tt.func", 5, 1, 0},    {"tt.store", "scf.if", 6, 1, 0},        {"scf.yield", "scf.if", 7, 1, 1},
         {"my.op", "tt.func", 8, 0, 0},     {"tt.return", "tt.func", 9, 1, 0},
     };
     const weir_op *load = NULL, *store = NULL, *op = weir_first_op(module);

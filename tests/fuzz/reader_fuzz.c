@@ -43,8 +43,7 @@ static Printed print(weir_module *module, weir_form form) {
     return printed;
 }
 
-static void give_up(const char *why, const char *before, size_t before_size, Printed after,
-                    const weir_module *again) {
+static void give_up(const char *why, const char *before, size_t before_size, Printed after, const weir_module *again) {
     fprintf(stderr, "%s\n---- before\n", why);
     fwrite(before, 1, before_size, stderr);
     fprintf(stderr, "\n---- after\n");
@@ -52,8 +51,7 @@ static void give_up(const char *why, const char *before, size_t before_size, Pri
     fprintf(stderr, "\n----\n");
     for (size_t i = 0; again && i < weir_diagnostic_count(again); i++) {
         weir_diagnostic diagnostic = weir_diagnostic_at(again, i);
-        fprintf(stderr, "%u:%u: %s\n%s", diagnostic.line, diagnostic.column, diagnostic.message,
-                diagnostic.excerpt);
+        fprintf(stderr, "%u:%u: %s\n%s", diagnostic.line, diagnostic.column, diagnostic.message, diagnostic.excerpt);
     }
     abort();
 }

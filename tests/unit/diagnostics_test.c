@@ -28,28 +28,37 @@ static void caret_stands_under_the_place(void **state) {
         size_t offset;
         const char *excerpt;
     } cases[] = {
-        {"abc def\n", 0, "    abc def\n"
-                         "    ^\n"},
-        {"abc def\n", 4, "    abc def\n"
-                         "        ^\n"},
-        {"abc\ndef\n", 5, "    def\n"
-                          "     ^\n"},
+        {"abc def\n", 0,
+         "    abc def\n"
+         "    ^\n"},
+        {"abc def\n", 4,
+         "    abc def\n"
+         "        ^\n"},
+        {"abc\ndef\n", 5,
+         "    def\n"
+         "     ^\n"},
         /* At the end of a line, of the text, and of nothing. */
-        {"abc\ndef\n", 3, "    abc\n"
-                          "       ^\n"},
-        {"abc", 3, "    abc\n"
-                   "       ^\n"},
-        {"", 0, "    \n"
-                "    ^\n"},
+        {"abc\ndef\n", 3,
+         "    abc\n"
+         "       ^\n"},
+        {"abc", 3,
+         "    abc\n"
+         "       ^\n"},
+        {"", 0,
+         "    \n"
+         "    ^\n"},
         /* A tab stays a tab in both lines, so that they line up whatever its width. */
-        {"\ta\tb c", 5, "    \ta\tb c\n"
-                        "    \t \t  ^\n"},
+        {"\ta\tb c", 5,
+         "    \ta\tb c\n"
+         "    \t \t  ^\n"},
         /* A character of several bytes takes one column. */
-        {"\xc3\xa9\xe2\x82\xac x", 6, "    \xc3\xa9\xe2\x82\xac x\n"
-                                      "       ^\n"},
+        {"\xc3\xa9\xe2\x82\xac x", 6,
+         "    \xc3\xa9\xe2\x82\xac x\n"
+         "       ^\n"},
         /* What could move a terminal's cursor does not. */
-        {"a\x1b[31mb\x01\x7f c\r\n", 10, "    a?[31mb?? c\n"
-                                         "              ^\n"},
+        {"a\x1b[31mb\x01\x7f c\r\n", 10,
+         "    a?[31mb?? c\n"
+         "              ^\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *excerpt = excerpt_of(cases[i].text, cases[i].offset);
@@ -65,8 +74,12 @@ static void long_lines_are_cut(void **state) {
     static const struct {
         size_t offset, from, to;
     } cases[] = {
-        {0, 0, 120},       {80, 0, 120},           {81, 1, 121},
-        {500, 420, 540},   {SIZE - 40, SIZE - 120, SIZE}, {SIZE, SIZE - 80, SIZE},
+        {0, 0, 120},
+        {80, 0, 120},
+        {81, 1, 121},
+        {500, 420, 540},
+        {SIZE - 40, SIZE - 120, SIZE},
+        {SIZE, SIZE - 80, SIZE},
     };
     char line[SIZE + 1] = {0};
     for (int i = 0; i < SIZE; i++)
@@ -132,7 +145,10 @@ static void renders_for_a_terminal(void **state) {
     } cases[] = {
         {SEVERITY_ERROR, false, "k.ttgir", "k.ttgir:2:3: error: not so\n    b c\n      ^\n"},
         {SEVERITY_WARNING, false, "k.ttgir", "k.ttgir:2:3: warning: not so\n    b c\n      ^\n"},
-        {SEVERITY_NOTE, false, "a\x1b" "b", "a?b:2:3: note: not so\n    b c\n      ^\n"},
+        {SEVERITY_NOTE, false,
+         "a\x1b"
+         "b",
+         "a?b:2:3: note: not so\n    b c\n      ^\n"},
         {SEVERITY_ERROR, true, "k", "k:2:3: \033[1;31merror:\033[0m not so\n    b c\n      ^\n"},
         {SEVERITY_WARNING, true, "k", "k:2:3: \033[1;35mwarning:\033[0m not so\n    b c\n      ^\n"},
         {SEVERITY_NOTE, true, "k", "k:2:3: \033[1;36mnote:\033[0m not so\n    b c\n      ^\n"},
@@ -153,10 +169,8 @@ static void renders_for_a_terminal(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(caret_stands_under_the_place),
-        cmocka_unit_test(long_lines_are_cut),
-        cmocka_unit_test(keeps_what_was_said_in_order),
-        cmocka_unit_test(keeps_fifty_of_each),
+        cmocka_unit_test(caret_stands_under_the_place), cmocka_unit_test(long_lines_are_cut),
+        cmocka_unit_test(keeps_what_was_said_in_order), cmocka_unit_test(keeps_fifty_of_each),
         cmocka_unit_test(renders_for_a_terminal),
     };
     return cmocka_run_group_tests_name("diagnostics", tests, NULL, NULL);

@@ -47,7 +47,8 @@ static void each_kind_of_attribute(void **state) {
         {"%0 = tt.reshape %t allow_reorder : tensor<4xf32> -> tensor<2x2xf32>",
          "%0 = \"tt.reshape\"(%t) <{allow_reorder}> : (tensor<4xf32>) -> tensor<2x2xf32>"},
         /* integers in brackets are a dense array of the row's type */
-        {"%0 = ttg.memdesc_subslice %m[0, 8]  : !ttg.memdesc<1xi64, #ttg.s, #ttg.m> -> !ttg.memdesc<1xi64, #ttg.s, #ttg.m>",
+        {"%0 = ttg.memdesc_subslice %m[0, 8]  : !ttg.memdesc<1xi64, #ttg.s, #ttg.m> -> !ttg.memdesc<1xi64, #ttg.s, "
+         "#ttg.m>",
          "%0 = \"ttg.memdesc_subslice\"(%m) <{offsets = array<i32: 0, 8>}> : (!ttg.memdesc<1xi64, #ttg.s, #ttg.m>) -> "
          "!ttg.memdesc<1xi64, #ttg.s, #ttg.m>"},
         {"%0 = amdg.extract_slice %t [0] : tensor<4xf32> to tensor<2xf32>",
@@ -60,7 +61,8 @@ static void each_kind_of_attribute(void **state) {
         {"%0 = tt.get_program_id y : i32", "%0 = \"tt.get_program_id\"() <{axis = 1 : i32}> : () -> i32"},
         {"%0 = arith.cmpi sgt, %i, %i : i32", "%0 = \"arith.cmpi\"(%i, %i) <{predicate = 4 : i64}> : (i32, i32) -> i1"},
         {"%0 = gpu.thread_id z", "%0 = \"gpu.thread_id\"() <{dimension = #gpu.dim<z>}> : () -> index"},
-        {"%0 = llvm.icmp \"ult\" %i, %i : i32", "%0 = \"llvm.icmp\"(%i, %i) <{predicate = 6 : i64}> : (i32, i32) -> i1"},
+        {"%0 = llvm.icmp \"ult\" %i, %i : i32",
+         "%0 = \"llvm.icmp\"(%i, %i) <{predicate = 6 : i64}> : (i32, i32) -> i1"},
         /* several words are the sum of their numbers, or stand together */
         {"ttg.barrier local|global_read", "\"ttg.barrier\"() <{addrSpace = 3 : i32}> : () -> ()"},
         {"%0 = arith.addf %f, %f fastmath<nnan,contract> : f32",
@@ -85,8 +87,8 @@ static void each_kind_of_segment(void **state) {
         const char *op, *generic;
     } cases[] = {
         /* one that varies needs no sizes */
-        {"%0 = ttg.async_wait %k, %k {num = 0 : i32}",
-         "%0 = \"ttg.async_wait\"(%k, %k) <{num = 0 : i32}> : (!ttg.async.token, !ttg.async.token) -> !ttg.async.token"},
+        {"%0 = ttg.async_wait %k, %k {num = 0 : i32}", "%0 = \"ttg.async_wait\"(%k, %k) <{num = 0 : i32}> : "
+                                                       "(!ttg.async.token, !ttg.async.token) -> !ttg.async.token"},
         /* two that vary do */
         {"%0 = tt.load %p : !tt.ptr<f32>",
          "%0 = \"tt.load\"(%p) <{operandSegmentSizes = array<i32: 1, 0, 0>}> : (!tt.ptr<f32>) -> f32"},
@@ -149,9 +151,9 @@ static void each_kind_of_region(void **state) {
          "^bb0(%x: i32, %y: f32):\n"
          "  \"tt.return\"(%x) : (i32) -> ()\n"
          "}) {noinline = false} : () -> ()\n"},
-        {"tt.func private @f(i32) -> (i32, f32)\n",
-         "\"tt.func\"() <{function_type = (i32) -> (i32, f32), sym_name = \"f\", sym_visibility = \"private\"}> ({}) : () "
-         "-> ()\n"},
+        {"tt.func private @f(i32) -> (i32, f32)\n", "\"tt.func\"() <{function_type = (i32) -> (i32, f32), sym_name = "
+                                                    "\"f\", sym_visibility = \"private\"}> ({}) : () "
+                                                    "-> ()\n"},
         /* Blocks: an entry block has a label only if it needs one. */
         {"tt.func @f(%c: i1) {\n"
          "  cf.cond_br %c, ^bb1(%c : i1), ^bb2\n"
@@ -320,12 +322,9 @@ static void reads_its_own_output(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_kind_of_attribute),
-        cmocka_unit_test(each_kind_of_segment),
-        cmocka_unit_test(each_kind_of_region),
-        cmocka_unit_test(hidden_names_are_renamed),
-        cmocka_unit_test(entry_labels_are_new),
-        cmocka_unit_test(reads_its_own_output),
+        cmocka_unit_test(each_kind_of_attribute), cmocka_unit_test(each_kind_of_segment),
+        cmocka_unit_test(each_kind_of_region),    cmocka_unit_test(hidden_names_are_renamed),
+        cmocka_unit_test(entry_labels_are_new),   cmocka_unit_test(reads_its_own_output),
     };
     return cmocka_run_group_tests_name("generic", tests, NULL, NULL);
 }

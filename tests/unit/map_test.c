@@ -36,8 +36,8 @@ static void put_makes_a_place_once(void **state) {
 static void tells_keys_apart(void **state) {
     (void)state;
     static const Str keys[] = {
-        {"", 0}, {"a", 1}, {"ab", 2}, {"abc", 3}, {"a\0b", 3}, {"a\0c", 3}, {"\0", 1}, {"\0\0", 2},
-        {"12345678", 8}, {"123456789", 9}, {"12345678\0", 9},
+        {"", 0},   {"a", 1},    {"ab", 2},       {"abc", 3},       {"a\0b", 3},       {"a\0c", 3},
+        {"\0", 1}, {"\0\0", 2}, {"12345678", 8}, {"123456789", 9}, {"12345678\0", 9},
     };
     enum { COUNT = sizeof keys / sizeof *keys };
     Map map = {0};
@@ -79,10 +79,8 @@ static void keeps_all_of_many(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(empty_map_has_nothing),
-        cmocka_unit_test(put_makes_a_place_once),
-        cmocka_unit_test(tells_keys_apart),
-        cmocka_unit_test(compares_bytes_not_addresses),
+        cmocka_unit_test(empty_map_has_nothing), cmocka_unit_test(put_makes_a_place_once),
+        cmocka_unit_test(tells_keys_apart),      cmocka_unit_test(compares_bytes_not_addresses),
         cmocka_unit_test(keeps_all_of_many),
     };
     return cmocka_run_group_tests_name("map", tests, NULL, NULL);

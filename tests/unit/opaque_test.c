@@ -38,9 +38,9 @@ static void operands_results_and_types_are_found(void **state) {
         {"%0, %1 = my.op %a : i32 -> f32, i1", "a", "f32 i1"},
         {"%0:2 = my.op %a", "a", "? ?"},
         {"%0 = my.op %a : some words", "a", "?"},
-        {"%0:3 = my.op %a : (i32) -> (f32, i1)", "a", "? ? ?"}, /* two types for three results */
-        {"my.op %a, \"%b\" : i32 // %c", "a", ""},               /* strings and comments hold no operands */
-        {"my.op %a,\n      %b,\n      %c : i1", "a b c", ""},   /* a line that ends in a comma goes on */
+        {"%0:3 = my.op %a : (i32) -> (f32, i1)", "a", "? ? ?"},     /* two types for three results */
+        {"my.op %a, \"%b\" : i32 // %c", "a", ""},                  /* strings and comments hold no operands */
+        {"my.op %a,\n      %b,\n      %c : i1", "a b c", ""},       /* a line that ends in a comma goes on */
         {"%0 = arith.addi %a, %a but otherwise : i32", "a a", "?"}, /* a known op in no known spelling */
         {"tt.reduce %b : tensor<4xf32>", "b", ""},
     };
@@ -72,7 +72,8 @@ static void a_note_says_why(void **state) {
     } cases[] = {
         {"my.op %a", 3, "my.op is not in the op table; it is kept as it is written"},
         {"%0 = my.op %a", 8, "my.op is not in the op table; it is kept as it is written"},
-        {"arith.addi %a %a : i32", 17, "expected ',': no known spelling of arith.addi fits, so it is kept as it is written"},
+        {"arith.addi %a %a : i32", 17,
+         "expected ',': no known spelling of arith.addi fits, so it is kept as it is written"},
         {"%0 = arith.addi %a, %a : wrong", 28,
          "expected a type: no known spelling of arith.addi fits, so it is kept as it is written"},
         {"tt.reduce %b", 12,

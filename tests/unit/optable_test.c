@@ -136,20 +136,31 @@ static void enumerations_have_values(void **state) {
         const char *op, *attribute, *word;
         int64_t value; /* -1: no such word */
     } cases[] = {
-        {"tt.load", "cache", "none", 1},           {"tt.load", "cache", "ca", 2},
-        {"tt.load", "cache", "cv", 7},             {"tt.load", "cache", "CA", -1},
-        {"tt.load", "evict", "evict_last", 3},     {"tt.load", "padding", "nan", 2},
-        {"tt.atomic_rmw", "sem", "acq_rel", 4},    {"tt.atomic_rmw", "scope", "sys", 3},
+        {"tt.load", "cache", "none", 1},
+        {"tt.load", "cache", "ca", 2},
+        {"tt.load", "cache", "cv", 7},
+        {"tt.load", "cache", "CA", -1},
+        {"tt.load", "evict", "evict_last", 3},
+        {"tt.load", "padding", "nan", 2},
+        {"tt.atomic_rmw", "sem", "acq_rel", 4},
+        {"tt.atomic_rmw", "scope", "sys", 3},
         {"tt.atomic_rmw", "atomic_rmw_op", "exch", 10},
-        {"tt.get_program_id", "axis", "x", 0},     {"tt.get_program_id", "axis", "z", 2},
+        {"tt.get_program_id", "axis", "x", 0},
+        {"tt.get_program_id", "axis", "z", 2},
         {"tt.clampf", "propagateNan", "all", 65535},
-        {"tt.dot", "inputPrecision", "tf32x3", 1}, {"tt.dot_scaled", "a_elem_type", "fp16", 6},
+        {"tt.dot", "inputPrecision", "tf32x3", 1},
+        {"tt.dot_scaled", "a_elem_type", "fp16", 6},
         {"ttg.barrier", "addrSpace", "global_write", 4},
-        {"arith.cmpi", "predicate", "eq", 0},      {"arith.cmpi", "predicate", "uge", 9},
-        {"arith.cmpf", "predicate", "true", 15},   {"arith.addf", "fastmath", "contract", 32},
-        {"arith.addi", "overflowFlags", "nuw", 2}, {"arith.addi", "overflowFlags", "", -1},
-        {"llvm.icmp", "predicate", "sgt", 4},      {"llvm.atomicrmw", "bin_op", "udec_wrap", 16},
-        {"llvm.fence", "ordering", "seq_cst", 7},  {"llvm.fence", "ordering", "seq", -1},
+        {"arith.cmpi", "predicate", "eq", 0},
+        {"arith.cmpi", "predicate", "uge", 9},
+        {"arith.cmpf", "predicate", "true", 15},
+        {"arith.addf", "fastmath", "contract", 32},
+        {"arith.addi", "overflowFlags", "nuw", 2},
+        {"arith.addi", "overflowFlags", "", -1},
+        {"llvm.icmp", "predicate", "sgt", 4},
+        {"llvm.atomicrmw", "bin_op", "udec_wrap", 16},
+        {"llvm.fence", "ordering", "seq_cst", 7},
+        {"llvm.fence", "ordering", "seq", -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const OpRow *row = op_row(str_of(cases[i].op));
@@ -185,8 +196,8 @@ static void older_and_shorter_names_find_the_same_row(void **state) {
 
 static void other_names_have_no_row(void **state) {
     (void)state;
-    static const char *const names[] = {"tt.nothing", "triton_gpu.nothing", "triton_gpu.", "tt", "",
-                                        "nothing", "builtin.", "ttg.memdesc", "tt.load "};
+    static const char *const names[] = {"tt.nothing", "triton_gpu.nothing", "triton_gpu.", "tt",      "",
+                                        "nothing",    "builtin.",           "ttg.memdesc", "tt.load "};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_null(op_row(str_of(names[i])));
     char longest[500];
@@ -300,10 +311,18 @@ static void a_format_becomes_elements(void **state) {
         const char *text;
         bool glue;
     } elements[] = {
-        {ELEMENT_ATTR, "", false},     {ELEMENT_LITERAL, ",", false}, {ELEMENT_OPERAND, "", false},
-        {ELEMENT_LITERAL, ",", false}, {ELEMENT_OPERAND, "", false},  {ELEMENT_OPTIONAL, "", false},
-        {ELEMENT_LITERAL, "fastmath", false}, {ELEMENT_LITERAL, "<", true}, {ELEMENT_ATTR, "", false},
-        {ELEMENT_LITERAL, ">", true},  {ELEMENT_DICT, "", false},     {ELEMENT_LITERAL, ":", false},
+        {ELEMENT_ATTR, "", false},
+        {ELEMENT_LITERAL, ",", false},
+        {ELEMENT_OPERAND, "", false},
+        {ELEMENT_LITERAL, ",", false},
+        {ELEMENT_OPERAND, "", false},
+        {ELEMENT_OPTIONAL, "", false},
+        {ELEMENT_LITERAL, "fastmath", false},
+        {ELEMENT_LITERAL, "<", true},
+        {ELEMENT_ATTR, "", false},
+        {ELEMENT_LITERAL, ">", true},
+        {ELEMENT_DICT, "", false},
+        {ELEMENT_LITERAL, ":", false},
         {ELEMENT_TYPE, "", false},
     };
     const Format *format = &row->formats[0];

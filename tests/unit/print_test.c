@@ -23,7 +23,8 @@ static void what_mlir_prints_is_printed_the_same(void **state) {
         "  }\n"
         "#-}\n",
         /* functions */
-        "tt.func public @f(%a: i32 {tt.divisibility = 16 : i32} loc(\"a\"), %b: f32) -> (i32 {x.y}, f32) attributes {noinline = false} {\n"
+        "tt.func public @f(%a: i32 {tt.divisibility = 16 : i32} loc(\"a\"), %b: f32) -> (i32 {x.y}, f32) attributes "
+        "{noinline = false} {\n"
         "  tt.return %a, %b : i32, f32\n"
         "} loc(unknown)\n",
         "tt.func private @declared(i32, f32 {x.y}) -> i32\n"
@@ -111,7 +112,8 @@ static void nothing_is_added(void **state) {
     static const char *const texts[] = {
         "scf.if %c {\n}\n%c = \"c\"() : () -> i1\n",
         "scf.if %c {\n} {}\n%c = \"c\"() : () -> i1\n",
-        "ttg.warp_specialize()\ndefault {\n  ttg.warp_yield\n}\npartition0() num_warps(4) {\n  ttg.warp_return\n} : () -> ()\n",
+        "ttg.warp_specialize()\ndefault {\n  ttg.warp_yield\n}\npartition0() num_warps(4) {\n  ttg.warp_return\n} : () "
+        "-> ()\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_prints(texts[i], PRINT_AS_WRITTEN, texts[i]);
@@ -152,7 +154,8 @@ static void prints_single_ops(void **state) {
     assert_str_equal(((Str){text.data, text.size}), "%0 = arith.constant 1 : i32 loc(\"x\")");
     text.size = 0;
     print_op(&reading->module, op, PRINT_GENERIC, &text);
-    assert_str_equal(((Str){text.data, text.size}), "%0 = \"arith.constant\"() <{value = 1 : i32}> : () -> i32 loc(\"x\")");
+    assert_str_equal(((Str){text.data, text.size}),
+                     "%0 = \"arith.constant\"() <{value = 1 : i32}> : () -> i32 loc(\"x\")");
     text_free(&text);
     done(reading);
 }

@@ -12,7 +12,8 @@ static void items_are_kept_in_order(void **state) {
                                  "#b = loc(\"x\")\n"
                                  "\"op\"() : () -> ()\n"
                                  "{-# dialect_resources: {} #-}\n");
-    static const ItemKind kinds[] = {ITEM_ATTR_ALIAS, ITEM_TYPE_ALIAS, ITEM_OP, ITEM_ATTR_ALIAS, ITEM_OP, ITEM_METADATA};
+    static const ItemKind kinds[] = {ITEM_ATTR_ALIAS, ITEM_TYPE_ALIAS, ITEM_OP,
+                                     ITEM_ATTR_ALIAS, ITEM_OP,         ITEM_METADATA};
     const Item *item = reading->module.first;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++, item = item->next) {
         assert_non_null(item);
@@ -151,8 +152,10 @@ static void types_follow_from_the_table(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Text text = {0};
-        text_addf(&text, "tt.func @f(%%p: !tt.ptr<f32>, %%q: tensor<4x!tt.ptr<f16>, #ttg.e>, %%i: i32, "
-                         "%%t: tensor<4xf32>) {\n  %%0 = %s\n  tt.return\n}\n", cases[i].op);
+        text_addf(&text,
+                  "tt.func @f(%%p: !tt.ptr<f32>, %%q: tensor<4x!tt.ptr<f16>, #ttg.e>, %%i: i32, "
+                  "%%t: tensor<4xf32>) {\n  %%0 = %s\n  tt.return\n}\n",
+                  cases[i].op);
         text_char(&text, 0);
         Reading *reading = read_good(text.data);
         assert_str_equal(first_op(reading)->regions[0].first->first->results[0].type->text, cases[i].type);
@@ -290,7 +293,7 @@ static void nesting_has_limits(void **state) {
     static const struct {
         const char *before, *middle, *after;
     } deep[] = {
-        {"[", "1", "]"}, {"{a = ", "1", "}"}, {"tuple<", "i32", ">"}, {"(", "i32", ") -> ()"},
+        {"[", "1", "]"},     {"{a = ", "1", "}"},       {"tuple<", "i32", ">"},          {"(", "i32", ") -> ()"},
         {"#x.y<", "1", ">"}, {"tensor<4x", "f32", ">"}, {"loc(\"a\"(", "unknown", "))"},
     };
     for (size_t i = 0; i < sizeof deep / sizeof *deep; i++) {
@@ -334,7 +337,8 @@ static void the_budget_is_kept(void **state) {
     Reading *reading = read_text_with(text.data, (ReadOptions){.budget = 1 << 20});
     assert_false(reading->ok);
     assert_int_equal(reading->diagnostics.count, 1);
-    assert_string_equal(reading->diagnostics.items[0].message, "this module needs more than the 1 MiB that it may take");
+    assert_string_equal(reading->diagnostics.items[0].message,
+                        "this module needs more than the 1 MiB that it may take");
     assert_in_range(reading->module.arena.held, 0, 1 << 20);
     done(reading);
     reading = read_text(text.data); /* the default is ample */

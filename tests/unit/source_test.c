@@ -37,9 +37,8 @@ static void finds_places(void **state) {
         size_t offset;
         uint32_t line, column;
     } cases[] = {
-        {0, 1, 1}, {1, 1, 2}, {2, 1, 3}, {3, 2, 1},   {4, 3, 1},
-        {6, 3, 3}, {8, 3, 5}, {10, 3, 7}, {11, 3, 8}, {12, 4, 1},
-        {15, 4, 4}, {16, 4, 5}, /* the end of the text */
+        {0, 1, 1}, {1, 1, 2},  {2, 1, 3},  {3, 2, 1},  {4, 3, 1},  {6, 3, 3},
+        {8, 3, 5}, {10, 3, 7}, {11, 3, 8}, {12, 4, 1}, {15, 4, 4}, {16, 4, 5}, /* the end of the text */
     };
     Source *source = source_copy("t", text, sizeof text - 1);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -27,11 +27,11 @@ static void takes_builtin_types_apart(void **state) {
         char sign;
         unsigned width;
     } cases[] = {
-        {"i1", TYPE_INTEGER, 0, 1},     {"i32", TYPE_INTEGER, 0, 32},    {"si8", TYPE_INTEGER, 's', 8},
+        {"i1", TYPE_INTEGER, 0, 1},      {"i32", TYPE_INTEGER, 0, 32},   {"si8", TYPE_INTEGER, 's', 8},
         {"ui16", TYPE_INTEGER, 'u', 16}, {"i128", TYPE_INTEGER, 0, 128}, {"f16", TYPE_FLOAT, 0, 16},
-        {"bf16", TYPE_FLOAT, 0, 16},    {"f32", TYPE_FLOAT, 0, 32},      {"f64", TYPE_FLOAT, 0, 64},
-        {"tf32", TYPE_FLOAT, 0, 32},    {"f8E4M3FN", TYPE_FLOAT, 0, 8},  {"f8E5M2", TYPE_FLOAT, 0, 8},
-        {"f4E2M1FN", TYPE_FLOAT, 0, 4}, {"index", TYPE_INDEX, 0, 64},    {"none", TYPE_NONE, 0, 0},
+        {"bf16", TYPE_FLOAT, 0, 16},     {"f32", TYPE_FLOAT, 0, 32},     {"f64", TYPE_FLOAT, 0, 64},
+        {"tf32", TYPE_FLOAT, 0, 32},     {"f8E4M3FN", TYPE_FLOAT, 0, 8}, {"f8E5M2", TYPE_FLOAT, 0, 8},
+        {"f4E2M1FN", TYPE_FLOAT, 0, 4},  {"index", TYPE_INDEX, 0, 64},   {"none", TYPE_NONE, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Reading *reading = read_types("", cases[i].text);
@@ -137,12 +137,13 @@ static void interns_by_text(void **state) {
 /* Aliases, aliases of aliases, aliases inside, and spaces are only ways to write a type. */
 static void spellings_share_one_canonical_type(void **state) {
     (void)state;
-    Reading *reading = read_types("#e = #ttg.blocked<{order = [0]}>\n"
-                                  "#f = #e\n"
-                                  "!t = tensor<4xi32, #e>\n"
-                                  "!u = !t\n",
-                                  "!u, !t, tensor<4xi32, #e>, tensor<4xi32, #f>, "
-                                  "tensor<4xi32, #ttg.blocked<{order = [0]}>>, tensor<4xi32,#ttg.blocked<{order=[0]}>>");
+    Reading *reading =
+        read_types("#e = #ttg.blocked<{order = [0]}>\n"
+                   "#f = #e\n"
+                   "!t = tensor<4xi32, #e>\n"
+                   "!u = !t\n",
+                   "!u, !t, tensor<4xi32, #e>, tensor<4xi32, #f>, "
+                   "tensor<4xi32, #ttg.blocked<{order = [0]}>>, tensor<4xi32,#ttg.blocked<{order=[0]}>>");
     Module *module = &reading->module;
     const Type *canonical = type_canonical(module, type_at(reading, 0));
     assert_str_equal(canonical->text, "tensor<4xi32,#ttg.blocked<{order=[0]}>>");
@@ -270,8 +271,7 @@ static void makes_types_from_others(void **state) {
         {type_element, "i32", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Reading *reading =
-            read_types("#e = #x.y\n!t = tensor<?x4xf32, #e>\n!p = !tt.ptr<bf16>\n", cases[i].from);
+        Reading *reading = read_types("#e = #x.y\n!t = tensor<?x4xf32, #e>\n!p = !tt.ptr<bf16>\n", cases[i].from);
         const Type *made = cases[i].make(&reading->module, type_at(reading, 0));
         if (cases[i].to) {
             if (!made)

@@ -33,7 +33,8 @@ static void walks_in_the_order_of_the_text(void **state) {
     (void)state;
     Reading *reading = read_good(nested);
     char *names = walk(first_op(reading), first_op(reading));
-    assert_string_equal(names, " module tt.func scf.if gpu.barrier [scf.yield] nvvm.barrier0 [scf.yield] cf.br c d tt.return e");
+    assert_string_equal(
+        names, " module tt.func scf.if gpu.barrier [scf.yield] nvvm.barrier0 [scf.yield] cf.br c d tt.return e");
     free(names);
     done(reading);
 }
@@ -63,7 +64,8 @@ static void ops_know_their_parents(void **state) {
     Reading *reading = read_good(nested);
     static const struct {
         const char *op, *parent;
-    } cases[] = {{"tt.func", "module"}, {"scf.if", "tt.func"}, {"nvvm.barrier0", "scf.if"}, {"c", "tt.func"}, {"d", "c"}};
+    } cases[] = {
+        {"tt.func", "module"}, {"scf.if", "tt.func"}, {"nvvm.barrier0", "scf.if"}, {"c", "tt.func"}, {"d", "c"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_ptr_equal(op_parent(find_op(reading, cases[i].op, 0)), find_op(reading, cases[i].parent, 0));
     assert_null(op_parent(first_op(reading)));
@@ -106,18 +108,19 @@ static void values_know_their_owners(void **state) {
 /* An attribute is found wherever it was written: by the format, in {...}, or in <{...}>. */
 static void finds_attributes_by_name(void **state) {
     (void)state;
-    Reading *reading = read_good("tt.func @f(%p: !tt.ptr<f32>) {\n"
-                                 "  %0 = tt.load %p cacheModifier = ca {isVolatile = true, tag} : !tt.ptr<f32>\n"
-                                 "  %1 = \"tt.load\"(%p) <{cache = 2 : i32, operandSegmentSizes = array<i32: 1, 0, 0>}> "
-                                 "{other = \"x\"} : (!tt.ptr<f32>) -> f32\n"
-                                 "  tt.return\n"
-                                 "}\n");
+    Reading *reading =
+        read_good("tt.func @f(%p: !tt.ptr<f32>) {\n"
+                  "  %0 = tt.load %p cacheModifier = ca {isVolatile = true, tag} : !tt.ptr<f32>\n"
+                  "  %1 = \"tt.load\"(%p) <{cache = 2 : i32, operandSegmentSizes = array<i32: 1, 0, 0>}> "
+                  "{other = \"x\"} : (!tt.ptr<f32>) -> f32\n"
+                  "  tt.return\n"
+                  "}\n");
     static const struct {
         unsigned op;
         const char *name, *text; /* NULL: it has none */
     } cases[] = {
-        {0, "cache", "ca"},    {0, "isVolatile", "true"}, {0, "tag", ""},   {0, "evict", NULL}, {0, "nothing", NULL},
-        {1, "cache", "2 : i32"}, {1, "other", "\"x\""},   {1, "tag", NULL},
+        {0, "cache", "ca"},   {0, "isVolatile", "true"}, {0, "tag", ""},        {0, "evict", NULL},
+        {0, "nothing", NULL}, {1, "cache", "2 : i32"},   {1, "other", "\"x\""}, {1, "tag", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Op *op = find_op(reading, "tt.load", cases[i].op);
@@ -134,15 +137,14 @@ static void finds_attributes_by_name(void **state) {
 /* The entries of the operand column, however few of them the text writes. */
 static void finds_operands_by_their_entry(void **state) {
     (void)state;
-    Reading *reading = read_good(
-        "tt.func @f(%b: !ttg.memdesc<1xi64, #ttg.s, #ttg.m>, %i: i32, %p: i1) {\n"
-        "  ttng.wait_barrier %b, %i deps %b, %b : !ttg.memdesc<1xi64, #ttg.s, #ttg.m>, "
-        "!ttg.memdesc<1xi64, #ttg.s, #ttg.m>, !ttg.memdesc<1xi64, #ttg.s, #ttg.m>\n"
-        "  \"ttng.wait_barrier\"(%b, %i, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> "
-        ": (!ttg.memdesc<1xi64, #ttg.s, #ttg.m>, i32, i1) -> ()\n"
-        "  %0 = arith.addi %i, %i : i32\n"
-        "  tt.return\n"
-        "}\n");
+    Reading *reading = read_good("tt.func @f(%b: !ttg.memdesc<1xi64, #ttg.s, #ttg.m>, %i: i32, %p: i1) {\n"
+                                 "  ttng.wait_barrier %b, %i deps %b, %b : !ttg.memdesc<1xi64, #ttg.s, #ttg.m>, "
+                                 "!ttg.memdesc<1xi64, #ttg.s, #ttg.m>, !ttg.memdesc<1xi64, #ttg.s, #ttg.m>\n"
+                                 "  \"ttng.wait_barrier\"(%b, %i, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> "
+                                 ": (!ttg.memdesc<1xi64, #ttg.s, #ttg.m>, i32, i1) -> ()\n"
+                                 "  %0 = arith.addi %i, %i : i32\n"
+                                 "  tt.return\n"
+                                 "}\n");
     static const struct {
         const char *op;
         unsigned index, sizes[4];
@@ -168,24 +170,27 @@ static void finds_operands_by_their_entry(void **state) {
 
 static void attributes_are_taken_apart(void **state) {
     (void)state;
-    Reading *reading = read_good("#alias = #ttg.blocked<{order = [0]}>\n"
-                                 "\"op\"() {i = -4 : i8, big = 18446744073709551615 : ui64, f = 0x7F800000 : f32, b = true, "
-                                 "s = \"a\\22b\", list = [1, \"x\"], d = {k = 2}, ints = array<i32: 0, -1>, y = @a::@b, "
-                                 "e = #alias, p = #x.y<[1]>, t = tensor<4xf32>, u, dense = dense<0> : tensor<2xi32>, "
-                                 "m = affine_map<(d0) -> (d0)>, l = loc(\"f\":1:2), plain = 7, real = 1.5} : () -> ()\n");
+    Reading *reading =
+        read_good("#alias = #ttg.blocked<{order = [0]}>\n"
+                  "\"op\"() {i = -4 : i8, big = 18446744073709551615 : ui64, f = 0x7F800000 : f32, b = true, "
+                  "s = \"a\\22b\", list = [1, \"x\"], d = {k = 2}, ints = array<i32: 0, -1>, y = @a::@b, "
+                  "e = #alias, p = #x.y<[1]>, t = tensor<4xf32>, u, dense = dense<0> : tensor<2xi32>, "
+                  "m = affine_map<(d0) -> (d0)>, l = loc(\"f\":1:2), plain = 7, real = 1.5} : () -> ()\n");
     const Op *op = first_op(reading);
     static const struct {
         const char *name;
         AttrKind kind;
         const char *type; /* NULL: it has none */
     } kinds[] = {
-        {"i", ATTR_INTEGER, "i8"},   {"big", ATTR_INTEGER, "ui64"}, {"f", ATTR_FLOAT, "f32"},
-        {"b", ATTR_BOOL, "i1"},      {"s", ATTR_STRING, NULL},      {"list", ATTR_ARRAY, NULL},
-        {"d", ATTR_DICT, NULL},      {"ints", ATTR_INTS, "i32"},    {"y", ATTR_SYMBOL, NULL},
-        {"e", ATTR_ALIAS, NULL},     {"p", ATTR_DIALECT, NULL},     {"t", ATTR_TYPE, "tensor<4xf32>"},
-        {"u", ATTR_UNIT, NULL},      {"dense", ATTR_DENSE, "tensor<2xi32>"},
-        {"m", ATTR_OTHER, NULL},     {"l", ATTR_LOCATION, NULL},    {"plain", ATTR_INTEGER, "i64"},
-        {"real", ATTR_FLOAT, "f64"},
+        {"i", ATTR_INTEGER, "i8"},      {"big", ATTR_INTEGER, "ui64"},
+        {"f", ATTR_FLOAT, "f32"},       {"b", ATTR_BOOL, "i1"},
+        {"s", ATTR_STRING, NULL},       {"list", ATTR_ARRAY, NULL},
+        {"d", ATTR_DICT, NULL},         {"ints", ATTR_INTS, "i32"},
+        {"y", ATTR_SYMBOL, NULL},       {"e", ATTR_ALIAS, NULL},
+        {"p", ATTR_DIALECT, NULL},      {"t", ATTR_TYPE, "tensor<4xf32>"},
+        {"u", ATTR_UNIT, NULL},         {"dense", ATTR_DENSE, "tensor<2xi32>"},
+        {"m", ATTR_OTHER, NULL},        {"l", ATTR_LOCATION, NULL},
+        {"plain", ATTR_INTEGER, "i64"}, {"real", ATTR_FLOAT, "f64"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const Attr *attr = op_attr(op, kinds[i].name);
@@ -243,14 +248,10 @@ static void locations_are_taken_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(walks_in_the_order_of_the_text),
-        cmocka_unit_test(a_walk_stays_below_its_root),
-        cmocka_unit_test(ops_know_their_parents),
-        cmocka_unit_test(values_know_their_owners),
-        cmocka_unit_test(finds_attributes_by_name),
-        cmocka_unit_test(finds_operands_by_their_entry),
-        cmocka_unit_test(attributes_are_taken_apart),
-        cmocka_unit_test(locations_are_taken_apart),
+        cmocka_unit_test(walks_in_the_order_of_the_text), cmocka_unit_test(a_walk_stays_below_its_root),
+        cmocka_unit_test(ops_know_their_parents),         cmocka_unit_test(values_know_their_owners),
+        cmocka_unit_test(finds_attributes_by_name),       cmocka_unit_test(finds_operands_by_their_entry),
+        cmocka_unit_test(attributes_are_taken_apart),     cmocka_unit_test(locations_are_taken_apart),
     };
     return cmocka_run_group_tests_name("walk", tests, NULL, NULL);
 }
