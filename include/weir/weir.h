@@ -107,6 +107,13 @@ WEIR_API weir_diagnostic weir_diagnostic_at(const weir_module *module, size_t in
 WEIR_API size_t weir_error_count(const weir_module *module);
 WEIR_API size_t weir_note_count(const weir_module *module);
 
+/* Takes a piece of text; returns nonzero to stop. */
+typedef int weir_write(void *to, const char *data, size_t size);
+
+/* Writes all of them for a person: file, line and column, the message, the source line and a caret. 0, or -1 if
+ * `write` stopped or there was no memory. */
+WEIR_API int weir_report(const weir_file *file, const weir_module *module, int colour, weir_write *write, void *to);
+
 /* ---- Looking at ops -------------------------------------------------------------------------- */
 
 /* Every op of the module, an outer one before those in its regions; NULL at the end. */
@@ -143,9 +150,6 @@ typedef enum weir_form {
     WEIR_AS_WRITTEN, /* token for token */
     WEIR_GENERIC,    /* MLIR's generic form */
 } weir_form;
-
-/* Takes a piece of the text; returns nonzero to stop. */
-typedef int weir_write(void *to, const char *data, size_t size);
 
 /* 0, or -1 if `write` stopped or there was no memory. The module must be ok. */
 WEIR_API int weir_print(weir_module *module, weir_form form, weir_write *write, void *to);

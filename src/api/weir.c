@@ -174,6 +174,42 @@ size_t weir_note_count(const weir_module *module) {
     return module->diagnostics.notes;
 }
 
+/* ---- Writing ---------------------------------------------------------------------------------- */
+
+typedef struct Sink {
+    weir_write *write;
+    void *to;
+} Sink;
+
+static bool pass_on(void *to, const char *data, size_t size) {
+    const Sink *sink = to;
+    return sink->write(sink->to, data, size) == 0;
+}
+
+/* Empties the buffer, frees it, and says whether all went well. */
+static int finish(Text *out) {
+    bool good = text_flush(out);
+    text_free(out);
+    return good ? 0 : -1;
+}
+
+int weir_report(const weir_file *file, const weir_module *module, int colour, weir_write *write, void *to) {
+    Sink sink = {write, to};
+    Text out = {.sink = pass_on, .to = &sink};
+    const Diagnostics *diagnostics = &module->diagnostics;
+    size_t errors = 0;
+    for (size_t i = 0; i < diagnostics->count; i++) {
+        errors += diagnostics->items[i].severity == SEVERITY_ERROR;
+        diagnostic_render(&diagnostics->items[i], file->source->name, colour, &out);
+    }
+    size_t notes = diagnostics->count - errors;
+    if (diagnostics->errors > errors)
+        text_addf(&out, "%zu more errors are not shown\n", diagnostics->errors - errors);
+    if (diagnostics->notes > notes)
+        text_addf(&out, "%zu more notes are not shown\n", diagnostics->notes - notes);
+    return finish(&out);
+}
+
 /* ---- Looking at ops -------------------------------------------------------------------------- */
 
 static const Op *op_of(const weir_op *op) {
@@ -267,23 +303,11 @@ const weir_op *weir_value_definition(const weir_value *value) {
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
-typedef struct Sink {
-    weir_write *write;
-    void *to;
-} Sink;
-
-static bool pass_on(void *to, const char *data, size_t size) {
-    const Sink *sink = to;
-    return sink->write(sink->to, data, size) == 0;
-}
-
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Sink sink = {write, to};
     Text out = {.sink = pass_on, .to = &sink};
     print_module(&module->module, form == WEIR_GENERIC ? PRINT_GENERIC : PRINT_AS_WRITTEN, &out);
-    bool good = text_flush(&out);
-    text_free(&out);
-    return good ? 0 : -1;
+    return finish(&out);
 }
 
 /* ---- The op table ---------------------------------------------------------------------------- */

@@ -69,29 +69,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     }
 }
 
-/* ---- Diagnostics ----------------------------------------------------------------------------- */
-
-static void print_plain(FILE *to, const char *text) { /* a file's name may hold anything */
-    for (; *text; text++)
-        fputc((unsigned char)*text < 0x20 ? '?' : *text, to);
-}
-
-static void report(const weir_file *file, const weir_module *module) {
-    static const char *const words[] = {"error", "warning", "note"};
-    static const char *const colours[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
-    bool colour = isatty(STDERR_FILENO);
-    size_t shown[3] = {0};
-    for (size_t i = 0; i < weir_diagnostic_count(module); i++) {
-        weir_diagnostic d = weir_diagnostic_at(module, i);
-        shown[d.severity]++;
-        print_plain(stderr, weir_file_name(file));
-        fprintf(stderr, ":%u:%u: %s%s:%s %s\n%s", d.line, d.column, colour ? colours[d.severity] : "",
-                words[d.severity], colour ? "\033[0m" : "", d.message, d.excerpt);
-    }
-    if (weir_error_count(module) > shown[WEIR_ERROR])
-        complain("%zu more errors are not shown", weir_error_count(module) - shown[WEIR_ERROR]);
-    if (weir_note_count(module) > shown[WEIR_NOTE] + shown[WEIR_WARNING])
-        complain("%zu more notes are not shown", weir_note_count(module) - shown[WEIR_NOTE] - shown[WEIR_WARNING]);
+static int write_error(void *to, const char *data, size_t size) {
+    return fwrite(data, 1, size, to) == size ? 0 : -1;
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
@@ -204,7 +183,7 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
         complain("%s: there is not enough memory", weir_file_name(file));
         return false;
     }
-    report(file, module);
+    weir_report(file, module, isatty(STDERR_FILENO), write_error, stderr);
     bool good = weir_module_ok(module);
     stats->modules++;
     stats->ops += weir_module_ops(module);

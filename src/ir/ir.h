@@ -111,7 +111,6 @@ struct Attr {
             const Attr *inner, *caller; /* LOC_NAME: inner; callsite: both; fused: inner, the first */
         };
     };
-    const Attr *canonical;
 };
 
 /* ---- Values, blocks, regions ----------------------------------------------------------------- */
