@@ -165,19 +165,30 @@ void print_arg_list(Printer *p, const Block *block) {
     }
 }
 
+static bool is_label(const Region *region, Str text) {
+    for (const Block *block = region->first; block; block = block->next)
+        if (block->label && str_equal(block->label->text, text))
+            return true;
+    return false;
+}
+
 /* An entry block without a label gets one in the generic form: one that no other block has. */
-static Str label_of(const Block *block) {
+static Str label_of(Printer *p, const Block *block) {
     if (block->label)
         return block->label->text;
-    for (const Block *other = block->region->first; other; other = other->next)
-        if (other->label && str_is(other->label->text, "bb0"))
-            return STR("bb_entry");
-    return STR("bb0");
+    Str label = STR("bb0");
+    for (unsigned i = 0; is_label(block->region, label); i++) {
+        Text text = {0};
+        text_addf(&text, "entry_%u", i);
+        label = (Str){arena_copy(&p->arena, text.data, text.size), text.size};
+        text_free(&text);
+    }
+    return label;
 }
 
 void print_label(Printer *p, const Block *block) {
     text_char(p->out, '^');
-    text_str(p->out, label_of(block));
+    text_str(p->out, label_of(p, block));
 }
 
 void print_region(Printer *p, const Region *region) {

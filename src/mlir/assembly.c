@@ -189,8 +189,16 @@ static bool match_types(Reader *r, char close, bool of_result) {
 static bool match_signature(Reader *r, Draft *draft) {
     if (!take(r, '('))
         return mismatch(r, "'('");
+    uint32_t first = r->notes.count;
     if (!match_types(r, ')', false))
         return false;
+    uint32_t types = r->notes.count - first;
+    uint32_t operands = draft->committed ? draft->op->operand_count : r->operands.count - draft->operand_mark;
+    if (types < operands && next_is(r, ')'))
+        return fail(r, r->p, "fewer types than operands: there %s %u", operands == 1 ? "is" : "are", operands);
+    if (types > operands)
+        return fail(r, text_at(r, r->notes.items[first + operands].at), "more types than operands: there %s %u",
+                    operands == 1 ? "is" : "are", operands);
     if (!take(r, ')'))
         return mismatch(r, "')'");
     if (!take_text(r, STR("->")))

@@ -190,7 +190,7 @@ static const Attr *read_array(Reader *r) {
         } while (take(r, ','));
     }
     if (!take(r, ']')) {
-        r->brackets_broken = true;
+        r->brackets_broken |= !r->quiet;
         fail(r, r->p, "expected ',' or ']' in a list of attributes");
         return NULL;
     }
@@ -234,7 +234,7 @@ static const char *quiet_end(Reader *r, const char *at) {
     const char *end = balanced_end(r, at);
     r->quiet = quiet;
     r->failed = failed;
-    r->brackets_broken = broken || !end;
+    r->brackets_broken = broken || (!end && !quiet);
     if (r->too_deep) /* there is no better message, and no going deeper */
         fail(r, r->too_deep, "more than %d brackets within each other", LIMIT_NESTING);
     return end;
@@ -271,7 +271,7 @@ const Attr *read_dict(Reader *r) {
         } while (take(r, ','));
     }
     if (!take(r, '}')) {
-        r->brackets_broken = true;
+        r->brackets_broken |= !r->quiet;
         fail(r, r->p, "expected ',' or '}' after an attribute");
         return NULL;
     }

@@ -144,7 +144,7 @@ const char *op_extent(Reader *r, const char *at) {
             last = '-'; /* types follow */
             continue;
         }
-        if ((c == '<' || c == '>') && at[1] == '=') {
+        if ((c == '<' || c == '>') && at[1] == '=' && depth && open[depth - 1] == '(') {
             at += 2;
             last = '=';
             continue;
@@ -310,8 +310,10 @@ static bool read_loose_word(Reader *r, Loose *loose) {
         r->p += 2;
         loose->arrow = loose->depth ? loose->arrow : r->p;
     } else {
+        if ((c == ')' || c == ']') && !loose->depth)
+            return fail(r, r->p, "this '%c' closes nothing", c);
         loose->depth += c == '(' || c == '[';
-        loose->depth -= (c == ')' || c == ']') && loose->depth;
+        loose->depth -= c == ')' || c == ']';
         r->p++;
         while (is_class(c, CLASS_ID) && is_class(*r->p, CLASS_SUFFIX))
             r->p++;

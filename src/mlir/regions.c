@@ -189,8 +189,11 @@ bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool 
         if (take(r, '}'))
             break;
         if (r->p >= r->end) { /* said once, of the innermost */
-            good = r->brackets_broken ? (r->failed = true, false) : fail(r, open, "this region is never closed");
-            r->brackets_broken = true;
+            good = false;
+            r->failed = true;
+            if (!r->brackets_broken || r->diagnostics->errors == 0)
+                fail(r, open, "this region is never closed");
+            r->brackets_broken |= !r->quiet;
             break;
         }
         if (*r->p == '^') {

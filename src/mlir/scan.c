@@ -131,7 +131,7 @@ const char *balanced_end(Reader *r, const char *at) {
             q++;
         switch (interesting[(unsigned char)*q]) {
         case 1:
-            if (*q == '<' && q[1] == '=') /* a comparison in an affine set */
+            if (*q == '<' && q[1] == '=' && depth && *open[depth - 1] == '(') /* a comparison in an affine set */
                 break;
             if (depth == LIMIT_NESTING) {
                 r->too_deep = q;
@@ -141,7 +141,7 @@ const char *balanced_end(Reader *r, const char *at) {
             open[depth++] = q;
             break;
         case 2: {
-            if (*q == '>' && q[1] == '=' && *open[depth - 1] != '<')
+            if (*q == '>' && q[1] == '=' && *open[depth - 1] == '(')
                 break;
             const char *opened = open[depth - 1];
             char want = *opened == '(' ? ')' : (char)(*opened + 2);
@@ -150,7 +150,7 @@ const char *balanced_end(Reader *r, const char *at) {
                     return q + 1;
                 break;
             }
-            r->brackets_broken = true;
+            r->brackets_broken |= !r->quiet;
             if (memchr(opened, '\n', (size_t)(q - opened)))
                 fail(r, opened, "this '%c' is never closed", *opened);
             else
@@ -177,7 +177,7 @@ const char *balanced_end(Reader *r, const char *at) {
             break;
         case 6:
             if (q >= r->end) {
-                r->brackets_broken = true;
+                r->brackets_broken |= !r->quiet;
                 fail(r, open[depth - 1], "this '%c' is never closed", *open[depth - 1]);
                 return NULL;
             }

@@ -204,10 +204,13 @@ static void split_params(Reader *r, Type *type, const char *at, const char *end)
             if (last > first || at < end)
                 PUSH(r, r->slices) = str_between(first, last);
             start = at + 1;
+        } else if (*at == '/' && at[1] == '/') {
+            const char *line_end = memchr(at, '\n', (size_t)(end - at));
+            at = line_end ? line_end : end - 1;
         } else if (*at == '"') {
             at = string_end(r, at) - 1;
         } else if (*at == '<' || *at == '(' || *at == '[' || *at == '{') {
-            at = balanced_end(r, at) - 1;
+            at = balanced_end(r, at) - 1; /* they match, since those around them do */
         }
     }
     uint32_t count = r->slices.count - mark;

@@ -58,9 +58,10 @@ static bool read_header(Str line, Unit *unit) {
     Str rest = after(line, "IR Dump ");
     if (!rest.data)
         return false;
-    unit->when = upto(rest, " :");
-    if (!str_is(unit->when, "Before") && !str_is(unit->when, "After"))
+    Str when = upto(rest, " :");
+    if (!str_is(when, "Before") && !str_is(when, "After"))
         return false;
+    unit->when = when;
     rest = (Str){rest.data + unit->when.size, rest.size - unit->when.size};
     while (rest.size && (rest.data[0] == ' ' || rest.data[0] == ':'))
         rest = (Str){rest.data + 1, rest.size - 1};
