@@ -7,8 +7,8 @@
  *         puts(weir_op_name(op).data) ...
  *
  * Everything is behind opaque handles, and there is no state outside them: two threads may work at the same
- * time, each with a context of its own. A handle is good until what it came from is closed: ops and values
- * until their module is freed, modules until their file is closed, files until their context is destroyed.
+ * time, each with a context of its own. Free what you made, in the reverse order: modules before their file, files
+ * before their context. Ops and values belong to their module and are good until it is freed.
  * Strings belong to the handle they came from; those of type weir_string need not end in a zero byte. */
 #ifndef WEIR_WEIR_H
 #define WEIR_WEIR_H

@@ -161,6 +161,8 @@ size_t weir_diagnostic_count(const weir_module *module) {
 }
 
 weir_diagnostic weir_diagnostic_at(const weir_module *module, size_t index) {
+    if (index >= module->diagnostics.count)
+        return (weir_diagnostic){WEIR_NOTE, 0, 0, "", ""};
     const Diagnostic *d = &module->diagnostics.items[index];
     return (weir_diagnostic){(weir_severity)d->severity, d->place.line, d->place.column, d->message ? d->message : "",
                              d->excerpt ? d->excerpt : ""};
@@ -227,17 +229,8 @@ const weir_op *weir_first_op(const weir_module *module) {
 }
 
 const weir_op *weir_next_op(const weir_module *module, const weir_op *op) {
-    const Op *next = op_next_in_walk(op_of(op), NULL);
-    if (next)
-        return (const weir_op *)next;
-    /* The walk stays below one op at the top: go on with the next of those. */
-    const Op *top = op_of(op);
-    while (op_parent(top))
-        top = op_parent(top);
-    const Item *item = module->module.first;
-    while (item && !(item->kind == ITEM_OP && item->op == top))
-        item = item->next;
-    return item ? (const weir_op *)first_of(item->next) : NULL;
+    (void)module; /* ops know their neighbours; other kinds of walks may need it */
+    return (const weir_op *)op_next_in_walk(op_of(op), NULL);
 }
 
 const weir_op *weir_op_parent(const weir_op *op) {
@@ -317,6 +310,9 @@ size_t weir_table_size(void) {
 }
 
 weir_table_row weir_table_at(size_t index) {
+    static const char *const none[] = {NULL};
+    if (index >= OP_COUNT)
+        return (weir_table_row){"", "", "", "", none};
     const OpRow *row = op_row_by_id((OpId)index);
     return (weir_table_row){row->name.data, row->operand_column, row->attr_column, row->result_column,
                             row->format_column};

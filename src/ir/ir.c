@@ -199,8 +199,10 @@ const Type *type_canonical(Module *module, const Type *type) {
     if (!resolved)
         return NULL;
     Text out = {0};
-    if (resolved->bare)
-        text_addf(&out, "!%.*s", STR_ARG(resolved->name));
+    if (resolved->bare) {
+        text_char(&out, '!');
+        text_str(&out, resolved->name);
+    }
     const Type *canonical = NULL;
     if (expand(module, resolved->text, &out, 0) && !out.failed) {
         drop_same_allocation(resolved, &out);
@@ -384,6 +386,10 @@ const Attr *op_attr(const Op *op, const char *name) {
 
 Value **op_operands_at(const Op *op, unsigned slot, uint32_t *count) {
     uint32_t first = 0;
+    if (!op->operand_count) {
+        *count = 0;
+        return op->operands;
+    }
     if (!op->segments) { /* one operand an entry */
         *count = slot < op->operand_count;
         return op->operands + slot;

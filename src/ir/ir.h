@@ -231,6 +231,7 @@ struct Module {
     Arena arena;
     Source *source; /* not owned; must outlive the module */
     Item *first, *last;
+    Op *last_op;                    /* of those at the top, which are linked like those of a block */
     Map types, attrs;               /* text as written -> Type, Attr */
     Map words;                      /* the same for attributes where a format names them: keywords, plain numbers */
     Map values, labels;             /* text -> Name */

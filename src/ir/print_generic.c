@@ -15,8 +15,8 @@ static void add_enum(Text *out, const Slot *slot, const Attr *attr) {
         at++;
         end--;
     }
-    if (row->generic[0] == '#') {
-        text_addf(out, "%s<", row->generic);
+    if (row->generic[0] == '#') { /* #arith.fastmath<fast>, or #gpu<dim x> */
+        text_addf(out, strchr(row->generic, '<') ? "%s " : "%s<", row->generic);
         text_str(out, str_between(at, end));
         text_char(out, '>');
         return;
@@ -202,7 +202,9 @@ static void add_function(Printer *p, const Op *op, Entries *properties) {
         add_entry(p, properties, STR("res_attrs"), attr_array(p, function->result_attrs, function->result_count));
     if (function->visibility.size) {
         Text text = {0};
-        text_addf(&text, "\"%.*s\"", STR_ARG(function->visibility));
+        text_char(&text, '"');
+        text_str(&text, function->visibility);
+        text_char(&text, '"');
         add_entry(p, properties, STR("sym_visibility"), keep(p, &text));
     }
 }

@@ -63,7 +63,7 @@ static void write_types(Writer *w, uint32_t count, Value *const *operands, const
 
 static const Value *results_at(const Writer *w, unsigned slot, uint32_t *count) {
     uint32_t first = result_slot(w->op, slot, count);
-    return w->op->results + first;
+    return *count ? w->op->results + first : NULL;
 }
 
 static void write_type_of(Writer *w, SlotRef slot) {

@@ -262,7 +262,9 @@ const Attr *read_dict(Reader *r) {
             NamedAttr entry;
             if (!read_entry(r, &entry))
                 return NULL;
-            for (uint32_t i = mark; i < r->entries.count; i++)
+            /* A dictionary of this size is nobody's work; but a check for each pair would be a day's. */
+            uint32_t last = r->entries.count - mark > 256 ? mark + 256 : r->entries.count;
+            for (uint32_t i = mark; i < last; i++)
                 if (str_equal(r->entries.items[i].name, entry.name)) {
                     fail(r, at, "attribute '%.*s' is given twice", STR_ARG(entry.name));
                     return NULL;

@@ -85,10 +85,15 @@ static bool check_value(Reader *r, const Op *op, const Slot *slot, const Value *
         return true;
     bool class = slot->rule == TYPE_CLASS || slot->rule == TYPE_TENSOR_ANY;
     const Type *wanted = class ? NULL : type_by_rule(r, op, slot, index);
-    if (class ? fits_class(r, slot, value->type)
-              : !wanted || wanted == value->type || type_agree(r->module, wanted, value->type) != DIFFER)
-        return true;
     bool result = operand_slot < 0;
+    if (class ? fits_class(r, slot, value->type) : !wanted || wanted == value->type)
+        return true;
+    Agreement agreement = class ? DIFFER : type_agree(r->module, wanted, value->type);
+    if (agreement == LATER && !result && value->name)
+        PUSH(r, r->late) = (LateCheck){wanted, value->type, value->name,
+                                       offset_of(r, place_of(r, op, operand_mark, (unsigned)operand_slot, index))};
+    if (agreement != DIFFER)
+        return true;
     const char *what = result ? "result" : "operand";
     const char *at = result ? text_at(r, op->offset) : place_of(r, op, operand_mark, (unsigned)operand_slot, index);
     if (class)
@@ -157,7 +162,7 @@ bool check_op(Reader *r, Op *op, uint32_t operand_mark) {
         for (uint32_t i = 0; row->operands[slot].rule != TYPE_ANY && i < count; i++)
             if (!check_value(r, op, &row->operands[slot], values[i], i, operand_mark, (int)slot))
                 return false;
-        values += count;
+        values = count ? values + count : values;
     }
     return true;
 }

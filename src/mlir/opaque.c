@@ -208,9 +208,10 @@ static bool try_types(Reader *r) {
 /* An op that is being read without knowing its form. */
 typedef struct Loose {
     Op *op;
-    const char *start, *end; /* of its text; the end as op_extent found it */
-    const char *arrow;       /* behind its last `->` outside brackets */
-    unsigned depth;          /* of parentheses and square brackets */
+    const char *start, *end;         /* of its text; the end as op_extent found it */
+    const char *arrow;               /* behind its last `->` outside brackets */
+    const char *open[LIMIT_NESTING]; /* parentheses and square brackets that are open */
+    unsigned depth;
     uint32_t operand_mark, pending_mark, successor_mark;
 } Loose;
 
@@ -310,10 +311,15 @@ static bool read_loose_word(Reader *r, Loose *loose) {
         r->p += 2;
         loose->arrow = loose->depth ? loose->arrow : r->p;
     } else {
-        if ((c == ')' || c == ']') && !loose->depth)
-            return fail(r, r->p, "this '%c' closes nothing", c);
-        loose->depth += c == '(' || c == '[';
-        loose->depth -= c == ')' || c == ']';
+        if (c == '(' || c == '[') {
+            if (loose->depth == LIMIT_NESTING)
+                return fail(r, r->p, "more than %d brackets within each other", LIMIT_NESTING);
+            loose->open[loose->depth++] = r->p;
+        } else if (c == ')' || c == ']' || c == '}' || c == '>') {
+            char open = loose->depth ? *loose->open[--loose->depth] : 0;
+            if ((c != ')' || open != '(') && (c != ']' || open != '['))
+                return fail(r, r->p, "this '%c' closes nothing", c);
+        }
         r->p++;
         while (is_class(c, CLASS_ID) && is_class(*r->p, CLASS_SUFFIX))
             r->p++;
@@ -343,6 +349,8 @@ bool read_opaque(Reader *r, Op *op, const char *start, uint32_t name_mark) {
         if (location < 0 || !read_loose_word(r, &loose))
             return false;
     }
+    if (loose.depth)
+        return fail(r, loose.open[loose.depth - 1], "this '%c' is never closed", *loose.open[loose.depth - 1]);
     op_extra(r->module, op)->text = str_between(start, text_end);
     if (!op->region_count && !make_operands(r, op, loose.operand_mark, r->notes.count))
         return false;

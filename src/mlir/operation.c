@@ -13,6 +13,10 @@ void append_op(Reader *r, Block *block, Op *op) {
         else
             r->module->first = item;
         r->module->last = item;
+        op->prev = r->module->last_op;
+        if (op->prev)
+            op->prev->next = op;
+        r->module->last_op = op;
         return;
     }
     op->prev = block->last;

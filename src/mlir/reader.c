@@ -247,6 +247,28 @@ static void check_alias_depths(Reader *r) {
     map_free(&depths);
 }
 
+/* Stacks start with some room, so that there is always an item to point at. */
+static void prepare_stacks(Reader *r) {
+#define PREPARE(stack) (stack).items = stack_grow(r, NULL, &(stack).capacity, sizeof *(stack).items)
+    PREPARE(r->operands);
+    PREPARE(r->notes);
+    PREPARE(r->spelled);
+    PREPARE(r->pending);
+    PREPARE(r->names);
+    PREPARE(r->undo);
+    PREPARE(r->fixups);
+    PREPARE(r->late);
+    PREPARE(r->attrs);
+    PREPARE(r->entries);
+    PREPARE(r->ints);
+    PREPARE(r->types);
+    PREPARE(r->alias_keys);
+    PREPARE(r->slices);
+    PREPARE(r->successors);
+    PREPARE(r->numbered_locations);
+#undef PREPARE
+}
+
 static void free_reader(Reader *r) {
     map_free(&r->alias_uses);
     free(r->operands.items);
@@ -292,6 +314,7 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
                   .last_scope = 1,
                   .labels = 1,
                   .last_labels = 1};
+    prepare_stacks(r);
     r->base = source->data + unit->begin;
     if (unit->end != source->size) { /* the text must end in a zero byte */
         char *copy = arena_zalloc(&module->arena, size + READ_AHEAD);

@@ -93,7 +93,7 @@ bool take_number(Reader *r, int64_t *value) {
     const char *at = r->p;
     if (*at == '-')
         at++;
-    if (!is_class(*at, CLASS_DIGIT))
+    if (!is_class(*at, CLASS_DIGIT) || (*at == '0' && is_class(at[1], CLASS_DIGIT)))
         return false;
     while (is_class(*at, CLASS_DIGIT))
         at++;
@@ -231,9 +231,12 @@ bool note_aliases(Reader *r, Str text) {
     bool any = false;
     const char *end = text.data + text.size;
     for (const char *at = text.data; at < end; at++) {
-        if ((unsigned char)*at > '#')
+        if ((unsigned char)*at > '#' && *at != '/')
             continue;
-        if (*at == '"') {
+        if (*at == '/' && at + 1 < end && at[1] == '/') {
+            const char *line_end = memchr(at, '\n', (size_t)(end - at));
+            at = line_end ? line_end : end;
+        } else if (*at == '"') {
             do
                 at += *at == '\\' ? 2 : 1;
             while (at < end && *at != '"');

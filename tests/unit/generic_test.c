@@ -1,5 +1,6 @@
 /* ir/print: MLIR's generic form: the properties, segment sizes and regions that the dialect has, worked out from the
- * op's row. What is expected here is what mlir-opt and triton-opt print with -mlir-print-op-generic. */
+ * op's row, as mlir-opt and triton-opt print them with -mlir-print-op-generic (but for defaults, which are left out).
+ */
 #include "reading.h"
 
 /* ---- Attributes -------------------------------------------------------------------------------- */
@@ -60,7 +61,7 @@ static void each_kind_of_attribute(void **state) {
         /* a word of an enumeration is its number, or an attribute of the dialect */
         {"%0 = tt.get_program_id y : i32", "%0 = \"tt.get_program_id\"() <{axis = 1 : i32}> : () -> i32"},
         {"%0 = arith.cmpi sgt, %i, %i : i32", "%0 = \"arith.cmpi\"(%i, %i) <{predicate = 4 : i64}> : (i32, i32) -> i1"},
-        {"%0 = gpu.thread_id z", "%0 = \"gpu.thread_id\"() <{dimension = #gpu.dim<z>}> : () -> index"},
+        {"%0 = gpu.thread_id z", "%0 = \"gpu.thread_id\"() <{dimension = #gpu<dim z>}> : () -> index"},
         {"%0 = llvm.icmp \"ult\" %i, %i : i32",
          "%0 = \"llvm.icmp\"(%i, %i) <{predicate = 6 : i64}> : (i32, i32) -> i1"},
         /* several words are the sum of their numbers, or stand together */
@@ -202,8 +203,10 @@ static void each_kind_of_region(void **state) {
         /* The default region of a switch comes first. */
         {"scf.index_switch %n\n"
          "case 2 {\n"
+         "  scf.yield\n"
          "}\n"
          "case -5 {\n"
+         "  scf.yield {tag}\n"
          "}\n"
          "default {\n"
          "  gpu.barrier\n"
@@ -215,7 +218,7 @@ static void each_kind_of_region(void **state) {
          "}, {\n"
          "  \"scf.yield\"() : () -> ()\n"
          "}, {\n"
-         "  \"scf.yield\"() : () -> ()\n"
+         "  \"scf.yield\"() {tag} : () -> ()\n"
          "}) : (index) -> ()\n"
          "%n = \"n\"() : () -> index\n"},
         /* The partitions are in an op of their own. */

@@ -178,6 +178,34 @@ static void results_can_be_used(void **state) {
                  "'%0' is used as i32 but has type f32");
 }
 
+/* Whatever it means, its brackets must match: what is kept as it is written must be readable again. */
+static void brackets_must_match(void **state) {
+    (void)state;
+    static const char *const texts[] = {"my.op (\n",
+                                        "my.op )\n",
+                                        "my.op [\n",
+                                        "my.op ]\n",
+                                        "my.op <\n",
+                                        "my.op >\n",
+                                        "my.op {a\n",
+                                        "my.op }\n",
+                                        "my.op (]\n",
+                                        "my.op ([)]\n",
+                                        "my.op \"a\n",
+                                        "module {\n  my.op (\n}\n",
+                                        "module {\n  my.op {b - 1\n}\n"};
+    unsigned accepted = 0;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Reading *reading = read_text(texts[i]);
+        if (reading->ok) {
+            print_error("without an error: %s", texts[i]);
+            accepted++;
+        }
+        done(reading);
+    }
+    assert_int_equal(accepted, 0);
+}
+
 /* In the generic form an op is known by its brackets alone, in the table or not. */
 static void generic_forms_need_no_row(void **state) {
     (void)state;
@@ -202,6 +230,7 @@ int main(void) {
         cmocka_unit_test(regions_are_read),
         cmocka_unit_test(text_is_kept),
         cmocka_unit_test(results_can_be_used),
+        cmocka_unit_test(brackets_must_match),
         cmocka_unit_test(generic_forms_need_no_row),
     };
     return cmocka_run_group_tests_name("opaque", tests, NULL, NULL);

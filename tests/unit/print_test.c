@@ -110,10 +110,19 @@ static void attributes_are_put_on_one_line(void **state) {
 static void nothing_is_added(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "scf.if %c {\n}\n%c = \"c\"() : () -> i1\n",
-        "scf.if %c {\n} {}\n%c = \"c\"() : () -> i1\n",
-        "ttg.warp_specialize()\ndefault {\n  ttg.warp_yield\n}\npartition0() num_warps(4) {\n  ttg.warp_return\n} : () "
-        "-> ()\n",
+        "scf.if %c {\n"
+        "}\n"
+        "%c = \"c\"() : () -> i1\n",
+        "scf.if %c {\n"
+        "} {}\n"
+        "%c = \"c\"() : () -> i1\n",
+        "ttg.warp_specialize()\n"
+        "default {\n"
+        "  ttg.warp_yield\n"
+        "}\n"
+        "partition0() num_warps(4) {\n"
+        "  ttg.warp_return\n"
+        "} : () -> ()\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_prints(texts[i], PRINT_AS_WRITTEN, texts[i]);

@@ -112,10 +112,10 @@ static void takes_parameters_and_parts_apart(void **state) {
     done(reading);
 }
 
-/* A comment in a type is not part of it, whatever brackets it has. */
+/* A comment in a type is not part of it, whatever brackets, quotes and names it has. */
 static void forgets_comments_and_line_ends(void **state) {
     (void)state;
-    Reading *reading = read_types("", "tensor<4xf32, // [\n  #ttg.a>, !ttg.memdesc<4xf16, // (\n #ttg.s>");
+    Reading *reading = read_types("", "tensor<4xf32, // [ #nothing\n  #ttg.a>, !ttg.memdesc<4xf16, // ( \"\n #ttg.s>");
     assert_str_equal(type_at(reading, 0)->text, "tensor<4xf32, #ttg.a>");
     assert_str_equal(type_at(reading, 1)->text, "!ttg.memdesc<4xf16, #ttg.s>");
     done(reading);
@@ -179,6 +179,16 @@ static void bare_form_is_the_same_type(void **state) {
     assert_int_equal(type_agree(module, bare, type_at(reading, 1)), AGREE);
     assert_str_equal(type_canonical(module, bare)->text, "!ttg.memdesc<4xf16,#ttg.shared>");
     done(reading);
+}
+
+/* However long its name is: only messages are cut. */
+static void long_names_are_kept_whole(void **state) {
+    (void)state;
+    Text text = {0};
+    text_addf(&text, "tt.func @f(%%x: !my.%0300d<4>) {\n  tlx.dump_layout %%x : <4>\n  tt.return\n}\n", 7);
+    text_char(&text, 0);
+    assert_prints(text.data, PRINT_AS_WRITTEN, text.data);
+    text_free(&text);
 }
 
 /* The shape of a memory descriptor's allocation is left out where it is its own. */
@@ -321,6 +331,7 @@ int main(void) {
         cmocka_unit_test(spellings_share_one_canonical_type),
         cmocka_unit_test(other_texts_have_other_canonical_types),
         cmocka_unit_test(bare_form_is_the_same_type),
+        cmocka_unit_test(long_names_are_kept_whole),
         cmocka_unit_test(own_allocation_shape_adds_nothing),
         cmocka_unit_test(what_is_not_known_agrees_with_all),
         cmocka_unit_test(aliases_without_an_end_agree_later),

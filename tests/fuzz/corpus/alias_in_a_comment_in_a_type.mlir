@@ -1,0 +1,2 @@
+"op"() : () -> !ttg.memdesc<4xf16, // not an alias: #foo "
+  #ttg.s>

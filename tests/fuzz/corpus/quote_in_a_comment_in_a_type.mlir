@@ -1,0 +1,2 @@
+!s = !x.y<// "
+  #undefined>

@@ -1,0 +1,3 @@
+module{tt.func@m(){my.op(
+ t
+}}
