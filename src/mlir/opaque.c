@@ -321,7 +321,7 @@ static bool read_loose_word(Reader *r, Loose *loose) {
                 return fail(r, r->p, "this '%c' closes nothing", c);
         }
         r->p++;
-        while (is_class(c, CLASS_ID) && is_class(*r->p, CLASS_SUFFIX))
+        while (is_class(c, CLASS_ID) && is_class(*r->p, CLASS_ID))
             r->p++;
     }
     return true;
