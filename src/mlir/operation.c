@@ -300,7 +300,9 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
  * does not become many. */
 static void recover(Reader *r, const char *start, uint32_t name_mark, bool broken) {
     r->quiet = true;
-    const char *end = broken ? extent_by_indent(r, start) : op_extent(r, start);
+    const char *end = r->end; /* where an op within has taken all, there is nothing to look for */
+    if (r->p < r->end)
+        end = broken ? extent_by_indent(r, start) : op_extent(r, start);
     r->p = end > r->p || end <= start ? end : r->p;
     if (r->p <= start)
         r->p = start + 1;
