@@ -195,7 +195,6 @@ static inline bool take_text(Reader *r, Str text) {
     r->p += text.size;
     return true;
 }
-/* `loc(` */
 /* Whether the next character, to which spaces have been skipped, is the first of its line. */
 static inline bool first_on_line(const Reader *r) {
     const char *at = r->p;
@@ -203,6 +202,7 @@ static inline bool first_on_line(const Reader *r) {
         at--;
     return at == r->base || at[-1] == '\n';
 }
+/* `loc(` */
 static inline bool location_follows(Reader *r) {
     skip_space(r);
     return r->p[0] == 'l' && r->p[1] == 'o' && r->p[2] == 'c' && r->p[3] == '(';
