@@ -307,7 +307,7 @@ const Attr *read_dict_of(Reader *r, const Op *op) {
 static const Attr *read_hash(Reader *r) {
     const char *start = r->p++;
     Str name = take_suffix(r);
-    if (!name.size) {
+    if (!name.size || is_class(*name.data, CLASS_DIGIT)) {
         fail(r, start, "expected an attribute's name after '#'");
         return NULL;
     }
@@ -504,7 +504,7 @@ static bool read_location_body(Reader *r, Attr *loc, unsigned depth) {
         r->p++;
         loc->location = LOC_ALIAS;
         loc->name = take_suffix(r);
-        return loc->name.size || fail(r, start, "expected an alias's name after '#'");
+        return (loc->name.size && !is_class(*loc->name.data, CLASS_DIGIT)) || fail(r, start, "expected an alias's name after '#'");
     }
     if (take_text(r, STR("callsite"))) {
         Attr *callee = new_attr(r, ATTR_LOCATION), *caller = new_attr(r, ATTR_LOCATION);

@@ -216,12 +216,15 @@ static inline Str take_id(Reader *r) {
             r->p++;
     return str_between(start, r->p);
 }
-/* What follows %, ^, # or !, or empty. */
+/* What follows %, ^, # or !: a number or a name that does not start with a digit; else empty. */
 static inline Str take_suffix(Reader *r) {
     const char *start = r->p;
-    int class = is_class(*start, CLASS_DIGIT) ? CLASS_DIGIT : CLASS_SUFFIX;
+    bool number = is_class(*start, CLASS_DIGIT);
+    int class = number ? CLASS_DIGIT : CLASS_SUFFIX;
     while (is_class(*r->p, class))
         r->p++;
+    if (number && is_class(*r->p, CLASS_LETTER))
+        r->p = start;
     return str_between(start, r->p);
 }
 bool take_number(Reader *r, int64_t *value);

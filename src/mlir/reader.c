@@ -105,7 +105,7 @@ static Item broken_alias = {.kind = ITEM_METADATA};
 static bool read_alias(Reader *r) {
     const char *start = r->p++;
     Str name = take_suffix(r);
-    if (!name.size)
+    if (!name.size || is_class(*name.data, CLASS_DIGIT))
         return fail(r, start, "expected an alias's name after '%c'", *start);
     if (memchr(name.data, '.', name.size))
         return fail(r, start, "an alias's name must not have a '.'");

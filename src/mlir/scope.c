@@ -44,10 +44,10 @@ bool read_operand_ref(Reader *r, OperandRef *ref) {
         return mismatch(r, "an operand");
     const char *start = r->p++;
     Str text = take_suffix(r);
+    if (!text.size && is_class(*r->p, CLASS_DIGIT))
+        return fail(r, start, "a name that starts with a digit must be a number");
     if (!text.size)
         return fail(r, start, "expected a name after '%%'");
-    if (is_class(*text.data, CLASS_DIGIT) && is_class(*r->p, CLASS_LETTER))
-        return fail(r, start, "a name that starts with a digit must be a number");
     *ref = (OperandRef){.name = value_name(r, text), .at = offset_of(r, start)};
     if (*r->p == '#' && is_class(r->p[1], CLASS_DIGIT)) {
         int64_t number;

@@ -247,7 +247,7 @@ static const Type *read_bang_type(Reader *r) {
     const char *start = r->p++;
     Str name = take_suffix(r);
     const char *end = r->p;
-    if (!name.size) {
+    if (!name.size || is_class(*name.data, CLASS_DIGIT)) {
         fail(r, start, "expected a type's name after '!'");
         return NULL;
     }

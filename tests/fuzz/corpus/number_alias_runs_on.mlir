@@ -1,0 +1,2 @@
+"o^bb0p"() : () -> !0tg.memdesc<4xf16, // [
+ #ttg.s>
