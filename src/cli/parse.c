@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -257,11 +258,21 @@ static void dump_ops(Output *output) {
     }
 }
 
-static void show_progress(size_t done, size_t total, double *shown) {
-    if (total > 1 && isatty(STDERR_FILENO) && now() - *shown > 0.2) {
-        *shown = now();
-        fprintf(stderr, "\rreading %zu of %zu files ", done + 1, total);
-    }
+/* What is being read, for whoever watches a terminal; overwritten by the next, and cleared at the end. */
+static void show_progress(const Paths *inputs, size_t index, double *shown) {
+    struct stat status;
+    bool large = stat(inputs->items[index], &status) == 0 && status.st_size > 100 << 20; /* takes a while by itself */
+    if (!isatty(STDERR_FILENO) || (!large && (inputs->count == 1 || now() - *shown < 0.2)))
+        return;
+    *shown = now();
+    fprintf(stderr, "\r\033[Kreading file %zu of %zu", index + 1, inputs->count);
+    if (large)
+        fprintf(stderr, ", %lld MB", (long long)status.st_size / 1000000);
+}
+
+static void clear_progress(double started, double shown) {
+    if (shown != started)
+        fputs("\r\033[K", stderr);
 }
 
 int command_parse(int count, char **arguments) {
@@ -289,13 +300,14 @@ int command_parse(int count, char **arguments) {
         return STATUS_ERROR;
     Stats stats = {0};
     bool good = true, first = true;
-    double shown = now();
+    double started = now(), shown = started;
     if (options.dump_ops)
         dump_ops(output);
     for (size_t i = 0; i < options.inputs.count; i++) {
-        show_progress(i, options.inputs.count, &shown);
+        show_progress(&options.inputs, i, &shown);
         good &= parse_file(&options, weir, options.inputs.items[i], output, &stats, &first);
     }
+    clear_progress(started, shown);
     if (options.stats)
         print_stats(&stats, output);
     good &= output_close(output, good);
