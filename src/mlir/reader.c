@@ -154,6 +154,8 @@ static void skip_noise(Reader *r) {
         const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
         if (starts_ir(str_between(r->p, line_end ? line_end : r->end)))
             return;
+        if (looks_like_results(r->p))
+            note(r, r->p, "this stands in no module of the log, and is passed over");
         r->p = line_end ? line_end : r->end;
         while (r->p < r->end && is_class(*r->p, CLASS_SPACE))
             r->p++;
