@@ -1,3 +1,4 @@
+/* Chunks of memory, each twice the last up to a limit, freed together. */
 #include "base/arena.h"
 
 #include <stdbool.h>
@@ -36,7 +37,7 @@ static void exhausted(Arena *arena) {
     abort(); /* nobody took charge: our own mistake */
 }
 
-/* Large chunks come on large pages: half the time of reading a big file would go into page faults. */
+/* Large chunks come on large pages, so that a big module does not pay for a page fault every 4 KiB. */
 static ArenaChunk *map_chunk(size_t size) {
     char *start = mmap(NULL, size + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)

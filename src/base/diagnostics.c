@@ -1,3 +1,4 @@
+/* Keeping diagnostics, with the excerpt of the source, and rendering them for a person. */
 #include "base/diagnostics.h"
 
 #include <stdlib.h>

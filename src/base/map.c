@@ -1,3 +1,4 @@
+/* The growing side of the map, and its seed; looking up is inline in the header. */
 #include "base/map.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* Reading files, and finding lines and columns in them when somebody asks. */
 #include "base/source.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* The growing buffer, numbers, and what may go to a terminal. */
 #include "base/text.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* The files that a command line means, and how the command complains. */
 #include "cli/cli.h"
 
 #include <errno.h>

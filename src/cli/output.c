@@ -1,3 +1,4 @@
+/* Standard output, or a file that appears under its name only when it is complete. */
 #include "cli/cli.h"
 
 #include <errno.h>

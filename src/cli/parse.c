@@ -192,7 +192,7 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
     if (weir_module_memory(module) > stats->memory)
         stats->memory = weir_module_memory(module);
     if (options->stats) {
-        for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(module, op))
+        for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op))
             if (!weir_op_implicit(op))
                 count_op(stats, weir_op_name(op));
     } else if (good && !options->quiet) {

@@ -1,3 +1,4 @@
+/* The module and its tables: interning, aliases and canonical types, types made from others, walking ops. */
 #include "ir/ir.h"
 
 #include "ir/optable.h"
