@@ -240,6 +240,30 @@ static const char *quiet_end(Reader *r, const char *at) {
     return end;
 }
 
+/* No name may be given twice among the entries since the mark. */
+static bool names_differ(Reader *r, uint32_t mark) {
+    Map seen = {0};
+    bool good = true;
+    bool many = r->entries.count - mark > 16; /* few are compared pair by pair */
+    for (uint32_t i = mark; good && i < r->entries.count; i++) {
+        Str name = r->entries.items[i].name;
+        bool again = false;
+        for (uint32_t k = mark; !many && k < i; k++)
+            again |= str_equal(r->entries.items[k].name, name);
+        void **place = many ? map_put(&seen, name) : NULL;
+        if (place) {
+            again = *place != NULL;
+            *place = r;
+        }
+        if (again) {
+            const char *at = name.data[-1] == '"' ? name.data - 1 : name.data;
+            good = fail(r, at, "attribute '%.*s' is given twice", STR_ARG(name));
+        }
+    }
+    map_free(&seen);
+    return good;
+}
+
 const Attr *read_dict(Reader *r) {
     if (!next_is(r, '{')) {
         mismatch(r, "'{'");
@@ -257,18 +281,9 @@ const Attr *read_dict(Reader *r) {
     uint32_t mark = r->entries.count;
     if (!next_is(r, '}')) {
         do {
-            skip_space(r);
-            const char *at = r->p;
             NamedAttr entry;
             if (!read_entry(r, &entry))
                 return NULL;
-            /* A dictionary of this size is nobody's work; but a check for each pair would be a day's. */
-            uint32_t last = r->entries.count - mark > 256 ? mark + 256 : r->entries.count;
-            for (uint32_t i = mark; i < last; i++)
-                if (str_equal(r->entries.items[i].name, entry.name)) {
-                    fail(r, at, "attribute '%.*s' is given twice", STR_ARG(entry.name));
-                    return NULL;
-                }
             PUSH(r, r->entries) = entry;
         } while (take(r, ','));
     }
@@ -277,6 +292,8 @@ const Attr *read_dict(Reader *r) {
         fail(r, r->p, "expected ',' or '}' after an attribute");
         return NULL;
     }
+    if (!names_differ(r, mark))
+        return NULL;
     Attr *attr = new_attr(r, ATTR_DICT);
     attr->count = r->entries.count - mark;
     NamedAttr *entries = ARENA_ARRAY(&r->module->arena, NamedAttr, attr->count + 1);
@@ -504,7 +521,8 @@ static bool read_location_body(Reader *r, Attr *loc, unsigned depth) {
         r->p++;
         loc->location = LOC_ALIAS;
         loc->name = take_suffix(r);
-        return (loc->name.size && !is_class(*loc->name.data, CLASS_DIGIT)) || fail(r, start, "expected an alias's name after '#'");
+        return (loc->name.size && !is_class(*loc->name.data, CLASS_DIGIT)) ||
+               fail(r, start, "expected an alias's name after '#'");
     }
     if (take_text(r, STR("callsite"))) {
         Attr *callee = new_attr(r, ATTR_LOCATION), *caller = new_attr(r, ATTR_LOCATION);
