@@ -3,7 +3,7 @@
  *     weir_context *weir = weir_create();
  *     weir_file *file = weir_open(weir, "kernel.ttgir");
  *     weir_module *module = file ? weir_parse(file, 0, 0) : NULL;
- *     for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(module, op))
+ *     for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op))
  *         puts(weir_op_name(op).data) ...
  *
  * Everything is behind opaque handles, and there is no state outside them: two threads may work at the same
@@ -118,7 +118,7 @@ WEIR_API int weir_report(const weir_file *file, const weir_module *module, int c
 
 /* Every op of the module, an outer one before those in its regions; NULL at the end. */
 WEIR_API const weir_op *weir_first_op(const weir_module *module);
-WEIR_API const weir_op *weir_next_op(const weir_module *module, const weir_op *op);
+WEIR_API const weir_op *weir_next_op(const weir_op *op);
 /* The op in whose region this one is; NULL at the top. */
 WEIR_API const weir_op *weir_op_parent(const weir_op *op);
 

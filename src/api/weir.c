@@ -228,8 +228,7 @@ const weir_op *weir_first_op(const weir_module *module) {
     return (const weir_op *)first_of(module->module.first);
 }
 
-const weir_op *weir_next_op(const weir_module *module, const weir_op *op) {
-    (void)module; /* ops know their neighbours; other kinds of walks may need it */
+const weir_op *weir_next_op(const weir_op *op) {
     return (const weir_op *)op_next_in_walk(op_of(op), NULL);
 }
 

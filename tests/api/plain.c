@@ -97,7 +97,7 @@ static void look_at_ops(weir_module *module) {
         CHECK(!parent || same(weir_op_name(parent), expected[i].parent));
         load = same(weir_op_name(op), "tt.load") ? op : load;
         store = same(weir_op_name(op), "tt.store") ? op : store;
-        op = weir_next_op(module, op);
+        op = weir_next_op(op);
     }
     CHECK(!op);
 
@@ -209,7 +209,7 @@ static void read_a_broken_text(weir_context *weir) {
     }
     /* What could be read can be looked at. */
     size_t count = 0;
-    for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(module, op))
+    for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op))
         count++;
     CHECK(count > 0);
     weir_module_free(module);
@@ -235,9 +235,9 @@ static void read_several_modules(weir_context *weir) {
     CHECK(weir_module_info_of(file, 1).line == 3);
     CHECK(weir_module_info_of(file, 1).size == strlen(split) - strlen("tt.func private @first()\n// -----\n"));
     weir_module_free(first);
-    const weir_op *op = weir_next_op(second, weir_first_op(second));
+    const weir_op *op = weir_next_op(weir_first_op(second));
     CHECK(op && same(weir_attribute(op, "sym_name"), "@third"));
-    CHECK(!weir_next_op(second, op));
+    CHECK(!weir_next_op(op));
     weir_module_free(second);
     weir_close(file);
 

@@ -104,7 +104,7 @@ static Output describe(weir_context *weir, const char *text) {
     weir_module *module = file ? weir_parse(file, 0, 0) : NULL;
     if (!module)
         abort();
-    for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(module, op)) {
+    for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op)) {
         append_string(&output, weir_op_name(op));
         for (size_t i = 0; i < weir_operand_count(op); i++)
             if (weir_operand(op, i))
