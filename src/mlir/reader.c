@@ -149,6 +149,7 @@ static bool read_metadata(Reader *r) {
     return true;
 }
 
+/* In a pass log: on to the next line that starts IR. */
 static void skip_noise(Reader *r) {
     while (r->p < r->end) {
         const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
@@ -186,7 +187,7 @@ static void read_items(Reader *r) {
             r->p++;
         if (good)
             continue;
-        if (*start == '#' || *start == '!') { /* an alias is one line */
+        if (*start == '#' || *start == '!') { /* goes as far as an op would */
             r->quiet = true;
             const char *end = op_extent(r, start);
             r->quiet = false;
@@ -208,42 +209,48 @@ static void check_aliases(Reader *r) {
     }
 }
 
-/* How many aliases deep an alias goes, those of locations aside; 0 if it is known to be fine. */
-static unsigned alias_depth(Reader *r, Map *depths, const Item *item, unsigned depth) {
-    enum { DEEPEST = 32 };
-    void **place = map_put(depths, item->name);
-    if (!place || *place || depth > DEEPEST)
-        return depth > DEEPEST ? depth : 0;
+enum { DEEPEST_ALIAS = 32 }; /* as many as canonical types follow (ir.c) */
+
+/* How many aliases an alias goes through, itself included and those of locations aside; more than DEEPEST_ALIAS if that
+ * is too many, as it is where it refers to itself. `depths` keeps what is known; `level` bounds the search. */
+static uintptr_t alias_depth(Reader *r, Map *depths, const Item *item, unsigned level) {
+    void **known = map_put(depths, item->name);
+    if (!known || *known)
+        return known ? (uintptr_t)*known : 0;
+    uintptr_t deepest = 0;
     Str text = item->kind == ITEM_TYPE_ALIAS ? item->type->text : item->attr->text;
     const char *end = text.data + text.size;
-    for (const char *at = text.data; at < end; at++) {
-        if (*at != '#' && *at != '!')
-            continue;
-        const char *start = at++;
-        while (at < end && is_class(*at, CLASS_SUFFIX))
-            at++;
-        const Item *other = map_get(&r->module->aliases, str_between(start, at));
-        bool other_alias = other && other->kind != ITEM_METADATA &&
-                           !(other->kind == ITEM_ATTR_ALIAS && other->attr->kind == ATTR_LOCATION);
-        if (other_alias && alias_depth(r, depths, other, depth + 1) > DEEPEST)
-            return DEEPEST + 1;
-        at--;
+    for (const char *at = text.data; at < end && deepest < DEEPEST_ALIAS; at++) {
+        if (*at == '"') {
+            for (at++; at < end && *at != '"';)
+                at += *at == '\\' ? 2 : 1;
+        } else if (*at == '#' || *at == '!') {
+            const char *start = at;
+            while (at + 1 < end && is_class(at[1], CLASS_SUFFIX))
+                at++;
+            const Item *other = map_get(&r->module->aliases, str_between(start, at + 1));
+            bool location = other && other->kind == ITEM_ATTR_ALIAS && other->attr->kind == ATTR_LOCATION;
+            if (!other || other->kind == ITEM_METADATA || location)
+                continue;
+            uintptr_t depth = level < DEEPEST_ALIAS ? alias_depth(r, depths, other, level + 1) : DEEPEST_ALIAS;
+            deepest = depth > deepest ? depth : deepest;
+        }
     }
-    place = map_put(depths, item->name);
-    if (place)
-        *place = (void *)item;
-    return 0;
+    known = map_put(depths, item->name); /* the map may have moved */
+    if (known && deepest < DEEPEST_ALIAS)
+        *known = (void *)(deepest + 1);
+    return deepest + 1;
 }
 
 static void check_alias_depths(Reader *r) {
     Map depths = {0};
     for (const Item *item = r->module->first; item; item = item->next) {
         bool location = item->kind == ITEM_ATTR_ALIAS && item->attr->kind == ATTR_LOCATION;
-        if ((item->kind == ITEM_TYPE_ALIAS || (item->kind == ITEM_ATTR_ALIAS && !location)) &&
-            alias_depth(r, &depths, item, 1) > 0) {
-            fail(r, text_at(r, item->offset), "alias '%.*s' refers to itself, or goes through too many others",
-                 STR_ARG(item->name));
-            break;
+        bool alias = item->kind == ITEM_TYPE_ALIAS || item->kind == ITEM_ATTR_ALIAS;
+        if (alias && !location && alias_depth(r, &depths, item, 1) > DEEPEST_ALIAS) {
+            fail(r, text_at(r, item->offset), "alias '%.*s' refers to itself, or is more than %d aliases deep",
+                 STR_ARG(item->name), DEEPEST_ALIAS);
+            break; /* those that go through it would all say the same */
         }
     }
     map_free(&depths);

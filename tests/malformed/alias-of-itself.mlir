@@ -1,0 +1,2 @@
+#says = "#says is a word here"
+!row = tensor<4x!row>
