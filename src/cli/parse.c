@@ -1,4 +1,4 @@
-/* weir parse: read IR and print it back, as it was written or in the generic form. */
+/* weir parse: read IR and print it back, as it was written or in the generic form, or print what its ops do. */
 #include "cli/cli.h"
 #include "weir/weir.h"
 
@@ -10,22 +10,24 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPTION_GENERIC = 256, OPTION_STATS, OPTION_LIST, OPTION_MODULE, OPTION_STRICT, OPTION_DUMP_OPS };
+enum { OPTION_GENERIC = 256, OPTION_EFFECTS, OPTION_STATS, OPTION_LIST, OPTION_MODULE, OPTION_STRICT, OPTION_DUMP_OPS };
 
 typedef struct Options {
     Paths inputs;
-    bool generic, quiet, stats, list, dump_ops, strict;
+    bool generic, effects, quiet, stats, list, dump_ops, markdown, strict;
     const char *module, *output;
 } Options;
 
 static const struct argp_option option_table[] = {
     {"generic", OPTION_GENERIC, NULL, 0, "print MLIR's generic form", 0},
+    {"effects", OPTION_EFFECTS, NULL, 0, "print what each op does to memory and to time instead of the IR", 0},
     {"quiet", 'q', NULL, 0, "parse only, print nothing", 0},
     {"stats", OPTION_STATS, NULL, 0, "print op counts, bytes, time and memory instead of the IR", 0},
     {"list", OPTION_LIST, NULL, 0, "list the modules of each file, with the passes of a pass log", 0},
     {"module", OPTION_MODULE, "N|PASS", 0, "only module N, counted from 1, or those dumped by a pass", 0},
     {"strict", OPTION_STRICT, NULL, 0, "an op that the op table does not know is an error", 0},
-    {"dump-ops", OPTION_DUMP_OPS, NULL, 0, "print the op table", 0},
+    {"dump-ops", OPTION_DUMP_OPS, "FORMAT", OPTION_ARG_OPTIONAL,
+     "print the op table, as text or, for FORMAT markdown, as a page of the documentation", 0},
     {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
     {0},
 };
@@ -35,6 +37,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     switch (key) {
     case OPTION_GENERIC:
         options->generic = true;
+        return 0;
+    case OPTION_EFFECTS:
+        options->effects = true;
         return 0;
     case 'q':
         options->quiet = true;
@@ -53,6 +58,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
         return 0;
     case OPTION_DUMP_OPS:
         options->dump_ops = true;
+        options->markdown = argument && strcmp(argument, "markdown") == 0;
+        if (argument && !options->markdown && strcmp(argument, "text") != 0)
+            argp_error(state, "the op table can be printed as text or as markdown, not as '%s'", argument);
         return 0;
     case 'o':
         options->output = argument;
@@ -150,21 +158,6 @@ static void print_stats(Stats *stats, Output *output) {
 
 /* ---- One file -------------------------------------------------------------------------------- */
 
-static bool same(weir_string text, const char *other) {
-    return text.size == strlen(other) && memcmp(text.data, other, text.size) == 0;
-}
-
-/* Whether --module picks this one. */
-static bool picked(const Options *options, const weir_module_info *info, size_t index) {
-    if (!options->module)
-        return true;
-    char *end;
-    unsigned long number = strtoul(options->module, &end, 10);
-    if (*options->module && !*end)
-        return number == index + 1;
-    return same(info->pass, options->module) || same(info->argument, options->module);
-}
-
 static void list_module(Output *output, const weir_module_info *info, size_t index) {
     output_printf(output, "%zu: line %u, %zu bytes", index + 1, info->line, info->size);
     if (info->pass.size)
@@ -173,6 +166,47 @@ static void list_module(Output *output, const weir_module_info *info, size_t ind
     if (info->argument.size)
         output_printf(output, " (%.*s)", (int)info->argument.size, info->argument.data);
     output_printf(output, "\n");
+}
+
+typedef struct Indented {
+    Output *output;
+    bool inside; /* of a line */
+} Indented;
+
+/* Hands on lines, each with an indent before it; they come in pieces that may end anywhere. */
+static int write_indented(void *to, const char *data, size_t size) {
+    Indented *indented = to;
+    for (const char *end = data + size; data < end;) {
+        const char *line_end = memchr(data, '\n', (size_t)(end - data));
+        const char *next = line_end ? line_end + 1 : end;
+        if (!indented->inside)
+            output_printf(indented->output, "    ");
+        if (output_write(indented->output, data, (size_t)(next - data)) != 0)
+            return -1;
+        indented->inside = !line_end;
+        data = next;
+    }
+    return 0;
+}
+
+static int write_partition(void *to, const char *data, size_t size) {
+    output_printf(to, " [%.*s]", (int)size, data);
+    return 0;
+}
+
+static bool print_effects(weir_module *module, Output *output) {
+    Indented lines = {.output = output};
+    for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op)) {
+        if (weir_op_implicit(op) || weir_effects(module, op, NULL, NULL) == 0)
+            continue;
+        weir_string name = weir_op_name(op);
+        output_printf(output, "%u: %.*s", weir_op_line(module, op), (int)name.size, name.data);
+        weir_partition(op, write_partition, output);
+        output_printf(output, "\n");
+        if (weir_effects(module, op, write_indented, &lines) < 0)
+            return false;
+    }
+    return true;
 }
 
 static bool parse_module(const Options *options, weir_file *file, size_t index, const weir_module_info *info,
@@ -201,7 +235,10 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
         else if (!*first)
             output_printf(output, "\n// -----\n\n");
         *first = false;
-        good = weir_print(module, options->generic ? WEIR_GENERIC : WEIR_AS_WRITTEN, output_write, output) == 0;
+        if (options->effects)
+            good = print_effects(module, output);
+        else
+            good = weir_print(module, options->generic ? WEIR_GENERIC : WEIR_AS_WRITTEN, output_write, output) == 0;
     }
     weir_module_free(module);
     return good;
@@ -223,9 +260,9 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
         output_printf(output, "%s\n", path);
     for (size_t i = 0; i < weir_module_count(file); i++) {
         weir_module_info info = {0};
-        if (options->module || options->list || weir_file_is_pass_log(file))
+        if (options->list || weir_file_is_pass_log(file))
             info = weir_module_info_of(file, i);
-        if (!picked(options, &info, i))
+        if (!module_picked(file, i, options->module))
             continue;
         any = true;
         if (options->list)
@@ -243,19 +280,86 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
+typedef struct TableColumn {
+    const char *title, *text;
+} TableColumn;
+
+static void dump_columns(Output *output, const TableColumn *columns, size_t count) {
+    for (size_t k = 0; k < count; k++)
+        if (*columns[k].text)
+            output_printf(output, "  %s: %s\n", columns[k].title, columns[k].text);
+}
+
 static void dump_ops(Output *output) {
     for (size_t i = 0; i < weir_table_size(); i++) {
         weir_table_row row = weir_table_at(i);
-        const struct {
-            const char *title, *column;
-        } columns[] = {{"operands", row.operands}, {"attributes", row.attributes}, {"results", row.results}};
         output_printf(output, "%s\n", row.name);
-        for (size_t k = 0; k < sizeof columns / sizeof *columns; k++)
-            if (*columns[k].column)
-                output_printf(output, "  %s: %s\n", columns[k].title, columns[k].column);
+        const TableColumn before[] = {
+            {"operands", row.operands}, {"attributes", row.attributes}, {"results", row.results}};
+        dump_columns(output, before, sizeof before / sizeof *before);
         for (const char *const *format = row.formats; *format; format++)
             output_printf(output, "  format: %s\n", *format);
+        const TableColumn after[] = {
+            {"evaluate", row.evaluate}, {"effects", row.effects}, {"ptx", row.ptx}, {"amd", row.amd}};
+        dump_columns(output, after, sizeof after / sizeof *after);
     }
+}
+
+/* As code, a clause of the column a line. */
+static void dump_effects(Output *output, const char *effects) {
+    for (const char *at = effects; *at;) {
+        size_t size = strcspn(at, ";");
+        output_printf(output, "%s`%.*s`", at == effects ? "" : "<br>", (int)size, at);
+        at += size;
+        at += strspn(at, "; ");
+    }
+}
+
+/* The ops of one dialect, from `first` on; returns where the next starts. Ops that do nothing to memory or to time are
+ * named below the table. */
+static size_t dump_dialect(Output *output, size_t first) {
+    const char *name = weir_table_at(first).name;
+    size_t size = strcspn(name, "."), end = first;
+    while (end < weir_table_size() && strncmp(weir_table_at(end).name, name, size + 1) == 0)
+        end++;
+    bool any = false, rest = false;
+    output_printf(output, "\n## %.*s\n", (int)size, name);
+    for (size_t i = first; i < end; i++) {
+        weir_table_row row = weir_table_at(i);
+        if (!*row.effects && !*row.ptx && !*row.amd) {
+            rest = true;
+            continue;
+        }
+        if (!any)
+            output_printf(output, "\n| op | effects | PTX | AMD |\n| --- | --- | --- | --- |\n");
+        any = true;
+        output_printf(output, "| `%s` | ", row.name);
+        dump_effects(output, row.effects);
+        output_printf(output, *row.ptx ? " | `%s` | %s |\n" : " | %s | %s |\n", row.ptx, row.amd);
+    }
+    if (rest)
+        output_printf(output, any ? "\nNo effects:" : "\nNo op of this dialect has effects:");
+    const char *before = " ";
+    for (size_t i = first; i < end; i++) {
+        weir_table_row row = weir_table_at(i);
+        if (*row.effects || *row.ptx || *row.amd)
+            continue;
+        output_printf(output, "%s`%s`", before, row.name);
+        before = ", ";
+    }
+    if (rest)
+        output_printf(output, ".\n");
+    return end;
+}
+
+static void dump_markdown(Output *output) {
+    output_printf(output, "# What the ops do\n\n"
+                          "Made from the op table by `scripts/docs`; do not edit. Effects are in the words of "
+                          "[effects.md](effects.md). PTX is what\nan op becomes on NVIDIA. AMD is what there is for it "
+                          "there: *exact*, *stage* (only a whole stage of the pipeline can\nbe waited for) or "
+                          "*none*. An op that is in no row could do anything.\n");
+    for (size_t i = 0; i < weir_table_size();)
+        i = dump_dialect(output, i);
 }
 
 /* What is being read, for whoever watches a terminal; overwritten by the next, and cleared at the end. */
@@ -301,7 +405,9 @@ int command_parse(int count, char **arguments) {
     Stats stats = {0};
     bool good = true, first = true;
     double started = now(), shown = started;
-    if (options.dump_ops)
+    if (options.dump_ops && options.markdown)
+        dump_markdown(output);
+    else if (options.dump_ops)
         dump_ops(output);
     for (size_t i = 0; i < options.inputs.count; i++) {
         show_progress(&options.inputs, i, &shown);

@@ -23,7 +23,8 @@ static OpRow rows[OP_COUNT] = {
                   .operand_column = operands_,                    \
                   .attr_column = attrs_,                          \
                   .result_column = results_,                      \
-                  .format_column = formats_of_##id_},
+                  .format_column = formats_of_##id_,              \
+                  .column_size = sizeof formats_of_##id_ / sizeof *formats_of_##id_},
 #include "ir/ops/all.def"
 #undef OP
 };
@@ -370,6 +371,26 @@ static Format compile(const OpRow *row, const char *text) {
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
+/* EVALUATE(...), EFFECTS(...) and the like: a NULL, the column's name, its text. */
+static void read_further_columns(OpRow *row, unsigned at) {
+    const struct {
+        const char *name, **column;
+    } columns[] = {{"evaluate", &row->evaluate}, {"effects", &row->effects}, {"ptx", &row->ptx}, {"amd", &row->amd}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    for (unsigned k = 0; k < COLUMNS; k++)
+        *columns[k].column = "";
+    for (; at + 2 < row->column_size; at += 3) {
+        const char *name = row->format_column[at + 1];
+        unsigned k = 0;
+        while (k < COLUMNS && (!name || strcmp(name, columns[k].name) != 0))
+            k++;
+        if (k == COLUMNS || **columns[k].column)
+            complain(row, "no such column, or given twice", str_of(name ? name : "a format after a column"));
+        else
+            *columns[k].column = row->format_column[at + 2];
+    }
+}
+
 static void take_apart(OpRow *row) {
     Slot *operands = read_names(row->operand_column, ':', &row->operand_count);
     Slot *attrs = read_names(row->attr_column, '=', &row->attr_count);
@@ -404,6 +425,7 @@ static void take_apart(OpRow *row) {
         formats[i] = compile(row, row->format_column[i]);
     row->formats = formats;
     row->format_count = (uint8_t)count;
+    read_further_columns(row, count);
 }
 
 static const OpRow *ready_row(OpRow *row) {

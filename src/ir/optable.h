@@ -20,6 +20,14 @@ enum {
 #define YIELDS(id) ((OP_##id + 1) << 8)
 };
 
+/* Columns that few rows have; they stand after the formats. `evaluate` says how the result of a pure op comes from its
+ * operands, `effects` what the op does to memory and to time, `ptx` what it becomes on NVIDIA, `amd` what AMD has for
+ * it: "exact: ...", "stage: ..." (only a whole stage can be waited for) or "none". */
+#define EVALUATE(text) NULL, "evaluate", text
+#define EFFECTS(text)  NULL, "effects", text
+#define PTX(text)      NULL, "ptx", text
+#define AMD(text)      NULL, "amd", text
+
 enum { MAX_OPERAND_SLOTS = 32, MAX_RESULT_SLOTS = 16, MAX_FIXED_TYPES = 32 };
 
 /* One entry of an operand, attribute or result column. */
@@ -62,7 +70,9 @@ struct OpRow {
     uint32_t traits;
     /* as written in the table */
     const char *operand_column, *attr_column, *result_column;
-    const char *const *format_column;
+    const char *const *format_column;           /* ended by NULL */
+    const char *evaluate, *effects, *ptx, *amd; /* "" where the row has none */
+    uint8_t column_size;                        /* of format_column with what follows it */
     /* the same, taken apart */
     const Slot *operands, *attrs, *results;
     uint8_t operand_count, attr_count, result_count, format_count;
