@@ -1,0 +1,745 @@
+/* Launch files and launches on the command line, in and out.
+ *
+ * Jansson takes the JSON apart and keeps no places, so where a value stands is found again when there is something to
+ * say about it: the path to a value is the positions of its ancestors, and the n-th member of one of Jansson's objects
+ * is the n-th in the text, since Jansson keeps their order and no key may come twice. The first fault ends the
+ * reading. */
+#include "emulate/launch.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What a file may hold. Jansson takes 40 bytes for a number and 300 for an object, so these keep it to about 1 GB. */
+enum {
+    LARGEST_FILE = 64 << 20,
+    MOST_VALUES = 16 << 20,
+    MOST_BRACKETS = 64 << 10,
+    MOST_NESTED = 64,
+    MOST_ARGUMENTS = 4096,
+    LONGEST_PATH = 8,
+};
+
+/* Of an argument's elements: 256 TiB even of bytes, the addresses that a GPU has. Sums and products of a few such
+ * numbers with an element's size stay within 64 bits. */
+static const int64_t MOST_ELEMENTS = (int64_t)1 << 48;
+
+/* ---- Places ------------------------------------------------------------------------------------- */
+
+static const char *skip_blank(const char *at) {
+    return at + strspn(at, " \t\r\n");
+}
+
+static const char *skip_string(const char *at, const char *end) {
+    for (at++; at < end && *at != '"'; at++)
+        if (*at == '\\')
+            at++;
+    return at < end ? at + 1 : end;
+}
+
+/* The JSON is known to be right, so brackets need only be counted. */
+static const char *skip_value(const char *at, const char *end) {
+    if (*at == '"')
+        return skip_string(at, end);
+    if (*at != '{' && *at != '[')
+        return at + strcspn(at, ",]} \t\r\n");
+    size_t open = 0;
+    do {
+        if (*at == '"') {
+            at = skip_string(at, end);
+            continue;
+        }
+        if (*at == '{' || *at == '[')
+            open++;
+        else if (*at == '}' || *at == ']')
+            open--;
+        at++;
+    } while (open);
+    return at;
+}
+
+typedef struct Reading {
+    Arena *arena;
+    Source *source;
+    Diagnostics *diagnostics;
+    json_t *root;
+    size_t path[LONGEST_PATH]; /* to the value being read: positions among the members or items */
+    size_t depth;
+} Reading;
+
+static size_t offset_of_value(const Reading *reading) {
+    const char *end = reading->source->data + reading->source->size;
+    const char *at = skip_blank(reading->source->data);
+    for (size_t i = 0; i < reading->depth; i++) {
+        bool object = *at == '{';
+        for (size_t left = reading->path[i] + 1; left; left--) {
+            at = skip_blank(at + 1); /* past the bracket, or the comma */
+            if (object)
+                at = skip_blank(skip_blank(skip_string(at, end)) + 1);
+            if (left > 1)
+                at = skip_blank(skip_value(at, end));
+        }
+    }
+    return (size_t)(at - reading->source->data);
+}
+
+static bool fail(const Reading *reading, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool fail(const Reading *reading, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    diagnostics_vadd(reading->diagnostics, SEVERITY_ERROR, reading->source, offset_of_value(reading), format,
+                     arguments);
+    va_end(arguments);
+    return false;
+}
+
+/* Down to a member; NULL, and nowhere, if there is none. */
+static json_t *enter(Reading *reading, json_t *object, const char *name) {
+    const char *key;
+    json_t *value;
+    size_t position = 0;
+    json_object_foreach(object, key, value) {
+        if (strcmp(key, name) == 0) {
+            reading->path[reading->depth++] = position;
+            return value;
+        }
+        position++;
+    }
+    return NULL;
+}
+
+static void leave(Reading *reading) {
+    reading->depth--;
+}
+
+/* ---- From text to Jansson ----------------------------------------------------------------------- */
+
+/* Looks for what would make Jansson take too much memory. */
+static bool is_within_limits(const Reading *reading) {
+    Source *source = reading->source;
+    const char *at = source->data, *end = at + source->size, *problem = NULL;
+    if (source->size > LARGEST_FILE) {
+        diagnostics_add(reading->diagnostics, SEVERITY_ERROR, source, 0, "a launch file has at most %d bytes",
+                        LARGEST_FILE);
+        return false;
+    }
+    size_t values = 1, brackets = 0, open = 0;
+    int most = 0;
+    while (at < end) {
+        switch (*at) {
+        case '"':
+            at = skip_string(at, end);
+            continue;
+        case ',':
+            if (++values > MOST_VALUES)
+                problem = "values", most = MOST_VALUES;
+            break;
+        case '[':
+        case '{':
+            if (++brackets > MOST_BRACKETS)
+                problem = "lists and objects", most = MOST_BRACKETS;
+            if (++open > MOST_NESTED)
+                problem = "lists and objects inside each other", most = MOST_NESTED;
+            break;
+        case ']':
+        case '}':
+            if (open)
+                open--;
+            break;
+        default:
+            break;
+        }
+        if (problem) {
+            diagnostics_add(reading->diagnostics, SEVERITY_ERROR, source, (size_t)(at - source->data),
+                            "a launch file has at most %d %s", most, problem);
+            return false;
+        }
+        at++;
+    }
+    return true;
+}
+
+/* Jansson's position is the end of the token that it says it is near. With a caret under it, the token itself need not
+ * be named. */
+static void report_syntax(const Reading *reading, json_error_t *error) {
+    size_t offset = error->position < 0 ? 0 : (size_t)error->position;
+    size_t back = offset < reading->source->size ? 1 : 0; /* into a token that is too long for Jansson to name */
+    char *near = strstr(error->text, " near '");
+    if (near) {
+        back = strlen(near) - strlen(" near ''");
+        *near = 0;
+    }
+    diagnostics_add(reading->diagnostics, SEVERITY_ERROR, reading->source, back < offset ? offset - back : 0,
+                    "this is not JSON: %s", error->text);
+}
+
+/* An unsigned integer that has no signed one of its value. */
+static bool parse_large_unsigned(Str s, int64_t *same_bits) {
+    if (s.size < 19 || s.size > 20 || s.data[0] == '0')
+        return false;
+    uint64_t value = 0;
+    for (size_t i = 0; i < s.size; i++)
+        if (s.data[i] < '0' || s.data[i] > '9' || __builtin_mul_overflow(value, (uint64_t)10, &value) ||
+            __builtin_add_overflow(value, (uint64_t)(s.data[i] - '0'), &value))
+            return false;
+    *same_bits = (int64_t)value;
+    return value > INT64_MAX;
+}
+
+/* Jansson has signed integers only, so it gets those of the same bits for the larger unsigned ones. Writes `until`
+ * bytes of such a text, or a few more, and returns how far in the source they reach. */
+static size_t wrap_unsigned(const Source *source, size_t until, Text *to) {
+    const char *at = source->data, *end = at + source->size;
+    while (at < end && to->size < until && !to->failed) {
+        size_t number = strspn(at, "+-.0123456789eE");
+        const char *next = *at == '"' ? skip_string(at, end) : at + (number ? number : 1);
+        int64_t same_bits;
+        if (parse_large_unsigned(str_between(at, next), &same_bits))
+            text_addf(to, "%" PRId64, same_bits);
+        else
+            text_str(to, str_between(at, next));
+        at = next;
+    }
+    return (size_t)(at - source->data) - (to->size > until ? to->size - until : 0);
+}
+
+static json_t *parse(const Reading *reading) {
+    const Source *source = reading->source;
+    if (!is_within_limits(reading))
+        return NULL;
+    json_error_t error;
+    json_t *root = json_loadb(source->data, source->size, JSON_REJECT_DUPLICATES, &error);
+    if (!root && json_error_code(&error) == json_error_numeric_overflow) {
+        Text wrapped = {0}, before = {0};
+        wrap_unsigned(source, SIZE_MAX, &wrapped);
+        root = json_loadb(wrapped.data, wrapped.size, JSON_REJECT_DUPLICATES, &error);
+        if (!root && error.position > 0)
+            error.position = (int)wrap_unsigned(source, (size_t)error.position, &before);
+        text_free(&wrapped);
+        text_free(&before);
+    }
+    if (!root)
+        report_syntax(reading, &error);
+    return root;
+}
+
+/* ---- Types of elements -------------------------------------------------------------------------- */
+
+/* A type's whole name in lower case, or one of these beginnings and a number of bits ("fp16", "bfloat16", "f8e4m3fn").
+ * A boolean has a byte in memory. */
+static const struct {
+    const char *name;
+    uint16_t bits;
+} whole_names[] = {
+    {"bool", 8},
+    {"half", 16},
+    {"float", 32},
+    {"double", 64},
+    {"tf32", 32},
+    {"e4m3", 8},
+    {"e5m2", 8},
+    {"e3m4", 8},
+    {"e8m0", 8},
+    {"e2m3", 6},
+    {"e3m2", 6},
+    {"e2m1", 4},
+    {"float4_e2m1fn_x2", 8}, /* two to an element */
+};
+static const char *const beginnings[] = {"f", "fp", "float", "bf", "bfloat", "i", "int", "si", "u", "ui", "uint"};
+
+/* 0 for a name that is none of these. */
+static uint16_t bits_of_type(const char *name) {
+    const char *dot = strrchr(name, '.'); /* "torch.float16" */
+    char lower[32] = {0};
+    name = dot ? dot + 1 : name;
+    if (strlen(name) >= sizeof lower)
+        return 0;
+    for (size_t i = 0; name[i]; i++)
+        lower[i] = (char)tolower((unsigned char)name[i]);
+    for (size_t i = 0; i < sizeof whole_names / sizeof *whole_names; i++)
+        if (strcmp(lower, whole_names[i].name) == 0)
+            return whole_names[i].bits;
+    size_t letters = strspn(lower, "abcdefghijklmnopqrstuvwxyz");
+    size_t digits = strspn(lower + letters, "0123456789");
+    int64_t bits;
+    if (!str_to_int((Str){lower + letters, digits}, &bits) || bits < 1 || bits > 128)
+        return 0;
+    /* The small floats go on with how their bits are used. */
+    if (lower[letters + digits] && !((*lower == 'f' || *lower == 'b') && bits <= 8))
+        return 0;
+    for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
+        if (strlen(beginnings[i]) == letters && memcmp(lower, beginnings[i], letters) == 0)
+            return bits == 1 ? 8 : (uint16_t)bits;
+    return 0;
+}
+
+/* Whether a number can be an element's bits, with a sign or without. */
+static bool fits(int64_t value, uint16_t bits) {
+    return bits == 0 || bits >= 63 || (value >= -((int64_t)1 << (bits - 1)) && value <= ((int64_t)1 << bits) - 1);
+}
+
+/* ---- From Jansson to a launch ------------------------------------------------------------------- */
+
+static bool read_integers(Reading *reading, json_t *list, const char *name, int64_t low, int64_t high,
+                          int64_t values[ARGUMENT_MOST_DIMS]) {
+    if (!json_is_array(list) || json_array_size(list) > ARGUMENT_MOST_DIMS)
+        return fail(reading, "'%s' is a list of at most %d integers", name, ARGUMENT_MOST_DIMS);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *item = json_array_get(list, i);
+        values[i] = json_integer_value(item);
+        if (!json_is_integer(item) || values[i] < low || values[i] > high) {
+            reading->path[reading->depth++] = i;
+            return fail(reading, "'%s' has integers from %" PRId64 " to %" PRId64, name, low, high);
+        }
+    }
+    return true;
+}
+
+/* A list beside the shape, with as many numbers. */
+static bool read_beside_shape(Reading *reading, json_t *list, const char *name, int64_t low, const Argument *argument,
+                              int64_t values[ARGUMENT_MOST_DIMS]) {
+    if (!read_integers(reading, list, name, low, MOST_ELEMENTS, values))
+        return false;
+    if (json_array_size(list) != argument->rank)
+        return fail(reading, "'%s' has %zu numbers, and 'shape' has %u", name, json_array_size(list), argument->rank);
+    return true;
+}
+
+/* As memory is laid out when nobody says how: the last dimension's elements side by side. */
+static void set_dense_strides(Argument *argument) {
+    int64_t stride = 1;
+    for (size_t i = argument->rank; i-- > 0;) {
+        argument->strides[i] = stride;
+        int64_t size = argument->shape[i] > 0 ? argument->shape[i] : 1;
+        if (__builtin_mul_overflow(stride, size, &stride))
+            stride = INT64_MAX; /* `count_elements` says no */
+    }
+}
+
+/* How many elements lie from the first to the last, those between included; -1 if they are too many. */
+static int64_t count_elements(const Argument *argument) {
+    bool empty = false;
+    int64_t count = 1, far;
+    for (size_t i = 0; i < argument->rank; i++) {
+        int64_t steps = argument->shape[i] ? argument->shape[i] - 1 : 0;
+        empty |= argument->shape[i] == 0;
+        if (argument->strides[i] > MOST_ELEMENTS || __builtin_mul_overflow(steps, argument->strides[i], &far) ||
+            __builtin_add_overflow(count, far, &count) || count > MOST_ELEMENTS)
+            return -1;
+    }
+    return empty ? 0 : count;
+}
+
+static bool read_data(Reading *reading, json_t *list, Argument *argument) {
+    if (!json_is_array(list))
+        return fail(reading, "'data' is a list of integers");
+    size_t count = json_array_size(list);
+    int64_t *data = ARENA_ARRAY(reading->arena, int64_t, count + 1); /* never nothing: NULL means another thing */
+    for (size_t i = 0; i < count; i++) {
+        json_t *item = json_array_get(list, i);
+        data[i] = json_integer_value(item);
+        if (!json_is_integer(item) || !fits(data[i], argument->element_bits)) {
+            reading->path[reading->depth++] = i;
+            if (!json_is_integer(item))
+                return fail(reading, "'data' is a list of integers");
+            return fail(reading, "%" PRId64 " does not fit in an element of %u bits", data[i], argument->element_bits);
+        }
+    }
+    argument->data = data;
+    argument->data_count = count;
+    return true;
+}
+
+/* What follows "tensor" or "descriptor". */
+static bool read_memory(Reading *reading, json_t *memory, Argument *argument) {
+    const char *kind = argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor";
+    if (!json_is_object(memory))
+        return fail(reading, "a %s is an object with a shape", kind);
+    json_t *value;
+    if ((value = enter(reading, memory, "dtype"))) {
+        if (!json_is_string(value))
+            return fail(reading, "'dtype' is a type's name in quotes");
+        argument->element_bits = bits_of_type(json_string_value(value));
+        leave(reading);
+    }
+    if ((value = enter(reading, memory, "data"))) {
+        if (!read_data(reading, value, argument))
+            return false;
+        leave(reading);
+    }
+    if ((value = enter(reading, memory, "shape"))) {
+        if (!read_integers(reading, value, "shape", 0, MOST_ELEMENTS, argument->shape))
+            return false;
+        argument->rank = (uint8_t)json_array_size(value);
+        leave(reading);
+    } else if (argument->data) {
+        argument->rank = 1;
+        argument->shape[0] = (int64_t)argument->data_count;
+    } else {
+        return fail(reading, "a %s needs a shape", kind);
+    }
+    set_dense_strides(argument);
+    if ((value = enter(reading, memory, "strides"))) {
+        if (!read_beside_shape(reading, value, "strides", 0, argument, argument->strides))
+            return false;
+        leave(reading);
+    }
+    if (argument->kind == ARGUMENT_DESCRIPTOR && (value = enter(reading, memory, "block"))) {
+        if (!read_beside_shape(reading, value, "block", 1, argument, argument->block))
+            return false;
+        leave(reading);
+    }
+    int64_t elements = count_elements(argument);
+    if (elements < 0)
+        return fail(reading, "this %s reaches over more than %" PRId64 " elements", kind, MOST_ELEMENTS);
+    if (argument->data_count > (size_t)elements)
+        return fail(reading, "'data' has %zu numbers, and this %s reaches over %" PRId64, argument->data_count, kind,
+                    elements);
+    return true;
+}
+
+static bool read_argument(Reading *reading, json_t *value, Argument *argument) {
+    switch (json_typeof(value)) {
+    case JSON_INTEGER:
+        argument->kind = ARGUMENT_INTEGER;
+        argument->integer = json_integer_value(value);
+        return true;
+    case JSON_TRUE:
+    case JSON_FALSE:
+        argument->kind = ARGUMENT_INTEGER;
+        argument->integer = json_is_true(value);
+        return true;
+    case JSON_REAL:
+        argument->kind = ARGUMENT_FLOAT;
+        argument->number = json_real_value(value);
+        return true;
+    case JSON_OBJECT:
+        break;
+    default:
+        value = NULL;
+        break;
+    }
+    bool tensor = json_object_get(value, "tensor"), descriptor = json_object_get(value, "descriptor");
+    if (tensor == descriptor)
+        return fail(reading, "'%.*s' is a number, true, false, {\"tensor\": {...}} or {\"descriptor\": {...}}",
+                    STR_ARG(argument->name));
+    argument->kind = tensor ? ARGUMENT_TENSOR : ARGUMENT_DESCRIPTOR;
+    json_t *memory = enter(reading, value, tensor ? "tensor" : "descriptor");
+    if (!read_memory(reading, memory, argument))
+        return false;
+    leave(reading);
+    return true;
+}
+
+static bool read_arguments(Reading *reading, json_t *object, Launch *launch) {
+    if (!json_is_object(object))
+        return fail(reading, "'args' is an object of arguments by name");
+    size_t count = json_object_size(object);
+    if (count > MOST_ARGUMENTS)
+        return fail(reading, "there are %zu arguments and at most %d may be", count, MOST_ARGUMENTS);
+    launch->arguments = count ? ARENA_ARRAY(reading->arena, Argument, count) : NULL;
+    launch->capacity = count;
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value) {
+        reading->path[reading->depth++] = launch->count;
+        if (!*key)
+            return fail(reading, "an argument needs a name");
+        Argument *argument = &launch->arguments[launch->count++];
+        argument->name = str_of(arena_copy(reading->arena, key, strlen(key)));
+        if (!read_argument(reading, value, argument))
+            return false;
+        leave(reading);
+    }
+    return true;
+}
+
+static bool read_launch(Reading *reading, Launch *launch) {
+    json_t *root = reading->root, *value;
+    if (!json_is_object(root))
+        return fail(reading, "a launch is an object, {\"kernel\": ..., \"grid\": ..., \"args\": ...}");
+    if ((value = enter(reading, root, "kernel"))) {
+        if (!json_is_string(value))
+            return fail(reading, "'kernel' is a name in quotes");
+        launch->kernel = str_of(arena_copy(reading->arena, json_string_value(value), json_string_length(value)));
+        leave(reading);
+    }
+    if ((value = enter(reading, root, "grid"))) {
+        int64_t grid[ARGUMENT_MOST_DIMS];
+        if (!json_is_array(value) || json_array_size(value) != 3)
+            return fail(reading, "'grid' is a list of three positive integers");
+        if (!read_integers(reading, value, "grid", 1, INT32_MAX, grid))
+            return false;
+        memcpy(launch->grid, grid, sizeof launch->grid);
+        leave(reading);
+    }
+    if ((value = enter(reading, root, "args"))) {
+        if (!read_arguments(reading, value, launch))
+            return false;
+        leave(reading);
+    }
+    return true;
+}
+
+bool launch_read(Arena *arena, Source *source, Launch *launch, Diagnostics *diagnostics) {
+    Reading reading = {.arena = arena, .source = source, .diagnostics = diagnostics};
+    *launch = (Launch){.kernel = STR(""), .grid = {1, 1, 1}};
+    reading.root = parse(&reading);
+    if (!reading.root)
+        return false;
+    /* An arena that is exhausted is left by a jump, and what Jansson holds is not in the arena. */
+    jmp_buf here, *outer = arena->exhausted;
+    if (setjmp(here)) {
+        json_decref(reading.root);
+        arena->exhausted = outer;
+        longjmp(*outer, 1);
+    }
+    arena->exhausted = outer ? &here : NULL;
+    bool good = read_launch(&reading, launch);
+    arena->exhausted = outer;
+    json_decref(reading.root);
+    return good;
+}
+
+/* ---- From the command line ---------------------------------------------------------------------- */
+
+static Str trimmed(Str s) {
+    while (s.size && isspace((unsigned char)s.data[0]))
+        s.data++, s.size--;
+    while (s.size && isspace((unsigned char)s.data[s.size - 1]))
+        s.size--;
+    return s;
+}
+
+/* As JSON writes it, whatever the locale. */
+static bool parse_float(Str s, double *number) {
+    json_error_t error;
+    json_t *value = json_loadb(s.data, s.size, JSON_DECODE_ANY, &error);
+    bool good = json_is_real(value);
+    *number = json_real_value(value);
+    json_decref(value);
+    return good;
+}
+
+/* "[1, 2, 3]" */
+static const char *parse_list(Arena *arena, Str s, Argument *argument) {
+    if (s.data[s.size - 1] != ']' || s.size < 2)
+        return "a list ends with ']'";
+    s = trimmed((Str){s.data + 1, s.size - 2});
+    size_t count = s.size ? 1 : 0;
+    for (size_t i = 0; i < s.size; i++)
+        count += s.data[i] == ',';
+    *argument = (Argument){.name = argument->name,
+                           .kind = ARGUMENT_TENSOR,
+                           .rank = 1,
+                           .element_bits = 32,
+                           .shape = {(int64_t)count},
+                           .strides = {1},
+                           .data_count = count};
+    int64_t *data = ARENA_ARRAY(arena, int64_t, count + 1);
+    for (size_t i = 0; i < count; i++) {
+        const char *comma = memchr(s.data, ',', s.size);
+        Str item = comma ? str_between(s.data, comma) : s;
+        if (!str_to_int(trimmed(item), &data[i]) || !fits(data[i], argument->element_bits))
+            return "a list has integers of 32 bits with commas between them";
+        if (comma)
+            s = str_between(comma + 1, s.data + s.size);
+    }
+    argument->data = data;
+    return NULL;
+}
+
+static bool parse_word(Str s, int64_t *value) {
+    *value = str_is(s, "true") || str_is(s, "True");
+    return *value || str_is(s, "false") || str_is(s, "False");
+}
+
+static Argument *place_for(Arena *arena, Launch *launch, Str name) {
+    const Argument *found = launch_find(launch, name);
+    if (found)
+        return &launch->arguments[found - launch->arguments];
+    if (launch->count == launch->capacity) {
+        size_t capacity = launch->capacity ? launch->capacity * 2 : 8;
+        Argument *arguments = ARENA_ARRAY(arena, Argument, capacity);
+        if (launch->count)
+            memcpy(arguments, launch->arguments, sizeof *arguments * launch->count);
+        launch->arguments = arguments;
+        launch->capacity = capacity;
+    }
+    return &launch->arguments[launch->count++];
+}
+
+/* Of a name that MLIR can give a value. */
+static const char name_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.$-";
+
+const char *launch_set(Arena *arena, Launch *launch, const char *text) {
+    const char *equals = strchr(text, '=');
+    if (!equals)
+        return "an argument is given as NAME=VALUE";
+    Str name = trimmed(str_between(text, equals)), value = trimmed(str_of(equals + 1));
+    if (!name.size)
+        return "an argument is given as NAME=VALUE, and the name is missing";
+    if (strspn(name.data, name_characters) < name.size)
+        return "an argument's name is letters, digits, '_', '.', '$' and '-'";
+    Argument argument = {.name = name};
+    if (value.size && value.data[0] == '[') {
+        const char *problem = parse_list(arena, value, &argument);
+        if (problem)
+            return problem;
+    } else if (parse_float(value, &argument.number)) {
+        argument.kind = ARGUMENT_FLOAT;
+    } else if (!str_to_int(value, &argument.integer) && !parse_large_unsigned(value, &argument.integer) &&
+               !parse_word(value, &argument.integer)) {
+        return "an argument is an integer of 64 bits, a float, true, false, or a list of integers in brackets";
+    }
+    if (launch->count >= MOST_ARGUMENTS && !launch_find(launch, name))
+        return "there are too many arguments";
+    argument.name.data = arena_copy(arena, name.data, name.size);
+    *place_for(arena, launch, name) = argument;
+    return NULL;
+}
+
+const char *launch_set_grid(Launch *launch, const char *text) {
+    int64_t grid[3] = {1, 1, 1};
+    for (size_t i = 0;; i++) {
+        size_t size = strcspn(text, ",x");
+        if (i == 3 || !str_to_int(trimmed((Str){text, size}), &grid[i]) || grid[i] < 1 || grid[i] > INT32_MAX)
+            return "a grid is one, two or three positive integers with commas between them";
+        if (!text[size])
+            break;
+        text += size + 1;
+    }
+    memcpy(launch->grid, grid, sizeof grid);
+    return NULL;
+}
+
+const Argument *launch_find(const Launch *launch, Str name) {
+    for (size_t i = 0; i < launch->count; i++)
+        if (str_equal(launch->arguments[i].name, name))
+            return &launch->arguments[i];
+    return NULL;
+}
+
+/* ---- Out ---------------------------------------------------------------------------------------- */
+
+static int add_to_text(const char *data, size_t size, void *to) {
+    text_add(to, data, size);
+    return 0;
+}
+
+/* Strings and floats as JSON has them. Takes `value` over. */
+static void add_json(Text *to, json_t *value, size_t flags) {
+    if (!value || json_dump_callback(value, add_to_text, to, JSON_ENCODE_ANY | flags) != 0)
+        to->failed = true;
+    json_decref(value);
+}
+
+/* With the fewest digits that give the same number again: 0.1, not 0.10000000000000001. */
+static void add_float(Text *to, double number) {
+    int digits = 15;
+    for (; digits < 17; digits++) {
+        char trial[32];
+        snprintf(trial, sizeof trial, "%.*g", digits, number);
+        if (strtod(trial, NULL) == number)
+            break;
+    }
+    add_json(to, json_real(number), JSON_REAL_PRECISION((size_t)digits));
+}
+
+static void add_integers(Text *to, const int64_t *values, size_t count, const char *between) {
+    for (size_t i = 0; i < count; i++)
+        text_addf(to, "%s%" PRId64, i ? between : "", values[i]);
+}
+
+static bool is_dense(const Argument *argument) {
+    Argument dense = *argument;
+    set_dense_strides(&dense);
+    return memcmp(dense.strides, argument->strides, sizeof dense.strides[0] * argument->rank) == 0;
+}
+
+static void describe_memory(const Argument *argument, Text *to) {
+    enum { MOST_SHOWN = 8 };
+    text_addf(to, "%s ", argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor");
+    if (argument->rank)
+        add_integers(to, argument->shape, argument->rank, "x");
+    else
+        text_addf(to, "of one element");
+    if (!is_dense(argument)) {
+        text_addf(to, " strides ");
+        add_integers(to, argument->strides, argument->rank, "x");
+    }
+    if (argument->data) {
+        bool all = argument->data_count <= MOST_SHOWN;
+        text_addf(to, " [");
+        add_integers(to, argument->data, all ? argument->data_count : MOST_SHOWN, ", ");
+        text_addf(to, all ? "]" : ", ...]");
+    }
+}
+
+void launch_describe(const Launch *launch, Text *to) {
+    text_addf(to, "grid ");
+    add_integers(to, launch->grid, 3, "x");
+    for (size_t i = 0; i < launch->count; i++) {
+        const Argument *argument = &launch->arguments[i];
+        text_addf(to, ", ");
+        text_add_plain(to, argument->name);
+        text_addf(to, " = ");
+        if (argument->kind == ARGUMENT_INTEGER)
+            text_addf(to, "%" PRId64, argument->integer);
+        else if (argument->kind == ARGUMENT_FLOAT)
+            add_float(to, argument->number);
+        else
+            describe_memory(argument, to);
+    }
+}
+
+static void write_list(Text *to, const char *name, const int64_t *values, size_t count) {
+    text_addf(to, "\"%s\": [", name);
+    add_integers(to, values, count, ", ");
+    text_char(to, ']');
+}
+
+static void write_memory(const Argument *argument, Text *to) {
+    text_addf(to, "{\"%s\": {", argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor");
+    write_list(to, "shape", argument->shape, argument->rank);
+    text_addf(to, ", ");
+    write_list(to, "strides", argument->strides, argument->rank);
+    if (argument->kind == ARGUMENT_DESCRIPTOR && argument->rank && argument->block[0]) {
+        text_addf(to, ", ");
+        write_list(to, "block", argument->block, argument->rank);
+    }
+    if (argument->element_bits)
+        text_addf(to, ", \"dtype\": \"i%u\"", argument->element_bits);
+    if (argument->data) {
+        text_addf(to, ", ");
+        write_list(to, "data", argument->data, argument->data_count);
+    }
+    text_addf(to, "}}");
+}
+
+void launch_write(const Launch *launch, Text *to) {
+    text_char(to, '{');
+    if (launch->kernel.size) {
+        text_addf(to, "\"kernel\": ");
+        add_json(to, json_stringn(launch->kernel.data, launch->kernel.size), 0);
+        text_addf(to, ", ");
+    }
+    write_list(to, "grid", launch->grid, 3);
+    text_addf(to, ", \"args\": {");
+    for (size_t i = 0; i < launch->count; i++) {
+        const Argument *argument = &launch->arguments[i];
+        if (i)
+            text_addf(to, ", ");
+        add_json(to, json_stringn(argument->name.data, argument->name.size), 0);
+        text_addf(to, ": ");
+        if (argument->kind == ARGUMENT_INTEGER)
+            text_addf(to, "%" PRId64, argument->integer);
+        else if (argument->kind == ARGUMENT_FLOAT)
+            add_float(to, argument->number);
+        else
+            write_memory(argument, to);
+    }
+    text_addf(to, "}}");
+}

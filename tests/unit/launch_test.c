@@ -1,0 +1,573 @@
+/* emulate/launch: launch files, arguments on the command line, and what is said of what is wrong with them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "emulate/launch.h"
+
+typedef struct Fixture {
+    Arena arena;
+    Source *source;
+    Diagnostics diagnostics;
+    Launch launch;
+    bool good;
+} Fixture;
+
+static Fixture read_bytes(const char *text, size_t size) {
+    Fixture fixture = {.source = source_copy("k.launch.json", text, size)};
+    arena_init(&fixture.arena, (size_t)1 << 30);
+    fixture.good = launch_read(&fixture.arena, fixture.source, &fixture.launch, &fixture.diagnostics);
+    return fixture;
+}
+
+static Fixture read_text(const char *text) {
+    return read_bytes(text, strlen(text));
+}
+
+static void done(Fixture *fixture) {
+    arena_free(&fixture->arena);
+    source_free(fixture->source);
+    diagnostics_free(&fixture->diagnostics);
+}
+
+/* What a launch is in words, and as JSON; the caller frees it. */
+static char *shown(const Launch *launch, void show(const Launch *, Text *)) {
+    Text text = {0};
+    show(launch, &text);
+    text_char(&text, 0);
+    assert_false(text.failed);
+    return text.data;
+}
+
+static void assert_shown(const Launch *launch, void show(const Launch *, Text *), const char *expected) {
+    char *text = shown(launch, show);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void assert_same(const Launch *a, const Launch *b) {
+    assert_true(str_equal(a->kernel, b->kernel));
+    assert_memory_equal(a->grid, b->grid, sizeof a->grid);
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        Argument x = a->arguments[i], y = b->arguments[i];
+        assert_true(str_equal(x.name, y.name));
+        assert_int_equal(x.kind, y.kind);
+        assert_int_equal(x.integer, y.integer);
+        assert_memory_equal(&x.number, &y.number, sizeof x.number);
+        assert_int_equal(x.rank, y.rank);
+        assert_int_equal(x.element_bits, y.element_bits);
+        assert_memory_equal(x.shape, y.shape, sizeof x.shape);
+        assert_memory_equal(x.strides, y.strides, sizeof x.strides);
+        assert_memory_equal(x.block, y.block, sizeof x.block);
+        assert_int_equal(!x.data, !y.data);
+        assert_int_equal(x.data_count, y.data_count);
+        for (size_t k = 0; k < x.data_count; k++)
+            assert_int_equal(x.data[k], y.data[k]);
+    }
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------ */
+
+static void a_launch_file_in_words_and_as_json(void **state) {
+    (void)state;
+    static const struct {
+        const char *file, *words, *json;
+    } cases[] = {
+        {"{}", "grid 1x1x1", "{\"grid\": [1, 1, 1], \"args\": {}}"},
+        {"{\"kernel\": \"add\", \"grid\": [32, 2, 1], \"args\": {\"N\": 128}}", "grid 32x2x1, N = 128",
+         "{\"kernel\": \"add\", \"grid\": [32, 2, 1], \"args\": {\"N\": 128}}"},
+        /* Booleans are integers; a float stays one, with no more digits than it needs. */
+        {"{\"args\": {\"a\": true, \"b\": false, \"c\": -9223372036854775808, \"d\": 2.0, \"e\": 0.1, \"f\": -1e300}}",
+         "grid 1x1x1, a = 1, b = 0, c = -9223372036854775808, d = 2.0, e = 0.1, f = -1e300",
+         "{\"grid\": [1, 1, 1], \"args\": {\"a\": 1, \"b\": 0, \"c\": -9223372036854775808, \"d\": 2.0, \"e\": 0.1, "
+         "\"f\": -1e300}}"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4, 2], \"strides\": [2, 1], \"dtype\": \"f16\"}}}}",
+         "grid 1x1x1, x = tensor 4x2",
+         "{\"grid\": [1, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [4, 2], \"strides\": [2, 1], "
+         "\"dtype\": \"i16\"}}}}"},
+        /* Without strides the last dimension is dense; a size of 0 counts as 1 in that. */
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [5, 0, 3]}}}}", "grid 1x1x1, x = tensor 5x0x3",
+         "{\"grid\": [1, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [5, 0, 3], \"strides\": [3, 3, 1]}}}}"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4, 2], \"strides\": [1, 4]}}, \"y\": {\"tensor\": "
+         "{\"shape\": []}}}}",
+         "grid 1x1x1, x = tensor 4x2 strides 1x4, y = tensor of one element",
+         "{\"grid\": [1, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [4, 2], \"strides\": [1, 4]}}, "
+         "\"y\": {\"tensor\": {\"shape\": [], \"strides\": []}}}}"},
+        {"{\"args\": {\"d\": {\"descriptor\": {\"shape\": [8192, 64], \"block\": [128, 64]}}, "
+         "\"e\": {\"descriptor\": {\"shape\": [16]}}}}",
+         "grid 1x1x1, d = descriptor 8192x64, e = descriptor 16",
+         "{\"grid\": [1, 1, 1], \"args\": {\"d\": {\"descriptor\": {\"shape\": [8192, 64], \"strides\": [64, 1], "
+         "\"block\": [128, 64]}}, \"e\": {\"descriptor\": {\"shape\": [16], \"strides\": [1]}}}}"},
+        /* Memory that holds something needs no shape; if it has one, the list may be shorter. */
+        {"{\"args\": {\"lens\": {\"tensor\": {\"data\": [3, -1], \"dtype\": \"torch.int32\"}}, "
+         "\"more\": {\"tensor\": {\"shape\": [3, 4], \"data\": [1, 2, 3, 4, 5, 6, 7, 8, 9]}}}}",
+         "grid 1x1x1, lens = tensor 2 [3, -1], more = tensor 3x4 [1, 2, 3, 4, 5, 6, 7, 8, ...]",
+         "{\"grid\": [1, 1, 1], \"args\": {\"lens\": {\"tensor\": {\"shape\": [2], \"strides\": [1], \"dtype\": "
+         "\"i32\", \"data\": [3, -1]}}, \"more\": {\"tensor\": {\"shape\": [3, 4], \"strides\": [4, 1], \"data\": "
+         "[1, 2, 3, 4, 5, 6, 7, 8, 9]}}}}"},
+        /* An unsigned integer is the signed one of the same bits. */
+        {"{\"args\": {\"9223372036854775808\": 9223372036854775808, \"y\":18446744073709551615, \"z\": 1e20}}",
+         "grid 1x1x1, 9223372036854775808 = -9223372036854775808, y = -1, z = 1e20",
+         "{\"grid\": [1, 1, 1], \"args\": {\"9223372036854775808\": -9223372036854775808, \"y\": -1, \"z\": 1e20}}"},
+        /* Names are JSON's, and what could move a cursor does not reach a terminal. */
+        {"{\"args\": {\"a\\n\\\"\\u00e9\": 1}}", "grid 1x1x1, a?\"\xc3\xa9 = 1",
+         "{\"grid\": [1, 1, 1], \"args\": {\"a\\n\\\"\xc3\xa9\": 1}}"},
+        /* What nobody knows is passed over. */
+        {"{\"from\": {\"a\": [null, {}]}, \"grid\": [2, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [1], "
+         "\"device\": \"cuda\"}, \"note\": null}}}",
+         "grid 2x1x1, x = tensor 1",
+         "{\"grid\": [2, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"strides\": [1]}}}}"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Fixture fixture = read_text(cases[i].file);
+        assert_true(fixture.good);
+        assert_int_equal(fixture.diagnostics.errors, 0);
+        assert_shown(&fixture.launch, launch_describe, cases[i].words);
+        assert_shown(&fixture.launch, launch_write, cases[i].json);
+        Fixture again = read_text(cases[i].json);
+        assert_true(again.good);
+        assert_same(&fixture.launch, &again.launch);
+        done(&again);
+        done(&fixture);
+    }
+}
+
+static void arguments_are_found_by_name(void **state) {
+    (void)state;
+    Fixture fixture = read_text("{\"args\": {\"M\": 1, \"N\": 2}}");
+    assert_int_equal(launch_find(&fixture.launch, STR("N"))->integer, 2);
+    assert_null(launch_find(&fixture.launch, STR("n")));
+    assert_false(fixture.launch.chosen);
+    done(&fixture);
+}
+
+static void element_types_by_all_their_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        unsigned bits;
+    } cases[] = {
+        {"f16", 16},
+        {"bf16", 16},
+        {"f32", 32},
+        {"f64", 64},
+        {"fp16", 16},
+        {"i1", 8}, /* a byte in memory */
+        {"i8", 8},
+        {"i16", 16},
+        {"i32", 32},
+        {"i64", 64},
+        {"u8", 8},
+        {"u64", 64},
+        {"ui32", 32},
+        {"bool", 8},
+        {"float16", 16},
+        {"bfloat16", 16},
+        {"int32", 32},
+        {"uint8", 8},
+        {"torch.float16", 16},
+        {"torch.bool", 8},
+        {"torch.float8_e4m3fn", 8},
+        {"f8E4M3FN", 8},
+        {"f8E5M2", 8},
+        {"fp8e4nv", 8},
+        {"fp8e5b16", 8},
+        {"float8_e5m2fnuz", 8},
+        {"e4m3", 8},
+        {"e5m2", 8},
+        {"f6E3M2FN", 6},
+        {"f4E2M1FN", 4},
+        {"torch.float4_e2m1fn_x2", 8},
+        {"half", 16},
+        {"tf32", 32},
+        {"", 0},
+        {"f", 0},
+        {"f0", 0},
+        {"32", 0},
+        {"i32x", 0},
+        {"f16e4m3", 0},
+        {"i99999999999999999999", 0},
+        {"q8", 0},
+        {"complex64", 0},
+        {"a name longer than that of any type", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[200];
+        snprintf(text, sizeof text, "{\"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"dtype\": \"%s\"}}}}",
+                 cases[i].name);
+        Fixture fixture = read_text(text);
+        assert_true(fixture.good);
+        if (fixture.launch.arguments[0].element_bits != cases[i].bits)
+            fail_msg("'%s' has %u bits", cases[i].name, fixture.launch.arguments[0].element_bits);
+        done(&fixture);
+    }
+}
+
+/* ---- What is wrong, and where ------------------------------------------------------------------- */
+
+#define IN_TENSOR(inside) "{\"args\": {\"x\": {\"tensor\": {" inside "}}}}"
+
+static void assert_error(const char *text, size_t size, const char *expected) {
+    Fixture fixture = read_bytes(text, size);
+    assert_false(fixture.good);
+    assert_int_equal(fixture.diagnostics.count, 1);
+    Text rendered = {0};
+    diagnostic_render(&fixture.diagnostics.items[0], fixture.source->name, false, &rendered);
+    text_char(&rendered, 0);
+    assert_string_equal(rendered.data, expected);
+    text_free(&rendered);
+    done(&fixture);
+}
+
+static void errors_have_a_place(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *expected;
+    } cases[] = {
+        /* What is not JSON: at the token that Jansson stumbles over. */
+        {"", "k.launch.json:1:1: error: this is not JSON: '[' or '{' expected near end of file\n"
+             "    \n"
+             "    ^\n"},
+        {"{\n  \"grid\": [1, 2\n", "k.launch.json:3:1: error: this is not JSON: ']' expected near end of file\n"
+                                   "    \n"
+                                   "    ^\n"},
+        {"{\n  \"grid\" [1]\n}", "k.launch.json:2:10: error: this is not JSON: ':' expected\n"
+                                 "      \"grid\" [1]\n"
+                                 "             ^\n"},
+        {"{\"args\": {\"\xc3\xa9\": NaN}}", "k.launch.json:1:17: error: this is not JSON: invalid token\n"
+                                            "    {\"args\": {\"\xc3\xa9\": NaN}}\n"
+                                            "                   ^\n"},
+        {"{\"args\": {\"x\": 1e999}}", "k.launch.json:1:16: error: this is not JSON: real number overflow\n"
+                                       "    {\"args\": {\"x\": 1e999}}\n"
+                                       "                   ^\n"},
+        {"{\"args\": {\"x\": 18446744073709551616}}", "k.launch.json:1:16: error: this is not JSON: too big integer\n"
+                                                      "    {\"args\": {\"x\": 18446744073709551616}}\n"
+                                                      "                   ^\n"},
+        {"{\"args\": {\"x\": 9223372036854775808, \"y\": 18446744073709551615, \"z\": -}}",
+         "k.launch.json:1:69: error: this is not JSON: invalid token\n"
+         "    {\"args\": {\"x\": 9223372036854775808, \"y\": 18446744073709551615, \"z\": -}}\n"
+         "                                                                        ^\n"},
+        {"{\"args\": {\"x\": 1, \"x\": 2}}", "k.launch.json:1:19: error: this is not JSON: duplicate object key\n"
+                                             "    {\"args\": {\"x\": 1, \"x\": 2}}\n"
+                                             "                      ^\n"},
+        /* JSON of another shape: at the value. */
+        {" [1]", "k.launch.json:1:2: error: a launch is an object, {\"kernel\": ..., \"grid\": ..., \"args\": ...}\n"
+                 "     [1]\n"
+                 "     ^\n"},
+        {"{\"kernel\": 1}", "k.launch.json:1:12: error: 'kernel' is a name in quotes\n"
+                            "    {\"kernel\": 1}\n"
+                            "               ^\n"},
+        {"{\"grid\": 4}", "k.launch.json:1:10: error: 'grid' is a list of three positive integers\n"
+                          "    {\"grid\": 4}\n"
+                          "             ^\n"},
+        {"{\"grid\": [4, 4]}", "k.launch.json:1:10: error: 'grid' is a list of three positive integers\n"
+                               "    {\"grid\": [4, 4]}\n"
+                               "             ^\n"},
+        {"{\"grid\": [4,\n 0, 1]}", "k.launch.json:2:2: error: 'grid' has integers from 1 to 2147483647\n"
+                                    "     0, 1]}\n"
+                                    "     ^\n"},
+        {"{\"grid\": [4, 1, 1.5]}", "k.launch.json:1:17: error: 'grid' has integers from 1 to 2147483647\n"
+                                    "    {\"grid\": [4, 1, 1.5]}\n"
+                                    "                    ^\n"},
+        {"{\"args\": []}", "k.launch.json:1:10: error: 'args' is an object of arguments by name\n"
+                           "    {\"args\": []}\n"
+                           "             ^\n"},
+        {"{\"args\": {\"\": 1}}", "k.launch.json:1:15: error: an argument needs a name\n"
+                                  "    {\"args\": {\"\": 1}}\n"
+                                  "                  ^\n"},
+        /* Before it: strings with brackets and quotes, and keys that look the same. */
+        {"{\"from\": \"[{\\\"grid\\\\\", \"x\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}",
+         "k.launch.json:1:63: error: 'grid' is a list of three positive integers\n"
+         "    {\"from\": \"[{\\\"grid\\\\\", \"x\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}\n"
+         "                                                                  ^\n"},
+        {"{\"args\": {\"x\": 1, \"y\": \"z\"}}",
+         "k.launch.json:1:24: error: 'y' is a number, true, false, {\"tensor\": {...}} or {\"descriptor\": {...}}\n"
+         "    {\"args\": {\"x\": 1, \"y\": \"z\"}}\n"
+         "                           ^\n"},
+        {"{\"args\": {\"x\": {}}}",
+         "k.launch.json:1:16: error: 'x' is a number, true, false, {\"tensor\": {...}} or {\"descriptor\": {...}}\n"
+         "    {\"args\": {\"x\": {}}}\n"
+         "                   ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": 3}}}", "k.launch.json:1:27: error: a tensor is an object with a shape\n"
+                                                 "    {\"args\": {\"x\": {\"tensor\": 3}}}\n"
+                                                 "                              ^\n"},
+        {"{\"args\": {\"x\": {\"descriptor\": {}}}}", "k.launch.json:1:31: error: a descriptor needs a shape\n"
+                                                      "    {\"args\": {\"x\": {\"descriptor\": {}}}}\n"
+                                                      "                                  ^\n"},
+        {IN_TENSOR("\"shape\": 3"), "k.launch.json:1:37: error: 'shape' is a list of at most 8 integers\n"
+                                    "    {\"args\": {\"x\": {\"tensor\": {\"shape\": 3}}}}\n"
+                                    "                                        ^\n"},
+        {IN_TENSOR("\"shape\": [1,1,1,1,1,1,1,1,1]"),
+         "k.launch.json:1:37: error: 'shape' is a list of at most 8 integers\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1,1,1,1,1,1,1,1,1]}}}}\n"
+         "                                        ^\n"},
+        {IN_TENSOR("\"shape\": [1, -1]"), "k.launch.json:1:41: error: 'shape' has integers from 0 to 281474976710656\n"
+                                          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1, -1]}}}}\n"
+                                          "                                            ^\n"},
+        {IN_TENSOR("\"shape\": [2], \"strides\": [1, 1]"),
+         "k.launch.json:1:53: error: 'strides' has 2 numbers, and 'shape' has 1\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [2], \"strides\": [1, 1]}}}}\n"
+         "                                                        ^\n"},
+        {"{\"args\": {\"x\": {\"descriptor\": {\"shape\": [2], \"block\": [0]}}}}",
+         "k.launch.json:1:56: error: 'block' has integers from 1 to 281474976710656\n"
+         "    {\"args\": {\"x\": {\"descriptor\": {\"shape\": [2], \"block\": [0]}}}}\n"
+         "                                                           ^\n"},
+        {IN_TENSOR("\"shape\": [281474976710656, 281474976710656]"),
+         "k.launch.json:1:27: error: this tensor reaches over more than 281474976710656 elements\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [281474976710656, 281474976710656]}}}}\n"
+         "                              ^\n"},
+        {IN_TENSOR("\"shape\": [3], \"strides\": [281474976710656]"),
+         "k.launch.json:1:27: error: this tensor reaches over more than 281474976710656 elements\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [3], \"strides\": [281474976710656]}}}}\n"
+         "                              ^\n"},
+        {IN_TENSOR("\"data\": [1, 2.5]"), "k.launch.json:1:40: error: 'data' is a list of integers\n"
+                                          "    {\"args\": {\"x\": {\"tensor\": {\"data\": [1, 2.5]}}}}\n"
+                                          "                                           ^\n"},
+        {IN_TENSOR("\"data\": [255, 256], \"dtype\": \"i8\""),
+         "k.launch.json:1:42: error: 256 does not fit in an element of 8 bits\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"data\": [255, 256], \"dtype\": \"i8\"}}}}\n"
+         "                                             ^\n"},
+        {IN_TENSOR("\"shape\": [1], \"data\": [1, 2]"),
+         "k.launch.json:1:27: error: 'data' has 2 numbers, and this tensor reaches over 1\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"data\": [1, 2]}}}}\n"
+         "                              ^\n"},
+        {IN_TENSOR("\"shape\": [1], \"dtype\": 16"),
+         "k.launch.json:1:51: error: 'dtype' is a type's name in quotes\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"dtype\": 16}}}}\n"
+         "                                                      ^\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_error(cases[i].text, strlen(cases[i].text), cases[i].expected);
+    assert_error("{\0}", 3,
+                 "k.launch.json:1:2: error: this is not JSON: string or '}' expected near end of file\n"
+                 "    {?}\n"
+                 "     ^\n");
+}
+
+/* The message about a text of `count` times `unit`, between `before` and `after`. */
+static void assert_limit(const char *before, const char *unit, size_t count, const char *after, const char *message) {
+    Text text = {0};
+    text_str(&text, str_of(before));
+    for (size_t i = 0; i < count; i++)
+        text_str(&text, str_of(unit));
+    text_str(&text, str_of(after));
+    Fixture fixture = read_bytes(text.data, text.size);
+    if (message) {
+        assert_false(fixture.good);
+        assert_string_equal(fixture.diagnostics.items[0].message, message);
+    } else {
+        assert_true(fixture.good);
+    }
+    done(&fixture);
+    text_free(&text);
+}
+
+static void limits(void **state) {
+    (void)state;
+    assert_limit("{", "                                ", 2 << 20, "}", "a launch file has at most 67108864 bytes");
+    assert_limit("{\"a\":", "[", 63, "", "this is not JSON: ']' expected near end of file");
+    assert_limit("{\"a\":", "[", 64, "", "a launch file has at most 64 lists and objects inside each other");
+    assert_limit("{\"a\":[", "{},", 65534, "0]}", NULL);
+    assert_limit("{\"a\":[", "{},", 65535, "0]}", "a launch file has at most 65536 lists and objects");
+    assert_limit("{\"a\":[", "1,2,3,4,5,6,7,8,", 2 << 20, "1]}", "a launch file has at most 16777216 values");
+    assert_limit("{\"a\":\"", ",[", 100000, "\"}", NULL);
+}
+
+static void at_most_so_many_arguments(void **state) {
+    (void)state;
+    for (size_t count = 4096; count <= 4097; count++) {
+        Text text = {0};
+        text_addf(&text, "{\"args\": {\"a\": 0");
+        for (size_t i = 1; i < count; i++)
+            text_addf(&text, ", \"a%zu\": 0", i);
+        text_addf(&text, "}}");
+        Fixture fixture = read_bytes(text.data, text.size);
+        assert_int_equal(fixture.good, count == 4096);
+        if (count == 4096) {
+            assert_int_equal(fixture.launch.count, 4096);
+            assert_null(launch_set(&fixture.arena, &fixture.launch, "a17=3"));
+            assert_string_equal(launch_set(&fixture.arena, &fixture.launch, "b=3"), "there are too many arguments");
+        } else {
+            assert_string_equal(fixture.diagnostics.items[0].message,
+                                "there are 4097 arguments and at most 4096 may be");
+        }
+        done(&fixture);
+        text_free(&text);
+    }
+}
+
+/* Whoever owns the arena gets the jump; the address sanitizer would see what Jansson had left behind. */
+static void a_full_arena_is_its_owners_matter(void **state) {
+    (void)state;
+    const char text[] = "{\"args\": {\"a\": 1, \"b\": 2}}";
+    Source *source = source_copy("t", text, strlen(text));
+    Diagnostics diagnostics = {0};
+    Launch launch;
+    Arena arena;
+    jmp_buf exhausted;
+    arena_init(&arena, 16);
+    arena.exhausted = &exhausted;
+    if (setjmp(exhausted) == 0) {
+        launch_read(&arena, source, &launch, &diagnostics);
+        fail_msg("16 bytes were enough");
+    }
+    assert_ptr_equal(arena.exhausted, &exhausted);
+    arena_free(&arena);
+    diagnostics_free(&diagnostics);
+    source_free(source);
+}
+
+/* ---- The command line --------------------------------------------------------------------------- */
+
+static void arguments_on_the_command_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *words; /* words after "grid 1x1x1, " */
+    } cases[] = {
+        {"N=128", "N = 128"},
+        {"N=-0x10", "N = -16"},
+        {" N = 7 ", "N = 7"},
+        {"N=18446744073709551615", "N = -1"},
+        {"flag=true", "flag = 1"},
+        {"flag=False", "flag = 0"},
+        {"x=1.5", "x = 1.5"},
+        {"x=1e3", "x = 1000.0"},
+        {"lens=[1,2,3]", "lens = tensor 3 [1, 2, 3]"},
+        {"lens=[ -1 , 4294967295 ]", "lens = tensor 2 [-1, 4294967295]"},
+        {"lens=[]", "lens = tensor 0 []"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena arena;
+        Launch launch = {.grid = {1, 1, 1}};
+        arena_init(&arena, 1 << 20);
+        assert_null(launch_set(&arena, &launch, cases[i].text));
+        char *words = shown(&launch, launch_describe), *json = shown(&launch, launch_write);
+        assert_string_equal(words + strlen("grid 1x1x1, "), cases[i].words);
+        Fixture again = read_text(json);
+        assert_true(again.good);
+        assert_same(&launch, &again.launch);
+        done(&again);
+        free(words);
+        free(json);
+        arena_free(&arena);
+    }
+}
+
+static void a_list_is_memory_of_32_bits(void **state) {
+    (void)state;
+    Arena arena;
+    Launch launch = {0};
+    arena_init(&arena, 1 << 20);
+    assert_null(launch_set(&arena, &launch, "lens=[1,2,3]"));
+    const Argument *lens = launch_find(&launch, STR("lens"));
+    assert_int_equal(lens->kind, ARGUMENT_TENSOR);
+    assert_int_equal(lens->element_bits, 32);
+    assert_int_equal(lens->rank, 1);
+    assert_int_equal(lens->shape[0], 3);
+    assert_int_equal(lens->strides[0], 1);
+    assert_int_equal(lens->data_count, 3);
+    arena_free(&arena);
+}
+
+static void a_later_argument_takes_the_place_of_an_earlier_one(void **state) {
+    (void)state;
+    Fixture fixture = read_text("{\"args\": {\"N\": 1, \"x\": {\"tensor\": {\"shape\": [2, 2]}}, \"y\": 3}}");
+    assert_null(launch_set(&fixture.arena, &fixture.launch, "x=0.5"));
+    for (int i = 0; i < 20; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "z%d=%d", i % 10, i);
+        assert_null(launch_set(&fixture.arena, &fixture.launch, text));
+    }
+    assert_shown(&fixture.launch, launch_describe,
+                 "grid 1x1x1, N = 1, x = 0.5, y = 3, z0 = 10, z1 = 11, z2 = 12, z3 = 13, z4 = 14, z5 = 15, z6 = 16, "
+                 "z7 = 17, z8 = 18, z9 = 19");
+    done(&fixture);
+}
+
+static void wrong_arguments_on_the_command_line(void **state) {
+    (void)state;
+    static const char *const value =
+        "an argument is an integer of 64 bits, a float, true, false, or a list of integers in brackets";
+    static const char *const list = "a list has integers of 32 bits with commas between them";
+    const struct {
+        const char *text, *problem;
+    } cases[] = {
+        {"", "an argument is given as NAME=VALUE"},
+        {"N", "an argument is given as NAME=VALUE"},
+        {"=3", "an argument is given as NAME=VALUE, and the name is missing"},
+        {"a b=3", "an argument's name is letters, digits, '_', '.', '$' and '-'"},
+        {"\xe9=3", "an argument's name is letters, digits, '_', '.', '$' and '-'"},
+        {"N=", value},
+        {"N=abc", value},
+        {"N=nan", value},
+        {"N=1e999", value},
+        {"N=18446744073709551616", value},
+        {"N=-9223372036854775809", value},
+        {"N=3 4", value},
+        {"N=\"3\"", value},
+        {"N={}", value},
+        {"N=[", "a list ends with ']'"},
+        {"N=[1", "a list ends with ']'"},
+        {"N=[1,]", list},
+        {"N=[,]", list},
+        {"N=[1 2]", list},
+        {"N=[1.5]", list},
+        {"N=[4294967296]", list},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena arena;
+        Launch launch = {0};
+        arena_init(&arena, 1 << 20);
+        const char *problem = launch_set(&arena, &launch, cases[i].text);
+        assert_non_null(problem);
+        assert_string_equal(problem, cases[i].problem);
+        assert_int_equal(launch.count, 0);
+        arena_free(&arena);
+    }
+}
+
+static void grids_on_the_command_line(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *words;
+    } cases[] = {
+        {"32", "grid 32x1x1"},     {"32,2", "grid 32x2x1"},    {"32,2,3", "grid 32x2x3"},
+        {"32x2x3", "grid 32x2x3"}, {" 32, 2 ", "grid 32x2x1"}, {"2147483647", "grid 2147483647x1x1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Launch launch = {0};
+        assert_null(launch_set_grid(&launch, cases[i].text));
+        assert_shown(&launch, launch_describe, cases[i].words);
+    }
+    static const char *const wrong[] = {"", ",", "0", "-1", "1,", "1,2,3,4", "1;2", "2147483648", "a", "1.5"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        Launch launch = {.grid = {7, 8, 9}};
+        assert_string_equal(launch_set_grid(&launch, wrong[i]),
+                            "a grid is one, two or three positive integers with commas between them");
+        assert_shown(&launch, launch_describe, "grid 7x8x9");
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_launch_file_in_words_and_as_json),
+        cmocka_unit_test(arguments_are_found_by_name),
+        cmocka_unit_test(element_types_by_all_their_names),
+        cmocka_unit_test(errors_have_a_place),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(at_most_so_many_arguments),
+        cmocka_unit_test(a_full_arena_is_its_owners_matter),
+        cmocka_unit_test(arguments_on_the_command_line),
+        cmocka_unit_test(a_list_is_memory_of_32_bits),
+        cmocka_unit_test(a_later_argument_takes_the_place_of_an_earlier_one),
+        cmocka_unit_test(wrong_arguments_on_the_command_line),
+        cmocka_unit_test(grids_on_the_command_line),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
