@@ -1,0 +1,131 @@
+/* weir rules: list the rules that findings are about, and explain them. */
+#include "cli/cli.h"
+#include "weir/weir.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPTION_MARKDOWN = 256 };
+
+typedef struct Options {
+    char **names; /* ids, or families such as "deadlock"; all rules if there are none */
+    size_t count;
+    bool markdown;
+    const char *output;
+} Options;
+
+static const struct argp_option option_table[] = {
+    {"markdown", OPTION_MARKDOWN, NULL, 0, "print the pages of docs/rules: that of each ID, or without one the list",
+     0},
+    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    Options *options = state->input;
+    switch (key) {
+    case OPTION_MARKDOWN:
+        options->markdown = true;
+        return 0;
+    case 'o':
+        options->output = argument;
+        return 0;
+    case ARGP_KEY_ARGS:
+        options->names = state->argv + state->next;
+        options->count = (size_t)(state->argc - state->next);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const char *severity_name(weir_severity severity) {
+    static const char *const names[] = {"error", "warning", "note"};
+    return names[severity];
+}
+
+/* "deadlock" means every rule "deadlock.KIND". */
+static bool means(const char *name, const char *id) {
+    size_t size = strlen(name);
+    return strncmp(id, name, size) == 0 && (id[size] == 0 || id[size] == '.');
+}
+
+static void list_rules(Output *output, const char *family) {
+    for (size_t i = 0; i < weir_rule_count(); i++) {
+        weir_rule rule = weir_rule_at(i);
+        if (!family || means(family, rule.id))
+            output_printf(output, "%-22s  %-7s  %s\n", rule.id, severity_name(rule.severity), rule.summary);
+    }
+}
+
+static void list_markdown(Output *output) {
+    output_printf(output, "# Rules\n\n"
+                          "What a finding can be about. `weir rules ID` prints a page of these; "
+                          "[findings.md](../findings.md) tells how\nto read a finding.\n\n"
+                          "| rule | severity | what it says |\n| --- | --- | --- |\n");
+    for (size_t i = 0; i < weir_rule_count(); i++) {
+        weir_rule rule = weir_rule_at(i);
+        output_printf(output, "| [%s](%s.md) | %s | %s |\n", rule.id, rule.id, severity_name(rule.severity),
+                      rule.summary);
+    }
+}
+
+static void explain(Output *output, const weir_rule *rule, bool markdown) {
+    output_printf(output, "%s%s\n\n%s. Severity: %s.\n\n%s", markdown ? "# " : "", rule->id, rule->summary,
+                  severity_name(rule->severity), rule->text);
+}
+
+/* A family is listed, a rule explained. False, with a message, if there is neither. */
+static bool tell(Output *output, const char *name, bool markdown) {
+    bool family = false;
+    for (size_t i = 0; i < weir_rule_count(); i++) {
+        weir_rule rule = weir_rule_at(i);
+        if (strcmp(rule.id, name) == 0) {
+            explain(output, &rule, markdown);
+            return true;
+        }
+        family |= means(name, rule.id);
+    }
+    if (family)
+        list_rules(output, name);
+    else
+        complain("there is no rule '%s'; 'weir rules' lists them", name);
+    return family;
+}
+
+int command_rules(int count, char **arguments) {
+    Options options = {0};
+    const struct argp argp = {
+        option_table,
+        parse_option,
+        "[ID|FAMILY]...",
+        "Lists the rules that findings are about, or explains one.\v"
+        "An ID is what a finding ends with, such as deadlock.lapped; a FAMILY is its first part.\n"
+        "Exit status: 0 if all is well, 2 if there is no such rule.",
+        NULL,
+        NULL,
+        NULL};
+    argp_err_exit_status = STATUS_ERROR;
+    argp_program_version = "weir " WEIR_VERSION;
+    char program[] = "weir rules";
+    arguments[0] = program;
+    if (argp_parse(&argp, count, arguments, 0, NULL, &options) != 0)
+        return STATUS_ERROR;
+
+    Output *output = output_open(options.output);
+    if (!output)
+        return STATUS_ERROR;
+    bool good = true;
+    if (!options.count && options.markdown)
+        list_markdown(output);
+    else if (!options.count)
+        list_rules(output, NULL);
+    for (size_t i = 0; i < options.count && good; i++) {
+        if (i)
+            output_printf(output, "\n");
+        good = tell(output, options.names[i], options.markdown);
+    }
+    good &= output_close(output, good);
+    return good ? STATUS_OK : STATUS_ERROR;
+}

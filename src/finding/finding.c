@@ -1,0 +1,139 @@
+/* The rules as a table, and a verdict as it is put together. */
+#include "finding/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static const Rule rules[RULE_COUNT] = {
+#define RULE(name, id, severity, summary, text) [RULE_##name] = {id, severity, summary, text},
+#include "finding/rules.def"
+#undef RULE
+};
+
+const Rule *rule_of(RuleId id) {
+    return &rules[id];
+}
+
+const Rule *rule_find(const char *id) {
+    for (size_t i = 0; i < RULE_COUNT; i++)
+        if (strcmp(rules[i].id, id) == 0)
+            return &rules[i];
+    return NULL;
+}
+
+/* ---- Putting a verdict together ---------------------------------------------------------------- */
+
+/* The list with room for one more: itself, or a copy of twice the size. */
+static void *with_room(Arena *arena, void *items, size_t size, size_t count, size_t *capacity) {
+    if (count < *capacity)
+        return items;
+    *capacity = *capacity ? *capacity * 2 : 4;
+    char *copy = arena_zalloc(arena, *capacity * size);
+    if (count)
+        memcpy(copy, items, count * size);
+    return copy;
+}
+
+#define ADD(verdict, list, count, capacity)                                                                            \
+    ((verdict)->list = with_room((verdict)->arena, (void *)(verdict)->list, sizeof *(verdict)->list, (verdict)->count, \
+                                 &(verdict)->capacity),                                                                \
+     &(verdict)->list[(verdict)->count++])
+
+static const char *format_text(Arena *arena, const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    int size = vsnprintf(NULL, 0, format, arguments);
+    char *text = arena_zalloc(arena, size < 0 ? 1 : (size_t)size + 1);
+    if (size > 0)
+        vsnprintf(text, (size_t)size + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+const char *verdict_text(Verdict *verdict, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = format_text(verdict->arena, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+Finding *verdict_finding(Verdict *verdict) {
+    Finding *finding = ADD(verdict, findings, finding_count, finding_capacity);
+    *finding = (Finding){
+        .space = "", .message = "", .why = "", .fix = "", .launch = "", .witness = "", .schedule = "", .times = 1};
+    return finding;
+}
+
+void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const char *reason = format_text(verdict->arena, format, arguments);
+    va_end(arguments);
+    for (size_t i = 0; i < verdict->incomplete_count; i++) {
+        const Incomplete *other = &verdict->incomplete[i];
+        if (other->ir_line == ir_line && strcmp(other->op, op) == 0 && strcmp(other->reason, reason) == 0)
+            return;
+    }
+    const char *kept = verdict_text(verdict, "%s", op);
+    *ADD(verdict, incomplete, incomplete_count, incomplete_capacity) = (Incomplete){reason, kept, ir_line};
+}
+
+LaunchRun *verdict_launch(Verdict *verdict) {
+    LaunchRun *launch = ADD(verdict, launches, launch_count, launch_capacity);
+    *launch = (LaunchRun){.text = ""};
+    return launch;
+}
+
+void verdict_note(Verdict *verdict, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const char *note = format_text(verdict->arena, format, arguments);
+    va_end(arguments);
+    for (size_t i = 0; i < verdict->note_count; i++)
+        if (strcmp(verdict->notes[i], note) == 0)
+            return;
+    *ADD(verdict, notes, note_count, note_capacity) = note;
+}
+
+FindingPlace *finding_places(Verdict *verdict, Finding *finding, size_t count) {
+    finding->places = ARENA_ARRAY(verdict->arena, FindingPlace, count);
+    finding->place_count = count;
+    for (size_t i = 0; i < count; i++)
+        finding->places[i] = (FindingPlace){.role = "", .agent = "", .op = "", .note = "", .file = ""};
+    return finding->places;
+}
+
+void verdict_close(Verdict *verdict) {
+    if (verdict->kind == VERDICT_ERROR)
+        return;
+    verdict->kind = verdict->incomplete_count ? VERDICT_INCOMPLETE : VERDICT_CLEAN;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (rule_of(verdict->findings[i].rule)->severity != SEVERITY_NOTE)
+            verdict->kind = VERDICT_FINDINGS;
+}
+
+/* ---- Kinds of verdict -------------------------------------------------------------------------- */
+
+/* ORDER VerdictKind. A verdict on several inputs is the one with the highest weight among them. */
+static const struct {
+    const char *name;
+    int weight, status;
+} kinds[] = {
+    {"clean", 0, 0},
+    {"findings", 2, 1},
+    {"incomplete", 1, 3},
+    {"error", 3, 2},
+};
+
+const char *verdict_kind_name(VerdictKind kind) {
+    return kinds[kind].name;
+}
+
+int verdict_status(VerdictKind kind) {
+    return kinds[kind].status;
+}
+
+VerdictKind verdict_worse(VerdictKind a, VerdictKind b) {
+    return kinds[b].weight > kinds[a].weight ? b : a;
+}

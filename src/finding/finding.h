@@ -1,0 +1,108 @@
+/* What Weir found: a rule, what happened, where, why it is wrong, what would fix it, and a witness.
+ *
+ * Findings are plain data: they hold texts and numbers, not ops, so that they outlive the module. Everything in them is
+ * in the arena of the verdict that holds them. */
+#ifndef FINDING_FINDING_H
+#define FINDING_FINDING_H
+
+#include "base/arena.h"
+#include "base/diagnostics.h"
+
+typedef struct Rule {
+    const char *id; /* "deadlock.no-producer"; stable */
+    Severity severity;
+    const char *summary; /* one line */
+    const char *text;    /* what it means and what to do, for docs/rules */
+} Rule;
+
+typedef enum RuleId {
+#define RULE(id, ...) RULE_##id,
+#include "finding/rules.def"
+#undef RULE
+    RULE_COUNT
+} RuleId;
+
+const Rule *rule_of(RuleId id);
+
+/* A place of a finding. `file`, `line` and `column` are the kernel's own source (from the IR's locations; file is ""
+ * if there is none), `ir_line` the line of the IR file. */
+typedef struct FindingPlace {
+    const char *role;  /* "waits", "arrives", "expects" */
+    const char *agent; /* "default", "partition0", "partition0.tma"; with clusters "cta1.partition0" */
+    const char *op;    /* "ttng.wait_barrier" */
+    const char *note;  /* "slot 1 of %full, parity 0, phase 2, 1 of 1 arrivals pending"; "" if nothing */
+    const char *file;
+    uint32_t line, column, ir_line, ir_column;
+} FindingPlace;
+
+typedef struct Finding {
+    RuleId rule;
+    const char *space;   /* "barrier", "shared", "tensor", "global" */
+    const char *message; /* one sentence: what happens */
+    const char *why;     /* one or a few sentences, with the numbers */
+    const char *fix;
+    const char *launch;   /* of the launch that shows it, in words */
+    const char *witness;  /* the trail's text; "" if there is none */
+    const char *schedule; /* in words: "in every schedule", "if partition1 is slow at line 34" */
+    FindingPlace *places; /* the first is where it is reported */
+    size_t place_count;
+    size_t times; /* how often the same was found (other launches, CTAs) */
+} Finding;
+
+typedef struct Incomplete {
+    const char *reason; /* one sentence */
+    const char *op;     /* "" if none */
+    uint32_t ir_line;   /* 0 if none */
+} Incomplete;
+
+typedef enum VerdictKind { VERDICT_CLEAN, VERDICT_FINDINGS, VERDICT_INCOMPLETE, VERDICT_ERROR } VerdictKind;
+
+/* One launch that was run, in words and numbers. */
+typedef struct LaunchRun {
+    const char *text; /* "grid 32x1x1, N_CTX = 1024" */
+    bool chosen;      /* by Weir, not given */
+    size_t ctas, schedules;
+    uint64_t events;
+} LaunchRun;
+
+/* About one kernel. */
+typedef struct Verdict {
+    Arena *arena;
+    const char *kernel;
+    VerdictKind kind;
+    Finding *findings;
+    size_t finding_count, finding_capacity;
+    Incomplete *incomplete;
+    size_t incomplete_count, incomplete_capacity;
+    LaunchRun *launches;
+    size_t launch_count, launch_capacity;
+    const char **notes; /* "loads from memory at line 12 were given 3 values each" */
+    size_t note_count, note_capacity;
+} Verdict;
+
+/* Adds an empty one at the end; the pointer is good until the next call. */
+Finding *verdict_finding(Verdict *verdict);
+LaunchRun *verdict_launch(Verdict *verdict);
+/* A reason, or a note, that is there already is not added again. */
+void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void verdict_note(Verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Sets `kind` from what was added: error findings or warnings make it findings; else any incomplete makes it
+ * incomplete. */
+void verdict_close(Verdict *verdict);
+/* printf into the verdict's arena. */
+const char *verdict_text(Verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* NULL if there is no such rule. */
+const Rule *rule_find(const char *id);
+
+/* Gives a finding `count` places, all of whose texts are "". */
+FindingPlace *finding_places(Verdict *verdict, Finding *finding, size_t count);
+
+/* "clean", "findings", "incomplete", "error"; the exit status that says it: 0, 1, 3, 2. */
+const char *verdict_kind_name(VerdictKind kind);
+int verdict_status(VerdictKind kind);
+/* Of two inputs together: error before findings before incomplete before clean. */
+VerdictKind verdict_worse(VerdictKind a, VerdictKind b);
+
+#endif

@@ -1,0 +1,364 @@
+/* A verdict as terminal text. Everything that may stem from the IR goes through text_add_plain. */
+#include "render/text.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct Renderer {
+    Text *to;
+    Source *source;
+    TextOptions options;
+    /* The kernel's own source that was shown last; NULL source: it could not be read. */
+    char *kernel_file;
+    Source *kernel_source;
+} Renderer;
+
+static const char red[] = "\033[1;31m", magenta[] = "\033[1;35m", cyan[] = "\033[1;36m", green[] = "\033[1;32m",
+                  yellow[] = "\033[1;33m", bold[] = "\033[1m", normal[] = "\033[0m";
+
+static void plain(Renderer *renderer, const char *text) {
+    if (text)
+        text_add_plain(renderer->to, str_of(text));
+}
+
+static void coloured(Renderer *renderer, const char *colour, const char *text) {
+    if (renderer->options.colour)
+        text_addf(renderer->to, "%s%s%s", colour, text, normal);
+    else
+        text_addf(renderer->to, "%s", text);
+}
+
+static bool is_said(const char *text) {
+    return text && *text;
+}
+
+/* 12345 as "12,345". */
+static void add_number(Text *to, uint64_t number) {
+    char digits[32];
+    size_t start = sizeof digits - 1, count = 0;
+    digits[start] = 0;
+    do {
+        if (count && count % 3 == 0)
+            digits[--start] = ',';
+        digits[--start] = (char)('0' + number % 10);
+        count++;
+    } while (number /= 10);
+    text_addf(to, "%s", digits + start);
+}
+
+/* "1 finding", "2 findings" */
+static void add_count(Text *to, uint64_t number, const char *one) {
+    add_number(to, number);
+    text_addf(to, " %s%s%s", one, number == 1 ? "" : strcmp(one, "launch") == 0 ? "e" : "", number == 1 ? "" : "s");
+}
+
+/* ---- Excerpts -------------------------------------------------------------------------------- */
+
+/* The line and a caret, as under a diagnostic. */
+static void add_excerpt(Source *source, uint32_t line, uint32_t column, Text *to) {
+    source_place(source, 0); /* makes the index of lines */
+    if (!source->line_starts || line == 0 || line > source->line_count)
+        return;
+    Diagnostics one = {0};
+    size_t offset = source->line_starts[line - 1] + (column ? column - 1 : 0);
+    size_t end = source->line_starts[line - 1] + source_line(source, line).size;
+    diagnostics_add(&one, SEVERITY_NOTE, source, offset < end ? offset : end, "%s", "");
+    if (one.count && one.items[0].excerpt)
+        text_addf(to, "%s", one.items[0].excerpt);
+    diagnostics_free(&one);
+}
+
+/* The file's name comes from the IR, which anybody may have written: of what it may name, only source code is shown. */
+static bool is_source_code(const char *path) {
+    static const char *const endings[] = {".py", ".cu", ".cuh", ".c", ".cc", ".cpp", ".h", ".hpp", ".mlir", ".ttir"};
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (str_ends(str_of(path), str_of(endings[i])))
+            return true;
+    return false;
+}
+
+enum { LARGEST_KERNEL_SOURCE = 10 << 20 };
+
+/* NULL if it is no regular file, or too large. Never blocks: a name may be that of a pipe. */
+static Source *read_regular(const char *path) {
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    struct stat status;
+    char *data = NULL;
+    Source *source = NULL;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < LARGEST_KERNEL_SOURCE)
+        data = malloc((size_t)status.st_size + 1);
+    if (data) {
+        ssize_t size = read(fd, data, (size_t)status.st_size);
+        if (size >= 0)
+            source = source_copy(path, data, (size_t)size);
+    }
+    free(data);
+    close(fd);
+    return source;
+}
+
+/* Beside the IR: under its recorded name, then under its last part; then where it was when the IR was made. */
+static Source *find_kernel_source(const Renderer *renderer, const char *file) {
+    if (!is_source_code(file))
+        return NULL;
+    const char *ir = renderer->source->name, *slash = strrchr(ir, '/'), *last = strrchr(file, '/');
+    int folder = slash ? (int)(slash - ir) + 1 : 0;
+    Text path = {0};
+    Source *found = NULL;
+    const char *const names[] = {file[0] == '/' ? NULL : file, last ? last + 1 : NULL};
+    for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++) {
+        if (!names[i])
+            continue;
+        path.size = 0;
+        text_addf(&path, "%.*s%s", folder, ir, names[i]);
+        text_char(&path, 0);
+        found = path.failed ? NULL : read_regular(path.data);
+    }
+    text_free(&path);
+    return found ? found : read_regular(file);
+}
+
+static Source *kernel_source(Renderer *renderer, const char *file) {
+    if (!renderer->kernel_file || strcmp(renderer->kernel_file, file) != 0) {
+        free(renderer->kernel_file);
+        source_free(renderer->kernel_source);
+        renderer->kernel_file = strdup(file);
+        renderer->kernel_source = find_kernel_source(renderer, file);
+    }
+    return renderer->kernel_source;
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static bool has_kernel_place(const FindingPlace *place) {
+    return is_said(place->file) && place->line;
+}
+
+static void add_place(Renderer *renderer, const char *file, uint32_t line, uint32_t column) {
+    if (renderer->options.colour)
+        text_addf(renderer->to, "%s", bold);
+    plain(renderer, file);
+    if (line)
+        text_addf(renderer->to, ":%u", line);
+    if (line && column)
+        text_addf(renderer->to, ":%u", column);
+    text_addf(renderer->to, ":%s ", renderer->options.colour ? normal : "");
+}
+
+/* "partition1 waits (ttng.wait_barrier): slot 1 of %full" */
+static void add_what(Renderer *renderer, const FindingPlace *place) {
+    Text *to = renderer->to;
+    bool agent = is_said(place->agent), role = is_said(place->role);
+    plain(renderer, place->agent);
+    text_addf(to, "%s", agent && role ? " " : "");
+    plain(renderer, place->role);
+    if (is_said(place->op)) {
+        text_addf(to, "%s", agent || role ? " (" : "(");
+        plain(renderer, place->op);
+        text_addf(to, ")");
+    }
+    if (is_said(place->note)) {
+        text_addf(to, ": ");
+        plain(renderer, place->note);
+    }
+}
+
+static void add_severity(Renderer *renderer, Severity severity) {
+    static const struct {
+        const char *word, *colour;
+    } words[] = {{"error:", red}, {"warning:", magenta}, {"note:", cyan}}; /* ORDER Severity */
+    coloured(renderer, words[severity].colour, words[severity].word);
+    text_addf(renderer->to, " ");
+}
+
+/* The start of a line about a place: where the kernel's author wrote it, if that is known, else where it is in the IR.
+ */
+static void start_at(Renderer *renderer, const FindingPlace *place, Severity severity) {
+    if (has_kernel_place(place))
+        add_place(renderer, place->file, place->line, place->column);
+    else
+        add_place(renderer, renderer->source->name, place->ir_line, place->ir_column);
+    add_severity(renderer, severity);
+}
+
+static void show_place(Renderer *renderer, const FindingPlace *place) {
+    if (!has_kernel_place(place)) {
+        add_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
+        return;
+    }
+    Source *kernel = kernel_source(renderer, place->file);
+    if (kernel)
+        add_excerpt(kernel, place->line, place->column, renderer->to);
+}
+
+/* ---- Findings -------------------------------------------------------------------------------- */
+
+static void add_line(Renderer *renderer, const char *key, const char *text) {
+    if (!is_said(text))
+        return;
+    text_addf(renderer->to, "  ");
+    coloured(renderer, bold, key);
+    text_addf(renderer->to, " ");
+    plain(renderer, text);
+    text_addf(renderer->to, "\n");
+}
+
+/* Where it is reported: the message, then what the agent does there, in the IR. */
+static void add_first_place(Renderer *renderer, const Finding *finding, const FindingPlace *place) {
+    const Rule *rule = rule_of(finding->rule);
+    start_at(renderer, place, rule->severity);
+    plain(renderer, finding->message);
+    text_addf(renderer->to, " [%s]\n", rule->id);
+    show_place(renderer, place);
+    if (!place->ir_line || !(is_said(place->agent) || is_said(place->op)))
+        return;
+    add_place(renderer, renderer->source->name, place->ir_line, place->ir_column);
+    add_severity(renderer, SEVERITY_NOTE);
+    add_what(renderer, place);
+    text_addf(renderer->to, "\n");
+    if (has_kernel_place(place))
+        add_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
+}
+
+static void add_other_place(Renderer *renderer, const FindingPlace *place) {
+    start_at(renderer, place, SEVERITY_NOTE);
+    add_what(renderer, place);
+    text_addf(renderer->to, "\n");
+    show_place(renderer, place);
+    if (!has_kernel_place(place) || !place->ir_line)
+        return;
+    add_place(renderer, renderer->source->name, place->ir_line, place->ir_column);
+    add_severity(renderer, SEVERITY_NOTE);
+    text_addf(renderer->to, "the same in the IR\n");
+    add_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
+}
+
+static void add_finding(Renderer *renderer, const Finding *finding, const char *witness_file) {
+    static const FindingPlace nowhere = {.file = ""};
+    add_first_place(renderer, finding, finding->place_count ? &finding->places[0] : &nowhere);
+    for (size_t i = 1; i < finding->place_count; i++)
+        add_other_place(renderer, &finding->places[i]);
+    add_line(renderer, "why:", finding->why);
+    add_line(renderer, "fix:", finding->fix);
+    add_line(renderer, "schedule:", finding->schedule);
+    add_line(renderer, "launch:", finding->launch);
+    if (finding->times > 1) {
+        text_addf(renderer->to, "  ");
+        coloured(renderer, bold, "seen:");
+        text_addf(renderer->to, " ");
+        add_count(renderer->to, finding->times, "time");
+        text_addf(renderer->to, "\n");
+    }
+    if (is_said(witness_file))
+        add_line(renderer, "witness:", witness_file);
+    else if (is_said(finding->witness))
+        add_line(renderer, "witness:", renderer->options.witness_hint);
+}
+
+/* ---- The rest of a verdict --------------------------------------------------------------------- */
+
+static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
+    add_place(renderer, renderer->source->name, incomplete->ir_line, 0);
+    coloured(renderer, yellow, "incomplete:");
+    text_addf(renderer->to, " ");
+    plain(renderer, incomplete->reason);
+    if (is_said(incomplete->op)) {
+        text_addf(renderer->to, " (");
+        plain(renderer, incomplete->op);
+        text_addf(renderer->to, ")");
+    }
+    text_addf(renderer->to, "\n");
+}
+
+static void add_launch(Renderer *renderer, const LaunchRun *launch) {
+    Text *to = renderer->to;
+    text_addf(to, "  ");
+    coloured(renderer, bold, launch->chosen ? "launch, chosen:" : "launch:");
+    text_addf(to, " ");
+    plain(renderer, launch->text);
+    text_addf(to, ": ");
+    add_count(to, launch->ctas, "CTA");
+    text_addf(to, ", ");
+    add_count(to, launch->schedules, "schedule");
+    text_addf(to, ", ");
+    add_count(to, launch->events, "event");
+    text_addf(to, "\n");
+}
+
+/* "1 finding; incomplete: 2 reasons" */
+static void add_outcome(Renderer *renderer, const Verdict *verdict) {
+    static const char *const colours[] = {green, red, yellow, red}; /* ORDER VerdictKind */
+    Text *to = renderer->to;
+    if (renderer->options.colour)
+        text_addf(to, "%s", colours[verdict->kind]);
+    if (verdict->kind != VERDICT_FINDINGS)
+        text_addf(to, "%s", verdict_kind_name(verdict->kind));
+    if (verdict->finding_count) {
+        text_addf(to, "%s", verdict->kind == VERDICT_FINDINGS ? "" : "; ");
+        add_count(to, verdict->finding_count, "finding");
+    }
+    if (verdict->incomplete_count) {
+        text_addf(to,
+                  "%s: ", verdict->kind == VERDICT_INCOMPLETE || verdict->kind == VERDICT_ERROR ? "" : "; incomplete");
+        add_count(to, verdict->incomplete_count, "reason");
+    }
+    if (renderer->options.colour)
+        text_addf(to, "%s", normal);
+}
+
+/* What that is founded on: "3 launches, 96 CTAs, 12,345 events". */
+static void add_basis(Text *to, const Verdict *verdict) {
+    uint64_t ctas = 0, events = 0;
+    size_t chosen = 0;
+    for (size_t i = 0; i < verdict->launch_count; i++) {
+        ctas += verdict->launches[i].ctas;
+        events += verdict->launches[i].events;
+        chosen += verdict->launches[i].chosen;
+    }
+    if (verdict->launch_count) {
+        text_addf(to, "%s", verdict->incomplete_count || verdict->kind == VERDICT_FINDINGS ? "; " : ": ");
+        add_count(to, verdict->launch_count, "launch");
+        if (chosen == verdict->launch_count)
+            text_addf(to, " (chosen)");
+        else if (chosen)
+            text_addf(to, " (%zu chosen)", chosen);
+        text_addf(to, ", ");
+        add_count(to, ctas, "CTA");
+        text_addf(to, ", ");
+        add_count(to, events, "event");
+    }
+    text_addf(to, "\n");
+}
+
+static void add_kernel(Renderer *renderer, const Verdict *verdict) {
+    add_place(renderer, renderer->source->name, 0, 0);
+    if (is_said(verdict->kernel)) {
+        text_addf(renderer->to, "@");
+        plain(renderer, verdict->kernel);
+        text_addf(renderer->to, ": ");
+    }
+}
+
+void render_text(const Verdict *verdict, Source *source, TextOptions options, Text *to) {
+    Renderer renderer = {.to = to, .source = source, .options = options};
+    bool list_launches = options.launches && verdict->launch_count;
+    add_kernel(&renderer, verdict);
+    if (verdict->finding_count || verdict->incomplete_count || verdict->note_count || list_launches)
+        text_addf(to, "%s\n", verdict_kind_name(verdict->kind));
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        add_finding(&renderer, &verdict->findings[i], options.witnesses ? options.witnesses[i] : NULL);
+    for (size_t i = 0; i < verdict->incomplete_count; i++)
+        add_incomplete(&renderer, &verdict->incomplete[i]);
+    for (size_t i = 0; i < verdict->note_count; i++)
+        add_line(&renderer, "note:", verdict->notes[i]);
+    for (size_t i = 0; list_launches && i < verdict->launch_count; i++)
+        add_launch(&renderer, &verdict->launches[i]);
+    add_outcome(&renderer, verdict);
+    add_basis(to, verdict);
+    free(renderer.kernel_file);
+    source_free(renderer.kernel_source);
+}

@@ -1,0 +1,172 @@
+/* finding: the rules, and a verdict as it is put together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "finding/finding.h"
+
+static void every_rule_is_found_by_its_id(void **state) {
+    (void)state;
+    assert_int_equal(RULE_COUNT, 13);
+    for (int i = 0; i < RULE_COUNT; i++) {
+        const Rule *rule = rule_of((RuleId)i);
+        assert_ptr_equal(rule_find(rule->id), rule);
+    }
+    assert_string_equal(rule_of(RULE_DEADLOCK_NO_PRODUCER)->id, "deadlock.no-producer");
+    assert_string_equal(rule_of(RULE_BARRIER_BYTES)->id, "barrier.bytes");
+    assert_null(rule_find("deadlock"));
+    assert_null(rule_find(""));
+}
+
+/* Ids are family.kind; a summary is one line without its final stop; a text has the same parts in the same order, in
+ * lines that fit a terminal. */
+static void every_rule_is_explained(void **state) {
+    (void)state;
+    static const char *const parts[] = {"## What happens\n", "\n## How Weir decides\n", "\n## Usual causes\n",
+                                        "\n## What fixes it\n", "\n## What is not this\n"};
+    for (int i = 0; i < RULE_COUNT; i++) {
+        const Rule *rule = rule_of((RuleId)i);
+        assert_non_null(strchr(rule->id, '.'));
+        assert_int_equal(strspn(rule->id, "abcdefghijklmnopqrstuvwxyz.-"), strlen(rule->id));
+        assert_in_range(strlen(rule->summary), 20, 90);
+        assert_int_not_equal(rule->summary[strlen(rule->summary) - 1], '.');
+        assert_null(strchr(rule->summary, '\n'));
+        const char *at = rule->text;
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+            const char *found = strstr(at, parts[k]);
+            assert_non_null(found);
+            at = found + strlen(parts[k]);
+        }
+        assert_int_equal(rule->text[strlen(rule->text) - 1], '\n');
+        for (const char *line = rule->text; *line; line = strchr(line, '\n') + 1)
+            assert_in_range(strcspn(line, "\n"), 0, 110);
+    }
+}
+
+static Verdict new_verdict(Arena *arena) {
+    arena_init(arena, 1 << 20);
+    return (Verdict){.arena = arena, .kernel = "k"};
+}
+
+static void what_is_added_stays(void **state) {
+    (void)state;
+    Arena arena;
+    Verdict verdict = new_verdict(&arena);
+    for (unsigned i = 0; i < 100; i++) {
+        verdict_finding(&verdict)->message = verdict_text(&verdict, "finding %u", i);
+        verdict_launch(&verdict)->events = i;
+        verdict_incomplete(&verdict, "ttg.odd", i, "reason %u", i);
+        verdict_note(&verdict, "note %u", i);
+    }
+    assert_int_equal(verdict.finding_count, 100);
+    assert_int_equal(verdict.launch_count, 100);
+    assert_string_equal(verdict.findings[7].message, "finding 7");
+    assert_string_equal(verdict.findings[99].why, "");
+    assert_int_equal(verdict.findings[99].times, 1);
+    assert_int_equal(verdict.launches[42].events, 42);
+    assert_string_equal(verdict.launches[42].text, "");
+    assert_string_equal(verdict.incomplete[99].reason, "reason 99");
+    assert_string_equal(verdict.incomplete[99].op, "ttg.odd");
+    assert_int_equal(verdict.incomplete[99].ir_line, 99);
+    assert_string_equal(verdict.notes[31], "note 31");
+    arena_free(&arena);
+}
+
+static void the_same_reason_is_kept_once(void **state) {
+    (void)state;
+    Arena arena;
+    Verdict verdict = new_verdict(&arena);
+    for (int i = 0; i < 3; i++) {
+        verdict_incomplete(&verdict, "ttg.odd", 4, "it is not known");
+        verdict_note(&verdict, "noted");
+    }
+    assert_int_equal(verdict.incomplete_count, 1);
+    assert_int_equal(verdict.note_count, 1);
+    verdict_incomplete(&verdict, "ttg.odd", 5, "it is not known");
+    verdict_incomplete(&verdict, "ttg.other", 5, "it is not known");
+    assert_int_equal(verdict.incomplete_count, 3);
+    arena_free(&arena);
+}
+
+/* The caller's text may go: a verdict outlives the module. */
+static void an_op_name_is_copied(void **state) {
+    (void)state;
+    Arena arena;
+    Verdict verdict = new_verdict(&arena);
+    char name[] = "ttg.odd";
+    verdict_incomplete(&verdict, name, 1, "it is not known");
+    memset(name, 'x', sizeof name - 1);
+    assert_string_equal(verdict.incomplete[0].op, "ttg.odd");
+    arena_free(&arena);
+}
+
+static void new_places_are_empty(void **state) {
+    (void)state;
+    Arena arena;
+    Verdict verdict = new_verdict(&arena);
+    Finding *finding = verdict_finding(&verdict);
+    FindingPlace *places = finding_places(&verdict, finding, 2);
+    assert_ptr_equal(places, finding->places);
+    assert_int_equal(finding->place_count, 2);
+    assert_string_equal(places[1].agent, "");
+    assert_string_equal(places[1].file, "");
+    assert_int_equal(places[1].ir_line, 0);
+    arena_free(&arena);
+}
+
+static void a_verdict_is_never_better_than_what_was_looked_at(void **state) {
+    (void)state;
+    Arena arena;
+    Verdict verdict = new_verdict(&arena);
+    verdict_close(&verdict);
+    assert_int_equal(verdict.kind, VERDICT_CLEAN);
+    verdict_note(&verdict, "noted");
+    verdict_close(&verdict);
+    assert_int_equal(verdict.kind, VERDICT_CLEAN);
+    verdict_incomplete(&verdict, "", 0, "something is not known");
+    verdict_close(&verdict);
+    assert_int_equal(verdict.kind, VERDICT_INCOMPLETE);
+    verdict_finding(&verdict)->rule = RULE_DEADLOCK_CYCLE;
+    verdict_close(&verdict);
+    assert_int_equal(verdict.kind, VERDICT_FINDINGS);
+    verdict.kind = VERDICT_ERROR;
+    verdict_close(&verdict);
+    assert_int_equal(verdict.kind, VERDICT_ERROR);
+    arena_free(&arena);
+}
+
+static void kinds_have_names_statuses_and_an_order(void **state) {
+    (void)state;
+    static const struct {
+        VerdictKind kind;
+        const char *name;
+        int status;
+    } from_best[] = {{VERDICT_CLEAN, "clean", 0},
+                     {VERDICT_INCOMPLETE, "incomplete", 3},
+                     {VERDICT_FINDINGS, "findings", 1},
+                     {VERDICT_ERROR, "error", 2}};
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(verdict_kind_name(from_best[i].kind), from_best[i].name);
+        assert_int_equal(verdict_status(from_best[i].kind), from_best[i].status);
+        for (size_t k = 0; k < 4; k++)
+            assert_int_equal(verdict_worse(from_best[i].kind, from_best[k].kind), from_best[i > k ? i : k].kind);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_rule_is_found_by_its_id),
+        cmocka_unit_test(every_rule_is_explained),
+        cmocka_unit_test(what_is_added_stays),
+        cmocka_unit_test(the_same_reason_is_kept_once),
+        cmocka_unit_test(an_op_name_is_copied),
+        cmocka_unit_test(new_places_are_empty),
+        cmocka_unit_test(a_verdict_is_never_better_than_what_was_looked_at),
+        cmocka_unit_test(kinds_have_names_statuses_and_an_order),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
