@@ -1,0 +1,379 @@
+/* Clocks over an eager run. */
+#include "emulate/causes.h"
+
+enum { WINDOW = 2 * MOST_FLIGHTS, MOST_CONTRIBUTORS = 16, NO_STREAM = UINT32_MAX };
+
+typedef struct Contributor {
+    uint32_t agent, tick, pc;
+    bool flight;
+} Contributor;
+
+typedef struct Pass {
+    uint32_t generation; /* phases complete when it passed; + 1, 0: never */
+    uint32_t tick, pc;
+} Pass;
+
+/* Of one mbarrier. */
+typedef struct Past {
+    uint32_t *phase; /* clock: all that has come into this phase */
+    uint32_t *done;  /* clock: of the last completed one */
+    Contributor now[MOST_CONTRIBUTORS], before[MOST_CONTRIBUTORS];
+    uint8_t now_count, before_count;
+    bool now_flights, before_flights;
+    uint32_t stream, stream_before; /* if all came from one ordered stream: which */
+    uint32_t init_agent, init_tick, init_pc;
+    uint32_t observed; /* phases complete when a wait last passed */
+    bool waited, overrun;
+    bool late; /* invalidated while something might still come */
+} Past;
+
+/* Of one named or cluster barrier. */
+typedef struct Meeting {
+    uint32_t *coming; /* clock: of all who have come */
+    Contributor now[MOST_CONTRIBUTORS], before[MOST_CONTRIBUTORS];
+    uint8_t now_count, before_count;
+} Meeting;
+
+struct Causes {
+    Machine *machine;
+    uint32_t agents, size; /* of a clock */
+    uint32_t *clocks;      /* of agents */
+    uint32_t *flights;     /* of flights: WINDOW clocks, by sequence number */
+    Meeting *meetings;     /* named barriers, then cluster barriers */
+    uint32_t *met;         /* of agents: the clock of the meeting that they wait for or have come to */
+    uint32_t meeting_count;
+    Past *pasts;
+    Pass *passes; /* [barrier][agent] */
+    Risk risks[MOST_RISKS];
+    uint32_t risk_count;
+    bool overflowed;
+};
+
+Causes *causes_create(Arena *arena, Machine *machine) {
+    Causes *causes = ARENA_NEW(arena, Causes);
+    causes->machine = machine;
+    causes->agents = machine->agent_count;
+    causes->size = machine->agent_count + machine->slot_count;
+    causes->clocks = ARENA_ARRAY(arena, uint32_t, (size_t)causes->agents * causes->size);
+    causes->flights = ARENA_ARRAY(arena, uint32_t, (size_t)WINDOW * causes->size);
+    causes->meeting_count = machine->program->ctas * NAMED_BARRIERS + machine->cluster_barriers;
+    causes->meetings = ARENA_ARRAY(arena, Meeting, causes->meeting_count);
+    causes->met = ARENA_ARRAY(arena, uint32_t, (size_t)causes->agents * causes->size);
+    for (uint32_t i = 0; i < causes->meeting_count; i++) {
+        causes->meetings[i].coming = ARENA_ARRAY(arena, uint32_t, causes->size);
+    }
+    causes->pasts = ARENA_ARRAY(arena, Past, machine->slot_count);
+    causes->passes = ARENA_ARRAY(arena, Pass, (size_t)machine->slot_count * causes->agents);
+    for (uint32_t i = 0; i < machine->slot_count; i++) {
+        causes->pasts[i].phase = ARENA_ARRAY(arena, uint32_t, causes->size);
+        causes->pasts[i].done = ARENA_ARRAY(arena, uint32_t, causes->size);
+    }
+    return causes;
+}
+
+void causes_start(Causes *causes) {
+    size_t clock = causes->size * sizeof(uint32_t);
+    memset(causes->clocks, 0, causes->agents * clock);
+    for (uint32_t i = 0; i < causes->meeting_count; i++) {
+        memset(causes->meetings[i].coming, 0, clock);
+        causes->meetings[i].now_count = causes->meetings[i].before_count = 0;
+    }
+    for (uint32_t i = 0; i < causes->machine->slots_used; i++)
+        for (uint32_t cta = 0; cta < causes->machine->program->ctas; cta++) {
+            Past *past = &causes->pasts[cta * causes->machine->slots_per_cta + i];
+            memset(past->phase, 0, clock);
+            memset(past->done, 0, clock);
+            *past = (Past){.phase = past->phase, .done = past->done, .stream = NO_STREAM, .stream_before = NO_STREAM};
+        }
+    memset(causes->passes, 0, (size_t)causes->machine->slot_count * causes->agents * sizeof *causes->passes);
+}
+
+const Risk *causes_risks(const Causes *causes, uint32_t *count) {
+    *count = causes->risk_count;
+    return causes->risks;
+}
+
+bool causes_overrun(const Causes *causes, uint32_t *barrier) {
+    for (uint32_t i = 0; i < causes->machine->slot_count; i++)
+        if (causes->pasts[i].overrun && causes->pasts[i].waited) {
+            *barrier = i;
+            return true;
+        }
+    return false;
+}
+
+bool causes_overflowed(const Causes *causes) {
+    return causes->overflowed;
+}
+
+static void join(uint32_t *to, const uint32_t *from, uint32_t size) {
+    for (uint32_t i = 0; i < size; i++)
+        to[i] = to[i] > from[i] ? to[i] : from[i];
+}
+
+static bool at_most(const uint32_t *a, const uint32_t *b, uint32_t size) {
+    for (uint32_t i = 0; i < size; i++)
+        if (a[i] > b[i])
+            return false;
+    return true;
+}
+
+static uint32_t *clock_of(Causes *causes, uint32_t agent) {
+    return causes->clocks + (size_t)agent * causes->size;
+}
+
+static uint32_t *flight_clock(Causes *causes, const Flight *flight) {
+    return causes->flights + (size_t)(flight->sequence % WINDOW) * causes->size;
+}
+
+static Pass *pass_of(Causes *causes, uint32_t barrier, uint32_t agent) {
+    return &causes->passes[(size_t)barrier * causes->agents + agent];
+}
+
+static void risk(Causes *causes, RiskKind kind, uint32_t agent, uint32_t pc, bool flights, uint32_t tick,
+                 uint32_t barrier) {
+    for (uint32_t i = 0; i < causes->risk_count; i++) {
+        Risk *known = &causes->risks[i];
+        if (known->kind == kind && known->agent == agent && known->pc == pc && known->flights == flights) {
+            known->last = tick;
+            known->times++;
+            return;
+        }
+    }
+    if (causes->risk_count == MOST_RISKS) {
+        causes->overflowed = true;
+        return;
+    }
+    causes->risks[causes->risk_count++] = (Risk){.kind = kind,
+                                                 .agent = agent,
+                                                 .pc = pc,
+                                                 .flights = flights,
+                                                 .first = tick,
+                                                 .last = tick,
+                                                 .barrier = barrier,
+                                                 .times = 1};
+}
+
+/* Whoever uses a barrier knows that it was initialised. */
+static void check_init(Causes *causes, uint32_t barrier, const uint32_t *clock) {
+    const Past *past = &causes->pasts[barrier];
+    if (clock[past->init_agent] < past->init_tick)
+        risk(causes, RISK_BEFORE_INIT, past->init_agent, past->init_pc, false, past->init_tick - 1, barrier);
+}
+
+/* Something comes into the barrier's current phase. `stream`: of ordered completions, or NO_STREAM. */
+static void contribute(Causes *causes, const Event *event, const uint32_t *clock, uint32_t stream) {
+    uint32_t barrier = event->barrier;
+    Past *past = &causes->pasts[barrier];
+    const Barrier *state = &event->state->barriers[barrier];
+    check_init(causes, barrier, clock);
+    bool in_order = stream != NO_STREAM && stream == past->stream_before;
+    if (state->generation > state->born && clock[causes->agents + barrier] < state->generation && !in_order) {
+        /* Whoever completed the phase before might do so later: hold one that is not known here. */
+        bool found = false;
+        for (uint32_t i = 0; i < past->before_count; i++) {
+            const Contributor *other = &past->before[i];
+            if (other->flight || clock[other->agent] >= other->tick)
+                continue;
+            risk(causes, RISK_EARLY, other->agent, other->pc, false, other->tick - 1, barrier);
+            found = true;
+        }
+        if (past->before_flights || !found)
+            risk(causes, RISK_EARLY, event->agent, event->pc, true, event->state->agents[event->agent].ticks, barrier);
+    }
+    if (past->now_count < MOST_CONTRIBUTORS)
+        past->now[past->now_count++] =
+            (Contributor){event->agent, event->state->agents[event->agent].ticks, event->pc, event->flight != NULL};
+    if (!past->now_flights && past->now_count == 1)
+        past->stream = stream;
+    else if (past->stream != stream)
+        past->stream = NO_STREAM;
+    past->now_flights |= event->flight != NULL;
+    join(past->phase, clock, causes->size);
+}
+
+static void flip(Causes *causes, const Event *event) {
+    uint32_t barrier = event->barrier;
+    Past *past = &causes->pasts[barrier];
+    const Barrier *state = &event->state->barriers[barrier];
+    for (uint32_t i = 0; i < causes->agents; i++) {
+        const Pass *pass = pass_of(causes, barrier, i);
+        /* It passed in the phase that is over now. */
+        if (pass->generation == state->generation && past->phase[i] < pass->tick)
+            risk(causes, RISK_LAPPED, i, pass->pc, false, pass->tick - 1, barrier);
+    }
+    past->overrun |= state->generation > state->born + 1 && past->observed + 1 < state->generation;
+    uint32_t *clock = clock_of(causes, event->agent);
+    if (!past->now_flights && at_most(past->phase, clock, causes->size))
+        clock[causes->agents + barrier] = state->generation;
+    memcpy(past->done, past->phase, causes->size * sizeof *past->done);
+    past->done[causes->agents + barrier] = state->generation;
+    memset(past->phase, 0, causes->size * sizeof *past->phase);
+    memcpy(past->before, past->now, sizeof past->now);
+    past->before_count = past->now_count;
+    past->before_flights = past->now_flights;
+    past->stream_before = past->stream;
+    past->now_count = 0;
+    past->now_flights = false;
+    past->stream = NO_STREAM;
+}
+
+static void passed(Causes *causes, const Event *event) {
+    uint32_t *clock = clock_of(causes, event->agent);
+    Past *past = &causes->pasts[event->barrier];
+    const Barrier *state = &event->state->barriers[event->barrier];
+    past->waited = true;
+    past->observed = state->generation;
+    check_init(causes, event->barrier, clock);
+    if (state->generation > state->born + 1 && clock[causes->agents + event->barrier] + 1 < state->generation)
+        risk(causes, RISK_OLDER, event->agent, event->pc, true, event->state->agents[event->agent].ticks,
+             event->barrier);
+    join(clock, past->done, causes->size);
+    *pass_of(causes, event->barrier, event->agent) =
+        (Pass){state->generation + 1, event->state->agents[event->agent].ticks, event->pc};
+}
+
+static void invalidated(Causes *causes, const Event *event) {
+    const uint32_t *clock = clock_of(causes, event->agent);
+    Past *past = &causes->pasts[event->barrier];
+    const Barrier *state = &event->state->barriers[event->barrier];
+    for (uint32_t i = 0; i < causes->agents; i++) {
+        const Pass *pass = pass_of(causes, event->barrier, i);
+        if (pass->generation > state->born && clock[i] < pass->tick)
+            risk(causes, RISK_AFTER_END, i, pass->pc, false, pass->tick - 1, event->barrier);
+    }
+    bool unseen = state->generation > state->born && clock[causes->agents + event->barrier] < state->generation;
+    for (uint32_t i = 0; unseen && i < past->before_count; i++)
+        if (!past->before[i].flight && clock[past->before[i].agent] < past->before[i].tick)
+            risk(causes, RISK_AFTER_END, past->before[i].agent, past->before[i].pc, false, past->before[i].tick - 1,
+                 event->barrier);
+    past->late = (unseen && past->before_flights) || past->now_flights;
+}
+
+static Meeting *meeting_of(Causes *causes, const Event *event) {
+    bool cluster =
+        event->kind == EVENT_CLUSTER_ARRIVE || event->kind == EVENT_CLUSTER_MEET || event->kind == EVENT_CLUSTER_WAIT;
+    return &causes
+                ->meetings[cluster ? causes->machine->program->ctas * NAMED_BARRIERS + event->barrier : event->barrier];
+}
+
+/* Those of `others` whose coming is not known here might come later. */
+static void hold_unknown(Causes *causes, const Contributor *others, uint32_t count, const uint32_t *clock,
+                         uint32_t barrier) {
+    for (uint32_t i = 0; i < count; i++)
+        if (clock[others[i].agent] < others[i].tick)
+            risk(causes, RISK_EARLY, others[i].agent, others[i].pc, false, others[i].tick - 1, barrier);
+}
+
+/* Someone comes to a named or cluster barrier. It must know that all who met there the last time have come; and where
+ * counts differ, whoever comes first says how many are needed. */
+static void come(Causes *causes, const Event *event, const uint32_t *clock) {
+    Meeting *meeting = meeting_of(causes, event);
+    hold_unknown(causes, meeting->before, meeting->before_count, clock, event->barrier);
+    if (event->kind == EVENT_NAMED_ARRIVE) {
+        const Rendezvous *named = &event->state->named[event->barrier];
+        if (named->arrived && named->expected != event->amount)
+            hold_unknown(causes, meeting->now, meeting->now_count, clock, event->barrier);
+    }
+    if (meeting->now_count < MOST_CONTRIBUTORS)
+        meeting->now[meeting->now_count++] =
+            (Contributor){event->agent, event->state->agents[event->agent].ticks, event->pc, false};
+    join(meeting->coming, clock, causes->size);
+}
+
+/* All have come. If more came than were needed, or one came twice, others could have met here. */
+static void meet(Causes *causes, const Event *event) {
+    Meeting *meeting = meeting_of(causes, event);
+    bool loose = event->amount > 0;
+    for (uint32_t i = 0; i < meeting->now_count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            loose |= meeting->now[i].agent == meeting->now[k].agent;
+    for (uint32_t i = 0; loose && i < meeting->now_count; i++)
+        risk(causes, RISK_EARLY, meeting->now[i].agent, meeting->now[i].pc, false, meeting->now[i].tick - 1,
+             event->barrier);
+    for (uint32_t i = 0; i < causes->agents; i++) {
+        bool came = i == event->agent;
+        for (uint32_t k = 0; k < meeting->now_count; k++)
+            came |= meeting->now[k].agent == i;
+        if (came)
+            memcpy(causes->met + (size_t)i * causes->size, meeting->coming, causes->size * sizeof *causes->met);
+    }
+    memset(meeting->coming, 0, causes->size * sizeof *meeting->coming);
+    memcpy(meeting->before, meeting->now, sizeof meeting->now);
+    meeting->before_count = meeting->now_count;
+    meeting->now_count = 0;
+}
+
+void causes_observe(void *observer, const Event *event) {
+    Causes *causes = observer;
+    uint32_t agent = event->agent;
+    uint32_t *clock = clock_of(causes, agent);
+    clock[agent] = event->state->agents[agent].ticks;
+    switch (event->kind) {
+    case EVENT_INIT: {
+        Past *past = &causes->pasts[event->barrier];
+        if (past->late) /* it would come to the new barrier */
+            risk(causes, RISK_AFTER_END, agent, event->pc, true, 0, event->barrier);
+        past->late = false;
+        past->init_agent = agent;
+        past->init_tick = clock[agent];
+        past->init_pc = event->pc;
+        past->now_count = past->before_count = 0;
+        past->now_flights = past->before_flights = false;
+        past->stream = past->stream_before = NO_STREAM;
+        memset(past->phase, 0, causes->size * sizeof *past->phase);
+        memset(past->done, 0, causes->size * sizeof *past->done);
+        break;
+    }
+    case EVENT_INVALIDATE:
+        invalidated(causes, event);
+        break;
+    case EVENT_EXPECT:
+    case EVENT_ARRIVE:
+        contribute(causes, event, clock, NO_STREAM);
+        break;
+    case EVENT_ISSUE:
+        memcpy(flight_clock(causes, event->flight), clock, causes->size * sizeof *clock);
+        break;
+    case EVENT_DELIVER:
+    case EVENT_SIGNAL:
+        if (!event->flight)
+            contribute(causes, event, clock, NO_STREAM);
+        else
+            contribute(causes, event, flight_clock(causes, event->flight),
+                       event->flight->covers ? agent * HELPER_KINDS + event->flight->helper : NO_STREAM);
+        break;
+    case EVENT_FLIP:
+        flip(causes, event);
+        break;
+    case EVENT_WAIT:
+        passed(causes, event);
+        break;
+    case EVENT_FORK: {
+        uint32_t first = agent - agent % causes->machine->program->agents_per_cta + 1;
+        for (uint32_t k = 0; k < event->amount; k++)
+            memcpy(clock_of(causes, first + k), clock, causes->size * sizeof *clock);
+        break;
+    }
+    case EVENT_JOIN: {
+        uint32_t first = agent - agent % causes->machine->program->agents_per_cta + 1;
+        for (uint32_t k = 0; k + 1 < causes->machine->program->agents_per_cta; k++)
+            join(clock, clock_of(causes, first + k), causes->size);
+        break;
+    }
+    case EVENT_NAMED_ARRIVE:
+    case EVENT_CLUSTER_ARRIVE:
+        come(causes, event, clock);
+        break;
+    case EVENT_NAMED_MEET:
+    case EVENT_CLUSTER_MEET:
+        meet(causes, event);
+        break;
+    case EVENT_NAMED_SYNC:
+    case EVENT_CLUSTER_WAIT:
+        join(clock, causes->met + (size_t)agent * causes->size, causes->size);
+        break;
+    default:
+        break;
+    }
+}

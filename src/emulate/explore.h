@@ -1,0 +1,31 @@
+/* All schedules of a small kernel: a search over the machine's states, with partial-order reduction, within a budget.
+ *
+ * What an agent does next depends on nothing but what it has done, so that its visible effects are a fixed list; a
+ * first run of each agent alone gives it. A step on a barrier that nobody else will ever touch again is taken without
+ * its alternatives (a persistent set of one); it cannot change what the others can do. */
+#ifndef EMULATE_EXPLORE_H
+#define EMULATE_EXPLORE_H
+
+#include "emulate/schedule.h"
+
+typedef struct Exploration {
+    uint64_t states;               /* distinct ones seen */
+    bool complete;                 /* else the budget was hit */
+    bool reduced;                  /* with partial-order reduction */
+    uint64_t clean, stuck, faults; /* ends */
+} Exploration;
+
+/* An end: nothing can move any more, or a fault. The machine is in that state, `trail` leads to it. Returns true to
+ * stop. */
+typedef bool ExploreFound(void *context, RunEnd end, const Trail *trail);
+
+/* Explores the cluster from its start, visiting at most `budget` states and taking at most `memory` bytes. */
+Exploration explore(Machine *machine, uint64_t cluster, uint64_t budget, size_t memory, ExploreFound *found,
+                    void *context);
+
+/* For tests: the distinct ends of the module's only kernel, launched with a grid of one and no arguments, one a line
+ * and sorted: "default=done partition0=@12 | 0:1:0 1:1:0" (mbarriers as phase:pending:bytes, or "dead"), or "error
+ * underflow @7". False if the budget was hit or there is nothing to run. */
+bool explore_ends(Module *module, size_t budget, Text *ends);
+
+#endif

@@ -1,0 +1,57 @@
+/* What happened to each barrier in a run, for whoever explains it afterwards. An observer. */
+#ifndef EMULATE_HISTORY_H
+#define EMULATE_HISTORY_H
+
+#include "emulate/machine.h"
+
+enum { MOST_REMEMBERED = 8 };
+
+typedef enum DeedKind { DEED_ARRIVE, DEED_EXPECT, DEED_DELIVER, DEED_SIGNAL } DeedKind;
+
+/* Something that came into a phase. */
+typedef struct Deed {
+    DeedKind kind;
+    uint32_t agent, pc;
+    Helper helper;
+    int64_t amount;
+} Deed;
+
+typedef struct LastPass {
+    bool any;
+    uint8_t parity;
+    uint32_t generation; /* phases complete when it passed */
+    uint32_t pc;
+    uint32_t again; /* passes in a row with this parity and no phase completed in between, by this op */
+} LastPass;
+
+typedef struct BarrierHistory {
+    uint64_t deeds;              /* in all */
+    uint64_t waits;              /* passed */
+    uint32_t observed;           /* phases complete when the last wait passed */
+    uint64_t unobserved;         /* phases completed while nobody had seen the one before */
+    Deed overrun;                /* the first that did so */
+    Deed phase[MOST_REMEMBERED]; /* of the current phase, the first ones */
+    uint32_t phase_count;
+    Deed last[2]; /* the last two that completed a phase, the latest first */
+    uint32_t last_count;
+    Deed latest;                 /* of any phase */
+    int64_t expected, delivered; /* bytes, in the current phase */
+    uint32_t init_agent, init_pc;
+    bool initialised;
+    uint32_t end_pc, end_agent;
+    bool ended;
+} BarrierHistory;
+
+typedef struct History {
+    const Machine *machine;
+    BarrierHistory *barriers;
+    LastPass *passes; /* [barrier][agent] */
+    Deed *named;      /* the latest arrival at each named barrier */
+    bool *named_any;
+} History;
+
+History *history_create(Arena *arena, const Machine *machine);
+void history_observe(void *history, const Event *event);
+const LastPass *history_pass(const History *history, uint32_t barrier, uint32_t agent);
+
+#endif

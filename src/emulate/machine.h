@@ -1,0 +1,246 @@
+/* The machine: agents, mbarriers and what is in flight, and one step of any of them.
+ *
+ * A machine runs one cluster of CTAs at a time. Its state is plain data in one block of memory: it can be copied,
+ * compared and put back. Time is a sequence of steps; a step is one visible effect of one agent (and all that it does
+ * before the next one), or the completion of one asynchronous operation. Who makes the next step is the schedule's
+ * business (schedule.h); the machine says who can.
+ *
+ * mbarriers, exactly (PTX ISA 9.7.15.16): a phase completes when no arrival is pending and the transaction bytes are
+ * zero; then the phase bit flips and the count is pending again. A wait for parity P blocks while the phase bit is P.
+ * An expect is one arrival and bytes to come; a copy delivers bytes only. */
+#ifndef EMULATE_MACHINE_H
+#define EMULATE_MACHINE_H
+
+#include "emulate/launch.h"
+#include "emulate/program.h"
+
+enum {
+    NAMED_BARRIERS = 16,
+    MOST_FLIGHTS = 512, /* operations in flight in one cluster */
+    MOST_CELLS = 128,   /* integers in shared memory that control depends on */
+    AGENT_SLOTS = 64,   /* 16 base threads, and a TMA, a tensor-core and a CLC helper for each */
+};
+
+typedef enum AgentStatus {
+    AGENT_IDLE, /* a partition that is not running */
+    AGENT_READY,
+    AGENT_WAITS, /* for an mbarrier */
+    AGENT_NAMED,
+    AGENT_CLUSTER,
+    AGENT_JOINS, /* for the partitions to end */
+    AGENT_ENDED,
+} AgentStatus;
+
+typedef struct Agent {
+    uint32_t pc, effect; /* the next instruction, and of its effects the next one */
+    uint32_t ticks;      /* visible effects so far */
+    uint32_t strand;     /* of the program */
+    uint32_t barrier;    /* waited for: a slot, a named barrier, a cluster barrier */
+    uint32_t generation; /* named and cluster barriers: of when it came */
+    uint32_t fork;
+    uint32_t groups[GROUP_KINDS]; /* committed and not waited for */
+    uint8_t status, parity;
+    uint8_t forced; /* its wait goes on though it should not: to see what would come after */
+    uint8_t unused;
+} Agent;
+
+typedef enum BarrierLife { BARRIER_NEVER, BARRIER_LIVE, BARRIER_INVALID } BarrierLife;
+
+typedef struct Barrier {
+    uint32_t count, pending;
+    int64_t bytes;       /* expected and not delivered */
+    uint32_t generation; /* phases completed, in all its lives */
+    uint32_t born;       /* generation at its last init */
+    uint8_t life, phase;
+    uint16_t unused;
+} Barrier;
+
+typedef struct Rendezvous { /* a named or cluster barrier */
+    uint32_t expected, arrived, generation;
+} Rendezvous;
+
+typedef enum FlightKind { FLIGHT_BYTES, FLIGHT_ARRIVAL, FLIGHT_WORK } FlightKind;
+
+/* An asynchronous operation, issued and not complete. */
+typedef struct Flight {
+    uint32_t sequence; /* of issue, from 1 */
+    uint32_t effect;   /* of the program */
+    uint32_t pc;
+    uint32_t barrier; /* slot; unused for FLIGHT_WORK */
+    int64_t amount;   /* bytes or arrivals */
+    uint16_t agent;
+    uint8_t kind, helper;
+    uint8_t ordered; /* completes after all earlier ordered ones of its agent and helper */
+    uint8_t covers;  /* completes after all earlier ones of its agent and helper */
+} Flight;
+
+/* What an int in shared memory holds, where control depends on it. */
+typedef struct Cell {
+    uint64_t key; /* 0: free */
+    Word word;
+} Cell;
+
+typedef struct State {
+    uint32_t flight_count, cell_count, next_sequence, launches; /* launches: answered cluster launch requests */
+    /* Behind it, in this order: */
+    Agent *agents;
+    Barrier *barriers;
+    Rendezvous *named, *cluster;
+    Flight *flights;
+    Cell *cells;
+    Word *words;
+} State;
+
+/* Why a barrier cannot be used so. */
+typedef struct Fault {
+    RuleId rule;
+    uint32_t agent, pc, effect, barrier;
+    int64_t amount;
+    bool in_flight; /* found when an asynchronous operation completed */
+} Fault;
+
+typedef enum EventKind {
+    EVENT_ACCESS, /* effect: read, write, update */
+    EVENT_INIT,
+    EVENT_INVALIDATE,
+    EVENT_EXPECT,
+    EVENT_ARRIVE,
+    EVENT_ISSUE,   /* an asynchronous operation begins: flight */
+    EVENT_DELIVER, /* flight: bytes */
+    EVENT_SIGNAL,  /* flight: arrivals */
+    EVENT_FINISH,  /* flight: work that signals nobody */
+    EVENT_FLIP,    /* a phase completed, by the event before */
+    EVENT_BLOCK,   /* an agent comes to a wait that it cannot pass yet */
+    EVENT_WAIT,    /* it went on */
+    EVENT_COMMIT,
+    EVENT_AWAIT,
+    EVENT_NAMED_ARRIVE,
+    EVENT_NAMED_SYNC, /* went on */
+    EVENT_NAMED_MEET, /* all have come; amount: threads more than were needed */
+    EVENT_CLUSTER_ARRIVE,
+    EVENT_CLUSTER_MEET,
+    EVENT_CLUSTER_WAIT,
+    EVENT_CTA_BARRIER,
+    EVENT_FENCE,
+    EVENT_FORK,
+    EVENT_JOIN,
+    EVENT_END,
+} EventKind;
+
+typedef struct Event {
+    EventKind kind;
+    uint32_t agent;
+    uint32_t pc;
+    const Op *op;
+    const CompiledEffect *effect; /* NULL for fork, join, end */
+    const Flight *flight;         /* NULL unless asynchronous */
+    uint32_t barrier;             /* slot, or id */
+    int64_t amount;
+    uint8_t parity;
+    Word view;          /* accesses */
+    const State *state; /* after it */
+} Event;
+
+typedef void Observe(void *observer, const Event *event);
+
+typedef enum StepResult {
+    STEP_DONE,
+    STEP_FAULT,   /* machine->fault says which */
+    STEP_UNKNOWN, /* something that control depends on is not known: machine->unknown_op, machine->unknown */
+    STEP_BUDGET,
+    STEP_EXCLUDED, /* the launch breaks an assumption of the kernel */
+} StepResult;
+
+/* A tensor descriptor. */
+typedef struct Descriptor {
+    uint8_t rank, box_rank;
+    bool boxed; /* its box is known, and not that of its type */
+    int64_t base, shape[8], strides[8], box[8];
+    uint16_t element_bits;
+    int64_t address; /* of the memory that holds it; 0: none */
+} Descriptor;
+
+typedef struct AtomicCell {
+    int64_t address, value;
+} AtomicCell;
+
+/* Of one loop: how often it ran. */
+typedef struct Trips {
+    uint64_t entered;
+    int64_t least, most;
+} Trips;
+
+typedef struct Machine {
+    const Program *program;
+    const Launch *launch;
+    Arena *arena; /* tensors of a run; emptied by whoever starts one */
+    State *state;
+    uint32_t agent_count, slots_per_cta, slot_count, slots_used;
+    uint32_t cluster_barriers;
+    int64_t program_id[3]; /* of the cluster */
+    int64_t programs[3];
+    uint64_t budget, used; /* instructions and completions */
+    uint64_t events;
+    /* places of mbarriers: storage << 32 | byte -> slot, the same for every CTA */
+    uint64_t *slot_keys;
+    uint32_t *slot_values;
+    uint32_t slot_capacity;
+    uint64_t *slot_places; /* the other way round */
+    uint32_t *storage_sizes;
+    /* what nobody knows is chosen; worlds differ in how */
+    unsigned world;
+    uint64_t choices;
+    const Op *first_choice;
+    uint64_t loads_chosen;
+    /* */
+    Descriptor *descriptors;
+    uint32_t descriptor_count, descriptor_capacity;
+    AtomicCell *atomics;
+    uint32_t atomic_count, atomic_capacity;
+    Trips *trips; /* one a loop */
+    Fault fault;
+    const Op *unknown_op;
+    const char *unknown;
+    Observe *observe;
+    void *observer;
+    bool excluded;     /* the launch broke an assumption of the kernel */
+    bool out_of_order; /* tensor-core work without a commit completes in any order */
+} Machine;
+
+/* Everything that does not change between runs. Memory: `arena`. NULL if the program needs more than the machine has;
+ * then *problem says what. */
+Machine *machine_create(Arena *arena, const Program *program, const char **problem);
+/* Gives the kernel its arguments; `launch` must name the arguments that control depends on, others are unknown. */
+void machine_launch(Machine *machine, const Launch *launch);
+/* The start of the cluster with that index in the launch's order; how many there are. */
+StepResult machine_start(Machine *machine, uint64_t cluster);
+uint64_t machine_clusters(const Machine *machine);
+
+/* Whether the agent can make a step. */
+bool machine_can_step(const Machine *machine, uint32_t agent);
+StepResult machine_step(Machine *machine, uint32_t agent);
+/* Whether that flight can complete now, and completing it. */
+bool machine_can_complete(const Machine *machine, uint32_t flight);
+StepResult machine_complete(Machine *machine, uint32_t flight);
+
+/* Copies of the state: made, taken, put back, compared. */
+State *state_new(const Machine *machine, Arena *arena);
+void state_save(const Machine *machine, State *to);
+void state_restore(Machine *machine, const State *from);
+bool state_equal(const Machine *machine, const State *a, const State *b);
+
+/* The slot of the mbarrier at that byte of a storage; UINT32_MAX if there is no more room. */
+uint32_t machine_slot(Machine *machine, uint32_t cta, uint32_t storage, int64_t byte);
+
+/* Names, for people. */
+void agent_name(const Machine *machine, uint32_t agent, Helper helper, Text *to);
+/* "%full[1]": the name of its allocation, and the slot. */
+void barrier_name(const Machine *machine, uint32_t barrier, Text *to);
+static inline uint32_t barrier_cta(const Machine *machine, uint32_t barrier) {
+    return barrier / machine->slots_per_cta;
+}
+static inline uint32_t agent_cta(const Machine *machine, uint32_t agent) {
+    return agent / machine->program->agents_per_cta;
+}
+
+#endif

@@ -1,0 +1,177 @@
+/* A kernel compiled for the emulator: what synchronises, what it depends on, and nothing else.
+ *
+ * Only a backward slice of the kernel is compiled: everything that control flow, synchronisation and the places of
+ * accesses depend on. Structured control flow becomes jumps, calls are put in place, and every value of the slice gets
+ * a register of its strand. A strand is what one agent runs: the function itself (with the default regions of its
+ * warp_specialize ops), or one partition. */
+#ifndef EMULATE_PROGRAM_H
+#define EMULATE_PROGRAM_H
+
+#include "base/diagnostics.h"
+#include "emulate/evaluate.h"
+#include "finding/finding.h"
+#include "model/effect.h"
+#include "model/region.h"
+
+typedef enum Code {
+    CODE_INTEGER,     /* dst = evaluator(a, b, c) on scalars; aux: index of the evaluation for the slow path */
+    CODE_EVALUATE,    /* dst = evaluations[aux](operands list at a, b of them) */
+    CODE_MOVE,        /* dst = a */
+    CODE_JUMP,        /* to aux */
+    CODE_BRANCH,      /* unless a: to aux */
+    CODE_SWITCH,      /* if a equals b (a constant of the code, cases[b]): to aux */
+    CODE_LOOP,        /* entering loop `aux`: dst = first value, a, b, c = bounds and step */
+    CODE_FOR,         /* if not dst < b (c the step): to aux */
+    CODE_NEXT,        /* dst += c, with the width; then to aux */
+    CODE_AGAIN,       /* going round a while loop or a backward branch: counts towards the budget */
+    CODE_PROGRAM_ID,  /* dst = program id along axis aux */
+    CODE_PROGRAMS,    /* dst = number of programs along axis aux */
+    CODE_RANK,        /* dst = rank of the CTA in its cluster */
+    CODE_RANKS,       /* dst = CTAs of the cluster */
+    CODE_VIEW,        /* dst = view a, moved as views[aux] says with index b, to CTA c */
+    CODE_KEEP_BUFFER, /* remembers view a as buffer aux of aref b */
+    CODE_BUFFER,   /* dst = buffer c of aref a, moved as views[aux] says with index b, or to where the agent has entered
+                      it */
+    CODE_ALLOCATE, /* dst = allocation aux */
+    CODE_DESCRIPTOR, /* dst = a descriptor made here: makers[aux] */
+    CODE_LOAD,       /* dst = what memory holds at pointer a, under mask b, else c (atomics: b the operand, c what is
+                        compared); aux: loads[aux] */
+    CODE_ASSUME,     /* a is true, or this launch does not count */
+    CODE_EFFECTS,    /* effects aux .. aux + a */
+    CODE_FORK,       /* starts the partitions of forks[aux] */
+    CODE_JOIN,       /* waits until they have ended */
+    CODE_END,        /* of a strand */
+    CODE_CLC,     /* dst = what the answer a to a cluster launch request says: aux 0 the answer in memory at view a, 1
+                     whether     it gave a program, 2 + axis which */
+    CODE_CELL,    /* dst = the integers last stored at view a, if the emulator knows */
+    CODE_KEEP,    /* stores integers a at view b */
+    CODE_SCRATCH, /* dst = the address of scratch memory aux */
+    CODE_FROM_POINTER, /* dst = the descriptor that was made in memory at a */
+} Code;
+
+enum { NO_REGISTER = UINT32_MAX };
+
+typedef struct Instruction {
+    uint8_t code, evaluator, width, operand_width;
+    uint32_t dst, a, b, c, aux;
+} Instruction;
+
+/* An effect with its values in registers. */
+typedef struct CompiledEffect {
+    Effect effect;
+    uint32_t on, amount, through, predicate, second_predicate, slot; /* registers, or NO_REGISTER */
+    const Type *type;                                                /* of `on`, where it is a memory descriptor */
+    int64_t bytes;        /* EFFECT_COMPLETE: what the destination's type says */
+    uint32_t descriptor;  /* the register of the tensor descriptor of the op, or NO_REGISTER */
+    uint32_t coordinates; /* index of a list in `lists`: the registers of the op's coordinates */
+    uint32_t coordinate_count;
+    bool pair;           /* tensor cores of two CTAs: the even one issues, both are signalled */
+    bool shared_by_ctas; /* the barrier belongs to the first CTA of its cluster alone */
+} CompiledEffect;
+
+/* A descriptor made in the kernel: tt.make_tensor_descriptor, ttng.tensormap_create. */
+typedef struct Maker {
+    const Op *op;
+    uint32_t pointer;                   /* register of the memory that holds it (tensormap_create), or NO_REGISTER */
+    uint32_t base, shape, strides, box; /* register; indices of lists */
+    uint32_t rank, box_count;
+} Maker;
+
+typedef enum AtomicKind { ATOMIC_NONE, ATOMIC_ADD, ATOMIC_EXCHANGE, ATOMIC_CAS, ATOMIC_OTHER } AtomicKind;
+
+typedef struct CompiledLoad {
+    const Op *op;
+    uint16_t width; /* of an element, bits */
+    bool integer;   /* else its data is never known */
+    AtomicKind atomic;
+    const Type *type; /* of the result */
+} CompiledLoad;
+
+typedef struct Fork {
+    const Op *op;
+    uint32_t first_strand, strand_count;
+    uint32_t
+        captures; /* list of registers of the function's strand; the partition has them in its registers 0, 1, ... */
+    uint32_t capture_count;
+} Fork;
+
+typedef struct Strand {
+    const char *name; /* "default", "partition0" */
+    uint32_t entry, register_count, warps;
+    uint32_t index;                     /* 0: the function; k + 1: partition k */
+    uint32_t constants, constant_count; /* list of pairs: a register, an index of `constants`: set when it starts */
+    const Op *op;                       /* the function, or the warp_specialize op */
+} Strand;
+
+typedef struct Loop {
+    const Op *op;
+    uint32_t strand;
+    uint32_t depth; /* how many loops it is in */
+    bool closed;    /* its bounds are constants */
+} Loop;
+
+/* An argument of the kernel. */
+typedef struct Parameter {
+    const char *name;
+    const Type *type;
+    uint32_t reg;         /* NO_REGISTER: nothing depends on it */
+    bool steers;          /* control flow depends on it */
+    int64_t divisibility; /* tt.divisibility, or 1 */
+    int32_t descriptor;   /* this is dimension `part` of the descriptor that is parameter `descriptor`; -1: of none */
+    uint32_t part;
+} Parameter;
+
+typedef struct Program {
+    Module *module;
+    const Op *function;
+    const char *name;
+    Instruction *code;
+    const Op **ops; /* of each instruction */
+    uint32_t code_count, code_capacity;
+    CompiledEffect *effects;
+    uint32_t effect_count, effect_capacity;
+    Evaluation *evaluations;
+    uint32_t evaluation_count, evaluation_capacity;
+    Word *constants;
+    uint32_t constant_count, constant_capacity;
+    ViewStep *views;
+    uint32_t view_count, view_capacity;
+    CompiledLoad *loads;
+    uint32_t load_count, load_capacity;
+    Maker *makers;
+    uint32_t maker_count, maker_capacity;
+    Fork *forks;
+    uint32_t fork_count, fork_capacity;
+    Strand *strands;
+    uint32_t strand_count, strand_capacity;
+    Loop *loops;
+    uint32_t loop_count, loop_capacity;
+    uint32_t *lists;
+    uint32_t list_count, list_capacity;
+    int64_t *cases;
+    uint32_t case_count, case_capacity;
+    Parameter *parameters;
+    uint32_t parameter_count;
+    Allocations allocations;
+    uint32_t agents_per_cta; /* agents of a CTA: 1 + the most partitions of a fork */
+    uint32_t most_registers;
+    uint32_t barrier_slots;  /* about how many mbarriers a CTA can have */
+    uint32_t deepest_ring;   /* the largest number of slots of a ring of barriers or buffers */
+    uint32_t ctas;           /* of a cluster */
+    bool ranks_are_programs; /* each CTA of a cluster has a program id of its own (cluster-dim), not one for all
+                                (num-ctas) */
+    uint32_t warps;
+    uint32_t scratch_count;
+} Program;
+
+enum {
+    COMPILE_GLOBAL = 1, /* the addresses of global accesses, too */
+};
+
+/* Compiles the kernel `function` (a function op with a body). What it cannot do it reports to `verdict` as incomplete
+ * and goes on. NULL if there is nothing to run. Memory: the module's arena. */
+Program *program_compile(Module *module, const Op *function, unsigned flags, Verdict *verdict);
+/* The kernels of a module: functions with a body that no other calls. Returns how many; at most `most` are stored. */
+size_t program_kernels(Module *module, const Op **functions, size_t most);
+
+#endif

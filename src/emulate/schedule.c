@@ -1,0 +1,232 @@
+/* The schedules: loops that pick the next step among those the machine allows. */
+#include "emulate/schedule.h"
+
+static void record(const Schedule *schedule, uint32_t step) {
+    Trail *trail = schedule->record;
+    if (!trail)
+        return;
+    if (trail->count == trail->capacity) {
+        size_t capacity = trail->capacity ? trail->capacity * 2 : 256;
+        uint32_t *steps = ARENA_ARRAY(trail->arena, uint32_t, capacity);
+        if (trail->count)
+            memcpy(steps, trail->steps, trail->count * sizeof *steps);
+        trail->steps = steps;
+        trail->capacity = capacity;
+    }
+    trail->steps[trail->count++] = step;
+}
+
+static StepResult step(Machine *machine, const Schedule *schedule, uint32_t agent) {
+    record(schedule, agent);
+    return machine_step(machine, agent);
+}
+
+static StepResult complete(Machine *machine, const Schedule *schedule, uint32_t flight) {
+    record(schedule, TRAIL_FLIGHT | machine->state->flights[flight].sequence);
+    return machine_complete(machine, flight);
+}
+
+static RunEnd end_of(StepResult result) {
+    switch (result) {
+    case STEP_FAULT:
+        return RUN_FAULT;
+    case STEP_UNKNOWN:
+        return RUN_UNKNOWN;
+    case STEP_EXCLUDED:
+        return RUN_EXCLUDED;
+    default:
+        return RUN_BUDGET;
+    }
+}
+
+/* When nothing moves any more. */
+static RunEnd quiet(const Machine *machine) {
+    for (uint32_t i = 0; i < machine->agent_count; i++) {
+        uint8_t status = machine->state->agents[i].status;
+        if (status != AGENT_ENDED && status != AGENT_IDLE)
+            return RUN_STUCK;
+    }
+    return RUN_COMPLETE;
+}
+
+/* Everything in flight that can complete does. */
+static StepResult land(Machine *machine, const Schedule *schedule) {
+    State *state = machine->state;
+    for (uint32_t i = 0; i < state->flight_count;) {
+        if (!machine_can_complete(machine, i)) {
+            i++;
+            continue;
+        }
+        StepResult result = complete(machine, schedule, i);
+        if (result != STEP_DONE)
+            return result;
+        i = 0;
+    }
+    return STEP_DONE;
+}
+
+static RunEnd run_eagerly(Machine *machine, const Schedule *schedule, bool held) {
+    const Agent *stays = held ? &machine->state->agents[schedule->held_agent] : NULL;
+    StepResult result = land(machine, schedule);
+    if (result != STEP_DONE)
+        return end_of(result);
+    for (;;) {
+        bool moved = false;
+        for (uint32_t i = 0; i < machine->agent_count; i++)
+            while (machine_can_step(machine, i)) {
+                if (stays == &machine->state->agents[i] && stays->ticks == schedule->held_tick)
+                    break;
+                if ((result = step(machine, schedule, i)) != STEP_DONE ||
+                    (machine->state->flight_count && (result = land(machine, schedule)) != STEP_DONE))
+                    return end_of(result);
+                moved = true;
+            }
+        if (moved)
+            continue;
+        if (!stays)
+            return quiet(machine);
+        stays = NULL; /* nobody else can move: it may go on */
+    }
+}
+
+static RunEnd run_lazily(Machine *machine, const Schedule *schedule) {
+    for (;;) {
+        bool moved = false;
+        for (uint32_t i = 0; i < machine->agent_count; i++)
+            while (machine_can_step(machine, i)) {
+                StepResult result = step(machine, schedule, i);
+                if (result != STEP_DONE)
+                    return end_of(result);
+                moved = true;
+            }
+        if (moved)
+            continue;
+        uint32_t flight = 0;
+        while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))
+            flight++;
+        if (flight == machine->state->flight_count)
+            return quiet(machine);
+        StepResult result = complete(machine, schedule, flight);
+        if (result != STEP_DONE)
+            return end_of(result);
+    }
+}
+
+static RunEnd run_in_turn(Machine *machine, const Schedule *schedule) {
+    for (;;) {
+        bool moved = false;
+        for (uint32_t i = 0; i <= machine->agent_count; i++) {
+            StepResult result = STEP_DONE;
+            if (i < machine->agent_count) {
+                if (!machine_can_step(machine, i))
+                    continue;
+                result = step(machine, schedule, i);
+            } else {
+                uint32_t flight = 0;
+                while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))
+                    flight++;
+                if (flight == machine->state->flight_count)
+                    continue;
+                result = complete(machine, schedule, flight);
+            }
+            if (result != STEP_DONE)
+                return end_of(result);
+            moved = true;
+        }
+        if (!moved)
+            return quiet(machine);
+    }
+}
+
+static uint64_t next_random(uint64_t *state) { /* xorshift64* */
+    uint64_t x = *state;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *state = x;
+    return x * 0x2545f4914f6cdd1du;
+}
+
+static RunEnd run_randomly(Machine *machine, const Schedule *schedule) {
+    uint64_t random = schedule->seed * 0x9e3779b97f4a7c15u + 0x1234567;
+    if (!random)
+        random = 1;
+    for (;;) {
+        uint32_t choices = 0, pick = 0;
+        bool flight = false;
+        for (uint32_t i = 0; i < machine->agent_count; i++)
+            if (machine_can_step(machine, i) && next_random(&random) % ++choices == 0)
+                pick = i;
+        for (uint32_t i = 0; i < machine->state->flight_count; i++)
+            if (machine_can_complete(machine, i) && next_random(&random) % ++choices == 0) {
+                pick = i;
+                flight = true;
+            }
+        if (!choices)
+            return quiet(machine);
+        StepResult result = flight ? complete(machine, schedule, pick) : step(machine, schedule, pick);
+        if (result != STEP_DONE)
+            return end_of(result);
+    }
+}
+
+static RunEnd run_again(Machine *machine, const Schedule *schedule) {
+    for (size_t i = 0; i < schedule->replay->count; i++) {
+        uint32_t what = schedule->replay->steps[i];
+        StepResult result;
+        if (what & TRAIL_FLIGHT) {
+            uint32_t flight = 0;
+            while (flight < machine->state->flight_count &&
+                   machine->state->flights[flight].sequence != (what & ~TRAIL_FLIGHT))
+                flight++;
+            if (flight == machine->state->flight_count || !machine_can_complete(machine, flight))
+                return RUN_DIVERGED;
+            result = complete(machine, schedule, flight);
+        } else {
+            if (what >= machine->agent_count || !machine_can_step(machine, what))
+                return RUN_DIVERGED;
+            result = step(machine, schedule, what);
+        }
+        if (result != STEP_DONE)
+            return i + 1 == schedule->replay->count ? end_of(result) : RUN_DIVERGED;
+    }
+    for (uint32_t i = 0; i < machine->agent_count; i++)
+        if (machine_can_step(machine, i))
+            return RUN_DIVERGED;
+    return machine->state->flight_count ? RUN_DIVERGED : quiet(machine);
+}
+
+RunEnd schedule_run(Machine *machine, uint64_t cluster, const Schedule *schedule) {
+    StepResult result = machine_start(machine, cluster);
+    if (result != STEP_DONE)
+        return end_of(result);
+    switch (schedule->kind) {
+    case SCHEDULE_LAZY:
+        return run_lazily(machine, schedule);
+    case SCHEDULE_ROUND_ROBIN:
+        return run_in_turn(machine, schedule);
+    case SCHEDULE_RANDOM:
+        return run_randomly(machine, schedule);
+    case SCHEDULE_REPLAY:
+        return run_again(machine, schedule);
+    default:
+        return run_eagerly(machine, schedule, schedule->kind == SCHEDULE_HELD);
+    }
+}
+
+RunEnd schedule_continue(Machine *machine) {
+    return run_eagerly(machine, &(Schedule){.kind = SCHEDULE_EAGER}, false);
+}
+
+void schedule_describe(const Machine *machine, const Schedule *schedule, Text *to) {
+    static const char *const names[] = {"eager", "lazy", "round robin", "random", "held", "replay"};
+    if (schedule->kind == SCHEDULE_RANDOM) {
+        text_addf(to, "random, seed %llu", (unsigned long long)schedule->seed);
+    } else if (schedule->kind == SCHEDULE_HELD) {
+        text_addf(to, "one in which ");
+        agent_name(machine, schedule->held_agent, HELPER_BASE, to);
+        text_addf(to, " is slow");
+    } else {
+        text_addf(to, "%s", names[schedule->kind]);
+    }
+}

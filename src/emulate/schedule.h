@@ -1,0 +1,54 @@
+/* Who makes the next step: the schedules.
+ *
+ * Every schedule is deterministic: the same machine, launch and schedule give the same steps. Nothing runs without a
+ * bound: the machine's budget ends a run that does not end. */
+#ifndef EMULATE_SCHEDULE_H
+#define EMULATE_SCHEDULE_H
+
+#include "emulate/machine.h"
+
+typedef enum ScheduleKind {
+    SCHEDULE_EAGER,       /* what is asynchronous completes at once; each agent runs until it blocks */
+    SCHEDULE_LAZY,        /* a completion comes only when no agent can go on, the oldest first */
+    SCHEDULE_ROUND_ROBIN, /* one step of each agent and one completion in turn */
+    SCHEDULE_RANDOM,      /* by `seed` */
+    SCHEDULE_HELD,   /* eager, but one agent stands still before one of its visible effects while any other can move */
+    SCHEDULE_REPLAY, /* a trail */
+} ScheduleKind;
+
+/* The steps of a run: an agent's number, or TRAIL_FLIGHT and the sequence number of an asynchronous operation. */
+typedef struct Trail {
+    uint32_t *steps;
+    size_t count, capacity;
+    Arena *arena;
+} Trail;
+
+#define TRAIL_FLIGHT UINT32_C(0x80000000)
+
+typedef struct Schedule {
+    ScheduleKind kind;
+    uint64_t seed;
+    uint32_t held_agent, held_tick; /* SCHEDULE_HELD: before its visible effect number held_tick, from 0 */
+    Trail *record;                  /* NULL: the steps are not kept */
+    const Trail *replay;
+} Schedule;
+
+typedef enum RunEnd {
+    RUN_COMPLETE, /* every agent ended */
+    RUN_STUCK,    /* some agent can never go on */
+    RUN_FAULT,    /* machine->fault */
+    RUN_UNKNOWN,  /* machine->unknown */
+    RUN_BUDGET,
+    RUN_EXCLUDED,
+    RUN_DIVERGED, /* a replayed step was not possible */
+} RunEnd;
+
+/* Runs the cluster from its start to its end. */
+RunEnd schedule_run(Machine *machine, uint64_t cluster, const Schedule *schedule);
+/* Runs on from the machine's state, eagerly. */
+RunEnd schedule_continue(Machine *machine);
+
+/* "if partition0 is held at line 41", "eager"; for people. */
+void schedule_describe(const Machine *machine, const Schedule *schedule, Text *to);
+
+#endif

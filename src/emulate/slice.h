@@ -1,0 +1,29 @@
+/* Which values the emulator has to compute: a backward slice from control flow, synchronisation and addresses. */
+#ifndef EMULATE_SLICE_H
+#define EMULATE_SLICE_H
+
+#include "ir/ir.h"
+
+typedef struct Slice {
+    Module *module;
+    const Value **table; /* open addressing */
+    size_t capacity, count;
+    const Value **work;
+    size_t work_count, work_capacity;
+    bool reads_cells; /* a value loaded from shared memory is in it */
+} Slice;
+
+void slice_init(Slice *slice, Module *module);
+/* Adds a value (NULL is nothing), and with slice_close everything that it depends on. */
+void slice_add(Slice *slice, const Value *value);
+void slice_close(Slice *slice);
+bool slice_has(const Slice *slice, const Value *value);
+
+/* A symbol without its '@' or quotes. */
+Str symbol_name(const Attr *symbol);
+/* The function that a call names; NULL if it is not in the module or has no body. */
+const Op *call_target(Module *module, const Op *call);
+/* The last op of the first block of a region; NULL if it is empty. */
+const Op *region_end(const Region *region);
+
+#endif
