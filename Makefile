@@ -26,6 +26,7 @@ warnings = -Wall -Wextra $(if $(SANITIZE),,$(WERROR))
 compile = $(CC) -std=c17 $(CFLAGS) $(warnings) $(sanitizers) -D_GNU_SOURCE -pthread -MMD -MP -MF $@.d
 internal = -Isrc -Iinclude
 link = $(CC) $(CFLAGS) $(sanitizers) $(LDFLAGS) -pthread
+libraries = -ljansson
 
 # src/FLOOR/*.c, or src/FLOOR/ROOM/*.c; the command is a client of the library and stays out of it.
 sources := $(wildcard src/*/*.c src/*/*/*.c)
@@ -36,10 +37,11 @@ programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)))
 unit_tests := $(call programs,unit/*_test.c)
 api_tests := $(call programs,api/*.c)
 fuzz_targets := $(call programs,fuzz/*_fuzz.c)
+reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test asan tsan fuzz bench corpus format tidy install uninstall clean \
+.PHONY: FORCE all help demo test reference asan tsan fuzz bench corpus docs format tidy install uninstall clean \
 	unit-tests api-tests fuzz-targets libfuzzer-targets
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -52,7 +54,7 @@ help: ## list the targets
 # --- building -----------------------------------------------------------------------------------------------
 
 $(BUILD)/weir: $(cli_objects) $(BUILD)/libweir.a
-	$(link) -o $@ $^
+	$(link) -o $@ $^ $(libraries)
 
 $(BUILD)/libweir.a: $(library_objects)
 	@rm -f $@
@@ -60,7 +62,7 @@ $(BUILD)/libweir.a: $(library_objects)
 
 # A sanitizer's runtime comes with the program, so only the plain library can be checked for missing symbols.
 $(BUILD)/$(SONAME): $(library_objects)
-	$(link) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^
+	$(link) -shared -Wl,-soname,$(SONAME) $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $^ $(libraries)
 
 $(BUILD)/libweir.so: $(BUILD)/$(SONAME)
 	@ln -sf $(SONAME) $@
@@ -84,7 +86,7 @@ libfuzzer-targets: $(libfuzzer_targets)
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a -lcmocka
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lcmocka
 
 # As a program outside this tree would be built: public header only, shared library.
 $(BUILD)/tests/api/%: tests/api/%.c $(BUILD)/libweir.so
@@ -94,7 +96,7 @@ $(BUILD)/tests/api/%: tests/api/%.c $(BUILD)/libweir.so
 # A fuzz target that reads the files it is given, for inputs kept as regression tests; no fuzzer needed.
 $(BUILD)/tests/fuzz/%_fuzz: tests/fuzz/%_fuzz.c $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/tests/fuzz/driver.o $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/fuzz/driver.o: tests/fuzz/driver.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -102,7 +104,14 @@ $(BUILD)/tests/fuzz/driver.o: tests/fuzz/driver.c $(BUILD)/flags
 
 $(BUILD)/libfuzzer/%: tests/fuzz/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)/libweir.a
+	$(compile) $(internal) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)/libweir.a $(libraries)
+
+$(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries)
+
+$(reference_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(compile) $(internal) -c -o $@ $<
 
 $(BUILD)/tests/tokens: tests/tokens.c
 	@mkdir -p $(@D)
@@ -119,6 +128,11 @@ demo: ## build, and read one of the kernels in examples/
 test: ## run every test
 	@CC=$(CC) scripts/setup test
 	@CC=$(CC) scripts/test
+
+reference: ## compare the emulator with the reference (tests/reference) on 100,000 random barrier programs
+	@CC=$(CC) scripts/setup test
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/compare
+	@$(BUILD)/tests/reference/compare --count 100000
 
 asan: ## run the unit, golden and malformed tests under the address and undefined-behaviour sanitizers
 	@CC=$(CC) scripts/setup test
@@ -141,6 +155,10 @@ corpus: ## read, print and compare every kernel below CORPUS=DIR
 	@test -n "$(CORPUS)" || { echo "make corpus needs CORPUS=DIR, a folder of .ttgir and .mlir files" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/tokens
 	@BUILD=$(BUILD) scripts/corpus "$(CORPUS)"
+
+docs: ## make the pages of docs/ that are made from tables
+	@$(MAKE) --no-print-directory -s all
+	@scripts/docs --build $(BUILD)
 
 format: ## lay out the C sources with clang-format
 	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch])
@@ -179,4 +197,4 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(BUILD)/tests/fuzz/driver.o $(BUILD)/tests/tokens)
+	$(libfuzzer_targets) $(reference_objects) $(BUILD)/tests/fuzz/driver.o $(BUILD)/tests/tokens)

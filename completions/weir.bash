@@ -2,8 +2,11 @@
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="parse"
-    local options_parse="--generic --quiet --stats --list --module --strict --output --dump-ops --help --version"
+    local commands="run parse rules"
+    local options_parse="--generic --effects --quiet --stats --list --module --strict --output --dump-ops --help --version"
+    local options_run="--launch --no-launch --arg --grid --kernel --module --replay --schedule --seed --schedules --budget \
+        --mma-order --format --witness --steps --trace --verbose --quiet --output --help --version"
+    local options_rules="--markdown --output --help --version"
     local command=${COMP_WORDS[1]} options
 
     COMPREPLY=()
@@ -12,8 +15,24 @@ _weir() {
         return
     fi
     case $before in
-    --module) return ;; # a number, or the name of a pass
-    -o | --output)
+    --module | --arg | --grid | --kernel | --seed | --schedules | --budget) return ;; # a number, or the input's names
+    --schedule)
+        mapfile -t COMPREPLY < <(compgen -W "directed eager lazy round-robin random all" -- "$word")
+        return
+        ;;
+    --mma-order)
+        mapfile -t COMPREPLY < <(compgen -W "issue waits" -- "$word")
+        return
+        ;;
+    --format)
+        mapfile -t COMPREPLY < <(compgen -W "text json" -- "$word")
+        return
+        ;;
+    --witness)
+        mapfile -t COMPREPLY < <(compgen -d -- "$word")
+        return
+        ;;
+    -o | --output | --launch | --replay | --trace)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;

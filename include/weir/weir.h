@@ -1,4 +1,4 @@
-/* Weir's C API: read Triton GPU IR, look at it, print it.
+/* Weir's C API: read Triton GPU IR, look at it, print it, run it.
  *
  *     weir_context *weir = weir_create();
  *     weir_file *file = weir_open(weir, "kernel.ttgir");
@@ -154,15 +154,126 @@ typedef enum weir_form {
 /* 0, or -1 if `write` stopped or there was no memory. The module must be ok. */
 WEIR_API int weir_print(weir_module *module, weir_form form, weir_write *write, void *to);
 
+/* ---- What ops do ----------------------------------------------------------------------------- */
+
+/* Writes what an op does to memory and to time, a line for each effect, and returns how many there are; -1 if `write`
+ * stopped or there was no memory. With no `write` it only counts. docs/effects.md explains the lines. */
+WEIR_API int weir_effects(weir_module *module, const weir_op *op, weir_write *write, void *to);
+/* Writes which partition runs the op: "default", "partition0", "task 1"; nothing if no partition is said. 0 or -1. */
+WEIR_API int weir_partition(const weir_op *op, weir_write *write, void *to);
+
+/* ---- Running kernels --------------------------------------------------------------------------- */
+
+/* Kernels are run on an emulator: who waits for whom, and whether all come to their end. docs/running.md tells how. */
+
+/* The functions of the module that can be launched. */
+WEIR_API size_t weir_kernel_count(weir_module *module);
+
+/* How to run. All zero, as NULL for all of it, is a good start: every kernel of the module, with launches that Weir
+ * chooses. */
+typedef struct weir_run_options {
+    const char *launch;           /* a launch file (docs/launch.md), or NULL */
+    const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
+    size_t argument_count;
+    const char *grid;      /* "X", "X,Y" or "X,Y,Z"; goes over the launch file; or NULL */
+    const char *kernel;    /* the only one to run; NULL: every one of the module */
+    const char *schedule;  /* "directed" (or NULL), "eager", "lazy", "round-robin", "random", "all" */
+    const char *mma_order; /* how tensor-core work is ordered: "issue" (or NULL), or "waits": by waits alone */
+    const char *replay;    /* a trail file: that run, and nothing else; or NULL */
+    uint64_t seed;         /* of the first random schedule */
+    uint64_t budget;       /* steps of one run, or states for "all"; 0: 20 million, 200,000 */
+    unsigned schedules;    /* how many random ones; 0: 8 */
+    /* Called now and then with what is going on; may be NULL. */
+    void (*progress)(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
+    void *progress_context;
+} weir_run_options;
+
+typedef struct weir_outcome weir_outcome;
+
+/* Runs the kernels of a module. NULL only if there is no memory: an option that makes no sense, a launch file that
+ * cannot be read, a module with errors or without kernels give an outcome whose verdict is WEIR_VERDICT_ERROR. An
+ * outcome is freed before its module. A module is run by one thread at a time. */
+WEIR_API weir_outcome *weir_run(weir_module *module, const weir_run_options *options);
+WEIR_API void weir_outcome_free(weir_outcome *outcome);
+
+typedef enum weir_verdict {
+    WEIR_VERDICT_CLEAN,      /* nothing wrong was found in what was run, and all that matters was looked at */
+    WEIR_VERDICT_FINDINGS,   /* something is wrong */
+    WEIR_VERDICT_INCOMPLETE, /* nothing wrong was found, but something that could matter was not looked at */
+    WEIR_VERDICT_ERROR,      /* the input, or what was asked for, is wrong */
+} weir_verdict;
+
+/* On all kernels of the module together. */
+WEIR_API weir_verdict weir_outcome_verdict(const weir_outcome *outcome);
+/* How many kernels were run, and how many of them got that verdict. */
+WEIR_API size_t weir_outcome_kernels(const weir_outcome *outcome);
+WEIR_API size_t weir_outcome_count(const weir_outcome *outcome, weir_verdict verdict);
+
+/* "clean", "findings", "incomplete", "error"; the exit status that stands for it: 0, 1, 3, 2; and of two inputs
+ * together: error before findings before incomplete before clean. */
+WEIR_API const char *weir_verdict_name(weir_verdict verdict);
+WEIR_API int weir_verdict_status(weir_verdict verdict);
+WEIR_API weir_verdict weir_verdict_worse(weir_verdict a, weir_verdict b);
+
+typedef struct weir_finding {
+    const char *kernel, *rule; /* "deadlock.lapped" */
+    weir_severity severity;
+    const char *message, *why, *fix;
+    const char *file; /* of the kernel's own source; "" and 0 if the IR does not say */
+    uint32_t line, column, ir_line;
+    const char *witness; /* the text of a trail file, which `replay` runs again; "" if there is none */
+} weir_finding;
+
+WEIR_API size_t weir_finding_count(const weir_outcome *outcome);
+WEIR_API weir_finding weir_finding_at(const weir_outcome *outcome, size_t index);
+/* Says under which name the witness was written, for whoever reads the outcome below. The name is copied. */
+WEIR_API void weir_finding_keep_witness(weir_outcome *outcome, size_t index, const char *path);
+
+enum {
+    WEIR_COLOUR = 1,
+    WEIR_LAUNCHES = 2, /* list the launches that were run */
+};
+
+/* For a person: what is wrong with the input or the options, where the verdict is an error; and the verdicts. Each
+ * returns 0, or -1 if `write` stopped or there was no memory. */
+WEIR_API int weir_outcome_errors(const weir_outcome *outcome, unsigned flags, weir_write *write, void *to);
+WEIR_API int weir_outcome_text(const weir_outcome *outcome, unsigned flags, weir_write *write, void *to);
+
+/* For programs: one object about any number of outcomes (docs/findings.md). NULL if there is no memory. The end frees
+ * it. An input for which there is no outcome, since it could not be opened, is an error. */
+typedef struct weir_json weir_json;
+WEIR_API weir_json *weir_json_begin(weir_write *write, void *to);
+WEIR_API void weir_json_add(weir_json *json, const weir_outcome *outcome);
+WEIR_API void weir_json_error(weir_json *json, const char *file, const char *sentence);
+WEIR_API int weir_json_end(weir_json *json);
+
+/* One run of the outcome, to be looked at: the one that shows its first finding; without findings, one of the launch
+ * that was given, or of a chosen one. As lines for a person, or as a trace for ui.perfetto.dev. 0 or -1. */
+WEIR_API int weir_steps(weir_outcome *outcome, weir_write *write, void *to);
+WEIR_API int weir_trace(weir_outcome *outcome, weir_write *write, void *to);
+
 /* ---- The op table ---------------------------------------------------------------------------- */
 
 typedef struct weir_table_row {
     const char *name, *operands, *attributes, *results;
-    const char *const *formats; /* ended by NULL */
+    const char *const *formats;                 /* ended by NULL */
+    const char *evaluate, *effects, *ptx, *amd; /* "" where the row says nothing of that */
 } weir_table_row;
 
 WEIR_API size_t weir_table_size(void);
 WEIR_API weir_table_row weir_table_at(size_t index);
+
+/* ---- The rules that findings are about --------------------------------------------------------- */
+
+typedef struct weir_rule {
+    const char *id; /* "deadlock.lapped"; stable */
+    weir_severity severity;
+    const char *summary; /* one line */
+    const char *text;    /* Markdown: what happens, how it is decided, causes, fixes, what is not this */
+} weir_rule;
+
+WEIR_API size_t weir_rule_count(void);
+WEIR_API weir_rule weir_rule_at(size_t index);
 
 #ifdef __cplusplus
 }

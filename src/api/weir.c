@@ -1,28 +1,14 @@
 /* The public API over the floors below. Handles are the structures themselves, or small boxes around them. */
-#include "weir/weir.h"
+#include "api/internal.h"
 
+#include "finding/finding.h"
 #include "ir/optable.h"
 #include "ir/print.h"
-#include "mlir/reader.h"
+#include "model/effect.h"
+#include "model/partition.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-struct weir_context {
-    char error[256];
-};
-
-struct weir_file {
-    weir_context *context;
-    Source *source;
-    Units units;
-};
-
-struct weir_module {
-    Module module;
-    Diagnostics diagnostics;
-    bool ok;
-};
 
 static weir_string public(Str s) {
     return (weir_string){s.data ? s.data : "", s.size};
@@ -178,38 +164,35 @@ size_t weir_note_count(const weir_module *module) {
 
 /* ---- Writing ---------------------------------------------------------------------------------- */
 
-typedef struct Sink {
-    weir_write *write;
-    void *to;
-} Sink;
-
-static bool pass_on(void *to, const char *data, size_t size) {
+bool sink_pass(void *to, const char *data, size_t size) {
     const Sink *sink = to;
     return sink->write(sink->to, data, size) == 0;
 }
 
-/* Empties the buffer, frees it, and says whether all went well. */
-static int finish(Text *out) {
+int sink_finish(Text *out) {
     bool good = text_flush(out);
     text_free(out);
     return good ? 0 : -1;
 }
 
-int weir_report(const weir_file *file, const weir_module *module, int colour, weir_write *write, void *to) {
-    Sink sink = {write, to};
-    Text out = {.sink = pass_on, .to = &sink};
-    const Diagnostics *diagnostics = &module->diagnostics;
+void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool colour, Text *to) {
     size_t errors = 0;
     for (size_t i = 0; i < diagnostics->count; i++) {
         errors += diagnostics->items[i].severity == SEVERITY_ERROR;
-        diagnostic_render(&diagnostics->items[i], file->source->name, colour, &out);
+        diagnostic_render(&diagnostics->items[i], file, colour, to);
     }
     size_t notes = diagnostics->count - errors;
     if (diagnostics->errors > errors)
-        text_addf(&out, "%zu more errors are not shown\n", diagnostics->errors - errors);
+        text_addf(to, "%zu more errors are not shown\n", diagnostics->errors - errors);
     if (diagnostics->notes > notes)
-        text_addf(&out, "%zu more notes are not shown\n", diagnostics->notes - notes);
-    return finish(&out);
+        text_addf(to, "%zu more notes are not shown\n", diagnostics->notes - notes);
+}
+
+int weir_report(const weir_file *file, const weir_module *module, int colour, weir_write *write, void *to) {
+    Sink sink = {write, to};
+    Text out = {.sink = sink_pass, .to = &sink};
+    report_diagnostics(&module->diagnostics, file->source->name, colour, &out);
+    return sink_finish(&out);
 }
 
 /* ---- Looking at ops -------------------------------------------------------------------------- */
@@ -297,9 +280,32 @@ const weir_op *weir_value_definition(const weir_value *value) {
 
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Sink sink = {write, to};
-    Text out = {.sink = pass_on, .to = &sink};
+    Text out = {.sink = sink_pass, .to = &sink};
     print_module(&module->module, form == WEIR_GENERIC ? PRINT_GENERIC : PRINT_AS_WRITTEN, &out);
-    return finish(&out);
+    return sink_finish(&out);
+}
+
+/* ---- What ops do ----------------------------------------------------------------------------- */
+
+int weir_effects(weir_module *module, const weir_op *op, weir_write *write, void *to) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(&module->module, op_of(op), effects);
+    if (!write)
+        return (int)count;
+    Sink sink = {write, to};
+    Text out = {.sink = sink_pass, .to = &sink};
+    for (unsigned i = 0; i < count; i++) {
+        effect_print(&effects[i], &out);
+        text_char(&out, '\n');
+    }
+    return sink_finish(&out) == 0 ? (int)count : -1;
+}
+
+int weir_partition(const weir_op *op, weir_write *write, void *to) {
+    Sink sink = {write, to};
+    Text out = {.sink = sink_pass, .to = &sink};
+    partition_print(partitions_of(op_of(op)), &out);
+    return sink_finish(&out);
 }
 
 /* ---- The op table ---------------------------------------------------------------------------- */
@@ -311,8 +317,28 @@ size_t weir_table_size(void) {
 weir_table_row weir_table_at(size_t index) {
     static const char *const none[] = {NULL};
     if (index >= OP_COUNT)
-        return (weir_table_row){"", "", "", "", none};
+        return (weir_table_row){"", "", "", "", none, "", "", "", ""};
     const OpRow *row = op_row_by_id((OpId)index);
-    return (weir_table_row){row->name.data, row->operand_column, row->attr_column, row->result_column,
-                            row->format_column};
+    return (weir_table_row){row->name.data,
+                            row->operand_column,
+                            row->attr_column,
+                            row->result_column,
+                            row->format_column,
+                            row->evaluate,
+                            row->effects,
+                            row->ptx,
+                            row->amd};
+}
+
+/* ---- The rules ------------------------------------------------------------------------------- */
+
+size_t weir_rule_count(void) {
+    return RULE_COUNT;
+}
+
+weir_rule weir_rule_at(size_t index) {
+    if (index >= RULE_COUNT)
+        return (weir_rule){"", WEIR_NOTE, "", ""};
+    const Rule *rule = rule_of((RuleId)index);
+    return (weir_rule){rule->id, (weir_severity)rule->severity, rule->summary, rule->text};
 }

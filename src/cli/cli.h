@@ -2,14 +2,18 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include "weir/weir.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exit statuses. */
+/* Exit statuses; those of a verdict are weir_verdict_status. */
 enum { STATUS_OK = 0, STATUS_ERROR = 2 };
 
 /* One function a command; `arguments` starts with the command's name. */
 int command_parse(int count, char **arguments);
+int command_run(int count, char **arguments);
+int command_rules(int count, char **arguments);
 
 /* ---- inputs.c: files and folders ---- */
 typedef struct Paths {
@@ -20,6 +24,8 @@ typedef struct Paths {
  * message, if it cannot be looked at. */
 bool paths_add(Paths *paths, const char *path);
 void paths_free(Paths *paths);
+/* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
+bool module_picked(weir_file *file, size_t index, const char *wanted);
 
 /* ---- output.c: where results go ---- */
 /* Standard output, or a file that appears under its name only when it is complete. */

@@ -1,4 +1,4 @@
-/* The files that a command line means, and how the command complains. */
+/* The files and modules that a command line means, and how the command complains. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -77,4 +77,19 @@ void paths_free(Paths *paths) {
         free(paths->items[i]);
     free(paths->items);
     *paths = (Paths){0};
+}
+
+static bool same(weir_string text, const char *other) {
+    return text.size == strlen(other) && memcmp(text.data, other, text.size) == 0;
+}
+
+bool module_picked(weir_file *file, size_t index, const char *wanted) {
+    if (!wanted)
+        return true;
+    char *end;
+    unsigned long number = strtoul(wanted, &end, 10);
+    if (*wanted && !*end)
+        return number == index + 1;
+    weir_module_info info = weir_module_info_of(file, index);
+    return same(info.pass, wanted) || same(info.argument, wanted);
 }

@@ -9,7 +9,9 @@ static const struct {
     const char *name, *what;
     int (*run)(int count, char **arguments);
 } commands[] = {
+    {"run", "run kernels on an emulator and find what hangs", command_run},
     {"parse", "read Triton GPU IR and print it back", command_parse},
+    {"rules", "list the rules that findings are about, or explain one", command_rules},
 };
 
 static void usage(FILE *to) {
@@ -18,7 +20,8 @@ static void usage(FILE *to) {
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].what);
     fprintf(to, "\n'weir COMMAND --help' tells a command's options; 'weir --version' tells the version.\n"
-                "Exit status: 0 if all is well, 2 if the input or the command line is wrong.\n");
+                "Exit status: 0 if all is well, 1 if something is wrong with a kernel, 2 if the input or the command\n"
+                "line is wrong, 3 if nothing wrong was found but not everything could be looked at.\n");
 }
 
 int main(int count, char **arguments) {

@@ -11,7 +11,8 @@
 
 struct Output {
     FILE *stream;
-    char *path, *temporary; /* NULL for standard output */
+    char *path;      /* NULL for standard output */
+    char *temporary; /* NULL if it is written in place: standard output, a device, a pipe */
 };
 
 static void free_output(Output *output) {
@@ -29,8 +30,12 @@ Output *output_open(const char *path) {
         return output;
     }
     output->path = strdup(path);
+    struct stat status;
+    bool in_place = stat(path, &status) == 0 && !S_ISREG(status.st_mode); /* what is no file must not become one */
     int fd = -1;
-    if (asprintf(&output->temporary, "%s.XXXXXX", path) > 0)
+    if (in_place)
+        output->stream = fopen(path, "w");
+    else if (asprintf(&output->temporary, "%s.XXXXXX", path) > 0)
         fd = mkstemp(output->temporary);
     if (fd >= 0) {
         mode_t mask = umask(0); /* mkstemp makes it private; a result is an ordinary file */
@@ -61,8 +66,9 @@ void output_printf(Output *output, const char *format, ...) {
 bool output_close(Output *output, bool keep) {
     bool good = fflush(output->stream) == 0 && !ferror(output->stream);
     int problem = errno;
-    if (output->temporary) {
+    if (output->path)
         good &= fclose(output->stream) == 0;
+    if (output->temporary) {
         if (good && keep && rename(output->temporary, output->path) != 0) {
             problem = errno;
             good = false;

@@ -1,0 +1,451 @@
+/* Launches, clusters, worlds and schedules: which runs are made, and what is made of how they end. */
+#include "analyze/deadlock.h"
+
+#include "analyze/blocked.h"
+#include "analyze/trail.h"
+#include "emulate/causes.h"
+#include "emulate/choose.h"
+
+enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_DIRECTED = 48, RANDOM_BY_DEFAULT = 8 };
+static const uint64_t usual_budget = 4 * 1000 * 1000, usual_states = 200 * 1000, states_by_default = 20 * 1000;
+static const size_t scratch_budget = (size_t)1 << 30, search_budget = (size_t)1 << 28;
+
+typedef struct Check {
+    Module *module;
+    const DeadlockOptions *options;
+    Verdict *verdict;
+    const Program *program;
+    Machine *machine;
+    Causes *causes;
+    Arena scratch; /* tensors of one run */
+    const Launch *launch;
+    const char *launch_text;
+    bool alike;      /* every cluster does the same */
+    bool noted_data; /* that control depends on data was said */
+    bool noted_budget;
+    uint32_t risks_tried;
+    uint32_t directed;
+    bool loosely_ordered; /* a risk was seen, and nothing went wrong in its directed runs */
+} Check;
+
+/* ---- One run -------------------------------------------------------------------------------------- */
+
+static void empty_scratch(Check *check) {
+    jmp_buf *exhausted = check->scratch.exhausted;
+    if (check->scratch.held) {
+        arena_free(&check->scratch);
+        arena_init(&check->scratch, scratch_budget);
+    }
+    check->scratch.exhausted = exhausted;
+    check->machine->atomic_capacity = 0;
+}
+
+static RunEnd run(Check *check, const Rerun *rerun) {
+    empty_scratch(check);
+    check->machine->world = rerun->world;
+    return schedule_run(check->machine, rerun->cluster, &rerun->schedule);
+}
+
+/* How the schedule came about, in words. */
+static const char *schedule_text(Check *check, const Rerun *rerun) {
+    Text text = {0};
+    const Schedule *schedule = &rerun->schedule;
+    if (schedule->kind == SCHEDULE_HELD) {
+        const Agent *agent = &check->machine->state->agents[schedule->held_agent];
+        text_addf(&text, "if ");
+        agent_name(check->machine, schedule->held_agent, HELPER_BASE, &text);
+        (void)agent;
+        text_addf(&text, " is slow there");
+    } else if (schedule->kind == SCHEDULE_EAGER && check->options->choice == SCHEDULES_DIRECTED) {
+        uint32_t risks;
+        (void)causes_risks(check->causes, &risks);
+        text_addf(&text, risks ? "already in the plainest schedule, in which copies and products complete at once"
+                               : "in every schedule");
+    } else if (schedule->kind == SCHEDULE_LAZY) {
+        text_addf(&text, "if copies and products complete late");
+    } else {
+        schedule_describe(check->machine, schedule, &text);
+    }
+    const char *kept = arena_copy(check->verdict->arena, text.data ? text.data : "", text.size);
+    text_free(&text);
+    return kept;
+}
+
+/* The same place again is the same fault, and is counted, not listed; so are bytes left over where something hangs for
+ * them. */
+static void settle_finding(Check *check, Finding *finding) {
+    Verdict *verdict = check->verdict;
+    bool minor = finding->rule == RULE_BARRIER_BYTES || finding->rule == RULE_BARRIER_OVERRUN;
+    for (size_t i = 0; i + 1 < verdict->finding_count; i++) {
+        Finding *other = &verdict->findings[i];
+        bool minor_too = other->rule == RULE_BARRIER_BYTES || other->rule == RULE_BARRIER_OVERRUN;
+        if (!minor && minor_too) { /* the graver one takes its place */
+            size_t times = other->times;
+            *other = *finding;
+            other->times += times;
+            verdict->finding_count--;
+            return;
+        }
+        if (minor ||
+            (other->place_count && finding->place_count && other->places[0].ir_line == finding->places[0].ir_line)) {
+            other->times++;
+            verdict->finding_count--;
+            return;
+        }
+    }
+}
+
+/* Repeats a run that went wrong, watching it, and explains how it ended. */
+static bool report(Check *check, const Rerun *rerun, RunEnd end) {
+    Machine *machine = check->machine;
+    History *history = history_create(&check->module->arena, machine);
+    Trail trail = {.arena = &check->module->arena};
+    Rerun again = *rerun;
+    again.schedule.record = &trail;
+    machine->observe = history_observe;
+    machine->observer = history;
+    RunEnd repeated = run(check, &again);
+    machine->observe = NULL;
+    if (repeated != end) {
+        verdict_incomplete(check->verdict, "", 0, "a run did not end the same way twice");
+        return true;
+    }
+    const char *schedule = schedule_text(check, rerun);
+    uint32_t overrun = 0;
+    Finding *finding = end == RUN_STUCK   ? blocked_explain(machine, history, check->verdict)
+                       : end == RUN_FAULT ? fault_explain(machine, history, check->verdict)
+                                          : leftover_explain(machine, history, check->verdict);
+    if (!finding && causes_overrun(check->causes, &overrun))
+        finding = overrun_explain(machine, history, overrun, check->verdict);
+    if (!finding)
+        return false;
+    finding->launch = check->launch_text;
+    finding->schedule = schedule;
+    finding->times = 1;
+    Text witness = {0};
+    again.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail};
+    trail_write(machine, &again, &trail, &witness);
+    finding->witness = arena_copy(check->verdict->arena, witness.data ? witness.data : "", witness.size);
+    text_free(&witness);
+    settle_finding(check, finding);
+    return true;
+}
+
+/* Whether transaction bytes are left on a barrier. */
+static bool has_leftover(const Machine *machine) {
+    for (uint32_t i = 0; i < machine->slot_count; i++)
+        if (machine->state->barriers[i].life != BARRIER_NEVER && machine->state->barriers[i].bytes)
+            return true;
+    return false;
+}
+
+/* What to make of how a run ended. False: this launch needs no other run. */
+static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
+    Machine *machine = check->machine;
+    switch (end) {
+    case RUN_COMPLETE: {
+        uint32_t barrier;
+        bool overrun = rerun->schedule.kind == SCHEDULE_EAGER && causes_overrun(check->causes, &barrier);
+        return (!has_leftover(machine) && !overrun) || !report(check, rerun, end);
+    }
+    case RUN_STUCK:
+    case RUN_FAULT:
+        report(check, rerun, end);
+        return false;
+    case RUN_UNKNOWN: {
+        const Op *op = machine->unknown_op;
+        verdict_incomplete(check->verdict, arena_copy(check->verdict->arena, op->name.data, op->name.size),
+                           source_place(check->module->source, op->offset).line, "%s", machine->unknown);
+        return false;
+    }
+    case RUN_BUDGET:
+        if (rerun->world) /* loops on made-up data need not end */
+            return true;
+        if (!check->noted_budget)
+            verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu steps (--budget allows more)",
+                               (unsigned long long)machine->budget);
+        check->noted_budget = true;
+        return false;
+    case RUN_EXCLUDED:
+        if (!check->launch->chosen)
+            verdict_incomplete(check->verdict, "", 0,
+                               "the launch breaks an assumption of the kernel (llvm.intr.assume)");
+        return false;
+    default:
+        verdict_incomplete(check->verdict, "", 0, "a trail does not fit the kernel");
+        return false;
+    }
+}
+
+/* ---- One cluster ---------------------------------------------------------------------------------- */
+
+/* Runs that hold back whoever a risk names. False if one went wrong. */
+static bool try_risks(Check *check, const Rerun *rerun) {
+    uint32_t count;
+    const Risk *risks = causes_risks(check->causes, &count);
+    for (; check->risks_tried < count; check->risks_tried++) {
+        const Risk *risk = &risks[check->risks_tried];
+        for (int which = 0; which < 2; which++) {
+            if (check->directed++ >= MOST_DIRECTED || (which && (risk->flights || risk->first == risk->last)))
+                break;
+            Rerun held = *rerun;
+            held.schedule = risk->flights ? (Schedule){.kind = SCHEDULE_LAZY}
+                                          : (Schedule){.kind = SCHEDULE_HELD,
+                                                       .held_agent = risk->agent,
+                                                       .held_tick = which ? risk->last : risk->first};
+            RunEnd end = run(check, &held);
+            if (end == RUN_STUCK || end == RUN_FAULT || (end == RUN_COMPLETE && has_leftover(check->machine))) {
+                check->risks_tried++;
+                report(check, &held, end);
+                return false;
+            }
+        }
+        check->loosely_ordered = true;
+    }
+    return true;
+}
+
+static bool try_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
+    Rerun other = *rerun;
+    other.schedule = schedule;
+    return judge(check, &other, run(check, &other));
+}
+
+static bool try_random(Check *check, const Rerun *rerun, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        if (!try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_RANDOM, .seed = check->options->seed + i}))
+            return false;
+    return true;
+}
+
+typedef struct Found {
+    Check *check;
+    const Rerun *rerun;
+    Trail trail;
+    RunEnd end;
+    bool any;
+} Found;
+
+static bool found_end(void *context, RunEnd end, const Trail *trail) {
+    Found *found = context;
+    if (end == RUN_COMPLETE && !has_leftover(found->check->machine))
+        return false;
+    found->any = true;
+    found->end = end;
+    found->trail = *trail;
+    found->trail.steps = ARENA_ARRAY(&found->check->module->arena, uint32_t, trail->count + 1);
+    if (trail->count)
+        memcpy(found->trail.steps, trail->steps, trail->count * sizeof *trail->steps);
+    return true;
+}
+
+/* Every schedule, within the budget. */
+static bool try_all(Check *check, const Rerun *rerun, uint64_t states, bool must) {
+    Found found = {.check = check, .rerun = rerun};
+    empty_scratch(check);
+    check->machine->world = rerun->world;
+    Exploration result = explore(check->machine, rerun->cluster, states, search_budget, found_end, &found);
+    if (found.any) {
+        Rerun wrong = *rerun;
+        wrong.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &found.trail};
+        report(check, &wrong, found.end);
+        return false;
+    }
+    if (!result.complete && must)
+        verdict_incomplete(check->verdict, "", 0,
+                           "not all schedules were tried: the search was stopped after %llu states",
+                           (unsigned long long)result.states);
+    else if (!result.complete)
+        verdict_note(
+            check->verdict,
+            "what arrives first is not settled by barriers alone; of the schedules, those up to %llu states were tried",
+            (unsigned long long)result.states);
+    return true;
+}
+
+static bool directed(Check *check, const Rerun *rerun) {
+    Machine *machine = check->machine;
+    causes_start(check->causes);
+    machine->observe = causes_observe;
+    machine->observer = check->causes;
+    RunEnd end = run(check, rerun);
+    machine->observe = NULL;
+    if (!judge(check, rerun, end))
+        return false;
+    bool chosen = machine->choices || machine->loads_chosen;
+    const Op *first = machine->first_choice;
+    if (!try_risks(check, rerun))
+        return false;
+    if (rerun->cluster == 0 && rerun->world == 0 && !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}))
+        return false;
+    if (check->loosely_ordered || causes_overflowed(check->causes)) {
+        check->loosely_ordered = false;
+        if (!try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}) ||
+            !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_ROUND_ROBIN}) ||
+            !try_random(check, rerun, RANDOM_BY_DEFAULT) || !try_all(check, rerun, states_by_default, false))
+            return false;
+    }
+    if (!chosen)
+        return true;
+    if (!check->noted_data && first)
+        verdict_note(check->verdict,
+                     "control depends on data that is not known (%.*s at line %u); it was tried with %d choices of "
+                     "them, and the launch "
+                     "file can give it",
+                     STR_ARG(first->name), source_place(check->module->source, first->offset).line, WORLDS);
+    check->noted_data = true;
+    if (rerun->world || rerun->cluster >= MOST_WORLD_CLUSTERS)
+        return true;
+    for (unsigned world = 1; world < WORLDS; world++) {
+        Rerun other = *rerun;
+        other.world = world;
+        if (!directed(check, &other))
+            return false;
+    }
+    return true;
+}
+
+/* False: this launch needs no other run. */
+static bool run_cluster(Check *check, uint64_t cluster) {
+    Rerun rerun = {.launch = check->launch,
+                   .cluster = cluster,
+                   .out_of_order = check->options->out_of_order,
+                   .schedule = {.kind = SCHEDULE_EAGER}};
+    unsigned schedules = check->options->schedules ? check->options->schedules : RANDOM_BY_DEFAULT;
+    switch (check->options->choice) {
+    case SCHEDULES_EAGER:
+        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_EAGER});
+    case SCHEDULES_LAZY:
+        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_LAZY});
+    case SCHEDULES_ROUND_ROBIN:
+        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_ROUND_ROBIN});
+    case SCHEDULES_RANDOM:
+        return try_random(check, &rerun, schedules);
+    case SCHEDULES_ALL:
+        return try_all(check, &rerun, check->options->states ? check->options->states : usual_states, true);
+    default:
+        return directed(check, &rerun);
+    }
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------- */
+
+static bool depends_on_program(const Program *program) {
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (program->code[i].code == CODE_PROGRAM_ID || program->code[i].code == CODE_LOAD ||
+            program->code[i].code == CODE_CLC)
+            return true;
+    return false;
+}
+
+static const char *describe(Check *check, const Launch *launch) {
+    Text text = {0};
+    launch_describe(launch, &text);
+    const char *kept = arena_copy(check->verdict->arena, text.data ? text.data : "", text.size);
+    text_free(&text);
+    return kept;
+}
+
+static void run_launch(Check *check, const Launch *launch) {
+    Machine *machine = check->machine;
+    check->launch = launch;
+    check->launch_text = describe(check, launch);
+    check->directed = 0;
+    machine_launch(machine, launch);
+    uint64_t clusters = machine_clusters(machine), events = machine->events;
+    uint64_t run_count = depends_on_program(check->program) ? clusters : 1;
+    size_t findings = check->verdict->finding_count, incomplete = check->verdict->incomplete_count;
+    for (uint64_t cluster = 0; cluster < run_count; cluster++) {
+        if (check->options->progress)
+            check->options->progress(check->options->context, check->launch_text, cluster, run_count);
+        if (!run_cluster(check, cluster))
+            break;
+    }
+    bool silent = check->verdict->finding_count == findings && check->verdict->incomplete_count == incomplete;
+    if (launch->chosen && silent && machine->excluded)
+        return;
+    *verdict_launch(check->verdict) =
+        (LaunchRun){.text = check->launch_text,
+                    .chosen = launch->chosen,
+                    .ctas = (size_t)(clusters * (check->program->ranks_are_programs ? 1 : check->program->ctas)),
+                    .schedules = 1,
+                    .events = machine->events - events};
+}
+
+static void run_launches(Check *check) {
+    const char *problem = NULL;
+    const Op *function = check->program ? check->program->function : NULL;
+    check->machine = function ? machine_create(&check->module->arena, check->program, &problem) : NULL;
+    if (!check->machine) {
+        if (!check->verdict->incomplete_count)
+            verdict_incomplete(check->verdict, "", 0, "%s", problem ? problem : "there is nothing to run");
+        return;
+    }
+    check->machine->arena = &check->scratch;
+    check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
+    check->machine->out_of_order = check->options->out_of_order;
+    check->causes = causes_create(&check->module->arena, check->machine);
+    if (check->options->launch) {
+        run_launch(check, check->options->launch);
+        return;
+    }
+    Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
+    size_t count = choose_launches(check->machine, &check->module->arena, launches);
+    check->machine->events = 0;
+    for (size_t i = 0; i < count; i++)
+        run_launch(check, &launches[i]);
+}
+
+void deadlock_check(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict) {
+    jmp_buf out_of_memory, *outer = module->arena.exhausted;
+    Check *const check = ARENA_NEW(&module->arena, Check);
+    check->module = module;
+    check->options = options;
+    check->verdict = verdict;
+    arena_init(&check->scratch, scratch_budget);
+    check->scratch.exhausted = module->arena.exhausted = &out_of_memory;
+    if (setjmp(out_of_memory) == 0) {
+        check->program = program_compile(module, function, 0, verdict);
+        if (check->program)
+            verdict->kernel = check->program->name;
+        run_launches(check);
+        module->arena.exhausted = outer;
+    } else {
+        module->arena.exhausted = outer;
+        verdict_incomplete(verdict, "", 0, "the run takes more memory than it may");
+    }
+    arena_free(&check->scratch);
+}
+
+RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
+                      void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
+                      Machine **machine) {
+    const DeadlockOptions options = {
+        .launch = rerun->launch, .choice = SCHEDULES_EAGER, .out_of_order = rerun->out_of_order};
+    Check *check = ARENA_NEW(&module->arena, Check);
+    const char *problem = NULL;
+    check->module = module;
+    check->options = &options;
+    check->verdict = verdict;
+    check->launch = rerun->launch;
+    check->launch_text = describe(check, rerun->launch);
+    check->program = program_compile(module, function, 0, verdict);
+    *machine = check->machine = check->program ? machine_create(&module->arena, check->program, &problem) : NULL;
+    if (!check->machine) {
+        verdict_incomplete(verdict, "", 0, "%s", problem ? problem : "there is nothing to run");
+        return RUN_UNKNOWN;
+    }
+    verdict->kernel = check->program->name;
+    check->machine->budget = rerun->budget ? rerun->budget : usual_budget;
+    check->machine->out_of_order = rerun->out_of_order;
+    check->causes = causes_create(&module->arena, check->machine);
+    machine_launch(check->machine, rerun->launch);
+    if (attach)
+        attach(context, check->machine);
+    check->machine->world = rerun->world;
+    RunEnd end = schedule_run(check->machine, rerun->cluster, &rerun->schedule);
+    check->machine->observe = NULL;
+    *verdict_launch(verdict) =
+        (LaunchRun){.text = check->launch_text, .ctas = 1, .schedules = 1, .events = check->machine->events};
+    return end;
+}

@@ -1,0 +1,55 @@
+/* Runs a kernel's launches and says whether all agents come to their end: the engine of `weir run`.
+ *
+ * By default one eager run of each cluster decides for all schedules, by the order of causes (emulate/causes.h); where
+ * something could come otherwise, directed schedules try it, and only what goes wrong in one of them is a finding.
+ * Other schedules can be asked for by name, and for small kernels all of them (emulate/explore.h). */
+#ifndef ANALYZE_DEADLOCK_H
+#define ANALYZE_DEADLOCK_H
+
+#include "emulate/explore.h"
+#include "emulate/schedule.h"
+
+typedef enum ScheduleChoice {
+    SCHEDULES_DIRECTED,
+    SCHEDULES_EAGER,
+    SCHEDULES_LAZY,
+    SCHEDULES_ROUND_ROBIN,
+    SCHEDULES_RANDOM, /* `schedules` of them, from `seed` on */
+    SCHEDULES_ALL,    /* exhaustively, up to `states` */
+} ScheduleChoice;
+
+typedef struct DeadlockOptions {
+    const Launch *launch; /* NULL: chosen */
+    ScheduleChoice choice;
+    uint64_t seed;
+    unsigned schedules; /* 0: 8 */
+    uint64_t budget;    /* steps and loop iterations of one run of one cluster; 0: 4 million */
+    uint64_t states;    /* of an exhaustive search; 0: 200,000 */
+    bool out_of_order;  /* tensor-core work is ordered by waits alone */
+    /* Called now and then with what is going on; may be NULL. */
+    void (*progress)(void *context, const char *launch, uint64_t cluster, uint64_t clusters);
+    void *context;
+} DeadlockOptions;
+
+/* Adds what it finds, the launches it ran, and what it could not do to the verdict; verdict_close is the caller's. The
+ * module's arena must be able to jump (arena.exhausted set). */
+void deadlock_check(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict);
+
+/* One run, to be looked at or repeated: this launch, this cluster, this schedule. */
+typedef struct Rerun {
+    const Launch *launch;
+    uint64_t cluster;
+    unsigned world; /* how unknown values were chosen */
+    bool out_of_order;
+    Schedule schedule;
+    uint64_t budget; /* 0: 4 million */
+} Rerun;
+
+/* Compiles and runs it; `attach` (may be NULL) is called with the machine before the run, to set an observer. Returns
+ * how it ended; *machine is the machine in its last state (NULL: the kernel could not be compiled). Explaining how it
+ * ended is the caller's, since that uses up the state. */
+RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
+                      void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
+                      Machine **machine);
+
+#endif

@@ -1,0 +1,65 @@
+/* What the handles of the public API hold, and how its files write. */
+#ifndef API_INTERNAL_H
+#define API_INTERNAL_H
+
+#include "analyze/trail.h"
+#include "mlir/reader.h"
+#include "weir/weir.h"
+
+struct weir_context {
+    char error[256];
+};
+
+struct weir_file {
+    weir_context *context;
+    Source *source;
+    Units units;
+};
+
+struct weir_module {
+    Module module;
+    Diagnostics diagnostics;
+    bool ok;
+};
+
+struct weir_outcome {
+    weir_module *module;
+    Arena arena;
+    VerdictKind kind;
+    const char *problem;     /* one sentence on what is wrong with what was asked for; "" if nothing is */
+    Source *source;          /* the launch file or trail; NULL if none was read */
+    Diagnostics diagnostics; /* about that */
+    const Op **kernels;      /* that were run, and what about them */
+    Verdict *verdicts;
+    size_t kernel_count;
+    const char **witness_files; /* one a finding, in the order of the kernels; NULL where there is none */
+    /* How they were run. */
+    DeadlockOptions options; /* without a launch */
+    const char *const *arguments;
+    size_t argument_count;
+    const char *grid;
+    Launch *launch; /* from a file; NULL if none was given */
+    TrailFile *trail;
+};
+
+/* ---- run.c ---- */
+/* Calls `work` with all memory of the outcome bounded; false if it needs more. */
+typedef void Work(weir_outcome *outcome, void *context);
+bool outcome_attempt(weir_outcome *outcome, Work *work, void *context);
+/* The launch to look at, where none goes wrong: the one that was given, or one of those that are chosen. */
+const Launch *outcome_launch(weir_outcome *outcome, size_t kernel);
+
+/* ---- weir.c ---- */
+/* A caller's function as the end of a Text: `Text out = {.sink = sink_pass, .to = &sink}`. */
+typedef struct Sink {
+    weir_write *write;
+    void *to;
+} Sink;
+
+bool sink_pass(void *sink, const char *data, size_t size);
+/* Empties the buffer and frees it; 0, or -1 if not all went well. */
+int sink_finish(Text *out);
+/* Diagnostics for a person; 50 of each kind at most, and how many more there are. */
+void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool colour, Text *to);
+
+#endif

@@ -1,0 +1,442 @@
+/* weir_run: from options to launches, and every kernel of a module under its own verdict. */
+#include "api/internal.h"
+
+#include "analyze/blocked.h"
+#include "emulate/choose.h"
+
+#include <stdlib.h>
+
+/* Of one kernel's runs, beside what the module has already; and of what is said about them. */
+static const size_t run_budget = (size_t)2 << 30, outcome_budget = (size_t)1 << 30, last_words = 64 << 10;
+
+/* ---- Failing -------------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static bool fail(weir_outcome *outcome, const char *format, ...) {
+    Text text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    text_vaddf(&text, format, arguments);
+    va_end(arguments);
+    outcome->problem = arena_copy(&outcome->arena, text.data ? text.data : "", text.size);
+    text_free(&text);
+    return false;
+}
+
+bool outcome_attempt(weir_outcome *outcome, Work *work, void *context) {
+    Arena *arena = &outcome->module->module.arena;
+    jmp_buf exhausted;
+    if (setjmp(exhausted)) {
+        arena->exhausted = outcome->arena.exhausted = NULL;
+        return false;
+    }
+    arena->budget = arena->held + run_budget;
+    arena->exhausted = outcome->arena.exhausted = &exhausted;
+    work(outcome, context);
+    arena->exhausted = outcome->arena.exhausted = NULL;
+    return true;
+}
+
+/* ---- Kernels -------------------------------------------------------------------------------------- */
+
+size_t weir_kernel_count(weir_module *module) {
+    return module->ok ? program_kernels(&module->module, NULL, 0) : 0;
+}
+
+/* Without its '@' and quotes. */
+static Str function_name(const Op *function) {
+    const Attr *symbol = op_attr(function, "sym_name");
+    Str name = symbol ? symbol->text : STR("");
+    if (name.size && name.data[0] == '@')
+        name = (Str){name.data + 1, name.size - 1};
+    if (name.size > 1 && name.data[0] == '"')
+        name = (Str){name.data + 1, name.size - 2};
+    return name;
+}
+
+static const char *kernel_names(weir_outcome *outcome) {
+    Text text = {0};
+    for (size_t i = 0; i < outcome->kernel_count; i++) {
+        text_addf(&text, "%s@", i ? ", " : "");
+        text_add_plain(&text, function_name(outcome->kernels[i]));
+    }
+    const char *names = arena_copy(&outcome->arena, text.data ? text.data : "", text.size);
+    text_free(&text);
+    return names;
+}
+
+static bool keep_kernel(weir_outcome *outcome, Str name) {
+    for (size_t i = 0; i < outcome->kernel_count; i++)
+        if (str_equal(function_name(outcome->kernels[i]), name)) {
+            outcome->kernels[0] = outcome->kernels[i];
+            outcome->kernel_count = 1;
+            return true;
+        }
+    return false;
+}
+
+static bool find_kernels(weir_outcome *outcome, const char *only) {
+    Module *module = &outcome->module->module;
+    size_t count = program_kernels(module, NULL, 0);
+    if (!count)
+        return fail(outcome, "there is no kernel in it: no tt.func with a body");
+    outcome->kernels = ARENA_ARRAY(&outcome->arena, const Op *, count);
+    outcome->kernel_count = program_kernels(module, outcome->kernels, count);
+    if (only && !keep_kernel(outcome, str_of(only + (only[0] == '@'))))
+        return fail(outcome, "there is no kernel '%s'; there is %s", only, kernel_names(outcome));
+    return true;
+}
+
+/* ---- Options -------------------------------------------------------------------------------------- */
+
+static bool set_schedule(weir_outcome *outcome, const weir_run_options *options) {
+    static const char *const names[] = {"directed", "eager", "lazy", "round-robin", "random", "all"};
+    const char *name = options->schedule ? options->schedule : names[SCHEDULES_DIRECTED]; /* ORDER ScheduleChoice */
+    size_t choice = 0;
+    while (choice < sizeof names / sizeof *names && strcmp(names[choice], name) != 0)
+        choice++;
+    if (choice == sizeof names / sizeof *names)
+        return fail(outcome, "there is no schedule '%s'; there are directed, eager, lazy, round-robin, random and all",
+                    name);
+    const char *order = options->mma_order ? options->mma_order : "issue";
+    bool waits = strcmp(order, "waits") == 0;
+    if (!waits && strcmp(order, "issue") != 0)
+        return fail(outcome, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", order);
+    bool all = choice == SCHEDULES_ALL;
+    outcome->options = (DeadlockOptions){.choice = (ScheduleChoice)choice,
+                                         .seed = options->seed,
+                                         .schedules = options->schedules,
+                                         .budget = all ? 0 : options->budget,
+                                         .states = all ? options->budget : 0,
+                                         .out_of_order = waits};
+    return true;
+}
+
+/* Sets what the command line says over a launch. */
+static bool set_arguments(weir_outcome *outcome, Launch *launch) {
+    for (size_t i = 0; i < outcome->argument_count; i++) {
+        const char *problem = launch_set(&outcome->arena, launch, outcome->arguments[i]);
+        if (problem)
+            return fail(outcome, "'%s': %s", outcome->arguments[i], problem);
+    }
+    const char *problem = outcome->grid ? launch_set_grid(launch, outcome->grid) : NULL;
+    return !problem || fail(outcome, "'%s': %s", outcome->grid, problem);
+}
+
+/* A name that no kernel has is a slip of the finger, and silence about it would make a clean verdict one about another
+ * launch. */
+static bool check_names(weir_outcome *outcome, const Launch *given) {
+    Verdict nobody = {.arena = &outcome->arena};
+    size_t found = 0;
+    Text names = {0};
+    bool *known = ARENA_ARRAY(&outcome->arena, bool, given->count + 1);
+    for (size_t i = 0; i < outcome->kernel_count; i++) {
+        const Program *program = program_compile(&outcome->module->module, outcome->kernels[i], 0, &nobody);
+        for (uint32_t k = 0; program && k < program->parameter_count; k++) {
+            text_addf(&names, "%s%s", names.size ? ", " : "", program->parameters[k].name);
+            const Argument *argument = launch_find(given, str_of(program->parameters[k].name));
+            if (argument)
+                known[argument - given->arguments] = true;
+        }
+    }
+    while (found < given->count && known[found])
+        found++;
+    const char *kept = arena_copy(&outcome->arena, names.data ? names.data : "", names.size);
+    text_free(&names);
+    if (found == given->count)
+        return true;
+    Str name = given->arguments[found].name;
+    if (!*kept)
+        return fail(outcome, "there is no argument '%.*s': %s has none", STR_ARG(name), kernel_names(outcome));
+    return fail(outcome, "there is no argument '%.*s'; %s has %s", STR_ARG(name), kernel_names(outcome), kept);
+}
+
+static Source *read_beside(weir_outcome *outcome, const char *path) {
+    const char *problem = NULL;
+    outcome->source = source_read(path, &problem);
+    if (!outcome->source)
+        fail(outcome, "%s cannot be read: %s", path, problem);
+    return outcome->source;
+}
+
+static bool read_launch(weir_outcome *outcome, const weir_run_options *options) {
+    const char **arguments = ARENA_ARRAY(&outcome->arena, const char *, options->argument_count + 1);
+    for (size_t i = 0; i < options->argument_count; i++)
+        arguments[i] = arena_copy(&outcome->arena, options->arguments[i], strlen(options->arguments[i]));
+    outcome->arguments = arguments;
+    outcome->argument_count = options->argument_count;
+    outcome->grid = options->grid ? arena_copy(&outcome->arena, options->grid, strlen(options->grid)) : NULL;
+    Launch given = {.grid = {1, 1, 1}};
+    if (!set_arguments(outcome, &given) || (given.count && !check_names(outcome, &given)))
+        return false;
+    if (!options->launch)
+        return true;
+    Launch *launch = ARENA_NEW(&outcome->arena, Launch);
+    if (!read_beside(outcome, options->launch) ||
+        !launch_read(&outcome->arena, outcome->source, launch, &outcome->diagnostics))
+        return false;
+    outcome->launch = launch;
+    bool named = outcome->kernel_count == 1 || !launch->kernel.size;
+    for (size_t i = 0; i < outcome->kernel_count && !named; i++)
+        named = str_equal(function_name(outcome->kernels[i]), launch->kernel);
+    if (!named)
+        return fail(outcome, "%s is a launch of '%.*s'; there is %s", options->launch, STR_ARG(launch->kernel),
+                    kernel_names(outcome));
+    return set_arguments(outcome, launch);
+}
+
+static bool read_trail(weir_outcome *outcome, const char *path) {
+    TrailFile *trail = ARENA_NEW(&outcome->arena, TrailFile);
+    if (!read_beside(outcome, path) || !trail_read(&outcome->arena, outcome->source, trail, &outcome->diagnostics))
+        return false;
+    if (outcome->kernel_count > 1 && !keep_kernel(outcome, trail->kernel))
+        return fail(outcome, "%s is a trail of '%.*s'; there is %s", path, STR_ARG(trail->kernel),
+                    kernel_names(outcome));
+    trail->rerun.budget = outcome->options.budget;
+    outcome->trail = trail;
+    return true;
+}
+
+static void prepare(weir_outcome *outcome, void *context) {
+    const weir_run_options *options = context;
+    if (!outcome->module->ok) {
+        fail(outcome, "it has errors");
+        return;
+    }
+    bool good = set_schedule(outcome, options) && find_kernels(outcome, options->kernel) &&
+                (options->replay ? read_trail(outcome, options->replay) : read_launch(outcome, options));
+    if (!good)
+        outcome->kernel_count = 0;
+    outcome->verdicts = ARENA_ARRAY(&outcome->arena, Verdict, outcome->kernel_count + 1);
+    for (size_t i = 0; i < outcome->kernel_count; i++) {
+        Str name = function_name(outcome->kernels[i]);
+        outcome->verdicts[i] =
+            (Verdict){.arena = &outcome->arena, .kernel = arena_copy(&outcome->arena, name.data, name.size)};
+    }
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------- */
+
+typedef struct Chosen {
+    Launch launches[MOST_CHOSEN];
+    size_t count;
+} Chosen;
+
+static bool same_launch(const Launch *a, const Launch *b) {
+    Text x = {0}, y = {0};
+    launch_write(a, &x);
+    launch_write(b, &y);
+    bool same = x.size == y.size && (!x.size || memcmp(x.data, y.data, x.size) == 0);
+    text_free(&x);
+    text_free(&y);
+    return same;
+}
+
+/* Whether the command line left nothing of it to chance. */
+static bool is_given(const weir_outcome *outcome, const Launch *launch) {
+    for (size_t i = 0; i < launch->count; i++) {
+        Str name = launch->arguments[i].name;
+        bool given = false;
+        for (size_t k = 0; k < outcome->argument_count && !given; k++) {
+            const char *equals = strchr(outcome->arguments[k], '=');
+            given = equals && str_equal(str_between(outcome->arguments[k], equals), name);
+        }
+        if (!given)
+            return false;
+    }
+    return true;
+}
+
+/* Launches for arguments that were not given: chosen ones, and over each what the command line says. */
+static Chosen *choose(weir_outcome *outcome, size_t kernel) {
+    Module *module = &outcome->module->module;
+    Chosen *chosen = ARENA_NEW(&outcome->arena, Chosen);
+    Verdict nobody = {.arena = &outcome->arena};
+    const char *problem;
+    const Program *program = program_compile(module, outcome->kernels[kernel], 0, &nobody);
+    Machine *machine = program ? machine_create(&module->arena, program, &problem) : NULL;
+    if (!machine)
+        return chosen;
+    size_t count = choose_launches(machine, &module->arena, chosen->launches);
+    for (size_t i = 0; i < count; i++) {
+        Launch launch = chosen->launches[i];
+        launch.chosen = !is_given(outcome, &launch);
+        set_arguments(outcome, &launch);
+        bool again = false;
+        for (size_t k = 0; k < chosen->count && !again; k++)
+            again = same_launch(&chosen->launches[k], &launch);
+        if (!again)
+            chosen->launches[chosen->count++] = launch;
+    }
+    return chosen;
+}
+
+/* NULL if none was given, or not for this kernel. */
+static const Launch *given_launch(const weir_outcome *outcome, size_t kernel) {
+    const Launch *launch = outcome->launch;
+    bool other = launch && outcome->kernel_count > 1 && launch->kernel.size &&
+                 !str_equal(function_name(outcome->kernels[kernel]), launch->kernel);
+    return other ? NULL : launch;
+}
+
+const Launch *outcome_launch(weir_outcome *outcome, size_t kernel) {
+    const Launch *given = given_launch(outcome, kernel);
+    if (given)
+        return given;
+    Chosen *chosen = choose(outcome, kernel);
+    return chosen->count ? &chosen->launches[chosen->count / 2] : NULL; /* neither the shortest nor the longest */
+}
+
+/* ---- Running -------------------------------------------------------------------------------------- */
+
+typedef struct Watch {
+    Arena *arena;
+    History *history;
+} Watch;
+
+static void watch(void *context, Machine *machine) {
+    Watch *watch = context;
+    watch->history = history_create(watch->arena, machine);
+    machine->observe = history_observe;
+    machine->observer = watch->history;
+}
+
+/* What to make of the end of a replayed run. */
+static void judge(weir_outcome *outcome, Machine *machine, const History *history, RunEnd end, Verdict *verdict) {
+    Finding *finding = NULL;
+    switch (end) {
+    case RUN_COMPLETE:
+        finding = leftover_explain(machine, history, verdict);
+        break;
+    case RUN_STUCK:
+        finding = blocked_explain(machine, history, verdict);
+        break;
+    case RUN_FAULT:
+        finding = fault_explain(machine, history, verdict);
+        break;
+    case RUN_UNKNOWN: {
+        const Op *op = machine->unknown_op;
+        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
+                           source_place(outcome->module->module.source, op->offset).line, "%s", machine->unknown);
+        break;
+    }
+    default:
+        verdict_incomplete(verdict, "", 0,
+                           end == RUN_BUDGET ? "the run was stopped: its budget is used up (--budget allows more)"
+                                             : "the launch breaks an assumption of the kernel");
+        break;
+    }
+    if (finding) {
+        finding->schedule = verdict_text(verdict, "that of %s", outcome->source->name);
+        finding->launch = verdict->launch_count ? verdict->launches[0].text : "";
+    }
+}
+
+static void replay(weir_outcome *outcome, size_t kernel) {
+    Verdict *verdict = &outcome->verdicts[kernel];
+    Rerun rerun = outcome->trail->rerun;
+    Trail made = {.arena = &outcome->arena};
+    Watch watching = {.arena = &outcome->arena};
+    Machine *machine;
+    rerun.schedule.record = &made;
+    RunEnd end =
+        deadlock_rerun(&outcome->module->module, outcome->kernels[kernel], &rerun, watch, &watching, verdict, &machine);
+    if (end == RUN_DIVERGED && made.count < outcome->trail->trail.count)
+        fail(outcome, "the trail does not fit this kernel: its step %zu is not possible", made.count + 1);
+    else if (end == RUN_DIVERGED)
+        fail(outcome, "the trail does not fit this kernel: after its last step some agent can still go on");
+    else if (machine && !verdict->finding_count)
+        judge(outcome, machine, watching.history, end, verdict);
+}
+
+static void check_kernel(weir_outcome *outcome, void *context) {
+    Verdict *verdict = context;
+    size_t kernel = (size_t)(verdict - outcome->verdicts);
+    Module *module = &outcome->module->module;
+    DeadlockOptions options = outcome->options;
+    options.launch = given_launch(outcome, kernel);
+    if (outcome->trail) {
+        replay(outcome, kernel);
+    } else if (options.launch || (!outcome->argument_count && !outcome->grid)) {
+        deadlock_check(module, outcome->kernels[kernel], &options, verdict);
+    } else {
+        Chosen *chosen = choose(outcome, kernel);
+        for (size_t i = 0; i < chosen->count; i++) {
+            options.launch = &chosen->launches[i];
+            deadlock_check(module, outcome->kernels[kernel], &options, verdict);
+        }
+    }
+}
+
+static void say_no_memory(weir_outcome *outcome, void *context) {
+    (void)outcome;
+    verdict_incomplete(context, "", 0, "the run takes more memory than it may");
+}
+
+typedef struct Progress {
+    const weir_run_options *options;
+    const char *kernel;
+} Progress;
+
+static void pass_progress(void *context, const char *launch, uint64_t cluster, uint64_t clusters) {
+    const Progress *progress = context;
+    progress->options->progress(progress->options->progress_context, progress->kernel, launch, cluster, clusters);
+}
+
+static void run_kernel(weir_outcome *outcome, const weir_run_options *options, Verdict *verdict) {
+    const char *name = verdict->kernel;
+    Progress progress = {options, name};
+    if (options->progress) {
+        outcome->options.progress = pass_progress;
+        outcome->options.context = &progress;
+    }
+    if (!outcome_attempt(outcome, check_kernel, verdict)) {
+        outcome->arena.budget += last_words;
+        outcome_attempt(outcome, say_no_memory, verdict);
+        verdict->kind = VERDICT_INCOMPLETE; /* even if there was no memory to say it */
+    }
+    verdict->kernel = name;
+    verdict_close(verdict);
+    outcome->options.progress = NULL;
+}
+
+static void count_witnesses(weir_outcome *outcome, void *context) {
+    (void)context;
+    outcome->witness_files = ARENA_ARRAY(&outcome->arena, const char *, weir_finding_count(outcome) + 1);
+}
+
+weir_outcome *weir_run(weir_module *module, const weir_run_options *options) {
+    static const weir_run_options usual;
+    options = options ? options : &usual;
+    weir_outcome *outcome = calloc(1, sizeof *outcome);
+    if (!outcome)
+        return NULL;
+    outcome->module = module;
+    outcome->problem = "";
+    arena_init(&outcome->arena, outcome_budget);
+    if (!outcome_attempt(outcome, prepare, (void *)options)) {
+        outcome->problem = "there is not enough memory";
+        outcome->kernel_count = 0;
+    }
+    for (size_t i = 0; i < outcome->kernel_count; i++) {
+        run_kernel(outcome, options, &outcome->verdicts[i]);
+        outcome->kind = verdict_worse(outcome->kind, outcome->verdicts[i].kind);
+    }
+    if (*outcome->problem || outcome->diagnostics.errors) {
+        outcome->kind = VERDICT_ERROR;
+        outcome->kernel_count = 0;
+    }
+    if (!outcome_attempt(outcome, count_witnesses, NULL)) {
+        weir_outcome_free(outcome);
+        return NULL;
+    }
+    return outcome;
+}
+
+void weir_outcome_free(weir_outcome *outcome) {
+    if (!outcome)
+        return;
+    arena_free(&outcome->arena);
+    diagnostics_free(&outcome->diagnostics);
+    source_free(outcome->source);
+    free(outcome);
+}

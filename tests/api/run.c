@@ -1,0 +1,272 @@
+/* Running kernels through the public header: what an outcome says, a witness that runs again, and what is said of
+ * options that make no sense. Exit status 0 if all is as it should be, else 1 and what is not. */
+#include <weir/weir.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int failures;
+
+#define CHECK(condition)                                                            \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            failures++;                                                             \
+        }                                                                           \
+    } while (0)
+
+typedef struct Buffer {
+    char data[1 << 16];
+    size_t size;
+} Buffer;
+
+static int append(void *to, const char *data, size_t size) {
+    Buffer *buffer = to;
+    if (sizeof buffer->data - buffer->size <= size)
+        return 1;
+    memcpy(buffer->data + buffer->size, data, size);
+    buffer->size += size;
+    buffer->data[buffer->size] = 0;
+    return 0;
+}
+
+static int refuse(void *to, const char *data, size_t size) {
+    (void)to, (void)data, (void)size;
+    return 1;
+}
+
+/* ---- Kernels ----------------------------------------------------------------------------------- */
+
+#define LAYOUTS                                                                            \
+    "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n" \
+    "#smem = #ttg.shared_memory\n"                                                         \
+    "!barrier = !ttg.memdesc<1xi64, #shared, #smem, mutable>\n"
+
+/* One that ends for every n, and one that waits for an arrival that never comes, if n is not 0. */
+static const char two_kernels[] =
+    LAYOUTS "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32} {\n"
+            "  tt.func public @ends(%n: i32) {\n"
+            "    %c0 = arith.constant 0 : i32\n"
+            "    %c1 = arith.constant 1 : i32\n"
+            "    %bar = ttg.local_alloc : () -> !barrier\n"
+            "    ttng.init_barrier %bar, 1 : !barrier\n"
+            "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
+            "      %phase = arith.andi %i, %c1 : i32\n"
+            "      ttng.arrive_barrier %bar, 1 : !barrier\n"
+            "      ttng.wait_barrier %bar, %phase : !barrier\n"
+            "    }\n"
+            "    tt.return\n"
+            "  }\n"
+            "  tt.func public @hangs(%n: i32) {\n"
+            "    %c0 = arith.constant 0 : i32\n"
+            "    %c1 = arith.constant 1 : i32\n"
+            "    %bar = ttg.local_alloc : () -> !barrier\n"
+            "    ttng.init_barrier %bar, 1 : !barrier\n"
+            "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
+            "      ttng.wait_barrier %bar, %c0 : !barrier\n"
+            "    }\n"
+            "    tt.return\n"
+            "  }\n"
+            "}\n";
+
+typedef struct Input {
+    weir_file *file;
+    weir_module *module;
+} Input;
+
+static Input open_text(weir_context *weir, const char *text) {
+    Input input = {weir_open_buffer(weir, "two.ttgir", text, strlen(text)), NULL};
+    input.module = input.file ? weir_parse(input.file, 0, 0) : NULL;
+    if (!input.module)
+        abort();
+    return input;
+}
+
+static void close_input(Input *input) {
+    weir_module_free(input->module);
+    weir_close(input->file);
+}
+
+/* ---- Outcomes ---------------------------------------------------------------------------------- */
+
+static void run_all_kernels(weir_context *weir) {
+    Input input = open_text(weir, two_kernels);
+    CHECK(weir_kernel_count(input.module) == 2);
+    weir_outcome *outcome = weir_run(input.module, NULL);
+    CHECK(outcome);
+    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_FINDINGS);
+    CHECK(weir_outcome_kernels(outcome) == 2);
+    CHECK(weir_outcome_count(outcome, WEIR_VERDICT_CLEAN) == 1);
+    CHECK(weir_outcome_count(outcome, WEIR_VERDICT_FINDINGS) == 1);
+    CHECK(weir_finding_count(outcome) == 1);
+    weir_finding finding = weir_finding_at(outcome, 0);
+    CHECK(strcmp(finding.kernel, "hangs") == 0);
+    CHECK(strcmp(finding.rule, "deadlock.no-producer") == 0);
+    CHECK(finding.severity == WEIR_ERROR);
+    CHECK(finding.ir_line == 23);
+    CHECK(strncmp(finding.witness, "weir trail 1\nkernel hangs\n", 26) == 0);
+    CHECK(*finding.message && *finding.why && *finding.fix && !*finding.file);
+    CHECK(!*weir_finding_at(outcome, 1).rule);
+
+    static Buffer text;
+    text.size = 0;
+    CHECK(weir_outcome_text(outcome, 0, append, &text) == 0);
+    CHECK(strstr(text.data, "two.ttgir: @ends: clean: "));
+    CHECK(strstr(text.data, "two.ttgir:23:7: error: "));
+    CHECK(strstr(text.data, "witness: --witness DIR"));
+    weir_finding_keep_witness(outcome, 0, "here.trail");
+    text.size = 0;
+    CHECK(weir_outcome_text(outcome, WEIR_LAUNCHES, append, &text) == 0);
+    CHECK(strstr(text.data, "witness: here.trail"));
+    CHECK(strstr(text.data, "launch, chosen: grid 1x1x1, n = 0"));
+    CHECK(weir_outcome_text(outcome, 0, refuse, NULL) == -1);
+
+    text.size = 0;
+    CHECK(weir_steps(outcome, append, &text) == 0);
+    CHECK(strncmp(text.data, "@hangs, grid 1x1x1, n = ", 24) == 0);
+    CHECK(strstr(text.data, "waits for ever for %bar[0], parity 0\n"));
+    text.size = 0;
+    CHECK(weir_trace(outcome, append, &text) == 0);
+    CHECK(strstr(text.data, "\"cat\": \"blocked\""));
+    CHECK(weir_trace(outcome, refuse, NULL) == -1);
+    weir_outcome_free(outcome);
+    weir_outcome_free(NULL);
+    close_input(&input);
+}
+
+static void run_one_kernel(weir_context *weir) {
+    Input input = open_text(weir, two_kernels);
+    const char *const none[] = {"n=0"};
+    weir_run_options options = {.kernel = "hangs", .arguments = none, .argument_count = 1};
+    weir_outcome *outcome = weir_run(input.module, &options);
+    CHECK(weir_outcome_kernels(outcome) == 1);
+    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_CLEAN);
+    static Buffer text;
+    text.size = 0;
+    CHECK(weir_steps(outcome, append, &text) == 0);
+    CHECK(strstr(text.data, "every agent has ended\n"));
+    weir_outcome_free(outcome);
+
+    options.budget = 10;
+    const char *const many[] = {"n=1000"};
+    options.kernel = "ends";
+    options.arguments = many;
+    outcome = weir_run(input.module, &options);
+    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_INCOMPLETE);
+    weir_outcome_free(outcome);
+    close_input(&input);
+}
+
+/* ---- Witnesses --------------------------------------------------------------------------------- */
+
+static void replay_a_witness(weir_context *weir) {
+    Input input = open_text(weir, two_kernels);
+    weir_outcome *outcome = weir_run(input.module, NULL);
+    char path[] = "/tmp/weir-run-XXXXXX";
+    int descriptor = mkstemp(path);
+    FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
+    CHECK(out && weir_finding_count(outcome) == 1);
+    if (!out)
+        return;
+    fputs(weir_finding_at(outcome, 0).witness, out);
+    fclose(out);
+    weir_outcome_free(outcome);
+
+    weir_run_options options = {.replay = path};
+    outcome = weir_run(input.module, &options);
+    CHECK(weir_outcome_kernels(outcome) == 1);
+    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_FINDINGS);
+    CHECK(strcmp(weir_finding_at(outcome, 0).rule, "deadlock.no-producer") == 0);
+    weir_outcome_free(outcome);
+    remove(path);
+    close_input(&input);
+}
+
+/* ---- What makes no sense ----------------------------------------------------------------------- */
+
+static void explain_errors(weir_context *weir) {
+    static const char *const unknown[] = {"m=1"}, *const nothing[] = {"n"};
+    static const struct {
+        weir_run_options options;
+        const char *said;
+    } cases[] = {
+        {{.schedule = "wild"}, "two.ttgir: error: there is no schedule 'wild'; "},
+        {{.mma_order = "wild"},
+         "two.ttgir: error: tensor-core work is ordered by 'issue' or by 'waits', not by 'wild'"},
+        {{.kernel = "wild"}, "two.ttgir: error: there is no kernel 'wild'; there is @ends, @hangs\n"},
+        {{.grid = "wild"}, "two.ttgir: error: 'wild': a grid is "},
+        {{.arguments = unknown, .argument_count = 1},
+         "two.ttgir: error: there is no argument 'm'; @ends, @hangs has n"},
+        {{.arguments = nothing, .argument_count = 1}, "two.ttgir: error: 'n': an argument is given as NAME=VALUE\n"},
+        {{.launch = "/nonexistent/k.json"}, "two.ttgir: error: /nonexistent/k.json cannot be read: No such file"},
+        {{.replay = "/nonexistent/k.trail"}, "two.ttgir: error: /nonexistent/k.trail cannot be read: No such file"},
+    };
+    static Buffer text;
+    Input input = open_text(weir, two_kernels);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        weir_outcome *outcome = weir_run(input.module, &cases[i].options);
+        CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR);
+        CHECK(weir_outcome_kernels(outcome) == 0);
+        text.size = 0;
+        CHECK(weir_outcome_errors(outcome, 0, append, &text) == 0);
+        if (strncmp(text.data, cases[i].said, strlen(cases[i].said)) != 0) {
+            fprintf(stderr, "said: %sexpected: %s\n", text.data, cases[i].said);
+            failures++;
+        }
+        CHECK(weir_steps(outcome, append, &text) == -1);
+        weir_outcome_free(outcome);
+    }
+    close_input(&input);
+
+    input = open_text(weir, "tt.func private @declared()\n");
+    weir_outcome *outcome = weir_run(input.module, NULL);
+    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR);
+    text.size = 0;
+    CHECK(weir_outcome_errors(outcome, 0, append, &text) == 0);
+    CHECK(strcmp(text.data, "two.ttgir: error: there is no kernel in it: no tt.func with a body\n") == 0);
+    weir_outcome_free(outcome);
+    close_input(&input);
+
+    input = open_text(weir, "tt.func @broken() {\n  \"use\"(%x) : (i32) -> ()\n  tt.return\n}\n");
+    outcome = weir_run(input.module, NULL);
+    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR);
+    text.size = 0;
+    CHECK(weir_outcome_errors(outcome, 0, append, &text) == 0);
+    CHECK(strncmp(text.data, "two.ttgir:2:9: error: '%x' is not defined\n", 42) == 0);
+
+    text.size = 0;
+    weir_json *json = weir_json_begin(append, &text);
+    CHECK(json);
+    weir_json_add(json, outcome);
+    weir_json_error(json, "gone.ttgir", "it is gone");
+    CHECK(weir_json_end(json) == 0);
+    CHECK(strstr(text.data, "{\"reason\": \"two.ttgir:2:9: '%x' is not defined\""));
+    CHECK(strstr(text.data, "{\"reason\": \"it is gone\""));
+    CHECK(strstr(text.data, "\"verdict\": \"error\"}\n"));
+    weir_outcome_free(outcome);
+    close_input(&input);
+}
+
+static void know_verdicts(void) {
+    CHECK(strcmp(weir_verdict_name(WEIR_VERDICT_INCOMPLETE), "incomplete") == 0);
+    CHECK(weir_verdict_status(WEIR_VERDICT_CLEAN) == 0);
+    CHECK(weir_verdict_status(WEIR_VERDICT_FINDINGS) == 1);
+    CHECK(weir_verdict_status(WEIR_VERDICT_ERROR) == 2);
+    CHECK(weir_verdict_status(WEIR_VERDICT_INCOMPLETE) == 3);
+    CHECK(weir_verdict_worse(WEIR_VERDICT_INCOMPLETE, WEIR_VERDICT_FINDINGS) == WEIR_VERDICT_FINDINGS);
+    CHECK(weir_verdict_worse(WEIR_VERDICT_ERROR, WEIR_VERDICT_FINDINGS) == WEIR_VERDICT_ERROR);
+}
+
+int main(void) {
+    weir_context *weir = weir_create();
+    if (!weir)
+        return 1;
+    run_all_kernels(weir);
+    run_one_kernel(weir);
+    replay_a_witness(weir);
+    explain_errors(weir);
+    know_verdicts();
+    weir_destroy(weir);
+    return failures ? 1 : 0;
+}
