@@ -1,0 +1,514 @@
+/* What effects do: mbarriers, named and cluster barriers, and operations in flight. */
+#include "emulate/machine_internal.h"
+
+/* ---- Barriers ------------------------------------------------------------------------------------- */
+
+/* After a change of the barrier: its phase may be complete. */
+static void settle(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, const CompiledEffect *effect) {
+    Barrier *barrier = &machine->state->barriers[slot];
+    if (barrier->pending || barrier->bytes)
+        return;
+    barrier->phase ^= 1;
+    barrier->pending = barrier->count;
+    barrier->generation++;
+    machine_tell(machine, (Event){.kind = EVENT_FLIP, .agent = agent, .pc = pc, .effect = effect, .barrier = slot});
+}
+
+static RuleId misuse(const Barrier *barrier) {
+    return barrier->life == BARRIER_NEVER ? RULE_BARRIER_UNINITIALISED : RULE_BARRIER_INVALIDATED;
+}
+
+enum { MOST_TRANSACTION_BYTES = (1 << 20) - 1 };
+
+/* Takes arrivals and bytes to come (or delivered: negative) to the barrier. */
+static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
+                        int64_t arrivals, int64_t bytes, Event event) {
+    Barrier *barrier = &machine->state->barriers[slot];
+    const CompiledEffect *effect = &machine->program->effects[effect_index];
+    bool in_flight = event.flight != NULL;
+    /* What comes late to a barrier that is no more harms nobody, as long as its bytes are not something else by then.
+     */
+    if (in_flight && barrier->life == BARRIER_INVALID)
+        return STEP_DONE;
+    if (barrier->life != BARRIER_LIVE)
+        return machine_fault(machine, misuse(barrier), agent, pc, effect_index, slot, 0, in_flight);
+    if (arrivals > barrier->pending)
+        return machine_fault(machine, RULE_BARRIER_UNDERFLOW, agent, pc, effect_index, slot, arrivals, in_flight);
+    if (barrier->bytes + bytes > MOST_TRANSACTION_BYTES || barrier->bytes + bytes < -MOST_TRANSACTION_BYTES)
+        return machine_fault(machine, RULE_BARRIER_BYTES, agent, pc, effect_index, slot, barrier->bytes + bytes,
+                             in_flight);
+    barrier->pending -= (uint32_t)arrivals;
+    barrier->bytes += bytes;
+    event.agent = agent;
+    event.pc = pc;
+    event.effect = effect;
+    event.barrier = slot;
+    machine_tell(machine, event);
+    settle(machine, slot, agent, pc, effect);
+    return STEP_DONE;
+}
+
+/* ---- Flights -------------------------------------------------------------------------------------- */
+
+static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
+                      int64_t amount) {
+    State *state = machine->state;
+    if (state->flight_count == MOST_FLIGHTS)
+        return machine_stop(machine, pc, "more asynchronous operations are in flight than the emulator keeps (512)");
+    const Effect *what = &machine->program->effects[effect].effect;
+    Flight *flight = &state->flights[state->flight_count++];
+    *flight = (Flight){.sequence = ++state->next_sequence,
+                       .effect = effect,
+                       .pc = pc,
+                       .barrier = slot,
+                       .amount = amount,
+                       .agent = (uint16_t)agent,
+                       .kind = (uint8_t)kind,
+                       .helper = (uint8_t)what->helper,
+                       .ordered = what->done == DONE_COMMIT && !machine->out_of_order,
+                       .covers = what->done == DONE_COMMIT && kind == FLIGHT_ARRIVAL};
+    machine_tell(machine, (Event){.kind = EVENT_ISSUE,
+                                  .agent = agent,
+                                  .pc = pc,
+                                  .effect = &machine->program->effects[effect],
+                                  .flight = flight,
+                                  .barrier = slot,
+                                  .amount = amount});
+    return STEP_DONE;
+}
+
+bool machine_can_complete(const Machine *machine, uint32_t index) {
+    const Flight *flight = &machine->state->flights[index];
+    if (!flight->ordered && !flight->covers)
+        return true;
+    for (uint32_t i = 0; i < index; i++) {
+        const Flight *earlier = &machine->state->flights[i];
+        if (earlier->agent == flight->agent && earlier->helper == flight->helper &&
+            (flight->covers || earlier->ordered || earlier->covers))
+            return false;
+    }
+    return true;
+}
+
+StepResult machine_complete(Machine *machine, uint32_t index) {
+    State *state = machine->state;
+    Flight flight = state->flights[index];
+    memmove(&state->flights[index], &state->flights[index + 1], (state->flight_count - index - 1) * sizeof flight);
+    state->flight_count--;
+    machine->used++;
+    const CompiledEffect *effect = &machine->program->effects[flight.effect];
+    if (flight.kind == FLIGHT_WORK) {
+        machine_tell(
+            machine,
+            (Event){.kind = EVENT_FINISH, .agent = flight.agent, .pc = flight.pc, .effect = effect, .flight = &flight});
+        return STEP_DONE;
+    }
+    bool bytes = flight.kind == FLIGHT_BYTES;
+    if (bytes && effect->effect.helper == HELPER_CLC && effect->amount != NO_REGISTER) {
+        /* The answer: another program of the grid while there are some left for this cluster. */
+        Word view = machine_words(machine, flight.agent)[effect->amount];
+        Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
+        if (cell)
+            cell->word = word_integer(++state->launches <= 2 ? (int64_t)state->launches : -1);
+    }
+    return bring(machine, flight.barrier, flight.agent, flight.pc, flight.effect, bytes ? 0 : flight.amount,
+                 bytes ? -flight.amount : 0,
+                 (Event){.kind = bytes ? EVENT_DELIVER : EVENT_SIGNAL, .flight = &flight, .amount = flight.amount});
+}
+
+/* ---- Effects -------------------------------------------------------------------------------------- */
+
+bool effect_is_visible(const Effect *effect) {
+    switch (effect->verb) {
+    case EFFECT_INIT:
+    case EFFECT_INVALIDATE:
+    case EFFECT_EXPECT:
+    case EFFECT_WAIT:
+    case EFFECT_NAMED_ARRIVE:
+    case EFFECT_NAMED_SYNC:
+    case EFFECT_CLUSTER_ARRIVE:
+    case EFFECT_CLUSTER_WAIT:
+        return true;
+    case EFFECT_ARRIVE: /* asynchronous ones are seen when they are made */
+        return effect->done == DONE_NOW || (effect->done == DONE_COPIES && !effect->no_increment);
+    case EFFECT_COMPLETE:
+        return effect->done == DONE_NOW && effect->helper == HELPER_BASE;
+    default:
+        return false;
+    }
+}
+
+/* Threads of the agent's strand. */
+uint32_t machine_threads(const Machine *machine, uint32_t agent) {
+    return machine->program->strands[machine->state->agents[agent].strand].warps * 32;
+}
+
+/* Whether the effect happens: its predicate, and of barriers that a cluster shares that this is the CTA that owns it.
+ */
+bool effect_is_present(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t pc) {
+    const uint32_t predicates[] = {effect->predicate, effect->second_predicate};
+    for (unsigned i = 0; i < 2; i++) {
+        if (predicates[i] == NO_REGISTER)
+            continue;
+        Word word = machine_words(machine, agent)[predicates[i]];
+        if (word_is(word, WORD_INTEGER) ? !word.bits
+                                        : !machine_choose(machine, (uint64_t)word.bits, machine->program->ops[pc]))
+            return false;
+    }
+    EffectVerb verb = effect->effect.verb;
+    if (effect->shared_by_ctas && agent_cta(machine, agent) != 0 &&
+        (verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || verb == EFFECT_WAIT))
+        return false;
+    if (effect->pair && agent_cta(machine, agent) % 2)
+        return false;
+    return true;
+}
+
+/* The slot that the effect is on; false if it is not known. */
+static bool find_slot(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t which, uint32_t *slot) {
+    const Word *words = machine_words(machine, agent);
+    Word view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
+    if (!word_is(view, WORD_VIEW))
+        return false;
+    int64_t byte = view_byte(view);
+    if (effect->effect.side != SIDE_NONE) {
+        uint32_t ring = machine->storage_sizes[view.meta] / 16;
+        byte += 8 * (int64_t)(effect->effect.side == SIDE_EMPTY ? ring + which : which);
+    }
+    uint32_t cta = effect->shared_by_ctas ? 0 : view.cta;
+    *slot = machine_slot(machine, cta, view.meta, byte);
+    return *slot != UINT32_MAX;
+}
+
+/* Tokens and arefs: which slot of the ring; arefs that do not say it yet count their uses, per agent. */
+static bool ring_place(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t *which,
+                       int64_t *parity) {
+    const Word *words = machine_words(machine, agent);
+    *which = 0;
+    if (effect->effect.side == SIDE_NONE)
+        return true;
+    if (effect->slot != NO_REGISTER) {
+        if (!word_is(words[effect->slot], WORD_INTEGER))
+            return false;
+        *which = (uint32_t)words[effect->slot].bits;
+        return true;
+    }
+    if (effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW))
+        return false;
+    Word view = words[effect->on];
+    uint32_t ring = machine->storage_sizes[view.meta] / 16;
+    bool enters = effect->effect.verb == EFFECT_WAIT;
+    /* A producer waits for empty slots and fills them; a consumer the other way round. */
+    bool producer = enters == (effect->effect.side == SIDE_EMPTY);
+    Cell *uses = machine_cell(machine, identity_mix(view_key(view), agent * 2u + producer) | 1, true);
+    if (!uses || !ring)
+        return false;
+    int64_t count = uses->word.bits;
+    if (!enters)
+        count--; /* it leaves the slot that it entered */
+    *which = (uint32_t)((count < 0 ? 0 : count) % ring);
+    *parity = (count / ring & 1) ^ producer;
+    return true;
+}
+
+static void ring_entered(Machine *machine, uint32_t agent, const CompiledEffect *effect) {
+    if (effect->effect.side == SIDE_NONE || effect->slot != NO_REGISTER)
+        return;
+    Word view = machine_words(machine, agent)[effect->on];
+    Cell *uses =
+        machine_cell(machine, identity_mix(view_key(view), agent * 2u + (effect->effect.side == SIDE_EMPTY)) | 1, true);
+    if (uses)
+        uses->word.bits++;
+}
+
+static void arrive_at(Rendezvous *rendezvous, uint32_t arrivals, uint32_t expected) {
+    if (!rendezvous->arrived)
+        rendezvous->expected = expected;
+    rendezvous->arrived += arrivals;
+    if (rendezvous->arrived >= rendezvous->expected) {
+        rendezvous->generation++;
+        rendezvous->arrived = rendezvous->expected = 0;
+    }
+}
+
+/* Agents that take part in the hardware's cluster barrier: all whose warps are there. Those of a partition that has
+ * come to its end are, until the partitions are joined; they just never arrive. */
+uint32_t machine_live_agents(const Machine *machine) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < machine->agent_count; i++) {
+        uint8_t status = machine->state->agents[i].status;
+        count += status != AGENT_IDLE && (status != AGENT_ENDED || i % machine->program->agents_per_cta);
+    }
+    return count;
+}
+
+/* The hardware's barrier counts every thread of the cluster that has not ended; inside a partition, an arrive together
+ * with its wait is one between the same partitions of the CTAs. */
+static uint32_t cluster_barrier_of(const Machine *machine, uint32_t agent, uint32_t pc) {
+    const Instruction *instruction = &machine->program->code[pc];
+    const CompiledEffect *effects = &machine->program->effects[instruction->aux];
+    uint32_t strand = machine->program->strands[machine->state->agents[agent].strand].index;
+    bool both = instruction->a > 1 && effects[0].effect.verb == EFFECT_CLUSTER_ARRIVE &&
+                effects[instruction->a - 1].effect.verb == EFFECT_CLUSTER_WAIT;
+    return strand && both ? 1 + strand : 0;
+}
+
+static StepResult wait_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
+    Agent *agent = &machine->state->agents[index];
+    const Barrier *barrier = &machine->state->barriers[agent->barrier];
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
+    if (barrier->life != BARRIER_LIVE)
+        return machine_fault(machine, misuse(barrier), index, pc, effect_index, agent->barrier, 0, false);
+    machine_tell(machine, (Event){.kind = EVENT_WAIT,
+                                  .agent = index,
+                                  .pc = pc,
+                                  .effect = effect,
+                                  .barrier = agent->barrier,
+                                  .parity = agent->parity});
+    ring_entered(machine, index, effect);
+    agent->status = AGENT_READY;
+    agent->forced = 0;
+    return STEP_DONE;
+}
+
+/* Several slots of a ring at once: making and freeing tokens. */
+static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
+    const Effect *what = &effect->effect;
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
+    Word view = effect->on == NO_REGISTER ? word_unknown(0) : machine_words(machine, index)[effect->on];
+    if (!word_is(view, WORD_VIEW))
+        return machine_stop(machine, pc, "which barrier it means is not known");
+    uint32_t count = what->side == SIDE_NONE ? 1 : machine->storage_sizes[view.meta] / 16;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot;
+        if (!find_slot(machine, index, effect, i, &slot))
+            return machine_stop(machine, pc, "there are more barriers than the emulator has room for");
+        Barrier *barrier = &machine->state->barriers[slot];
+        if (what->verb == EFFECT_INIT) {
+            if (barrier->life == BARRIER_LIVE)
+                return machine_fault(machine, RULE_BARRIER_REINITIALISED, index, pc, effect_index, slot, 0, false);
+            *barrier = (Barrier){.count = (uint32_t)what->count,
+                                 .pending = (uint32_t)what->count,
+                                 .life = BARRIER_LIVE,
+                                 .generation = barrier->generation,
+                                 .born = barrier->generation};
+        } else {
+            if (barrier->life != BARRIER_LIVE)
+                return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);
+            for (uint32_t k = 0; k < machine->agent_count; k++)
+                if (machine->state->agents[k].status == AGENT_WAITS && machine->state->agents[k].barrier == slot &&
+                    k != index && machine->state->agents[k].parity == barrier->phase)
+                    return machine_fault(machine, RULE_BARRIER_INVALIDATED, index, pc, effect_index, slot, k + 1,
+                                         false);
+            barrier->life = BARRIER_INVALID;
+        }
+        machine_tell(machine, (Event){.kind = what->verb == EFFECT_INIT ? EVENT_INIT : EVENT_INVALIDATE,
+                                      .agent = index,
+                                      .pc = pc,
+                                      .effect = effect,
+                                      .barrier = slot,
+                                      .amount = what->count});
+    }
+    return STEP_DONE;
+}
+
+static StepResult named_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
+    Agent *agent = &machine->state->agents[index];
+    const Word *words = machine_words(machine, index);
+    Word id = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
+    Word threads = effect->amount == NO_REGISTER ? word_unknown(0) : words[effect->amount];
+    if (!word_is(id, WORD_INTEGER) || !word_is(threads, WORD_INTEGER))
+        return machine_stop(machine, pc, "which named barrier it means, or how many threads, is not known");
+    if (id.bits < 0 || id.bits >= NAMED_BARRIERS || threads.bits <= 0)
+        return machine_stop(machine, pc, "the hardware has named barriers 0 to 15, for one thread at least");
+    uint32_t at = agent_cta(machine, index) * NAMED_BARRIERS + (uint32_t)id.bits;
+    Rendezvous *named = &machine->state->named[at];
+    bool sync = effect->effect.verb == EFFECT_NAMED_SYNC;
+    uint32_t before = named->generation, all = named->arrived + machine_threads(machine, index);
+    uint32_t needed = named->arrived ? named->expected : (uint32_t)threads.bits;
+    machine_tell(machine, (Event){.kind = EVENT_NAMED_ARRIVE,
+                                  .agent = index,
+                                  .pc = pc,
+                                  .effect = effect,
+                                  .barrier = at,
+                                  .amount = threads.bits});
+    arrive_at(named, machine_threads(machine, index), (uint32_t)threads.bits);
+    if (named->generation != before)
+        machine_tell(machine, (Event){.kind = EVENT_NAMED_MEET,
+                                      .agent = index,
+                                      .pc = pc,
+                                      .effect = effect,
+                                      .barrier = at,
+                                      .amount = all - needed});
+    if (sync) {
+        agent->status = AGENT_NAMED;
+        agent->barrier = at;
+        agent->generation = before;
+    }
+    return STEP_DONE;
+}
+
+void machine_cluster_meets(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect, uint32_t at) {
+    machine->state->cluster[at].generation++;
+    machine->state->cluster[at].arrived = 0;
+    machine_tell(machine,
+                 (Event){.kind = EVENT_CLUSTER_MEET, .agent = index, .pc = pc, .effect = effect, .barrier = at});
+}
+
+static StepResult cluster_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
+    Agent *agent = &machine->state->agents[index];
+    uint32_t at = cluster_barrier_of(machine, index, pc);
+    Rendezvous *cluster = &machine->state->cluster[at];
+    if (effect->effect.verb == EFFECT_CLUSTER_ARRIVE) {
+        agent->generation = cluster->generation;
+        machine_tell(machine,
+                     (Event){.kind = EVENT_CLUSTER_ARRIVE, .agent = index, .pc = pc, .effect = effect, .barrier = at});
+        cluster->arrived++;
+        if (cluster->arrived >= (at ? machine->program->ctas : machine_live_agents(machine)))
+            machine_cluster_meets(machine, index, pc, effect, at);
+        return STEP_DONE;
+    }
+    agent->status = AGENT_CLUSTER;
+    agent->barrier = at;
+    return STEP_DONE;
+}
+
+/* A visible effect, with its predicate true. */
+StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
+    const Effect *what = &effect->effect;
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which;
+    int64_t parity = 0;
+    switch (what->verb) {
+    case EFFECT_WAIT:
+        return wait_step(machine, index, pc, effect);
+    case EFFECT_INIT:
+    case EFFECT_INVALIDATE:
+        return life_step(machine, index, pc, effect);
+    case EFFECT_NAMED_ARRIVE:
+    case EFFECT_NAMED_SYNC:
+        return named_step(machine, index, pc, effect);
+    case EFFECT_CLUSTER_ARRIVE:
+    case EFFECT_CLUSTER_WAIT:
+        return cluster_step(machine, index, pc, effect);
+    default:
+        break;
+    }
+    if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
+        return machine_stop(machine, pc, "which barrier it means is not known");
+    if (what->verb == EFFECT_EXPECT)
+        return bring(machine, slot, index, pc, effect_index, 1, what->count,
+                     (Event){.kind = EVENT_EXPECT, .amount = what->count});
+    if (what->verb == EFFECT_COMPLETE)
+        return bring(machine, slot, index, pc, effect_index, 0, -effect->bytes,
+                     (Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
+    int64_t arrivals = what->count * (what->per_thread ? machine_threads(machine, index) : 1);
+    if (what->done == DONE_COPIES) { /* announced now, made when the copies are done */
+        Barrier *barrier = &machine->state->barriers[slot];
+        if (barrier->life != BARRIER_LIVE)
+            return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);
+        barrier->pending += (uint32_t)arrivals;
+        return fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals);
+    }
+    return bring(machine, slot, index, pc, effect_index, arrivals, 0,
+                 (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
+}
+
+/* An effect that nobody sees at once. */
+StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
+    const Effect *what = &effect->effect;
+    const Word *words = machine_words(machine, index);
+    Agent *agent = &machine->state->agents[index];
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which;
+    int64_t parity = 0;
+    Event event = {.agent = index, .pc = pc, .effect = effect};
+    switch (what->verb) {
+    case EFFECT_READ:
+    case EFFECT_WRITE:
+    case EFFECT_UPDATE:
+        event.kind = EVENT_ACCESS;
+        event.view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
+        machine_tell(machine, event);
+        if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
+            return fly(machine, index, pc, effect_index, FLIGHT_WORK, 0, 0);
+        return STEP_DONE;
+    case EFFECT_ARRIVE:
+    case EFFECT_COMPLETE: {
+        if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
+            return machine_stop(machine, pc, "which barrier it means is not known");
+        bool bytes = what->verb == EFFECT_COMPLETE;
+        int64_t amount = bytes ? memory_bytes_delivered(machine, effect, words)
+                               : what->count * (what->per_thread ? machine_threads(machine, index) : 1);
+        if (bytes && amount < 0)
+            return machine_stop(machine, pc, "how many bytes it copies is not known");
+        StepResult result = fly(machine, index, pc, effect_index, bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL, slot, amount);
+        if (result == STEP_DONE && effect->pair && machine->program->ctas > 1) {
+            uint32_t peer = slot < machine->slots_per_cta * (agent_cta(machine, index) + 1)
+                                ? slot + machine->slots_per_cta
+                                : slot - machine->slots_per_cta;
+            return fly(machine, index, pc, effect_index, bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL, peer, amount);
+        }
+        return result;
+    }
+    case EFFECT_COMMIT:
+        agent->groups[what->group]++;
+        event.kind = EVENT_COMMIT;
+        machine_tell(machine, event);
+        return STEP_DONE;
+    case EFFECT_AWAIT:
+        if (agent->groups[what->group] > what->count)
+            agent->groups[what->group] = (uint32_t)what->count;
+        event.kind = EVENT_AWAIT;
+        event.amount = what->count;
+        machine_tell(machine, event);
+        return STEP_DONE;
+    case EFFECT_CTA_BARRIER:
+        event.kind = EVENT_CTA_BARRIER;
+        machine_tell(machine, event);
+        return STEP_DONE;
+    case EFFECT_FENCE_PROXY:
+    case EFFECT_FENCE_ORDER:
+        event.kind = EVENT_FENCE;
+        machine_tell(machine, event);
+        return STEP_DONE;
+    default:
+        return STEP_DONE;
+    }
+}
+
+/* The slot of an aref that the agent has entered, where the IR does not say. */
+int64_t machine_entered_slot(Machine *machine, uint32_t agent, Word aref) {
+    uint32_t ring = machine->storage_sizes[aref.meta] / 16;
+    for (uint32_t producer = 0; producer < 2 && ring; producer++) {
+        const Cell *uses = machine_cell(machine, identity_mix(view_key(aref), agent * 2u + producer) | 1, false);
+        if (uses && uses->word.bits > 0)
+            return (uses->word.bits - 1) % ring;
+    }
+    return 0;
+}
+
+/* The agent comes to a wait: what for is settled now. */
+StepResult effect_come_to_wait(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
+    Agent *agent = &machine->state->agents[index];
+    uint32_t which;
+    int64_t parity = 0;
+    if (!ring_place(machine, index, effect, &which, &parity) ||
+        !find_slot(machine, index, effect, which, &agent->barrier))
+        return machine_stop(machine, pc, "which barrier it waits for is not known");
+    if (effect->amount != NO_REGISTER) {
+        Word word = machine_words(machine, index)[effect->amount];
+        if (!word_is(word, WORD_INTEGER))
+            return machine_stop(machine, pc, "the parity that it waits for is not known");
+        parity = (word.bits & 1) ^ effect->effect.inverted;
+    }
+    agent->parity = (uint8_t)parity;
+    agent->status = AGENT_WAITS;
+    const Barrier *barrier = &machine->state->barriers[agent->barrier];
+    if (machine->observe && barrier->life == BARRIER_LIVE && barrier->phase == agent->parity)
+        machine_tell(machine, (Event){.kind = EVENT_BLOCK,
+                                      .agent = index,
+                                      .pc = pc,
+                                      .effect = effect,
+                                      .barrier = agent->barrier,
+                                      .parity = agent->parity});
+    return STEP_DONE;
+}

@@ -1,0 +1,175 @@
+/* The effects of an op, with their values in registers. */
+#include "emulate/program_internal.h"
+
+#include "model/root.h"
+
+/* ---- Effects -------------------------------------------------------------------------------------- */
+
+static bool touches_memory(EffectVerb verb) {
+    return verb == EFFECT_READ || verb == EFFECT_WRITE || verb == EFFECT_UPDATE;
+}
+
+/* Whether the emulator does anything about it: not views (they are values), not fences (they order accesses, not time).
+ */
+bool effect_runs(const Compiler *compiler, const Effect *effect) {
+    switch (effect->verb) {
+    case EFFECT_VIEW:
+    case EFFECT_ALLOCATE:
+    case EFFECT_FREE:
+    case EFFECT_ANYTHING:
+        return false;
+    case EFFECT_READ:
+    case EFFECT_WRITE:
+    case EFFECT_UPDATE:
+        return effect->space != SPACE_GLOBAL || (compiler->flags & COMPILE_GLOBAL);
+    default:
+        return true;
+    }
+}
+
+bool value_is_memdesc(Module *module, const Value *value) {
+    const Type *type = value && value->type ? type_resolve(module, value->type) : NULL;
+    return type && type_is(type, STR("ttg.memdesc"));
+}
+
+static bool is_token(Module *module, const Value *value) {
+    const Type *type = value && value->type ? type_resolve(module, value->type) : NULL;
+    return type && type->kind == TYPE_TENSOR;
+}
+
+/* Whether all CTAs of a cluster share one barrier of that type: its layout says that no bit of the CTA's rank moves it.
+ */
+static bool barrier_is_shared(Compiler *compiler, const Type *type) {
+    const Program *program = compiler->program;
+    type = type ? type_resolve(compiler->module, type) : NULL;
+    if (program->ctas < 2 || program->ranks_are_programs || !type || !type->param_count)
+        return false;
+    const Attr *encoding = NULL;
+    for (uint32_t i = 0; i < type->param_count && !encoding; i++)
+        if (type->params[i].size && type->params[i].data[0] == '#')
+            encoding = attr_find(compiler->module, type->params[i]);
+    encoding = encoding ? attr_resolve(compiler->module, encoding) : NULL;
+    Str body = encoding ? encoding->body : (Str){"", 0};
+    const char *at = body.size ? memmem(body.data, body.size, "CGALayout", strlen("CGALayout")) : NULL;
+    if (!at)
+        return false;
+    uint32_t bases = 0;
+    for (const char *end = body.data + body.size; at < end && program->ctas >> bases > 1; at++) {
+        if (*at >= '1' && *at <= '9')
+            return false;
+        bases += *at == ']';
+    }
+    return true;
+}
+
+/* Inline assembly on registers alone, without an instruction that touches memory or synchronises. */
+static bool is_harmless_assembly(const Op *op) {
+    static const char *const words[] = {"bar",        "fence", "membar", "cp.",  "tcgen05", "wgmma",    "mma",
+                                        "ld.",        "st.",   "atom",   "red.", "try_",    "griddep",  "nanosleep",
+                                        "setmaxnreg", "elect", "call",   "trap", "exit",    "tensormap"};
+    const Attr *text = op_is(op, OP_tt_elementwise_inline_asm) ? op_attr(op, "asm_string") : NULL;
+    for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
+        if (memmem(text->text.data, text->text.size, words[i], strlen(words[i])))
+            return false;
+    return text != NULL;
+}
+
+static uint64_t hash_text(Str text) {
+    uint64_t hash = 0;
+    for (size_t i = 0; i < text.size; i++)
+        hash = identity_mix(hash, (unsigned char)text.data[i]);
+    return hash;
+}
+
+/* Before stages and phases are assigned, arefs are written without them, or with zeros in their place: a put that waits
+ * for parity 0 on a fresh barrier is none that anybody means. */
+bool arefs_are_unassigned(const Op *root) {
+    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
+        uint32_t count = 0;
+        if (!op_is(op, OP_nvws_aref_put_enter))
+            continue;
+        Value **phase = op_operands_named(op, "phase", &count);
+        if (!count)
+            return true;
+        const Op *constant = count && phase[0]->is_result ? phase[0]->owner : NULL;
+        const Attr *value = op_is(constant, OP_arith_constant) ? op_attr(constant, "value") : NULL;
+        if (value && value->kind == ATTR_INTEGER && value->integer == 0)
+            return true;
+    }
+    return false;
+}
+
+/* How many arrivals a phase of an aref's side takes: one for each partition that leaves it, and each way of leaving. */
+static int64_t aref_arrivals(Compiler *compiler, const Op *aref, Side side) {
+    enum { MOST = 64 };
+    uint64_t ways[MOST];
+    unsigned count = 0;
+    const Op *root = compiler->program->function;
+    OpId leaves = side == SIDE_FULL ? OP_nvws_aref_put_exit : OP_nvws_aref_get_exit;
+    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
+        if (!op_is(op, leaves) || root_of(compiler->module, op->operands[0]) != aref || count == MOST)
+            continue;
+        const Attr *kinds = op_attr(op, "async_ops");
+        uint64_t way = identity_mix(partitions_of(op).mask, kinds ? hash_text(kinds->text) : 0);
+        unsigned i = 0;
+        while (i < count && ways[i] != way)
+            i++;
+        if (i == count)
+            ways[count++] = way;
+    }
+    return count ? count : 1;
+}
+
+void compile_effects(Compiler *compiler, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(compiler->module, op, effects);
+    Program *program = compiler->program;
+    uint32_t first = program->effect_count;
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i];
+        if (effect->verb == EFFECT_ANYTHING && is_harmless_assembly(op))
+            continue;
+        if (effect->verb == EFFECT_ANYTHING) {
+            bool matters = !op->operand_count;
+            for (uint32_t k = 0; k < op->operand_count; k++)
+                matters |= value_is_memdesc(compiler->module, op->operands[k]);
+            if (matters || op->region_count)
+                compile_cannot(compiler, op, op->row ? "what it does to memory is not known" : "the op is not known");
+            continue;
+        }
+        if (!effect_runs(compiler, effect))
+            continue;
+        CompiledEffect compiled = {.effect = *effect,
+                                   .on = value_register(compiler, effect->on),
+                                   .amount = value_register(compiler, effect->amount),
+                                   .through = value_register(compiler, effect->through),
+                                   .predicate = value_register(compiler, effect->predicate),
+                                   .second_predicate = value_register(compiler, effect->second_predicate),
+                                   .slot = value_register(compiler, effect->slot),
+                                   .descriptor = emit_operand_named(compiler, op, "desc"),
+                                   .type = effect->on ? effect->on->type : NULL,
+                                   .bytes = effect->count};
+        if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
+            compiled.slot = compiled.amount = NO_REGISTER;
+        compiled.pair = effect->pair && effect->helper == HELPER_TENSOR && program->ctas > 1;
+        compiled.coordinates = emit_operands_named(compiler, op, "coord", &compiled.coordinate_count);
+        if (effect->verb == EFFECT_COMPLETE && effect->amount && value_is_memdesc(compiler->module, effect->amount))
+            compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
+        if (effect->verb == EFFECT_INIT && op_is(op, OP_nvws_aref_create))
+            compiled.effect.count = aref_arrivals(compiler, op, effect->side);
+        if (value_is_memdesc(compiler->module, effect->on) && !touches_memory(effect->verb)) {
+            compiled.shared_by_ctas = barrier_is_shared(compiler, effect->on->type);
+            if (effect->verb == EFFECT_INIT && compiled.shared_by_ctas) {
+                const Type *type = type_resolve(compiler->module, effect->on->type);
+                compiled.effect.count *=
+                    program->ctas / (type->dims[type->dim_count - 1] ? type->dims[type->dim_count - 1] : 1);
+            }
+        }
+        *PUSH(compiler, program->effects, program->effect_count, program->effect_capacity) = compiled;
+    }
+    if (program->effect_count == first)
+        return;
+    Instruction *instruction = emit_code(compiler, CODE_EFFECTS, op);
+    instruction->aux = first;
+    instruction->a = program->effect_count - first;
+}

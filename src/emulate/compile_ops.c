@@ -1,0 +1,396 @@
+/* Ops: how their results come about, and which of them have effects. */
+#include "emulate/program_internal.h"
+
+/* ---- Pure ops ------------------------------------------------------------------------------------- */
+
+static void compile_constant(Compiler *compiler, uint32_t dst, Word word) {
+    Program *program = compiler->program;
+    *PUSH(compiler, program->constants, program->constant_count, program->constant_capacity) = word;
+    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) = dst;
+    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) =
+        program->constant_count - 1;
+}
+
+void compile_pure(Compiler *compiler, const Op *op) {
+    Program *program = compiler->program;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (!is_wanted(compiler, &op->results[i]))
+            continue;
+        Evaluation how = evaluation_of(compiler->module, op, i);
+        uint32_t dst = value_register(compiler, &op->results[i]);
+        if (!op->operand_count) {
+            compile_constant(compiler, dst, evaluate(&how, NULL, 0, &compiler->module->arena));
+            continue;
+        }
+        *PUSH(compiler, program->evaluations, program->evaluation_count, program->evaluation_capacity) = how;
+        if (!how.tensor && op->operand_count <= 3) {
+            uint32_t a = value_register(compiler, op->operands[0]);
+            uint32_t b = op->operand_count > 1 ? value_register(compiler, op->operands[1]) : a;
+            uint32_t c = op->operand_count > 2 ? value_register(compiler, op->operands[2]) : a;
+            Instruction *instruction = emit_code(compiler, CODE_INTEGER, op);
+            instruction->evaluator = (uint8_t)how.code;
+            instruction->width = how.width;
+            instruction->operand_width = how.operand_width;
+            instruction->dst = dst;
+            instruction->a = a;
+            instruction->b = b;
+            instruction->c = c;
+            instruction->aux = program->evaluation_count - 1;
+            continue;
+        }
+        uint32_t list = emit_list(compiler, op->operands, op->operand_count);
+        Instruction *instruction = emit_code(compiler, CODE_EVALUATE, op);
+        instruction->dst = dst;
+        instruction->a = list;
+        instruction->b = op->operand_count;
+        instruction->aux = program->evaluation_count - 1;
+    }
+}
+
+static void compile_number(Compiler *compiler, const Op *op, uint32_t result, Code code, uint32_t aux, uint32_t a) {
+    if (result >= op->result_count || !is_wanted(compiler, &op->results[result]))
+        return;
+    uint32_t dst = value_register(compiler, &op->results[result]);
+    Instruction *instruction = emit_code(compiler, code, op);
+    instruction->dst = dst;
+    instruction->aux = aux;
+    instruction->a = a;
+}
+
+static uint32_t axis_of(const Op *op, const char *name) {
+    const Attr *axis = op_attr(op, name);
+    if (!axis)
+        return 0;
+    if (axis->kind == ATTR_INTEGER)
+        return axis->integer > 0 && axis->integer < 3 ? (uint32_t)axis->integer : 0;
+    return axis->text.size && axis->text.data[0] == 'y' ? 1 : axis->text.size && axis->text.data[0] == 'z' ? 2 : 0;
+}
+
+/* A value read from global memory. */
+static void compile_load(Compiler *compiler, const Op *op, AtomicKind atomic) {
+    if (!op->result_count || !is_wanted(compiler, &op->results[0]))
+        return;
+    Program *program = compiler->program;
+    const Type *type = type_resolve(compiler->module, op->results[0].type);
+    const Type *element = type && type->element && type->kind == TYPE_TENSOR ? type->element : type;
+    *PUSH(compiler, program->loads, program->load_count, program->load_capacity) =
+        (CompiledLoad){.op = op,
+                       .width = (uint16_t)type_bits(compiler->module, element),
+                       .integer = element && (element->kind == TYPE_INTEGER || type_is(element, STR("tt.ptr"))),
+                       .atomic = atomic,
+                       .type = type};
+    uint32_t count = 0, mask = NO_REGISTER, other = NO_REGISTER;
+    if (op_is(op, OP_tt_load)) {
+        Value **at = op_operands_at(op, 1, &count);
+        mask = count ? value_register(compiler, at[0]) : NO_REGISTER;
+        at = op_operands_at(op, 2, &count);
+        other = count ? value_register(compiler, at[0]) : NO_REGISTER;
+    } else if (op->operand_count > 2 && atomic == ATOMIC_CAS) {
+        mask = value_register(compiler, op->operands[2]);
+        other = value_register(compiler, op->operands[1]);
+    } else if (op->operand_count > 1) {
+        mask = value_register(compiler, op->operands[1]);
+    }
+    uint32_t pointer = op->operand_count ? value_register(compiler, op->operands[0]) : NO_REGISTER;
+    uint32_t dst = value_register(compiler, &op->results[0]);
+    Instruction *instruction = emit_code(compiler, CODE_LOAD, op);
+    instruction->dst = dst;
+    instruction->a = pointer;
+    instruction->b = mask;
+    instruction->c = other;
+    instruction->aux = program->load_count - 1;
+}
+
+static AtomicKind atomic_of(const Op *op) {
+    const Attr *kind = op_attr(op, "atomic_rmw_op");
+    if (!kind)
+        return ATOMIC_OTHER;
+    bool number = kind->kind == ATTR_INTEGER;
+    if (number ? kind->integer == 4 : str_is(kind->text, "add"))
+        return ATOMIC_ADD;
+    if (number ? kind->integer == 10 : str_is(kind->text, "exch"))
+        return ATOMIC_EXCHANGE;
+    return ATOMIC_OTHER;
+}
+
+static void compile_descriptor(Compiler *compiler, const Op *op) {
+    Program *program = compiler->program;
+    uint32_t rank, strides, boxes;
+    Maker maker = {.op = op, .pointer = NO_REGISTER};
+    if (op_is(op, OP_tt_make_tensor_descriptor)) {
+        maker.base = emit_operand_named(compiler, op, "base");
+        maker.shape = emit_operands_named(compiler, op, "shape", &rank);
+        maker.strides = emit_operands_named(compiler, op, "strides", &strides);
+    } else { /* the innermost dimension comes first */
+        maker.pointer = emit_operand_named(compiler, op, "desc_ptr");
+        maker.base = emit_operand_named(compiler, op, "global_address");
+        maker.shape = emit_operands_named(compiler, op, "global_dim", &rank);
+        maker.strides = emit_operands_named(compiler, op, "global_stride", &strides);
+        maker.box = emit_operands_named(compiler, op, "box_dim", &boxes);
+        maker.box_count = boxes;
+    }
+    maker.rank = rank;
+    *PUSH(compiler, program->makers, program->maker_count, program->maker_capacity) = maker;
+    uint32_t dst = op->result_count ? value_register(compiler, &op->results[0]) : NO_REGISTER;
+    if (dst == NO_REGISTER && maker.pointer == NO_REGISTER)
+        return;
+    Instruction *instruction = emit_code(compiler, CODE_DESCRIPTOR, op);
+    instruction->dst = dst;
+    instruction->aux = program->maker_count - 1;
+}
+
+/* ---- Ops ------------------------------------------------------------------------------------------ */
+
+/* Ops say which task or partition runs them; there are no regions yet. */
+bool partition_is_task(PartitionForm form) {
+    return form == PARTITION_TASKS || form == PARTITION_SCHEDULED;
+}
+
+/* In IR whose ops carry task ids, whether this strand runs the op's effects. */
+static bool is_mine(const Compiler *compiler, const Op *op) {
+    if (compiler->task < 0)
+        return true;
+    Partitions partitions = partitions_of(op);
+    if (!partitions.mask)
+        return compiler->task == 0;
+    return partitions.mask >> compiler->task & 1;
+}
+
+static void compile_view(Compiler *compiler, const Op *op, const Effect *effect) {
+    Program *program = compiler->program;
+    uint32_t dst = value_register(compiler, effect->on);
+    if (dst == NO_REGISTER)
+        return;
+    if (op_is(op, OP_nvws_aref_create)) { /* what is allocated are its barriers; the buffers are kept beside them */
+        for (uint32_t i = 0; i < op->operand_count; i++) {
+            uint32_t buffer = value_register(compiler, op->operands[i]);
+            if (op->operands[i] != effect->amount || buffer == NO_REGISTER)
+                continue;
+            Instruction *keep = emit_code(compiler, CODE_KEEP_BUFFER, op);
+            keep->a = buffer;
+            keep->b = dst;
+            keep->aux = i;
+        }
+        return;
+    }
+    if (!value_is_memdesc(compiler->module, effect->on)) {
+        emit_move(compiler, op, dst, value_register(compiler, effect->amount));
+        return;
+    }
+    ViewStep step = view_step_of_result(compiler->module, op, effect->on->index);
+    bool of_aref = !value_is_memdesc(compiler->module, effect->amount);
+    if (step.problem && !of_aref) /* an aref that has no stage yet is indexed by the uses of each agent */
+        compile_cannot(compiler, op, step.problem);
+    *PUSH(compiler, program->views, program->view_count, program->view_capacity) = step;
+    uint32_t source = value_register(compiler, effect->amount), index = value_register(compiler, step.index),
+             rank = value_register(compiler, step.rank);
+    Instruction *instruction = emit_code(compiler, of_aref ? CODE_BUFFER : CODE_VIEW, op);
+    instruction->dst = dst;
+    instruction->a = source;
+    instruction->b = of_aref && compiler->unassigned ? NO_REGISTER : index;
+    instruction->c = of_aref ? effect->on->index : rank;
+    instruction->aux = program->view_count - 1;
+}
+
+static void compile_allocation(Compiler *compiler, const Op *op) {
+    const Allocation *allocation = allocation_find(&compiler->program->allocations, op);
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        const Type *type = op->results[i].type ? type_resolve(compiler->module, op->results[i].type) : NULL;
+        if (!is_wanted(compiler, &op->results[i]) || (type && type_is(type, STR("ttg.async.token"))))
+            continue;
+        if (!allocation) {
+            compile_cannot(compiler, op, "where it allocates is not known");
+            return;
+        }
+        uint32_t dst = value_register(compiler, &op->results[i]);
+        Instruction *instruction = emit_code(compiler, CODE_ALLOCATE, op);
+        instruction->dst = dst;
+        instruction->aux = (uint32_t)(allocation - compiler->program->allocations.items);
+    }
+}
+
+/* Views and allocations give values: true in *gives. Returns true if that was all there is to the op. */
+static bool compile_places(Compiler *compiler, const Op *op, bool *gives) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && *op->row->effects ? effects_of(compiler->module, op, effects) : 0;
+    bool only = count > 0;
+    for (unsigned i = 0; i < count; i++) {
+        bool place = effects[i].verb == EFFECT_VIEW || effects[i].verb == EFFECT_ALLOCATE;
+        if (effects[i].verb == EFFECT_VIEW)
+            compile_view(compiler, op, &effects[i]);
+        else if (effects[i].verb == EFFECT_ALLOCATE)
+            compile_allocation(compiler, op);
+        *gives |= place;
+        only &= place;
+    }
+    return only;
+}
+
+static void compile_clc(Compiler *compiler, const Op *op) {
+    switch (op->row->id) {
+    case OP_ttng_clc_load_result:
+        compile_number(compiler, op, 0, CODE_CLC, 0, value_register(compiler, op->operands[0]));
+        break;
+    case OP_ttng_clc_is_canceled:
+        compile_number(compiler, op, 0, CODE_CLC, 1, value_register(compiler, op->operands[0]));
+        break;
+    case OP_ttng_clc_get_program_id:
+        compile_number(compiler, op, 0, CODE_CLC, 2 + axis_of(op, "dim"), value_register(compiler, op->operands[0]));
+        break;
+    default: { /* clc_query_cancel: reads memory, and gives the program or -1 */
+        uint32_t answer = compiler->next_register++;
+        uint32_t source = value_register(compiler, op->operands[0]);
+        Instruction *read = emit_code(compiler, CODE_CLC, op);
+        read->dst = answer;
+        read->a = source;
+        for (uint32_t i = 0; i < op->result_count && i < 3; i++)
+            compile_number(compiler, op, i, CODE_CLC, 5 + i, answer);
+    }
+    }
+}
+
+static bool has_effect(Compiler *compiler, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    return effects_of(compiler->module, op, effects) > 0;
+}
+
+void compile_op(Compiler *compiler, const Op *op) {
+    bool gives = false;
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_scf_for:
+        compile_for(compiler, op);
+        return;
+    case OP_scf_while:
+        compile_while(compiler, op);
+        return;
+    case OP_scf_if:
+        compile_if(compiler, op);
+        return;
+    case OP_ttg_mask: { /* its region runs if the predicate holds */
+        uint32_t skip = emit_jump(compiler, op, CODE_BRANCH, value_register(compiler, op->operands[0]));
+        compile_yielding(compiler, op, &op->regions[0]);
+        emit_aim(compiler, skip, emit_here(compiler));
+        return;
+    }
+    case OP_scf_index_switch:
+        compile_index_switch(compiler, op);
+        return;
+    case OP_scf_execute_region:
+        compile_yielding(compiler, op, &op->regions[0]);
+        return;
+    case OP_tt_call:
+    case OP_func_call:
+        compile_call(compiler, op);
+        return;
+    case OP_tt_return:
+    case OP_func_return:
+        compile_return(compiler, op);
+        return;
+    case OP_ttg_warp_return:
+        emit_code(compiler, CODE_END, op);
+        return;
+    case OP_ttg_warp_specialize:
+        compile_specialize(compiler, op);
+        return;
+    case OP_nvws_warp_group:
+        compile_group(compiler, op);
+        return;
+    case OP_nvws_warp_group_return:
+        emit_code(compiler, CODE_END, op);
+        return;
+    case OP_tt_get_program_id:
+        compile_number(compiler, op, 0, CODE_PROGRAM_ID, axis_of(op, "axis"), NO_REGISTER);
+        return;
+    case OP_tt_get_num_programs:
+        compile_number(compiler, op, 0, CODE_PROGRAMS, axis_of(op, "axis"), NO_REGISTER);
+        return;
+    case OP_nvg_cluster_id:
+    case OP_nvgpu_cluster_id:
+        compile_number(compiler, op, 0, CODE_RANK, 0, NO_REGISTER);
+        return;
+    case OP_ttng_cluster_size_1d:
+        compile_number(compiler, op, 0, CODE_RANKS, 0, NO_REGISTER);
+        return;
+    case OP_ttng_clc_load_result:
+    case OP_ttng_clc_is_canceled:
+    case OP_ttng_clc_get_program_id:
+    case OP_ttng_clc_query_cancel:
+        compile_clc(compiler, op);
+        break;
+    case OP_llvm_intr_assume: {
+        uint32_t condition = op->operand_count ? value_register(compiler, op->operands[0]) : NO_REGISTER;
+        if (condition != NO_REGISTER)
+            emit_code(compiler, CODE_ASSUME, op)->a = condition;
+        return;
+    }
+    case OP_ttg_global_scratch_alloc:
+        compile_number(compiler, op, 0, CODE_SCRATCH, compiler->program->scratch_count++, NO_REGISTER);
+        return;
+    case OP_ttng_reinterpret_tensor_descriptor:
+        compile_number(compiler, op, 0, CODE_FROM_POINTER, 0, value_register(compiler, op->operands[0]));
+        return;
+    case OP_tt_make_tensor_descriptor:
+        compile_descriptor(compiler, op);
+        return;
+    case OP_ttng_tensormap_create:
+        compile_descriptor(compiler, op);
+        break;
+    case OP_tt_load:
+        compile_load(compiler, op, ATOMIC_NONE);
+        break;
+    case OP_tt_atomic_rmw:
+        compile_load(compiler, op, atomic_of(op));
+        break;
+    case OP_tt_atomic_cas:
+        compile_load(compiler, op, ATOMIC_CAS);
+        break;
+    case OP_ttg_local_load:
+        compile_number(compiler, op, 0, CODE_CELL, 0, value_register(compiler, op->operands[0]));
+        break;
+    default:
+        if (compile_places(compiler, op, &gives))
+            return;
+        if (op->region_count && op->row && !op_function(op) && !op_is(op, OP_tt_reduce) && !op_is(op, OP_tt_scan) &&
+            !op_is(op, OP_tt_map_elementwise) && has_effect(compiler, op))
+            compile_cannot(compiler, op, "its regions are not emulated");
+        if (!gives)
+            compile_pure(compiler, op);
+    }
+    if (!is_mine(compiler, op))
+        return;
+    compile_effects(compiler, op);
+    if (compiler->slice.reads_cells &&
+        (op_is(op, OP_ttg_local_store) || (op_is(op, OP_ttg_local_alloc) && op->operand_count))) {
+        uint32_t value = value_register(compiler, op->operands[0]);
+        uint32_t place = value_register(compiler, op->operand_count > 1 ? op->operands[1] : &op->results[0]);
+        if (value != NO_REGISTER && place != NO_REGISTER) {
+            Instruction *keep = emit_code(compiler, CODE_KEEP, op);
+            keep->a = value;
+            keep->b = place;
+        }
+    }
+}
+
+static bool holds_task(const Op *root) {
+    for (const Op *op = root; op; op = op_next_in_walk(op, root))
+        if (partition_is_task(partitions_of(op).form))
+            return true;
+    return false;
+}
+
+void compile_block(Compiler *compiler, const Block *block) {
+    bool splits = compiler->tasks && compiler->task == 0 && !compiler->call_depth && op_function(block->region->op);
+    const Op *first = NULL, *last = NULL;
+    for (const Op *op = splits ? block->first : NULL; op; op = op->next)
+        if (holds_task(op)) {
+            first = first ? first : op;
+            last = op;
+        }
+    for (const Op *op = block->first; op; op = op->next) {
+        if (op == first)
+            emit_code(compiler, CODE_FORK, op)->aux = 0;
+        compile_op(compiler, op);
+        if (op == last && !(op->row && (op->row->traits & TERMINATOR)))
+            emit_code(compiler, CODE_JOIN, op)->aux = 0;
+    }
+}

@@ -1,0 +1,196 @@
+/* Registers and instructions: how compiled code is written down. */
+#include "emulate/program_internal.h"
+
+void *program_grow(Compiler *compiler, const void *old, uint32_t *capacity, size_t size) {
+    uint32_t larger = *capacity ? *capacity * 2 : 32;
+    char *items = ARENA_ARRAY(&compiler->module->arena, char, larger *size);
+    if (*capacity)
+        memcpy(items, old, *capacity * size);
+    *capacity = larger;
+    return items;
+}
+
+static uint32_t line_of(Compiler *compiler, const Op *op) {
+    return source_place(compiler->module->source, op->offset).line;
+}
+
+static const char *name_of(Compiler *compiler, const Op *op) {
+    return arena_copy(&compiler->module->arena, op->name.data, op->name.size);
+}
+
+void compile_cannot(Compiler *compiler, const Op *op, const char *reason) {
+    verdict_incomplete(compiler->verdict, name_of(compiler, op), line_of(compiler, op), "%s", reason);
+}
+
+/* ---- Registers ------------------------------------------------------------------------------------ */
+
+Frame *frame_new(Compiler *compiler) {
+    Frame *frame = ARENA_NEW(&compiler->module->arena, Frame);
+    frame->capacity = 256;
+    frame->keys = ARENA_ARRAY(&compiler->module->arena, const Value *, frame->capacity);
+    frame->registers = ARENA_ARRAY(&compiler->module->arena, uint32_t, frame->capacity);
+    return frame;
+}
+
+uint32_t frame_place(const Frame *frame, const Value *value) {
+    uint32_t at = (uint32_t)(((uint64_t)(uintptr_t)value >> 4) * 0x9e3779b97f4a7c15u >> 32) & (frame->capacity - 1);
+    while (frame->keys[at] && frame->keys[at] != value)
+        at = (at + 1) & (frame->capacity - 1);
+    return at;
+}
+
+void frame_set(Compiler *compiler, Frame *frame, const Value *value, uint32_t reg) {
+    if (frame->count * 2 >= frame->capacity) {
+        Frame old = *frame;
+        frame->capacity *= 2;
+        frame->keys = ARENA_ARRAY(&compiler->module->arena, const Value *, frame->capacity);
+        frame->registers = ARENA_ARRAY(&compiler->module->arena, uint32_t, frame->capacity);
+        for (uint32_t i = 0; i < old.capacity; i++)
+            if (old.keys[i]) {
+                uint32_t at = frame_place(frame, old.keys[i]);
+                frame->keys[at] = old.keys[i];
+                frame->registers[at] = old.registers[i];
+            }
+    }
+    uint32_t at = frame_place(frame, value);
+    frame->count += frame->keys[at] == NULL;
+    frame->keys[at] = value;
+    frame->registers[at] = reg;
+}
+
+bool is_wanted(const Compiler *compiler, const Value *value) {
+    return slice_has(&compiler->slice, value);
+}
+
+/* The register of a value of the slice; NO_REGISTER for any other. */
+uint32_t value_register(Compiler *compiler, const Value *value) {
+    if (!value || !is_wanted(compiler, value))
+        return NO_REGISTER;
+    uint32_t at = frame_place(compiler->frame, value);
+    if (compiler->frame->keys[at])
+        return compiler->frame->registers[at];
+    uint32_t fresh = compiler->next_register++;
+    frame_set(compiler, compiler->frame, value, fresh);
+    return fresh;
+}
+
+/* ---- Instructions --------------------------------------------------------------------------------- */
+
+Instruction *emit_code(Compiler *compiler, Code code, const Op *op) {
+    Program *program = compiler->program;
+    if (program->code_count >= MOST_INSTRUCTIONS) {
+        if (!compiler->reported_size)
+            compile_cannot(compiler, op, "the kernel is too large to be emulated");
+        compiler->reported_size = true;
+        program->code_count = MOST_INSTRUCTIONS / 2; /* the program will not be run */
+    }
+    if (program->code_count == program->code_capacity) {
+        uint32_t capacity = program->code_capacity;
+        program->ops = program_grow(compiler, program->ops, &capacity, sizeof *program->ops);
+    }
+    Instruction *instruction = PUSH(compiler, program->code, program->code_count, program->code_capacity);
+    *instruction =
+        (Instruction){.code = (uint8_t)code, .dst = NO_REGISTER, .a = NO_REGISTER, .b = NO_REGISTER, .c = NO_REGISTER};
+    program->ops[program->code_count - 1] = op;
+    return instruction;
+}
+
+uint32_t emit_list_item(Compiler *compiler, uint32_t item) {
+    Program *program = compiler->program;
+    *PUSH(compiler, program->lists, program->list_count, program->list_capacity) = item;
+    return program->list_count - 1;
+}
+
+/* The registers of `count` values as a list. */
+uint32_t emit_list(Compiler *compiler, Value *const *values, uint32_t count) {
+    uint32_t first = compiler->program->list_count;
+    for (uint32_t i = 0; i < count; i++)
+        emit_list_item(compiler, value_register(compiler, values[i]));
+    return first;
+}
+
+void emit_move(Compiler *compiler, const Op *op, uint32_t to, uint32_t from) {
+    if (to == NO_REGISTER || from == NO_REGISTER || to == from)
+        return;
+    Instruction *instruction = emit_code(compiler, CODE_MOVE, op);
+    instruction->dst = to;
+    instruction->a = from;
+}
+
+/* Hands values over to block arguments, all at once: a source may be the old value of another target. */
+void emit_hand_over(Compiler *compiler, const Op *op, const uint32_t *to, const uint32_t *from, uint32_t count) {
+    bool crossed = false;
+    for (uint32_t i = 0; i < count && !crossed; i++)
+        for (uint32_t k = 0; k < i && !crossed; k++)
+            crossed = from[i] != NO_REGISTER && from[i] == to[k] && to[k] != from[k];
+    if (!crossed) {
+        for (uint32_t i = 0; i < count; i++)
+            emit_move(compiler, op, to[i], from[i]);
+        return;
+    }
+    uint32_t first = compiler->next_register;
+    compiler->next_register += count;
+    for (uint32_t i = 0; i < count; i++)
+        if (to[i] != NO_REGISTER)
+            emit_move(compiler, op, first + i, from[i]);
+    for (uint32_t i = 0; i < count; i++)
+        if (to[i] != NO_REGISTER && from[i] != NO_REGISTER)
+            emit_move(compiler, op, to[i], first + i);
+}
+
+/* The same for values, from operands on to results or arguments; `to` may be shorter. */
+void emit_hand_values(Compiler *compiler, const Op *op, Value *to, uint32_t to_count, Value *const *from,
+                      uint32_t from_count) {
+    uint32_t count = to_count < from_count ? to_count : from_count;
+    uint32_t *registers = ARENA_ARRAY(&compiler->module->arena, uint32_t, 2 * count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        registers[i] = value_register(compiler, &to[i]);
+        registers[count + i] = registers[i] == NO_REGISTER ? NO_REGISTER : value_register(compiler, from[i]);
+    }
+    emit_hand_over(compiler, op, registers, registers + count, count);
+}
+
+unsigned type_bits(Module *module, const Type *type) {
+    type = type ? type_resolve(module, type) : NULL;
+    if (!type)
+        return 64;
+    if (type->element && (type->kind == TYPE_TENSOR || type->kind == TYPE_VECTOR))
+        return type_bits(module, type->element);
+    return type->kind == TYPE_INTEGER || type->kind == TYPE_FLOAT ? type->width : 64;
+}
+
+uint32_t emit_here(const Compiler *compiler) {
+    return compiler->program->code_count;
+}
+
+/* Emits a jump to be aimed later; returns its address. */
+uint32_t emit_jump(Compiler *compiler, const Op *op, Code code, uint32_t condition) {
+    Instruction *instruction = emit_code(compiler, code, op);
+    instruction->a = condition;
+    return emit_here(compiler) - 1;
+}
+
+void emit_aim(Compiler *compiler, uint32_t jump, uint32_t target) {
+    compiler->program->code[jump].aux = target;
+}
+
+static int slot_named(const Op *op, const char *name) {
+    return op->row ? op_slot(op->row->operands, op->row->operand_count, str_of(name)) : -1;
+}
+
+Value **op_operands_named(const Op *op, const char *name, uint32_t *count) {
+    int slot = slot_named(op, name);
+    *count = 0;
+    return slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, count);
+}
+
+uint32_t emit_operand_named(Compiler *compiler, const Op *op, const char *name) {
+    uint32_t count;
+    Value **values = op_operands_named(op, name, &count);
+    return count == 1 ? value_register(compiler, values[0]) : NO_REGISTER;
+}
+
+uint32_t emit_operands_named(Compiler *compiler, const Op *op, const char *name, uint32_t *count) {
+    Value **values = op_operands_named(op, name, count);
+    return emit_list(compiler, values, *count);
+}

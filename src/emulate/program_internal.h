@@ -1,0 +1,119 @@
+/* What the files that compile a kernel share: the compiler's state, and how code is emitted. */
+#ifndef EMULATE_PROGRAM_INTERNAL_H
+#define EMULATE_PROGRAM_INTERNAL_H
+
+#include "emulate/program.h"
+#include "emulate/slice.h"
+#include "model/partition.h"
+
+/* The registers of one frame: a function's body, put in place at one call, or a partition's. */
+typedef struct Frame {
+    const Value **keys;
+    uint32_t *registers;
+    uint32_t capacity, count;
+} Frame;
+
+/* A jump whose target's address is not known yet. */
+typedef struct Patch {
+    const Block *to;
+    uint32_t at;
+} Patch;
+
+typedef struct Pending {
+    const Op *op; /* whose partitions are still to be compiled */
+    uint32_t fork;
+    Value **captured; /* by the regions of a warp group */
+    uint32_t captured_count;
+} Pending;
+
+typedef struct Compiler {
+    Module *module;
+    Program *program;
+    Verdict *verdict;
+    unsigned flags;
+    Slice slice;
+    Frame *frame;
+    uint32_t next_register, loop_depth, call_depth, strand;
+    uint32_t *constants; /* of the strand: pairs */
+    uint32_t constant_count, constant_capacity;
+    const Value *const *returned; /* where the results of the call in place go; NULL in a kernel */
+    uint32_t returns[64];         /* jumps to the end of the call in place */
+    uint32_t return_count;
+    int task; /* the ops of this task alone; -1: all */
+    uint64_t tasks;
+    Pending *pending;
+    uint32_t pending_count, pending_capacity;
+    bool reported_size;
+    bool unassigned; /* the stages and phases of arefs do not mean anything yet */
+} Compiler;
+
+enum { MOST_INSTRUCTIONS = 1 << 20, MOST_CALL_DEPTH = 32, MOST_PARTITIONS = 15 };
+
+/* Room for one more in an array of the program; what was there moves. */
+#define PUSH(compiler, array, count, capacity)                                                              \
+    (((count) == (capacity) ? (void)((array) = program_grow(compiler, array, &(capacity), sizeof *(array))) \
+                            : (void)0),                                                                     \
+     &(array)[(count)++])
+
+static inline bool op_is(const Op *op, OpId id) {
+    return op && op->row && op->row->id == id;
+}
+
+/* ---- emit.c ---- */
+void *program_grow(Compiler *compiler, const void *old, uint32_t *capacity, size_t size);
+/* Says that the verdict is incomplete because of this op. */
+void compile_cannot(Compiler *compiler, const Op *op, const char *reason);
+Frame *frame_new(Compiler *compiler);
+uint32_t frame_place(const Frame *frame, const Value *value);
+void frame_set(Compiler *compiler, Frame *frame, const Value *value, uint32_t reg);
+bool is_wanted(const Compiler *compiler, const Value *value);
+/* The register of a value of the slice; NO_REGISTER for any other. */
+uint32_t value_register(Compiler *compiler, const Value *value);
+Instruction *emit_code(Compiler *compiler, Code code, const Op *op);
+uint32_t emit_list_item(Compiler *compiler, uint32_t item);
+uint32_t emit_list(Compiler *compiler, Value *const *values, uint32_t count);
+void emit_move(Compiler *compiler, const Op *op, uint32_t to, uint32_t from);
+/* Hands values over to block arguments, all at once: a source may be the old value of another target. */
+void emit_hand_over(Compiler *compiler, const Op *op, const uint32_t *to, const uint32_t *from, uint32_t count);
+void emit_hand_values(Compiler *compiler, const Op *op, Value *to, uint32_t to_count, Value *const *from,
+                      uint32_t from_count);
+unsigned type_bits(Module *module, const Type *type);
+uint32_t emit_here(const Compiler *compiler);
+/* Emits a jump to be aimed later; returns its address. */
+uint32_t emit_jump(Compiler *compiler, const Op *op, Code code, uint32_t condition);
+void emit_aim(Compiler *compiler, uint32_t jump, uint32_t target);
+
+/* The operands of the row's entry of that name; as registers, one of them or all as a list. */
+Value **op_operands_named(const Op *op, const char *name, uint32_t *count);
+uint32_t emit_operand_named(Compiler *compiler, const Op *op, const char *name);
+uint32_t emit_operands_named(Compiler *compiler, const Op *op, const char *name, uint32_t *count);
+
+/* ---- compile_control.c ---- */
+void compile_block(Compiler *compiler, const Block *block);
+void compile_region(Compiler *compiler, const Region *region);
+/* A region that stands for a value: what it hands over at its end becomes the op's results. */
+void compile_yielding(Compiler *compiler, const Op *op, const Region *region);
+void compile_for(Compiler *compiler, const Op *op);
+void compile_while(Compiler *compiler, const Op *op);
+void compile_if(Compiler *compiler, const Op *op);
+void compile_index_switch(Compiler *compiler, const Op *op);
+void compile_call(Compiler *compiler, const Op *op);
+void compile_return(Compiler *compiler, const Op *op);
+void compile_specialize(Compiler *compiler, const Op *op);
+void compile_group(Compiler *compiler, const Op *op);
+
+/* ---- compile_effects.c ---- */
+/* Whether the emulator does anything about it. */
+bool effect_runs(const Compiler *compiler, const Effect *effect);
+void compile_effects(Compiler *compiler, const Op *op);
+bool value_is_memdesc(Module *module, const Value *value);
+/* Whether the stages and phases of arefs mean anything yet. */
+bool arefs_are_unassigned(const Op *root);
+/* Ops say which task or partition runs them; there are no regions yet. */
+bool partition_is_task(PartitionForm form);
+
+/* ---- compile_ops.c ---- */
+void compile_op(Compiler *compiler, const Op *op);
+void compile_pure(Compiler *compiler, const Op *op);
+
+#endif
