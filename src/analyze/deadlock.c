@@ -405,9 +405,8 @@ void deadlock_check(Module *module, const Op *function, const DeadlockOptions *o
     arena_init(&check->scratch, scratch_budget);
     check->scratch.exhausted = module->arena.exhausted = &out_of_memory;
     if (setjmp(out_of_memory) == 0) {
+        verdict->kernel = program_name(module, function);
         check->program = program_compile(module, function, 0, verdict);
-        if (check->program)
-            verdict->kernel = check->program->name;
         run_launches(check);
         module->arena.exhausted = outer;
     } else {
@@ -429,13 +428,13 @@ RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
     check->verdict = verdict;
     check->launch = rerun->launch;
     check->launch_text = describe(check, rerun->launch);
+    verdict->kernel = program_name(module, function);
     check->program = program_compile(module, function, 0, verdict);
     *machine = check->machine = check->program ? machine_create(&module->arena, check->program, &problem) : NULL;
     if (!check->machine) {
         verdict_incomplete(verdict, "", 0, "%s", problem ? problem : "there is nothing to run");
         return RUN_UNKNOWN;
     }
-    verdict->kernel = check->program->name;
     check->machine->budget = rerun->budget ? rerun->budget : usual_budget;
     check->machine->out_of_order = rerun->out_of_order;
     check->causes = causes_create(&module->arena, check->machine);

@@ -178,6 +178,37 @@ void compile_call(Compiler *compiler, const Op *op) {
     compiler->frame = caller;
 }
 
+/* A region that runs once for each tile, with arguments of its own: per tile j * tiles + tile, then the shared ones,
+ * then the tile. */
+void compile_subtiles(Compiler *compiler, const Op *op) {
+    const Attr *attr = op_attr(op, "numTiles");
+    int64_t tiles = attr && attr->kind == ATTR_INTEGER ? attr->integer : 0;
+    uint32_t per_tile, shared;
+    Value **first = op_operands_named(op, "perTileArgs", &per_tile),
+          **others = op_operands_named(op, "sharedArgs", &shared);
+    const Block *body = op->region_count ? op->regions[0].first : NULL;
+    if (!body || tiles < 1 || tiles > 256 || per_tile % tiles || body->arg_count != per_tile / tiles + shared + 1) {
+        compile_cannot(compiler, op, "its arguments do not match its tiles");
+        return;
+    }
+    Frame *outer = compiler->frame;
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        uint32_t *from = ARENA_ARRAY(&compiler->module->arena, uint32_t, body->arg_count);
+        for (uint32_t i = 0; i + 1 < body->arg_count; i++) {
+            const Value *value = i < per_tile / tiles ? first[i * tiles + tile] : others[i - per_tile / tiles];
+            from[i] = is_wanted(compiler, &body->args[i]) ? value_register(compiler, value) : NO_REGISTER;
+        }
+        compiler->frame = frame_new(compiler);
+        for (uint32_t i = 0; i + 1 < body->arg_count; i++)
+            emit_move(compiler, op, value_register(compiler, &body->args[i]), from[i]);
+        uint32_t number = value_register(compiler, &body->args[body->arg_count - 1]);
+        if (number != NO_REGISTER)
+            emit_constant(compiler, number, word_integer(tile));
+        compile_block(compiler, body);
+        compiler->frame = outer;
+    }
+}
+
 void compile_return(Compiler *compiler, const Op *op) {
     if (!compiler->returned) {
         emit_code(compiler, CODE_END, op);

@@ -3,14 +3,6 @@
 
 /* ---- Pure ops ------------------------------------------------------------------------------------- */
 
-static void compile_constant(Compiler *compiler, uint32_t dst, Word word) {
-    Program *program = compiler->program;
-    *PUSH(compiler, program->constants, program->constant_count, program->constant_capacity) = word;
-    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) = dst;
-    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) =
-        program->constant_count - 1;
-}
-
 void compile_pure(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
     for (uint32_t i = 0; i < op->result_count; i++) {
@@ -19,7 +11,7 @@ void compile_pure(Compiler *compiler, const Op *op) {
         Evaluation how = evaluation_of(compiler->module, op, i);
         uint32_t dst = value_register(compiler, &op->results[i]);
         if (!op->operand_count) {
-            compile_constant(compiler, dst, evaluate(&how, NULL, 0, &compiler->module->arena));
+            emit_constant(compiler, dst, evaluate(&how, NULL, 0, &compiler->module->arena));
             continue;
         }
         *PUSH(compiler, program->evaluations, program->evaluation_count, program->evaluation_capacity) = how;
@@ -249,9 +241,16 @@ static void compile_clc(Compiler *compiler, const Op *op) {
     }
 }
 
-static bool has_effect(Compiler *compiler, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    return effects_of(compiler->module, op, effects) > 0;
+/* Whether something in the op's regions has an effect that would be missed. */
+static bool hides_effects(Compiler *compiler, const Op *root) {
+    for (const Op *op = op_next_in_walk(root, root); op; op = op_next_in_walk(op, root)) {
+        Effect effects[EFFECTS_MOST];
+        unsigned count = effects_of(compiler->module, op, effects);
+        for (unsigned i = 0; i < count; i++)
+            if (effects[i].verb == EFFECT_ANYTHING || effect_runs(compiler, &effects[i]))
+                return true;
+    }
+    return false;
 }
 
 void compile_op(Compiler *compiler, const Op *op) {
@@ -291,6 +290,9 @@ void compile_op(Compiler *compiler, const Op *op) {
         return;
     case OP_ttg_warp_specialize:
         compile_specialize(compiler, op);
+        return;
+    case OP_ttng_subtiled_region:
+        compile_subtiles(compiler, op);
         return;
     case OP_nvws_warp_group:
         compile_group(compiler, op);
@@ -350,8 +352,7 @@ void compile_op(Compiler *compiler, const Op *op) {
     default:
         if (compile_places(compiler, op, &gives))
             return;
-        if (op->region_count && op->row && !op_function(op) && !op_is(op, OP_tt_reduce) && !op_is(op, OP_tt_scan) &&
-            !op_is(op, OP_tt_map_elementwise) && has_effect(compiler, op))
+        if (op->region_count && !op_function(op) && hides_effects(compiler, op))
             compile_cannot(compiler, op, "its regions are not emulated");
         if (!gives)
             compile_pure(compiler, op);

@@ -194,3 +194,11 @@ uint32_t emit_operands_named(Compiler *compiler, const Op *op, const char *name,
     Value **values = op_operands_named(op, name, count);
     return emit_list(compiler, values, *count);
 }
+
+void emit_constant(Compiler *compiler, uint32_t dst, Word word) {
+    Program *program = compiler->program;
+    *PUSH(compiler, program->constants, program->constant_count, program->constant_capacity) = word;
+    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) = dst;
+    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) =
+        program->constant_count - 1;
+}

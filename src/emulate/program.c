@@ -312,6 +312,12 @@ static uint64_t tasks_of(const Compiler *compiler) {
     return synchronises && tasks & (tasks - 1) ? tasks : 0;
 }
 
+const char *program_name(Module *module, const Op *function) {
+    const Attr *symbol = op_attr(function, "sym_name");
+    Str name = symbol ? symbol_name(symbol) : STR("kernel");
+    return arena_copy(&module->arena, name.data, name.size);
+}
+
 static bool calls_others(const Op *function) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
         if (op_is(op, OP_tt_call) || op_is(op, OP_func_call))
@@ -344,9 +350,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
         compile_cannot(&compiler, function, "a cluster of more than 16 CTAs is not emulated");
         program->ctas = 1;
     }
-    const Attr *symbol = op_attr(function, "sym_name");
-    Str name = symbol ? symbol_name(symbol) : STR("kernel");
-    program->name = arena_copy(&module->arena, name.data, name.size);
+    program->name = program_name(module, function);
     program->allocations = allocations_of(module, calls_others(function) ? outermost(function) : function);
     find_parameters(&compiler);
     make_slice(&compiler);

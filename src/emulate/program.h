@@ -171,6 +171,8 @@ enum {
 /* Compiles the kernel `function` (a function op with a body). What it cannot do it reports to `verdict` as incomplete
  * and goes on. NULL if there is nothing to run. Memory: the module's arena. */
 Program *program_compile(Module *module, const Op *function, unsigned flags, Verdict *verdict);
+/* Its name, without the '@'. */
+const char *program_name(Module *module, const Op *function);
 /* The kernels of a module: functions with a body that no other calls. Returns how many; at most `most` are stored. */
 size_t program_kernels(Module *module, const Op **functions, size_t most);
 

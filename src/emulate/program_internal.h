@@ -83,6 +83,8 @@ uint32_t emit_here(const Compiler *compiler);
 uint32_t emit_jump(Compiler *compiler, const Op *op, Code code, uint32_t condition);
 void emit_aim(Compiler *compiler, uint32_t jump, uint32_t target);
 
+/* A register that holds the same all the time. */
+void emit_constant(Compiler *compiler, uint32_t dst, Word word);
 /* The operands of the row's entry of that name; as registers, one of them or all as a list. */
 Value **op_operands_named(const Op *op, const char *name, uint32_t *count);
 uint32_t emit_operand_named(Compiler *compiler, const Op *op, const char *name);
@@ -98,6 +100,7 @@ void compile_while(Compiler *compiler, const Op *op);
 void compile_if(Compiler *compiler, const Op *op);
 void compile_index_switch(Compiler *compiler, const Op *op);
 void compile_call(Compiler *compiler, const Op *op);
+void compile_subtiles(Compiler *compiler, const Op *op);
 void compile_return(Compiler *compiler, const Op *op);
 void compile_specialize(Compiler *compiler, const Op *op);
 void compile_group(Compiler *compiler, const Op *op);

@@ -200,6 +200,18 @@ static void from_argument(Slice *slice, const Value *value) {
         add_operand(slice, op->operand_count ? op : specialize, value->index);
         break;
     }
+    case OP_ttng_subtiled_region: {
+        const Attr *tiles = op_attr(op, "numTiles");
+        int64_t count = tiles && tiles->kind == ATTR_INTEGER && tiles->integer > 0 ? tiles->integer : 1;
+        uint32_t per_tile = 0;
+        (void)op_operands_at(op, 0, &per_tile);
+        if (value->index < per_tile / count)
+            for (int64_t i = 0; i < count; i++)
+                add_operand(slice, op, (uint32_t)(value->index * count + i));
+        else
+            add_operand(slice, op, (uint32_t)(per_tile + value->index - per_tile / count));
+        break;
+    }
     case OP_tt_func:
     case OP_func_func:
         for (const Item *item = slice->module->first; item; item = item->next)
