@@ -38,10 +38,11 @@ unit_tests := $(call programs,unit/*_test.c)
 api_tests := $(call programs,api/*.c)
 fuzz_targets := $(call programs,fuzz/*_fuzz.c)
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
+mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test reference asan tsan fuzz bench corpus docs format tidy install uninstall clean \
+.PHONY: FORCE all help demo test reference mutants asan tsan fuzz bench corpus docs format tidy install uninstall clean \
 	unit-tests api-tests fuzz-targets libfuzzer-targets
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -109,7 +110,10 @@ $(BUILD)/libfuzzer/%: tests/fuzz/%.c $(BUILD)/libweir.a
 $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(reference_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(BUILD)/tests/mutants/mutate: $(mutant_objects) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries)
+
+$(reference_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) -c -o $@ $<
 
@@ -133,6 +137,11 @@ reference: ## compare the emulator with the reference (tests/reference) on 100,0
 	@CC=$(CC) scripts/setup test
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/compare
 	@$(BUILD)/tests/reference/compare --count 100000
+
+mutants: ## put faults into the clean kernels of CORPUS=DIR and count those found; survivors in build/mutants.txt
+	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/mutants/mutate
+	@BUILD=$(BUILD) scripts/mutants "$(CORPUS)"
 
 asan: ## run the unit, golden and malformed tests under the address and undefined-behaviour sanitizers
 	@CC=$(CC) scripts/setup test
@@ -197,4 +206,4 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(reference_objects) $(BUILD)/tests/fuzz/driver.o $(BUILD)/tests/tokens)
+	$(libfuzzer_targets) $(reference_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o $(BUILD)/tests/tokens)

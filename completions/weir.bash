@@ -5,7 +5,7 @@ _weir() {
     local commands="run parse rules"
     local options_parse="--generic --effects --quiet --stats --list --module --strict --output --dump-ops --help --version"
     local options_run="--launch --no-launch --arg --grid --kernel --module --replay --schedule --seed --schedules --budget \
-        --mma-order --format --witness --steps --trace --verbose --quiet --output --help --version"
+        --mma-order --format --witness --steps --global --trace --verbose --quiet --output --help --version"
     local options_rules="--markdown --output --help --version"
     local command=${COMP_WORDS[1]} options
 

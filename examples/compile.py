@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Compiles the kernels of this folder with Triton and writes what the compiler made of each as NAME.ttgir.
 
-Needs Triton 3.6, and no GPU. Run it after a change to a kernel: python3 examples/compile.py
+Those in races/ are compiled twice, correct and broken, as NAME-ok.ttgir and NAME-broken.ttgir, each with the launch that
+shows it. Needs Triton 3.6, and no GPU. Run it after a change to a kernel: python3 examples/compile.py [NAME...]
 """
 
 import importlib
+import json
 import pathlib
 import sys
 
@@ -15,6 +17,7 @@ from triton.experimental.gluon._runtime import GluonASTSource
 from triton.experimental.gluon.language import NVMMASharedLayout, float16
 
 HERE = pathlib.Path(__file__).resolve().parent
+RACES = HERE / "races"
 
 
 def descriptor(rows, columns):
@@ -43,6 +46,12 @@ KERNELS = [
         constants=dict(SLOTS=4), aligned=["K"],
     ),
     dict(
+        name="attention_specialized", source=GluonASTSource, target=100, options=dict(num_warps=4),
+        signature={**{f"{x}_desc": laid_out_descriptor(128, 64) for x in "qkvo"},
+                   "heads": "i32", "context": "i32", "scale": "fp32"},
+        constants=dict(Q_SLOTS=2, KV_SLOTS=3), aligned=["heads", "context"],
+    ),
+    dict(
         name="softmax_rows", source=ASTSource, target=90, options=dict(num_warps=4),
         signature=dict(out="*fp32", src="*fp32", columns="i32", src_stride="i32", out_stride="i32"),
         constants=dict(BLOCK=1024), aligned=["out", "src", "src_stride", "out_stride"],
@@ -50,8 +59,7 @@ KERNELS = [
 ]
 
 
-def compiled(name, source, target, options, signature, constants, aligned):
-    kernel = getattr(importlib.import_module(name), name)
+def compiled(kernel, source, target, options, signature, constants, aligned):
     arguments = kernel.arg_names
     ast = source(
         fn=kernel,
@@ -61,12 +69,33 @@ def compiled(name, source, target, options, signature, constants, aligned):
     )
     text = triton.compile(ast, target=GPUTarget("cuda", target, 32), options=options).asm["ttgir"]
     # Locations name files by where they lay on the machine that compiled them; the bare name is enough here.
-    for folder in HERE, pathlib.Path(triton.__file__).parent.parent:
+    for folder in RACES, HERE, pathlib.Path(triton.__file__).parent.parent:
         text = text.replace(f'"{folder}/', '"')
     return text
 
 
+def compile_pair(kernel, target):
+    """Compiles the two variants of a kernel of races/, and writes their launches."""
+    tiles = importlib.import_module("tiles")
+    parameters = [a for a in kernel.arg_names if a != "BROKEN"]
+    launch = dict(kernel=kernel.__name__, grid=[1, 1, 1], args={a: tiles.LAUNCH[a] for a in parameters})
+    for variant, broken in ("ok", False), ("broken", True):
+        path = RACES / f"{kernel.__name__}-{variant}.ttgir"
+        path.write_text(compiled(
+            kernel, GluonASTSource, target, dict(num_warps=4), {a: tiles.SIGNATURE[a] for a in parameters},
+            dict(BROKEN=broken), [a for a in parameters if tiles.SIGNATURE[a].startswith("*")]))
+        if parameters:
+            path.with_suffix(".launch.json").write_text(json.dumps(launch, indent=2) + "\n")
+
+
 if __name__ == "__main__":
-    sys.path.insert(0, str(HERE))
-    for kernel in KERNELS:
-        (HERE / f"{kernel['name']}.ttgir").write_text(compiled(**kernel))
+    sys.path[:0] = [str(HERE), str(RACES)]
+    only = sys.argv[1:]
+    for row in KERNELS:
+        name = row.pop("name")
+        if not only or name in only:
+            kernel = getattr(importlib.import_module(name), name)
+            (HERE / f"{name}.ttgir").write_text(compiled(kernel, **row))
+    for kernel, target in importlib.import_module("tiles").pairs():
+        if not only or kernel.__name__ in only or kernel.__module__ in only:
+            compile_pair(kernel, target)

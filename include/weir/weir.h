@@ -179,10 +179,12 @@ typedef struct weir_run_options {
     const char *kernel;    /* the only one to run; NULL: every one of the module */
     const char *schedule;  /* "directed" (or NULL), "eager", "lazy", "round-robin", "random", "all" */
     const char *mma_order; /* how tensor-core work is ordered: "issue" (or NULL), or "waits": by waits alone */
+    const char *rules;     /* "race,deadlock.lapped": findings of other rules and families are left out; or NULL */
     const char *replay;    /* a trail file: that run, and nothing else; or NULL */
     uint64_t seed;         /* of the first random schedule */
-    uint64_t budget;       /* steps of one run, or states for "all"; 0: 20 million, 200,000 */
+    uint64_t budget;       /* steps of one run, or states for "all"; 0: 4 million, 200,000 */
     unsigned schedules;    /* how many random ones; 0: 8 */
+    int global;            /* nonzero: weir_steps tells of accesses to global memory, too, byte for byte */
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
     void *progress_context;
@@ -229,9 +231,20 @@ WEIR_API weir_finding weir_finding_at(const weir_outcome *outcome, size_t index)
 /* Says under which name the witness was written, for whoever reads the outcome below. The name is copied. */
 WEIR_API void weir_finding_keep_witness(weir_outcome *outcome, size_t index, const char *path);
 
+/* Something that could matter and was not looked at. */
+typedef struct weir_incomplete {
+    const char *kernel, *reason;
+    const char *op; /* "" and 0 if it is about no op */
+    uint32_t ir_line;
+} weir_incomplete;
+
+WEIR_API size_t weir_incomplete_count(const weir_outcome *outcome);
+WEIR_API weir_incomplete weir_incomplete_at(const weir_outcome *outcome, size_t index);
+
 enum {
     WEIR_COLOUR = 1,
-    WEIR_LAUNCHES = 2, /* list the launches that were run */
+    WEIR_LAUNCHES = 2,   /* list the launches that were run */
+    WEIR_SKIP_CLEAN = 4, /* say nothing of kernels that are clean */
 };
 
 /* For a person: what is wrong with the input or the options, where the verdict is an error; and the verdicts. Each
@@ -246,11 +259,18 @@ WEIR_API weir_json *weir_json_begin(weir_write *write, void *to);
 WEIR_API void weir_json_add(weir_json *json, const weir_outcome *outcome);
 WEIR_API void weir_json_error(weir_json *json, const char *file, const char *sentence);
 WEIR_API int weir_json_end(weir_json *json);
+/* A part of such an object, which another thread may make: things are added to it as to the whole, then it is joined,
+ * which frees it. */
+WEIR_API weir_json *weir_json_part(void);
+WEIR_API void weir_json_join(weir_json *json, weir_json *part);
 
 /* One run of the outcome, to be looked at: the one that shows its first finding; without findings, one of the launch
  * that was given, or of a chosen one. As lines for a person, or as a trace for ui.perfetto.dev. 0 or -1. */
 WEIR_API int weir_steps(weir_outcome *outcome, weir_write *write, void *to);
 WEIR_API int weir_trace(weir_outcome *outcome, weir_write *write, void *to);
+/* What the race engine knows after that step of it (UINT64_MAX: at the end), as tables (docs/running.md). -1, too, if
+ * it does not watch such runs: those in which copies do not complete at once, or of more than 16 agents. */
+WEIR_API int weir_state(weir_outcome *outcome, uint64_t step, weir_write *write, void *to);
 
 /* ---- The op table ---------------------------------------------------------------------------- */
 
@@ -274,6 +294,9 @@ typedef struct weir_rule {
 
 WEIR_API size_t weir_rule_count(void);
 WEIR_API weir_rule weir_rule_at(size_t index);
+/* The first name in a list such as "race,deadlock.lapped" that is neither a rule's nor a family's; no data if all are.
+ */
+WEIR_API weir_string weir_rules_unknown(const char *rules);
 
 #ifdef __cplusplus
 }

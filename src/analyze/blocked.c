@@ -2,6 +2,7 @@
  * parity) comes before what would still come (cycle) or not (no producer, exited). */
 #include "analyze/blocked.h"
 
+#include "analyze/place.h"
 #include "model/root.h"
 
 #include <stdlib.h>
@@ -38,58 +39,25 @@ typedef struct Inquiry {
 
 /* ---- Texts ---------------------------------------------------------------------------------------- */
 
-static const char *keep(Verdict *verdict, Text *text) {
-    const char *kept = arena_copy(verdict->arena, text->data ? text->data : "", text->size);
-    text_free(text);
-    return kept;
-}
-
 static const char *agent_text(const Inquiry *inquiry, uint32_t agent, Helper helper) {
     Text text = {0};
     agent_name(inquiry->machine, agent, helper, &text);
-    return keep(inquiry->verdict, &text);
+    return verdict_keep(inquiry->verdict, &text);
 }
 
 static const char *barrier_text(const Inquiry *inquiry, uint32_t barrier) {
     Text text = {0};
     barrier_name(inquiry->machine, barrier, &text);
-    return keep(inquiry->verdict, &text);
+    return verdict_keep(inquiry->verdict, &text);
 }
 
 static const char *plural(int64_t count) {
     return count == 1 ? "" : "s";
 }
 
-/* The place in the kernel's own source, through names, calls and fusions. */
-static void kernel_place(Module *module, const Attr *location, FindingPlace *place, Arena *arena) {
-    for (int depth = 0; location && depth < 64; depth++) {
-        location = attr_resolve(module, location);
-        if (!location || location->kind != ATTR_LOCATION)
-            return;
-        if (location->location == LOC_FILE) {
-            Str name = location->name;
-            if (name.size > 1 && name.data[0] == '"')
-                name = (Str){name.data + 1, name.size - 2};
-            place->file = arena_copy(arena, name.data, name.size);
-            place->line = location->line;
-            place->column = location->column;
-            return;
-        }
-        location = location->location == LOC_UNKNOWN ? NULL : location->inner;
-    }
-}
-
 static void set_place(Inquiry *inquiry, FindingPlace *place, const char *role, uint32_t agent, Helper helper,
                       uint32_t pc) {
-    Module *module = inquiry->machine->program->module;
-    const Op *op = inquiry->machine->program->ops[pc];
-    Place at = source_place(module->source, op->offset);
-    place->role = role;
-    place->agent = agent_text(inquiry, agent, helper);
-    place->op = arena_copy(inquiry->verdict->arena, op->name.data, op->name.size);
-    place->ir_line = at.line;
-    place->ir_column = at.column;
-    kernel_place(module, op->location, place, inquiry->verdict->arena);
+    place_set(inquiry->machine, place, role, agent_text(inquiry, agent, helper), pc, inquiry->verdict);
 }
 
 static uint32_t line_at(const Inquiry *inquiry, uint32_t pc) {

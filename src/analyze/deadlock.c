@@ -2,6 +2,8 @@
 #include "analyze/deadlock.h"
 
 #include "analyze/blocked.h"
+#include "analyze/place.h"
+#include "analyze/races.h"
 #include "analyze/trail.h"
 #include "emulate/causes.h"
 #include "emulate/choose.h"
@@ -17,6 +19,8 @@ typedef struct Check {
     const Program *program;
     Machine *machine;
     Causes *causes;
+    Races *races; /* NULL: not looked for */
+    uint32_t races_reported;
     Arena scratch; /* tensors of one run */
     const Launch *launch;
     const char *launch_text;
@@ -71,6 +75,10 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
     return kept;
 }
 
+static bool is_race(const Finding *finding) {
+    return finding->rule >= RULE_RACE_RAW && finding->rule <= RULE_RACE_INFLIGHT;
+}
+
 /* The same place again is the same fault, and is counted, not listed; so are bytes left over where something hangs for
  * them. */
 static void settle_finding(Check *check, Finding *finding) {
@@ -86,6 +94,8 @@ static void settle_finding(Check *check, Finding *finding) {
             verdict->finding_count--;
             return;
         }
+        if (is_race(other))
+            continue;
         if (minor ||
             (other->place_count && finding->place_count && other->places[0].ir_line == finding->places[0].ir_line)) {
             other->times++;
@@ -123,7 +133,8 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     finding->schedule = schedule;
     finding->times = 1;
     Text witness = {0};
-    again.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail};
+    again.schedule =
+        (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = schedule_is_immediate(&rerun->schedule)};
     trail_write(machine, &again, &trail, &witness);
     finding->witness = arena_copy(check->verdict->arena, witness.data ? witness.data : "", witness.size);
     text_free(&witness);
@@ -175,6 +186,61 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
         verdict_incomplete(check->verdict, "", 0, "a trail does not fit the kernel");
         return false;
     }
+}
+
+/* ---- Races ----------------------------------------------------------------------------------------- */
+
+/* Two observers of one run. */
+typedef struct Pair {
+    Observe *first, *second;
+    void *first_observer, *second_observer;
+} Pair;
+
+static void observe_both(void *observer, const Event *event) {
+    const Pair *pair = observer;
+    if (pair->first)
+        pair->first(pair->first_observer, event);
+    if (pair->second)
+        pair->second(pair->second_observer, event);
+}
+
+/* A run that the race engine watches, and someone else. */
+static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, void *observer) {
+    Pair pair = {observe, check->races ? races_observe : NULL, observer, check->races};
+    if (check->races)
+        races_start(check->races, rerun->cluster, rerun->world);
+    check->machine->observe = observe_both;
+    check->machine->observer = &pair;
+    RunEnd end = run(check, rerun);
+    check->machine->observe = NULL;
+    return end;
+}
+
+/* Findings for the races that the run just made has shown; all share its trail. */
+static void report_races(Check *check, const Rerun *rerun) {
+    uint32_t count, before = check->races_reported;
+    const Race *races = check->races ? races_found(check->races, &count) : NULL;
+    if (!races || count == before)
+        return;
+    Verdict *verdict = check->verdict;
+    for (uint32_t i = before; i < count; i++)
+        races_report(check->races, check->machine, i, verdict);
+    Trail trail = {.arena = &check->module->arena};
+    Rerun again = *rerun;
+    again.schedule.record = &trail;
+    (void)run(check, &again);
+    Text text = {0};
+    again.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = true};
+    trail_write(check->machine, &again, &trail, &text);
+    const char *witness = verdict_keep(verdict, &text);
+    for (uint32_t i = before; i < count; i++) {
+        Finding *finding = &verdict->findings[verdict->finding_count - (count - i)];
+        finding->witness = witness;
+        finding->launch = check->launch_text;
+        finding->schedule = races[i].by_order ? "where the tensor core's work is ordered by waits alone"
+                                              : "in every schedule: nothing orders the two";
+    }
+    check->races_reported = count;
 }
 
 /* ---- One cluster ---------------------------------------------------------------------------------- */
@@ -266,14 +332,19 @@ static bool try_all(Check *check, const Rerun *rerun, uint64_t states, bool must
 static bool directed(Check *check, const Rerun *rerun) {
     Machine *machine = check->machine;
     causes_start(check->causes);
-    machine->observe = causes_observe;
-    machine->observer = check->causes;
-    RunEnd end = run(check, rerun);
-    machine->observe = NULL;
-    if (!judge(check, rerun, end))
-        return false;
+    RunEnd end = run_for_races(check, rerun, causes_observe, check->causes);
     bool chosen = machine->choices || machine->loads_chosen;
     const Op *first = machine->first_choice;
+    bool goes_on = judge(check, rerun, end);
+    report_races(check, rerun);
+    if (!goes_on && check->races && (end == RUN_STUCK || end == RUN_FAULT)) { /* a fairer one may get further */
+        Rerun fair = *rerun;
+        fair.schedule = (Schedule){.kind = SCHEDULE_ROUND_ROBIN, .immediate = true};
+        (void)run_for_races(check, &fair, NULL, NULL);
+        report_races(check, &fair);
+    }
+    if (!goes_on)
+        return false;
     if (!try_risks(check, rerun))
         return false;
     if (rerun->cluster == 0 && rerun->world == 0 && !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}))
@@ -330,12 +401,47 @@ static bool run_cluster(Check *check, uint64_t cluster) {
 
 /* ---- Launches ------------------------------------------------------------------------------------- */
 
-static bool depends_on_program(const Program *program) {
+enum { ALL_AXES = 7 };
+
+/* The axes whose program ids tell clusters apart, as a mask: what is compiled reads them. */
+static unsigned axes_read(const Machine *machine) {
+    const Program *program = machine->program;
+    unsigned axes = 0;
     for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].code == CODE_PROGRAM_ID || program->code[i].code == CODE_LOAD ||
-            program->code[i].code == CODE_CLC)
-            return true;
-    return false;
+        if (program->code[i].code == CODE_PROGRAM_ID)
+            axes |= 1u << program->code[i].aux;
+        else if (program->code[i].code == CODE_LOAD || program->code[i].code == CODE_CLC)
+            return ALL_AXES;
+    bool rows_share_clusters = program->ranks_are_programs && machine->programs[0] % program->ctas;
+    return axes && rows_share_clusters ? ALL_AXES : axes;
+}
+
+static uint64_t clusters_along(const Machine *machine, int axis) {
+    uint64_t count = (uint64_t)machine->programs[axis];
+    return axis == 0 && machine->program->ranks_are_programs ? count / machine->program->ctas : count;
+}
+
+/* Clusters that differ in program ids that nothing reads do the same, and the first of them is enough. */
+static uint64_t different_clusters(const Machine *machine, unsigned axes) {
+    uint64_t count = 1;
+    for (int axis = 0; axis < 3; axis++)
+        count *= axes >> axis & 1 ? clusters_along(machine, axis) : 1;
+    return axes == ALL_AXES ? machine_clusters(machine) : count;
+}
+
+static uint64_t different_cluster(const Machine *machine, unsigned axes, uint64_t index) {
+    uint64_t cluster = 0, size = 1;
+    if (axes == ALL_AXES)
+        return index;
+    for (int axis = 0; axis < 3; axis++) {
+        uint64_t count = clusters_along(machine, axis);
+        if (axes >> axis & 1) {
+            cluster += index % count * size;
+            index /= count;
+        }
+        size *= count;
+    }
+    return cluster;
 }
 
 static const char *describe(Check *check, const Launch *launch) {
@@ -353,12 +459,13 @@ static void run_launch(Check *check, const Launch *launch) {
     check->directed = 0;
     machine_launch(machine, launch);
     uint64_t clusters = machine_clusters(machine), events = machine->events;
-    uint64_t run_count = depends_on_program(check->program) ? clusters : 1;
+    unsigned axes = axes_read(machine);
+    uint64_t run_count = different_clusters(machine, axes);
     size_t findings = check->verdict->finding_count, incomplete = check->verdict->incomplete_count;
-    for (uint64_t cluster = 0; cluster < run_count; cluster++) {
+    for (uint64_t i = 0; i < run_count; i++) {
         if (check->options->progress)
-            check->options->progress(check->options->context, check->launch_text, cluster, run_count);
-        if (!run_cluster(check, cluster))
+            check->options->progress(check->options->context, check->launch_text, i, run_count);
+        if (!run_cluster(check, different_cluster(machine, axes, i)))
             break;
     }
     bool silent = check->verdict->finding_count == findings && check->verdict->incomplete_count == incomplete;
@@ -371,6 +478,8 @@ static void run_launch(Check *check, const Launch *launch) {
                     .schedules = 1,
                     .events = machine->events - events};
 }
+
+static void run_all(Check *check);
 
 static void run_launches(Check *check) {
     const char *problem = NULL;
@@ -385,6 +494,18 @@ static void run_launches(Check *check) {
     check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
     check->machine->out_of_order = check->options->out_of_order;
     check->causes = causes_create(&check->module->arena, check->machine);
+    check->races = races_create(&check->module->arena, check->machine, check->options->out_of_order, &problem);
+    if (!check->races)
+        verdict_incomplete(check->verdict, "", 0, "%s", problem);
+    run_all(check);
+    const Op *op;
+    const char *unknown = check->races ? races_problem(check->races, &op) : NULL;
+    if (unknown)
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(op->name)),
+                           source_place(check->module->source, op->offset).line, "%s", unknown);
+}
+
+static void run_all(Check *check) {
     if (check->options->launch) {
         run_launch(check, check->options->launch);
         return;
@@ -416,6 +537,33 @@ void deadlock_check(Module *module, const Op *function, const DeadlockOptions *o
     arena_free(&check->scratch);
 }
 
+/* Hands events on to the race engine, and prints its tables before the first event of a later step than was asked for.
+ */
+typedef struct StateWatch {
+    Races *races;
+    const Machine *machine;
+    Text *to; /* NULL: printed already, or not asked for */
+    uint64_t wanted, last;
+    StepCount count;
+} StateWatch;
+
+static void print_state(StateWatch *watch) {
+    if (!watch->to)
+        return;
+    text_addf(watch->to, "after step %llu: ", (unsigned long long)watch->last);
+    races_print(watch->races, watch->machine, watch->to);
+    watch->to = NULL;
+}
+
+static void watch_state(void *observer, const Event *event) {
+    StateWatch *watch = observer;
+    uint64_t step = step_of(&watch->count, watch->machine, event);
+    if (step > watch->wanted)
+        print_state(watch);
+    watch->last = step;
+    races_observe(watch->races, event);
+}
+
 RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
                       void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
                       Machine **machine) {
@@ -429,7 +577,7 @@ RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
     check->launch = rerun->launch;
     check->launch_text = describe(check, rerun->launch);
     verdict->kernel = program_name(module, function);
-    check->program = program_compile(module, function, 0, verdict);
+    check->program = program_compile(module, function, rerun->global ? COMPILE_GLOBAL : 0, verdict);
     *machine = check->machine = check->program ? machine_create(&module->arena, check->program, &problem) : NULL;
     if (!check->machine) {
         verdict_incomplete(verdict, "", 0, "%s", problem ? problem : "there is nothing to run");
@@ -442,8 +590,27 @@ RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
     if (attach)
         attach(context, check->machine);
     check->machine->world = rerun->world;
+    check->races = schedule_is_immediate(&rerun->schedule)
+                       ? races_create(&module->arena, check->machine, rerun->out_of_order, &problem)
+                       : NULL;
+    StateWatch state = {
+        .races = check->races, .machine = check->machine, .to = rerun->state, .wanted = rerun->state_step};
+    Pair pair = {check->machine->observe, check->races ? watch_state : NULL, check->machine->observer, &state};
+    if (check->races)
+        races_start(check->races, rerun->cluster, rerun->world);
+    check->machine->observe = observe_both;
+    check->machine->observer = &pair;
     RunEnd end = schedule_run(check->machine, rerun->cluster, &rerun->schedule);
     check->machine->observe = NULL;
+    if (check->races)
+        print_state(&state);
+    uint32_t count = 0;
+    if (check->races)
+        (void)races_found(check->races, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        races_report(check->races, check->machine, i, verdict);
+        verdict->findings[verdict->finding_count - 1].launch = check->launch_text;
+    }
     *verdict_launch(verdict) =
         (LaunchRun){.text = check->launch_text, .ctas = 1, .schedules = 1, .events = check->machine->events};
     return end;

@@ -41,8 +41,11 @@ typedef struct Rerun {
     uint64_t cluster;
     unsigned world; /* how unknown values were chosen */
     bool out_of_order;
+    bool global; /* accesses to global memory are told, too */
     Schedule schedule;
-    uint64_t budget; /* 0: 4 million */
+    uint64_t budget;     /* 0: 4 million */
+    Text *state;         /* where the race engine's tables go, if it watches the run; NULL: nowhere */
+    uint64_t state_step; /* after which step; UINT64_MAX: at the end */
 } Rerun;
 
 /* Compiles and runs it; `attach` (may be NULL) is called with the machine before the run, to set an observer. Returns

@@ -22,6 +22,25 @@ Str location_file(const Attr *location) {
     return name;
 }
 
+void place_set(const Machine *machine, FindingPlace *place, const char *role, const char *agent, uint32_t pc,
+               Verdict *verdict) {
+    Module *module = machine->program->module;
+    const Op *op = machine->program->ops[pc];
+    Place at = source_place(module->source, op->offset);
+    place->role = role;
+    place->agent = agent;
+    place->op = arena_copy(verdict->arena, op->name.data, op->name.size);
+    place->ir_line = at.line;
+    place->ir_column = at.column;
+    const Attr *location = kernel_location(module, op->location);
+    if (!location)
+        return;
+    Str file = location_file(location);
+    place->file = arena_copy(verdict->arena, file.data, file.size);
+    place->line = location->line;
+    place->column = location->column;
+}
+
 void op_place(const Machine *machine, const Op *op, Text *to) {
     Module *module = machine->program->module;
     text_add_plain(to, op->name);
@@ -96,7 +115,7 @@ void access_name(const Machine *machine, const CompiledEffect *effect, Word view
 
 uint64_t step_of(StepCount *count, const Machine *machine, const Event *event) {
     bool ends_flight = event->kind == EVENT_DELIVER || event->kind == EVENT_SIGNAL || event->kind == EVENT_FINISH;
-    count->completions += ends_flight && event->flight;
+    count->completions += ends_flight && event->flight && !machine->immediate;
     uint64_t steps = count->completions;
     for (uint32_t i = 0; i < machine->agent_count; i++)
         steps += event->state->agents[i].ticks;

@@ -9,6 +9,10 @@ const Attr *kernel_location(Module *module, const Attr *location);
 /* The file of such a location, without its quotes. */
 Str location_file(const Attr *location);
 
+/* A place of a finding: what `agent` does at that instruction. */
+void place_set(const Machine *machine, FindingPlace *place, const char *role, const char *agent, uint32_t pc,
+               Verdict *verdict);
+
 /* "ttng.wait_barrier @24 (kernel.py:19)" */
 void op_place(const Machine *machine, const Op *op, Text *to);
 /* What a blocked agent waits for: "%full[1], parity 0", "named barrier 9", "the partitions". */
@@ -17,7 +21,7 @@ void wait_name(const Machine *machine, const Agent *agent, Text *to);
 void access_name(const Machine *machine, const CompiledEffect *effect, Word view, Text *to);
 
 /* Steps of the schedule, counted from what an observer sees: those of agents are their ticks, those of asynchronous
- * operations the events that end them. */
+ * operations the events that end them, unless they complete at once and so belong to the step that issues them. */
 typedef struct StepCount {
     uint64_t completions;
 } StepCount;

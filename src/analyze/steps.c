@@ -1,9 +1,14 @@
 /* Each kind of event in words, in columns that are as wide as the program needs. */
 #include "analyze/steps.h"
 
+#include "emulate/access.h"
+
 #include <stdlib.h>
 
-enum { WIDEST_OP = 64 };
+enum { WIDEST_OP = 64, MOST_RUNS = 4 };
+
+/* For the runs of one access to global memory. */
+static const size_t access_budget = (size_t)1 << 28;
 
 /* ---- Columns -------------------------------------------------------------------------------------- */
 
@@ -32,7 +37,8 @@ void steps_start(Steps *steps, const Machine *machine, Text *to) {
                 steps->agent_width = widest(steps->agent_width, &text);
             }
     for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].code == CODE_EFFECTS || program->code[i].code == CODE_FORK) {
+        if (program->code[i].code == CODE_EFFECTS || program->code[i].code == CODE_FORK ||
+            program->code[i].code == CODE_END) {
             op_place(machine, program->ops[i], &text);
             steps->op_width = widest(steps->op_width, &text);
         }
@@ -110,10 +116,34 @@ static void tell_wait(const Machine *machine, const Event *event, Text *to) {
     text_addf(to, ", parity %u: %s", event->parity, event->kind == EVENT_BLOCK ? "blocked" : "goes on");
 }
 
+/* "%a + 0..127, 512..639", or why that is not known. */
+static void tell_global(const Machine *machine, const Event *event, Text *to) {
+    jmp_buf exhausted;
+    Arena *const arena = ARENA_NEW(machine->arena, Arena);
+    arena_init(arena, access_budget);
+    arena->exhausted = &exhausted;
+    if (setjmp(exhausted) == 0) {
+        Bytes bytes;
+        const char *reason;
+        if (!access_ranges(machine, event, arena, &bytes, &reason))
+            text_addf(to, "global memory: %s", reason);
+        else if (!bytes.count && event->effect->effect.proxy == PROXY_TENSORMAP)
+            text_addf(to, "its descriptor");
+        else
+            access_print(machine, &bytes, MOST_RUNS, to);
+    } else {
+        text_addf(to, "global memory: it has more pieces than there is memory for");
+    }
+    arena_free(arena);
+}
+
 static void tell_access(const Machine *machine, const Event *event, Text *to) {
     EffectVerb verb = event->effect->effect.verb;
     text_addf(to, verb == EFFECT_READ ? "reads " : verb == EFFECT_WRITE ? "writes " : "updates ");
-    access_name(machine, event->effect, event->view, to);
+    if (event->effect->effect.space == SPACE_GLOBAL)
+        tell_global(machine, event, to);
+    else
+        access_name(machine, event->effect, event->view, to);
 }
 
 static void tell_group(const Event *event, Text *to) {

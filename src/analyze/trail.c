@@ -52,14 +52,16 @@ void trail_write(Machine *machine, const Rerun *rerun, const Trail *trail, Text 
     text_add_plain(to, str_of(machine->program->name));
     text_addf(to, "\nlaunch ");
     launch_write(rerun->launch, to);
-    text_addf(to, "\ncluster %" PRIu64 "\nworld %u\norder %s\n", rerun->cluster, rerun->world,
-              rerun->out_of_order ? "waits" : "issue");
+    text_addf(to, "\ncluster %" PRIu64 "\nworld %u\norder %s\ncompletion %s\n", rerun->cluster, rerun->world,
+              rerun->out_of_order ? "waits" : "issue",
+              schedule_is_immediate(&rerun->schedule) ? "immediate" : "scheduled");
     Observe *observe = machine->observe;
     uint64_t budget = machine->budget;
     machine->observe = NULL;
     machine->budget = rerun->budget ? rerun->budget : usual_budget;
     machine->world = rerun->world;
     machine->out_of_order = rerun->out_of_order;
+    machine->immediate = schedule_is_immediate(&rerun->schedule);
     machine_launch(machine, rerun->launch);
     write_steps(machine, rerun->cluster, trail, to);
     machine->observe = observe;
@@ -68,8 +70,8 @@ void trail_write(Machine *machine, const Rerun *rerun, const Trail *trail, Text 
 
 /* ---- In ----------------------------------------------------------------------------------------- */
 
-typedef enum Key { KEY_KERNEL, KEY_LAUNCH, KEY_CLUSTER, KEY_WORLD, KEY_ORDER, KEY_COUNT } Key;
-static const char *const keys[KEY_COUNT] = {"kernel", "launch", "cluster", "world", "order"};
+typedef enum Key { KEY_KERNEL, KEY_LAUNCH, KEY_CLUSTER, KEY_WORLD, KEY_ORDER, KEY_COMPLETION, KEY_COUNT } Key;
+static const char *const keys[KEY_COUNT] = {"kernel", "launch", "cluster", "world", "order", "completion"};
 
 typedef struct Reading {
     Arena *arena;
@@ -148,6 +150,10 @@ static bool read_header(Reading *reading, Key key, Str rest) {
             return false;
         file->rerun.world = (unsigned)number;
         return true;
+    case KEY_COMPLETION:
+        file->rerun.schedule.immediate = str_is(rest, "immediate");
+        return file->rerun.schedule.immediate || str_is(rest, "scheduled") ||
+               fail(reading, rest.data, "completion is 'immediate' or 'scheduled'");
     default:
         file->rerun.out_of_order = str_is(rest, "waits");
         return file->rerun.out_of_order || str_is(rest, "issue") ||
@@ -182,8 +188,8 @@ static bool read_line(Reading *reading) {
             return read_header(reading, (Key)key, rest);
         }
     return fail(reading, word.data,
-                "a line of a trail starts with agent, flight, kernel, launch, cluster, world or "
-                "order");
+                "a line of a trail starts with agent, flight, kernel, launch, cluster, world, "
+                "order or completion");
 }
 
 static bool read_first_line(Reading *reading) {

@@ -6,6 +6,7 @@
  *     cluster 0
  *     world 0
  *     order issue
+ *     completion immediate
  *     agent 0 default ttng.init_barrier @24
  *     flight 1 partition0.tma ttng.async_tma_copy_global_to_local @41
  *

@@ -38,8 +38,10 @@ struct weir_outcome {
     const char *const *arguments;
     size_t argument_count;
     const char *grid;
-    Launch *launch; /* from a file; NULL if none was given */
+    const char *rules; /* whose findings are kept; NULL: all */
+    Launch *launch;    /* from a file; NULL if none was given */
     TrailFile *trail;
+    bool global; /* weir_steps tells of global memory, too */
 };
 
 /* ---- run.c ---- */

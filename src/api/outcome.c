@@ -63,6 +63,25 @@ weir_finding weir_finding_at(const weir_outcome *outcome, size_t index) {
     return (weir_finding){"", "", WEIR_NOTE, "", "", "", "", 0, 0, 0, ""};
 }
 
+size_t weir_incomplete_count(const weir_outcome *outcome) {
+    size_t count = 0;
+    for (size_t i = 0; i < outcome->kernel_count; i++)
+        count += outcome->verdicts[i].incomplete_count;
+    return count;
+}
+
+weir_incomplete weir_incomplete_at(const weir_outcome *outcome, size_t index) {
+    for (size_t i = 0; i < outcome->kernel_count; i++) {
+        const Verdict *verdict = &outcome->verdicts[i];
+        if (index < verdict->incomplete_count) {
+            const Incomplete *incomplete = &verdict->incomplete[index];
+            return (weir_incomplete){verdict->kernel, incomplete->reason, incomplete->op, incomplete->ir_line};
+        }
+        index -= verdict->incomplete_count;
+    }
+    return (weir_incomplete){"", "", "", 0};
+}
+
 typedef struct Kept {
     size_t index;
     const char *path;
@@ -110,8 +129,9 @@ int weir_outcome_text(const weir_outcome *outcome, unsigned flags, weir_write *w
         TextOptions options = {.colour = flags & WEIR_COLOUR,
                                .launches = flags & WEIR_LAUNCHES,
                                .witnesses = witnesses,
-                               .witness_hint = "--witness DIR keeps it, for --replay"};
-        render_text(&outcome->verdicts[i], outcome->module->module.source, options, &out);
+                               .witness_hint = "--witness DIR keeps it, for weir run --replay"};
+        if (!(flags & WEIR_SKIP_CLEAN) || outcome->verdicts[i].kind != VERDICT_CLEAN)
+            render_text(&outcome->verdicts[i], outcome->module->module.source, options, &out);
         witnesses += outcome->verdicts[i].finding_count;
     }
     return sink_finish(&out);
@@ -133,6 +153,20 @@ weir_json *weir_json_begin(weir_write *write, void *to) {
     json->out = (Text){.sink = sink_pass, .to = &json->sink};
     json->report = render_json_begin(&json->out, WEIR_VERSION);
     return json;
+}
+
+weir_json *weir_json_part(void) {
+    weir_json *json = calloc(1, sizeof *json);
+    if (json)
+        json->report = (JsonReport){.to = &json->out};
+    return json;
+}
+
+void weir_json_join(weir_json *json, weir_json *part) {
+    render_json_join(&json->report, &part->report);
+    json->out.failed |= part->out.failed;
+    text_free(&part->out);
+    free(part);
 }
 
 void weir_json_error(weir_json *json, const char *file, const char *sentence) {
@@ -179,18 +213,22 @@ int weir_json_end(weir_json *json) {
 
 /* ---- One run -------------------------------------------------------------------------------------- */
 
+typedef enum ShowWhat { SHOW_STEPS, SHOW_TRACE, SHOW_STATE } ShowWhat;
+
 typedef struct Show {
-    bool picture;
+    ShowWhat what;
+    uint64_t step; /* SHOW_STATE: after which */
     Text *out;
     Rerun rerun;
     TrailFile trail; /* of a witness */
     Steps steps;
     Timeline *timeline;
+    Text tables; /* SHOW_STATE */
     Arena *arena;
     bool shown;
 } Show;
 
-/* The trail of the first finding that has one. */
+/* The trail of the first finding that has one; for the race engine's tables, of one that it watches. */
 static bool find_witness(weir_outcome *outcome, Show *show, size_t *kernel) {
     for (size_t i = 0; i < outcome->kernel_count; i++)
         for (size_t k = 0; k < outcome->verdicts[i].finding_count; k++) {
@@ -200,7 +238,7 @@ static bool find_witness(weir_outcome *outcome, Show *show, size_t *kernel) {
             bool good = source && trail_read(&outcome->arena, source, &show->trail, &diagnostics);
             diagnostics_free(&diagnostics);
             source_free(source);
-            if (good) {
+            if (good && (show->what != SHOW_STATE || schedule_is_immediate(&show->trail.rerun.schedule))) {
                 *kernel = i;
                 show->rerun = show->trail.rerun;
                 return true;
@@ -223,17 +261,13 @@ static bool find_run(weir_outcome *outcome, Show *show, size_t *kernel) {
                           .out_of_order = outcome->options.out_of_order,
                           .schedule = {.kind = kinds[outcome->options.choice], .seed = outcome->options.seed},
                           .budget = outcome->options.budget}; /* ORDER ScheduleChoice */
+    if (show->what == SHOW_STATE)
+        show->rerun.schedule.kind = SCHEDULE_EAGER;
     return show->rerun.launch;
 }
 
-static void attach(void *context, Machine *machine) {
-    Show *show = context;
-    if (show->picture) {
-        show->timeline = timeline_create(show->arena, machine);
-        machine->observe = timeline_observe;
-        machine->observer = show->timeline;
-        return;
-    }
+/* Which run it is. */
+static void add_head(Show *show, const Machine *machine) {
     text_addf(show->out, "@");
     text_add_plain(show->out, str_of(machine->program->name));
     text_addf(show->out, ", ");
@@ -241,9 +275,20 @@ static void attach(void *context, Machine *machine) {
     text_addf(show->out, ", cluster %llu, schedule: ", (unsigned long long)show->rerun.cluster);
     schedule_describe(machine, &show->rerun.schedule, show->out);
     text_char(show->out, '\n');
-    steps_start(&show->steps, machine, show->out);
-    machine->observe = steps_observe;
-    machine->observer = &show->steps;
+}
+
+static void attach(void *context, Machine *machine) {
+    Show *show = context;
+    if (show->what == SHOW_TRACE) {
+        show->timeline = timeline_create(show->arena, machine);
+        machine->observe = timeline_observe;
+        machine->observer = show->timeline;
+    } else if (show->what == SHOW_STEPS) {
+        add_head(show, machine);
+        steps_start(&show->steps, machine, show->out);
+        machine->observe = steps_observe;
+        machine->observer = &show->steps;
+    }
 }
 
 static void draw(weir_outcome *outcome, Show *show, const Machine *machine, RunEnd end) {
@@ -265,30 +310,44 @@ static void show_run(weir_outcome *outcome, void *context) {
     show->arena = &outcome->arena;
     if (!outcome->kernel_count || !find_run(outcome, show, &kernel))
         return;
+    show->rerun.global = outcome->global && show->what == SHOW_STEPS;
+    show->rerun.state = show->what == SHOW_STATE ? &show->tables : NULL;
+    show->rerun.state_step = show->step;
     RunEnd end = deadlock_rerun(&outcome->module->module, outcome->kernels[kernel], &show->rerun, attach, show, &nobody,
                                 &machine);
     if (!machine)
         return;
-    if (show->picture)
-        draw(outcome, show, machine, end);
-    else
-        steps_finish(&show->steps, end);
     show->shown = true;
+    if (show->what == SHOW_TRACE) {
+        draw(outcome, show, machine, end);
+    } else if (show->what == SHOW_STEPS) {
+        steps_finish(&show->steps, end);
+    } else if (show->tables.size) {
+        add_head(show, machine);
+        text_add(show->out, show->tables.data, show->tables.size);
+    } else {
+        show->shown = false;
+    }
 }
 
-static int look(weir_outcome *outcome, bool picture, weir_write *write, void *to) {
+static int look(weir_outcome *outcome, Show show, weir_write *write, void *to) {
     Sink sink = {write, to};
     Text out = {.sink = sink_pass, .to = &sink};
-    Show show = {.picture = picture, .out = &out};
-    bool enough = outcome_attempt(outcome, show_run, &show);
+    show.out = &out;
+    bool enough = outcome_attempt(outcome, show_run, &show) && !show.tables.failed;
+    text_free(&show.tables);
     int status = sink_finish(&out);
     return enough && show.shown ? status : -1;
 }
 
 int weir_steps(weir_outcome *outcome, weir_write *write, void *to) {
-    return look(outcome, false, write, to);
+    return look(outcome, (Show){.what = SHOW_STEPS}, write, to);
 }
 
 int weir_trace(weir_outcome *outcome, weir_write *write, void *to) {
-    return look(outcome, true, write, to);
+    return look(outcome, (Show){.what = SHOW_TRACE}, write, to);
+}
+
+int weir_state(weir_outcome *outcome, uint64_t step, weir_write *write, void *to) {
+    return look(outcome, (Show){.what = SHOW_STATE, .step = step}, write, to);
 }

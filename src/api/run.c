@@ -111,6 +111,14 @@ static bool set_schedule(weir_outcome *outcome, const weir_run_options *options)
     return true;
 }
 
+static bool set_rules(weir_outcome *outcome, const char *rules) {
+    Str unknown = rule_list_unknown(rules);
+    if (unknown.data)
+        return fail(outcome, "there is no rule '%.*s'", STR_ARG(unknown));
+    outcome->rules = rules ? arena_copy(&outcome->arena, rules, strlen(rules)) : NULL;
+    return true;
+}
+
 /* Sets what the command line says over a launch. */
 static bool set_arguments(weir_outcome *outcome, Launch *launch) {
     for (size_t i = 0; i < outcome->argument_count; i++) {
@@ -202,7 +210,8 @@ static void prepare(weir_outcome *outcome, void *context) {
         fail(outcome, "it has errors");
         return;
     }
-    bool good = set_schedule(outcome, options) && find_kernels(outcome, options->kernel) &&
+    bool good = set_schedule(outcome, options) && set_rules(outcome, options->rules) &&
+                find_kernels(outcome, options->kernel) &&
                 (options->replay ? read_trail(outcome, options->replay) : read_launch(outcome, options));
     if (!good)
         outcome->kernel_count = 0;
@@ -344,7 +353,7 @@ static void replay(weir_outcome *outcome, size_t kernel) {
         fail(outcome, "the trail does not fit this kernel: its step %zu is not possible", made.count + 1);
     else if (end == RUN_DIVERGED)
         fail(outcome, "the trail does not fit this kernel: after its last step some agent can still go on");
-    else if (machine && !verdict->finding_count)
+    else if (machine)
         judge(outcome, machine, watching.history, end, verdict);
 }
 
@@ -382,6 +391,19 @@ static void pass_progress(void *context, const char *launch, uint64_t cluster, u
     progress->options->progress(progress->options->progress_context, progress->kernel, launch, cluster, clusters);
 }
 
+/* Keeps the findings that were asked for. */
+static void pick_findings(weir_outcome *outcome, void *context) {
+    Verdict *verdict = context;
+    size_t kept = 0, count = verdict->finding_count;
+    for (size_t i = 0; i < count; i++)
+        if (rule_listed(outcome->rules, rule_of(verdict->findings[i].rule)->id))
+            verdict->findings[kept++] = verdict->findings[i];
+    verdict->finding_count = kept;
+    if (kept < count)
+        verdict_note(verdict, "%zu finding%s of other rules left out", count - kept,
+                     count - kept == 1 ? " is" : "s are");
+}
+
 static void run_kernel(weir_outcome *outcome, const weir_run_options *options, Verdict *verdict) {
     const char *name = verdict->kernel;
     Progress progress = {options, name};
@@ -395,6 +417,8 @@ static void run_kernel(weir_outcome *outcome, const weir_run_options *options, V
         verdict->kind = VERDICT_INCOMPLETE; /* even if there was no memory to say it */
     }
     verdict->kernel = name;
+    if (outcome->rules)
+        outcome_attempt(outcome, pick_findings, verdict);
     verdict_close(verdict);
     outcome->options.progress = NULL;
 }
@@ -412,6 +436,7 @@ weir_outcome *weir_run(weir_module *module, const weir_run_options *options) {
         return NULL;
     outcome->module = module;
     outcome->problem = "";
+    outcome->global = options->global;
     arena_init(&outcome->arena, outcome_budget);
     if (!outcome_attempt(outcome, prepare, (void *)options)) {
         outcome->problem = "there is not enough memory";

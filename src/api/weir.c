@@ -336,6 +336,11 @@ size_t weir_rule_count(void) {
     return RULE_COUNT;
 }
 
+weir_string weir_rules_unknown(const char *rules) {
+    Str name = rule_list_unknown(rules);
+    return (weir_string){name.data, name.size};
+}
+
 weir_rule weir_rule_at(size_t index) {
     if (index >= RULE_COUNT)
         return (weir_rule){"", WEIR_NOTE, "", ""};

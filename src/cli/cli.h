@@ -4,6 +4,7 @@
 
 #include "weir/weir.h"
 
+#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,10 +13,11 @@ enum { STATUS_OK = 0, STATUS_ERROR = 2 };
 
 /* One function a command; `arguments` starts with the command's name. */
 int command_parse(int count, char **arguments);
+int command_check(int count, char **arguments);
 int command_run(int count, char **arguments);
 int command_rules(int count, char **arguments);
 
-/* ---- inputs.c: files and folders ---- */
+/* ---- inputs.c: files, folders and modules ---- */
 typedef struct Paths {
     char **items;
     size_t count, capacity;
@@ -27,6 +29,62 @@ void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
+/* ---- options.c: what run and check both take ---- */
+typedef struct RunOptions {
+    Paths inputs;
+    weir_run_options run;
+    const char **arguments; /* those of `run` */
+    size_t capacity;
+    bool no_launch, json, quiet, verbose;
+    const char *module, *witness, *output;
+} RunOptions;
+/* A child of both commands' parsers, whose input is a RunOptions; the groups are 1 (what), 2 (how), 3 (what is told).
+ */
+extern const struct argp run_options_argp;
+void run_options_free(RunOptions *options);
+/* Ends the program, with a message, if the text is no number up to `most`. */
+uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
+/* Parses a command's arguments into `input`. */
+bool command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input);
+
+/* ---- verdicts.c: what is said of outcomes, and what they come to ---- */
+/* Why something is incomplete, and how often. */
+typedef struct Reason {
+    char *text;
+    size_t count;
+} Reason;
+
+/* Where it goes, and what was said so far. */
+typedef struct Teller {
+    const RunOptions *options;
+    weir_write *write, *write_error;
+    void *to, *error_to;
+    weir_json *json;            /* NULL: text */
+    unsigned flags;             /* of weir_outcome_text */
+    const char *witness_prefix; /* of the names of witness files; "" if there is none */
+    size_t witnesses;           /* written */
+    weir_verdict verdict;
+    size_t kernels;
+    size_t counts[WEIR_VERDICT_ERROR + 1]; /* kernels by verdict; of errors: inputs and modules */
+    size_t *rules;                         /* findings by rule; NULL: not counted, and neither are reasons */
+    Reason *reasons;
+    size_t reason_count;
+} Teller;
+
+/* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
+Teller teller_start(const RunOptions *options, weir_write *write, void *to, weir_write *write_error, void *error_to);
+void teller_free(Teller *teller);
+/* Says why an input cannot be looked at. */
+void tell_failure(Teller *teller, const char *path, const char *sentence);
+/* All there is to say, witness files included. */
+void tell_outcome(Teller *teller, weir_outcome *outcome);
+void tally_reason(Teller *teller, const char *text, size_t count);
+/* Calls `work` with each module of the file that is meant, and how to run it; tells what is wrong with the file. */
+typedef void ModuleWork(void *context, const char *path, weir_module *module, const weir_run_options *options);
+void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWork *work, void *context);
+/* A weir_write for a FILE. */
+int stream_write(void *stream, const char *data, size_t size);
+
 /* ---- output.c: where results go ---- */
 /* Standard output, or a file that appears under its name only when it is complete. */
 typedef struct Output Output;
@@ -35,6 +93,18 @@ int output_write(void *output, const char *data, size_t size);
 void output_printf(Output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keeps the file if `keep`, else removes it. False, with a message, if not everything could be written. */
 bool output_close(Output *output, bool keep);
+
+/* ---- progress.c: how far things are ---- */
+typedef struct Progress {
+    double started, shown;
+    bool showing;
+} Progress;
+Progress progress_start(void);
+double progress_seconds(const Progress *progress);
+/* Whether to print now what is going on, to standard error and without a newline: for a terminal, after a second, and
+ * not too often. */
+bool progress_due(Progress *progress);
+void progress_clear(Progress *progress);
 
 /* `weir: sentence` on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

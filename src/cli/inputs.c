@@ -12,9 +12,11 @@
 void complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
+    flockfile(stderr);
     fputs("weir: ", stderr);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
+    funlockfile(stderr);
     va_end(arguments);
 }
 

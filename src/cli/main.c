@@ -9,7 +9,8 @@ static const struct {
     const char *name, *what;
     int (*run)(int count, char **arguments);
 } commands[] = {
-    {"run", "run kernels on an emulator and find what hangs", command_run},
+    {"check", "find races, deadlocks and misused barriers in kernels", command_check},
+    {"run", "run kernels on an emulator, and look at a run", command_run},
     {"parse", "read Triton GPU IR and print it back", command_parse},
     {"rules", "list the rules that findings are about, or explain one", command_rules},
 };

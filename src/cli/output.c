@@ -2,12 +2,16 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The process has one mask of permissions, and it can be read only by setting it. */
+static pthread_mutex_t mask_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct Output {
     FILE *stream;
@@ -38,8 +42,10 @@ Output *output_open(const char *path) {
     else if (asprintf(&output->temporary, "%s.XXXXXX", path) > 0)
         fd = mkstemp(output->temporary);
     if (fd >= 0) {
+        pthread_mutex_lock(&mask_lock);
         mode_t mask = umask(0); /* mkstemp makes it private; a result is an ordinary file */
         umask(mask);
+        pthread_mutex_unlock(&mask_lock);
         fchmod(fd, 0666 & ~mask);
         output->stream = fdopen(fd, "w");
     }

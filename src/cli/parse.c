@@ -391,11 +391,7 @@ int command_parse(int count, char **arguments) {
                               NULL,
                               NULL,
                               NULL};
-    argp_err_exit_status = STATUS_ERROR;
-    argp_program_version = "weir " WEIR_VERSION;
-    char program[] = "weir parse";
-    arguments[0] = program;
-    if (argp_parse(&argp, count, arguments, 0, NULL, &options) != 0)
+    if (!command_parse_options("parse", &argp, count, arguments, &options))
         return STATUS_ERROR;
 
     weir_context *weir = weir_create();

@@ -106,11 +106,7 @@ int command_rules(int count, char **arguments) {
         NULL,
         NULL,
         NULL};
-    argp_err_exit_status = STATUS_ERROR;
-    argp_program_version = "weir " WEIR_VERSION;
-    char program[] = "weir rules";
-    arguments[0] = program;
-    if (argp_parse(&argp, count, arguments, 0, NULL, &options) != 0)
+    if (!command_parse_options("rules", &argp, count, arguments, &options))
         return STATUS_ERROR;
 
     Output *output = output_open(options.output);

@@ -18,7 +18,7 @@ static RuleId misuse(const Barrier *barrier) {
     return barrier->life == BARRIER_NEVER ? RULE_BARRIER_UNINITIALISED : RULE_BARRIER_INVALIDATED;
 }
 
-enum { MOST_TRANSACTION_BYTES = (1 << 20) - 1 };
+enum { MOST_TRANSACTION_BYTES = (1 << 20) - 1, MOST_ARRIVALS = (1 << 20) - 1 };
 
 /* Takes arrivals and bytes to come (or delivered: negative) to the barrier. */
 static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
@@ -34,11 +34,12 @@ static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_
         return machine_fault(machine, misuse(barrier), agent, pc, effect_index, slot, 0, in_flight);
     if (arrivals > barrier->pending)
         return machine_fault(machine, RULE_BARRIER_UNDERFLOW, agent, pc, effect_index, slot, arrivals, in_flight);
-    if (barrier->bytes + bytes > MOST_TRANSACTION_BYTES || barrier->bytes + bytes < -MOST_TRANSACTION_BYTES)
-        return machine_fault(machine, RULE_BARRIER_BYTES, agent, pc, effect_index, slot, barrier->bytes + bytes,
-                             in_flight);
+    int64_t total;
+    if (__builtin_add_overflow(barrier->bytes, bytes, &total) || total > MOST_TRANSACTION_BYTES ||
+        total < -MOST_TRANSACTION_BYTES)
+        return machine_fault(machine, RULE_BARRIER_BYTES, agent, pc, effect_index, slot, total, in_flight);
     barrier->pending -= (uint32_t)arrivals;
-    barrier->bytes += bytes;
+    barrier->bytes = total;
     event.agent = agent;
     event.pc = pc;
     event.effect = effect;
@@ -74,6 +75,8 @@ static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t ef
                                   .flight = flight,
                                   .barrier = slot,
                                   .amount = amount});
+    if (machine->immediate && machine_can_complete(machine, state->flight_count - 1))
+        return machine_complete(machine, state->flight_count - 1);
     return STEP_DONE;
 }
 
@@ -139,8 +142,16 @@ bool effect_is_visible(const Effect *effect) {
 }
 
 /* Threads of the agent's strand. */
-uint32_t machine_threads(const Machine *machine, uint32_t agent) {
-    return machine->program->strands[machine->state->agents[agent].strand].warps * 32;
+static uint32_t machine_threads(const Machine *machine, uint32_t agent) {
+    return machine->program->strands[machine->state->agents[agent].strand].warps * machine->program->warp_threads;
+}
+
+/* How often an arrive of the agent's strand arrives. */
+static int64_t arrivals_of(const Machine *machine, uint32_t agent, const Effect *effect) {
+    uint32_t threads = machine_threads(machine, agent);
+    return effect->count * (effect->per_thread ? threads
+                            : effect->per_warp ? threads / machine->program->warp_threads
+                                               : 1);
 }
 
 /* Whether the effect happens: its predicate, and of barriers that a cluster shares that this is the CTA that owns it.
@@ -373,6 +384,13 @@ static StepResult cluster_step(Machine *machine, uint32_t index, uint32_t pc, co
     return STEP_DONE;
 }
 
+static const char not_counted[] = "how many arrivals it means is not known, or more than the hardware counts (1048575)";
+
+/* Whether the effect's count is one that the hardware has: of an init, or of an arrive. */
+static bool is_counted(const Effect *effect) {
+    return effect->count >= 0 && effect->count <= MOST_ARRIVALS;
+}
+
 /* A visible effect, with its predicate true. */
 StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
@@ -382,6 +400,9 @@ StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const C
     case EFFECT_WAIT:
         return wait_step(machine, index, pc, effect);
     case EFFECT_INIT:
+        if (!is_counted(what))
+            return machine_stop(machine, pc, not_counted);
+        return life_step(machine, index, pc, effect);
     case EFFECT_INVALIDATE:
         return life_step(machine, index, pc, effect);
     case EFFECT_NAMED_ARRIVE:
@@ -401,7 +422,9 @@ StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const C
     if (what->verb == EFFECT_COMPLETE)
         return bring(machine, slot, index, pc, effect_index, 0, -effect->bytes,
                      (Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
-    int64_t arrivals = what->count * (what->per_thread ? machine_threads(machine, index) : 1);
+    if (!is_counted(what))
+        return machine_stop(machine, pc, not_counted);
+    int64_t arrivals = arrivals_of(machine, index, what);
     if (what->done == DONE_COPIES) { /* announced now, made when the copies are done */
         Barrier *barrier = &machine->state->barriers[slot];
         if (barrier->life != BARRIER_LIVE)
@@ -436,8 +459,9 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
         if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
             return machine_stop(machine, pc, "which barrier it means is not known");
         bool bytes = what->verb == EFFECT_COMPLETE;
-        int64_t amount = bytes ? memory_bytes_delivered(machine, effect, words)
-                               : what->count * (what->per_thread ? machine_threads(machine, index) : 1);
+        if (!bytes && !is_counted(what))
+            return machine_stop(machine, pc, not_counted);
+        int64_t amount = bytes ? memory_bytes_delivered(machine, effect, words) : arrivals_of(machine, index, what);
         if (bytes && amount < 0)
             return machine_stop(machine, pc, "how many bytes it copies is not known");
         StepResult result = fly(machine, index, pc, effect_index, bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL, slot, amount);

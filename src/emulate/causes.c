@@ -2,6 +2,8 @@
 #include "emulate/causes.h"
 
 enum { WINDOW = 2 * MOST_FLIGHTS, MOST_CONTRIBUTORS = 16, NO_STREAM = UINT32_MAX };
+/* Clocks are gone through in pieces of this many components, for the compiler to use vectors. */
+enum { LANES = 4 };
 
 typedef struct Contributor {
     uint32_t agent, tick, pc;
@@ -37,6 +39,7 @@ typedef struct Meeting {
 struct Causes {
     Machine *machine;
     uint32_t agents, size; /* of a clock */
+    uint32_t *components;  /* of barriers: where in a clock. Those in use come first, of all CTAs */
     uint32_t *clocks;      /* of agents */
     uint32_t *flights;     /* of flights: WINDOW clocks, by sequence number */
     Meeting *meetings;     /* named barriers, then cluster barriers */
@@ -53,7 +56,8 @@ Causes *causes_create(Arena *arena, Machine *machine) {
     Causes *causes = ARENA_NEW(arena, Causes);
     causes->machine = machine;
     causes->agents = machine->agent_count;
-    causes->size = machine->agent_count + machine->slot_count;
+    causes->size = (machine->agent_count + machine->slot_count + LANES - 1) / LANES * LANES;
+    causes->components = ARENA_ARRAY(arena, uint32_t, machine->slot_count);
     causes->clocks = ARENA_ARRAY(arena, uint32_t, (size_t)causes->agents * causes->size);
     causes->flights = ARENA_ARRAY(arena, uint32_t, (size_t)WINDOW * causes->size);
     causes->meeting_count = machine->program->ctas * NAMED_BARRIERS + machine->cluster_barriers;
@@ -65,27 +69,69 @@ Causes *causes_create(Arena *arena, Machine *machine) {
     causes->pasts = ARENA_ARRAY(arena, Past, machine->slot_count);
     causes->passes = ARENA_ARRAY(arena, Pass, (size_t)machine->slot_count * causes->agents);
     for (uint32_t i = 0; i < machine->slot_count; i++) {
+        causes->components[i] =
+            causes->agents + i % machine->slots_per_cta * machine->program->ctas + barrier_cta(machine, i);
         causes->pasts[i].phase = ARENA_ARRAY(arena, uint32_t, causes->size);
         causes->pasts[i].done = ARENA_ARRAY(arena, uint32_t, causes->size);
     }
     return causes;
 }
 
+/* How much of a clock can be other than zero: barriers get their slots when they are first used, and keep them. */
+static uint32_t length(const Causes *causes) {
+    uint32_t used = causes->agents + causes->machine->slots_used * causes->machine->program->ctas;
+    return (used + LANES - 1) / LANES * LANES;
+}
+
+static void clear(const Causes *causes, uint32_t *clock) {
+    memset(clock, 0, length(causes) * sizeof *clock);
+}
+
+static void copy(const Causes *causes, uint32_t *restrict to, const uint32_t *restrict from) {
+    memcpy(to, from, length(causes) * sizeof *to);
+}
+
+static void join(const Causes *causes, uint32_t *restrict to, const uint32_t *restrict from) {
+    for (uint32_t i = length(causes); i > 0; i -= LANES, to += LANES, from += LANES)
+        for (uint32_t k = 0; k < LANES; k++)
+            to[k] = to[k] > from[k] ? to[k] : from[k];
+}
+
+static bool at_most(const Causes *causes, const uint32_t *a, const uint32_t *b) {
+    for (uint32_t i = 0, end = length(causes); i < end; i++)
+        if (a[i] > b[i])
+            return false;
+    return true;
+}
+
+static uint32_t *clock_of(Causes *causes, uint32_t agent) {
+    return causes->clocks + (size_t)agent * causes->size;
+}
+
+static uint32_t *flight_clock(Causes *causes, const Flight *flight) {
+    return causes->flights + (size_t)(flight->sequence % WINDOW) * causes->size;
+}
+
+static Pass *pass_of(Causes *causes, uint32_t barrier, uint32_t agent) {
+    return &causes->passes[(size_t)barrier * causes->agents + agent];
+}
+
 void causes_start(Causes *causes) {
-    size_t clock = causes->size * sizeof(uint32_t);
-    memset(causes->clocks, 0, causes->agents * clock);
+    for (uint32_t i = 0; i < causes->agents; i++)
+        clear(causes, clock_of(causes, i));
     for (uint32_t i = 0; i < causes->meeting_count; i++) {
-        memset(causes->meetings[i].coming, 0, clock);
+        clear(causes, causes->meetings[i].coming);
         causes->meetings[i].now_count = causes->meetings[i].before_count = 0;
     }
     for (uint32_t i = 0; i < causes->machine->slots_used; i++)
         for (uint32_t cta = 0; cta < causes->machine->program->ctas; cta++) {
-            Past *past = &causes->pasts[cta * causes->machine->slots_per_cta + i];
-            memset(past->phase, 0, clock);
-            memset(past->done, 0, clock);
+            uint32_t barrier = cta * causes->machine->slots_per_cta + i;
+            Past *past = &causes->pasts[barrier];
+            clear(causes, past->phase);
+            clear(causes, past->done);
             *past = (Past){.phase = past->phase, .done = past->done, .stream = NO_STREAM, .stream_before = NO_STREAM};
+            memset(pass_of(causes, barrier, 0), 0, causes->agents * sizeof(Pass));
         }
-    memset(causes->passes, 0, (size_t)causes->machine->slot_count * causes->agents * sizeof *causes->passes);
 }
 
 const Risk *causes_risks(const Causes *causes, uint32_t *count) {
@@ -104,30 +150,6 @@ bool causes_overrun(const Causes *causes, uint32_t *barrier) {
 
 bool causes_overflowed(const Causes *causes) {
     return causes->overflowed;
-}
-
-static void join(uint32_t *to, const uint32_t *from, uint32_t size) {
-    for (uint32_t i = 0; i < size; i++)
-        to[i] = to[i] > from[i] ? to[i] : from[i];
-}
-
-static bool at_most(const uint32_t *a, const uint32_t *b, uint32_t size) {
-    for (uint32_t i = 0; i < size; i++)
-        if (a[i] > b[i])
-            return false;
-    return true;
-}
-
-static uint32_t *clock_of(Causes *causes, uint32_t agent) {
-    return causes->clocks + (size_t)agent * causes->size;
-}
-
-static uint32_t *flight_clock(Causes *causes, const Flight *flight) {
-    return causes->flights + (size_t)(flight->sequence % WINDOW) * causes->size;
-}
-
-static Pass *pass_of(Causes *causes, uint32_t barrier, uint32_t agent) {
-    return &causes->passes[(size_t)barrier * causes->agents + agent];
 }
 
 static void risk(Causes *causes, RiskKind kind, uint32_t agent, uint32_t pc, bool flights, uint32_t tick,
@@ -168,7 +190,7 @@ static void contribute(Causes *causes, const Event *event, const uint32_t *clock
     const Barrier *state = &event->state->barriers[barrier];
     check_init(causes, barrier, clock);
     bool in_order = stream != NO_STREAM && stream == past->stream_before;
-    if (state->generation > state->born && clock[causes->agents + barrier] < state->generation && !in_order) {
+    if (state->generation > state->born && clock[causes->components[barrier]] < state->generation && !in_order) {
         /* Whoever completed the phase before might do so later: hold one that is not known here. */
         bool found = false;
         for (uint32_t i = 0; i < past->before_count; i++) {
@@ -189,7 +211,7 @@ static void contribute(Causes *causes, const Event *event, const uint32_t *clock
     else if (past->stream != stream)
         past->stream = NO_STREAM;
     past->now_flights |= event->flight != NULL;
-    join(past->phase, clock, causes->size);
+    join(causes, past->phase, clock);
 }
 
 static void flip(Causes *causes, const Event *event) {
@@ -204,12 +226,12 @@ static void flip(Causes *causes, const Event *event) {
     }
     past->overrun |= state->generation > state->born + 1 && past->observed + 1 < state->generation;
     uint32_t *clock = clock_of(causes, event->agent);
-    if (!past->now_flights && at_most(past->phase, clock, causes->size))
-        clock[causes->agents + barrier] = state->generation;
-    memcpy(past->done, past->phase, causes->size * sizeof *past->done);
-    past->done[causes->agents + barrier] = state->generation;
-    memset(past->phase, 0, causes->size * sizeof *past->phase);
-    memcpy(past->before, past->now, sizeof past->now);
+    if (!past->now_flights && at_most(causes, past->phase, clock))
+        clock[causes->components[barrier]] = state->generation;
+    copy(causes, past->done, past->phase);
+    past->done[causes->components[barrier]] = state->generation;
+    clear(causes, past->phase);
+    memcpy(past->before, past->now, past->now_count * sizeof *past->now);
     past->before_count = past->now_count;
     past->before_flights = past->now_flights;
     past->stream_before = past->stream;
@@ -225,10 +247,10 @@ static void passed(Causes *causes, const Event *event) {
     past->waited = true;
     past->observed = state->generation;
     check_init(causes, event->barrier, clock);
-    if (state->generation > state->born + 1 && clock[causes->agents + event->barrier] + 1 < state->generation)
+    if (state->generation > state->born + 1 && clock[causes->components[event->barrier]] + 1 < state->generation)
         risk(causes, RISK_OLDER, event->agent, event->pc, true, event->state->agents[event->agent].ticks,
              event->barrier);
-    join(clock, past->done, causes->size);
+    join(causes, clock, past->done);
     *pass_of(causes, event->barrier, event->agent) =
         (Pass){state->generation + 1, event->state->agents[event->agent].ticks, event->pc};
 }
@@ -242,7 +264,7 @@ static void invalidated(Causes *causes, const Event *event) {
         if (pass->generation > state->born && clock[i] < pass->tick)
             risk(causes, RISK_AFTER_END, i, pass->pc, false, pass->tick - 1, event->barrier);
     }
-    bool unseen = state->generation > state->born && clock[causes->agents + event->barrier] < state->generation;
+    bool unseen = state->generation > state->born && clock[causes->components[event->barrier]] < state->generation;
     for (uint32_t i = 0; unseen && i < past->before_count; i++)
         if (!past->before[i].flight && clock[past->before[i].agent] < past->before[i].tick)
             risk(causes, RISK_AFTER_END, past->before[i].agent, past->before[i].pc, false, past->before[i].tick - 1,
@@ -278,7 +300,7 @@ static void come(Causes *causes, const Event *event, const uint32_t *clock) {
     if (meeting->now_count < MOST_CONTRIBUTORS)
         meeting->now[meeting->now_count++] =
             (Contributor){event->agent, event->state->agents[event->agent].ticks, event->pc, false};
-    join(meeting->coming, clock, causes->size);
+    join(causes, meeting->coming, clock);
 }
 
 /* All have come. If more came than were needed, or one came twice, others could have met here. */
@@ -296,10 +318,10 @@ static void meet(Causes *causes, const Event *event) {
         for (uint32_t k = 0; k < meeting->now_count; k++)
             came |= meeting->now[k].agent == i;
         if (came)
-            memcpy(causes->met + (size_t)i * causes->size, meeting->coming, causes->size * sizeof *causes->met);
+            copy(causes, causes->met + (size_t)i * causes->size, meeting->coming);
     }
-    memset(meeting->coming, 0, causes->size * sizeof *meeting->coming);
-    memcpy(meeting->before, meeting->now, sizeof meeting->now);
+    clear(causes, meeting->coming);
+    memcpy(meeting->before, meeting->now, meeting->now_count * sizeof *meeting->now);
     meeting->before_count = meeting->now_count;
     meeting->now_count = 0;
 }
@@ -321,8 +343,8 @@ void causes_observe(void *observer, const Event *event) {
         past->now_count = past->before_count = 0;
         past->now_flights = past->before_flights = false;
         past->stream = past->stream_before = NO_STREAM;
-        memset(past->phase, 0, causes->size * sizeof *past->phase);
-        memset(past->done, 0, causes->size * sizeof *past->done);
+        clear(causes, past->phase);
+        clear(causes, past->done);
         break;
     }
     case EVENT_INVALIDATE:
@@ -333,7 +355,7 @@ void causes_observe(void *observer, const Event *event) {
         contribute(causes, event, clock, NO_STREAM);
         break;
     case EVENT_ISSUE:
-        memcpy(flight_clock(causes, event->flight), clock, causes->size * sizeof *clock);
+        copy(causes, flight_clock(causes, event->flight), clock);
         break;
     case EVENT_DELIVER:
     case EVENT_SIGNAL:
@@ -352,13 +374,13 @@ void causes_observe(void *observer, const Event *event) {
     case EVENT_FORK: {
         uint32_t first = agent - agent % causes->machine->program->agents_per_cta + 1;
         for (uint32_t k = 0; k < event->amount; k++)
-            memcpy(clock_of(causes, first + k), clock, causes->size * sizeof *clock);
+            copy(causes, clock_of(causes, first + k), clock);
         break;
     }
     case EVENT_JOIN: {
         uint32_t first = agent - agent % causes->machine->program->agents_per_cta + 1;
         for (uint32_t k = 0; k + 1 < causes->machine->program->agents_per_cta; k++)
-            join(clock, clock_of(causes, first + k), causes->size);
+            join(causes, clock, clock_of(causes, first + k));
         break;
     }
     case EVENT_NAMED_ARRIVE:
@@ -371,7 +393,7 @@ void causes_observe(void *observer, const Event *event) {
         break;
     case EVENT_NAMED_SYNC:
     case EVENT_CLUSTER_WAIT:
-        join(clock, causes->met + (size_t)agent * causes->size, causes->size);
+        join(causes, clock, causes->met + (size_t)agent * causes->size);
         break;
     default:
         break;

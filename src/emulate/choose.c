@@ -3,13 +3,21 @@
 
 #include "emulate/schedule.h"
 
-enum { PROBE_BUDGET = 1 << 20, MOST_PARAMETERS = 32, SMALLEST_UNIT = 16, LARGEST_UNIT = 1024, MOST_FACTOR = 64 };
+enum {
+    PROBE_BUDGET = 1 << 20,
+    FULL_PROBES = 16,
+    MOST_PARAMETERS = 32,
+    SMALLEST_UNIT = 16,
+    LARGEST_UNIT = 1024,
+    MOST_FACTOR = 64
+};
 
 typedef struct Chooser {
     Machine *machine;
     Arena *arena;
     bool by_program;                    /* control depends on the program id */
     int64_t unit;                       /* sizes are multiples of it */
+    uint64_t probe, left;               /* budgets: of one run, and of all that are still to come */
     uint32_t steering[MOST_PARAMETERS]; /* parameters */
     bool inner[MOST_PARAMETERS];        /* the innermost loops depend on it */
     uint32_t count;
@@ -55,7 +63,7 @@ static Launch make_launch(const Chooser *chooser, const int64_t *values) {
             for (uint32_t k = i + 1; k < program->parameter_count && program->parameters[k].descriptor == (int32_t)i;
                  k++) {
                 steers |= program->parameters[k].steers;
-                parts++;
+                parts += parts < 2 * ARGUMENT_MOST_DIMS;
             }
             if (!steers)
                 continue;
@@ -65,7 +73,8 @@ static Launch make_launch(const Chooser *chooser, const int64_t *values) {
             for (uint32_t k = argument->rank; k-- > 0;) {
                 argument->shape[k] = value_for(chooser, values, i + 1 + k, chooser->unit);
                 argument->strides[k] = stride;
-                stride *= argument->shape[k] > 0 ? argument->shape[k] : 1;
+                if (__builtin_mul_overflow(stride, argument->shape[k] > 0 ? argument->shape[k] : 1, &stride))
+                    stride = INT64_MAX;
             }
             launch.count++;
         } else if (parameter->descriptor < 0 && parameter->steers && is_number(parameter)) {
@@ -84,12 +93,15 @@ static Launch make_launch(const Chooser *chooser, const int64_t *values) {
 static Trial try_values(Chooser *chooser, const int64_t *values) {
     Machine *machine = chooser->machine;
     const Program *program = machine->program;
+    if (!chooser->left)
+        return (Trial){0};
     Launch launch = make_launch(chooser, values);
     machine_launch(machine, &launch);
     uint64_t budget = machine->budget;
-    machine->budget = PROBE_BUDGET;
+    machine->budget = chooser->left < chooser->probe ? chooser->left : chooser->probe;
     RunEnd end = schedule_run(machine, 0, &(Schedule){.kind = SCHEDULE_EAGER});
     machine->budget = budget;
+    chooser->left -= machine->used < chooser->left ? machine->used : chooser->left;
     Trial trial = {.possible = end != RUN_EXCLUDED && end != RUN_BUDGET};
     uint32_t deepest = 0;
     for (uint32_t i = 0; i < program->loop_count; i++)
@@ -176,6 +188,8 @@ size_t choose_launches(Machine *machine, Arena *arena, Launch *launches) {
     const Program *program = machine->program;
     Chooser chooser = {
         .machine = machine, .arena = arena, .by_program = depends_on_program(program), .unit = unit_of(program)};
+    chooser.probe = machine->budget && machine->budget < PROBE_BUDGET ? machine->budget : PROBE_BUDGET;
+    chooser.left = FULL_PROBES * chooser.probe;
     find_steering(&chooser);
     int64_t values[MOST_PARAMETERS] = {0};
     size_t count = 0;

@@ -1,6 +1,37 @@
 /* Control flow, calls and partitions as jumps. */
 #include "emulate/program_internal.h"
 
+/* ---- Structure ------------------------------------------------------------------------------------ */
+
+/* The only block of a region that has one, with these arguments at least and a terminator; else NULL. */
+static const Block *body_of(const Op *op, uint32_t region, uint32_t arguments) {
+    const Block *block =
+        region < op->region_count && op->regions[region].block_count == 1 ? op->regions[region].first : NULL;
+    bool ends = block && block->last && block->last->row && (block->last->row->traits & TERMINATOR);
+    return ends && block->arg_count >= arguments ? block : NULL;
+}
+
+bool structure_is_sound(const Op *op) {
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_scf_for:
+        return op->region_count == 1 && body_of(op, 0, 1);
+    case OP_scf_while:
+        return op->region_count == 2 && body_of(op, 0, 0) && op_is(op->regions[0].first->last, OP_scf_condition) &&
+               body_of(op, 1, 0);
+    case OP_scf_if:
+        return op->region_count == 1 || op->region_count == 2;
+    case OP_ttg_mask:
+    case OP_scf_execute_region:
+    case OP_ttng_subtiled_region:
+        return op->region_count == 1;
+    case OP_ttg_warp_specialize:
+        return op->region_count == 1 || (op->region_count == 2 && body_of(op, 1, 0) &&
+                                         op_is(op->regions[1].first->last, OP_ttg_warp_specialize_partitions));
+    default:
+        return true;
+    }
+}
+
 /* ---- Control flow --------------------------------------------------------------------------------- */
 
 static bool is_constant(const Value *value) {
@@ -140,6 +171,10 @@ void compile_call(Compiler *compiler, const Op *op) {
                        target ? "calls are nested too deeply" : "the function that it calls has no body here");
         return;
     }
+    if (++compiler->call_count > MOST_CALLS) {
+        compile_too_large(compiler, op);
+        return;
+    }
     Frame *caller = compiler->frame, *callee = frame_new(compiler);
     const Block *entry = target->regions[0].first;
     uint32_t count = entry->arg_count < op->operand_count ? entry->arg_count : op->operand_count;
@@ -155,7 +190,7 @@ void compile_call(Compiler *compiler, const Op *op) {
     for (uint32_t i = 0; i < op->result_count; i++)
         returned[i] = &op->results[i];
     const Value *const *outer_returned = compiler->returned;
-    uint32_t outer_returns[64], outer_count = compiler->return_count;
+    uint32_t outer_returns[64], outer_count = compiler->return_count, outer_results = compiler->returned_count;
     memcpy(outer_returns, compiler->returns, sizeof outer_returns);
 
     compiler->frame = callee;
@@ -166,6 +201,7 @@ void compile_call(Compiler *compiler, const Op *op) {
             frame_set(compiler, callee, &op->results[i], results[i]);
     emit_hand_over(compiler, op, registers, registers + count, count);
     compiler->returned = returned;
+    compiler->returned_count = op->result_count;
     compiler->return_count = 0;
     compiler->call_depth++;
     compile_region(compiler, &target->regions[0]);
@@ -173,6 +209,7 @@ void compile_call(Compiler *compiler, const Op *op) {
     for (uint32_t i = 0; i < compiler->return_count; i++)
         emit_aim(compiler, compiler->returns[i], emit_here(compiler));
     compiler->returned = outer_returned;
+    compiler->returned_count = outer_results;
     memcpy(compiler->returns, outer_returns, sizeof outer_returns);
     compiler->return_count = outer_count;
     compiler->frame = caller;
@@ -214,7 +251,7 @@ void compile_return(Compiler *compiler, const Op *op) {
         emit_code(compiler, CODE_END, op);
         return;
     }
-    for (uint32_t i = 0; i < op->operand_count; i++) {
+    for (uint32_t i = 0; i < op->operand_count && i < compiler->returned_count; i++) {
         uint32_t to = value_register(compiler, compiler->returned[i]);
         emit_move(compiler, op, to, to == NO_REGISTER ? NO_REGISTER : value_register(compiler, op->operands[i]));
     }
@@ -226,7 +263,7 @@ void compile_return(Compiler *compiler, const Op *op) {
 }
 
 static const Op *partitions_op(const Op *specialize) {
-    return specialize->region_count > 1 ? region_end(&specialize->regions[1]) : NULL;
+    return region_end(specialize, 1);
 }
 
 void compile_specialize(Compiler *compiler, const Op *op) {
@@ -264,7 +301,7 @@ static bool is_inside(const Value *value, const Op *op) {
  * what they use. */
 void compile_group(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
-    if (compiler->strand != 0 || compiler->call_depth || op->region_count > MOST_PARTITIONS) {
+    if (compiler->strand != 0 || compiler->call_depth || compiler->tasks || op->region_count > MOST_PARTITIONS) {
         compile_cannot(compiler, op, "a warp group inside another, or of more than 15 partitions, is not emulated");
         return;
     }
@@ -319,7 +356,7 @@ void compile_region(Compiler *compiler, const Region *region) {
         compile_block(compiler, block);
         const Op *end = block->last;
         uint32_t successors = end ? op_successor_count(end) : 0;
-        if (op_is(end, OP_cf_br) && successors == 1) {
+        if (op_is(end, OP_cf_br) && successors == 1 && end->operand_count == end->extra->successors[0]->arg_count) {
             compile_edge(compiler, end, end->extra->successors[0], end->operands, &patches, &patch_count,
                          &patch_capacity);
         } else if (op_is(end, OP_cf_cond_br) && successors == 2) {

@@ -120,6 +120,29 @@ static int64_t aref_arrivals(Compiler *compiler, const Op *aref, Side side) {
     return count ? count : 1;
 }
 
+/* Which bytes of global memory an access touches: see access.h. */
+static void compile_access(Compiler *compiler, const Op *op, CompiledEffect *compiled) {
+    static const char *const rows[] = {"x_offsets", "src_row_indices", "dst_row_indices"};
+    static const char *const places[] = {"coord", "indices", "y_offset", "src_col_offset", "dst_col_offset"};
+    const Effect *effect = &compiled->effect;
+    compiled->mask = value_register(compiler, effect->mask);
+    if (!effect->on_descriptor) {
+        compiled->offsets = emit_operand_named(compiler, op, "offsets");
+        if (op_is(op, OP_ttg_async_copy_global_to_local) && effect->done == DONE_TX) { /* one piece */
+            uint32_t count;
+            Value **to = op_operands_named(op, "result", &count);
+            compiled->amount = emit_operand_named(compiler, op, "bulkSize");
+            bool whole = compiled->amount == NO_REGISTER && count;
+            compiled->bytes = whole ? memdesc_transfer_bytes(compiler->module, to[0]->type) : -1;
+        }
+        return;
+    }
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows && compiled->rows == NO_REGISTER; i++)
+        compiled->rows = emit_operand_named(compiler, op, rows[i]);
+    for (unsigned i = 0; i < sizeof places / sizeof *places && !compiled->coordinate_count; i++)
+        compiled->coordinates = emit_operands_named(compiler, op, places[i], &compiled->coordinate_count);
+}
+
 void compile_effects(Compiler *compiler, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(compiler->module, op, effects);
@@ -147,12 +170,16 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .second_predicate = value_register(compiler, effect->second_predicate),
                                    .slot = value_register(compiler, effect->slot),
                                    .descriptor = emit_operand_named(compiler, op, "desc"),
+                                   .mask = NO_REGISTER,
+                                   .offsets = NO_REGISTER,
+                                   .rows = NO_REGISTER,
                                    .type = effect->on ? effect->on->type : NULL,
                                    .bytes = effect->count};
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
         compiled.pair = effect->pair && effect->helper == HELPER_TENSOR && program->ctas > 1;
-        compiled.coordinates = emit_operands_named(compiler, op, "coord", &compiled.coordinate_count);
+        if (effect->space == SPACE_GLOBAL && touches_memory(effect->verb))
+            compile_access(compiler, op, &compiled);
         if (effect->verb == EFFECT_COMPLETE && effect->amount && value_is_memdesc(compiler->module, effect->amount))
             compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
         if (effect->verb == EFFECT_INIT && op_is(op, OP_nvws_aref_create))
@@ -161,8 +188,10 @@ void compile_effects(Compiler *compiler, const Op *op) {
             compiled.shared_by_ctas = barrier_is_shared(compiler, effect->on->type);
             if (effect->verb == EFFECT_INIT && compiled.shared_by_ctas) {
                 const Type *type = type_resolve(compiler->module, effect->on->type);
-                compiled.effect.count *=
-                    program->ctas / (type->dims[type->dim_count - 1] ? type->dims[type->dim_count - 1] : 1);
+                int64_t parts = type->dim_count ? type->dims[type->dim_count - 1] : 1;
+                if (__builtin_mul_overflow(effect->count, parts > 0 ? program->ctas / parts : program->ctas,
+                                           &compiled.effect.count))
+                    compiled.effect.count = -1;
             }
         }
         *PUSH(compiler, program->effects, program->effect_count, program->effect_capacity) = compiled;

@@ -15,10 +15,11 @@ void compile_pure(Compiler *compiler, const Op *op) {
             continue;
         }
         *PUSH(compiler, program->evaluations, program->evaluation_count, program->evaluation_capacity) = how;
-        if (!how.tensor && op->operand_count <= 3) {
-            uint32_t a = value_register(compiler, op->operands[0]);
-            uint32_t b = op->operand_count > 1 ? value_register(compiler, op->operands[1]) : a;
-            uint32_t c = op->operand_count > 2 ? value_register(compiler, op->operands[2]) : a;
+        uint32_t a = value_register(compiler, op->operands[0]);
+        uint32_t b = op->operand_count > 1 ? value_register(compiler, op->operands[1]) : a;
+        uint32_t c = op->operand_count > 2 ? value_register(compiler, op->operands[2]) : a;
+        bool kept = a != NO_REGISTER && b != NO_REGISTER && c != NO_REGISTER;
+        if (!how.tensor && op->operand_count <= 3 && kept) {
             Instruction *instruction = emit_code(compiler, CODE_INTEGER, op);
             instruction->evaluator = (uint8_t)how.code;
             instruction->width = how.width;
@@ -255,6 +256,12 @@ static bool hides_effects(Compiler *compiler, const Op *root) {
 
 void compile_op(Compiler *compiler, const Op *op) {
     bool gives = false;
+    if (compiler->reported_size) /* the program will not be run */
+        return;
+    if (!structure_is_sound(op)) {
+        compile_cannot(compiler, op, "its regions are not as they must be");
+        return;
+    }
     switch (op->row ? op->row->id : OP_COUNT) {
     case OP_scf_for:
         compile_for(compiler, op);

@@ -22,6 +22,12 @@ void compile_cannot(Compiler *compiler, const Op *op, const char *reason) {
     verdict_incomplete(compiler->verdict, name_of(compiler, op), line_of(compiler, op), "%s", reason);
 }
 
+void compile_too_large(Compiler *compiler, const Op *op) {
+    if (!compiler->reported_size)
+        compile_cannot(compiler, op, "the kernel is too large to be emulated");
+    compiler->reported_size = true;
+}
+
 /* ---- Registers ------------------------------------------------------------------------------------ */
 
 Frame *frame_new(Compiler *compiler) {
@@ -79,10 +85,8 @@ uint32_t value_register(Compiler *compiler, const Value *value) {
 Instruction *emit_code(Compiler *compiler, Code code, const Op *op) {
     Program *program = compiler->program;
     if (program->code_count >= MOST_INSTRUCTIONS) {
-        if (!compiler->reported_size)
-            compile_cannot(compiler, op, "the kernel is too large to be emulated");
-        compiler->reported_size = true;
-        program->code_count = MOST_INSTRUCTIONS / 2; /* the program will not be run */
+        compile_too_large(compiler, op);
+        program->code_count = MOST_INSTRUCTIONS / 2; /* what is still written goes over what is there */
     }
     if (program->code_count == program->code_capacity) {
         uint32_t capacity = program->code_capacity;

@@ -327,6 +327,7 @@ Exploration explore(Machine *machine, uint64_t cluster, uint64_t budget, size_t 
     arena_init(&arena, memory);
     arena.exhausted = &out_of_memory;
     Observe *observe = machine->observe;
+    machine->immediate = false;
     Exploration result = {0};
     if (setjmp(out_of_memory) == 0) {
         Explorer *explorer = ARENA_NEW(&arena, Explorer);

@@ -1,8 +1,6 @@
 /* The machine: its start, the instructions of an agent up to its next visible effect, and steps. */
 #include "emulate/machine_internal.h"
 
-static const int64_t scratch_base = INT64_C(1) << 60;
-
 static StepResult advance(Machine *machine, uint32_t index);
 
 Machine *machine_create(Arena *arena, const Program *program, const char **problem) {
@@ -144,15 +142,7 @@ void machine_launch(Machine *machine, const Launch *launch) {
         machine->trips[i] = (Trips){.least = INT64_MAX};
     for (uint32_t i = 0; i < machine->program->parameter_count; i++) {
         const Argument *argument = machine_argument(launch, machine->program->parameters[i].name);
-        Descriptor *descriptor = &machine->descriptors[i];
-        *descriptor = (Descriptor){.base = (int64_t)(i + 1) << PARAMETER_SHIFT};
-        if (argument && argument->kind == ARGUMENT_DESCRIPTOR) {
-            descriptor->rank = argument->rank;
-            for (unsigned k = 0; k < argument->rank; k++) {
-                descriptor->shape[k] = argument->shape[k];
-                descriptor->strides[k] = argument->strides[k];
-            }
-        }
+        machine->descriptors[i] = memory_launched_descriptor(machine, i, argument);
     }
 }
 
@@ -174,9 +164,8 @@ static void start_agent(Machine *machine, uint32_t index, uint32_t strand_index)
     Word *words = machine_words(machine, index);
     for (uint32_t i = 0; i < strand->register_count; i++)
         words[i] = (Word){.kind = WORD_NOTHING};
-    const uint32_t *list = program->lists + strand->constants;
-    for (uint32_t i = 0; i < strand->constant_count; i++)
-        words[list[2 * i]] = program->constants[list[2 * i + 1]];
+    for (uint32_t i = strand->constants; i < strand->constants + 2 * strand->constant_count; i += 2)
+        words[program->lists[i]] = program->constants[program->lists[i + 1]];
 }
 
 StepResult machine_start(Machine *machine, uint64_t cluster) {
@@ -185,7 +174,10 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->used = 0;
     machine->choices = machine->loads_chosen = 0;
     machine->first_choice = NULL;
-    machine->atomic_count = 0;
+    machine->atomics = NULL; /* both were in the arena of the last run */
+    machine->atomic_count = machine->atomic_capacity = 0;
+    machine->made = NULL;
+    machine->made_count = machine->made_capacity = 0;
     machine->excluded = false;
     uint64_t first = program->ranks_are_programs ? cluster * program->ctas : cluster;
     for (uint32_t cta = 0; cta < program->ctas; cta++)
@@ -244,7 +236,7 @@ static Word moved_view(Machine *machine, const Instruction *instruction, const W
         }
         index = words[instruction->b].bits;
     }
-    offset.base = (int32_t)((int64_t)offset.base + index * step->stride + step->add);
+    offset.base = (int32_t)((uint64_t)offset.base + (uint64_t)index * (uint64_t)step->stride + (uint64_t)step->add);
     offset.affine ^= (int32_t)step->flip;
     uint32_t cta = view.cta;
     if (instruction->c != NO_REGISTER && word_is(words[instruction->c], WORD_INTEGER) &&
@@ -331,7 +323,12 @@ static StepResult advance_effects(Machine *machine, uint32_t index, const Instru
     Agent *agent = &machine->state->agents[index];
     for (; agent->effect < instruction->a; agent->effect++) {
         const CompiledEffect *effect = &machine->program->effects[instruction->aux + agent->effect];
-        if (!effect_is_present(machine, index, effect, agent->pc))
+        /* What is compiled for global memory alone must not change what is chosen for the rest. */
+        uint64_t choices = machine->choices;
+        bool present = effect_is_present(machine, index, effect, agent->pc);
+        if (effect->effect.space == SPACE_GLOBAL)
+            machine->choices = choices;
+        if (!present)
             continue;
         if (effect_is_visible(&effect->effect)) {
             *stands = true;
@@ -456,11 +453,12 @@ static StepResult advance(Machine *machine, uint32_t index) {
             Word slot = instruction->b == NO_REGISTER ? word_integer(machine_entered_slot(machine, index, aref))
                                                       : words[instruction->b];
             words[instruction->dst] =
-                cell && word_is(slot, WORD_INTEGER)
-                    ? view_word(cell->word.meta, cell->word.cta,
-                                (Offset){(int32_t)((cell->word.bits & UINT32_MAX) +
-                                                   slot.bits * program->views[instruction->aux].stride),
-                                         (int32_t)(cell->word.bits >> 32)})
+                cell && word_is(cell->word, WORD_VIEW) && word_is(slot, WORD_INTEGER)
+                    ? view_word(
+                          cell->word.meta, cell->word.cta,
+                          (Offset){(int32_t)((uint64_t)cell->word.bits +
+                                             (uint64_t)slot.bits * (uint64_t)program->views[instruction->aux].stride),
+                                   (int32_t)(cell->word.bits >> 32)})
                     : word_unknown(0xaef);
             break;
         }
@@ -476,7 +474,8 @@ static StepResult advance(Machine *machine, uint32_t index) {
             words[instruction->dst] = memory_descriptor_at(machine, words[instruction->a]);
             break;
         case CODE_SCRATCH:
-            words[instruction->dst] = word_integer(scratch_base + ((int64_t)instruction->aux << 32));
+            words[instruction->dst] = word_integer(SCRATCH_BASE + ((int64_t)instruction->aux << SCRATCH_SHIFT) +
+                                                   ((int64_t)agent_cta(machine, index) << SCRATCH_CTA_SHIFT));
             break;
         case CODE_LOAD: {
             Word nothing = {.kind = WORD_NOTHING};

@@ -151,13 +151,14 @@ typedef enum StepResult {
     STEP_EXCLUDED, /* the launch breaks an assumption of the kernel */
 } StepResult;
 
-/* A tensor descriptor. */
+/* A tensor descriptor. Its outermost dimension comes first, but that of its box last. */
 typedef struct Descriptor {
     uint8_t rank, box_rank;
-    bool boxed; /* its box is known, and not that of its type */
-    int64_t base, shape[8], strides[8], box[8];
-    uint16_t element_bits;
-    int64_t address; /* of the memory that holds it; 0: none */
+    bool boxed;                                 /* its box is known, and not that of its type */
+    int64_t base, shape[8], strides[8], box[8]; /* strides: bytes */
+    uint16_t element_bits; /* 4: copies and `shape` count bytes, each of two of them; `box` does not */
+    int64_t address;     /* of the memory that holds it; 0: none */
+    const char *unknown; /* why base, shape or strides are not known; NULL: they are. Set with COMPILE_GLOBAL alone */
 } Descriptor;
 
 typedef struct AtomicCell {
@@ -194,7 +195,11 @@ typedef struct Machine {
     uint64_t loads_chosen;
     /* */
     Descriptor *descriptors;
-    uint32_t descriptor_count, descriptor_capacity;
+    uint32_t descriptor_count;
+    /* With COMPILE_GLOBAL: those that the kernel made in this run, one for each value that a maker had. Their indices
+     * follow those of `descriptors`. */
+    Descriptor *made;
+    uint32_t made_count, made_capacity;
     AtomicCell *atomics;
     uint32_t atomic_count, atomic_capacity;
     Trips *trips; /* one a loop */
@@ -204,6 +209,7 @@ typedef struct Machine {
     Observe *observe;
     void *observer;
     bool excluded;     /* the launch broke an assumption of the kernel */
+    bool immediate;    /* what is asynchronous completes when it is issued */
     bool out_of_order; /* tensor-core work without a commit completes in any order */
 } Machine;
 

@@ -7,9 +7,17 @@
 /* The base address of argument N is (N + 1) << PARAMETER_SHIFT. */
 enum { PARAMETER_SHIFT = 40 };
 
+/* Scratch memory N lies at SCRATCH_BASE + (N << SCRATCH_SHIFT); each CTA of a cluster has 2^24 bytes of it. */
+#define SCRATCH_BASE (INT64_C(1) << 60)
+enum { SCRATCH_SHIFT = 32, SCRATCH_CTA_SHIFT = 24 };
+
 /* ---- machine.c ---- */
 static inline Word *machine_words(const Machine *machine, uint32_t agent) {
     return machine->state->words + (size_t)agent * machine->program->most_registers;
+}
+static inline Descriptor *machine_descriptor(const Machine *machine, uint32_t index) {
+    return index < machine->descriptor_count ? &machine->descriptors[index]
+                                             : &machine->made[index - machine->descriptor_count];
 }
 void machine_tell(Machine *machine, Event event);
 StepResult machine_stop(Machine *machine, uint32_t pc, const char *reason);
@@ -42,6 +50,8 @@ void state_clear(Machine *machine);
 
 /* ---- memory.c ---- */
 Word memory_load(Machine *machine, const CompiledLoad *how, Word pointer, Word operand, Word other);
+/* The descriptor that is that parameter; `argument` is NULL if the launch does not say. */
+Descriptor memory_launched_descriptor(const Machine *machine, uint32_t parameter, const Argument *argument);
 void memory_make_descriptor(Machine *machine, uint32_t agent, const Instruction *instruction);
 Word memory_descriptor_at(const Machine *machine, Word pointer);
 /* What a copy through the descriptor delivers: as many boxes as cover the tile. */

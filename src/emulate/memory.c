@@ -9,10 +9,10 @@ static bool data_at(const Machine *machine, int64_t address, unsigned width, int
     if (index < 1 || index > (int64_t)machine->program->parameter_count)
         return false;
     const Argument *argument = machine_argument(machine->launch, machine->program->parameters[index - 1].name);
-    int64_t offset = address - (index << PARAMETER_SHIFT);
-    if (!argument || !argument->data || offset % (width / 8))
+    int64_t offset = address - (index << PARAMETER_SHIFT), bytes = width < 8 ? 1 : width / 8;
+    if (!argument || !argument->data || offset % bytes)
         return false;
-    offset /= width / 8;
+    offset /= bytes;
     if (offset < 0 || (uint64_t)offset >= argument->data_count)
         return false;
     *value = integer_wrap(argument->data[offset], width);
@@ -51,13 +51,10 @@ Word memory_load(Machine *machine, const CompiledLoad *how, Word pointer, Word o
     uint64_t identity =
         identity_mix(0x10ad, pointer.kind == WORD_TENSOR ? pointer.tensor->identity : (uint64_t)pointer.bits);
     if (how->type && how->type->kind == TYPE_TENSOR) {
-        Evaluation nothing = {.code = EVALUATE_NONE,
-                              .tensor = true,
-                              .rank = (uint8_t)how->type->dim_count,
-                              .width = (uint8_t)how->width,
-                              .identity = identity};
-        for (uint32_t i = 0; i < how->type->dim_count && i < TENSOR_MOST_DIMS; i++)
-            nothing.dims[i] = how->type->dims[i];
+        Evaluation nothing = {
+            .code = EVALUATE_NONE, .tensor = true, .width = (uint8_t)how->width, .identity = identity};
+        for (; nothing.rank < how->type->dim_count && nothing.rank < TENSOR_MOST_DIMS; nothing.rank++)
+            nothing.dims[nothing.rank] = how->type->dims[nothing.rank];
         return evaluate(&nothing, &pointer, 1, machine->arena);
     }
     if (!how->integer)
@@ -87,47 +84,168 @@ Word memory_load(Machine *machine, const CompiledLoad *how, Word pointer, Word o
 
 /* ---- Descriptors ---------------------------------------------------------------------------------- */
 
+/* Bits in memory of an element of what a descriptor of that type describes; 0 if the type does not say. */
+static uint16_t element_bits(const Machine *machine, const Type *type) {
+    Module *module = machine->program->module;
+    for (type = type ? type_resolve(module, type) : NULL; type && type->element;)
+        type = type_resolve(module, type->element);
+    if (!type || (type->kind != TYPE_INTEGER && type->kind != TYPE_FLOAT))
+        return 0;
+    return type->width < 8 ? 8 : type->width;
+}
+
+Descriptor memory_launched_descriptor(const Machine *machine, uint32_t parameter, const Argument *argument) {
+    Descriptor descriptor = {.base = (int64_t)(parameter + 1) << PARAMETER_SHIFT,
+                             .element_bits = element_bits(machine, machine->program->parameters[parameter].type)};
+    if (!argument || argument->kind != ARGUMENT_DESCRIPTOR || !descriptor.element_bits) {
+        descriptor.unknown = "the launch does not say what its descriptor describes";
+        return descriptor;
+    }
+    descriptor.rank = argument->rank;
+    for (unsigned k = 0; k < argument->rank; k++) {
+        descriptor.shape[k] = argument->shape[k];
+        descriptor.strides[k] = (int64_t)((uint64_t)argument->strides[k] * (descriptor.element_bits / 8));
+    }
+    return descriptor;
+}
+
+static bool is_one(const Value *value) {
+    const Op *op = value->is_result ? value->owner : NULL;
+    const Attr *attr = op && op->row && op->row->id == OP_arith_constant ? op_attr(op, "value") : NULL;
+    return attr && attr->kind == ATTR_INTEGER && attr->integer == 1;
+}
+
+/* A map as tensormap_create writes it: the numbers of its element types are those of PTX's tensormap.replace, its
+ * strides are bytes without that of the innermost dimension, and that comes first. */
+static const char *read_map(const Maker *maker, const int64_t *shape, const int64_t *strides, Descriptor *descriptor) {
+    static const uint8_t bits[] = {8, 16, 32, 32, 64, 64, 16, 32, 32, 64, 16, 32, 32, 4, 4};
+    const Attr *type = op_attr(maker->op, "elem_type");
+    uint32_t steps = 0;
+    Value **step = op_operands_at(maker->op, 5, &steps);
+    if (!type || type->kind != ATTR_INTEGER || type->integer < 0 || type->integer >= (int64_t)sizeof bits)
+        return "the element type of its descriptor is not known";
+    for (uint32_t i = 0; i < steps; i++)
+        if (!is_one(step[i]))
+            return "its descriptor may leave out elements";
+    descriptor->element_bits = bits[type->integer];
+    bool halves = descriptor->element_bits < 8;
+    for (unsigned i = 0; i < descriptor->rank; i++) {
+        unsigned to = descriptor->rank - 1u - i;
+        descriptor->shape[to] = halves && i == 0 ? shape[i] / 2 : shape[i];
+        descriptor->strides[to] = i ? strides[i - 1] : halves ? 1 : descriptor->element_bits / 8;
+    }
+    return NULL;
+}
+
+/* What the operands of its maker say; a reason if they do not. */
+static const char *read_maker(const Machine *machine, const Maker *maker, const Word *words, Descriptor *descriptor) {
+    const Program *program = machine->program;
+    bool map = maker->op->row->id == OP_ttng_tensormap_create;
+    int64_t numbers[2][8] = {{0}};
+    uint32_t counts[2] = {0};
+    (void)op_operands_at(maker->op, map ? 3 : 1, &counts[0]);
+    (void)op_operands_at(maker->op, map ? 4 : 2, &counts[1]);
+    if (maker->rank > 8 || counts[0] != maker->rank || counts[1] + map != maker->rank)
+        return "its descriptor has no shape that fits its strides";
+    for (uint32_t i = 0; i < counts[0] + counts[1]; i++) {
+        bool stride = i >= counts[0];
+        uint32_t at = stride ? i - counts[0] : i;
+        uint32_t reg = program->lists[(stride ? maker->strides : maker->shape) + at];
+        if (reg == NO_REGISTER || !word_is(words[reg], WORD_INTEGER))
+            return "the shape or the strides of its descriptor are not known";
+        numbers[stride][at] = words[reg].bits;
+    }
+    if (maker->base == NO_REGISTER || !word_is(words[maker->base], WORD_INTEGER))
+        return "where the memory of its descriptor lies is not known";
+    descriptor->base = words[maker->base].bits;
+    if (map)
+        return read_map(maker, numbers[0], numbers[1], descriptor);
+    descriptor->element_bits = element_bits(machine, maker->op->results[0].type);
+    for (unsigned i = 0; i < descriptor->rank; i++) {
+        descriptor->shape[i] = numbers[0][i];
+        descriptor->strides[i] = (int64_t)((uint64_t)numbers[1][i] * (descriptor->element_bits / 8));
+    }
+    return descriptor->element_bits ? NULL : "the element type of its descriptor is not known";
+}
+
+static bool same_descriptor(const Descriptor *a, const Descriptor *b) {
+    return a->rank == b->rank && a->base == b->base && a->element_bits == b->element_bits && a->boxed == b->boxed &&
+           a->box_rank == b->box_rank && a->unknown == b->unknown && a->address == b->address &&
+           memcmp(a->shape, b->shape, sizeof a->shape) == 0 && memcmp(a->strides, b->strides, sizeof a->strides) == 0 &&
+           memcmp(a->box, b->box, sizeof a->box) == 0;
+}
+
+/* The index of a descriptor that lives as long as the run: older values of its maker may still be in use. One that lies
+ * in memory takes the place of what lay there. */
+static uint32_t keep_descriptor(Machine *machine, const Descriptor *descriptor) {
+    for (uint32_t i = machine->made_count; i-- > 0;) {
+        Descriptor *made = &machine->made[i];
+        bool in_place = descriptor->address && made->address == descriptor->address;
+        if (!in_place && !same_descriptor(made, descriptor))
+            continue;
+        *made = *descriptor;
+        return machine->descriptor_count + i;
+    }
+    if (machine->made_count == machine->made_capacity) {
+        uint32_t capacity = machine->made_capacity ? machine->made_capacity * 2 : 16;
+        Descriptor *made = ARENA_ARRAY(machine->arena, Descriptor, capacity);
+        if (machine->made_count)
+            memcpy(made, machine->made, machine->made_count * sizeof *made);
+        machine->made = made;
+        machine->made_capacity = capacity;
+    }
+    machine->made[machine->made_count] = *descriptor;
+    return machine->descriptor_count + machine->made_count++;
+}
+
 void memory_make_descriptor(Machine *machine, uint32_t agent, const Instruction *instruction) {
     const Program *program = machine->program;
     const Maker *maker = &program->makers[instruction->aux];
     Word *words = machine_words(machine, agent);
     uint32_t index = program->parameter_count + instruction->aux * machine->agent_count + agent;
-    Descriptor *descriptor = &machine->descriptors[index];
-    *descriptor = (Descriptor){.rank = (uint8_t)(maker->rank > 8 ? 8 : maker->rank)};
-    descriptor->boxed = maker->box_count > 0 && maker->box_count <= 8;
-    descriptor->box_rank = (uint8_t)(descriptor->boxed ? maker->box_count : 0);
-    for (uint32_t i = 0; i < descriptor->box_rank; i++) {
+    Descriptor made = {.rank = (uint8_t)(maker->rank > 8 ? 8 : maker->rank)};
+    made.boxed = maker->box_count > 0 && maker->box_count <= 8;
+    made.box_rank = (uint8_t)(made.boxed ? maker->box_count : 0);
+    for (uint32_t i = 0; i < made.box_rank; i++) {
         uint32_t reg = program->lists[maker->box + i];
         Word size = reg == NO_REGISTER ? word_unknown(0) : words[reg];
-        descriptor->boxed &= word_is(size, WORD_INTEGER) && size.bits > 0;
-        descriptor->box[i] = size.bits;
+        made.boxed &= word_is(size, WORD_INTEGER) && size.bits > 0;
+        made.box[i] = size.bits;
     }
     if (maker->pointer != NO_REGISTER && word_is(words[maker->pointer], WORD_INTEGER))
-        descriptor->address = words[maker->pointer].bits;
+        made.address = words[maker->pointer].bits;
+    if (program->global) {
+        made.unknown = read_maker(machine, maker, words, &made);
+        index = keep_descriptor(machine, &made);
+    } else {
+        machine->descriptors[index] = made;
+    }
     if (instruction->dst != NO_REGISTER)
         words[instruction->dst] = (Word){.kind = WORD_DESCRIPTOR, .meta = index};
 }
 
 Word memory_descriptor_at(const Machine *machine, Word pointer) {
     for (uint32_t i = machine->program->parameter_count;
-         word_is(pointer, WORD_INTEGER) && i < machine->descriptor_count; i++)
-        if (machine->descriptors[i].address == pointer.bits && pointer.bits)
+         word_is(pointer, WORD_INTEGER) && i < machine->descriptor_count + machine->made_count; i++)
+        if (machine_descriptor(machine, i)->address == pointer.bits && pointer.bits)
             return (Word){.kind = WORD_DESCRIPTOR, .meta = i};
     return word_unknown(0xdec);
 }
 
-/* What a copy through the descriptor delivers: as many boxes as cover the tile. */
+/* What a copy through the descriptor delivers: as many boxes as cover the tile; -1 if nobody can tell. */
 int64_t memory_bytes_delivered(const Machine *machine, const CompiledEffect *effect, const Word *words) {
     Word word = effect->descriptor == NO_REGISTER ? word_unknown(0) : words[effect->descriptor];
-    if (!word_is(word, WORD_DESCRIPTOR) || !machine->descriptors[word.meta].boxed || !effect->effect.amount)
+    if (!word_is(word, WORD_DESCRIPTOR) || !machine_descriptor(machine, word.meta)->boxed || !effect->effect.amount)
         return effect->bytes;
-    const Descriptor *descriptor = &machine->descriptors[word.meta];
+    const Descriptor *descriptor = machine_descriptor(machine, word.meta);
     const Type *tile = type_resolve(machine->program->module, effect->effect.amount->type);
-    int64_t elements = 1, tile_elements = 1;
+    int64_t elements = 1, tile_elements = 1, bytes;
     for (unsigned i = 0; i < descriptor->box_rank; i++) { /* the box's innermost dimension comes first */
-        int64_t size = i < tile->dim_count ? tile->dims[tile->dim_count - 1 - i] : 1;
-        elements *= descriptor->box[i] * ((size + descriptor->box[i] - 1) / descriptor->box[i]);
-        tile_elements *= size;
+        int64_t size = i < tile->dim_count ? tile->dims[tile->dim_count - 1 - i] : 1, box = descriptor->box[i], whole;
+        if (size <= 0 || __builtin_mul_overflow(box, size / box + (size % box != 0), &whole) ||
+            __builtin_mul_overflow(elements, whole, &elements) ||
+            __builtin_mul_overflow(tile_elements, size, &tile_elements))
+            return -1;
     }
-    return tile_elements > 0 ? effect->bytes / tile_elements * elements : effect->bytes;
+    return __builtin_mul_overflow(effect->bytes / tile_elements, elements, &bytes) ? -1 : bytes;
 }

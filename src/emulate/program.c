@@ -1,5 +1,6 @@
-/* Compiles a kernel's slice into instructions. Runs after the reader's checks: ops have the operands, regions and
- * terminators that their rows say. What is not understood makes the verdict incomplete, at its place. */
+/* Compiles a kernel's slice into instructions. Runs after the reader's checks: ops have the operands that their rows
+ * say; regions and terminators are looked at here. What is not understood makes the verdict incomplete, at its place.
+ */
 #include "emulate/program_internal.h"
 
 #include <stdio.h>
@@ -46,7 +47,9 @@ static void compile_partitions(Compiler *compiler, const Pending *pending) {
         int64_t count = warps && warps->kind == ATTR_INTS && k < warps->count ? warps->ints[k] : 4;
         strand_start(compiler, partition_name(compiler, "partition", k), k + 1,
                      (uint32_t)(count > 0 && count <= 64 ? count : 4), op_parent(holder));
-        compiler->next_register = entry ? entry->arg_count : 0;
+        compiler->next_register = program->forks[pending->fork].capture_count;
+        if (entry && entry->arg_count > compiler->next_register)
+            compiler->next_register = entry->arg_count;
         for (uint32_t i = 0; entry && i < entry->arg_count; i++)
             if (is_wanted(compiler, &entry->args[i]))
                 frame_set(compiler, compiler->frame, &entry->args[i], i);
@@ -131,6 +134,18 @@ static void add_named(Slice *slice, const Op *op, const char *name) {
         slice_add(slice, values[i]);
 }
 
+/* What says which bytes of global memory are touched, beside the pointer or descriptor. */
+static void add_access(Slice *slice, const Op *op, const Effect *effect) {
+    static const char *const names[] = {"coord",           "indices",         "x_offsets",      "y_offset",
+                                        "src_row_indices", "dst_row_indices", "src_col_offset", "dst_col_offset",
+                                        "offsets",         "bulkSize"};
+    if (effect->space != SPACE_GLOBAL)
+        return;
+    slice_add(slice, effect->mask);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        add_named(slice, op, names[i]);
+}
+
 static void add_effects(Compiler *compiler, const Op *op) {
     Slice *slice = &compiler->slice;
     Effect effects[EFFECTS_MOST];
@@ -146,8 +161,8 @@ static void add_effects(Compiler *compiler, const Op *op) {
         slice_add(slice, effects[i].slot);
         if (effects[i].verb == EFFECT_COMPLETE)
             add_named(slice, op, "desc");
-        if (effects[i].on_descriptor && (compiler->flags & COMPILE_GLOBAL))
-            add_named(slice, op, "coord");
+        if (compiler->flags & COMPILE_GLOBAL)
+            add_access(slice, op, &effects[i]);
     }
     if (op_is(op, OP_llvm_intr_assume) && op->operand_count)
         slice_add(slice, op->operands[0]);
@@ -155,6 +170,10 @@ static void add_effects(Compiler *compiler, const Op *op) {
         add_named(slice, op, "desc_ptr");
         add_named(slice, op, "box_dim");
         add_named(slice, op, "global_dim");
+        if (compiler->flags & COMPILE_GLOBAL) {
+            add_named(slice, op, "global_address");
+            add_named(slice, op, "global_stride");
+        }
     }
 }
 
@@ -235,7 +254,8 @@ static void find_parameters(Compiler *compiler) {
             (Parameter){.name = argument_name(compiler, entry, i), .type = type, .divisibility = 1, .descriptor = -1};
         const Attr *attrs = function && function->arg_attrs ? function->arg_attrs[i] : NULL;
         const Attr *divisibility = attrs ? dict_get(attrs, STR("tt.divisibility")) : NULL;
-        if (divisibility && divisibility->kind == ATTR_INTEGER && divisibility->integer > 0)
+        if (divisibility && divisibility->kind == ATTR_INTEGER && divisibility->integer > 0 &&
+            divisibility->integer <= MOST_DIVISIBILITY)
             parameter->divisibility = divisibility->integer;
         if (type && type_is(type, STR("tt.tensordesc"))) {
             whole = (int32_t)i;
@@ -285,7 +305,7 @@ static void measure_rings(Compiler *compiler) {
             continue;
         int64_t slots = 1;
         for (uint32_t k = 0; k < type->dim_count && slots > 0 && slots < 4096; k++)
-            slots *= type->dims[k];
+            slots *= type->dims[k] < 4096 ? type->dims[k] : 4096;
         program->barrier_slots += (uint32_t)(slots > 0 && slots < 4096 ? slots : 1);
         if (type->dim_count && type->dims[0] > program->deepest_ring && type->dims[0] <= 64)
             program->deepest_ring = (uint32_t)type->dims[0];
@@ -338,7 +358,10 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     Compiler compiler = {.module = module, .program = program, .verdict = verdict, .flags = flags, .task = -1};
     program->module = module;
     program->function = function;
+    program->global = flags & COMPILE_GLOBAL;
     program->warps = (uint32_t)module_number_either(function, "ttg.num-warps", "triton_gpu.num-warps", 4);
+    program->warp_threads =
+        (uint32_t)module_number_either(function, "ttg.threads-per-warp", "triton_gpu.threads-per-warp", 32);
     program->ctas = (uint32_t)module_number_either(function, "ttg.num-ctas", "triton_gpu.num-ctas", 1);
     if (program->ctas == 1) {
         program->ctas = (uint32_t)(module_number(function, "ttg.cluster-dim-x", 1) *

@@ -61,10 +61,14 @@ typedef struct CompiledEffect {
     Effect effect;
     uint32_t on, amount, through, predicate, second_predicate, slot; /* registers, or NO_REGISTER */
     const Type *type;                                                /* of `on`, where it is a memory descriptor */
-    int64_t bytes;        /* EFFECT_COMPLETE: what the destination's type says */
+    int64_t bytes;        /* EFFECT_COMPLETE: what the destination's type says. Accesses to global memory: how many from
+                             the pointer on; -1: what `amount` says; 0: an element for each pointer */
     uint32_t descriptor;  /* the register of the tensor descriptor of the op, or NO_REGISTER */
     uint32_t coordinates; /* index of a list in `lists`: the registers of the op's coordinates */
     uint32_t coordinate_count;
+    /* Accesses to global memory, else NO_REGISTER. offsets: of buffer ops, in elements from the pointer on; rows: of a
+     * gather or scatter. */
+    uint32_t mask, offsets, rows;
     bool pair;           /* tensor cores of two CTAs: the even one issues, both are signalled */
     bool shared_by_ctas; /* the barrier belongs to the first CTA of its cluster alone */
 } CompiledEffect;
@@ -160,8 +164,9 @@ typedef struct Program {
     uint32_t ctas;           /* of a cluster */
     bool ranks_are_programs; /* each CTA of a cluster has a program id of its own (cluster-dim), not one for all
                                 (num-ctas) */
-    uint32_t warps;
+    uint32_t warps, warp_threads;
     uint32_t scratch_count;
+    bool global; /* compiled with COMPILE_GLOBAL */
 } Program;
 
 enum {

@@ -33,11 +33,12 @@ typedef struct Compiler {
     unsigned flags;
     Slice slice;
     Frame *frame;
-    uint32_t next_register, loop_depth, call_depth, strand;
+    uint32_t next_register, loop_depth, call_depth, call_count, strand;
     uint32_t *constants; /* of the strand: pairs */
     uint32_t constant_count, constant_capacity;
     const Value *const *returned; /* where the results of the call in place go; NULL in a kernel */
-    uint32_t returns[64];         /* jumps to the end of the call in place */
+    uint32_t returned_count;
+    uint32_t returns[64]; /* jumps to the end of the call in place */
     uint32_t return_count;
     int task; /* the ops of this task alone; -1: all */
     uint64_t tasks;
@@ -47,7 +48,13 @@ typedef struct Compiler {
     bool unassigned; /* the stages and phases of arefs do not mean anything yet */
 } Compiler;
 
-enum { MOST_INSTRUCTIONS = 1 << 20, MOST_CALL_DEPTH = 32, MOST_PARTITIONS = 15 };
+enum {
+    MOST_INSTRUCTIONS = 1 << 20,
+    MOST_CALL_DEPTH = 32,
+    MOST_CALLS = 1 << 14,
+    MOST_PARTITIONS = 15,
+    MOST_DIVISIBILITY = 1 << 30
+};
 
 /* Room for one more in an array of the program; what was there moves. */
 #define PUSH(compiler, array, count, capacity)                                                              \
@@ -63,6 +70,8 @@ static inline bool op_is(const Op *op, OpId id) {
 void *program_grow(Compiler *compiler, const void *old, uint32_t *capacity, size_t size);
 /* Says that the verdict is incomplete because of this op. */
 void compile_cannot(Compiler *compiler, const Op *op, const char *reason);
+/* The program is too large, which is said at this op, and will not be run. */
+void compile_too_large(Compiler *compiler, const Op *op);
 Frame *frame_new(Compiler *compiler);
 uint32_t frame_place(const Frame *frame, const Value *value);
 void frame_set(Compiler *compiler, Frame *frame, const Value *value, uint32_t reg);
@@ -91,6 +100,8 @@ uint32_t emit_operand_named(Compiler *compiler, const Op *op, const char *name);
 uint32_t emit_operands_named(Compiler *compiler, const Op *op, const char *name, uint32_t *count);
 
 /* ---- compile_control.c ---- */
+/* Whether the op has the regions, blocks and ends that it is compiled by: the generic form may be written without. */
+bool structure_is_sound(const Op *op);
 void compile_block(Compiler *compiler, const Block *block);
 void compile_region(Compiler *compiler, const Region *region);
 /* A region that stands for a value: what it hands over at its end becomes the op's results. */

@@ -196,7 +196,13 @@ static RunEnd run_again(Machine *machine, const Schedule *schedule) {
     return machine->state->flight_count ? RUN_DIVERGED : quiet(machine);
 }
 
+bool schedule_is_immediate(const Schedule *schedule) {
+    return schedule->kind == SCHEDULE_EAGER || schedule->kind == SCHEDULE_HELD ||
+           ((schedule->kind == SCHEDULE_REPLAY || schedule->kind == SCHEDULE_ROUND_ROBIN) && schedule->immediate);
+}
+
 RunEnd schedule_run(Machine *machine, uint64_t cluster, const Schedule *schedule) {
+    machine->immediate = schedule_is_immediate(schedule);
     StepResult result = machine_start(machine, cluster);
     if (result != STEP_DONE)
         return end_of(result);

@@ -31,6 +31,7 @@ typedef struct Schedule {
     uint32_t held_agent, held_tick; /* SCHEDULE_HELD: before its visible effect number held_tick, from 0 */
     Trail *record;                  /* NULL: the steps are not kept */
     const Trail *replay;
+    bool immediate; /* SCHEDULE_REPLAY, SCHEDULE_ROUND_ROBIN: what is asynchronous completes at once */
 } Schedule;
 
 typedef enum RunEnd {
@@ -42,6 +43,9 @@ typedef enum RunEnd {
     RUN_EXCLUDED,
     RUN_DIVERGED, /* a replayed step was not possible */
 } RunEnd;
+
+/* Whether what is asynchronous completes when it is issued. */
+bool schedule_is_immediate(const Schedule *schedule);
 
 /* Runs the cluster from its start to its end. */
 RunEnd schedule_run(Machine *machine, uint64_t cluster, const Schedule *schedule);

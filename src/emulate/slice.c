@@ -57,8 +57,8 @@ static bool is(const Op *op, OpId id) {
     return op && op->row && op->row->id == id;
 }
 
-const Op *region_end(const Region *region) {
-    return region->first ? region->first->last : NULL;
+const Op *region_end(const Op *op, uint32_t region) {
+    return region < op->region_count && op->regions[region].first ? op->regions[region].first->last : NULL;
 }
 
 Str symbol_name(const Attr *symbol) {
@@ -114,11 +114,11 @@ static void from_result(Slice *slice, const Value *value) {
     case OP_scf_for:
         add_operand(slice, op, value->index + 3);
         add_ends(slice, op, value->index);
-        if (op->regions[0].first && value->index + 1 < op->regions[0].first->arg_count)
+        if (op->region_count && op->regions[0].first && value->index + 1 < op->regions[0].first->arg_count)
             slice_add(slice, &op->regions[0].first->args[value->index + 1]);
         break;
     case OP_scf_while:
-        add_operand(slice, region_end(&op->regions[0]), value->index + 1);
+        add_operand(slice, region_end(op, 0), value->index + 1);
         break;
     case OP_scf_if:
     case OP_scf_index_switch:
@@ -128,7 +128,7 @@ static void from_result(Slice *slice, const Value *value) {
         add_ends(slice, op, value->index);
         break;
     case OP_ttg_warp_specialize:
-        add_operand(slice, region_end(&op->regions[0]), value->index);
+        add_operand(slice, region_end(op, 0), value->index);
         break;
     case OP_tt_call:
     case OP_func_call: {
@@ -190,9 +190,9 @@ static void from_argument(Slice *slice, const Value *value) {
     case OP_scf_while:
         if (block->region == &op->regions[0]) {
             add_operand(slice, op, value->index);
-            add_operand(slice, region_end(&op->regions[1]), value->index);
+            add_operand(slice, region_end(op, 1), value->index);
         } else {
-            add_operand(slice, region_end(&op->regions[0]), value->index + 1);
+            add_operand(slice, region_end(op, 0), value->index + 1);
         }
         break;
     case OP_ttg_warp_specialize_partitions: {

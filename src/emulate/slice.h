@@ -23,7 +23,7 @@ bool slice_has(const Slice *slice, const Value *value);
 Str symbol_name(const Attr *symbol);
 /* The function that a call names; NULL if it is not in the module or has no body. */
 const Op *call_target(Module *module, const Op *call);
-/* The last op of the first block of a region; NULL if it is empty. */
-const Op *region_end(const Region *region);
+/* The last op of the first block of a region; NULL if there is none. */
+const Op *region_end(const Op *op, uint32_t region);
 
 #endif

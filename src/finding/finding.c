@@ -21,6 +21,38 @@ const Rule *rule_find(const char *id) {
     return NULL;
 }
 
+/* A family, "deadlock", means every rule "deadlock.KIND". */
+static bool means(Str name, const char *id) {
+    return name.size && strncmp(id, name.data, name.size) == 0 && (id[name.size] == 0 || id[name.size] == '.');
+}
+
+/* The name at `at`; *at is left at the next, or NULL after the last. */
+static Str next_name(const char **at) {
+    const char *comma = strchr(*at, ',');
+    Str name = comma ? str_between(*at, comma) : str_of(*at);
+    *at = comma ? comma + 1 : NULL;
+    return name;
+}
+
+bool rule_listed(const char *list, const char *id) {
+    for (const char *at = list; at;)
+        if (means(next_name(&at), id))
+            return true;
+    return false;
+}
+
+Str rule_list_unknown(const char *list) {
+    for (const char *at = list; at;) {
+        Str name = next_name(&at);
+        size_t i = 0;
+        while (i < RULE_COUNT && !means(name, rules[i].id))
+            i++;
+        if (i == RULE_COUNT)
+            return name;
+    }
+    return (Str){NULL, 0};
+}
+
 /* ---- Putting a verdict together ---------------------------------------------------------------- */
 
 /* The list with room for one more: itself, or a copy of twice the size. */
@@ -136,4 +168,10 @@ int verdict_status(VerdictKind kind) {
 
 VerdictKind verdict_worse(VerdictKind a, VerdictKind b) {
     return kinds[b].weight > kinds[a].weight ? b : a;
+}
+
+const char *verdict_keep(Verdict *verdict, Text *text) {
+    const char *kept = arena_copy(verdict->arena, text->data ? text->data : "", text->size);
+    text_free(text);
+    return kept;
 }

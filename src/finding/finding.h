@@ -93,8 +93,16 @@ void verdict_close(Verdict *verdict);
 /* printf into the verdict's arena. */
 const char *verdict_text(Verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* A text that was built up, in the verdict's arena; frees it. */
+const char *verdict_keep(Verdict *verdict, Text *text);
+
 /* NULL if there is no such rule. */
 const Rule *rule_find(const char *id);
+
+/* Whether a list of rules and families, "race,deadlock.lapped", has the rule. */
+bool rule_listed(const char *list, const char *id);
+/* The first of them that is neither; no data if all are. */
+Str rule_list_unknown(const char *list);
 
 /* Gives a finding `count` places, all of whose texts are "". */
 FindingPlace *finding_places(Verdict *verdict, Finding *finding, size_t count);

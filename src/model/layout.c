@@ -68,7 +68,7 @@ static const char *value_end(const char *at, const char *end) {
 
 /* The text of `key`'s value, empty if the encoding does not have it. */
 static Str field(const Encoding *encoding, const char *key) {
-    const char *at = encoding->body.data, *end = at + encoding->body.size;
+    const char *at = encoding->body.data, *end = at ? at + encoding->body.size : NULL;
     while (at < end) {
         const char *word = at;
         while (at < end && (isalnum((unsigned char)*at) || *at == '_'))

@@ -151,8 +151,13 @@ static bool allocates(const Op *op) {
     }
 }
 
+/* A token and an aref are a full and an empty mbarrier for each slot. */
+static int64_t ring_size(int64_t slots) {
+    enum { RINGS = 2, MBARRIER = 8, MOST_SLOTS = 1 << 16 };
+    return slots >= 0 && slots <= MOST_SLOTS ? slots * RINGS * MBARRIER : -1;
+}
+
 static void collect(Collector *c, const Op *op) {
-    enum { RINGS = 2, MBARRIER = 8 }; /* a token and an aref are a full and an empty mbarrier for each slot */
     uint32_t index = c->count++;
     Allocation *a = &c->items[index];
     c->leaders[index] = index;
@@ -161,11 +166,11 @@ static void collect(Collector *c, const Op *op) {
     switch (op->row->id) {
     case OP_nvws_create_token:
         int_of(op_attr(op, "numBuffers"), &slots);
-        a->size = slots * RINGS * MBARRIER;
+        a->size = ring_size(slots);
         return;
     case OP_nvws_aref_create:
         slots = op->operand_count ? leading_dim(c->module, op->operands[0]->type) : 1;
-        a->size = slots * RINGS * MBARRIER;
+        a->size = ring_size(slots);
         return;
     case OP_tlx_storage_alias_spec:
         a->space = is_word(op_attr(op, "storage"), STR("tmem"), 1) ? SPACE_TENSOR : SPACE_SHARED;

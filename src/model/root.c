@@ -6,6 +6,12 @@
 
 enum { MOST_STEPS = 256 };
 
+/* Operand `index` of the end of the op's first region; NULL if there is none. */
+static const Value *handed_over(const Op *op, uint32_t index) {
+    const Op *end = op->region_count && op->regions[0].first ? op->regions[0].first->last : NULL;
+    return end && index < end->operand_count ? end->operands[index] : NULL;
+}
+
 static const Value *before_argument(const Value *value) {
     const Block *block = value->owner;
     const Op *op = block->region->op;
@@ -29,10 +35,7 @@ static const Value *before_argument(const Value *value) {
     case OP_scf_while:
         if (block->region == &op->regions[0])
             return value->index < op->operand_count ? op->operands[value->index] : NULL;
-        return op->regions[0].first && op->regions[0].first->last &&
-                       value->index + 1 < op->regions[0].first->last->operand_count
-                   ? op->regions[0].first->last->operands[value->index + 1]
-                   : NULL;
+        return handed_over(op, value->index + 1);
     case OP_ttg_warp_specialize_partitions: {
         const Op *holder = op->operand_count ? op : op_parent(op);
         return holder && value->index < holder->operand_count ? holder->operands[value->index] : NULL;
@@ -50,9 +53,8 @@ static const Value *before_result(Module *module, const Value *value, bool *foun
         return value->index + 3 < op->operand_count ? op->operands[value->index + 3] : NULL;
     if (op->row->id == OP_arith_select)
         return op->operands[1];
-    if ((op->row->id == OP_scf_if || op->row->id == OP_ttg_warp_specialize) && op->regions[0].first &&
-        op->regions[0].first->last && value->index < op->regions[0].first->last->operand_count)
-        return op->regions[0].first->last->operands[value->index];
+    if (op->row->id == OP_scf_if || op->row->id == OP_ttg_warp_specialize)
+        return handed_over(op, value->index);
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(module, op, effects);
     for (unsigned i = 0; i < count; i++)

@@ -155,6 +155,14 @@ void render_json_input(JsonReport *report, const char *file, const Verdict *verd
     text_addf(to, "}");
 }
 
+void render_json_join(JsonReport *report, const JsonReport *part) {
+    if (report->count && part->count)
+        text_char(report->to, ',');
+    text_add(report->to, part->to->data ? part->to->data : "", part->to->size);
+    report->count += part->count;
+    report->verdict = verdict_worse(report->verdict, part->verdict);
+}
+
 void render_json_end(JsonReport *report) {
     text_addf(report->to, "],\n");
     add_text(report->to, " ", "verdict", verdict_kind_name(report->verdict));

@@ -25,6 +25,8 @@ JsonReport render_json_begin(Text *to, const char *version);
 /* `witnesses` has the file of each finding's witness, or NULL, and then the witness is written out; or is NULL. */
 void render_json_input(JsonReport *report, const char *file, const Verdict *verdict, const char *const *witnesses);
 void render_json_end(JsonReport *report);
+/* Adds the inputs of a report that was not begun, and whose text is all there: {.to = &text}. */
+void render_json_join(JsonReport *report, const JsonReport *part);
 
 /* `text` in quotes, with escapes; bytes that are no UTF-8 become U+FFFD each. NULL is written as "". */
 void render_json_string(Text *to, const char *text);

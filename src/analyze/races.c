@@ -1,0 +1,452 @@
+/* From events to the engine's rules, and from its objections to findings. */
+#include "analyze/races.h"
+
+#include "analyze/place.h"
+
+#include <stdlib.h>
+
+enum { LANES = 1024, WINDOW = 2 * MOST_FLIGHTS };
+
+struct Races {
+    Machine *machine;
+    Arena *arena;
+    Consan engine;
+    Lanes *lanes;
+    bool by_waits;
+    uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
+    const LaneSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
+    Race found[MOST_RACES];
+    uint32_t count;
+    uint64_t cluster;
+    unsigned world;
+    const char *problem;
+    const Op *problem_op;
+};
+
+static void *take(void *context, size_t size) {
+    return arena_zalloc(context, size);
+}
+
+Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **problem) {
+    if (machine->agent_count > CONSAN_BASE_THREADS) {
+        *problem = "races are not looked for: a cluster has more than 16 agents";
+        return NULL;
+    }
+    Races *races = ARENA_NEW(arena, Races);
+    races->machine = machine;
+    races->arena = arena;
+    races->by_waits = by_waits;
+    races->named = machine->slot_count;
+    races->cluster_first = races->named + machine->program->ctas * NAMED_BARRIERS;
+    (void)consan_create(&races->engine, LANES, races->cluster_first + machine->cluster_barriers, take, arena);
+    races->lanes = lanes_create(arena, machine->program->module, &races->engine);
+    return races;
+}
+
+void races_start(Races *races, uint64_t cluster, unsigned world) {
+    lanes_reset(races->lanes);
+    races->cluster = cluster;
+    races->world = world;
+}
+
+const Race *races_found(const Races *races, uint32_t *count) {
+    *count = races->count;
+    return races->found;
+}
+
+const char *races_problem(const Races *races, const Op **op) {
+    *op = races->problem_op;
+    return races->problem;
+}
+
+static uint32_t thread_of(uint32_t agent, Helper helper) {
+    return agent + (uint32_t)helper * CONSAN_BASE_THREADS;
+}
+
+/* ---- Objections ----------------------------------------------------------------------------------- */
+
+/* The barrier on which the earlier access reports, if it does. */
+static void find_report(const Races *races, Race *race, const ConsanConflict *conflict) {
+    const Consan *engine = &races->engine;
+    race->barrier = UINT32_MAX;
+    for (uint32_t barrier = 0; barrier < races->named; barrier++)
+        for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
+            size_t at = ((size_t)barrier * CONSAN_PHASES + parity) * engine->stride + conflict->lane;
+            bool reports = conflict->kind == CONSAN_OUTSTANDING_WRITE
+                               ? engine->write_tracking[at] != 0
+                               : engine->read_tracking[at] >> conflict->thread & 1;
+            if (reports && race->barrier == UINT32_MAX) {
+                race->barrier = barrier;
+                race->parity = (uint8_t)parity;
+            }
+        }
+}
+
+static uint64_t ring_of(const Races *races, uint32_t barrier) {
+    return barrier == UINT32_MAX ? UINT64_MAX
+                                 : races->machine->slot_places[barrier % races->machine->slots_per_cta] >> 32;
+}
+
+/* One fault, one finding: the same two ops again, or other ops of the same two agents that lack the same edge, belong
+ * to a race that is known. So does a write after a write where the read in between is known to be unordered: what
+ * orders that orders both. */
+static bool joins(const Races *races, Race *known, const Race *race) {
+    bool same_ops = known->pc == race->pc && known->other_pc == race->other_pc && known->kind == race->kind;
+    bool same_edge = known->thread == race->thread && known->other_thread == race->other_thread &&
+                     known->kind == race->kind && known->group == race->group &&
+                     ring_of(races, known->barrier) == ring_of(races, race->barrier);
+    bool implied =
+        known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
+    if (!same_ops && !same_edge && !implied)
+        return false;
+    known->times++;
+    known->by_order &= race->by_order;
+    bool listed = same_ops || implied;
+    for (uint32_t i = 0; i < known->more_count && !listed; i++)
+        listed = known->more[i].pc == race->pc && known->more[i].other_pc == race->other_pc;
+    if (!listed && known->more_count < MOST_MORE)
+        known->more[known->more_count++] = (struct RacePair){race->pc, race->other_pc};
+    return true;
+}
+
+static void object(Races *races, const Event *event, uint32_t thread, bool writes, const ConsanConflict *conflict,
+                   bool by_order) {
+    static const GroupKind groups[] = {GROUP_CP_ASYNC, GROUP_WGMMA, GROUP_TMA_STORE};
+    Race race = {.thread = thread,
+                 .pc = event->pc,
+                 .other_thread = conflict->thread,
+                 .other_pc = conflict->place,
+                 .lane = conflict->lane,
+                 .by_order = by_order,
+                 .times = 1,
+                 .cluster = races->cluster,
+                 .world = races->world,
+                 .barrier = UINT32_MAX};
+    if (conflict->kind == CONSAN_PENDING_GROUP) {
+        race.kind = RACE_INFLIGHT;
+        race.group = groups[conflict->group];
+    } else {
+        race.kind = conflict->kind == CONSAN_OUTSTANDING_READ ? RACE_WAR : writes ? RACE_WAW : RACE_RAW;
+        find_report(races, &race, conflict);
+    }
+    for (uint32_t i = 0; i < races->count; i++)
+        if (joins(races, &races->found[i], &race))
+            return;
+    if (races->count < MOST_RACES)
+        races->found[races->count++] = race;
+}
+
+static void check_access(Races *races, const Event *event, uint32_t thread, bool writes, const LaneSet *set) {
+    ConsanConflict conflict = writes ? consan_verify_write(&races->engine, thread, set->lanes, set->count)
+                                     : consan_verify_read(&races->engine, thread, set->lanes, set->count);
+    if (conflict.kind != CONSAN_CLEAN) {
+        object(races, event, thread, writes, &conflict, false);
+        return;
+    }
+    /* Two operations of one helper are ordered only as far as their issuer knows: always for the copy engine, and for
+     * the tensor core where its work is ordered by waits alone. */
+    bool tma = thread / CONSAN_BASE_THREADS == HELPER_TMA, tensor = thread / CONSAN_BASE_THREADS == HELPER_TENSOR;
+    if (!tma && !(tensor && races->by_waits))
+        return;
+    uint32_t base = thread % CONSAN_BASE_THREADS;
+    conflict = writes ? consan_verify_write(&races->engine, base, set->lanes, set->count)
+                      : consan_verify_read(&races->engine, base, set->lanes, set->count);
+    /* Products into one accumulator follow each other. */
+    bool same_op = tensor && conflict.kind == CONSAN_OUTSTANDING_WRITE && writes;
+    if (conflict.kind != CONSAN_CLEAN && !same_op)
+        object(races, event, thread, writes, &conflict, tensor);
+}
+
+/* ---- Events --------------------------------------------------------------------------------------- */
+
+static const LaneSet *lanes_at(Races *races, const Event *event, Word view, const Type *type) {
+    const char *problem = "which memory it touches is not known";
+    const LaneSet *set = word_is(view, WORD_VIEW) && type ? lanes_of(races->lanes, view, type, &problem) : NULL;
+    if (!set && !races->problem) {
+        races->problem = problem;
+        races->problem_op = event->op;
+    }
+    return set;
+}
+
+static ConsanGroup group_of(GroupKind kind, bool writes) {
+    if (kind == GROUP_WGMMA)
+        return CONSAN_WGMMA;
+    return writes || kind == GROUP_CP_ASYNC || kind == GROUP_AMD_ASYNC ? CONSAN_COPY : CONSAN_STORE;
+}
+
+static void access_event(Races *races, const Event *event) {
+    const Effect *effect = &event->effect->effect;
+    if (effect->space != SPACE_SHARED && effect->space != SPACE_TENSOR)
+        return;
+    const LaneSet *set = lanes_at(races, event, event->view, event->effect->type);
+    if (!set)
+        return;
+    bool writes = effect->verb != EFFECT_READ;
+    uint32_t thread = thread_of(event->agent, effect->helper);
+    if (effect->done == DONE_GROUP) {
+        ConsanGroup group = group_of(effect->group, writes);
+        uint32_t checks = group == CONSAN_STORE ? thread : event->agent;
+        check_access(races, event, checks, writes, set);
+        consan_stage(&races->engine, group, event->agent, set->lanes, set->count, event->pc);
+        return;
+    }
+    check_access(races, event, thread, writes, set);
+    if (writes)
+        consan_set_write(&races->engine, thread, set->lanes, set->count, event->pc);
+    else
+        consan_set_read(&races->engine, thread, set->lanes, set->count, event->pc);
+}
+
+static void signal_event(Races *races, const Event *event) {
+    const Flight *flight = event->flight;
+    uint32_t parity = event->state->barriers[event->barrier].phase;
+    if (event->kind == EVENT_DELIVER) {
+        const LaneSet *set = races->flights[flight->sequence % WINDOW];
+        if (set)
+            consan_track_writes(&races->engine, set->lanes, set->count, event->barrier, parity);
+    } else if (event->effect->effect.done == DONE_COPIES) {
+        consan_track_copies(&races->engine, flight->agent, event->barrier, parity);
+    } else {
+        consan_track_frontier(&races->engine, thread_of(flight->agent, (Helper)flight->helper), event->barrier, parity);
+    }
+}
+
+static void issue_event(Races *races, const Event *event) {
+    const CompiledEffect *effect = event->effect;
+    const LaneSet **place = &races->flights[event->flight->sequence % WINDOW];
+    *place = NULL;
+    if (event->flight->kind == FLIGHT_BYTES && effect->effect.amount && effect->amount != NO_REGISTER) {
+        Word view =
+            event->state->words[(size_t)event->agent * races->machine->program->most_registers + effect->amount];
+        if (word_is(view, WORD_VIEW))
+            *place = lanes_at(races, event, view, effect->effect.amount->type);
+    }
+}
+
+/* The groups of effects that are waited for by count. */
+static void await_event(Races *races, const Event *event) {
+    const Effect *effect = &event->effect->effect;
+    ConsanGroup group = group_of(effect->group, false);
+    if (event->kind == EVENT_COMMIT)
+        consan_commit(&races->engine, group, event->agent);
+    else
+        consan_clear(&races->engine, group, event->agent, (uint32_t)event->amount);
+    if (effect->group == GROUP_AMD_TENSOR) { /* loads, too */
+        if (event->kind == EVENT_COMMIT)
+            consan_commit(&races->engine, CONSAN_COPY, event->agent);
+        else
+            consan_clear(&races->engine, CONSAN_COPY, event->agent, (uint32_t)event->amount);
+    }
+}
+
+void races_observe(void *observer, const Event *event) {
+    Races *races = observer;
+    Consan *engine = &races->engine;
+    uint32_t agent = event->agent, first = agent - agent % races->machine->program->agents_per_cta + 1;
+    switch (event->kind) {
+    case EVENT_ACCESS:
+        access_event(races, event);
+        break;
+    case EVENT_ISSUE:
+        issue_event(races, event);
+        break;
+    case EVENT_DELIVER:
+    case EVENT_SIGNAL:
+        if (event->flight)
+            signal_event(races, event);
+        else
+            consan_track_frontier(engine, agent, event->barrier, event->state->barriers[event->barrier].phase);
+        break;
+    case EVENT_EXPECT:
+    case EVENT_ARRIVE:
+        consan_track_frontier(engine, agent, event->barrier, event->state->barriers[event->barrier].phase);
+        /* Who leaves a token or an aref says that the copies that it issued are done, too. */
+        if (event->effect->effect.side != SIDE_NONE)
+            consan_track_frontier(engine, CONSAN_TMA + agent, event->barrier,
+                                  event->state->barriers[event->barrier].phase);
+        break;
+    case EVENT_FLIP:
+        consan_begin_phase(engine, event->barrier, event->state->barriers[event->barrier].phase);
+        break;
+    case EVENT_INIT:
+        consan_begin_phase(engine, event->barrier, 0);
+        consan_begin_phase(engine, event->barrier, 1);
+        break;
+    case EVENT_WAIT:
+        consan_transfer(engine, agent, event->barrier, event->parity);
+        break;
+    case EVENT_COMMIT:
+    case EVENT_AWAIT:
+        await_event(races, event);
+        break;
+    case EVENT_NAMED_ARRIVE:
+        consan_track_frontier(engine, agent, races->named + event->barrier,
+                              event->state->named[event->barrier].generation & 1);
+        break;
+    case EVENT_NAMED_MEET:
+        consan_begin_phase(engine, races->named + event->barrier, event->state->named[event->barrier].generation & 1);
+        break;
+    case EVENT_NAMED_SYNC:
+        consan_transfer(engine, agent, races->named + event->barrier, event->state->agents[agent].generation & 1);
+        break;
+    case EVENT_CLUSTER_ARRIVE:
+        if (!event->effect->effect.relaxed)
+            consan_track_frontier(engine, agent, races->cluster_first + event->barrier,
+                                  event->state->cluster[event->barrier].generation & 1);
+        break;
+    case EVENT_CLUSTER_MEET:
+        consan_begin_phase(engine, races->cluster_first + event->barrier,
+                           event->state->cluster[event->barrier].generation & 1);
+        break;
+    case EVENT_CLUSTER_WAIT:
+        consan_transfer(engine, agent, races->cluster_first + event->barrier,
+                        event->state->agents[agent].generation & 1);
+        break;
+    case EVENT_FORK:
+        for (uint32_t k = 0; k < event->amount; k++)
+            consan_fork(engine, agent, first + k);
+        break;
+    case EVENT_JOIN:
+        for (uint32_t k = 0; k + 1 < races->machine->program->agents_per_cta; k++)
+            consan_join(engine, agent, first + k);
+        break;
+    default:
+        break;
+    }
+}
+
+/* ---- Findings ------------------------------------------------------------------------------------- */
+
+static const char *thread_text(const Machine *machine, uint32_t thread, Verdict *verdict) {
+    Text text = {0};
+    agent_name(machine, thread % CONSAN_BASE_THREADS, (Helper)(thread / CONSAN_BASE_THREADS), &text);
+    return verdict_keep(verdict, &text);
+}
+
+static const char *lane_text(const Races *races, const Machine *machine, uint32_t lane, Verdict *verdict) {
+    Text text = {0};
+    lanes_describe(races->lanes, machine, lane, &text);
+    return verdict_keep(verdict, &text);
+}
+
+static const char *barrier_text(const Machine *machine, uint32_t barrier, Verdict *verdict) {
+    Text text = {0};
+    barrier_name(machine, barrier, &text);
+    return verdict_keep(verdict, &text);
+}
+
+static uint32_t line_of(const Machine *machine, uint32_t pc) {
+    return source_place(machine->program->module->source, machine->program->ops[pc]->offset).line;
+}
+
+static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    static const char *const verbs[] = {"reads", "overwrites", "overwrites", "touches"};
+    static const char *const others[] = {"writes", "reads", "writes", "has in flight"};
+    static const char *const group_names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
+    const char *who = thread_text(machine, race->thread, verdict),
+               *other = thread_text(machine, race->other_thread, verdict);
+    const char *what = lane_text(races, machine, race->lane, verdict);
+    uint32_t line = line_of(machine, race->other_pc);
+    finding->message = verdict_text(verdict, "%s %s %s, which %s %s at line %u, and nothing orders the two", who,
+                                    verbs[race->kind], what, other, others[race->kind], line);
+    const char *again =
+        race->times > 1 ? verdict_text(verdict, " (%llu times in this run)", (unsigned long long)race->times) : "";
+    if (race->kind == RACE_INFLIGHT) {
+        finding->why = verdict_text(
+            verdict, "The %s group of line %u is not waited for before the access: until it is, its %s still go on%s.",
+            group_names[race->group], line, race->group == GROUP_CP_ASYNC ? "writes" : "reads", again);
+        finding->fix =
+            verdict_text(verdict, "Wait for that %s group (with few enough groups left pending) before this access%s.",
+                         group_names[race->group],
+                         race->thread % CONSAN_BASE_THREADS != race->other_thread % CONSAN_BASE_THREADS
+                             ? ", and hand over through a barrier"
+                             : "");
+    } else if (race->barrier != UINT32_MAX) {
+        const char *barrier = barrier_text(machine, race->barrier, verdict);
+        finding->why = verdict_text(
+            verdict, "The %s of line %u reports to %s, in a phase of parity %u, and %s has not waited for that%s.",
+            race->kind == RACE_WAR ? "read" : "write", line, barrier, race->parity, who, again);
+        finding->fix = verdict_text(
+            verdict, "Wait for %s with parity %u before this access, or for something that comes after that wait.",
+            barrier, race->parity);
+    } else {
+        finding->why = verdict_text(
+            verdict, "After the %s of line %u, %s has arrived on no barrier that %s has waited for since%s.",
+            race->kind == RACE_WAR ? "read" : "write", line, other, who, again);
+        finding->fix = verdict_text(verdict,
+                                    "Let %s arrive on a barrier after that access (or commit, for the tensor core), "
+                                    "and %s wait for it before this one.",
+                                    other, who);
+    }
+    if (race->by_order)
+        finding->why = verdict_text(
+            verdict,
+            "%s It depends on the order in which the tensor core works: if products complete in the order of their "
+            "issue, the two are ordered.",
+            finding->why);
+}
+
+void races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
+    static const RuleId rules[] = {RULE_RACE_RAW, RULE_RACE_WAR, RULE_RACE_WAW, RULE_RACE_INFLIGHT};
+    const Race *race = &races->found[index];
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = rules[race->kind];
+    finding->space = lanes_space(races->lanes, race->lane) == SPACE_TENSOR ? "tensor" : "shared";
+    explain(races, machine, race, finding, verdict);
+    finding->times = race->times;
+    const char *verbs[] = {"reads", "writes", "writes", "touches"},
+               *others[] = {"writes", "reads", "writes", "has in flight"};
+    const char *agent = thread_text(machine, race->thread, verdict),
+               *other = thread_text(machine, race->other_thread, verdict);
+    FindingPlace *places = finding_places(verdict, finding, 2 + 2 * race->more_count);
+    place_set(machine, &places[0], verbs[race->kind], agent, race->pc, verdict);
+    place_set(machine, &places[1], others[race->kind], other, race->other_pc, verdict);
+    places[0].note = places[1].note = lane_text(races, machine, race->lane, verdict);
+    size_t count = 2;
+    for (uint32_t i = 0; i < race->more_count; i++) { /* of each op only what was not named yet */
+        const uint32_t pcs[] = {race->more[i].pc, race->more[i].other_pc};
+        for (unsigned k = 0; k < 2; k++) {
+            bool named = false;
+            for (size_t n = 0; n < count; n++)
+                named |= places[n].ir_line == line_of(machine, pcs[k]);
+            if (!named)
+                place_set(machine, &places[count++], k ? others[race->kind] : verbs[race->kind], k ? other : agent,
+                          pcs[k], verdict);
+        }
+    }
+    finding->place_count = count;
+}
+
+void races_print(const Races *races, const Machine *machine, Text *to) {
+    const Consan *engine = &races->engine;
+    text_addf(to, "%u lanes, %u barriers\n", engine->lanes, engine->barriers);
+    for (uint32_t lane = 0; lane < engine->lanes; lane++) {
+        text_addf(to, "lane %u: ", lane);
+        lanes_describe(races->lanes, machine, lane, to);
+        text_addf(to, "\n  writeVisibility %016llx", (unsigned long long)engine->write_visibility[lane]);
+        for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++) {
+            uint64_t seen = engine->read_visibility[(size_t)thread * engine->stride + lane];
+            if (seen)
+                text_addf(to, "\n  readVisibility[%u] %016llx", thread, (unsigned long long)seen);
+        }
+        for (uint32_t barrier = 0; barrier < races->named; barrier++)
+            for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
+                size_t at = ((size_t)barrier * CONSAN_PHASES + parity) * engine->stride + lane;
+                if (!engine->write_tracking[at] && !engine->read_tracking[at])
+                    continue;
+                text_addf(to, "\n  tracked by ");
+                barrier_name(machine, barrier, to);
+                text_addf(to, " parity %u: write %u, reads %016llx", parity, engine->write_tracking[at],
+                          (unsigned long long)engine->read_tracking[at]);
+            }
+        for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
+            for (uint32_t base = 0; base < CONSAN_BASE_THREADS; base++) {
+                int8_t entry = engine->commits[((size_t)group * CONSAN_BASE_THREADS + base) * engine->stride + lane];
+                static const char *const names[] = {"copy", "wgmma", "store"};
+                if (entry)
+                    text_addf(to, "\n  outstandingCommits[%s][%u] %d", names[group], base, entry);
+            }
+        text_char(to, '\n');
+    }
+}

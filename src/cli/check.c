@@ -1,0 +1,300 @@
+/* weir check: every kernel of every input, several files at once, one verdict.
+ *
+ * Workers take the files in turn and write what is to be said of each into memory; the main thread says it in the order
+ * of the inputs, so that the output does not depend on who is done first. */
+#include "cli/cli.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OPTION_RULE = 256, MOST_WORKERS = 1024, STACK_SIZE = 16 << 20 };
+
+typedef struct Options {
+    RunOptions shared;
+    size_t workers; /* 0: as many as there are cores */
+} Options;
+
+static const struct argp_option option_table[] = {
+    {NULL, 0, NULL, 0, "What is checked:", 1},
+    {"rule", OPTION_RULE, "RULE,...", 0, "only findings of these rules, or families of rules, count and are shown", 1},
+    {NULL, 0, NULL, 0, "How:", 2},
+    {"jobs", 'j', "N", 0, "check N files at once (as many as there are cores)", 2},
+    {NULL, 0, NULL, 0, "What is told:", 3},
+    {"verbose", 'v', NULL, 0, "a line for each clean kernel, too, and the time taken", 3},
+    {0},
+};
+
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    Options *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &options->shared;
+        return 0;
+    case OPTION_RULE: {
+        weir_string unknown = weir_rules_unknown(argument);
+        if (unknown.data)
+            argp_error(state, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
+        options->shared.run.rules = argument;
+        return 0;
+    }
+    case 'j':
+        options->workers = (size_t)option_number(state, "jobs", argument, MOST_WORKERS);
+        return 0;
+    case 'v':
+        options->shared.verbose = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- One file -------------------------------------------------------------------------------- */
+
+/* A file, and what is said of it. */
+typedef struct Job {
+    FILE *out, *errors;
+    char *out_text, *error_text;
+    size_t out_size, error_size;
+    char prefix[24];
+    Teller teller;
+    bool done;
+} Job;
+
+typedef struct Check {
+    const Options *options;
+    Output *output;
+    weir_json *json;
+    Job *jobs;
+    size_t count, taken;
+    pthread_mutex_t lock; /* of `taken` and of each job's `done` */
+    pthread_cond_t finished;
+    Teller all; /* the sum of what was said */
+    Progress progress;
+} Check;
+
+static void check_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
+    Teller *teller = context;
+    weir_outcome *outcome = weir_run(module, options);
+    if (outcome)
+        tell_outcome(teller, outcome);
+    else
+        tell_failure(teller, path, "there is not enough memory");
+    weir_outcome_free(outcome);
+}
+
+static void check_file(Check *check, weir_context *weir, size_t index) {
+    const RunOptions *shared = &check->options->shared;
+    Job *job = &check->jobs[index];
+    job->out = open_memstream(&job->out_text, &job->out_size);
+    job->errors = open_memstream(&job->error_text, &job->error_size);
+    Teller *teller = &job->teller;
+    if (job->out && job->errors) {
+        *teller = teller_start(shared, stream_write, job->out, stream_write, job->errors);
+        teller->flags |= shared->verbose ? 0 : WEIR_SKIP_CLEAN;
+        teller->rules = calloc(weir_rule_count(), sizeof *teller->rules);
+        teller->json = check->json ? weir_json_part() : NULL;
+        if (check->count > 1)
+            snprintf(job->prefix, sizeof job->prefix, "%zu-", index + 1);
+        teller->witness_prefix = job->prefix;
+    }
+    if (weir && teller->rules && (teller->json || !check->json)) {
+        tell_modules(teller, weir, shared->inputs.items[index], check_module, teller);
+    } else {
+        complain("%s: there is not enough memory", shared->inputs.items[index]);
+        teller->verdict = WEIR_VERDICT_ERROR;
+        teller->counts[WEIR_VERDICT_ERROR]++;
+    }
+}
+
+static void *work(void *argument) {
+    Check *check = argument;
+    weir_context *weir = weir_create();
+    pthread_mutex_lock(&check->lock);
+    while (check->taken < check->count) {
+        size_t index = check->taken++;
+        pthread_mutex_unlock(&check->lock);
+        check_file(check, weir, index);
+        pthread_mutex_lock(&check->lock);
+        check->jobs[index].done = true;
+        pthread_cond_signal(&check->finished);
+    }
+    pthread_mutex_unlock(&check->lock);
+    weir_destroy(weir);
+    return NULL;
+}
+
+/* ---- All files ------------------------------------------------------------------------------- */
+
+static void add_up(Teller *all, Teller *part) {
+    all->verdict = weir_verdict_worse(all->verdict, part->verdict);
+    all->kernels += part->kernels;
+    for (weir_verdict i = WEIR_VERDICT_CLEAN; i <= WEIR_VERDICT_ERROR; i++)
+        all->counts[i] += part->counts[i];
+    for (size_t i = 0; part->rules && i < weir_rule_count(); i++)
+        all->rules[i] += part->rules[i];
+    for (size_t i = 0; i < part->reason_count; i++)
+        tally_reason(all, part->reasons[i].text, part->reasons[i].count);
+    teller_free(part);
+}
+
+static void say_job(Check *check, Job *job) {
+    progress_clear(&check->progress);
+    bool whole = job->out && fclose(job->out) == 0;
+    whole = job->errors && fclose(job->errors) == 0 && whole;
+    if (job->error_text)
+        stream_write(stderr, job->error_text, job->error_size);
+    if (!whole || output_write(check->output, job->out_text, job->out_size) != 0)
+        job->teller.verdict = WEIR_VERDICT_ERROR;
+    if (job->teller.json)
+        weir_json_join(check->json, job->teller.json);
+    add_up(&check->all, &job->teller);
+    free(job->out_text);
+    free(job->error_text);
+}
+
+/* Returns when the job is done; meanwhile tells whoever watches a terminal how far things are. */
+static void await(Check *check, size_t index) {
+    pthread_mutex_lock(&check->lock);
+    while (!check->jobs[index].done) {
+        struct timespec soon;
+        clock_gettime(CLOCK_REALTIME, &soon);
+        soon.tv_nsec += 100 * 1000 * 1000;
+        soon.tv_sec += soon.tv_nsec / 1000000000;
+        soon.tv_nsec %= 1000000000;
+        pthread_cond_timedwait(&check->finished, &check->lock, &soon);
+        size_t done = index;
+        for (size_t i = index; i < check->taken; i++)
+            done += check->jobs[i].done;
+        if (progress_due(&check->progress))
+            fprintf(stderr, "%zu of %zu files checked; at %.100s", done, check->count,
+                    check->options->shared.inputs.items[index]);
+    }
+    pthread_mutex_unlock(&check->lock);
+}
+
+static size_t core_count(void) {
+    cpu_set_t cores;
+    return sched_getaffinity(0, sizeof cores, &cores) == 0 ? (size_t)CPU_COUNT(&cores) : 1;
+}
+
+static bool check_all(Check *check) {
+    size_t wanted = check->options->workers ? check->options->workers : core_count(), started = 0;
+    if (wanted > check->count)
+        wanted = check->count;
+    pthread_t *workers = calloc(wanted, sizeof *workers);
+    pthread_attr_t attributes;
+    if (!workers || pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setstacksize(&attributes, STACK_SIZE);
+    while (started < wanted && pthread_create(&workers[started], &attributes, work, check) == 0)
+        started++;
+    for (size_t i = 0; started && i < check->count; i++) {
+        await(check, i);
+        say_job(check, &check->jobs[i]);
+    }
+    for (size_t i = 0; i < started; i++)
+        pthread_join(workers[i], NULL);
+    pthread_attr_destroy(&attributes);
+    free(workers);
+    return started > 0;
+}
+
+/* ---- The summary ----------------------------------------------------------------------------- */
+
+static int by_count(const void *a, const void *b) {
+    const Reason *x = a, *y = b;
+    return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->text, y->text);
+}
+
+/* A row of the table, if there is anything to count. */
+static void add_row(Output *output, size_t count, const char *what) {
+    if (count)
+        output_printf(output, "%8zu  %s\n", count, what);
+}
+
+static void summarise(const Check *check) {
+    static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
+    const Teller *all = &check->all;
+    Output *output = check->output;
+    size_t findings = 0, reasons = 0;
+    output_printf(output, "files: %zu\nkernels: %zu\n", check->count, all->kernels);
+    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
+        add_row(output, all->counts[i], verdicts[i]);
+    for (size_t i = 0; i < weir_rule_count(); i++)
+        findings += all->rules[i];
+    if (findings)
+        output_printf(output, "findings: %zu\n", findings);
+    for (size_t i = 0; i < weir_rule_count(); i++)
+        add_row(output, all->rules[i], weir_rule_at(i).id);
+    for (size_t i = 0; i < all->reason_count; i++)
+        reasons += all->reasons[i].count;
+    if (reasons)
+        output_printf(output, "not looked at: %zu\n", reasons);
+    qsort(all->reasons, all->reason_count, sizeof *all->reasons, by_count);
+    for (size_t i = 0; i < all->reason_count; i++)
+        add_row(output, all->reasons[i].count, all->reasons[i].text);
+    if (all->counts[WEIR_VERDICT_ERROR])
+        output_printf(output, "errors: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
+    /* The same input gives the same bytes, unless somebody looks on. */
+    if (check->options->shared.verbose || (all->flags & WEIR_COLOUR))
+        output_printf(output, "time: %.2f s\n", progress_seconds(&check->progress));
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static int check(const Options *options) {
+    const RunOptions *shared = &options->shared;
+    Check check = {.options = options,
+                   .output = output_open(shared->output),
+                   .count = shared->inputs.count,
+                   .lock = PTHREAD_MUTEX_INITIALIZER,
+                   .finished = PTHREAD_COND_INITIALIZER,
+                   .progress = progress_start()};
+    if (!check.output)
+        return STATUS_ERROR;
+    check.all = teller_start(shared, output_write, check.output, stream_write, stderr);
+    check.all.rules = calloc(weir_rule_count(), sizeof *check.all.rules);
+    check.jobs = calloc(check.count, sizeof *check.jobs);
+    bool json = shared->json && !shared->quiet;
+    check.json = json ? weir_json_begin(output_write, check.output) : NULL;
+    bool good = check.all.rules && check.jobs && (check.json || !json) && check_all(&check);
+    if (!good)
+        complain("there is not enough memory");
+    if (check.json)
+        good &= weir_json_end(check.json) == 0;
+    if (good && !shared->json && !shared->quiet)
+        summarise(&check);
+    good &= output_close(check.output, good);
+    weir_verdict verdict = good ? check.all.verdict : WEIR_VERDICT_ERROR;
+    teller_free(&check.all);
+    free(check.jobs);
+    return weir_verdict_status(verdict);
+}
+
+int command_check(int count, char **arguments) {
+    static const struct argp_child children[] = {{&run_options_argp, 0, NULL, 0}, {0}};
+    static const struct argp argp = {
+        option_table,
+        parse_option,
+        "FILE|DIR|-...",
+        "Checks the kernels in Triton GPU IR for races, deadlocks and misused barriers.\v"
+        "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, such as a kernel "
+        "cache, every .ttgir and .mlir below it is checked; - is standard input. Without a launch file and arguments, "
+        "launches are chosen.\n"
+        "Exit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not "
+        "everything could be looked at, 2 if the input or the command line is wrong.",
+        children,
+        NULL,
+        NULL};
+    Options options = {0};
+    if (!command_parse_options("check", &argp, count, arguments, &options))
+        return STATUS_ERROR;
+    int status = check(&options);
+    run_options_free(&options.shared);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* The options that run and check share: what is run, how, and where the verdicts go. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    OPTION_LAUNCH = 1024, /* above those of the commands */
+    OPTION_NO_LAUNCH,
+    OPTION_ARG,
+    OPTION_GRID,
+    OPTION_KERNEL,
+    OPTION_MODULE,
+    OPTION_BUDGET,
+    OPTION_MMA_ORDER,
+    OPTION_FORMAT,
+    OPTION_WITNESS,
+};
+
+static const struct argp_option option_table[] = {
+    {"launch", OPTION_LAUNCH, "FILE", 0, "take grid and arguments from FILE, not from K.launch.json beside K.ttgir", 1},
+    {"no-launch", OPTION_NO_LAUNCH, NULL, 0, "look for no launch file", 1},
+    {"arg", OPTION_ARG, "NAME=VALUE", 0, "give an argument of the kernel; as often as there are arguments", 1},
+    {"grid", OPTION_GRID, "X,Y,Z", 0, "how many programs are launched", 1},
+    {"kernel", OPTION_KERNEL, "NAME", 0, "run only this kernel of a module", 1},
+    {"module", OPTION_MODULE, "N|PASS", 0,
+     "only module N, counted from 1, or those dumped by a pass; of a pass log else the last with a kernel", 1},
+    {"budget", OPTION_BUDGET, "N", 0, "stop a run after N steps (4000000); an exhaustive one after N states (200000)",
+     2},
+    {"mma-order", OPTION_MMA_ORDER, "ORDER", 0,
+     "tensor-core work completes in the order of its issue (issue), or as waits alone say (waits)", 2},
+    {"format", OPTION_FORMAT, "FORMAT", 0, "text, or json for programs", 3},
+    {"witness", OPTION_WITNESS, "DIR", 0, "write the run that shows a finding to DIR, for weir run --replay", 3},
+    {"quiet", 'q', NULL, 0, "print nothing: the exit status tells", 3},
+    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 3},
+    {0},
+};
+
+uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t most) {
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    if (errno || *end || *text < '0' || *text > '9' || number > most)
+        argp_error(state, "--%s takes a number, not '%s'", option, text);
+    return number;
+}
+
+static void add_argument(RunOptions *options, const char *argument) {
+    weir_run_options *run = &options->run;
+    if (run->argument_count == options->capacity) {
+        options->capacity = options->capacity ? options->capacity * 2 : 8;
+        options->arguments = realloc(options->arguments, options->capacity * sizeof *options->arguments);
+        if (!options->arguments) {
+            complain("there is not enough memory");
+            exit(STATUS_ERROR);
+        }
+        run->arguments = options->arguments;
+    }
+    options->arguments[run->argument_count++] = argument;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    RunOptions *options = state->input;
+    switch (key) {
+    case OPTION_LAUNCH:
+        options->run.launch = argument;
+        return 0;
+    case OPTION_NO_LAUNCH:
+        options->no_launch = true;
+        return 0;
+    case OPTION_ARG:
+        add_argument(options, argument);
+        return 0;
+    case OPTION_GRID:
+        options->run.grid = argument;
+        return 0;
+    case OPTION_KERNEL:
+        options->run.kernel = argument;
+        return 0;
+    case OPTION_MODULE:
+        options->module = argument;
+        return 0;
+    case OPTION_BUDGET:
+        options->run.budget = option_number(state, "budget", argument, UINT64_MAX / 2);
+        return 0;
+    case OPTION_MMA_ORDER:
+        options->run.mma_order = argument;
+        if (strcmp(argument, "issue") != 0 && strcmp(argument, "waits") != 0)
+            argp_error(state, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", argument);
+        return 0;
+    case OPTION_FORMAT:
+        options->json = strcmp(argument, "json") == 0;
+        if (!options->json && strcmp(argument, "text") != 0)
+            argp_error(state, "a verdict can be printed as text or as json, not as '%s'", argument);
+        return 0;
+    case OPTION_WITNESS:
+        options->witness = argument;
+        return 0;
+    case 'q':
+        options->quiet = true;
+        return 0;
+    case 'o':
+        options->output = argument;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!paths_add(&options->inputs, argument))
+            exit(STATUS_ERROR);
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->inputs.count)
+            argp_error(state, "no input file");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+const struct argp run_options_argp = {option_table, parse_option, NULL, NULL, NULL, NULL, NULL};
+
+void run_options_free(RunOptions *options) {
+    paths_free(&options->inputs);
+    free(options->arguments);
+}
+
+bool command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input) {
+    char program[32] = "weir ";
+    strncat(program, command, sizeof program - 6);
+    argp_err_exit_status = STATUS_ERROR;
+    argp_program_version = "weir " WEIR_VERSION;
+    arguments[0] = program;
+    return argp_parse(argp, count, arguments, 0, NULL, input) == 0;
+}

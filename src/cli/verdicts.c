@@ -1,0 +1,233 @@
+/* What run and check say of a file: each of its modules, the outcome of running it, its witnesses, and the count of it
+ * all. */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char no_memory[] = "there is not enough memory";
+
+int stream_write(void *stream, const char *data, size_t size) {
+    return fwrite(data, 1, size, stream) == size ? 0 : -1;
+}
+
+__attribute__((format(printf, 2, 3))) static void say(Teller *teller, const char *format, ...) {
+    char *text = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    int size = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (size >= 0)
+        teller->write_error(teller->error_to, text, (size_t)size);
+    free(text);
+}
+
+Teller teller_start(const RunOptions *options, weir_write *write, void *to, weir_write *write_error, void *error_to) {
+    return (Teller){.options = options,
+                    .write = write,
+                    .write_error = write_error,
+                    .to = to,
+                    .error_to = error_to,
+                    .flags = isatty(STDOUT_FILENO) && !options->output ? WEIR_COLOUR : 0,
+                    .witness_prefix = ""};
+}
+
+void teller_free(Teller *teller) {
+    for (size_t i = 0; i < teller->reason_count; i++)
+        free(teller->reasons[i].text);
+    free(teller->reasons);
+    free(teller->rules);
+}
+
+/* ---- Counting -------------------------------------------------------------------------------- */
+
+static void count_error(Teller *teller) {
+    teller->verdict = WEIR_VERDICT_ERROR;
+    teller->counts[WEIR_VERDICT_ERROR]++;
+}
+
+void tally_reason(Teller *teller, const char *text, size_t count) {
+    for (size_t i = 0; i < teller->reason_count; i++)
+        if (strcmp(teller->reasons[i].text, text) == 0) {
+            teller->reasons[i].count += count;
+            return;
+        }
+    Reason *reasons = realloc(teller->reasons, (teller->reason_count + 1) * sizeof *reasons);
+    char *copy = strdup(text);
+    if (!reasons || !copy) {
+        complain("%s", no_memory);
+        exit(STATUS_ERROR);
+    }
+    teller->reasons = reasons;
+    teller->reasons[teller->reason_count++] = (Reason){copy, count};
+}
+
+static void tally(Teller *teller, const weir_outcome *outcome) {
+    teller->kernels += weir_outcome_kernels(outcome);
+    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
+        teller->counts[i] += weir_outcome_count(outcome, i);
+    teller->verdict = weir_verdict_worse(teller->verdict, weir_outcome_verdict(outcome));
+    if (!teller->rules)
+        return;
+    for (size_t i = 0; i < weir_finding_count(outcome); i++) {
+        const char *id = weir_finding_at(outcome, i).rule;
+        for (size_t rule = 0; rule < weir_rule_count(); rule++)
+            teller->rules[rule] += strcmp(weir_rule_at(rule).id, id) == 0;
+    }
+    for (size_t i = 0; i < weir_incomplete_count(outcome); i++)
+        tally_reason(teller, weir_incomplete_at(outcome, i).reason, 1);
+}
+
+/* ---- An outcome ------------------------------------------------------------------------------ */
+
+/* A kernel's name as the name of a file. */
+static void add_file_name(char *to, size_t size, const char *kernel) {
+    size_t at = 0;
+    for (; kernel[at] && at + 1 < size; at++) {
+        char c = kernel[at];
+        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+        to[at] = plain ? c : '_';
+    }
+    to[at] = 0;
+}
+
+/* The file's name, to be freed; NULL, with a message, if it cannot be written. */
+static char *write_witness(Teller *teller, const weir_finding *finding) {
+    const char *folder = teller->options->witness;
+    char name[128], *path = NULL;
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        complain("%s: %s", folder, strerror(errno));
+        return NULL;
+    }
+    add_file_name(name, sizeof name, finding->kernel);
+    if (asprintf(&path, "%s/%s%s-%zu.trail", folder, teller->witness_prefix, name, ++teller->witnesses) < 0)
+        return NULL;
+    Output *file = output_open(path);
+    bool good = file && output_write(file, finding->witness, strlen(finding->witness)) == 0;
+    if (file && output_close(file, good) && good)
+        return path;
+    free(path);
+    return NULL;
+}
+
+/* Findings that one run shows share its file. False if one cannot be written. */
+static bool write_witnesses(Teller *teller, weir_outcome *outcome) {
+    char *path = NULL;
+    const char *written = NULL;
+    for (size_t i = 0; i < weir_finding_count(outcome); i++) {
+        weir_finding finding = weir_finding_at(outcome, i);
+        if (!*finding.witness)
+            continue;
+        if (finding.witness != written) {
+            free(path);
+            path = write_witness(teller, &finding);
+            written = finding.witness;
+        }
+        if (!path)
+            return false;
+        weir_finding_keep_witness(outcome, i, path);
+    }
+    free(path);
+    return true;
+}
+
+void tell_failure(Teller *teller, const char *path, const char *sentence) {
+    say(teller, "weir: %s: %s\n", path, sentence);
+    if (teller->json)
+        weir_json_error(teller->json, path, sentence);
+    count_error(teller);
+}
+
+void tell_outcome(Teller *teller, weir_outcome *outcome) {
+    bool good = true;
+    if (weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR) {
+        weir_outcome_errors(outcome, isatty(STDERR_FILENO) ? WEIR_COLOUR : 0, teller->write_error, teller->error_to);
+        count_error(teller);
+    } else {
+        tally(teller, outcome);
+        if (teller->options->witness)
+            good = write_witnesses(teller, outcome);
+    }
+    if (teller->json)
+        weir_json_add(teller->json, outcome);
+    else if (!teller->options->quiet && weir_outcome_verdict(outcome) != WEIR_VERDICT_ERROR)
+        good &= weir_outcome_text(outcome, teller->flags, teller->write, teller->to) == 0;
+    if (!good)
+        teller->verdict = WEIR_VERDICT_ERROR;
+}
+
+/* ---- A file ---------------------------------------------------------------------------------- */
+
+/* K.launch.json beside K.ttgir; NULL if there is none. To be freed. */
+static char *launch_beside(const char *path) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    int stem = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
+    char *launch = NULL;
+    if (strcmp(path, "-") == 0 || asprintf(&launch, "%.*s.launch.json", stem, path) < 0)
+        return NULL;
+    if (access(launch, F_OK) == 0)
+        return launch;
+    free(launch);
+    return NULL;
+}
+
+/* Of a pass log, the last module that has a kernel: later ones may be in another dialect. */
+static size_t last_with_kernel(weir_file *file) {
+    for (size_t i = weir_module_count(file); i-- > 0;) {
+        weir_module *module = weir_parse(file, i, 0);
+        bool found = module && weir_kernel_count(module) > 0;
+        weir_module_free(module);
+        if (found)
+            return i;
+    }
+    return weir_module_count(file) - 1;
+}
+
+static void each_module(Teller *teller, weir_file *file, const char *path, const weir_run_options *options,
+                        ModuleWork *work, void *context) {
+    const char *wanted = teller->options->module;
+    bool last = weir_file_is_pass_log(file) && !wanted, any = false;
+    size_t only = last ? last_with_kernel(file) : 0;
+    if (last && !teller->options->quiet)
+        say(teller, "weir: %s: of this pass log's %zu modules, number %zu is run, the last with a kernel\n", path,
+            weir_module_count(file), only + 1);
+    for (size_t i = 0; i < weir_module_count(file); i++) {
+        if (last ? i != only : !module_picked(file, i, wanted))
+            continue;
+        any = true;
+        weir_module *module = weir_parse(file, i, 0);
+        if (module)
+            work(context, path, module, options);
+        else
+            tell_failure(teller, path, no_memory);
+        weir_module_free(module);
+    }
+    if (!any) {
+        char sentence[256];
+        snprintf(sentence, sizeof sentence, "there is no module '%s'; 'weir parse --list' shows those there are",
+                 wanted ? wanted : "");
+        tell_failure(teller, path, sentence);
+    }
+}
+
+void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWork *work, void *context) {
+    weir_run_options options = teller->options->run;
+    weir_file *file = weir_open(weir, path);
+    if (!file) {
+        char sentence[300];
+        snprintf(sentence, sizeof sentence, "cannot be read: %s", weir_error(weir));
+        tell_failure(teller, path, sentence);
+        return;
+    }
+    char *beside = NULL;
+    if (!options.launch && !options.replay && !teller->options->no_launch)
+        options.launch = beside = launch_beside(path);
+    each_module(teller, file, path, &options, work, context);
+    free(beside);
+    weir_close(file);
+}

@@ -1,0 +1,25 @@
+/* Which bytes of global memory an access touches, exactly: of loads, stores, atomics, copies and TMA boxes.
+ *
+ * Only in a program that was compiled with COMPILE_GLOBAL, and of an EVENT_ACCESS while it is told: the registers of
+ * its agent still hold what it was made with. Addresses are the emulator's: each argument of the kernel that is a
+ * pointer or a descriptor has 2^40 bytes of its own. */
+#ifndef EMULATE_ACCESS_H
+#define EMULATE_ACCESS_H
+
+#include "emulate/machine.h"
+
+/* The addresses of its bytes, in `arena`; none if every element is masked off or outside of its tensor. A box is
+ * clipped to the shape of its descriptor, as the hardware does. The descriptor itself, where a copy reads it and it
+ * lies in the parameters of the kernel, is no global memory. False if the bytes are not known: *reason, which fits
+ * behind a colon, says why. */
+bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, const char **reason);
+
+/* The argument in whose memory an address lies, and how far from its start; an address shortly before the start has a
+ * negative offset. False if it is in that of none. */
+bool address_argument(const Machine *machine, int64_t address, uint32_t *argument, int64_t *offset);
+
+/* "%a + 0..127, 256..383 and 6 more": the first `most` runs, first and last byte of each. "nothing" if there is none.
+ */
+void access_print(const Machine *machine, const Bytes *bytes, uint32_t most, Text *to);
+
+#endif

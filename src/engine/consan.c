@@ -1,0 +1,552 @@
+/* The tables of ConSan and their rules. Every rule goes over words of 64 lanes, and over the threads that matter. */
+#include "engine/consan.h"
+
+enum { WORD = 64 };
+
+static uint64_t bit(uint32_t index) {
+    return UINT64_C(1) << index;
+}
+
+/* The lowest of a set, which it leaves. */
+static uint32_t take_lowest(uint64_t *set) {
+    uint32_t lowest = (uint32_t)__builtin_ctzll(*set);
+    *set &= *set - 1;
+    return lowest;
+}
+
+static uint32_t base_of(uint32_t thread) {
+    return thread % CONSAN_BASE_THREADS;
+}
+
+static uint32_t words_in_use(const Consan *consan) {
+    return (consan->lanes + WORD - 1) / WORD;
+}
+
+/* ---- Where things lie ----------------------------------------------------------------------------- */
+
+static uint32_t phase_of(uint32_t barrier, uint32_t parity) {
+    return barrier * CONSAN_PHASES + (parity & 1);
+}
+
+/* By who sees it. */
+static uint64_t *write_visibility(const Consan *consan, uint32_t word) {
+    return consan->write_visibility + (size_t)word * CONSAN_THREADS;
+}
+
+/* These, by who has read. */
+static uint64_t *read_by(const Consan *consan, uint32_t word) {
+    return consan->read + (size_t)word * CONSAN_THREADS;
+}
+
+static uint64_t *read_visibility(const Consan *consan, uint32_t thread, uint32_t word) {
+    return consan->read_visibility + ((size_t)thread * consan->words + word) * CONSAN_THREADS;
+}
+
+static uint64_t *read_tracking(const Consan *consan, uint32_t phase, uint32_t word) {
+    return consan->read_tracking + ((size_t)phase * consan->words + word) * CONSAN_THREADS;
+}
+
+static uint64_t *write_tracking(const Consan *consan, uint32_t phase, uint32_t word) {
+    return consan->write_tracking + (size_t)word * consan->barriers * CONSAN_PHASES + phase;
+}
+
+static size_t group_row(ConsanGroup group, uint32_t base) {
+    return (size_t)group * CONSAN_BASE_THREADS + base;
+}
+
+static uint64_t *open_lanes(const Consan *consan, ConsanGroup group, uint32_t base) {
+    return consan->open + group_row(group, base) * consan->words;
+}
+
+/* Lanes of which the thread sees the latest write. */
+static uint64_t sees_write(const Consan *consan, uint32_t thread, uint32_t word) {
+    const uint64_t *row = write_visibility(consan, word);
+    return row[thread] | row[base_of(thread)];
+}
+
+/* Lanes of which it sees what `reader` has read. */
+static uint64_t sees_read(const Consan *consan, uint32_t thread, uint32_t word, uint32_t reader) {
+    return read_visibility(consan, thread, word)[reader] | read_visibility(consan, base_of(thread), word)[reader];
+}
+
+/* ---- Life ----------------------------------------------------------------------------------------- */
+
+bool consan_create(Consan *consan, uint32_t lanes, uint32_t barriers, ConsanAllocate *allocate, void *context) {
+    size_t words = ((size_t)lanes + WORD - 1) / WORD, groups = (size_t)CONSAN_GROUPS * CONSAN_BASE_THREADS;
+    size_t phases = (size_t)barriers * CONSAN_PHASES, threads = CONSAN_THREADS, word = sizeof(uint64_t);
+    *consan = (Consan){.lane_capacity = lanes, .barriers = barriers, .words = (uint32_t)words};
+    consan->written = allocate(context, words * word);
+    consan->write_visibility = allocate(context, words * threads * word);
+    consan->read = allocate(context, words * threads * word);
+    consan->read_visibility = allocate(context, threads * words * threads * word);
+    consan->write_tracking = allocate(context, words * phases * word);
+    consan->read_tracking = allocate(context, phases * words * threads * word);
+    consan->open = allocate(context, groups * words * word);
+    consan->commits = allocate(context, groups * lanes);
+    consan->active = allocate(context, (phases + 1) * sizeof(uint32_t));
+    consan->active_place = allocate(context, (phases + 1) * sizeof(uint32_t));
+    consan->writer = allocate(context, lanes);
+    consan->write_place = allocate(context, lanes * sizeof(uint32_t));
+    consan->read_place = allocate(context, threads * lanes * sizeof(uint32_t));
+    consan->stage_place = allocate(context, groups * lanes * sizeof(uint32_t));
+    return consan->written && consan->write_visibility && consan->read && consan->read_visibility &&
+           consan->write_tracking && consan->read_tracking && consan->open && consan->commits && consan->active &&
+           consan->active_place && consan->writer && consan->write_place && consan->read_place && consan->stage_place;
+}
+
+static void clear_phase(Consan *consan, uint32_t phase) {
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
+        uint64_t *reads = read_tracking(consan, phase, word);
+        *write_tracking(consan, phase, word) = 0;
+        for (uint64_t left = consan->readers; left;)
+            reads[take_lowest(&left)] = 0;
+    }
+}
+
+void consan_reset(Consan *consan) {
+    uint32_t words = words_in_use(consan);
+    for (uint32_t i = 0; i < consan->active_count; i++) {
+        clear_phase(consan, consan->active[i]);
+        consan->active_place[consan->active[i]] = 0;
+    }
+    consan->active_count = 0;
+    for (uint32_t word = 0; word < words; word++) {
+        consan->written[word] = 0;
+        for (uint64_t left = consan->readers; left;)
+            read_by(consan, word)[take_lowest(&left)] = 0;
+        for (uint64_t watchers = consan->watchers; watchers;) {
+            uint32_t thread = take_lowest(&watchers);
+            uint64_t *reads = read_visibility(consan, thread, word);
+            write_visibility(consan, word)[thread] = 0;
+            for (uint64_t left = consan->readers; left;)
+                reads[take_lowest(&left)] = 0;
+        }
+    }
+    for (uint32_t group = 0; group < CONSAN_GROUPS; group++) {
+        for (uint64_t left = consan->staged[group]; left;) {
+            uint32_t base = take_lowest(&left);
+            int8_t *entries = consan->commits + group_row((ConsanGroup)group, base) * consan->lane_capacity;
+            for (uint32_t word = 0; word < words; word++)
+                open_lanes(consan, (ConsanGroup)group, base)[word] = 0;
+            for (uint32_t lane = 0; lane < consan->lanes; lane++)
+                entries[lane] = 0;
+        }
+        consan->staged[group] = 0;
+    }
+    consan->watchers = consan->readers = 0;
+}
+
+uint32_t consan_lane(Consan *consan) {
+    return consan->lanes < consan->lane_capacity ? consan->lanes++ : UINT32_MAX;
+}
+
+/* One bit, from a row of words to another place in it; the words lie `stride` apart. */
+static void copy_bit(uint64_t *row, size_t stride, uint32_t from, uint32_t to) {
+    uint64_t value = row[from / WORD * stride] >> from % WORD & 1;
+    row[to / WORD * stride] |= value << to % WORD;
+}
+
+uint32_t consan_split(Consan *consan, uint32_t from) {
+    uint32_t to = consan_lane(consan);
+    if (to == UINT32_MAX)
+        return to;
+    copy_bit(consan->written, 1, from, to);
+    consan->writer[to] = consan->writer[from];
+    consan->write_place[to] = consan->write_place[from];
+    for (uint64_t watchers = consan->watchers; watchers;) {
+        uint32_t thread = take_lowest(&watchers);
+        copy_bit(consan->write_visibility + thread, CONSAN_THREADS, from, to);
+        for (uint64_t left = consan->readers; left;)
+            copy_bit(read_visibility(consan, thread, 0) + take_lowest(&left), CONSAN_THREADS, from, to);
+    }
+    for (uint64_t left = consan->readers; left;) {
+        uint32_t thread = take_lowest(&left);
+        uint32_t *places = consan->read_place + (size_t)thread * consan->lane_capacity;
+        copy_bit(consan->read + thread, CONSAN_THREADS, from, to);
+        places[to] = places[from];
+    }
+    for (uint32_t i = 0; i < consan->active_count; i++) {
+        uint32_t phase = consan->active[i];
+        copy_bit(write_tracking(consan, phase, 0), (size_t)consan->barriers * CONSAN_PHASES, from, to);
+        for (uint64_t left = consan->readers; left;)
+            copy_bit(read_tracking(consan, phase, 0) + take_lowest(&left), CONSAN_THREADS, from, to);
+    }
+    for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
+        for (uint64_t left = consan->staged[group]; left;) {
+            uint32_t base = take_lowest(&left);
+            size_t row = group_row((ConsanGroup)group, base) * consan->lane_capacity;
+            copy_bit(open_lanes(consan, (ConsanGroup)group, base), 1, from, to);
+            consan->commits[row + to] = consan->commits[row + from];
+            consan->stage_place[row + to] = consan->stage_place[row + from];
+        }
+    return to;
+}
+
+/* ---- Lists of lanes ------------------------------------------------------------------------------- */
+
+/* Neighbours in a list that lie in one word. */
+typedef struct Piece {
+    uint32_t word;
+    uint64_t mask;
+} Piece;
+
+static Piece next_piece(const uint32_t *lanes, uint32_t count, uint32_t *at) {
+    Piece piece = {lanes[*at] / WORD, 0};
+    do
+        piece.mask |= bit(lanes[*at] % WORD);
+    while (++*at < count && lanes[*at] / WORD == piece.word);
+    return piece;
+}
+
+/* ---- verify --------------------------------------------------------------------------------------- */
+
+/* Lanes that an open group of the kind touches, anybody's. */
+static uint64_t pending(const Consan *consan, ConsanGroup group, uint32_t word) {
+    uint64_t lanes = 0;
+    for (uint64_t left = consan->staged[group]; left;)
+        lanes |= open_lanes(consan, group, take_lowest(&left))[word];
+    return lanes;
+}
+
+/* Lanes that the thread may not read, or write. */
+static uint64_t forbidden(const Consan *consan, uint32_t thread, Piece piece, bool writes) {
+    uint64_t lanes = consan->written[piece.word] & ~sees_write(consan, thread, piece.word);
+    if (consan->staged[CONSAN_COPY])
+        lanes |= pending(consan, CONSAN_COPY, piece.word);
+    if (!writes)
+        return lanes & piece.mask;
+    const uint64_t *read = read_by(consan, piece.word);
+    for (uint64_t left = consan->readers; left;) {
+        uint32_t reader = take_lowest(&left);
+        if (read[reader] & piece.mask)
+            lanes |= read[reader] & ~sees_read(consan, thread, piece.word, reader);
+    }
+    if (consan->staged[CONSAN_WGMMA])
+        lanes |= pending(consan, CONSAN_WGMMA, piece.word);
+    if (consan->staged[CONSAN_STORE])
+        lanes |= pending(consan, CONSAN_STORE, piece.word);
+    return lanes & piece.mask;
+}
+
+static bool find_group(const Consan *consan, ConsanGroup group, uint32_t lane, ConsanConflict *conflict) {
+    for (uint64_t left = consan->staged[group]; left;) {
+        uint32_t base = take_lowest(&left);
+        size_t at = group_row(group, base) * consan->lane_capacity + lane;
+        if (!consan->commits[at])
+            continue;
+        *conflict = (ConsanConflict){CONSAN_PENDING_GROUP, lane, base, consan->stage_place[at], group};
+        return true;
+    }
+    return false;
+}
+
+/* Why the thread may not touch the lane; a forbidden one. */
+static ConsanConflict explain(const Consan *consan, uint32_t thread, uint32_t lane) {
+    ConsanConflict conflict = {.lane = lane};
+    uint32_t word = lane / WORD;
+    uint64_t mask = bit(lane % WORD);
+    if (consan->written[word] & ~sees_write(consan, thread, word) & mask) {
+        conflict.kind = CONSAN_OUTSTANDING_WRITE;
+        conflict.thread = consan->writer[lane];
+        conflict.place = consan->write_place[lane];
+        return conflict;
+    }
+    if (find_group(consan, CONSAN_COPY, lane, &conflict))
+        return conflict;
+    for (uint64_t left = consan->readers; left;) {
+        uint32_t reader = take_lowest(&left);
+        if (!(read_by(consan, word)[reader] & ~sees_read(consan, thread, word, reader) & mask))
+            continue;
+        conflict.kind = CONSAN_OUTSTANDING_READ;
+        conflict.thread = reader;
+        conflict.place = consan->read_place[(size_t)reader * consan->lane_capacity + lane];
+        return conflict;
+    }
+    if (!find_group(consan, CONSAN_WGMMA, lane, &conflict))
+        (void)find_group(consan, CONSAN_STORE, lane, &conflict);
+    return conflict;
+}
+
+static ConsanConflict verify(const Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count,
+                             bool writes) {
+    for (uint32_t at = 0; at < count;) {
+        uint32_t first = at;
+        Piece piece = next_piece(lanes, count, &at);
+        uint64_t bad = forbidden(consan, thread, piece, writes);
+        if (!bad)
+            continue;
+        while (!(bad >> lanes[first] % WORD & 1))
+            first++;
+        return explain(consan, thread, lanes[first]);
+    }
+    return (ConsanConflict){.kind = CONSAN_CLEAN};
+}
+
+ConsanConflict consan_verify_read(const Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count) {
+    return verify(consan, thread, lanes, count, false);
+}
+
+ConsanConflict consan_verify_write(const Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count) {
+    return verify(consan, thread, lanes, count, true);
+}
+
+/* ---- set ------------------------------------------------------------------------------------------ */
+
+/* Nobody sees, and no barrier publishes, what the reader has read of the lanes. */
+static void revoke(Consan *consan, uint32_t reader, Piece piece) {
+    for (uint64_t watchers = consan->watchers; watchers;)
+        read_visibility(consan, take_lowest(&watchers), piece.word)[reader] &= ~piece.mask;
+    for (uint32_t i = 0; i < consan->active_count; i++)
+        read_tracking(consan, consan->active[i], piece.word)[reader] &= ~piece.mask;
+}
+
+static void read_piece(Consan *consan, uint32_t thread, Piece piece) {
+    uint64_t *read = &read_by(consan, piece.word)[thread];
+    if (*read & piece.mask) /* One bit a reader: that an older read is over says nothing of this one. */
+        revoke(consan, thread, piece);
+    *read |= piece.mask;
+    read_visibility(consan, thread, piece.word)[thread] |= piece.mask;
+    consan->readers |= bit(thread);
+    consan->watchers |= bit(thread);
+}
+
+static void write_piece(Consan *consan, uint32_t thread, Piece piece) {
+    uint64_t *seen = write_visibility(consan, piece.word), *read = read_by(consan, piece.word);
+    for (uint64_t left = consan->readers; left;) {
+        uint32_t reader = take_lowest(&left);
+        if (read[reader] & piece.mask) {
+            revoke(consan, reader, piece);
+            read[reader] &= ~piece.mask;
+        }
+    }
+    for (uint64_t watchers = consan->watchers; watchers;)
+        seen[take_lowest(&watchers)] &= ~piece.mask;
+    for (uint32_t i = 0; i < consan->active_count; i++)
+        *write_tracking(consan, consan->active[i], piece.word) &= ~piece.mask;
+    seen[thread] |= piece.mask;
+    consan->written[piece.word] |= piece.mask;
+    consan->watchers |= bit(thread);
+}
+
+void consan_set_read(Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count, uint32_t place) {
+    uint32_t *places = consan->read_place + (size_t)thread * consan->lane_capacity;
+    for (uint32_t at = 0; at < count;)
+        read_piece(consan, thread, next_piece(lanes, count, &at));
+    for (uint32_t i = 0; i < count; i++)
+        places[lanes[i]] = place;
+}
+
+void consan_set_write(Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count, uint32_t place) {
+    for (uint32_t at = 0; at < count;)
+        write_piece(consan, thread, next_piece(lanes, count, &at));
+    for (uint32_t i = 0; i < count; i++) {
+        consan->writer[lanes[i]] = (uint8_t)thread;
+        consan->write_place[lanes[i]] = place;
+    }
+}
+
+/* ---- track and transfer --------------------------------------------------------------------------- */
+
+/* A phase that something is going to be tracked in. */
+static uint32_t use_phase(Consan *consan, uint32_t barrier, uint32_t parity) {
+    uint32_t phase = phase_of(barrier, parity);
+    if (!consan->active_place[phase]) {
+        consan->active[consan->active_count++] = phase;
+        consan->active_place[phase] = consan->active_count;
+    }
+    return phase;
+}
+
+void consan_track_frontier(Consan *consan, uint32_t thread, uint32_t barrier, uint32_t parity) {
+    uint32_t phase = use_phase(consan, barrier, parity);
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
+        uint64_t *reads = read_tracking(consan, phase, word);
+        *write_tracking(consan, phase, word) |= sees_write(consan, thread, word);
+        for (uint64_t left = consan->readers; left;) {
+            uint32_t reader = take_lowest(&left);
+            reads[reader] |= sees_read(consan, thread, word, reader);
+        }
+    }
+}
+
+void consan_track_writes(Consan *consan, const uint32_t *lanes, uint32_t count, uint32_t barrier, uint32_t parity) {
+    uint32_t phase = use_phase(consan, barrier, parity);
+    for (uint32_t at = 0; at < count;) {
+        Piece piece = next_piece(lanes, count, &at);
+        *write_tracking(consan, phase, piece.word) |= piece.mask;
+    }
+}
+
+void consan_begin_phase(Consan *consan, uint32_t barrier, uint32_t parity) {
+    uint32_t phase = phase_of(barrier, parity), place = consan->active_place[phase];
+    if (!place)
+        return;
+    clear_phase(consan, phase);
+    uint32_t last = consan->active[--consan->active_count];
+    consan->active[place - 1] = last;
+    consan->active_place[last] = place;
+    consan->active_place[phase] = 0;
+}
+
+void consan_transfer(Consan *consan, uint32_t thread, uint32_t barrier, uint32_t parity) {
+    uint32_t phase = phase_of(barrier, parity);
+    if (!consan->active_place[phase])
+        return;
+    consan->watchers |= bit(thread);
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
+        const uint64_t *reads = read_tracking(consan, phase, word);
+        uint64_t *mine = read_visibility(consan, thread, word);
+        write_visibility(consan, word)[thread] |= *write_tracking(consan, phase, word);
+        for (uint64_t left = consan->readers; left;) {
+            uint32_t reader = take_lowest(&left);
+            mine[reader] |= reads[reader];
+        }
+    }
+}
+
+/* ---- groups --------------------------------------------------------------------------------------- */
+
+void consan_stage(Consan *consan, ConsanGroup group, uint32_t base, const uint32_t *lanes, uint32_t count,
+                  uint32_t place) {
+    size_t row = group_row(group, base) * consan->lane_capacity;
+    if (count)
+        consan->staged[group] |= UINT32_C(1) << base;
+    for (uint32_t i = 0; i < count; i++) {
+        open_lanes(consan, group, base)[lanes[i] / WORD] |= bit(lanes[i] % WORD);
+        consan->commits[row + lanes[i]] = -1;
+        consan->stage_place[row + lanes[i]] = place;
+    }
+}
+
+void consan_commit(Consan *consan, ConsanGroup group, uint32_t base) {
+    int8_t *entries = consan->commits + group_row(group, base) * consan->lane_capacity;
+    if (!(consan->staged[group] >> base & 1))
+        return;
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++)
+        for (uint64_t left = open_lanes(consan, group, base)[word]; left;) {
+            int8_t *entry = &entries[word * WORD + take_lowest(&left)];
+            if (*entry < 0)
+                *entry = 1;
+            else if (*entry < INT8_MAX)
+                ++*entry;
+        }
+}
+
+/* The lanes' accesses are over: they are now those of `thread`, made where they were staged. */
+static void settle(Consan *consan, ConsanGroup group, uint32_t base, uint32_t thread, Piece piece) {
+    size_t row = group_row(group, base) * consan->lane_capacity;
+    open_lanes(consan, group, base)[piece.word] &= ~piece.mask;
+    if (group == CONSAN_COPY)
+        write_piece(consan, thread, piece);
+    else
+        read_piece(consan, thread, piece);
+    for (uint64_t left = piece.mask; left;) {
+        uint32_t lane = piece.word * WORD + take_lowest(&left);
+        uint32_t place = consan->stage_place[row + lane];
+        consan->commits[row + lane] = 0;
+        if (group == CONSAN_COPY) {
+            consan->writer[lane] = (uint8_t)base;
+            consan->write_place[lane] = place;
+        } else {
+            consan->read_place[(size_t)thread * consan->lane_capacity + lane] = place;
+        }
+    }
+}
+
+void consan_clear(Consan *consan, ConsanGroup group, uint32_t base, uint32_t pending_groups) {
+    const int8_t *entries = consan->commits + group_row(group, base) * consan->lane_capacity;
+    if (!(consan->staged[group] >> base & 1))
+        return;
+    uint64_t any = 0;
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
+        Piece over = {word, 0};
+        for (uint64_t left = open_lanes(consan, group, base)[word]; left;) {
+            uint32_t index = take_lowest(&left);
+            int8_t entry = entries[word * WORD + index];
+            if (entry > 0 && (uint32_t)entry > pending_groups)
+                over.mask |= bit(index);
+        }
+        if (over.mask)
+            settle(consan, group, base, base, over);
+        any |= open_lanes(consan, group, base)[word];
+    }
+    if (!any)
+        consan->staged[group] &= ~(UINT32_C(1) << base);
+}
+
+void consan_track_copies(Consan *consan, uint32_t base, uint32_t barrier, uint32_t parity) {
+    if (!(consan->staged[CONSAN_COPY] >> base & 1))
+        return;
+    uint32_t phase = use_phase(consan, barrier, parity);
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
+        Piece piece = {word, open_lanes(consan, CONSAN_COPY, base)[word]};
+        if (!piece.mask)
+            continue;
+        /* Its issuer has not waited: only a helper sees it, which no thread that waits for nothing is. */
+        settle(consan, CONSAN_COPY, base, CONSAN_TMA + base, piece);
+        *write_tracking(consan, phase, word) |= piece.mask;
+    }
+    consan->staged[CONSAN_COPY] &= ~(UINT32_C(1) << base);
+}
+
+/* ---- partitions ----------------------------------------------------------------------------------- */
+
+void consan_fork(Consan *consan, uint32_t parent, uint32_t child) {
+    consan->watchers |= bit(child);
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
+        write_visibility(consan, word)[child] = sees_write(consan, parent, word);
+        for (uint64_t left = consan->readers; left;) {
+            uint32_t reader = take_lowest(&left);
+            read_visibility(consan, child, word)[reader] = sees_read(consan, parent, word, reader);
+        }
+    }
+}
+
+void consan_join(Consan *consan, uint32_t parent, uint32_t child) {
+    consan->watchers |= bit(parent);
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
+        write_visibility(consan, word)[parent] |= sees_write(consan, child, word);
+        for (uint64_t left = consan->readers; left;) {
+            uint32_t reader = take_lowest(&left);
+            read_visibility(consan, parent, word)[reader] |= sees_read(consan, child, word, reader);
+        }
+    }
+}
+
+/* ---- looking in ----------------------------------------------------------------------------------- */
+
+uint64_t consan_peers(uint32_t thread) {
+    if (thread >= CONSAN_BASE_THREADS)
+        return bit(thread);
+    return bit(thread) | bit(CONSAN_TMA + thread) | bit(CONSAN_TENSOR + thread) | bit(CONSAN_CLC + thread);
+}
+
+uint64_t consan_write_visibility(const Consan *consan, uint32_t lane) {
+    uint64_t threads = 0;
+    for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++)
+        threads |= (sees_write(consan, thread, lane / WORD) >> lane % WORD & 1) << thread;
+    return threads;
+}
+
+uint64_t consan_read_visibility(const Consan *consan, uint32_t thread, uint32_t lane) {
+    uint64_t threads = 0;
+    for (uint32_t reader = 0; reader < CONSAN_THREADS; reader++)
+        threads |= (sees_read(consan, thread, lane / WORD, reader) >> lane % WORD & 1) << reader;
+    return threads;
+}
+
+bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t lane) {
+    return *write_tracking(consan, phase_of(barrier, parity), lane / WORD) >> lane % WORD & 1;
+}
+
+uint64_t consan_read_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t lane) {
+    const uint64_t *reads = read_tracking(consan, phase_of(barrier, parity), lane / WORD);
+    uint64_t threads = 0;
+    for (uint32_t reader = 0; reader < CONSAN_THREADS; reader++)
+        threads |= (reads[reader] >> lane % WORD & 1) << reader;
+    return threads;
+}
+
+int consan_outstanding_commits(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t lane) {
+    return consan->commits[group_row(group, base) * consan->lane_capacity + lane];
+}

@@ -1,0 +1,138 @@
+/* Any bytes as IR, and every kernel that reads without errors run with small budgets. Whatever it is, running it ends
+ * without a fault, with a verdict that can be put into words and into JSON; and of each finding holds: its witness is a
+ * trail, and the trail runs again, can be shown step by step and as a picture, and ends as the finding says. */
+#include "analyze/blocked.h"
+#include "analyze/steps.h"
+#include "analyze/timeline.h"
+#include "analyze/trail.h"
+#include "mlir/reader.h"
+#include "render/json.h"
+#include "render/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { LARGEST_INPUT = 64 << 10, MOST_MODULES = 4, MOST_KERNELS = 4, STEPS = 20000, STATES = 500 };
+static const size_t reading_budget = (size_t)64 << 20, running_budget = (size_t)512 << 20;
+
+static void give_up(const char *why, const Finding *finding) {
+    fprintf(stderr, "%s: %s\n%s\n", rule_of(finding->rule)->id, why, finding->witness);
+    abort();
+}
+
+/* ---- Witnesses ---------------------------------------------------------------------------------- */
+
+typedef struct Show {
+    bool picture;
+    Text out;
+    Steps steps;
+    Timeline *timeline;
+} Show;
+
+static void attach(void *context, Machine *machine) {
+    Show *show = context;
+    if (show->picture) {
+        show->timeline = timeline_create(&machine->program->module->arena, machine);
+        machine->observe = timeline_observe;
+        machine->observer = show->timeline;
+    } else {
+        steps_start(&show->steps, machine, &show->out);
+        machine->observe = steps_observe;
+        machine->observer = &show->steps;
+    }
+}
+
+static bool ends_as_said(const Finding *finding, RunEnd end, const Machine *machine) {
+    switch (end) {
+    case RUN_STUCK:
+        return strncmp(rule_of(finding->rule)->id, "deadlock.", strlen("deadlock.")) == 0;
+    case RUN_FAULT:
+        return machine->fault.rule == finding->rule;
+    case RUN_COMPLETE:
+        return finding->rule == RULE_BARRIER_BYTES || finding->rule == RULE_BARRIER_OVERRUN;
+    default:
+        return false;
+    }
+}
+
+static void check_witness(Module *module, const Op *function, const Finding *finding, bool picture) {
+    Source *source = source_copy("witness", finding->witness, strlen(finding->witness));
+    Diagnostics diagnostics = {0};
+    TrailFile file;
+    Verdict verdict = {.arena = &module->arena};
+    Show show = {.picture = picture};
+    Machine *machine;
+    if (!source || !trail_read(&module->arena, source, &file, &diagnostics))
+        give_up("its witness is no trail", finding);
+    file.rerun.budget = 2 * STEPS;
+    RunEnd end = deadlock_rerun(module, function, &file.rerun, attach, &show, &verdict, &machine);
+    if (!machine || !ends_as_said(finding, end, machine))
+        give_up("its witness does not show it", finding);
+    if (picture) {
+        Trace trace = {.file = "fuzz", .kernel = machine->program->name, .launch = ""};
+        timeline_finish(show.timeline, end, &trace);
+        render_trace(&trace, &show.out);
+    } else {
+        steps_finish(&show.steps, end);
+    }
+    text_free(&show.out);
+    diagnostics_free(&diagnostics);
+    source_free(source);
+}
+
+/* ---- Kernels ------------------------------------------------------------------------------------ */
+
+static void run(Module *module, const Op *function, ScheduleChoice choice) {
+    Verdict verdict = {.arena = &module->arena};
+    Text text = {0}, object = {0};
+    deadlock_check(module, function, &(DeadlockOptions){.choice = choice, .budget = STEPS, .states = STATES}, &verdict);
+    verdict_close(&verdict);
+    render_text(&verdict, module->source, (TextOptions){.launches = true}, &text);
+    JsonReport report = render_json_begin(&object, "0");
+    render_json_input(&report, "fuzz", &verdict, NULL);
+    render_json_end(&report);
+    text_free(&text);
+    text_free(&object);
+    for (size_t i = 0; i < verdict.finding_count; i++)
+        if (*verdict.findings[i].witness) {
+            check_witness(module, function, &verdict.findings[i], false);
+            check_witness(module, function, &verdict.findings[i], true);
+        }
+}
+
+static void run_module(Source *source, const Unit *unit, bool dump) {
+    Module module;
+    Diagnostics diagnostics = {0};
+    jmp_buf exhausted;
+    const Op *functions[MOST_KERNELS];
+    if (read_unit(&module, source, unit, (ReadOptions){.dump = dump, .budget = reading_budget}, &diagnostics)) {
+        /* Text that is written when memory ends is lost; the process has enough of it for that. */
+        module.arena.budget = module.arena.held + running_budget;
+        module.arena.exhausted = &exhausted;
+        if (!setjmp(exhausted)) {
+            size_t count = program_kernels(&module, functions, MOST_KERNELS);
+            for (size_t i = 0; i < count && i < MOST_KERNELS; i++) {
+                run(&module, functions[i], SCHEDULES_DIRECTED);
+                run(&module, functions[i], SCHEDULES_ALL);
+            }
+        }
+    }
+    diagnostics_free(&diagnostics);
+    module_free(&module);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    if (size > LARGEST_INPUT)
+        return 0;
+    Source *source = source_copy("fuzz", (const char *)data, size);
+    Units units;
+    if (!source || !units_find(source, &units))
+        abort();
+    for (size_t i = 0; i < units.count && i < MOST_MODULES; i++)
+        run_module(source, &units.items[i], units.dump);
+    units_free(&units);
+    source_free(source);
+    return 0;
+}

@@ -1,0 +1,293 @@
+/* Faults put into kernels that have none, and whether Weir finds them.
+ *
+ *     mutate --list FILE                     the faults that can be put into it, numbered
+ *     mutate --make N FILE                   its text with fault number N
+ *     mutate [--budget N] [--most N] [--log LOG] FILE...
+ *
+ * The last puts each fault into each file, runs the kernel as `weir run` does, and prints a table: of each kind of
+ * fault, how many are idle (in what the launch never runs; not made), were made, found (an error finding), left
+ * incomplete, and survived. LOG gets a line for each mutant: file, number, kind, line, what it is about, verdict,
+ * rules. --most: of each file only so many, spread over it evenly. A file that is not clean as it is, is said and
+ * passed over.
+ *
+ * K.launch.json beside K.ttgir is its launch. Exit status: 0, 1 if a mutant could not be read, 2 if the command line is
+ * wrong or a file cannot be read. */
+#include "mutations.h"
+#include "uses.h"
+
+#include "analyze/deadlock.h"
+#include "mlir/reader.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const uint64_t usual_budget = 400 * 1000;
+static const size_t arena_budget = (size_t)1 << 30;
+
+typedef struct Reading {
+    Source *source;
+    Module module;
+    Diagnostics diagnostics;
+    bool ok;
+} Reading;
+
+typedef struct Tally {
+    size_t idle, made, found, incomplete, survived;
+} Tally;
+
+typedef struct Job {
+    uint64_t budget;
+    size_t most; /* of each file; 0: all */
+    FILE *log;   /* NULL: none */
+    Tally tallies[MUTATION_KINDS];
+    size_t unreadable;
+} Job;
+
+/* ---- Reading -------------------------------------------------------------------------------------- */
+
+static void read_source(Reading *reading, Source *source) {
+    *reading = (Reading){.source = source};
+    Unit unit = {.end = source->size};
+    reading->ok = read_unit(&reading->module, source, &unit, (ReadOptions){0}, &reading->diagnostics);
+}
+
+static void free_reading(Reading *reading) {
+    module_free(&reading->module);
+    diagnostics_free(&reading->diagnostics);
+    source_free(reading->source);
+}
+
+static void say_errors(const Reading *reading) {
+    Text text = {0};
+    for (size_t i = 0; i < reading->diagnostics.count; i++)
+        diagnostic_render(&reading->diagnostics.items[i], reading->source->name, false, &text);
+    fprintf(stderr, "%.*s", (int)text.size, text.data ? text.data : "");
+    text_free(&text);
+}
+
+static bool open_file(Reading *reading, const char *path) {
+    const char *problem;
+    Source *source = source_read(path, &problem);
+    if (!source) {
+        fprintf(stderr, "mutate: %s cannot be read: %s\n", path, problem);
+        return false;
+    }
+    read_source(reading, source);
+    if (!reading->ok) {
+        say_errors(reading);
+        free_reading(reading);
+    }
+    return reading->ok;
+}
+
+/* K.launch.json beside K.ttgir. False if there is none. */
+static bool read_launch(Arena *arena, const char *path, Launch *launch) {
+    char name[4096];
+    const char *dot = strrchr(path, '.'), *problem;
+    Diagnostics diagnostics = {0};
+    snprintf(name, sizeof name, "%.*s.launch.json", (int)(dot ? dot - path : (long)strlen(path)), path);
+    Source *source = source_read(name, &problem);
+    bool good = source && launch_read(arena, source, launch, &diagnostics);
+    diagnostics_free(&diagnostics);
+    if (source)
+        source_free(source);
+    return good;
+}
+
+/* ---- Running -------------------------------------------------------------------------------------- */
+
+/* The verdict on every kernel of it together; the rules in `rules`, each once, separated by commas. */
+static VerdictKind judge(Module *module, const Launch *launch, uint64_t budget, Text *rules) {
+    VerdictKind kind = VERDICT_CLEAN;
+    size_t count = program_kernels(module, NULL, 0);
+    const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1);
+    program_kernels(module, kernels, count);
+    bool seen[RULE_COUNT] = {false};
+    for (size_t i = 0; i < count; i++) {
+        Verdict verdict = {.arena = &module->arena};
+        deadlock_check(module, kernels[i], &(DeadlockOptions){.launch = launch, .budget = budget}, &verdict);
+        verdict_close(&verdict);
+        kind = verdict_worse(kind, verdict.kind);
+        for (size_t k = 0; k < verdict.finding_count; k++) {
+            RuleId rule = verdict.findings[k].rule;
+            if (!seen[rule])
+                text_addf(rules, "%s%s", rules->size ? "," : "", rule_of(rule)->id);
+            seen[rule] = true;
+        }
+        for (size_t k = 0; k < verdict.incomplete_count && !verdict.finding_count; k++)
+            text_addf(rules, "%s%s", rules->size ? "; " : "", verdict.incomplete[k].reason);
+    }
+    return kind;
+}
+
+static VerdictKind run(Reading *reading, const Launch *launch, uint64_t budget, Text *rules) {
+    Arena *arena = &reading->module.arena;
+    jmp_buf out_of_memory;
+    arena->budget = arena->held + arena_budget;
+    arena->exhausted = &out_of_memory;
+    return setjmp(out_of_memory) ? VERDICT_ERROR : judge(&reading->module, launch, budget, rules);
+}
+
+static void run_mutant(Job *job, Reading *original, const Launch *launch, const char *path, size_t number,
+                       const Mutation *mutation) {
+    Text text = {0}, rules = {0};
+    mutation_apply(mutation, original->source, &text);
+    Source *source = source_copy(path, text.data, text.size);
+    text_free(&text);
+    Reading mutant;
+    if (!source)
+        abort();
+    read_source(&mutant, source);
+    Tally *tally = &job->tallies[mutation->kind];
+    uint32_t line = source_place(original->source, mutation->op->offset).line;
+    if (!mutant.ok) {
+        job->unreadable++;
+        fprintf(stderr, "mutate: fault %zu (%s, line %u) of %s cannot be read\n", number,
+                mutation_kind_name(mutation->kind), line, path);
+        say_errors(&mutant);
+    } else {
+        VerdictKind kind = run(&mutant, launch, job->budget, &rules);
+        tally->made++;
+        tally->found += kind == VERDICT_FINDINGS;
+        tally->incomplete += kind == VERDICT_INCOMPLETE || kind == VERDICT_ERROR;
+        tally->survived += kind == VERDICT_CLEAN;
+        if (job->log)
+            fprintf(job->log, "%s\t%zu\t%s\t%u\t%.*s\t%s\t%.*s\n", path, number, mutation_kind_name(mutation->kind),
+                    line, (int)mutation->about.size, mutation->about.data, verdict_kind_name(kind), (int)rules.size,
+                    rules.data ? rules.data : "");
+    }
+    text_free(&rules);
+    free_reading(&mutant);
+}
+
+static bool run_file(Job *job, const char *path) {
+    Reading original, again;
+    Launch *launch = NULL, given = {.grid = {1, 1, 1}};
+    Arena arena;
+    Text rules = {0};
+    if (!open_file(&original, path) || !open_file(&again, path))
+        return false;
+    arena_init(&arena, arena_budget);
+    if (read_launch(&arena, path, &given))
+        launch = &given;
+    VerdictKind kind = run(&again, launch, job->budget, &rules);
+    free_reading(&again);
+    if (kind == VERDICT_CLEAN) {
+        Mutations mutations = {0};
+        mutations_find(&original.module, &mutations);
+        Uses uses = uses_find(&original.module, launch, job->budget);
+        size_t count = job->most && mutations.count > job->most ? job->most : mutations.count;
+        for (size_t i = 0; i < count; i++) {
+            size_t number = i * mutations.count / count;
+            const Mutation *mutation = &mutations.items[number];
+            if (uses_has(&uses, mutation->op, mutation->operand))
+                run_mutant(job, &original, launch, path, number + 1, mutation);
+            else
+                job->tallies[mutation->kind].idle++;
+        }
+    } else {
+        printf("%s is passed over: it is %s (%.*s)\n", path, verdict_kind_name(kind), (int)rules.size,
+               rules.data ? rules.data : "");
+    }
+    text_free(&rules);
+    arena_free(&arena);
+    free_reading(&original);
+    return true;
+}
+
+static void print_tally(const char *name, const Tally *tally) {
+    printf("%-20s %8zu %8zu %8zu %12zu %10zu\n", name, tally->idle, tally->made, tally->found, tally->incomplete,
+           tally->survived);
+}
+
+static int run_files(Job *job, char **paths, int count) {
+    for (int i = 0; i < count; i++)
+        if (!run_file(job, paths[i]))
+            return 2;
+    Tally all = {0};
+    printf("%-20s %8s %8s %8s %12s %10s\n", "fault", "idle", "made", "found", "incomplete", "survived");
+    for (unsigned kind = 0; kind < MUTATION_KINDS; kind++) {
+        const Tally *tally = &job->tallies[kind];
+        if (tally->made || tally->idle)
+            print_tally(mutation_kind_name((MutationKind)kind), tally);
+        all.idle += tally->idle;
+        all.made += tally->made;
+        all.found += tally->found;
+        all.incomplete += tally->incomplete;
+        all.survived += tally->survived;
+    }
+    print_tally("all", &all);
+    return job->unreadable ? 1 : 0;
+}
+
+/* ---- Command line --------------------------------------------------------------------------------- */
+
+/* `number` 0: the list of them all. */
+static int show(const char *path, size_t number) {
+    Reading reading;
+    Mutations mutations = {0};
+    if (!open_file(&reading, path))
+        return 2;
+    mutations_find(&reading.module, &mutations);
+    for (size_t i = 0; i < mutations.count && !number; i++) {
+        const Mutation *mutation = &mutations.items[i];
+        Str name = mutation->op->name;
+        printf("%zu\t%s\t%u\t%.*s\t%.*s\n", i + 1, mutation_kind_name(mutation->kind),
+               source_place(reading.source, mutation->op->offset).line, (int)name.size, name.data,
+               (int)mutation->about.size, mutation->about.data);
+    }
+    int status = 0;
+    if (number && number <= mutations.count) {
+        Text text = {0};
+        mutation_apply(&mutations.items[number - 1], reading.source, &text);
+        fwrite(text.data, 1, text.size, stdout);
+        text_free(&text);
+    } else if (number) {
+        fprintf(stderr, "mutate: %s has %zu faults\n", path, mutations.count);
+        status = 2;
+    }
+    free_reading(&reading);
+    return status;
+}
+
+static int usage(void) {
+    fprintf(stderr, "Usage: mutate --list FILE | --make N FILE | [--budget N] [--most N] [--log LOG] FILE...\n");
+    return 2;
+}
+
+int main(int count, char **arguments) {
+    Job job = {.budget = usual_budget};
+    int at = 1;
+    for (; at < count && strncmp(arguments[at], "--", 2) == 0; at += 2) {
+        int64_t number = 0;
+        const char *option = arguments[at] + 2;
+        if (at + 1 == count)
+            return usage();
+        if (strcmp(option, "list") == 0)
+            return show(arguments[at + 1], 0);
+        if (strcmp(option, "log") == 0) {
+            if (!(job.log = fopen(arguments[at + 1], "w"))) {
+                fprintf(stderr, "mutate: %s cannot be written\n", arguments[at + 1]);
+                return 2;
+            }
+            continue;
+        }
+        if (!str_to_int(str_of(arguments[at + 1]), &number) || number < 1)
+            return usage();
+        if (strcmp(option, "make") == 0)
+            return at + 3 == count ? show(arguments[at + 2], (size_t)number) : usage();
+        if (strcmp(option, "budget") == 0)
+            job.budget = (uint64_t)number;
+        else if (strcmp(option, "most") == 0)
+            job.most = (size_t)number;
+        else
+            return usage();
+    }
+    if (at == count)
+        return usage();
+    int status = run_files(&job, arguments + at, count - at);
+    if (job.log && fclose(job.log) != 0)
+        status = 2;
+    return status;
+}
