@@ -98,7 +98,7 @@ def load_operands(source, operand, full, empty, tiles):
 @gluon.jit
 def alias_turns(out, tiles, BROKEN: gl.constexpr):
     """Two buffers take turns in one place: the first is written and read, then the second, then the first again. The
-    broken kernel has all edges but the one that closes the circle."""
+    broken kernel waits for the second one's reader when it comes to the second one, not when it comes to the place."""
     first = new_tiles(1).index(0)
     second = first._reinterpret(gl.float16, [SIDE, SIDE], first.layout)
     first_full = new_barriers(1).index(0)
@@ -119,7 +119,6 @@ def write_in_turn(first, second, first_full, first_empty, second_full, second_em
         first.store(constant(1.0))
         mbarrier.arrive(first_full, count=1)
         mbarrier.wait(first_empty, i & 1)
-        # What the second reader released a round ago is known to it by now, whether or not anybody asked.
         mbarrier.wait(second_empty, i & 1 ^ 1, pred=BROKEN)
         second.store(constant(2.0))
         mbarrier.arrive(second_full, count=1)

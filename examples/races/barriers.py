@@ -13,7 +13,7 @@ def bare_barrier():
 
 
 @gluon.jit
-def barrier_underflow(out, BROKEN: gl.constexpr):
+def barrier_underflow(BROKEN: gl.constexpr):
     """Two arrivals at once on a barrier that counts two; the broken one counts one."""
     barrier = new_barriers(1, 1 if BROKEN else 2).index(0)
     mbarrier.arrive(barrier, count=2)

@@ -2,7 +2,7 @@
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
-from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
+from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma
 
 from tiles import SIDE, TILE_BYTES, new_barriers, new_tiles, nothing, registers, show
 
@@ -86,8 +86,8 @@ def hang_under_arrival(BROKEN: gl.constexpr):
 
 @gluon.jit
 def hang_phases(BROKEN: gl.constexpr):
-    """Two partitions wait for two phases of one barrier, the second of which the first one completes; in the broken
-    kernel it waits for the second itself before it arrives."""
+    """Two partitions wait for the two phases of a barrier, of which the default one completes the second; in the broken
+    kernel it waits for that phase before it arrives."""
     barrier = new_barriers(1).index(0)
     mbarrier.arrive(barrier, count=1)
     gl.warp_specialize([
@@ -97,8 +97,9 @@ def hang_phases(BROKEN: gl.constexpr):
 
 
 @gluon.jit
-def wait_then_tell(barrier, SECOND: gl.constexpr):
-    mbarrier.wait(barrier, 1 if SECOND else 0)
+def wait_then_tell(barrier, BROKEN: gl.constexpr):
+    mbarrier.wait(barrier, 0)
+    mbarrier.wait(barrier, 1, pred=BROKEN)
     mbarrier.arrive(barrier, count=1)
 
 
@@ -130,7 +131,7 @@ def hang_bytes_over(source, out, BROKEN: gl.constexpr):
 
 
 @gluon.jit
-def hang_constant_parity(source, out, tiles, BROKEN: gl.constexpr):
+def hang_constant_parity(tiles, BROKEN: gl.constexpr):
     """Two partitions take turns, round by round; the broken one asks for the same parity in every round."""
     turns = new_barriers(2)
     gl.warp_specialize([
@@ -154,20 +155,16 @@ def pong(yours, mine, tiles, CONSTANT: gl.constexpr):
 
 
 @gluon.jit
-def hang_no_rounds(source, out, tiles, BROKEN: gl.constexpr):
-    """What is loaded in a loop is waited for after it, if there was a round at all; the broken kernel always waits. (The
-    launch has no tiles.)"""
+def hang_no_rounds(source, out, no_tiles, BROKEN: gl.constexpr):
+    """What a loop loads last is waited for after it, if there was a round at all; the broken kernel always waits. The
+    launch has no tiles."""
     tile = new_tiles(1).index(0)
     landed = new_barriers(1).index(0)
-    rounds = tiles - 7
-    for i in range(rounds):
-        mbarrier.wait(landed, i & 1 ^ 1)
-        mbarrier.expect(landed, TILE_BYTES)
-        tma.async_copy_global_to_shared(source, [i * SIDE, 0], landed, tile)
-    if BROKEN:
-        mbarrier.wait(landed, rounds & 1 ^ 1 if False else 0)
-    else:
-        mbarrier.wait(landed, rounds & 1 ^ 1, pred=rounds > 0)
+    mbarrier.expect(landed, TILE_BYTES, pred=no_tiles > 0)
+    for i in range(no_tiles):
+        tma.async_copy_global_to_shared(source, [i * SIDE, 0], landed, tile, pred=i == 0)
+    mbarrier.wait(landed, 0, pred=BROKEN or no_tiles > 0)
+    if no_tiles > 0:
         show(out, 0, tile.load(registers(gl.num_warps())))
 
 
@@ -196,8 +193,9 @@ def fill_two(source, tile, full, empty):
 @gluon.jit
 def drain_two(tile, full, empty, out, BACKWARDS: gl.constexpr):
     for i in gl.static_range(2):
-        which: gl.constexpr = 1 - i if BACKWARDS else i
+        which = 1 - i if BACKWARDS else i
         mbarrier.wait(full.index(which), 0)
         value = tile.load(registers(gl.num_warps()))
+        fence_async_shared()
         mbarrier.arrive(empty.index(which), count=1)
         show(out, which, value)

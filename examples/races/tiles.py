@@ -5,7 +5,7 @@ A kernel's parameters say by their names what they are, so that compiling, launc
   source, target   descriptors of a matrix of 64 x 64 tiles, one tile under the other, to load from and to store to
   data, out        pointers to such tiles
   sums             a pointer to tiles of 32-bit floats
-  tiles            how many there are to work on
+  tiles            how many there are to work on; no_tiles: the same, and there are none
   BROKEN           False makes the correct kernel, True the one with the fault that the kernel's text tells of
 """
 
@@ -23,7 +23,8 @@ SHARED = gl.constexpr(gl.NVMMASharedLayout(swizzle_byte_width=128, element_bitwi
 # What the parameters are to the compiler, and what a launch gives for them.
 MATRIX_TILES = 16
 DESCRIPTOR = f"tensordesc<fp16[{SIDE.value}, {SIDE.value}],{SHARED.value!r}>"
-SIGNATURE = dict(source=DESCRIPTOR, target=DESCRIPTOR, data="*fp16", out="*fp16", sums="*fp32", tiles="i32")
+SIGNATURE = dict(source=DESCRIPTOR, target=DESCRIPTOR, data="*fp16", out="*fp16", sums="*fp32", tiles="i32",
+                 no_tiles="i32")
 SHAPE = [MATRIX_TILES * SIDE.value, SIDE.value]
 LAUNCH = dict(
     source=dict(descriptor=dict(shape=SHAPE, block=[SIDE.value, SIDE.value], dtype="f16")),
@@ -32,11 +33,12 @@ LAUNCH = dict(
     out=dict(tensor=dict(shape=SHAPE, dtype="f16")),
     sums=dict(tensor=dict(shape=SHAPE, dtype="f32")),
     tiles=7,
+    no_tiles=0,
 )
 
 # The files with kernels in them, and what they are compiled for.
 FILES = dict(tma_load=90, cp_async=90, tma_store=90, wgmma=90, handoff=90, rings=90, aliases=90, barriers=90,
-             deadlocks=90)
+             deadlocks=90, tcgen05=100)
 
 
 def pairs():

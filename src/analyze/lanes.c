@@ -49,9 +49,7 @@ Lanes *lanes_create(Arena *arena, Module *module, Consan *engine) {
 
 /* The lanes stay, and so do their numbers: only what the engine knows of them is forgotten. */
 void lanes_reset(Lanes *lanes) {
-    uint32_t count = lanes->engine->lanes;
     consan_reset(lanes->engine);
-    lanes->engine->lanes = count;
 }
 
 static Memory *memory_of(Lanes *lanes, Word view, Space space) {

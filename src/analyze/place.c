@@ -3,6 +3,13 @@
 
 enum { DEEPEST_LOCATION = 64 };
 
+/* What `#loc12` stands for. */
+static const Attr *alias_location(Module *module, const Attr *location) {
+    Str name = {location->name.data - 1, location->name.size + 1}; /* the number sign stands before it */
+    const Item *item = map_get(&module->aliases, name);
+    return item && item->kind == ITEM_ATTR_ALIAS ? item->attr : NULL;
+}
+
 const Attr *kernel_location(Module *module, const Attr *location) {
     for (int depth = 0; location && depth < DEEPEST_LOCATION; depth++) {
         location = attr_resolve(module, location);
@@ -10,7 +17,7 @@ const Attr *kernel_location(Module *module, const Attr *location) {
             return NULL;
         if (location->location == LOC_FILE)
             return location;
-        location = location->inner;
+        location = location->location == LOC_ALIAS ? alias_location(module, location) : location->inner;
     }
     return NULL;
 }

@@ -71,10 +71,9 @@ static void find_report(const Races *races, Race *race, const ConsanConflict *co
     race->barrier = UINT32_MAX;
     for (uint32_t barrier = 0; barrier < races->named; barrier++)
         for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
-            size_t at = ((size_t)barrier * CONSAN_PHASES + parity) * engine->stride + conflict->lane;
             bool reports = conflict->kind == CONSAN_OUTSTANDING_WRITE
-                               ? engine->write_tracking[at] != 0
-                               : engine->read_tracking[at] >> conflict->thread & 1;
+                               ? consan_write_tracking(engine, barrier, parity, conflict->lane)
+                               : consan_read_tracking(engine, barrier, parity, conflict->lane) >> conflict->thread & 1;
             if (reports && race->barrier == UINT32_MAX) {
                 race->barrier = barrier;
                 race->parity = (uint8_t)parity;
@@ -424,25 +423,25 @@ void races_print(const Races *races, const Machine *machine, Text *to) {
     for (uint32_t lane = 0; lane < engine->lanes; lane++) {
         text_addf(to, "lane %u: ", lane);
         lanes_describe(races->lanes, machine, lane, to);
-        text_addf(to, "\n  writeVisibility %016llx", (unsigned long long)engine->write_visibility[lane]);
+        text_addf(to, "\n  writeVisibility %016llx", (unsigned long long)consan_write_visibility(engine, lane));
         for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++) {
-            uint64_t seen = engine->read_visibility[(size_t)thread * engine->stride + lane];
+            uint64_t seen = consan_read_visibility(engine, thread, lane);
             if (seen)
                 text_addf(to, "\n  readVisibility[%u] %016llx", thread, (unsigned long long)seen);
         }
         for (uint32_t barrier = 0; barrier < races->named; barrier++)
             for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
-                size_t at = ((size_t)barrier * CONSAN_PHASES + parity) * engine->stride + lane;
-                if (!engine->write_tracking[at] && !engine->read_tracking[at])
+                bool write = consan_write_tracking(engine, barrier, parity, lane);
+                uint64_t reads = consan_read_tracking(engine, barrier, parity, lane);
+                if (!write && !reads)
                     continue;
                 text_addf(to, "\n  tracked by ");
                 barrier_name(machine, barrier, to);
-                text_addf(to, " parity %u: write %u, reads %016llx", parity, engine->write_tracking[at],
-                          (unsigned long long)engine->read_tracking[at]);
+                text_addf(to, " parity %u: write %u, reads %016llx", parity, write, (unsigned long long)reads);
             }
         for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
             for (uint32_t base = 0; base < CONSAN_BASE_THREADS; base++) {
-                int8_t entry = engine->commits[((size_t)group * CONSAN_BASE_THREADS + base) * engine->stride + lane];
+                int entry = consan_outstanding_commits(engine, (ConsanGroup)group, base, lane);
                 static const char *const names[] = {"copy", "wgmma", "store"};
                 if (entry)
                     text_addf(to, "\n  outstandingCommits[%s][%u] %d", names[group], base, entry);

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-static const uint64_t usual_budget = 20 * 1000 * 1000;
+static const uint64_t usual_budget = 4 * 1000 * 1000;
 
 /* ---- Out ---------------------------------------------------------------------------------------- */
 

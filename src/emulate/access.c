@@ -334,7 +334,9 @@ static bool take_tile(Access *access) {
     if (!type || type->dim_count != descriptor->rank ||
         (effect->coordinate_count && effect->coordinate_count != (gathers ? 1 : descriptor->rank)))
         return fail(access, "its box has another rank than its descriptor");
-    Box box = {.rank = descriptor->rank, .base = descriptor->base, .element = descriptor->element_bits < 8 ? 1 : descriptor->element_bits / 8};
+    Box box = {.rank = descriptor->rank,
+               .base = descriptor->base,
+               .element = descriptor->element_bits < 8 ? 1 : descriptor->element_bits / 8};
     for (unsigned i = 0; i < box.rank; i++) {
         bool row = gathers && i + 1 < box.rank;
         int64_t from = 0;

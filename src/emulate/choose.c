@@ -184,6 +184,19 @@ static void set_inner(const Chooser *chooser, int64_t *values, int64_t value, in
         values[i] = chooser->inner[i] ? value : others;
 }
 
+static bool is_known(const Launch *launches, size_t count, const Launch *launch) {
+    for (size_t i = 0; i < count; i++) {
+        bool same = launches[i].count == launch->count && launches[i].grid[0] == launch->grid[0];
+        for (size_t k = 0; k < launch->count && same; k++) {
+            const Argument *a = &launches[i].arguments[k], *b = &launch->arguments[k];
+            same = a->integer == b->integer && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
+        }
+        if (same)
+            return true;
+    }
+    return false;
+}
+
 size_t choose_launches(Machine *machine, Arena *arena, Launch *launches) {
     const Program *program = machine->program;
     Chooser chooser = {
@@ -214,7 +227,9 @@ size_t choose_launches(Machine *machine, Arena *arena, Launch *launches) {
         factor = next;
         if (wanted[k] <= depth + 1)
             typical = next;
-        launches[count++] = make_launch(&chooser, values);
+        Launch launch = make_launch(&chooser, values);
+        if (!is_known(launches, count, &launch))
+            launches[count++] = launch;
     }
     if (!count) {
         set_inner(&chooser, values, chooser.unit, chooser.unit);
@@ -231,7 +246,9 @@ size_t choose_launches(Machine *machine, Arena *arena, Launch *launches) {
             if (!trial.possible)
                 break;
             if (trial.outer >= 3) {
-                launches[count++] = make_launch(&chooser, values);
+                Launch launch = make_launch(&chooser, values);
+                if (!is_known(launches, count, &launch))
+                    launches[count++] = launch;
                 break;
             }
         }

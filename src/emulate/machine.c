@@ -268,6 +268,8 @@ static Word launch_answer(Machine *machine, uint32_t what, Word word) {
         const Cell *cell = word_is(word, WORD_VIEW) ? machine_cell(machine, view_key(word), false) : NULL;
         return cell ? cell->word : word_integer(-1);
     }
+    if (word_is(word, WORD_TENSOR))
+        return word_unknown(word.tensor->identity);
     if (!word_is(word, WORD_INTEGER))
         return word;
     if (what == 1)

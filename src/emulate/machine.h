@@ -157,8 +157,8 @@ typedef struct Descriptor {
     bool boxed;                                 /* its box is known, and not that of its type */
     int64_t base, shape[8], strides[8], box[8]; /* strides: bytes */
     uint16_t element_bits; /* 4: copies and `shape` count bytes, each of two of them; `box` does not */
-    int64_t address;     /* of the memory that holds it; 0: none */
-    const char *unknown; /* why base, shape or strides are not known; NULL: they are. Set with COMPILE_GLOBAL alone */
+    int64_t address;       /* of the memory that holds it; 0: none */
+    const char *unknown;   /* why base, shape or strides are not known; NULL: they are (with COMPILE_GLOBAL) */
 } Descriptor;
 
 typedef struct AtomicCell {

@@ -143,6 +143,9 @@ static void from_result(Slice *slice, const Value *value) {
         slice->reads_cells = true;
         add_operand(slice, op, 0);
         break;
+    case OP_ttg_local_alloc: /* where it lies does not depend on what it is filled with */
+    case OP_ttng_tmem_alloc:
+        break;
     case OP_ttng_tmem_load: /* floats, and nothing that control can depend on is kept there */
         break;
     default:
