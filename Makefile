@@ -124,7 +124,7 @@ $(BUILD)/tests/tokens: tests/tokens.c
 # --- running ------------------------------------------------------------------------------------------------
 # Each first looks for the tools it needs (scripts/setup) and installs what is missing.
 
-demo: ## build, and read one of the kernels in examples/
+demo: ## build, and check some of the kernels in examples/
 	@scripts/setup demo
 	@$(MAKE) --no-print-directory -s all
 	@BUILD=$(BUILD) scripts/demo

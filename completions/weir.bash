@@ -2,10 +2,12 @@
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="run parse rules"
+    local commands="check run parse rules"
     local options_parse="--generic --effects --quiet --stats --list --module --strict --output --dump-ops --help --version"
+    local options_check="--launch --no-launch --arg --grid --kernel --module --rule --budget --jobs --mma-order --format \
+        --witness --verbose --quiet --output --help --version"
     local options_run="--launch --no-launch --arg --grid --kernel --module --replay --schedule --seed --schedules --budget \
-        --mma-order --format --witness --steps --global --trace --verbose --quiet --output --help --version"
+        --mma-order --format --witness --steps --global --state --trace --verbose --quiet --output --help --version"
     local options_rules="--markdown --output --help --version"
     local command=${COMP_WORDS[1]} options
 
@@ -15,9 +17,13 @@ _weir() {
         return
     fi
     case $before in
-    --module | --arg | --grid | --kernel | --seed | --schedules | --budget) return ;; # a number, or the input's names
+    --module | --arg | --grid | --kernel | --seed | --schedules | --budget | -j | --jobs) return ;; # a number, or the input's names
     --schedule)
         mapfile -t COMPREPLY < <(compgen -W "directed eager lazy round-robin random all" -- "$word")
+        return
+        ;;
+    --rule)
+        mapfile -t COMPREPLY < <(compgen -W "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" -- "$word")
         return
         ;;
     --mma-order)

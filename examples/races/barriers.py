@@ -81,3 +81,20 @@ def barrier_invalidated_in_flight(source, out, BROKEN: gl.constexpr):
     tma.async_copy_global_to_shared(source, [SIDE, 0], other, tile.index(1))
     mbarrier.wait(other, 0)
     show(out, 0, tile.index(1).load(registers(gl.num_warps())))
+
+
+@gluon.jit
+def barrier_overwritten(source, out, BROKEN: gl.constexpr):
+    """A tile takes the place of a barrier that is done with; the broken kernel does not invalidate the barrier first."""
+    place = new_tiles(1).index(0)
+    landed = place._reinterpret(gl.int64, [1], mbarrier.MBarrierLayout())
+    tile = new_tiles(1).index(0)
+    mbarrier.init(landed, count=1)
+    mbarrier.expect(landed, TILE_BYTES)
+    tma.async_copy_global_to_shared(source, [0, 0], landed, tile)
+    mbarrier.wait(landed, 0)
+    if not BROKEN:
+        mbarrier.invalidate(landed)
+    value = tile.load(registers(gl.num_warps()))
+    place.store(value + value)
+    show(out, 0, place.load(registers(gl.num_warps())))

@@ -4,7 +4,7 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma
 
-from tiles import SIDE, TILE_BYTES, new_barriers, new_tiles, nothing, registers, show
+from tiles import SHARED, SIDE, TILE_BYTES, new_barriers, new_tiles, nothing, registers, show
 
 
 @gluon.jit
@@ -199,3 +199,17 @@ def drain_two(tile, full, empty, out, BACKWARDS: gl.constexpr):
         fence_async_shared()
         mbarrier.arrive(empty.index(which), count=1)
         show(out, which, value)
+
+
+@gluon.jit
+def hang_box(data, out, BROKEN: gl.constexpr):
+    """A descriptor made in the kernel; the box of the broken one is as high again as the tile, so that a load brings twice
+    the bytes that are expected, and past the end of the tile."""
+    ROWS: gl.constexpr = 2 * SIDE if BROKEN else SIDE
+    source = tma.make_tensor_descriptor(data, [16 * SIDE, SIDE], [SIDE, 1], [ROWS, SIDE], SHARED)
+    tile = new_tiles(1).index(0)
+    landed = new_barriers(1).index(0)
+    mbarrier.expect(landed, TILE_BYTES)
+    tma.async_copy_global_to_shared(source, [0, 0], landed, tile)
+    mbarrier.wait(landed, 0)
+    show(out, 0, tile.load(registers(gl.num_warps())))

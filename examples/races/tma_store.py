@@ -95,3 +95,14 @@ def stage(target, tile, number):
     fence_async_shared()
     tma.async_copy_shared_to_global(target, [number * SIDE, 0], tile)
     tma.store_wait(0)
+
+
+@gluon.jit
+def store_undrained(target, BROKEN: gl.constexpr):
+    """A kernel may end when its stores have read their sources; the broken one does not wait for that."""
+    tile = new_tiles(1).index(0)
+    tile.store(constant(1.0))
+    fence_async_shared()
+    tma.async_copy_shared_to_global(target, [0, 0], tile)
+    if not BROKEN:
+        tma.store_wait(0)

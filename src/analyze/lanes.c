@@ -27,8 +27,7 @@ struct Lanes {
     Arena *arena;
     Module *module;
     Consan *engine;
-    uint64_t *keys;
-    LaneSet **values;
+    LaneSet **sets; /* open addressing */
     uint32_t used;
     Memory *memories;
     LaneInfo *infos;
@@ -40,8 +39,7 @@ Lanes *lanes_create(Arena *arena, Module *module, Consan *engine) {
     lanes->arena = arena;
     lanes->module = module;
     lanes->engine = engine;
-    lanes->keys = ARENA_ARRAY(arena, uint64_t, BUCKETS);
-    lanes->values = ARENA_ARRAY(arena, LaneSet *, BUCKETS);
+    lanes->sets = ARENA_ARRAY(arena, LaneSet *, BUCKETS);
     lanes->infos = ARENA_ARRAY(arena, LaneInfo, engine->lane_capacity + 1);
     lanes->covered = ARENA_ARRAY(arena, int64_t, engine->lane_capacity + 1);
     return lanes;
@@ -201,13 +199,13 @@ static bool make_set(Lanes *lanes, Memory *memory, const Bytes *bytes, LaneSet *
 }
 
 const LaneSet *lanes_of(Lanes *lanes, Word view, const Type *type, const char **problem) {
-    uint64_t key = identity_mix(identity_mix((uint64_t)view.bits, (uint64_t)view.meta << 16 | view.cta),
-                                (uint64_t)(uintptr_t)type) |
-                   1;
-    uint32_t at = (uint32_t)(key >> 20) & (BUCKETS - 1);
-    for (; lanes->keys[at]; at = (at + 1) & (BUCKETS - 1)) {
-        LaneSet *set = lanes->values[at];
-        if (lanes->keys[at] == key && set->type == type && set->view.bits == view.bits && set->view.meta == view.meta &&
+    uint64_t key =
+        ((uint64_t)view.bits ^ (uint64_t)view.meta << 24 ^ (uint64_t)view.cta << 48 ^ (uint64_t)(uintptr_t)type) *
+        0x9e3779b97f4a7c15u;
+    uint32_t at = (uint32_t)(key >> 40) & (BUCKETS - 1);
+    for (; lanes->sets[at]; at = (at + 1) & (BUCKETS - 1)) {
+        LaneSet *set = lanes->sets[at];
+        if (set->type == type && set->view.bits == view.bits && set->view.meta == view.meta &&
             set->view.cta == view.cta)
             return set;
     }
@@ -230,8 +228,7 @@ const LaneSet *lanes_of(Lanes *lanes, Word view, const Type *type, const char **
     }
     set->next = memory->sets;
     memory->sets = set;
-    lanes->keys[at] = key;
-    lanes->values[at] = set;
+    lanes->sets[at] = set;
     lanes->used++;
     return set;
 }

@@ -45,7 +45,7 @@ void place_set(const Machine *machine, FindingPlace *place, const char *role, co
     Str file = location_file(location);
     place->file = arena_copy(verdict->arena, file.data, file.size);
     place->line = location->line;
-    place->column = location->column;
+    place->column = location->column + 1; /* Triton counts them from 0 */
 }
 
 void op_place(const Machine *machine, const Op *op, Text *to) {

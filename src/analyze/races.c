@@ -419,7 +419,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
 
 void races_print(const Races *races, const Machine *machine, Text *to) {
     const Consan *engine = &races->engine;
-    text_addf(to, "%u lanes, %u barriers\n", engine->lanes, engine->barriers);
+    text_addf(to, "%u lane%s, %u barriers\n", engine->lanes, engine->lanes == 1 ? "" : "s", engine->barriers);
     for (uint32_t lane = 0; lane < engine->lanes; lane++) {
         text_addf(to, "lane %u: ", lane);
         lanes_describe(races->lanes, machine, lane, to);

@@ -334,10 +334,10 @@ static void judge(weir_outcome *outcome, Machine *machine, const History *histor
                                              : "the launch breaks an assumption of the kernel");
         break;
     }
-    if (finding) {
-        finding->schedule = verdict_text(verdict, "that of %s", outcome->source->name);
+    if (finding)
         finding->launch = verdict->launch_count ? verdict->launches[0].text : "";
-    }
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        verdict->findings[i].schedule = verdict_text(verdict, "that of %s", outcome->source->name);
 }
 
 static void replay(weir_outcome *outcome, size_t kernel) {
@@ -400,8 +400,10 @@ static void pick_findings(weir_outcome *outcome, void *context) {
             verdict->findings[kept++] = verdict->findings[i];
     verdict->finding_count = kept;
     if (kept < count)
-        verdict_note(verdict, "%zu finding%s of other rules left out", count - kept,
-                     count - kept == 1 ? " is" : "s are");
+        verdict_note(verdict,
+                     count - kept == 1 ? "%zu finding of other rules is left out"
+                                       : "%zu findings of other rules are left out",
+                     count - kept);
 }
 
 static void run_kernel(weir_outcome *outcome, const weir_run_options *options, Verdict *verdict) {

@@ -28,26 +28,32 @@ static uint32_t phase_of(uint32_t barrier, uint32_t parity) {
     return barrier * CONSAN_PHASES + (parity & 1);
 }
 
+static size_t phases_of(const Consan *consan) {
+    return (size_t)consan->barriers * CONSAN_PHASES;
+}
+
 /* By who sees it. */
 static uint64_t *write_visibility(const Consan *consan, uint32_t word) {
     return consan->write_visibility + (size_t)word * CONSAN_THREADS;
 }
 
-/* These, by who has read. */
+/* By who has read. */
 static uint64_t *read_by(const Consan *consan, uint32_t word) {
     return consan->read + (size_t)word * CONSAN_THREADS;
 }
 
-static uint64_t *read_visibility(const Consan *consan, uint32_t thread, uint32_t word) {
-    return consan->read_visibility + ((size_t)thread * consan->words + word) * CONSAN_THREADS;
+/* By who sees what `reader` has read. */
+static uint64_t *read_visibility(const Consan *consan, uint32_t word, uint32_t reader) {
+    return consan->read_visibility + ((size_t)word * CONSAN_THREADS + reader) * CONSAN_THREADS;
 }
 
-static uint64_t *read_tracking(const Consan *consan, uint32_t phase, uint32_t word) {
-    return consan->read_tracking + ((size_t)phase * consan->words + word) * CONSAN_THREADS;
+/* By phase, both. */
+static uint64_t *write_tracking(const Consan *consan, uint32_t word) {
+    return consan->write_tracking + word * phases_of(consan);
 }
 
-static uint64_t *write_tracking(const Consan *consan, uint32_t phase, uint32_t word) {
-    return consan->write_tracking + (size_t)word * consan->barriers * CONSAN_PHASES + phase;
+static uint64_t *read_tracking(const Consan *consan, uint32_t word, uint32_t reader) {
+    return consan->read_tracking + ((size_t)word * CONSAN_THREADS + reader) * phases_of(consan);
 }
 
 static size_t group_row(ConsanGroup group, uint32_t base) {
@@ -66,7 +72,8 @@ static uint64_t sees_write(const Consan *consan, uint32_t thread, uint32_t word)
 
 /* Lanes of which it sees what `reader` has read. */
 static uint64_t sees_read(const Consan *consan, uint32_t thread, uint32_t word, uint32_t reader) {
-    return read_visibility(consan, thread, word)[reader] | read_visibility(consan, base_of(thread), word)[reader];
+    const uint64_t *row = read_visibility(consan, word, reader);
+    return row[thread] | row[base_of(thread)];
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
@@ -96,10 +103,9 @@ bool consan_create(Consan *consan, uint32_t lanes, uint32_t barriers, ConsanAllo
 
 static void clear_phase(Consan *consan, uint32_t phase) {
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
-        uint64_t *reads = read_tracking(consan, phase, word);
-        *write_tracking(consan, phase, word) = 0;
+        write_tracking(consan, word)[phase] = 0;
         for (uint64_t left = consan->readers; left;)
-            reads[take_lowest(&left)] = 0;
+            read_tracking(consan, word, take_lowest(&left))[phase] = 0;
     }
 }
 
@@ -116,10 +122,9 @@ void consan_reset(Consan *consan) {
             read_by(consan, word)[take_lowest(&left)] = 0;
         for (uint64_t watchers = consan->watchers; watchers;) {
             uint32_t thread = take_lowest(&watchers);
-            uint64_t *reads = read_visibility(consan, thread, word);
             write_visibility(consan, word)[thread] = 0;
             for (uint64_t left = consan->readers; left;)
-                reads[take_lowest(&left)] = 0;
+                read_visibility(consan, word, take_lowest(&left))[thread] = 0;
         }
     }
     for (uint32_t group = 0; group < CONSAN_GROUPS; group++) {
@@ -157,7 +162,8 @@ uint32_t consan_split(Consan *consan, uint32_t from) {
         uint32_t thread = take_lowest(&watchers);
         copy_bit(consan->write_visibility + thread, CONSAN_THREADS, from, to);
         for (uint64_t left = consan->readers; left;)
-            copy_bit(read_visibility(consan, thread, 0) + take_lowest(&left), CONSAN_THREADS, from, to);
+            copy_bit(read_visibility(consan, 0, take_lowest(&left)) + thread, (size_t)CONSAN_THREADS * CONSAN_THREADS,
+                     from, to);
     }
     for (uint64_t left = consan->readers; left;) {
         uint32_t thread = take_lowest(&left);
@@ -167,9 +173,10 @@ uint32_t consan_split(Consan *consan, uint32_t from) {
     }
     for (uint32_t i = 0; i < consan->active_count; i++) {
         uint32_t phase = consan->active[i];
-        copy_bit(write_tracking(consan, phase, 0), (size_t)consan->barriers * CONSAN_PHASES, from, to);
+        copy_bit(write_tracking(consan, 0) + phase, phases_of(consan), from, to);
         for (uint64_t left = consan->readers; left;)
-            copy_bit(read_tracking(consan, phase, 0) + take_lowest(&left), CONSAN_THREADS, from, to);
+            copy_bit(read_tracking(consan, 0, take_lowest(&left)) + phase, CONSAN_THREADS * phases_of(consan), from,
+                     to);
     }
     for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
         for (uint64_t left = consan->staged[group]; left;) {
@@ -294,10 +301,12 @@ ConsanConflict consan_verify_write(const Consan *consan, uint32_t thread, const 
 
 /* Nobody sees, and no barrier publishes, what the reader has read of the lanes. */
 static void revoke(Consan *consan, uint32_t reader, Piece piece) {
+    uint64_t *seen = read_visibility(consan, piece.word, reader);
+    uint64_t *tracked = read_tracking(consan, piece.word, reader);
     for (uint64_t watchers = consan->watchers; watchers;)
-        read_visibility(consan, take_lowest(&watchers), piece.word)[reader] &= ~piece.mask;
+        seen[take_lowest(&watchers)] &= ~piece.mask;
     for (uint32_t i = 0; i < consan->active_count; i++)
-        read_tracking(consan, consan->active[i], piece.word)[reader] &= ~piece.mask;
+        tracked[consan->active[i]] &= ~piece.mask;
 }
 
 static void read_piece(Consan *consan, uint32_t thread, Piece piece) {
@@ -305,13 +314,14 @@ static void read_piece(Consan *consan, uint32_t thread, Piece piece) {
     if (*read & piece.mask) /* One bit a reader: that an older read is over says nothing of this one. */
         revoke(consan, thread, piece);
     *read |= piece.mask;
-    read_visibility(consan, thread, piece.word)[thread] |= piece.mask;
+    read_visibility(consan, piece.word, thread)[thread] |= piece.mask;
     consan->readers |= bit(thread);
     consan->watchers |= bit(thread);
 }
 
 static void write_piece(Consan *consan, uint32_t thread, Piece piece) {
-    uint64_t *seen = write_visibility(consan, piece.word), *read = read_by(consan, piece.word);
+    uint64_t *seen = write_visibility(consan, piece.word), *tracked = write_tracking(consan, piece.word);
+    uint64_t *read = read_by(consan, piece.word);
     for (uint64_t left = consan->readers; left;) {
         uint32_t reader = take_lowest(&left);
         if (read[reader] & piece.mask) {
@@ -322,7 +332,7 @@ static void write_piece(Consan *consan, uint32_t thread, Piece piece) {
     for (uint64_t watchers = consan->watchers; watchers;)
         seen[take_lowest(&watchers)] &= ~piece.mask;
     for (uint32_t i = 0; i < consan->active_count; i++)
-        *write_tracking(consan, consan->active[i], piece.word) &= ~piece.mask;
+        tracked[consan->active[i]] &= ~piece.mask;
     seen[thread] |= piece.mask;
     consan->written[piece.word] |= piece.mask;
     consan->watchers |= bit(thread);
@@ -360,11 +370,10 @@ static uint32_t use_phase(Consan *consan, uint32_t barrier, uint32_t parity) {
 void consan_track_frontier(Consan *consan, uint32_t thread, uint32_t barrier, uint32_t parity) {
     uint32_t phase = use_phase(consan, barrier, parity);
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
-        uint64_t *reads = read_tracking(consan, phase, word);
-        *write_tracking(consan, phase, word) |= sees_write(consan, thread, word);
+        write_tracking(consan, word)[phase] |= sees_write(consan, thread, word);
         for (uint64_t left = consan->readers; left;) {
             uint32_t reader = take_lowest(&left);
-            reads[reader] |= sees_read(consan, thread, word, reader);
+            read_tracking(consan, word, reader)[phase] |= sees_read(consan, thread, word, reader);
         }
     }
 }
@@ -373,7 +382,7 @@ void consan_track_writes(Consan *consan, const uint32_t *lanes, uint32_t count, 
     uint32_t phase = use_phase(consan, barrier, parity);
     for (uint32_t at = 0; at < count;) {
         Piece piece = next_piece(lanes, count, &at);
-        *write_tracking(consan, phase, piece.word) |= piece.mask;
+        write_tracking(consan, piece.word)[phase] |= piece.mask;
     }
 }
 
@@ -394,12 +403,10 @@ void consan_transfer(Consan *consan, uint32_t thread, uint32_t barrier, uint32_t
         return;
     consan->watchers |= bit(thread);
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
-        const uint64_t *reads = read_tracking(consan, phase, word);
-        uint64_t *mine = read_visibility(consan, thread, word);
-        write_visibility(consan, word)[thread] |= *write_tracking(consan, phase, word);
+        write_visibility(consan, word)[thread] |= write_tracking(consan, word)[phase];
         for (uint64_t left = consan->readers; left;) {
             uint32_t reader = take_lowest(&left);
-            mine[reader] |= reads[reader];
+            read_visibility(consan, word, reader)[thread] |= read_tracking(consan, word, reader)[phase];
         }
     }
 }
@@ -484,7 +491,7 @@ void consan_track_copies(Consan *consan, uint32_t base, uint32_t barrier, uint32
             continue;
         /* Its issuer has not waited: only a helper sees it, which no thread that waits for nothing is. */
         settle(consan, CONSAN_COPY, base, CONSAN_TMA + base, piece);
-        *write_tracking(consan, phase, word) |= piece.mask;
+        write_tracking(consan, word)[phase] |= piece.mask;
     }
     consan->staged[CONSAN_COPY] &= ~(UINT32_C(1) << base);
 }
@@ -497,7 +504,7 @@ void consan_fork(Consan *consan, uint32_t parent, uint32_t child) {
         write_visibility(consan, word)[child] = sees_write(consan, parent, word);
         for (uint64_t left = consan->readers; left;) {
             uint32_t reader = take_lowest(&left);
-            read_visibility(consan, child, word)[reader] = sees_read(consan, parent, word, reader);
+            read_visibility(consan, word, reader)[child] = sees_read(consan, parent, word, reader);
         }
     }
 }
@@ -508,7 +515,7 @@ void consan_join(Consan *consan, uint32_t parent, uint32_t child) {
         write_visibility(consan, word)[parent] |= sees_write(consan, child, word);
         for (uint64_t left = consan->readers; left;) {
             uint32_t reader = take_lowest(&left);
-            read_visibility(consan, parent, word)[reader] |= sees_read(consan, child, word, reader);
+            read_visibility(consan, word, reader)[parent] |= sees_read(consan, child, word, reader);
         }
     }
 }
@@ -536,14 +543,14 @@ uint64_t consan_read_visibility(const Consan *consan, uint32_t thread, uint32_t 
 }
 
 bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t lane) {
-    return *write_tracking(consan, phase_of(barrier, parity), lane / WORD) >> lane % WORD & 1;
+    return write_tracking(consan, lane / WORD)[phase_of(barrier, parity)] >> lane % WORD & 1;
 }
 
 uint64_t consan_read_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t lane) {
-    const uint64_t *reads = read_tracking(consan, phase_of(barrier, parity), lane / WORD);
+    uint32_t phase = phase_of(barrier, parity);
     uint64_t threads = 0;
     for (uint32_t reader = 0; reader < CONSAN_THREADS; reader++)
-        threads |= (reads[reader] >> lane % WORD & 1) << reader;
+        threads |= (read_tracking(consan, lane / WORD, reader)[phase] >> lane % WORD & 1) << reader;
     return threads;
 }
 

@@ -72,9 +72,9 @@ typedef struct Consan {
     uint64_t *written;              /* [W]: lanes that were written at all */
     uint64_t *write_visibility;     /* [W][64] */
     uint64_t *read;                 /* [W][64]: lanes that a thread has read since they were last written */
-    uint64_t *read_visibility;      /* [64 who sees][W][64 who read] */
+    uint64_t *read_visibility;      /* [W][64 who read][64 who see it] */
     uint64_t *write_tracking;       /* [W][P] */
-    uint64_t *read_tracking;        /* [P][W][64 who read] */
+    uint64_t *read_tracking;        /* [W][64 who read][P] */
     uint64_t *open;                 /* [kinds][16][W]: lanes whose entry in outstandingCommits is not 0 */
     int8_t *commits;                /* [kinds][16][B] */
     uint32_t staged[CONSAN_GROUPS]; /* base threads, as a mask, that have entries of the kind */

@@ -44,10 +44,16 @@ static void attach(void *context, Machine *machine) {
     }
 }
 
+static bool is_about(const Finding *finding, const char *family) {
+    return strncmp(rule_of(finding->rule)->id, family, strlen(family)) == 0;
+}
+
 static bool ends_as_said(const Finding *finding, RunEnd end, const Machine *machine) {
+    if (is_about(finding, "race.")) /* it goes on after one */
+        return end != RUN_DIVERGED;
     switch (end) {
     case RUN_STUCK:
-        return strncmp(rule_of(finding->rule)->id, "deadlock.", strlen("deadlock.")) == 0;
+        return is_about(finding, "deadlock.");
     case RUN_FAULT:
         return machine->fault.rule == finding->rule;
     case RUN_COMPLETE:

@@ -13,6 +13,7 @@
  * K.launch.json beside K.ttgir is its launch. Exit status: 0, 1 if a mutant could not be read, 2 if the command line is
  * wrong or a file cannot be read. */
 #include "mutations.h"
+#include "order.h"
 #include "uses.h"
 
 #include "analyze/deadlock.h"
@@ -33,13 +34,14 @@ typedef struct Reading {
 } Reading;
 
 typedef struct Tally {
-    size_t idle, made, found, incomplete, survived;
+    size_t idle, made, found, incomplete, harmless, other, missed;
 } Tally;
 
 typedef struct Job {
     uint64_t budget;
-    size_t most; /* of each file; 0: all */
-    FILE *log;   /* NULL: none */
+    size_t most;       /* of each file; 0: all */
+    FILE *log;         /* NULL: none */
+    OrderResult order; /* of the file without a fault */
     Tally tallies[MUTATION_KINDS];
     size_t unreadable;
 } Job;
@@ -129,6 +131,21 @@ static VerdictKind run(Reading *reading, const Launch *launch, uint64_t budget, 
     return setjmp(out_of_memory) ? VERDICT_ERROR : judge(&reading->module, launch, budget, rules);
 }
 
+/* What became of a mutant that is clean in Weir's eyes. */
+static const char *judge_survivor(const Job *job, Reading *mutant, const Launch *launch, Tally *tally) {
+    OrderResult order = order_find(&mutant->module, launch, job->budget);
+    if (order.races) {
+        tally->missed++;
+        return "missed";
+    }
+    if (order.data == job->order.data && !order.partial) {
+        tally->harmless++;
+        return "harmless";
+    }
+    tally->other++;
+    return order.partial ? "too large" : order.unwritten > job->order.unwritten ? "unwritten" : "other data";
+}
+
 static void run_mutant(Job *job, Reading *original, const Launch *launch, const char *path, size_t number,
                        const Mutation *mutation) {
     Text text = {0}, rules = {0};
@@ -151,11 +168,11 @@ static void run_mutant(Job *job, Reading *original, const Launch *launch, const 
         tally->made++;
         tally->found += kind == VERDICT_FINDINGS;
         tally->incomplete += kind == VERDICT_INCOMPLETE || kind == VERDICT_ERROR;
-        tally->survived += kind == VERDICT_CLEAN;
+        const char *survived = kind == VERDICT_CLEAN ? judge_survivor(job, &mutant, launch, tally) : "";
         if (job->log)
-            fprintf(job->log, "%s\t%zu\t%s\t%u\t%.*s\t%s\t%.*s\n", path, number, mutation_kind_name(mutation->kind),
+            fprintf(job->log, "%s\t%zu\t%s\t%u\t%.*s\t%s\t%.*s%s\n", path, number, mutation_kind_name(mutation->kind),
                     line, (int)mutation->about.size, mutation->about.data, verdict_kind_name(kind), (int)rules.size,
-                    rules.data ? rules.data : "");
+                    rules.data ? rules.data : "", survived);
     }
     text_free(&rules);
     free_reading(&mutant);
@@ -177,6 +194,9 @@ static bool run_file(Job *job, const char *path) {
         Mutations mutations = {0};
         mutations_find(&original.module, &mutations);
         Uses uses = uses_find(&original.module, launch, job->budget);
+        job->order = order_find(&original.module, launch, job->budget);
+        if (job->order.races)
+            printf("%s has races by its plain order: lines %u and %u\n", path, job->order.line, job->order.other_line);
         size_t count = job->most && mutations.count > job->most ? job->most : mutations.count;
         for (size_t i = 0; i < count; i++) {
             size_t number = i * mutations.count / count;
@@ -197,8 +217,8 @@ static bool run_file(Job *job, const char *path) {
 }
 
 static void print_tally(const char *name, const Tally *tally) {
-    printf("%-20s %8zu %8zu %8zu %12zu %10zu\n", name, tally->idle, tally->made, tally->found, tally->incomplete,
-           tally->survived);
+    printf("%-20s %8zu %8zu %8zu %12zu %10zu %10zu %8zu\n", name, tally->idle, tally->made, tally->found,
+           tally->incomplete, tally->harmless, tally->other, tally->missed);
 }
 
 static int run_files(Job *job, char **paths, int count) {
@@ -206,7 +226,8 @@ static int run_files(Job *job, char **paths, int count) {
         if (!run_file(job, paths[i]))
             return 2;
     Tally all = {0};
-    printf("%-20s %8s %8s %8s %12s %10s\n", "fault", "idle", "made", "found", "incomplete", "survived");
+    printf("%-20s %8s %8s %8s %12s %10s %10s %8s\n", "fault", "idle", "made", "found", "incomplete", "harmless",
+           "other data", "missed");
     for (unsigned kind = 0; kind < MUTATION_KINDS; kind++) {
         const Tally *tally = &job->tallies[kind];
         if (tally->made || tally->idle)
@@ -215,7 +236,9 @@ static int run_files(Job *job, char **paths, int count) {
         all.made += tally->made;
         all.found += tally->found;
         all.incomplete += tally->incomplete;
-        all.survived += tally->survived;
+        all.harmless += tally->harmless;
+        all.other += tally->other;
+        all.missed += tally->missed;
     }
     print_tally("all", &all);
     return job->unreadable ? 1 : 0;

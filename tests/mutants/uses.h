@@ -7,7 +7,6 @@
 #include "ir/ir.h"
 
 typedef struct Uses {
-    const Module *module;
     uint64_t *operands; /* by the offset of an op: bit 0 if it did anything, bit 1 + k if it did it to operand k */
 } Uses;
 

@@ -1,0 +1,56 @@
+/* Launches, clusters and, where control depends on data that nobody knows, several choices of them. */
+#include "launches.h"
+
+#include "emulate/choose.h"
+#include "emulate/schedule.h"
+
+enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_CLUSTERS = 256 };
+static const size_t scratch_budget = (size_t)1 << 30;
+
+static void run_cluster(Machine *machine, uint64_t cluster, const Watcher *watcher) {
+    Arena scratch;
+    jmp_buf exhausted;
+    arena_init(&scratch, scratch_budget);
+    scratch.exhausted = &exhausted;
+    machine->arena = &scratch;
+    machine->atomic_capacity = 0;
+    watcher->start(watcher->context, machine);
+    if (setjmp(exhausted) == 0)
+        (void)schedule_run(machine, cluster, &(Schedule){.kind = SCHEDULE_EAGER});
+    arena_free(&scratch);
+}
+
+static void run_launch(Machine *machine, const Launch *launch, const Watcher *watcher) {
+    machine_launch(machine, launch);
+    for (uint64_t cluster = 0; cluster < machine_clusters(machine) && cluster < MOST_CLUSTERS; cluster++) {
+        machine->world = 0;
+        do
+            run_cluster(machine, cluster, watcher);
+        while ((machine->choices || machine->loads_chosen) && cluster < MOST_WORLD_CLUSTERS &&
+               ++machine->world < WORLDS);
+    }
+}
+
+static void run_kernel(Module *module, const Op *kernel, const Launch *launch, uint64_t budget,
+                       const Watcher *watcher) {
+    const char *problem;
+    Verdict nobody = {.arena = &module->arena};
+    const Program *program = program_compile(module, kernel, 0, &nobody);
+    Machine *machine = program ? machine_create(&module->arena, program, &problem) : NULL;
+    if (!machine)
+        return;
+    Launch launches[MOST_CHOSEN];
+    machine->arena = &module->arena;
+    size_t count = launch ? 1 : choose_launches(machine, &module->arena, launches);
+    machine->budget = budget;
+    for (size_t i = 0; i < count; i++)
+        run_launch(machine, launch ? launch : &launches[i], watcher);
+}
+
+void launches_run(Module *module, const Launch *launch, uint64_t budget, const Watcher *watcher) {
+    size_t count = program_kernels(module, NULL, 0);
+    const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1);
+    program_kernels(module, kernels, count);
+    for (size_t i = 0; i < count; i++)
+        run_kernel(module, kernels[i], launch, budget, watcher);
+}

@@ -1,0 +1,892 @@
+/* The race engine, rule by rule: the names are the sentences of its rules. And against a slow model: random histories,
+ * in which what a thread knows is a plain set of all the accesses that happened before. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "engine/consan.h"
+
+enum { LANES = 160, BARRIERS = 8, TMA = CONSAN_TMA, TENSOR = CONSAN_TENSOR };
+
+typedef struct Fixture {
+    Arena arena;
+    Consan engine;
+} Fixture;
+
+static void *take(void *context, size_t size) {
+    return arena_zalloc(context, size);
+}
+
+static int set_up(void **state) {
+    Fixture *fixture = calloc(1, sizeof *fixture);
+    assert_non_null(fixture);
+    arena_init(&fixture->arena, (size_t)1 << 28);
+    assert_true(consan_create(&fixture->engine, LANES, BARRIERS, take, &fixture->arena));
+    for (uint32_t lane = 0; lane < 8; lane++)
+        assert_int_equal(consan_lane(&fixture->engine), lane);
+    *state = fixture;
+    return 0;
+}
+
+static int tear_down(void **state) {
+    Fixture *fixture = *state;
+    arena_free(&fixture->arena);
+    free(fixture);
+    return 0;
+}
+
+static Consan *engine_of(void **state) {
+    Fixture *fixture = *state;
+    return &fixture->engine;
+}
+
+/* ---- One lane ------------------------------------------------------------------------------------- */
+
+static ConsanKind may_read(const Consan *engine, uint32_t thread, uint32_t lane) {
+    return consan_verify_read(engine, thread, &lane, 1).kind;
+}
+
+static ConsanKind may_write(const Consan *engine, uint32_t thread, uint32_t lane) {
+    return consan_verify_write(engine, thread, &lane, 1).kind;
+}
+
+static void reads(Consan *engine, uint32_t thread, uint32_t lane) {
+    consan_set_read(engine, thread, &lane, 1, 0);
+}
+
+static void writes(Consan *engine, uint32_t thread, uint32_t lane) {
+    consan_set_write(engine, thread, &lane, 1, 0);
+}
+
+static void stages(Consan *engine, ConsanGroup group, uint32_t base, uint32_t lane) {
+    consan_stage(engine, group, base, &lane, 1, 0);
+}
+
+/* One hands over to the other through a barrier of its own. */
+static void hands_over(Consan *engine, uint32_t from, uint32_t to, uint32_t barrier) {
+    consan_begin_phase(engine, barrier, 0);
+    consan_track_frontier(engine, from, barrier, 0);
+    consan_transfer(engine, to, barrier, 0);
+}
+
+/* ---- Legality ------------------------------------------------------------------------------------- */
+
+static void test_a_lane_that_nobody_touched_is_free(void **state) {
+    Consan *engine = engine_of(state);
+    for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++) {
+        assert_int_equal(may_read(engine, thread, 3), CONSAN_CLEAN);
+        assert_int_equal(may_write(engine, thread, 3), CONSAN_CLEAN);
+    }
+}
+
+static void test_reads_are_legal_iff_the_reading_thread_sees_the_most_recent_write(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_read(engine, 2, 1), CONSAN_CLEAN);
+    hands_over(engine, 1, 2, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_CLEAN);
+    writes(engine, 1, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+}
+
+static void test_writes_are_legal_iff_all_prior_writes_and_reads_are_seen(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    assert_int_equal(may_write(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+    hands_over(engine, 1, 2, 0);
+    hands_over(engine, 1, 3, 1);
+    reads(engine, 2, 0);
+    assert_int_equal(may_write(engine, 2, 0), CONSAN_CLEAN);
+    assert_int_equal(may_write(engine, 3, 0), CONSAN_OUTSTANDING_READ);
+    reads(engine, 3, 0);
+    hands_over(engine, 2, 1, 2);
+    assert_int_equal(may_write(engine, 1, 0), CONSAN_OUTSTANDING_READ);
+    hands_over(engine, 3, 1, 3);
+    assert_int_equal(may_write(engine, 1, 0), CONSAN_CLEAN);
+}
+
+static void test_two_reads_are_always_legal(void **state) {
+    Consan *engine = engine_of(state);
+    reads(engine, 1, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_CLEAN);
+    reads(engine, 2, 0);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_CLEAN);
+}
+
+static void test_a_write_forgets_what_was_read_before_it(void **state) {
+    Consan *engine = engine_of(state);
+    reads(engine, 1, 0);
+    hands_over(engine, 1, 2, 0);
+    writes(engine, 2, 0);
+    hands_over(engine, 2, 3, 1);
+    assert_int_equal(consan_read_visibility(engine, 3, 0), 0);
+    assert_int_equal(may_write(engine, 3, 0), CONSAN_CLEAN);
+}
+
+/* The barrier has seen the older write, and says nothing of the newer one. */
+static void test_a_write_takes_older_ones_off_every_barrier(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    consan_track_frontier(engine, 1, 0, 0);
+    assert_true(consan_write_tracking(engine, 0, 0, 0));
+    writes(engine, 1, 0);
+    assert_false(consan_write_tracking(engine, 0, 0, 0));
+    consan_transfer(engine, 2, 0, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+}
+
+static void test_a_conflict_names_the_first_lane_the_other_thread_and_its_place(void **state) {
+    Consan *engine = engine_of(state);
+    const uint32_t all[] = {5, 4, 6}, some[] = {4, 6};
+    consan_set_write(engine, TMA + 1, some, 2, 77);
+    ConsanConflict conflict = consan_verify_read(engine, 2, all, 3);
+    assert_int_equal(conflict.kind, CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(conflict.lane, 4);
+    assert_int_equal(conflict.thread, TMA + 1);
+    assert_int_equal(conflict.place, 77);
+    consan_set_read(engine, 7, &all[0], 1, 88);
+    conflict = consan_verify_write(engine, 2, all, 3);
+    assert_int_equal(conflict.kind, CONSAN_OUTSTANDING_READ);
+    assert_int_equal(conflict.lane, 5);
+    assert_int_equal(conflict.thread, 7);
+    assert_int_equal(conflict.place, 88);
+    consan_stage(engine, CONSAN_STORE, 3, &(uint32_t){1}, 1, 99);
+    conflict = consan_verify_write(engine, 3, &(uint32_t){1}, 1);
+    assert_int_equal(conflict.kind, CONSAN_PENDING_GROUP);
+    assert_int_equal(conflict.thread, 3);
+    assert_int_equal(conflict.place, 99);
+    assert_int_equal(conflict.group, CONSAN_STORE);
+}
+
+/* ---- Threads -------------------------------------------------------------------------------------- */
+
+static void test_peers_are_a_base_thread_and_its_helpers(void **state) {
+    (void)state;
+    assert_int_equal(consan_peers(2), UINT64_C(1) << 2 | UINT64_C(1) << 18 | UINT64_C(1) << 34 | UINT64_C(1) << 50);
+    for (uint32_t thread = 16; thread < CONSAN_THREADS; thread++)
+        assert_int_equal(consan_peers(thread), UINT64_C(1) << thread);
+}
+
+static void test_what_a_base_thread_does_its_helpers_see(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    assert_int_equal(consan_write_visibility(engine, 0), consan_peers(1));
+    assert_int_equal(may_read(engine, TMA + 1, 0), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, TMA + 2, 0), CONSAN_OUTSTANDING_WRITE);
+    reads(engine, 1, 0);
+    assert_int_equal(may_write(engine, TENSOR + 1, 0), CONSAN_CLEAN);
+}
+
+static void test_what_a_helper_does_is_seen_by_nobody_until_a_barrier_says_so(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, TMA + 1, 0);
+    assert_int_equal(consan_write_visibility(engine, 0), consan_peers(TMA + 1));
+    assert_int_equal(may_read(engine, TMA + 1, 0), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_read(engine, TENSOR + 1, 0), CONSAN_OUTSTANDING_WRITE);
+    hands_over(engine, TMA + 1, 1, 0);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_CLEAN);
+    reads(engine, TENSOR + 1, 0);
+    assert_int_equal(may_write(engine, 1, 0), CONSAN_OUTSTANDING_READ);
+    hands_over(engine, TENSOR + 1, 1, 1);
+    assert_int_equal(may_write(engine, 1, 0), CONSAN_CLEAN);
+}
+
+/* ---- Barriers ------------------------------------------------------------------------------------- */
+
+static void test_arrive_tracks_visible_reads_and_writes(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    writes(engine, 2, 1);
+    reads(engine, 1, 2);
+    reads(engine, 2, 2);
+    consan_track_frontier(engine, 1, 3, 0);
+    assert_true(consan_write_tracking(engine, 3, 0, 0));
+    assert_false(consan_write_tracking(engine, 3, 0, 1));
+    assert_int_equal(consan_read_tracking(engine, 3, 0, 2), 1 << 1);
+    consan_track_frontier(engine, 2, 3, 0);
+    assert_true(consan_write_tracking(engine, 3, 0, 1));
+    assert_int_equal(consan_read_tracking(engine, 3, 0, 2), 1 << 1 | 1 << 2);
+}
+
+static void test_arrive_tracks_what_a_helper_sees_through_its_base_thread(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    reads(engine, 1, 1);
+    writes(engine, TENSOR + 1, 2);
+    consan_track_frontier(engine, TENSOR + 1, 0, 0);
+    assert_true(consan_write_tracking(engine, 0, 0, 0));
+    assert_int_equal(consan_read_tracking(engine, 0, 0, 1), 1 << 1);
+    assert_true(consan_write_tracking(engine, 0, 0, 2));
+    consan_track_frontier(engine, TMA + 1, 1, 0);
+    assert_false(consan_write_tracking(engine, 1, 0, 2));
+}
+
+static void test_wait_transfers_to_peers(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    reads(engine, 1, 1);
+    hands_over(engine, 1, 2, 0);
+    assert_int_equal(consan_write_visibility(engine, 0), consan_peers(1) | consan_peers(2));
+    assert_int_equal(consan_read_visibility(engine, 2, 1), 1 << 1);
+    assert_int_equal(consan_read_visibility(engine, TMA + 2, 1), 1 << 1);
+    assert_int_equal(consan_read_visibility(engine, TENSOR + 2, 1), 1 << 1);
+    assert_int_equal(consan_read_visibility(engine, CONSAN_CLC + 2, 1), 1 << 1);
+    assert_int_equal(consan_read_visibility(engine, 3, 1), 0);
+}
+
+static void test_visibility_is_transitive(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    reads(engine, 1, 1);
+    hands_over(engine, 1, 2, 0);
+    hands_over(engine, 2, 3, 1);
+    assert_int_equal(may_read(engine, 3, 0), CONSAN_CLEAN);
+    assert_int_equal(may_write(engine, 3, 1), CONSAN_CLEAN);
+}
+
+static void test_a_wait_takes_nothing_from_the_barrier(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    hands_over(engine, 1, 2, 0);
+    consan_transfer(engine, 3, 0, 0);
+    consan_transfer(engine, 3, 0, 0);
+    assert_int_equal(may_read(engine, 3, 0), CONSAN_CLEAN);
+}
+
+static void test_what_comes_after_the_arrival_is_not_published(void **state) {
+    Consan *engine = engine_of(state);
+    consan_track_frontier(engine, 1, 0, 0);
+    writes(engine, 1, 0);
+    reads(engine, 1, 1);
+    consan_transfer(engine, 2, 0, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_write(engine, 2, 1), CONSAN_OUTSTANDING_READ);
+}
+
+static void test_tracking_is_per_phase(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    consan_track_frontier(engine, 1, 0, 0);
+    consan_begin_phase(engine, 0, 1);
+    writes(engine, 1, 1);
+    consan_track_frontier(engine, 1, 0, 1);
+    consan_transfer(engine, 2, 0, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 2, 1), CONSAN_OUTSTANDING_WRITE);
+    consan_transfer(engine, 2, 0, 1);
+    assert_int_equal(may_read(engine, 2, 1), CONSAN_CLEAN);
+}
+
+static void test_a_phase_forgets_what_the_one_of_its_parity_before_published(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    reads(engine, 1, 1);
+    consan_track_frontier(engine, 1, 0, 0);
+    consan_begin_phase(engine, 0, 1);
+    assert_true(consan_write_tracking(engine, 0, 0, 0));
+    consan_begin_phase(engine, 0, 0);
+    assert_false(consan_write_tracking(engine, 0, 0, 0));
+    assert_int_equal(consan_read_tracking(engine, 0, 0, 1), 0);
+    consan_transfer(engine, 2, 0, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+}
+
+static void test_helper_completion_publishes_only_its_bytes(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    writes(engine, TMA + 1, 1);
+    writes(engine, TMA + 1, 2);
+    consan_track_writes(engine, &(uint32_t){1}, 1, 0, 0);
+    consan_transfer(engine, 2, 0, 0);
+    assert_int_equal(may_read(engine, 2, 1), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_read(engine, 2, 2), CONSAN_OUTSTANDING_WRITE);
+}
+
+static void test_one_bit_per_reader_second_read_revokes(void **state) {
+    Consan *engine = engine_of(state);
+    reads(engine, 1, 0);
+    hands_over(engine, 1, 2, 0);
+    assert_int_equal(may_write(engine, 2, 0), CONSAN_CLEAN);
+    consan_track_frontier(engine, 1, 1, 0);
+    reads(engine, 1, 0);
+    assert_int_equal(may_write(engine, 2, 0), CONSAN_OUTSTANDING_READ);
+    assert_int_equal(consan_read_tracking(engine, 1, 0, 0), 0);
+    consan_transfer(engine, 2, 1, 0);
+    assert_int_equal(may_write(engine, 2, 0), CONSAN_OUTSTANDING_READ);
+    hands_over(engine, 1, 2, 2);
+    assert_int_equal(may_write(engine, 2, 0), CONSAN_CLEAN);
+}
+
+/* ---- Groups --------------------------------------------------------------------------------------- */
+
+static void test_stage_marks_minus_one(void **state) {
+    Consan *engine = engine_of(state);
+    for (int group = 0; group < CONSAN_GROUPS; group++) {
+        stages(engine, (ConsanGroup)group, 2, 1);
+        assert_int_equal(consan_outstanding_commits(engine, (ConsanGroup)group, 2, 1), -1);
+        assert_int_equal(consan_outstanding_commits(engine, (ConsanGroup)group, 2, 0), 0);
+        assert_int_equal(consan_outstanding_commits(engine, (ConsanGroup)group, 1, 1), 0);
+    }
+}
+
+static void test_commit_turns_staged_into_one_and_increments_others(void **state) {
+    Consan *engine = engine_of(state);
+    stages(engine, CONSAN_COPY, 1, 0);
+    stages(engine, CONSAN_COPY, 2, 0);
+    stages(engine, CONSAN_WGMMA, 1, 0);
+    consan_commit(engine, CONSAN_COPY, 1);
+    stages(engine, CONSAN_COPY, 1, 1);
+    consan_commit(engine, CONSAN_COPY, 1);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 0), 2);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 1), 1);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 2, 0), -1);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_WGMMA, 1, 0), -1);
+    for (int i = 0; i < 300; i++)
+        consan_commit(engine, CONSAN_COPY, 1);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 0), INT8_MAX);
+}
+
+static void test_a_pending_copy_forbids_every_access_by_anybody(void **state) {
+    Consan *engine = engine_of(state);
+    stages(engine, CONSAN_COPY, 1, 0);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_PENDING_GROUP);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_PENDING_GROUP);
+    consan_commit(engine, CONSAN_COPY, 1);
+    assert_int_equal(may_write(engine, TMA + 3, 0), CONSAN_PENDING_GROUP);
+}
+
+static void test_a_pending_read_forbids_writes_by_anybody(void **state) {
+    Consan *engine = engine_of(state);
+    stages(engine, CONSAN_WGMMA, 1, 0);
+    stages(engine, CONSAN_STORE, 1, 1);
+    for (uint32_t lane = 0; lane < 2; lane++) {
+        assert_int_equal(may_read(engine, 2, lane), CONSAN_CLEAN);
+        assert_int_equal(may_write(engine, 1, lane), CONSAN_PENDING_GROUP);
+        assert_int_equal(may_write(engine, 2, lane), CONSAN_PENDING_GROUP);
+    }
+}
+
+static void test_cp_async_wait_clears_above_n_and_sets_write_visibility(void **state) {
+    Consan *engine = engine_of(state);
+    for (uint32_t lane = 0; lane < 3; lane++) {
+        stages(engine, CONSAN_COPY, 1, lane);
+        if (lane < 2)
+            consan_commit(engine, CONSAN_COPY, 1);
+    }
+    consan_clear(engine, CONSAN_COPY, 1, 1);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 0), 0);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 1), 1);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 2), -1);
+    assert_int_equal(consan_write_visibility(engine, 0), consan_peers(1));
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_read(engine, 1, 1), CONSAN_PENDING_GROUP);
+    consan_clear(engine, CONSAN_COPY, 1, 0);
+    assert_int_equal(may_read(engine, 1, 1), CONSAN_CLEAN);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 2), -1);
+}
+
+static void test_wgmma_wait_clears_above_n_and_makes_the_reads_those_of_its_thread(void **state) {
+    Consan *engine = engine_of(state);
+    stages(engine, CONSAN_WGMMA, 1, 0);
+    consan_commit(engine, CONSAN_WGMMA, 1);
+    stages(engine, CONSAN_WGMMA, 1, 1);
+    consan_commit(engine, CONSAN_WGMMA, 1);
+    consan_clear(engine, CONSAN_WGMMA, 1, 1);
+    assert_int_equal(may_write(engine, 1, 0), CONSAN_CLEAN);
+    assert_int_equal(may_write(engine, 2, 0), CONSAN_OUTSTANDING_READ);
+    assert_int_equal(may_write(engine, 1, 1), CONSAN_PENDING_GROUP);
+    hands_over(engine, 1, 2, 0);
+    assert_int_equal(may_write(engine, 2, 0), CONSAN_CLEAN);
+}
+
+static void test_the_wait_of_another_thread_clears_nothing(void **state) {
+    Consan *engine = engine_of(state);
+    stages(engine, CONSAN_COPY, 1, 0);
+    consan_commit(engine, CONSAN_COPY, 1);
+    consan_clear(engine, CONSAN_COPY, 2, 0);
+    consan_clear(engine, CONSAN_WGMMA, 1, 0);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 0), 1);
+}
+
+/* What others saw was the write before it. */
+static void test_a_copy_that_is_over_is_the_latest_write(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 1, 0);
+    consan_track_frontier(engine, 1, 0, 0);
+    reads(engine, 1, 0);
+    stages(engine, CONSAN_COPY, 1, 0);
+    consan_commit(engine, CONSAN_COPY, 1);
+    consan_clear(engine, CONSAN_COPY, 1, 0);
+    consan_transfer(engine, 2, 0, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(consan_read_visibility(engine, 1, 0), 0);
+}
+
+static void test_copies_that_report_to_a_barrier_are_over_with_its_phase(void **state) {
+    Consan *engine = engine_of(state);
+    stages(engine, CONSAN_COPY, 1, 0);
+    consan_commit(engine, CONSAN_COPY, 1);
+    stages(engine, CONSAN_COPY, 1, 1);
+    consan_track_copies(engine, 1, 0, 0);
+    for (uint32_t lane = 0; lane < 2; lane++) {
+        assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, lane), 0);
+        assert_int_equal(may_read(engine, 1, lane), CONSAN_OUTSTANDING_WRITE);
+    }
+    consan_transfer(engine, 2, 0, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 2, 1), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_OUTSTANDING_WRITE);
+}
+
+/* ---- Partitions ----------------------------------------------------------------------------------- */
+
+static void test_fork_copies_what_the_parent_sees(void **state) {
+    Consan *engine = engine_of(state);
+    writes(engine, 0, 0);
+    reads(engine, 0, 1);
+    writes(engine, TMA, 2);
+    consan_fork(engine, 0, 1);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, TENSOR + 1, 0), CONSAN_CLEAN);
+    assert_int_equal(may_write(engine, 1, 1), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 1, 2), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+}
+
+static void test_fork_copies_join_publishes_base_thread_only(void **state) {
+    Consan *engine = engine_of(state);
+    consan_fork(engine, 0, 1);
+    writes(engine, 1, 0);
+    reads(engine, 1, 1);
+    writes(engine, TMA + 1, 2);
+    reads(engine, TENSOR + 1, 3);
+    consan_join(engine, 0, 1);
+    assert_int_equal(may_read(engine, 0, 0), CONSAN_CLEAN);
+    assert_int_equal(may_write(engine, TENSOR, 1), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 0, 2), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_write(engine, 0, 3), CONSAN_OUTSTANDING_READ);
+}
+
+static void test_what_helpers_have_not_finished_stays_unfinished_across_a_fork(void **state) {
+    Consan *engine = engine_of(state);
+    consan_fork(engine, 0, 1);
+    writes(engine, TENSOR + 1, 0);
+    reads(engine, TENSOR + 1, 1);
+    consan_join(engine, 0, 1);
+    consan_fork(engine, 0, 1);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_write(engine, 1, 1), CONSAN_OUTSTANDING_READ);
+    assert_int_equal(may_write(engine, TENSOR + 1, 0), CONSAN_CLEAN);
+}
+
+/* ---- Lanes ---------------------------------------------------------------------------------------- */
+
+static void test_split_lane_keeps_the_past(void **state) {
+    Consan *engine = engine_of(state);
+    while (engine->lanes < 100)
+        consan_lane(engine);
+    writes(engine, TMA + 1, 0);
+    hands_over(engine, TMA + 1, 2, 0);
+    reads(engine, 2, 0);
+    consan_track_frontier(engine, 2, 1, 1);
+    stages(engine, CONSAN_WGMMA, 2, 0);
+    consan_commit(engine, CONSAN_WGMMA, 2);
+    uint32_t half = consan_split(engine, 0);
+    assert_int_equal(half, 100);
+    assert_int_equal(consan_write_visibility(engine, half), consan_write_visibility(engine, 0));
+    for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++)
+        assert_int_equal(consan_read_visibility(engine, thread, half), consan_read_visibility(engine, thread, 0));
+    assert_true(consan_write_tracking(engine, 0, 0, half));
+    assert_int_equal(consan_read_tracking(engine, 1, 1, half), 1 << 2);
+    assert_int_equal(consan_outstanding_commits(engine, CONSAN_WGMMA, 2, half), 1);
+    ConsanConflict conflict = consan_verify_read(engine, 3, &half, 1);
+    assert_int_equal(conflict.kind, CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(conflict.thread, TMA + 1);
+    writes(engine, 5, 0); /* and from now on they go their own ways */
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_read(engine, 2, half), CONSAN_CLEAN);
+}
+
+static void test_there_are_as_many_lanes_as_were_asked_for(void **state) {
+    Consan *engine = engine_of(state);
+    while (engine->lanes < LANES)
+        assert_int_equal(consan_lane(engine), engine->lanes - 1);
+    assert_int_equal(consan_lane(engine), UINT32_MAX);
+    assert_int_equal(consan_split(engine, 0), UINT32_MAX);
+}
+
+static void test_reset_forgets_everything_but_the_lanes(void **state) {
+    Consan *engine = engine_of(state);
+    consan_fork(engine, 0, 1);
+    writes(engine, TMA + 1, 0);
+    reads(engine, 1, 1);
+    consan_track_frontier(engine, TMA + 1, 2, 1);
+    stages(engine, CONSAN_COPY, 4, 2);
+    stages(engine, CONSAN_STORE, 4, 3);
+    consan_reset(engine);
+    assert_int_equal(engine->lanes, 8);
+    consan_transfer(engine, 2, 2, 1);
+    consan_commit(engine, CONSAN_COPY, 4);
+    for (uint32_t lane = 0; lane < engine->lanes; lane++) {
+        assert_int_equal(consan_write_visibility(engine, lane), 0);
+        assert_false(consan_write_tracking(engine, 2, 1, lane));
+        for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++) {
+            assert_int_equal(consan_read_visibility(engine, thread, lane), 0);
+            assert_int_equal(may_write(engine, thread, lane), CONSAN_CLEAN);
+        }
+    }
+}
+
+typedef struct Scarce {
+    Arena *arena;
+    uint32_t left;
+} Scarce;
+
+static void *take_scarce(void *context, size_t size) {
+    Scarce *scarce = context;
+    return scarce->left-- ? arena_zalloc(scarce->arena, size) : NULL;
+}
+
+static void test_that_there_is_no_memory_is_said(void **state) {
+    Fixture *fixture = *state;
+    Consan engine;
+    uint32_t enough = 0;
+    while (!consan_create(&engine, 8, 8, take_scarce, &(Scarce){&fixture->arena, enough}))
+        enough++;
+    assert_in_range(enough, 1, 32);
+}
+
+/* ---- Beside a slow model --------------------------------------------------------------------------- *
+ *
+ * Happens-before, as it is defined: every access is an event, and a thread knows a set of events. A helper knows what
+ * its base thread knows and what it learned itself. A phase of a barrier is a set, too, and there is a new one for each
+ * phase, not for each parity. A read is legal if the last write is known, a write if the last write and every read
+ * since then are, each by itself. In that the engine's one bit a reader must be as good: a reader's earlier reads come
+ * before its latest one, so whoever knows that knows all. Waits are for the phase that was completed last; groups are
+ * kept as numbers.
+ *
+ * The model shares two simplifications with the rules: what happened before the last write of a lane is forgotten, even
+ * if it raced with that write; and an access that waits in a group happens when it is waited for. */
+
+enum { EVENTS = 1024, EVENT_WORDS = EVENTS / 64, STEPS = 500, HISTORIES = 400, BASES = 4, NONE = UINT32_MAX };
+
+typedef struct Known {
+    uint64_t words[EVENT_WORDS];
+} Known;
+
+typedef struct ModelLane {
+    uint32_t write; /* event, or NONE */
+    uint32_t read_count;
+    uint32_t reads[EVENTS];
+    int32_t groups[CONSAN_GROUPS][BASES]; /* that touch it: 0 none, -1 not committed, else its number */
+} ModelLane;
+
+typedef struct Model {
+    Known threads[CONSAN_THREADS];
+    Known now[BARRIERS], before[BARRIERS];
+    uint32_t parity[BARRIERS];
+    int32_t committed[CONSAN_GROUPS][BASES]; /* groups so far */
+    ModelLane lanes[LANES];
+    uint32_t events;
+    uint64_t random;
+} Model;
+
+static uint32_t choose(Model *model, uint32_t count) { /* xorshift64* */
+    model->random ^= model->random >> 12;
+    model->random ^= model->random << 25;
+    model->random ^= model->random >> 27;
+    return (uint32_t)(model->random * 0x2545f4914f6cdd1du >> 33) % count;
+}
+
+static bool known_has(const Known *known, uint32_t event) {
+    return known->words[event / 64] >> event % 64 & 1;
+}
+
+static void known_put(Known *known, uint32_t event) {
+    known->words[event / 64] |= UINT64_C(1) << event % 64;
+}
+
+static void known_add(Known *known, const Known *more) {
+    for (uint32_t i = 0; i < EVENT_WORDS; i++)
+        known->words[i] |= more->words[i];
+}
+
+static bool knows(const Model *model, uint32_t thread, uint32_t event) {
+    return known_has(&model->threads[thread], event) || known_has(&model->threads[thread % CONSAN_BASE_THREADS], event);
+}
+
+static bool is_pending(const ModelLane *lane, ConsanGroup group) {
+    for (uint32_t base = 0; base < BASES; base++)
+        if (lane->groups[group][base])
+            return true;
+    return false;
+}
+
+static bool model_allows(const Model *model, uint32_t thread, const ModelLane *lane, bool is_write) {
+    if ((lane->write != NONE && !knows(model, thread, lane->write)) || is_pending(lane, CONSAN_COPY))
+        return false;
+    for (uint32_t i = 0; is_write && i < lane->read_count; i++)
+        if (!knows(model, thread, lane->reads[i]))
+            return false;
+    return !is_write || !(is_pending(lane, CONSAN_WGMMA) || is_pending(lane, CONSAN_STORE));
+}
+
+static uint32_t model_access(Model *model, uint32_t thread, const uint32_t *lanes, uint32_t count, bool is_write) {
+    uint32_t event = model->events++;
+    assert_true(event < EVENTS);
+    known_put(&model->threads[thread], event);
+    for (uint32_t i = 0; i < count; i++) {
+        ModelLane *lane = &model->lanes[lanes[i]];
+        if (is_write) {
+            lane->write = event;
+            lane->read_count = 0;
+        } else {
+            lane->reads[lane->read_count++] = event;
+        }
+    }
+    return event;
+}
+
+/* An access that a group was open for happens, in the engine at the next call. */
+static uint32_t settle(Consan *engine, Model *model, ConsanGroup group, uint32_t base, uint32_t thread, uint32_t lane) {
+    uint32_t event = model_access(model, thread, &lane, 1, group == CONSAN_COPY);
+    model->lanes[lane].groups[group][base] = 0;
+    engine->stage_place[((size_t)group * CONSAN_BASE_THREADS + base) * engine->lane_capacity + lane] = event;
+    return event;
+}
+
+/* The engine and the model say the same of the access; and if they object, it is to an access that is not known. True
+ * if they do not. */
+static bool compare(const Consan *engine, const Model *model, uint32_t thread, const uint32_t *lanes, uint32_t count,
+                    bool is_write) {
+    ConsanConflict conflict =
+        is_write ? consan_verify_write(engine, thread, lanes, count) : consan_verify_read(engine, thread, lanes, count);
+    uint32_t first = 0;
+    while (first < count && model_allows(model, thread, &model->lanes[lanes[first]], is_write))
+        first++;
+    if (first == count) {
+        assert_int_equal(conflict.kind, CONSAN_CLEAN);
+        return true;
+    }
+    assert_int_not_equal(conflict.kind, CONSAN_CLEAN);
+    assert_int_equal(conflict.lane, lanes[first]);
+    const ModelLane *lane = &model->lanes[lanes[first]];
+    if (conflict.kind == CONSAN_PENDING_GROUP) {
+        assert_int_not_equal(lane->groups[conflict.group][conflict.thread], 0);
+        return false;
+    }
+    assert_false(knows(model, thread, conflict.place));
+    bool found = conflict.kind == CONSAN_OUTSTANDING_WRITE && conflict.place == lane->write;
+    for (uint32_t i = 0; conflict.kind == CONSAN_OUTSTANDING_READ && i < lane->read_count; i++)
+        found |= lane->reads[i] == conflict.place;
+    assert_true(found);
+    return false;
+}
+
+static uint32_t choose_thread(Model *model) {
+    return choose(model, BASES) + CONSAN_BASE_THREADS * (choose(model, 2) ? 0 : choose(model, 4));
+}
+
+/* Some neighbours: they lie in one word, or in two, or in the last one. */
+static uint32_t choose_lanes(Model *model, const Consan *engine, uint32_t *lanes) {
+    static const uint32_t starts[] = {0, 2, 3, 62, 63};
+    uint32_t start = starts[choose(model, 5)], count = 1 + choose(model, 3), kept = 0;
+    if (!choose(model, 3))
+        start = engine->lanes - 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (start + i < engine->lanes)
+            lanes[kept++] = start + i;
+    if (kept == 2 && choose(model, 2)) {
+        uint32_t lane = lanes[0];
+        lanes[0] = lanes[1];
+        lanes[1] = lane;
+    }
+    return kept;
+}
+
+static void step_access(Consan *engine, Model *model) {
+    uint32_t lanes[3], count = choose_lanes(model, engine, lanes), thread = choose_thread(model);
+    bool is_write = choose(model, 2);
+    bool legal = compare(engine, model, thread, lanes, count, is_write);
+    if (legal ? choose(model, 4) == 0 : choose(model, 8) > 0) /* few races, or there would be nothing else */
+        return;
+    uint32_t event = model_access(model, thread, lanes, count, is_write);
+    if (is_write)
+        consan_set_write(engine, thread, lanes, count, event);
+    else
+        consan_set_read(engine, thread, lanes, count, event);
+}
+
+static void step_barrier(Consan *engine, Model *model) {
+    uint32_t barrier = choose(model, BARRIERS), thread = choose_thread(model), parity = model->parity[barrier];
+    uint32_t lanes[3], count;
+    switch (choose(model, 7)) {
+    case 0:
+    case 1:
+        consan_track_frontier(engine, thread, barrier, parity);
+        known_add(&model->now[barrier], &model->threads[thread]);
+        known_add(&model->now[barrier], &model->threads[thread % CONSAN_BASE_THREADS]);
+        break;
+    case 2: /* a copy, and its completion */
+        count = choose_lanes(model, engine, lanes);
+        if (!compare(engine, model, thread, lanes, count, true))
+            break;
+        uint32_t event = model_access(model, thread, lanes, count, true);
+        consan_set_write(engine, thread, lanes, count, event);
+        consan_track_writes(engine, lanes, count, barrier, parity);
+        known_put(&model->now[barrier], event);
+        break;
+    case 3:
+    case 4:
+        model->before[barrier] = model->now[barrier];
+        memset(&model->now[barrier], 0, sizeof model->now[barrier]);
+        model->parity[barrier] = !parity;
+        consan_begin_phase(engine, barrier, !parity);
+        break;
+    default:
+        consan_transfer(engine, thread, barrier, !parity);
+        known_add(&model->threads[thread], &model->before[barrier]);
+    }
+}
+
+static void step_group(Consan *engine, Model *model) {
+    ConsanGroup group = (ConsanGroup)choose(model, CONSAN_GROUPS);
+    uint32_t base = choose(model, BASES), barrier = choose(model, BARRIERS);
+    uint32_t lanes[3], count = choose_lanes(model, engine, lanes), left = choose(model, 3);
+    switch (choose(model, 8)) {
+    case 0:
+    case 1:
+        consan_stage(engine, group, base, lanes, count, 0);
+        for (uint32_t i = 0; i < count; i++)
+            model->lanes[lanes[i]].groups[group][base] = -1;
+        break;
+    case 2:
+    case 3:
+    case 4:
+        consan_commit(engine, group, base);
+        model->committed[group][base]++;
+        for (uint32_t lane = 0; lane < engine->lanes; lane++)
+            if (model->lanes[lane].groups[group][base] < 0)
+                model->lanes[lane].groups[group][base] = model->committed[group][base];
+        break;
+    case 5:
+        if (group != CONSAN_COPY)
+            break;
+        for (uint32_t lane = 0; lane < engine->lanes; lane++)
+            if (model->lanes[lane].groups[CONSAN_COPY][base])
+                known_put(&model->now[barrier], settle(engine, model, CONSAN_COPY, base, CONSAN_TMA + base, lane));
+        consan_track_copies(engine, base, barrier, model->parity[barrier]);
+        break;
+    default:
+        for (uint32_t lane = 0; lane < engine->lanes; lane++) {
+            int32_t number = model->lanes[lane].groups[group][base];
+            if (number > 0 && number + (int32_t)left <= model->committed[group][base])
+                settle(engine, model, group, base, base, lane);
+        }
+        consan_clear(engine, group, base, left);
+    }
+}
+
+static void step_other(Consan *engine, Model *model) {
+    uint32_t parent = 0, child = 1 + choose(model, BASES - 1), lane = choose(model, engine->lanes);
+    switch (choose(model, 3)) {
+    case 0: /* it begins again after it has ended */
+    case 1:
+        consan_join(engine, parent, child);
+        known_add(&model->threads[parent], &model->threads[child]);
+        if (choose(model, 2))
+            break;
+        consan_fork(engine, parent, child);
+        model->threads[child] = model->threads[parent];
+        break;
+    default: {
+        uint32_t half = consan_split(engine, lane);
+        if (half != UINT32_MAX)
+            model->lanes[half] = model->lanes[lane];
+    }
+    }
+}
+
+static void test_it_objects_iff_happens_before_does(void **state) {
+    Consan *engine = engine_of(state);
+    Model *model = calloc(1, sizeof *model);
+    assert_non_null(model);
+    while (engine->lanes < 66)
+        consan_lane(engine);
+    for (uint32_t history = 0; history < HISTORIES; history++) {
+        memset(model, 0, sizeof *model);
+        model->random = 0x9e3779b97f4a7c15u * (history + 1);
+        for (uint32_t i = 0; i < LANES; i++)
+            model->lanes[i].write = NONE;
+        bool grouped = history % 2;
+        for (uint32_t step = 0; step < STEPS && model->events < EVENTS - LANES; step++) {
+            uint32_t what = choose(model, 40);
+            if (what == 0)
+                step_other(engine, model);
+            else if (what < 6 && grouped)
+                step_group(engine, model);
+            else if (what < 22)
+                step_barrier(engine, model);
+            else
+                step_access(engine, model);
+        }
+        consan_reset(engine);
+    }
+    free(model);
+}
+
+#define RULE(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        RULE(a_lane_that_nobody_touched_is_free),
+        RULE(reads_are_legal_iff_the_reading_thread_sees_the_most_recent_write),
+        RULE(writes_are_legal_iff_all_prior_writes_and_reads_are_seen),
+        RULE(two_reads_are_always_legal),
+        RULE(a_write_forgets_what_was_read_before_it),
+        RULE(a_write_takes_older_ones_off_every_barrier),
+        RULE(a_conflict_names_the_first_lane_the_other_thread_and_its_place),
+        RULE(peers_are_a_base_thread_and_its_helpers),
+        RULE(what_a_base_thread_does_its_helpers_see),
+        RULE(what_a_helper_does_is_seen_by_nobody_until_a_barrier_says_so),
+        RULE(arrive_tracks_visible_reads_and_writes),
+        RULE(arrive_tracks_what_a_helper_sees_through_its_base_thread),
+        RULE(wait_transfers_to_peers),
+        RULE(visibility_is_transitive),
+        RULE(a_wait_takes_nothing_from_the_barrier),
+        RULE(what_comes_after_the_arrival_is_not_published),
+        RULE(tracking_is_per_phase),
+        RULE(a_phase_forgets_what_the_one_of_its_parity_before_published),
+        RULE(helper_completion_publishes_only_its_bytes),
+        RULE(one_bit_per_reader_second_read_revokes),
+        RULE(stage_marks_minus_one),
+        RULE(commit_turns_staged_into_one_and_increments_others),
+        RULE(a_pending_copy_forbids_every_access_by_anybody),
+        RULE(a_pending_read_forbids_writes_by_anybody),
+        RULE(cp_async_wait_clears_above_n_and_sets_write_visibility),
+        RULE(wgmma_wait_clears_above_n_and_makes_the_reads_those_of_its_thread),
+        RULE(the_wait_of_another_thread_clears_nothing),
+        RULE(a_copy_that_is_over_is_the_latest_write),
+        RULE(copies_that_report_to_a_barrier_are_over_with_its_phase),
+        RULE(fork_copies_what_the_parent_sees),
+        RULE(fork_copies_join_publishes_base_thread_only),
+        RULE(what_helpers_have_not_finished_stays_unfinished_across_a_fork),
+        RULE(split_lane_keeps_the_past),
+        RULE(there_are_as_many_lanes_as_were_asked_for),
+        RULE(reset_forgets_everything_but_the_lanes),
+        RULE(that_there_is_no_memory_is_said),
+        RULE(it_objects_iff_happens_before_does),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
