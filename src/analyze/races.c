@@ -302,6 +302,15 @@ void races_observe(void *observer, const Event *event) {
         consan_transfer(engine, agent, races->cluster_first + event->barrier,
                         event->state->agents[agent].generation & 1);
         break;
+    case EVENT_UNFINISHED: {
+        ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
+                                   .lane = UINT32_MAX,
+                                   .thread = agent,
+                                   .place = (uint32_t)event->amount,
+                                   .group = CONSAN_WGMMA};
+        object(races, event, agent, false, &conflict, false);
+        break;
+    }
     case EVENT_FORK:
         for (uint32_t k = 0; k < event->amount; k++)
             consan_fork(engine, agent, first + k);
@@ -325,6 +334,8 @@ static const char *thread_text(const Machine *machine, uint32_t thread, Verdict 
 
 static const char *lane_text(const Races *races, const Machine *machine, uint32_t lane, Verdict *verdict) {
     Text text = {0};
+    if (lane == UINT32_MAX) /* in registers */
+        return "the result of a product";
     lanes_describe(races->lanes, machine, lane, &text);
     return verdict_keep(verdict, &text);
 }
@@ -391,7 +402,9 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
     const Race *race = &races->found[index];
     Finding *finding = verdict_finding(verdict);
     finding->rule = rules[race->kind];
-    finding->space = lanes_space(races->lanes, race->lane) == SPACE_TENSOR ? "tensor" : "shared";
+    finding->space = race->lane == UINT32_MAX                                ? "register"
+                     : lanes_space(races->lanes, race->lane) == SPACE_TENSOR ? "tensor"
+                                                                             : "shared";
     explain(races, machine, race, finding, verdict);
     finding->times = race->times;
     const char *verbs[] = {"reads", "writes", "writes", "touches"},

@@ -227,6 +227,9 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
     case EVENT_CTA_BARRIER:
         text_addf(to, "its threads meet");
         break;
+    case EVENT_UNFINISHED:
+        text_addf(to, "uses the result of a product that is not waited for");
+        break;
     case EVENT_FENCE:
         effect_print(&event->effect->effect, to);
         break;

@@ -475,10 +475,13 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
     }
     case EFFECT_COMMIT:
         agent->groups[what->group]++;
+        agent->products += what->group == GROUP_WGMMA;
         event.kind = EVENT_COMMIT;
         machine_tell(machine, event);
         return STEP_DONE;
     case EFFECT_AWAIT:
+        if (what->group == GROUP_WGMMA && agent->products > agent->finished + what->count)
+            agent->finished = agent->products - (uint32_t)what->count;
         if (agent->groups[what->group] > what->count)
             agent->groups[what->group] = (uint32_t)what->count;
         event.kind = EVENT_AWAIT;

@@ -344,6 +344,17 @@ void compile_op(Compiler *compiler, const Op *op) {
     case OP_ttng_tensormap_create:
         compile_descriptor(compiler, op);
         break;
+    case OP_ttng_warp_group_dot:
+        compile_effects(compiler, op);
+        compile_number(compiler, op, 0, CODE_SEQUENCE, 0, NO_REGISTER);
+        return;
+    case OP_ttng_warp_group_dot_wait:
+        compile_effects(compiler, op);
+        for (uint32_t i = 0; i < op->result_count && i < op->operand_count; i++)
+            if (is_wanted(compiler, &op->results[i]))
+                emit_move(compiler, op, value_register(compiler, &op->results[i]),
+                          value_register(compiler, op->operands[i]));
+        return;
     case OP_tt_load:
         compile_load(compiler, op, ATOMIC_NONE);
         break;

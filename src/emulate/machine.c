@@ -497,6 +497,17 @@ static StepResult advance(Machine *machine, uint32_t index) {
             words[instruction->dst] = cell ? cell->word : word_unknown(identity_mix(0xce11, (uint64_t)view.bits));
             break;
         }
+        case CODE_SEQUENCE:
+            words[instruction->dst] = (Word){.bits = agent->products, .meta = agent->pc, .kind = WORD_INTEGER};
+            break;
+        case CODE_FINISHED: {
+            Word product = words[instruction->a];
+            if (word_is(product, WORD_INTEGER) && product.bits > agent->finished)
+                machine_tell(
+                    machine,
+                    (Event){.kind = EVENT_UNFINISHED, .agent = index, .pc = agent->pc, .amount = product.meta});
+            break;
+        }
         case CODE_KEEP: {
             Word view = words[instruction->b];
             Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;

@@ -39,6 +39,7 @@ typedef struct Agent {
     uint32_t generation; /* named and cluster barriers: of when it came */
     uint32_t fork;
     uint32_t groups[GROUP_KINDS]; /* committed and not waited for */
+    uint32_t products, finished;  /* asynchronous products issued, and of them those that were waited for */
     uint8_t status, parity;
     uint8_t forced; /* its wait goes on though it should not: to see what would come after */
     uint8_t unused;
@@ -122,6 +123,8 @@ typedef enum EventKind {
     EVENT_CLUSTER_WAIT,
     EVENT_CTA_BARRIER,
     EVENT_FENCE,
+    EVENT_UNFINISHED, /* the result of an asynchronous product is used before it is waited for; amount: the instruction
+                         that issued it */
     EVENT_FORK,
     EVENT_JOIN,
     EVENT_END,

@@ -204,6 +204,8 @@ static void make_slice(Compiler *compiler) {
         for (uint32_t i = 0; pass == 0 && i < entry->arg_count; i++)
             program->parameters[i].steers = is_wanted(compiler, &entry->args[i]);
     }
+    products_find(compiler);
+    slice_close(&compiler->slice);
     if (compiler->slice.reads_cells) {
         add_cells(compiler);
         slice_close(&compiler->slice);

@@ -41,11 +41,13 @@ typedef enum Code {
     CODE_FORK,       /* starts the partitions of forks[aux] */
     CODE_JOIN,       /* waits until they have ended */
     CODE_END,        /* of a strand */
-    CODE_CLC,     /* dst = what the answer a to a cluster launch request says: aux 0 the answer in memory at view a, 1
-                     whether     it gave a program, 2 + axis which */
-    CODE_CELL,    /* dst = the integers last stored at view a, if the emulator knows */
-    CODE_KEEP,    /* stores integers a at view b */
-    CODE_SCRATCH, /* dst = the address of scratch memory aux */
+    CODE_CLC,      /* dst = what the answer a to a cluster launch request says: aux 0 the answer in memory at view a, 1
+                      whether     it gave a program, 2 + axis which */
+    CODE_CELL,     /* dst = the integers last stored at view a, if the emulator knows */
+    CODE_SEQUENCE, /* dst = the number of the asynchronous product just issued, among those of the agent */
+    CODE_FINISHED, /* a holds such a number: that product must have been waited for */
+    CODE_KEEP,     /* stores integers a at view b */
+    CODE_SCRATCH,  /* dst = the address of scratch memory aux */
     CODE_FROM_POINTER, /* dst = the descriptor that was made in memory at a */
 } Code;
 

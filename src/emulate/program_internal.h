@@ -32,6 +32,7 @@ typedef struct Compiler {
     Verdict *verdict;
     unsigned flags;
     Slice slice;
+    Slice products; /* values that may be the result of an asynchronous product that is not waited for */
     Frame *frame;
     uint32_t next_register, loop_depth, call_depth, call_count, strand;
     uint32_t *constants; /* of the strand: pairs */
@@ -115,6 +116,13 @@ void compile_subtiles(Compiler *compiler, const Op *op);
 void compile_return(Compiler *compiler, const Op *op);
 void compile_specialize(Compiler *compiler, const Op *op);
 void compile_group(Compiler *compiler, const Op *op);
+
+/* ---- products.c ---- */
+/* Finds the values that asynchronous products may still be working on, and adds those that something else uses to the
+ * slice. */
+void products_find(Compiler *compiler);
+/* Emits a check for each operand that such a product may be working on. */
+void products_check(Compiler *compiler, const Op *op);
 
 /* ---- compile_effects.c ---- */
 /* Whether the emulator does anything about it. */

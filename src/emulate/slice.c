@@ -143,6 +143,11 @@ static void from_result(Slice *slice, const Value *value) {
         slice->reads_cells = true;
         add_operand(slice, op, 0);
         break;
+    case OP_ttng_warp_group_dot: /* only its place among the products matters */
+        break;
+    case OP_ttng_warp_group_dot_wait:
+        add_operand(slice, op, value->index);
+        break;
     case OP_ttg_local_alloc: /* where it lies does not depend on what it is filled with */
     case OP_ttng_tmem_alloc:
         break;
