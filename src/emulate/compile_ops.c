@@ -262,6 +262,7 @@ void compile_op(Compiler *compiler, const Op *op) {
         compile_cannot(compiler, op, "its regions are not as they must be");
         return;
     }
+    products_check(compiler, op);
     switch (op->row ? op->row->id : OP_COUNT) {
     case OP_scf_for:
         compile_for(compiler, op);

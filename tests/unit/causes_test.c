@@ -96,25 +96,6 @@ static void a_barrier_can_be_used_after_its_end(void **state) {
     assert_risks(KERNEL("", SPECIALIZED(INIT(a, 1), ARRIVE(a), WAIT(a, 0), INVALIDATE(a))), "");
 }
 
-static void what_is_seen_again_is_counted(void **state) {
-    (void)state;
-    Watched watched = watch(AGENTS(INIT(a, 1) INIT(b, 1),
-                                   "      %c3 = arith.constant 3 : i32\n"
-                                   "      scf.for %i = %c0 to %c3 step %c1 : i32 {\n" ARRIVE(
-                                       a) "        %p = arith.andi %i, %c1 : i32\n"
-                                          "        ttng.wait_barrier %b, %p : !barrier\n      }\n",
-                                   "      %c3 = arith.constant 3 : i32\n"
-                                   "      scf.for %i = %c0 to %c3 step %c1 : i32 {\n" ARRIVE(
-                                       b) "        %p = arith.andi %i, %c1 : i32\n"
-                                          "        ttng.wait_barrier %a, %p : !barrier\n      }\n"));
-    uint32_t count;
-    const Risk *risks = causes_risks(watched.causes, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (risks[i].kind == RISK_LAPPED && risks[i].times > 1)
-            assert_true(risks[i].first < risks[i].last);
-    end_kernel(watched.running);
-}
-
 /* ---- Order that does not come from mbarriers ---------------------------------------------------------- */
 
 #define MEET                                  \
@@ -240,7 +221,6 @@ int main(void) {
         cmocka_unit_test(a_wait_can_pass_on_an_older_phase),
         cmocka_unit_test(a_barrier_can_be_used_before_its_init),
         cmocka_unit_test(a_barrier_can_be_used_after_its_end),
-        cmocka_unit_test(what_is_seen_again_is_counted),
         cmocka_unit_test(a_named_barrier_orders),
         cmocka_unit_test(fork_and_join_order),
         cmocka_unit_test(more_threads_than_are_needed_leave_open_who_meets),

@@ -1,0 +1,306 @@
+/* The race engine beside a slow model, on random histories of threads, helpers, barriers, groups and partitions.
+ *
+ * Happens-before, as it is defined: every access is an event, and a thread knows a set of events. A helper knows what
+ * its base thread knows and what it learned itself. A phase of a barrier is a set, too, and there is a new one for each
+ * phase, not for each parity. A read is legal if the last write is known, a write if the last write and every read
+ * since then are, each by itself. In that the engine's one bit a reader must be as good: a reader's earlier reads come
+ * before its latest one, so whoever knows that knows all. Waits are for the phase that was completed last; groups are
+ * kept as numbers.
+ *
+ * The model shares two simplifications with the rules: what happened before the last write of a lane is forgotten, even
+ * if it raced with that write; and an access that waits in a group happens when it is waited for. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/arena.h"
+#include "engine/consan.h"
+
+enum { LANES = 160, BARRIERS = 8, BASES = 4, STEPS = 500, HISTORIES = 400 };
+enum { EVENTS = 1024, EVENT_WORDS = EVENTS / 64, NONE = UINT32_MAX };
+
+typedef struct Known {
+    uint64_t words[EVENT_WORDS];
+} Known;
+
+typedef struct ModelLane {
+    uint32_t write; /* event, or NONE */
+    uint32_t read_count;
+    uint32_t reads[EVENTS];
+    int32_t groups[CONSAN_GROUPS][BASES]; /* that touch it: 0 none, -1 not committed, else its number */
+} ModelLane;
+
+typedef struct Model {
+    Known threads[CONSAN_THREADS];
+    Known now[BARRIERS], before[BARRIERS];
+    uint32_t parity[BARRIERS];
+    int32_t committed[CONSAN_GROUPS][BASES]; /* groups so far */
+    ModelLane lanes[LANES];
+    uint32_t events;
+    uint64_t random;
+} Model;
+
+static uint32_t choose(Model *model, uint32_t count) { /* xorshift64* */
+    model->random ^= model->random >> 12;
+    model->random ^= model->random << 25;
+    model->random ^= model->random >> 27;
+    return (uint32_t)(model->random * 0x2545f4914f6cdd1du >> 33) % count;
+}
+
+static bool known_has(const Known *known, uint32_t event) {
+    return known->words[event / 64] >> event % 64 & 1;
+}
+
+static void known_put(Known *known, uint32_t event) {
+    known->words[event / 64] |= UINT64_C(1) << event % 64;
+}
+
+static void known_add(Known *known, const Known *more) {
+    for (uint32_t i = 0; i < EVENT_WORDS; i++)
+        known->words[i] |= more->words[i];
+}
+
+static bool knows(const Model *model, uint32_t thread, uint32_t event) {
+    return known_has(&model->threads[thread], event) || known_has(&model->threads[thread % CONSAN_BASE_THREADS], event);
+}
+
+static bool is_pending(const ModelLane *lane, ConsanGroup group) {
+    for (uint32_t base = 0; base < BASES; base++)
+        if (lane->groups[group][base])
+            return true;
+    return false;
+}
+
+static bool model_allows(const Model *model, uint32_t thread, const ModelLane *lane, bool is_write) {
+    if ((lane->write != NONE && !knows(model, thread, lane->write)) || is_pending(lane, CONSAN_COPY))
+        return false;
+    for (uint32_t i = 0; is_write && i < lane->read_count; i++)
+        if (!knows(model, thread, lane->reads[i]))
+            return false;
+    return !is_write || !(is_pending(lane, CONSAN_WGMMA) || is_pending(lane, CONSAN_STORE));
+}
+
+static uint32_t model_access(Model *model, uint32_t thread, const uint32_t *lanes, uint32_t count, bool is_write) {
+    uint32_t event = model->events++;
+    assert_true(event < EVENTS);
+    known_put(&model->threads[thread], event);
+    for (uint32_t i = 0; i < count; i++) {
+        ModelLane *lane = &model->lanes[lanes[i]];
+        if (is_write) {
+            lane->write = event;
+            lane->read_count = 0;
+        } else {
+            lane->reads[lane->read_count++] = event;
+        }
+    }
+    return event;
+}
+
+/* An access that a group was open for happens, in the engine at the next call. */
+static uint32_t settle(Consan *engine, Model *model, ConsanGroup group, uint32_t base, uint32_t thread, uint32_t lane) {
+    uint32_t event = model_access(model, thread, &lane, 1, group == CONSAN_COPY);
+    model->lanes[lane].groups[group][base] = 0;
+    engine->stage_place[((size_t)group * CONSAN_BASE_THREADS + base) * engine->lane_capacity + lane] = event;
+    return event;
+}
+
+/* The engine and the model say the same of the access; and if they object, it is to an access that is not known. True
+ * if they do not. */
+static bool compare(const Consan *engine, const Model *model, uint32_t thread, const uint32_t *lanes, uint32_t count,
+                    bool is_write) {
+    ConsanConflict conflict =
+        is_write ? consan_verify_write(engine, thread, lanes, count) : consan_verify_read(engine, thread, lanes, count);
+    uint32_t first = 0;
+    while (first < count && model_allows(model, thread, &model->lanes[lanes[first]], is_write))
+        first++;
+    if (first == count) {
+        assert_int_equal(conflict.kind, CONSAN_CLEAN);
+        return true;
+    }
+    assert_int_not_equal(conflict.kind, CONSAN_CLEAN);
+    assert_int_equal(conflict.lane, lanes[first]);
+    const ModelLane *lane = &model->lanes[lanes[first]];
+    if (conflict.kind == CONSAN_PENDING_GROUP) {
+        assert_int_not_equal(lane->groups[conflict.group][conflict.thread], 0);
+        return false;
+    }
+    assert_false(knows(model, thread, conflict.place));
+    bool found = conflict.kind == CONSAN_OUTSTANDING_WRITE && conflict.place == lane->write;
+    for (uint32_t i = 0; conflict.kind == CONSAN_OUTSTANDING_READ && i < lane->read_count; i++)
+        found |= lane->reads[i] == conflict.place;
+    assert_true(found);
+    return false;
+}
+
+static uint32_t choose_thread(Model *model) {
+    return choose(model, BASES) + CONSAN_BASE_THREADS * (choose(model, 2) ? 0 : choose(model, 4));
+}
+
+/* Some neighbours: they lie in one word, or in two, or in the last one. */
+static uint32_t choose_lanes(Model *model, const Consan *engine, uint32_t *lanes) {
+    static const uint32_t starts[] = {0, 2, 3, 62, 63};
+    uint32_t start = starts[choose(model, 5)], count = 1 + choose(model, 3), kept = 0;
+    if (!choose(model, 3))
+        start = engine->lanes - 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (start + i < engine->lanes)
+            lanes[kept++] = start + i;
+    if (kept == 2 && choose(model, 2)) {
+        uint32_t lane = lanes[0];
+        lanes[0] = lanes[1];
+        lanes[1] = lane;
+    }
+    return kept;
+}
+
+static void step_access(Consan *engine, Model *model) {
+    uint32_t lanes[3], count = choose_lanes(model, engine, lanes), thread = choose_thread(model);
+    bool is_write = choose(model, 2);
+    bool legal = compare(engine, model, thread, lanes, count, is_write);
+    if (legal ? choose(model, 4) == 0 : choose(model, 8) > 0) /* few races, or there would be nothing else */
+        return;
+    uint32_t event = model_access(model, thread, lanes, count, is_write);
+    if (is_write)
+        consan_set_write(engine, thread, lanes, count, event);
+    else
+        consan_set_read(engine, thread, lanes, count, event);
+}
+
+static void step_barrier(Consan *engine, Model *model) {
+    uint32_t barrier = choose(model, BARRIERS), thread = choose_thread(model), parity = model->parity[barrier];
+    uint32_t lanes[3], count;
+    switch (choose(model, 7)) {
+    case 0:
+    case 1:
+        consan_track_frontier(engine, thread, barrier, parity);
+        known_add(&model->now[barrier], &model->threads[thread]);
+        known_add(&model->now[barrier], &model->threads[thread % CONSAN_BASE_THREADS]);
+        break;
+    case 2: /* a copy, and its completion */
+        count = choose_lanes(model, engine, lanes);
+        if (!compare(engine, model, thread, lanes, count, true))
+            break;
+        uint32_t event = model_access(model, thread, lanes, count, true);
+        consan_set_write(engine, thread, lanes, count, event);
+        consan_track_writes(engine, lanes, count, barrier, parity);
+        known_put(&model->now[barrier], event);
+        break;
+    case 3:
+    case 4:
+        model->before[barrier] = model->now[barrier];
+        memset(&model->now[barrier], 0, sizeof model->now[barrier]);
+        model->parity[barrier] = !parity;
+        consan_begin_phase(engine, barrier, !parity);
+        break;
+    default:
+        consan_transfer(engine, thread, barrier, !parity);
+        known_add(&model->threads[thread], &model->before[barrier]);
+    }
+}
+
+static void step_group(Consan *engine, Model *model) {
+    ConsanGroup group = (ConsanGroup)choose(model, CONSAN_GROUPS);
+    uint32_t base = choose(model, BASES), barrier = choose(model, BARRIERS);
+    uint32_t lanes[3], count = choose_lanes(model, engine, lanes), left = choose(model, 3);
+    switch (choose(model, 8)) {
+    case 0:
+    case 1:
+        consan_stage(engine, group, base, lanes, count, 0);
+        for (uint32_t i = 0; i < count; i++)
+            model->lanes[lanes[i]].groups[group][base] = -1;
+        break;
+    case 2:
+    case 3:
+    case 4:
+        consan_commit(engine, group, base);
+        model->committed[group][base]++;
+        for (uint32_t lane = 0; lane < engine->lanes; lane++)
+            if (model->lanes[lane].groups[group][base] < 0)
+                model->lanes[lane].groups[group][base] = model->committed[group][base];
+        break;
+    case 5:
+        if (group != CONSAN_COPY)
+            break;
+        for (uint32_t lane = 0; lane < engine->lanes; lane++)
+            if (model->lanes[lane].groups[CONSAN_COPY][base])
+                known_put(&model->now[barrier], settle(engine, model, CONSAN_COPY, base, CONSAN_TMA + base, lane));
+        consan_track_copies(engine, base, barrier, model->parity[barrier]);
+        break;
+    default:
+        for (uint32_t lane = 0; lane < engine->lanes; lane++) {
+            int32_t number = model->lanes[lane].groups[group][base];
+            if (number > 0 && number + (int32_t)left <= model->committed[group][base])
+                settle(engine, model, group, base, base, lane);
+        }
+        consan_clear(engine, group, base, left);
+    }
+}
+
+static void step_other(Consan *engine, Model *model) {
+    uint32_t parent = 0, child = 1 + choose(model, BASES - 1), lane = choose(model, engine->lanes);
+    switch (choose(model, 3)) {
+    case 0: /* it begins again after it has ended */
+    case 1:
+        consan_join(engine, parent, child);
+        known_add(&model->threads[parent], &model->threads[child]);
+        if (choose(model, 2))
+            break;
+        consan_fork(engine, parent, child);
+        model->threads[child] = model->threads[parent];
+        break;
+    default: {
+        uint32_t half = consan_split(engine, lane);
+        if (half != UINT32_MAX)
+            model->lanes[half] = model->lanes[lane];
+    }
+    }
+}
+
+static void *take(void *context, size_t size) {
+    return arena_zalloc(context, size);
+}
+
+static void play(Consan *engine, Model *model, bool grouped) {
+    for (uint32_t step = 0; step < STEPS && model->events < EVENTS - LANES; step++) {
+        uint32_t what = choose(model, 40);
+        if (what == 0)
+            step_other(engine, model);
+        else if (what < 6 && grouped)
+            step_group(engine, model);
+        else if (what < 22)
+            step_barrier(engine, model);
+        else
+            step_access(engine, model);
+    }
+}
+
+static void test_it_objects_iff_happens_before_does(void **state) {
+    (void)state;
+    Arena arena;
+    Consan engine;
+    arena_init(&arena, (size_t)1 << 28);
+    Model *model = ARENA_NEW(&arena, Model);
+    assert_true(consan_create(&engine, LANES, BARRIERS, take, &arena));
+    while (engine.lanes < 66)
+        consan_lane(&engine);
+    for (uint32_t history = 0; history < HISTORIES; history++) {
+        memset(model, 0, sizeof *model);
+        model->random = 0x9e3779b97f4a7c15u * (history + 1);
+        for (uint32_t i = 0; i < LANES; i++)
+            model->lanes[i].write = NONE;
+        play(&engine, model, history % 2);
+        consan_reset(&engine);
+    }
+    arena_free(&arena);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_it_objects_iff_happens_before_does)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
