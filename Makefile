@@ -37,13 +37,15 @@ programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)))
 unit_tests := $(call programs,unit/*_test.c)
 api_tests := $(call programs,api/*.c)
 fuzz_targets := $(call programs,fuzz/*_fuzz.c)
+bench_programs := $(BUILD)/tests/bench/consan_bench $(BUILD)/tests/bench/threads_bench
+freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard src/engine/*.c))
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all help demo test reference mutants asan tsan fuzz bench corpus docs format tidy install uninstall clean \
-	unit-tests api-tests fuzz-targets libfuzzer-targets
+	unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
 
@@ -80,14 +82,22 @@ $(BUILD)/flags: FORCE
 
 # --- test programs ------------------------------------------------------------------------------------------
 
-unit-tests: $(unit_tests)
+unit-tests: $(unit_tests) $(freestanding)
 api-tests: $(api_tests)
 fuzz-targets: $(fuzz_targets)
 libfuzzer-targets: $(libfuzzer_targets)
+bench-programs: $(bench_programs)
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lcmocka
+
+# The engines run on devices, too: no data of their own, no library, and of its functions only those that compilers call
+# by themselves.
+$(freestanding): $(BUILD)/freestanding/%.o: src/%.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O2 $(warnings) -ffreestanding -nostdlib -MMD -MP -MF $@.d -Isrc -c -o $@ $<
+	@! nm $@ | grep -vE ' [TtRr] | U mem(set|cpy)$$' || { echo "$<: a device has no such symbols" >&2; exit 1; }
 
 # As a program outside this tree would be built: public header only, shared library.
 $(BUILD)/tests/api/%: tests/api/%.c $(BUILD)/libweir.so
@@ -106,6 +116,14 @@ $(BUILD)/tests/fuzz/driver.o: tests/fuzz/driver.c $(BUILD)/flags
 $(BUILD)/libfuzzer/%: tests/fuzz/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) $(internal) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)/libweir.a $(libraries)
+
+$(BUILD)/tests/bench/consan_bench: tests/bench/consan_bench.c $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
+
+$(BUILD)/tests/bench/threads_bench: tests/bench/threads_bench.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(compile) -fsanitize=thread $(LDFLAGS) -o $@ $<
 
 $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
@@ -158,7 +176,8 @@ fuzz: ## fuzz for FUZZ_SECONDS (60) altogether
 bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory -s all
-	@BUILD=$(BUILD) scripts/bench
+	@$(MAKE) --no-print-directory -s bench-programs
+	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && exit $$status
 
 corpus: ## read, print and compare every kernel below CORPUS=DIR
 	@test -n "$(CORPUS)" || { echo "make corpus needs CORPUS=DIR, a folder of .ttgir and .mlir files" >&2; exit 2; }

@@ -150,8 +150,28 @@ def weir_says(weir, kernel, variant):
     return ", ".join(rules) or outcome["verdict"], took
 
 
+# The checkers' words, and fewer that say the same.
+SHORTER = [
+    (r"Buffer being accessed has outstanding (reads|writes)\.?", r"outstanding \1"),
+    (r"Accessing buffer with pending access\. Pending access type: (.*)", r"pending \1"),
+    (r"Deadlock detected: .*", "deadlock"),
+    (r"Barrier arrive underflow: .*", "underflow"),
+    (r"(Error|Warning): Race reported between .*", lambda found: f"race ({found.group(1).lower()})"),
+    (r"Barrier error detected\. (.*)\.", lambda found: found.group(1).lower()),
+    (r"CUDA error: (.*)", r"stops: \1"),
+    (r"RuntimeError: .*", "does not compile"),
+]
+
+
+def shortened(report):
+    for pattern, words in SHORTER:
+        if found := re.fullmatch(pattern, report):
+            return found.expand(words) if isinstance(words, str) else words(found)
+    return report
+
+
 def print_table(results, weir):
-    """A row for each kernel: what each tool says of the broken variant, and of the correct one if that is not 'nothing'."""
+    """A row for each kernel: what each tool makes of the broken variant, and of the correct one where it objects."""
     with open(results, newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
     cells = collections.defaultdict(dict)
@@ -160,27 +180,31 @@ def print_table(results, weir):
         cells[row["kernel"]][row["tool"], row["variant"]] = row
         seconds[row["tool"]].append(float(row["wall_s"]))
 
-    def cell(kernel, tool):
-        row = cells[kernel].get((tool, "broken"))
-        if not row:
-            return ""
-        said = row["outcome"] if row["outcome"] in ("ends", "hangs") else row["report"]
-        correct = cells[kernel].get((tool, "ok"), row)
-        if correct["outcome"] != "ends":
-            said += f"; of the correct kernel: {correct['report'] or correct['outcome']}"
-        return said.replace("|", "\\|")
+    def said(row):
+        if row["outcome"] in ("reports", "fails"):
+            return shortened(row["report"])
+        return "-" if row["outcome"] == "ends" and row["tool"] != "plain" else row["outcome"]
 
-    print("| kernel | Weir | plain | ConSan | racecheck | synccheck |\n| --- | --- | --- | --- | --- | --- |")
-    milliseconds = []
+    def cell(kernel, tool):
+        broken, correct = cells[kernel][tool, "broken"], cells[kernel][tool, "ok"]
+        if correct["outcome"] == "ends":
+            return said(broken)
+        if said(broken) == said(correct):
+            return f"{said(broken)}, of both"
+        return f"{said(broken)}; of the correct one {said(correct)}"
+
+    print("| kernel | Weir | alone | ConSan | racecheck | synccheck |\n| --- | --- | --- | --- | --- | --- |")
     for kernel in cells:
-        said, took = weir_says(weir, kernel, "broken")
+        found, took = weir_says(weir, kernel, "broken")
         correct, took_correct = weir_says(weir, kernel, "ok")
-        milliseconds += [took, took_correct]
-        said += "" if correct == "clean" else f"; of the correct kernel: {correct}"
-        print(f"| {kernel} | {said} | " + " | ".join(cell(kernel, tool) for tool in TOOLS) + " |")
-    print(f"\nSeconds for one variant, in the middle and at most: Weir {sorted(milliseconds)[len(milliseconds) // 2] / 1000:.3f}, "
-          f"{max(milliseconds) / 1000:.3f}" + "".join(
-              f"; {tool} {sorted(s)[len(s) // 2]:.1f}, {max(s):.1f}" for tool, s in seconds.items()))
+        seconds["weir"] += [took / 1000, took_correct / 1000]
+        found = "-" if found == "clean" else found
+        found += "" if correct == "clean" else f"; of the correct one {correct}"
+        print(f"| {kernel} | {found} | " + " | ".join(cell(kernel, tool) for tool in TOOLS) + " |")
+    print("\n| | median | longest |\n| --- | --- | --- |")
+    for tool in ["weir"] + TOOLS:
+        of = sorted(seconds[tool])
+        print(f"| {tool} | {of[len(of) // 2]:.3g} s | {of[-1]:.3g} s |")
 
 
 if __name__ == "__main__":

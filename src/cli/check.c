@@ -233,9 +233,10 @@ static void summarise(const Check *check) {
         add_row(output, all->rules[i], weir_rule_at(i).id);
     for (size_t i = 0; i < all->reason_count; i++)
         reasons += all->reasons[i].count;
-    if (reasons)
+    if (reasons) {
         output_printf(output, "not looked at: %zu\n", reasons);
-    qsort(all->reasons, all->reason_count, sizeof *all->reasons, by_count);
+        qsort(all->reasons, all->reason_count, sizeof *all->reasons, by_count);
+    }
     for (size_t i = 0; i < all->reason_count; i++)
         add_row(output, all->reasons[i].count, all->reasons[i].text);
     if (all->counts[WEIR_VERDICT_ERROR])

@@ -168,14 +168,16 @@ static void find_steering(Chooser *chooser) {
         if (program->parameters[i].steers && is_number(&program->parameters[i]))
             chooser->steering[chooser->count++] = i;
     int64_t values[MOST_PARAMETERS] = {0};
-    for (uint32_t i = 0; i < chooser->count; i++)
-        values[i] = 4 * chooser->unit;
+    for (uint32_t i = 0; i < chooser->count; i++) { /* so large that half of it is still another multiple */
+        int64_t divisibility = program->parameters[chooser->steering[i]].divisibility;
+        values[i] = 4 * (divisibility > chooser->unit ? divisibility : chooser->unit);
+    }
     Trial all = try_values(chooser, values);
     for (uint32_t i = 0; i < chooser->count; i++) {
-        values[i] = 2 * chooser->unit;
+        values[i] /= 2;
         Trial less = try_values(chooser, values);
         chooser->inner[i] = less.inner != all.inner;
-        values[i] = 4 * chooser->unit;
+        values[i] *= 2;
     }
 }
 

@@ -188,12 +188,12 @@ static void access_event(Knowledge *order, const Event *event) {
         area->last_write = this;
     switch (effect->done) {
     case DONE_NOW:
-        if (effect->helper == HELPER_TMA || effect->helper == HELPER_CLC)
-            put(order, &order->bulk[agent], this);
-        else
-            put(order, effect->helper == HELPER_TENSOR ? &order->tensor[agent] : &order->known[agent], this);
-        if (effect->helper == HELPER_TENSOR)
-            put(order, &order->known[agent], this);
+        /* What a helper does, its thread does not know: a product is asynchronous even where nothing says so. */
+        put(order,
+            effect->helper == HELPER_BASE     ? &order->known[agent]
+            : effect->helper == HELPER_TENSOR ? &order->tensor[agent]
+                                              : &order->bulk[agent],
+            this);
         break;
     case DONE_TX:
         if (order->issuing != event->op)

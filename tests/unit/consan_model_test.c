@@ -9,12 +9,10 @@
  *
  * The model shares two simplifications with the rules: what happened before the last write of a lane is forgotten, even
  * if it raced with that write; and an access that waits in a group happens when it is waited for. */
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -22,7 +20,7 @@
 #include "base/arena.h"
 #include "engine/consan.h"
 
-enum { LANES = 160, BARRIERS = 8, BASES = 4, STEPS = 500, HISTORIES = 400 };
+enum { LANES = 160, BARRIERS = 8, BASES = 4, STEPS = 500, HISTORIES = 4000 };
 enum { EVENTS = 1024, EVENT_WORDS = EVENTS / 64, NONE = UINT32_MAX };
 
 typedef struct Known {

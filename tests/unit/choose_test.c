@@ -1,0 +1,213 @@
+/* emulate/choose: launches for a kernel that came without one: how often they make its loops run, and that they keep to
+ * what the kernel says of its arguments. */
+#include "running.h"
+
+#include "emulate/choose.h"
+
+typedef struct Choosing {
+    Running *running;
+    Launch launches[MOST_CHOSEN];
+    size_t count;
+} Choosing;
+
+static Choosing choose_for(const char *text) {
+    Choosing choosing = {.running = compile_whole(text)};
+    choosing.count =
+        choose_launches(choosing.running->machine, &choosing.running->reading->module.arena, choosing.launches);
+    assert_in_range(choosing.count, 1, MOST_CHOSEN);
+    for (size_t i = 0; i < choosing.count; i++)
+        assert_true(choosing.launches[i].chosen);
+    return choosing;
+}
+
+/* How often loop `loop` runs at most with each of them: "0 1 2 3". */
+static char *trips_of(Choosing *choosing, uint32_t loop) {
+    Machine *machine = choosing->running->machine;
+    Text text = {0};
+    for (size_t i = 0; i < choosing->count; i++) {
+        machine_launch(machine, &choosing->launches[i]);
+        assert_int_equal(schedule_run(machine, 0, &(Schedule){.kind = SCHEDULE_EAGER}), RUN_COMPLETE);
+        text_addf(&text, "%s%lld", i ? " " : "", (long long)machine->trips[loop].most);
+    }
+    text_char(&text, 0);
+    return text.data;
+}
+
+static void assert_trips(const char *text, uint32_t loop, const char *expected) {
+    Choosing choosing = choose_for(text);
+    char *trips = trips_of(&choosing, loop);
+    assert_string_equal(trips, expected);
+    free(trips);
+    end_kernel(choosing.running);
+}
+
+static int64_t argument(const Launch *launch, const char *name) {
+    const Argument *found = launch_find(launch, str_of(name));
+    assert_non_null(found);
+    return found->integer;
+}
+
+/* ---- Trip counts ------------------------------------------------------------------------------------ */
+
+#define RING(depth) "    %ring = ttg.local_alloc : () -> !ttg.memdesc<" #depth "x1xi64, #shared, #smem, mutable>\n"
+#define LOOP        "    scf.for %i = %c0 to %n step %c1 : i32 {\n    }\n"
+
+static void loops_run_0_1_2_and_about_as_often_as_the_ring_is_deep(void **state) {
+    (void)state;
+    assert_trips(KERNEL("%n: i32", RING(3) LOOP), 0, "0 1 2 3 4 7");
+    assert_trips(KERNEL("%n: i32", RING(6) LOOP), 0, "0 1 2 6 7 13");
+    assert_trips(KERNEL("%n: i32", RING(2) LOOP), 0, "0 1 2 3 5");
+    assert_trips(KERNEL("%n: i32", LOOP), 0, "0 1 2 3");
+}
+
+static void sizes_are_counted_in_tiles(void **state) {
+    (void)state;
+    static const char text[] = KERNEL("%K: i32", RING(2) "    %block = arith.constant 64 : i32\n"
+                                                         "    %n = arith.ceildivsi %K, %block : i32\n" LOOP);
+    assert_trips(text, 0, "0 1 2 3 5");
+    Choosing choosing = choose_for(text);
+    for (size_t i = 0; i < choosing.count; i++)
+        assert_int_equal(argument(&choosing.launches[i], "K") % 64, 0);
+    end_kernel(choosing.running);
+}
+
+static void a_loop_that_runs_as_often_as_it_pleases_has_one_launch(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(KERNEL("%f: f32", "    scf.for %i = %c0 to %c2 step %c1 : i32 {\n    }\n"));
+    assert_int_equal(choosing.count, 1);
+    assert_int_equal(choosing.launches[0].count, 0);
+    assert_int_equal(choosing.launches[0].grid[0], 1);
+    end_kernel(choosing.running);
+}
+
+static void loops_around_the_innermost_go_round_too(void **state) {
+    (void)state;
+    static const char text[] =
+        KERNEL("%m: i32, %n: i32", RING(2) "    scf.for %k = %c0 to %m step %c2 : i32 {\n" LOOP "    }\n");
+    Choosing choosing = choose_for(text);
+    char *outer = trips_of(&choosing, 0), *inner = trips_of(&choosing, 1);
+    assert_string_equal(inner, "0 1 2 3 5 3");
+    assert_string_equal(outer, "1 1 1 1 1 8");
+    free(outer);
+    free(inner);
+    end_kernel(choosing.running);
+}
+
+/* ---- What the kernel says of its arguments ------------------------------------------------------------ */
+
+static void divisibility_is_kept_to(void **state) {
+    (void)state;
+    assert_trips(KERNEL("%n: i32 {tt.divisibility = 16 : i32}", RING(2) LOOP), 0, "0 16");
+}
+
+static void assumptions_are_kept_to(void **state) {
+    (void)state;
+    assert_trips(KERNEL("%n: i32", RING(3) "    %yes = arith.cmpi sgt, %n, %c1 : i32\n"
+                                           "    llvm.intr.assume %yes : i1\n" LOOP),
+                 0, "2 3 4 7");
+}
+
+static void a_flag_is_true_or_false(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(KERNEL("%n: i32, %yes: i1", "    scf.if %yes {\n    }\n" LOOP));
+    for (size_t i = 0; i < choosing.count; i++)
+        assert_in_range(argument(&choosing.launches[i], "yes"), 0, 1);
+    end_kernel(choosing.running);
+}
+
+static void sizes_of_a_descriptor_are_chosen_as_such(void **state) {
+    (void)state;
+    Choosing choosing =
+        choose_for(KERNEL("%d: !desc, %d_0: i64, %d_1: i64", "    %n = arith.trunci %d_0 : i64 to i32\n" LOOP));
+    char *trips = trips_of(&choosing, 0);
+    assert_string_equal(trips, "0 1 2 3");
+    free(trips);
+    const Argument *descriptor = launch_find(&choosing.launches[3], STR("d"));
+    assert_non_null(descriptor);
+    assert_int_equal(descriptor->kind, ARGUMENT_DESCRIPTOR);
+    assert_int_equal(descriptor->rank, 1);
+    assert_int_equal(descriptor->shape[0], 3);
+    assert_int_equal(descriptor->strides[0], 1);
+    end_kernel(choosing.running);
+}
+
+static void a_kernel_that_asks_for_its_place_has_several(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(KERNEL("", "    %n = tt.get_program_id x : i32\n" LOOP));
+    assert_int_equal(choosing.count, 1);
+    assert_int_equal(choosing.launches[0].grid[0], 4);
+    end_kernel(choosing.running);
+}
+
+static void what_steers_nothing_is_left_open(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(KERNEL("%p: !tt.ptr<f32>, %f: f32, %m: i32, %n: i32", LOOP));
+    for (size_t i = 0; i < choosing.count; i++) {
+        assert_int_equal(choosing.launches[i].count, 1);
+        (void)argument(&choosing.launches[i], "n");
+    }
+    end_kernel(choosing.running);
+}
+
+/* ---- Kernels that are hard to choose for -------------------------------------------------------------- */
+
+static void loops_that_do_not_end_are_given_up_soon(void **state) {
+    (void)state;
+    Running *running = compile_whole(
+        KERNEL("%n: i32", "    cf.br ^again\n  ^again:\n" LOOP "    cf.cond_br %true, ^again, ^end\n  ^end:\n"));
+    Launch launches[MOST_CHOSEN];
+    running->machine->budget = 1000;
+    assert_int_equal(choose_launches(running->machine, &running->reading->module.arena, launches), 1);
+    assert_int_equal(running->machine->budget, 1000);
+    end_kernel(running);
+}
+
+static void a_descriptor_has_no_more_dimensions_than_there_can_be(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(KERNEL(
+        "%d: !desc, %d_0: i64, %d_1: i64, %d_2: i64, %d_3: i64, %d_4: i64, %d_5: i64, %d_6: i64, %d_7: i64, %d_8: i64, "
+        "%d_9: i64, %d_10: i64, %d_11: i64, %d_12: i64, %d_13: i64, %d_14: i64, %d_15: i64, %d_16: i64, %d_17: i64, "
+        "%d_18: i64, %d_19: i64",
+        "    %n = arith.trunci %d_0 : i64 to i32\n" LOOP));
+    assert_int_equal(launch_find(&choosing.launches[0], STR("d"))->rank, ARGUMENT_MOST_DIMS);
+    end_kernel(choosing.running);
+}
+
+static void choosing_is_deterministic(void **state) {
+    (void)state;
+    static const char text[] =
+        KERNEL("%m: i32, %n: i32", RING(2) "    scf.for %k = %c0 to %m step %c2 : i32 {\n" LOOP "    }\n");
+    Choosing first = choose_for(text), second = choose_for(text);
+    assert_int_equal(first.count, second.count);
+    for (size_t i = 0; i < first.count; i++) {
+        Text a = {0}, b = {0};
+        launch_write(&first.launches[i], &a);
+        launch_write(&second.launches[i], &b);
+        text_char(&a, 0);
+        text_char(&b, 0);
+        assert_string_equal(a.data, b.data);
+        text_free(&a);
+        text_free(&b);
+    }
+    end_kernel(first.running);
+    end_kernel(second.running);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_run_0_1_2_and_about_as_often_as_the_ring_is_deep),
+        cmocka_unit_test(sizes_are_counted_in_tiles),
+        cmocka_unit_test(a_loop_that_runs_as_often_as_it_pleases_has_one_launch),
+        cmocka_unit_test(loops_around_the_innermost_go_round_too),
+        cmocka_unit_test(divisibility_is_kept_to),
+        cmocka_unit_test(assumptions_are_kept_to),
+        cmocka_unit_test(a_flag_is_true_or_false),
+        cmocka_unit_test(sizes_of_a_descriptor_are_chosen_as_such),
+        cmocka_unit_test(a_kernel_that_asks_for_its_place_has_several),
+        cmocka_unit_test(what_steers_nothing_is_left_open),
+        cmocka_unit_test(loops_that_do_not_end_are_given_up_soon),
+        cmocka_unit_test(a_descriptor_has_no_more_dimensions_than_there_can_be),
+        cmocka_unit_test(choosing_is_deterministic),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
