@@ -1,4 +1,4 @@
-"""The life of a barrier: it is initialised once, counts what it was told to count, and is invalidated when all is over."""
+"""The life of a barrier: initialised once, it counts what it was told to count, and is invalidated when all is over."""
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
@@ -85,7 +85,7 @@ def barrier_invalidated_in_flight(source, out, BROKEN: gl.constexpr):
 
 @gluon.jit
 def barrier_overwritten(source, out, BROKEN: gl.constexpr):
-    """A tile takes the place of a barrier that is done with; the broken kernel does not invalidate the barrier first."""
+    """A tile takes the place of a barrier that is done with; the broken kernel does not invalidate that first."""
     place = new_tiles(1).index(0)
     landed = place._reinterpret(gl.int64, [1], mbarrier.MBarrierLayout())
     tile = new_tiles(1).index(0)

@@ -4,7 +4,7 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import async_copy, mbarrier
 
-from tiles import SIDE, constant, new_barriers, new_tiles, nothing, places, registers, show
+from tiles import SIDE, new_barriers, new_tiles, places, registers, show
 
 
 @gluon.jit

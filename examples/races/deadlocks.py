@@ -203,8 +203,8 @@ def drain_two(tile, full, empty, out, BACKWARDS: gl.constexpr):
 
 @gluon.jit
 def hang_box(data, out, BROKEN: gl.constexpr):
-    """A descriptor made in the kernel; the box of the broken one is as high again as the tile, so that a load brings twice
-    the bytes that are expected, and past the end of the tile."""
+    """A descriptor made in the kernel; the box of the broken one is twice as high as the tile, so that a load brings
+    twice the bytes that are expected, past the end of the tile."""
     ROWS: gl.constexpr = 2 * SIDE if BROKEN else SIDE
     source = tma.make_tensor_descriptor(data, [16 * SIDE, SIDE], [SIDE, 1], [ROWS, SIDE], SHARED)
     tile = new_tiles(1).index(0)

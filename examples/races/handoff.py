@@ -1,10 +1,10 @@
-"""Partitions that hand tiles to each other: who has written or read tells it on a barrier, who comes next waits for it."""
+"""Partitions that hand tiles to each other: who is done with one arrives on a barrier, who comes next waits for it."""
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier
 
-from tiles import constant, new_barriers, new_tiles, nothing, registers, show
+from tiles import constant, new_barriers, new_tiles, registers, show
 
 
 @gluon.jit

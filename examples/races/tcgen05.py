@@ -231,7 +231,7 @@ def tensor_copy_source_stored(sums, BROKEN: gl.constexpr):
 
 @gluon.jit
 def tensor_copy_after_commit(sums, BROKEN: gl.constexpr):
-    """Two copies of one source, of which the broken kernel waits for the first alone before it overwrites the source."""
+    """Two copies of one source; the broken kernel waits for the first of them alone before it overwrites the source."""
     source, copy = new_copy()
     done = new_barriers(2)
     tcgen05_copy(source, copy)
@@ -278,8 +278,8 @@ def copy_and_tell(source, copy, done, over, BROKEN: gl.constexpr):
 
 @gluon.jit
 def tensor_columns(sums, BROKEN: gl.constexpr):
-    """A partition reads the left columns of a sum while another writes the right ones; the broken one writes some of the
-    left."""
+    """A partition reads the left columns of a sum while another writes the right ones; the broken one writes some of
+    the left."""
     both = allocate_tensor_memory(gl.float32, [SIDE, 2 * SIDE], TensorMemoryLayout([64, 128], col_stride=1))
     store_sum(both, 1.0)
     gl.warp_specialize([

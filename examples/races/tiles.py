@@ -1,4 +1,4 @@
-"""What the kernels of this folder share: tiles of 64 x 64 half floats, barriers, and the arguments that a name stands for.
+"""What the kernels of this folder share: tiles of 64 x 64 half floats, barriers, and what a parameter's name means.
 
 A kernel's parameters say by their names what they are, so that compiling, launching and describing it need no table:
 

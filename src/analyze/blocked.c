@@ -349,7 +349,7 @@ static void explain_parity(const Inquiry *inquiry, const Blocked *root, Finding 
         agent_text(inquiry, root->agent, HELPER_BASE), what_text(inquiry, root), root->parity);
     finding->why = verdict_text(
         inquiry->verdict,
-        "%u phase%s complete; the wait before, at line %u, passed with parity %u when %u were, and parity %u now "
+        "%u phase%s complete; the wait before, at IR line %u, passed with parity %u when %u were, and parity %u now "
         "means phase %u, which is not completed before this wait is passed. The parity asked for must alternate "
         "exactly with the phases.",
         phases, phases == 1 ? " is" : "s are", line_at(inquiry, pass->pc), pass->parity,
@@ -367,12 +367,13 @@ static void explain_idle_wait(const Inquiry *inquiry, const Blocked *root, Findi
         inquiry->verdict,
         "%s waits for ever for %s: %s goes past its wait for %s with parity %u again and again, and laps it", agent,
         what_text(inquiry, root), other, slot, root->idle->parity);
-    finding->why = verdict_text(inquiry->verdict,
-                                "The wait at line %u passed %u times in a row with parity %u while no phase of %s was "
-                                "completed in between, so that it "
-                                "holds nobody back; %u phases of %s are complete before %s looks.",
-                                line_at(inquiry, root->idle->pc), root->idle->again + 1, root->idle->parity, slot,
-                                root->state.generation - root->state.born, what_text(inquiry, root), agent);
+    finding->why =
+        verdict_text(inquiry->verdict,
+                     "The wait at IR line %u passed %u times in a row with parity %u while no phase of %s was "
+                     "completed in between, so that it "
+                     "holds nobody back; %u phases of %s are complete before %s looks.",
+                     line_at(inquiry, root->idle->pc), root->idle->again + 1, root->idle->parity, slot,
+                     root->state.generation - root->state.born, what_text(inquiry, root), agent);
     finding->fix = "Let the parity of that wait alternate with the uses of its slot ((count / depth) & 1), with a "
                    "counter that goes up by one a use.";
 }
@@ -459,7 +460,7 @@ static void explain(const Inquiry *inquiry, const Blocked *root, Finding *findin
                                         what, agent_text(inquiry, root->exited.agent, root->exited.helper));
         finding->why = verdict_text(
             verdict,
-            "%u phase%s complete, and the wait needs phase %u; the arrive at line %u is in a loop that went "
+            "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that went "
             "round too few times for it.",
             phases, phases == 1 ? " is" : "s are", phases, line_at(inquiry, root->exited.pc));
         finding->fix = "Let both run the same number of iterations, for every trip count, zero and one included.";
@@ -473,11 +474,12 @@ static void explain(const Inquiry *inquiry, const Blocked *root, Finding *findin
                  : verdict_text(verdict,
                                 "%s waits for ever for %s: %s arrives on it only after a wait that is blocked, too",
                                 agent, what, other);
-        finding->why = verdict_text(verdict,
-                                    "Phase %u of %s is completed by the arrive at line %u, and that comes after a wait "
-                                    "which, through the others, waits "
-                                    "for this one.",
-                                    phases, what, root->released ? line_at(inquiry, root->releaser.pc) : 0);
+        finding->why =
+            verdict_text(verdict,
+                         "Phase %u of %s is completed by the arrive at IR line %u, and that comes after a wait "
+                         "which, through the others, waits "
+                         "for this one.",
+                         phases, what, root->released ? line_at(inquiry, root->releaser.pc) : 0);
         finding->fix = "Break the circle: arrive before waiting, make both sides take their slots in the same order, "
                        "or let the first wait on an empty slot "
                        "pass (parity 1 on a fresh barrier).";
@@ -564,6 +566,23 @@ Finding *blocked_explain(Machine *machine, const History *history, Verdict *verd
 
 /* ---- Faults --------------------------------------------------------------------------------------- */
 
+static const char *deed_of(EffectVerb verb) {
+    switch (verb) {
+    case EFFECT_INIT:
+        return "initialises";
+    case EFFECT_INVALIDATE:
+        return "invalidates";
+    case EFFECT_EXPECT:
+        return "expects";
+    case EFFECT_COMPLETE:
+        return "delivers";
+    case EFFECT_WAIT:
+        return "waits";
+    default:
+        return "arrives";
+    }
+}
+
 Finding *fault_explain(Machine *machine, const History *history, Verdict *verdict) {
     const Fault *fault = &machine->fault;
     Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
@@ -576,7 +595,7 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
     finding->rule = fault->rule;
     finding->space = "barrier";
     FindingPlace *places = finding_places(verdict, finding, 3);
-    set_place(&inquiry, &places[0], effect_verb_name(effect->verb), fault->agent,
+    set_place(&inquiry, &places[0], deed_of(effect->verb), fault->agent,
               fault->in_flight ? effect->helper : HELPER_BASE, fault->pc);
     places[0].note = what;
     size_t count = 1;

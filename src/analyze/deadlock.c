@@ -238,7 +238,8 @@ static void report_races(Check *check, const Rerun *rerun) {
         finding->witness = witness;
         finding->launch = check->launch_text;
         finding->schedule = races[i].by_order ? "where the tensor core's work is ordered by waits alone"
-                                              : "in every schedule: nothing orders the two";
+                            : rerun->schedule.kind == SCHEDULE_EAGER ? "in every schedule: nothing orders the two"
+                                                                     : "in some schedules: nothing orders the two";
     }
     check->races_reported = count;
 }

@@ -117,6 +117,7 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
                  .other_pc = conflict->place,
                  .lane = conflict->lane,
                  .by_order = by_order,
+                 .writes = writes,
                  .times = 1,
                  .cluster = races->cluster,
                  .world = races->world,
@@ -350,50 +351,75 @@ static uint32_t line_of(const Machine *machine, uint32_t pc) {
     return source_place(machine->program->module->source, machine->program->ops[pc]->offset).line;
 }
 
+/* What each of the two does: "reads", "writes". */
+static const char *later_verb(const Race *race) {
+    return race->lane == UINT32_MAX                                                   ? "uses"
+           : race->kind == RACE_RAW || (race->kind == RACE_INFLIGHT && !race->writes) ? "reads"
+                                                                                      : "writes";
+}
+
+static const char *earlier_verb(const Race *race) {
+    bool writes = race->kind == RACE_RAW || race->kind == RACE_WAW ||
+                  (race->kind == RACE_INFLIGHT && race->group == GROUP_CP_ASYNC);
+    return race->lane == UINT32_MAX ? "computes" : writes ? "writes" : "reads";
+}
+
+static void explain_group(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    static const char *const names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
+    finding->why = verdict_text(
+        verdict, "Until the %s group of IR line %u is waited for, it goes on; no wait before this access covers it.",
+        names[race->group], line_of(machine, race->other_pc));
+    finding->fix = verdict_text(
+        verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
+        race->thread % CONSAN_BASE_THREADS != race->other_thread % CONSAN_BASE_THREADS
+            ? ", and hand over through a barrier"
+            : "");
+}
+
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    static const char *const verbs[] = {"reads", "overwrites", "overwrites", "touches"};
-    static const char *const others[] = {"writes", "reads", "writes", "has in flight"};
-    static const char *const group_names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
     const char *who = thread_text(machine, race->thread, verdict),
                *other = thread_text(machine, race->other_thread, verdict);
+    const char *waiter = thread_text(machine, race->thread % CONSAN_BASE_THREADS, verdict); /* helpers do not wait */
+    const char *issuer = thread_text(machine, race->other_thread % CONSAN_BASE_THREADS, verdict);
     const char *what = lane_text(races, machine, race->lane, verdict);
+    const char *access = race->kind == RACE_WAR ? "read" : "write";
     uint32_t line = line_of(machine, race->other_pc);
-    finding->message = verdict_text(verdict, "%s %s %s, which %s %s at line %u, and nothing orders the two", who,
-                                    verbs[race->kind], what, other, others[race->kind], line);
-    const char *again =
-        race->times > 1 ? verdict_text(verdict, " (%llu times in this run)", (unsigned long long)race->times) : "";
+    if (race->pc == race->other_pc && race->thread == race->other_thread)
+        finding->message =
+            verdict_text(verdict, "%s %s %s, which the same op %s a turn earlier, and nothing orders the two", who,
+                         later_verb(race), what, earlier_verb(race));
+    else
+        finding->message = verdict_text(verdict, "%s %s %s, which %s %s at IR line %u, and nothing orders the two", who,
+                                        later_verb(race), what, other, earlier_verb(race), line);
     if (race->kind == RACE_INFLIGHT) {
-        finding->why = verdict_text(
-            verdict, "The %s group of line %u is not waited for before the access: until it is, its %s still go on%s.",
-            group_names[race->group], line, race->group == GROUP_CP_ASYNC ? "writes" : "reads", again);
-        finding->fix =
-            verdict_text(verdict, "Wait for that %s group (with few enough groups left pending) before this access%s.",
-                         group_names[race->group],
-                         race->thread % CONSAN_BASE_THREADS != race->other_thread % CONSAN_BASE_THREADS
-                             ? ", and hand over through a barrier"
-                             : "");
+        explain_group(machine, race, finding, verdict);
     } else if (race->barrier != UINT32_MAX) {
         const char *barrier = barrier_text(machine, race->barrier, verdict);
         finding->why = verdict_text(
-            verdict, "The %s of line %u reports to %s, in a phase of parity %u, and %s has not waited for that%s.",
-            race->kind == RACE_WAR ? "read" : "write", line, barrier, race->parity, who, again);
+            verdict,
+            "The %s of IR line %u is first reported by an arrival on %s, in a phase of parity %u, and %s has not "
+            "waited for that phase.",
+            access, line, barrier, race->parity, waiter);
         finding->fix = verdict_text(
-            verdict, "Wait for %s with parity %u before this access, or for something that comes after that wait.",
-            barrier, race->parity);
+            verdict,
+            "Let %s wait for %s with parity %u before this access, or for something that comes after such a wait; "
+            "if it waits for an earlier arrival already, move that arrival behind the %s.",
+            waiter, barrier, race->parity, access);
     } else {
         finding->why = verdict_text(
-            verdict, "After the %s of line %u, %s has arrived on no barrier that %s has waited for since%s.",
-            race->kind == RACE_WAR ? "read" : "write", line, other, who, again);
-        finding->fix = verdict_text(verdict,
-                                    "Let %s arrive on a barrier after that access (or commit, for the tensor core), "
-                                    "and %s wait for it before this one.",
-                                    other, who);
+            verdict, "After the %s of IR line %u, %s has arrived on no barrier that %s has waited for since.", access,
+            line, issuer, waiter);
+        finding->fix = verdict_text(
+            verdict,
+            "Let %s arrive on a barrier after that access (or commit, for the tensor core), and %s wait for it "
+            "before this one.",
+            issuer, waiter);
     }
     if (race->by_order)
         finding->why = verdict_text(
             verdict,
-            "%s It depends on the order in which the tensor core works: if products complete in the order of their "
-            "issue, the two are ordered.",
+            "%s It depends on the order in which the tensor core works: if products complete in the order of "
+            "their issue, the two are ordered.",
             finding->why);
 }
 
@@ -407,13 +433,11 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
                                                                              : "shared";
     explain(races, machine, race, finding, verdict);
     finding->times = race->times;
-    const char *verbs[] = {"reads", "writes", "writes", "touches"},
-               *others[] = {"writes", "reads", "writes", "has in flight"};
     const char *agent = thread_text(machine, race->thread, verdict),
                *other = thread_text(machine, race->other_thread, verdict);
     FindingPlace *places = finding_places(verdict, finding, 2 + 2 * race->more_count);
-    place_set(machine, &places[0], verbs[race->kind], agent, race->pc, verdict);
-    place_set(machine, &places[1], others[race->kind], other, race->other_pc, verdict);
+    place_set(machine, &places[0], later_verb(race), agent, race->pc, verdict);
+    place_set(machine, &places[1], earlier_verb(race), other, race->other_pc, verdict);
     places[0].note = places[1].note = lane_text(races, machine, race->lane, verdict);
     size_t count = 2;
     for (uint32_t i = 0; i < race->more_count; i++) { /* of each op only what was not named yet */
@@ -423,7 +447,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
             for (size_t n = 0; n < count; n++)
                 named |= places[n].ir_line == line_of(machine, pcs[k]);
             if (!named)
-                place_set(machine, &places[count++], k ? others[race->kind] : verbs[race->kind], k ? other : agent,
+                place_set(machine, &places[count++], k ? earlier_verb(race) : later_verb(race), k ? other : agent,
                           pcs[k], verdict);
         }
     }

@@ -25,6 +25,7 @@ typedef struct Race {
         uint32_t pc, other_pc;
     } more[MOST_MORE]; /* other pairs of the same two agents for want of the same edge */
     uint32_t more_count;
+    bool writes;   /* the later one does */
     bool by_order; /* only where tensor-core work is ordered by waits alone */
     uint64_t times;
     uint64_t cluster;
