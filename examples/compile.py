@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Compiles the kernels of this folder with Triton and writes what the compiler made of each as NAME.ttgir.
 
-Those in races/ are compiled twice, correct and broken, as NAME-ok.ttgir and NAME-broken.ttgir, each with a launch. Needs Triton 3.6, and no GPU. Run it after a change to a kernel: python3 examples/compile.py [NAME...]
+Those in races/ are compiled twice, correct and broken, as NAME-ok.ttgir and NAME-broken.ttgir, each with a launch.
+Needs Triton 3.6, and no GPU. Run it after a change to a kernel: python3 examples/compile.py [NAME...]
 """
 
 import importlib

@@ -537,8 +537,10 @@ uint64_t consan_write_visibility(const Consan *consan, uint32_t lane) {
 
 uint64_t consan_read_visibility(const Consan *consan, uint32_t thread, uint32_t lane) {
     uint64_t threads = 0;
-    for (uint32_t reader = 0; reader < CONSAN_THREADS; reader++)
+    for (uint64_t left = consan->readers; left;) {
+        uint32_t reader = take_lowest(&left);
         threads |= (sees_read(consan, thread, lane / WORD, reader) >> lane % WORD & 1) << reader;
+    }
     return threads;
 }
 
@@ -549,8 +551,10 @@ bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t pari
 uint64_t consan_read_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t lane) {
     uint32_t phase = phase_of(barrier, parity);
     uint64_t threads = 0;
-    for (uint32_t reader = 0; reader < CONSAN_THREADS; reader++)
+    for (uint64_t left = consan->readers; left;) {
+        uint32_t reader = take_lowest(&left);
         threads |= (read_tracking(consan, lane / WORD, reader)[phase] >> lane % WORD & 1) << reader;
+    }
     return threads;
 }
 

@@ -1,5 +1,5 @@
-/* There is no state outside a context: threads that each have one read and print at the same time, all at once from the
- * first call on, and what comes out is what one thread alone gets. To be run under the thread sanitizer. */
+/* There is no state outside a context: threads that each have one read, print and run at the same time, all at once
+ * from the first call on, and what comes out is what one thread alone gets. To be run under the thread sanitizer. */
 #include <weir/weir.h>
 
 #include <pthread.h>
@@ -7,9 +7,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { THREADS = 4, ROUNDS = 300, TEXTS = 4 };
+enum { THREADS = 4, ROUNDS = 40, TEXTS = 6 };
 
-/* A kernel, its generic parts, one with an op that is not known, and one with errors. */
+/* Two agents and two barriers: each waits for the other, and who arrives first lets both go on. */
+#define HANDOFF(NAME, DEFAULT)                                                             \
+    "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n" \
+    "#smem = #ttg.shared_memory\n"                                                         \
+    "!barrier = !ttg.memdesc<1xi64, #shared, #smem, mutable>\n"                            \
+    "module attributes {\"ttg.num-warps\" = 4 : i32} {\n"                                  \
+    "  tt.func public @" NAME "(%n: i32) {\n"                                              \
+    "    %c0 = arith.constant 0 : i32\n"                                                   \
+    "    %c1 = arith.constant 1 : i32\n"                                                   \
+    "    %a = ttg.local_alloc : () -> !barrier\n"                                          \
+    "    %b = ttg.local_alloc : () -> !barrier\n"                                          \
+    "    ttng.init_barrier %a, 1 : !barrier\n"                                             \
+    "    ttng.init_barrier %b, 1 : !barrier\n"                                             \
+    "    ttg.warp_specialize(%a, %b, %n)\n"                                                \
+    "    default {\n"                                                                      \
+    "      scf.for %i = %c0 to %n step %c1 : i32 {\n"                                      \
+    "        %p = arith.andi %i, %c1 : i32\n" DEFAULT "      }\n"                          \
+    "      ttg.warp_yield\n"                                                               \
+    "    }\n"                                                                              \
+    "    partition0(%a: !barrier, %b: !barrier, %n: i32) num_warps(1) {\n"                 \
+    "      %c0 = arith.constant 0 : i32\n"                                                 \
+    "      %c1 = arith.constant 1 : i32\n"                                                 \
+    "      scf.for %i = %c0 to %n step %c1 : i32 {\n"                                      \
+    "        %p = arith.andi %i, %c1 : i32\n"                                              \
+    "        ttng.wait_barrier %a, %p : !barrier\n"                                        \
+    "        ttng.arrive_barrier %b, 1 : !barrier\n"                                       \
+    "      }\n"                                                                            \
+    "      ttg.warp_return\n"                                                              \
+    "    } : (!barrier, !barrier, i32) -> ()\n"                                            \
+    "    tt.return\n"                                                                      \
+    "  }\n"                                                                                \
+    "}\n"
+#define ARRIVE "        ttng.arrive_barrier %a, 1 : !barrier\n"
+#define WAIT   "        ttng.wait_barrier %b, %p : !barrier\n"
+
+/* A kernel, its generic parts, one with an op that is not known, one with errors, one that runs, and one that hangs. */
 static const char *const texts[TEXTS] = {
     "#blocked = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n"
     "#loc = loc(\"softmax.py\":12:0)\n"
@@ -70,6 +105,9 @@ static const char *const texts[TEXTS] = {
     "    \"use\"(%0) : (f32) -> ()\n"
     "  }\n"
     "}\n",
+
+    HANDOFF("runs", ARRIVE WAIT),
+    HANDOFF("hangs", WAIT ARRIVE),
 };
 
 /* ---- What one text gives ----------------------------------------------------------------------- */
@@ -97,6 +135,19 @@ static void append_string(Output *output, weir_string string) {
     append(output, "\n", 1);
 }
 
+/* Its kernels, run. */
+static void run(weir_module *module, Output *output) {
+    weir_outcome *outcome = weir_run(module, NULL);
+    weir_json *json = weir_json_begin(append, output);
+    if (!outcome || !json || weir_outcome_text(outcome, WEIR_LAUNCHES, append, output) != 0)
+        abort();
+    weir_json_add(json, outcome);
+    if (weir_json_end(json) != 0)
+        abort();
+    (void)weir_steps(outcome, append, output); /* there may be nothing to show */
+    weir_outcome_free(outcome);
+}
+
 /* Everything that can be asked of a text, written down. */
 static Output describe(weir_context *weir, const char *text) {
     Output output = {0};
@@ -117,6 +168,7 @@ static Output describe(weir_context *weir, const char *text) {
     if (weir_module_ok(module) && (weir_print(module, WEIR_AS_WRITTEN, append, &output) != 0 ||
                                    weir_print(module, WEIR_GENERIC, append, &output) != 0))
         abort();
+    run(module, &output);
     weir_module_free(module);
     weir_close(file);
     return output;

@@ -39,12 +39,20 @@ typedef struct Tally {
 
 typedef struct Job {
     uint64_t budget;
-    size_t most;       /* of each file; 0: all */
-    FILE *log;         /* NULL: none */
-    OrderResult order; /* of the file without a fault */
+    size_t most; /* of each file; 0: all */
+    FILE *log;   /* NULL: none */
     Tally tallies[MUTATION_KINDS];
     size_t unreadable;
 } Job;
+
+/* A file without a fault, and the launches in which it is clean: the one beside it, and those that Weir chooses. */
+typedef struct Base {
+    const char *path;
+    Reading *reading;
+    const Launch *launches[2]; /* NULL: chosen ones */
+    OrderResult orders[2];
+    unsigned count;
+} Base;
 
 /* ---- Reading -------------------------------------------------------------------------------------- */
 
@@ -132,88 +140,119 @@ static VerdictKind run(Reading *reading, const Launch *launch, uint64_t budget, 
 }
 
 /* What became of a mutant that is clean in Weir's eyes. */
-static const char *judge_survivor(const Job *job, Reading *mutant, const Launch *launch, Tally *tally) {
-    OrderResult order = order_find(&mutant->module, launch, job->budget);
-    if (order.races) {
-        tally->missed++;
-        return "missed";
+static const char *judge_survivor(const Job *job, const Base *base, Reading *mutant, Tally *tally) {
+    bool same = true, partial = false, unwritten = false;
+    for (unsigned i = 0; i < base->count; i++) {
+        OrderResult order = order_find(&mutant->module, base->launches[i], job->budget);
+        if (order.races) {
+            tally->missed++;
+            return "missed";
+        }
+        same &= order.data == base->orders[i].data;
+        partial |= order.partial;
+        unwritten |= order.unwritten > base->orders[i].unwritten;
     }
-    if (order.data == job->order.data && !order.partial) {
+    if (same && !partial) {
         tally->harmless++;
         return "harmless";
     }
     tally->other++;
-    return order.partial ? "too large" : order.unwritten > job->order.unwritten ? "unwritten" : "other data";
+    return partial ? "too large" : unwritten ? "unwritten" : "other data";
 }
 
-static void run_mutant(Job *job, Reading *original, const Launch *launch, const char *path, size_t number,
-                       const Mutation *mutation) {
+static void run_mutant(Job *job, const Base *base, size_t number, const Mutation *mutation) {
     Text text = {0}, rules = {0};
-    mutation_apply(mutation, original->source, &text);
-    Source *source = source_copy(path, text.data, text.size);
+    mutation_apply(mutation, base->reading->source, &text);
+    Source *source = source_copy(base->path, text.data, text.size);
     text_free(&text);
-    Reading mutant;
     if (!source)
         abort();
+    Reading mutant;
     read_source(&mutant, source);
     Tally *tally = &job->tallies[mutation->kind];
-    uint32_t line = source_place(original->source, mutation->op->offset).line;
+    const char *name = mutation_kind_name(mutation->kind);
+    uint32_t line = source_place(base->reading->source, mutation->op->offset).line;
     if (!mutant.ok) {
         job->unreadable++;
-        fprintf(stderr, "mutate: fault %zu (%s, line %u) of %s cannot be read\n", number,
-                mutation_kind_name(mutation->kind), line, path);
+        fprintf(stderr, "mutate: fault %zu (%s, line %u) of %s cannot be read\n", number, name, line, base->path);
         say_errors(&mutant);
     } else {
-        VerdictKind kind = run(&mutant, launch, job->budget, &rules);
+        VerdictKind kind = VERDICT_CLEAN;
+        for (unsigned i = 0; i < base->count && kind == VERDICT_CLEAN; i++)
+            kind = run(&mutant, base->launches[i], job->budget, &rules);
         tally->made++;
         tally->found += kind == VERDICT_FINDINGS;
         tally->incomplete += kind == VERDICT_INCOMPLETE || kind == VERDICT_ERROR;
-        const char *survived = kind == VERDICT_CLEAN ? judge_survivor(job, &mutant, launch, tally) : "";
+        const char *survived = kind == VERDICT_CLEAN ? judge_survivor(job, base, &mutant, tally) : "";
         if (job->log)
-            fprintf(job->log, "%s\t%zu\t%s\t%u\t%.*s\t%s\t%.*s%s\n", path, number, mutation_kind_name(mutation->kind),
-                    line, (int)mutation->about.size, mutation->about.data, verdict_kind_name(kind), (int)rules.size,
+            fprintf(job->log, "%s\t%zu\t%s\t%u\t%.*s\t%s\t%.*s%s\n", base->path, number, name, line,
+                    (int)mutation->about.size, mutation->about.data, verdict_kind_name(kind), (int)rules.size,
                     rules.data ? rules.data : "", survived);
     }
     text_free(&rules);
     free_reading(&mutant);
 }
 
-static bool run_file(Job *job, const char *path) {
-    Reading original, again;
-    Launch *launch = NULL, given = {.grid = {1, 1, 1}};
-    Arena arena;
+static void run_mutants(Job *job, Base *base) {
+    Module *module = &base->reading->module;
+    Mutations mutations = {0};
+    Uses uses[2];
+    mutations_find(module, &mutations);
+    for (unsigned i = 0; i < base->count; i++) {
+        uses[i] = uses_find(module, base->launches[i], job->budget);
+        base->orders[i] = order_find(module, base->launches[i], job->budget);
+        if (base->orders[i].races)
+            printf("%s has races by its plain order: lines %u and %u\n", base->path, base->orders[i].line,
+                   base->orders[i].other_line);
+    }
+    size_t count = job->most && mutations.count > job->most ? job->most : mutations.count;
+    for (size_t i = 0; i < count; i++) {
+        size_t number = i * mutations.count / count;
+        const Mutation *mutation = &mutations.items[number];
+        bool used = false;
+        for (unsigned k = 0; k < base->count; k++)
+            used |= uses_has(&uses[k], mutation->op, mutation->operand);
+        if (used)
+            run_mutant(job, base, number + 1, mutation);
+        else
+            job->tallies[mutation->kind].idle++;
+    }
+}
+
+/* Whether the file is clean in a launch; says so if not. */
+static bool is_clean(const Job *job, const Base *base, const Launch *launch, bool *opened) {
+    Reading reading;
     Text rules = {0};
-    if (!open_file(&original, path) || !open_file(&again, path))
+    *opened = open_file(&reading, base->path);
+    if (!*opened)
+        return false;
+    VerdictKind kind = run(&reading, launch, job->budget, &rules);
+    if (kind != VERDICT_CLEAN)
+        printf("%s is %s %s: %.*s\n", base->path, verdict_kind_name(kind),
+               launch ? "in its launch" : "in chosen launches", (int)rules.size, rules.data ? rules.data : "");
+    text_free(&rules);
+    free_reading(&reading);
+    return kind == VERDICT_CLEAN;
+}
+
+static bool run_file(Job *job, const char *path) {
+    Reading original;
+    Launch given = {.grid = {1, 1, 1}};
+    Arena arena;
+    bool opened;
+    if (!open_file(&original, path))
         return false;
     arena_init(&arena, arena_budget);
-    if (read_launch(&arena, path, &given))
-        launch = &given;
-    VerdictKind kind = run(&again, launch, job->budget, &rules);
-    free_reading(&again);
-    if (kind == VERDICT_CLEAN) {
-        Mutations mutations = {0};
-        mutations_find(&original.module, &mutations);
-        Uses uses = uses_find(&original.module, launch, job->budget);
-        job->order = order_find(&original.module, launch, job->budget);
-        if (job->order.races)
-            printf("%s has races by its plain order: lines %u and %u\n", path, job->order.line, job->order.other_line);
-        size_t count = job->most && mutations.count > job->most ? job->most : mutations.count;
-        for (size_t i = 0; i < count; i++) {
-            size_t number = i * mutations.count / count;
-            const Mutation *mutation = &mutations.items[number];
-            if (uses_has(&uses, mutation->op, mutation->operand))
-                run_mutant(job, &original, launch, path, number + 1, mutation);
-            else
-                job->tallies[mutation->kind].idle++;
-        }
-    } else {
-        printf("%s is passed over: it is %s (%.*s)\n", path, verdict_kind_name(kind), (int)rules.size,
-               rules.data ? rules.data : "");
-    }
-    text_free(&rules);
+    Base base = {.path = path, .reading = &original};
+    bool launched = read_launch(&arena, path, &given);
+    if (launched && is_clean(job, &base, &given, &opened))
+        base.launches[base.count++] = &given;
+    if ((base.count || !launched) && is_clean(job, &base, NULL, &opened))
+        base.launches[base.count++] = NULL;
+    run_mutants(job, &base);
     arena_free(&arena);
     free_reading(&original);
-    return true;
+    return opened;
 }
 
 static void print_tally(const char *name, const Tally *tally) {
