@@ -139,6 +139,10 @@ $(BUILD)/tests/tokens: tests/tokens.c
 	@mkdir -p $(@D)
 	$(compile) -o $@ $<
 
+$(BUILD)/tests/verdicts: tests/verdicts.c
+	@mkdir -p $(@D)
+	$(compile) -o $@ $< $(libraries)
+
 # --- running ------------------------------------------------------------------------------------------------
 # Each first looks for the tools it needs (scripts/setup) and installs what is missing.
 
@@ -179,9 +183,9 @@ bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 	@$(MAKE) --no-print-directory -s bench-programs
 	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && exit $$status
 
-corpus: ## read, print and compare every kernel below CORPUS=DIR
+corpus: ## read, print, compare and run every kernel below CORPUS=DIR
 	@test -n "$(CORPUS)" || { echo "make corpus needs CORPUS=DIR, a folder of .ttgir and .mlir files" >&2; exit 2; }
-	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/tokens
+	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/tokens $(BUILD)/tests/verdicts
 	@BUILD=$(BUILD) scripts/corpus "$(CORPUS)"
 
 docs: ## make the pages of docs/ that are made from tables
@@ -225,4 +229,5 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(reference_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o $(BUILD)/tests/tokens)
+	$(libfuzzer_targets) $(reference_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o $(BUILD)/tests/tokens \
+	$(BUILD)/tests/verdicts)

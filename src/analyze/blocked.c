@@ -229,8 +229,14 @@ static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
         blocked->rule = RULE_DEADLOCK_PARITY; /* the same parity again, one flip later */
         return;
     }
-    uint32_t wanted = pass->any ? passed : blocked->parity ? UINT32_MAX : 0; /* the phase it has not seen yet */
-    if (pass->any ? phases > wanted + 1 : wanted == UINT32_MAX ? phases > 0 : phases > 1) {
+    uint32_t wanted = passed;                   /* the phase it has not seen yet */
+    bool fresh = !pass->any && blocked->parity; /* meant to pass at once, or to wait for the second phase */
+    /* What was completed before the partitions started, or by itself, it knew: then it does not mean to pass at once.
+     */
+    bool knew = past->last_count && (past->last[0].alone || past->last[0].agent == blocked->agent);
+    bool lapped = fresh ? phases > (knew ? 1u : 0u) : phases > wanted + 1;
+    lapped |= !blocked->released && pass->skipped; /* it went on, but has lost count */
+    if (lapped) {
         blocked->rule = RULE_DEADLOCK_LAPPED;
         if (past->last_count && find_idle_wait(inquiry, past->last[0].agent, blocked))
             blocked->rule = RULE_DEADLOCK_PARITY;
@@ -416,9 +422,9 @@ static void explain(const Inquiry *inquiry, const Blocked *root, Finding *findin
             what);
         finding->why = verdict_text(
             verdict,
-            "%u phases are complete, so parity %u now means phase %u, which nobody completes; %s. "
+            "%u phase%s complete, so parity %u now means phase %u, which nobody completes; %s. "
             "Nothing keeps whoever arrives from completing the next phase before the wait has seen the one before.",
-            phases, root->parity, phases,
+            phases, phases == 1 ? " is" : "s are", root->parity, phases,
             pass->any ? verdict_text(verdict, "the last one that %s saw is phase %d", agent,
                                      (int)(pass->generation - barrier->born) - 1)
                       : verdict_text(verdict, "%s has seen none of them", agent));

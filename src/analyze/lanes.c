@@ -221,7 +221,7 @@ const LaneSet *lanes_of(Lanes *lanes, Word view, const Type *type, const char **
     }
     Memory *memory = memory_of(lanes, view, memdesc_space(type));
     LaneSet *set = ARENA_NEW(lanes->arena, LaneSet);
-    *set = (LaneSet){.type = type, .view = view};
+    *set = (LaneSet){.type = type, .view = view, .bytes = bytes};
     if (!make_set(lanes, memory, &bytes, set)) {
         *problem = "memory is accessed in more pieces than the race engine keeps";
         return NULL;

@@ -15,6 +15,7 @@ typedef struct LaneSet {
     Word view;
     uint32_t *lanes;
     uint32_t count, capacity;
+    Bytes bytes;
 } LaneSet;
 
 typedef struct Lanes Lanes;

@@ -112,6 +112,7 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
                    bool by_order) {
     static const GroupKind groups[] = {GROUP_CP_ASYNC, GROUP_WGMMA, GROUP_TMA_STORE};
     Race race = {.thread = thread,
+                 .ends = event->kind == EVENT_END,
                  .pc = event->pc,
                  .other_thread = conflict->thread,
                  .other_pc = conflict->place,
@@ -159,6 +160,37 @@ static void check_access(Races *races, const Event *event, uint32_t thread, bool
 
 /* ---- Events --------------------------------------------------------------------------------------- */
 
+/* A write that meets the bytes of a barrier that is in use. */
+static void check_barriers(Races *races, const Event *event, uint32_t thread, const LaneSet *set) {
+    const Machine *machine = races->machine;
+    for (uint32_t k = 0; k < machine->slots_used; k++) {
+        uint32_t slot = set->view.cta * machine->slots_per_cta + k;
+        int64_t byte = (int32_t)(uint32_t)machine->slot_places[k];
+        Run own = {byte, byte + 8};
+        if (machine->slot_places[k] >> 32 != set->view.meta || event->state->barriers[slot].life != BARRIER_LIVE ||
+            !bytes_meet(&set->bytes, &(Bytes){&own, 1}))
+            continue;
+        for (uint32_t i = 0; i < races->count; i++)
+            if (races->found[i].kind == RACE_OVERWRITTEN && races->found[i].pc == event->pc) {
+                races->found[i].times++;
+                return;
+            }
+        if (races->count < MOST_RACES)
+            races->found[races->count++] = (Race){.kind = RACE_OVERWRITTEN,
+                                                  .thread = thread,
+                                                  .pc = event->pc,
+                                                  .other_thread = thread,
+                                                  .other_pc = event->pc,
+                                                  .lane = set->lanes[0],
+                                                  .barrier = slot,
+                                                  .writes = true,
+                                                  .times = 1,
+                                                  .cluster = races->cluster,
+                                                  .world = races->world};
+        return;
+    }
+}
+
 static const LaneSet *lanes_at(Races *races, const Event *event, Word view, const Type *type) {
     const char *problem = "which memory it touches is not known";
     const LaneSet *set = word_is(view, WORD_VIEW) && type ? lanes_of(races->lanes, view, type, &problem) : NULL;
@@ -184,6 +216,8 @@ static void access_event(Races *races, const Event *event) {
         return;
     bool writes = effect->verb != EFFECT_READ;
     uint32_t thread = thread_of(event->agent, effect->helper);
+    if (writes && effect->space == SPACE_SHARED)
+        check_barriers(races, event, thread, set);
     if (effect->done == DONE_GROUP) {
         ConsanGroup group = group_of(effect->group, writes);
         uint32_t checks = group == CONSAN_STORE ? thread : event->agent;
@@ -238,6 +272,22 @@ static void await_event(Races *races, const Event *event) {
         else
             consan_clear(&races->engine, CONSAN_COPY, event->agent, (uint32_t)event->amount);
     }
+}
+
+/* Who ends while its stores still read shared memory leaves them to read what comes after. */
+static void end_event(Races *races, const Event *event) {
+    const Consan *engine = &races->engine;
+    if (!(engine->staged[CONSAN_STORE] >> event->agent & 1))
+        return;
+    for (uint32_t lane = 0; lane < engine->lanes; lane++)
+        if (consan_outstanding_commits(engine, CONSAN_STORE, event->agent, lane)) {
+            ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
+                                       .lane = lane,
+                                       .thread = event->agent,
+                                       .place = consan_stage_place(engine, CONSAN_STORE, event->agent, lane),
+                                       .group = CONSAN_STORE};
+            object(races, event, event->agent, false, &conflict, false);
+        }
 }
 
 void races_observe(void *observer, const Event *event) {
@@ -302,6 +352,9 @@ void races_observe(void *observer, const Event *event) {
     case EVENT_CLUSTER_WAIT:
         consan_transfer(engine, agent, races->cluster_first + event->barrier,
                         event->state->agents[agent].generation & 1);
+        break;
+    case EVENT_END:
+        end_event(races, event);
         break;
     case EVENT_UNFINISHED: {
         ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
@@ -384,7 +437,20 @@ static void explain(const Races *races, const Machine *machine, const Race *race
     const char *what = lane_text(races, machine, race->lane, verdict);
     const char *access = race->kind == RACE_WAR ? "read" : "write";
     uint32_t line = line_of(machine, race->other_pc);
-    if (race->pc == race->other_pc && race->thread == race->other_thread)
+    if (race->kind == RACE_OVERWRITTEN) {
+        const char *barrier = barrier_text(machine, race->barrier, verdict);
+        finding->message = verdict_text(verdict, "%s writes over %s, a barrier that is in use", who, barrier);
+        finding->why = verdict_text(
+            verdict, "The write covers the eight bytes of %s, which was initialised and not invalidated since.",
+            barrier);
+        finding->fix =
+            "Invalidate the barrier before its bytes are used for something else, or give the data memory of its own.";
+        return;
+    }
+    if (race->ends)
+        finding->message =
+            verdict_text(verdict, "%s ends while the store at IR line %u still reads %s", who, line, what);
+    else if (race->pc == race->other_pc && race->thread == race->other_thread)
         finding->message =
             verdict_text(verdict, "%s %s %s, which the same op %s a turn earlier, and nothing orders the two", who,
                          later_verb(race), what, earlier_verb(race));
@@ -424,7 +490,8 @@ static void explain(const Races *races, const Machine *machine, const Race *race
 }
 
 void races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
-    static const RuleId rules[] = {RULE_RACE_RAW, RULE_RACE_WAR, RULE_RACE_WAW, RULE_RACE_INFLIGHT};
+    static const RuleId rules[] = {RULE_RACE_RAW, RULE_RACE_WAR, RULE_RACE_WAW, RULE_RACE_INFLIGHT,
+                                   RULE_BARRIER_OVERWRITTEN};
     const Race *race = &races->found[index];
     Finding *finding = verdict_finding(verdict);
     finding->rule = rules[race->kind];
@@ -451,7 +518,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
                           pcs[k], verdict);
         }
     }
-    finding->place_count = count;
+    finding->place_count = race->kind == RACE_OVERWRITTEN ? 1 : count;
 }
 
 void races_print(const Races *races, const Machine *machine, Text *to) {

@@ -8,7 +8,13 @@
 #include "analyze/lanes.h"
 #include "emulate/machine.h"
 
-typedef enum RaceKind { RACE_RAW, RACE_WAR, RACE_WAW, RACE_INFLIGHT } RaceKind;
+typedef enum RaceKind {
+    RACE_RAW,
+    RACE_WAR,
+    RACE_WAW,
+    RACE_INFLIGHT,
+    RACE_OVERWRITTEN /* of a live barrier */
+} RaceKind;
 
 enum { MOST_MORE = 4 };
 
@@ -25,6 +31,7 @@ typedef struct Race {
         uint32_t pc, other_pc;
     } more[MOST_MORE]; /* other pairs of the same two agents for want of the same edge */
     uint32_t more_count;
+    bool ends;     /* the later one is the end of the agent */
     bool writes;   /* the later one does */
     bool by_order; /* only where tensor-core work is ordered by waits alone */
     uint64_t times;

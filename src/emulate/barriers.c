@@ -26,9 +26,9 @@ static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_
     Barrier *barrier = &machine->state->barriers[slot];
     const CompiledEffect *effect = &machine->program->effects[effect_index];
     bool in_flight = event.flight != NULL;
-    /* What comes late to a barrier that is no more harms nobody, as long as its bytes are not something else by then.
-     */
-    if (in_flight && barrier->life == BARRIER_INVALID)
+    /* An arrival that comes late to a barrier that is no more harms nobody, as long as its bytes are not something else
+     * by then; a copy has not been waited for at all. */
+    if (in_flight && barrier->life == BARRIER_INVALID && event.flight->kind == FLIGHT_ARRIVAL)
         return STEP_DONE;
     if (barrier->life != BARRIER_LIVE)
         return machine_fault(machine, misuse(barrier), agent, pc, effect_index, slot, 0, in_flight);

@@ -21,8 +21,9 @@ typedef struct Past {
     uint32_t *done;  /* clock: of the last completed one */
     Contributor now[MOST_CONTRIBUTORS], before[MOST_CONTRIBUTORS];
     uint8_t now_count, before_count;
-    bool now_flights, before_flights;
-    uint32_t stream, stream_before; /* if all came from one ordered stream: which */
+    bool now_flights, before_flights; /* something asynchronous is among them */
+    bool now_bytes, before_bytes;     /* a copy is */
+    uint32_t stream, stream_before;   /* if all came from one ordered stream: which */
     uint32_t init_agent, init_tick, init_pc;
     uint32_t observed; /* phases complete when a wait last passed */
     bool waited, overrun;
@@ -211,6 +212,7 @@ static void contribute(Causes *causes, const Event *event, const uint32_t *clock
     else if (past->stream != stream)
         past->stream = NO_STREAM;
     past->now_flights |= event->flight != NULL;
+    past->now_bytes |= event->flight && event->flight->kind == FLIGHT_BYTES;
     join(causes, past->phase, clock);
 }
 
@@ -234,9 +236,10 @@ static void flip(Causes *causes, const Event *event) {
     memcpy(past->before, past->now, past->now_count * sizeof *past->now);
     past->before_count = past->now_count;
     past->before_flights = past->now_flights;
+    past->before_bytes = past->now_bytes;
     past->stream_before = past->stream;
     past->now_count = 0;
-    past->now_flights = false;
+    past->now_flights = past->now_bytes = false;
     past->stream = NO_STREAM;
 }
 
@@ -270,6 +273,8 @@ static void invalidated(Causes *causes, const Event *event) {
             risk(causes, RISK_AFTER_END, past->before[i].agent, past->before[i].pc, false, past->before[i].tick - 1,
                  event->barrier);
     past->late = (unseen && past->before_flights) || past->now_flights;
+    if ((unseen && past->before_bytes) || past->now_bytes) /* the copy could still be on its way */
+        risk(causes, RISK_AFTER_END, event->agent, event->pc, true, 0, event->barrier);
 }
 
 static Meeting *meeting_of(Causes *causes, const Event *event) {
@@ -341,7 +346,7 @@ void causes_observe(void *observer, const Event *event) {
         past->init_tick = clock[agent];
         past->init_pc = event->pc;
         past->now_count = past->before_count = 0;
-        past->now_flights = past->before_flights = false;
+        past->now_flights = past->before_flights = past->now_bytes = past->before_bytes = false;
         past->stream = past->stream_before = NO_STREAM;
         clear(causes, past->phase);
         clear(causes, past->done);

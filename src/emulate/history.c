@@ -15,12 +15,20 @@ const LastPass *history_pass(const History *history, uint32_t barrier, uint32_t 
     return &history->passes[(size_t)barrier * history->machine->agent_count + agent];
 }
 
-static void remember(BarrierHistory *barrier, const Event *event, DeedKind kind) {
+static bool is_alone(const History *history, const State *state) {
+    for (uint32_t i = 0; i < history->machine->agent_count; i++)
+        if (i % history->machine->program->agents_per_cta && state->agents[i].status != AGENT_IDLE)
+            return false;
+    return true;
+}
+
+static void remember(const History *history, BarrierHistory *barrier, const Event *event, DeedKind kind) {
     Deed deed = {.kind = kind,
                  .agent = event->agent,
                  .pc = event->pc,
                  .helper = event->flight ? (Helper)event->flight->helper : HELPER_BASE,
-                 .amount = event->amount};
+                 .amount = event->amount,
+                 .alone = is_alone(history, event->state)};
     barrier->deeds++;
     barrier->latest = deed;
     if (barrier->phase_count < MOST_REMEMBERED)
@@ -45,16 +53,16 @@ void history_observe(void *observer, const Event *event) {
         barrier->end_pc = event->pc;
         break;
     case EVENT_ARRIVE:
-        remember(barrier, event, DEED_ARRIVE);
+        remember(history, barrier, event, DEED_ARRIVE);
         break;
     case EVENT_EXPECT:
-        remember(barrier, event, DEED_EXPECT);
+        remember(history, barrier, event, DEED_EXPECT);
         break;
     case EVENT_DELIVER:
-        remember(barrier, event, DEED_DELIVER);
+        remember(history, barrier, event, DEED_DELIVER);
         break;
     case EVENT_SIGNAL:
-        remember(barrier, event, DEED_SIGNAL);
+        remember(history, barrier, event, DEED_SIGNAL);
         break;
     case EVENT_FLIP:
         if (event->state->barriers[event->barrier].generation > event->state->barriers[event->barrier].born + 1 &&
@@ -69,12 +77,15 @@ void history_observe(void *observer, const Event *event) {
     case EVENT_WAIT: {
         LastPass *pass = &history->passes[(size_t)event->barrier * history->machine->agent_count + event->agent];
         uint32_t generation = event->state->barriers[event->barrier].generation;
+        uint32_t before = pass->any ? pass->generation : event->state->barriers[event->barrier].born;
+        uint32_t skipped = generation > before + 1 ? generation - before - 1 : 0;
         bool again =
             pass->any && pass->parity == event->parity && pass->generation == generation && pass->pc == event->pc;
         barrier->waits++;
         barrier->observed = generation;
         *pass = (LastPass){.any = true,
                            .again = again ? pass->again + 1 : 0,
+                           .skipped = pass->skipped + skipped,
                            .parity = event->parity,
                            .generation = generation,
                            .pc = event->pc};

@@ -14,6 +14,7 @@ typedef struct Deed {
     uint32_t agent, pc;
     Helper helper;
     int64_t amount;
+    bool alone; /* no partition was running: whoever starts later knows of it */
 } Deed;
 
 typedef struct LastPass {
@@ -21,7 +22,8 @@ typedef struct LastPass {
     uint8_t parity;
     uint32_t generation; /* phases complete when it passed */
     uint32_t pc;
-    uint32_t again; /* passes in a row with this parity and no phase completed in between, by this op */
+    uint32_t again;   /* passes in a row with this parity and no phase completed in between, by this op */
+    uint32_t skipped; /* phases that completed between its passes and that it never saw */
 } LastPass;
 
 typedef struct BarrierHistory {

@@ -561,3 +561,7 @@ uint64_t consan_read_tracking(const Consan *consan, uint32_t barrier, uint32_t p
 int consan_outstanding_commits(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t lane) {
     return consan->commits[group_row(group, base) * consan->lane_capacity + lane];
 }
+
+uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t lane) {
+    return consan->stage_place[group_row(group, base) * consan->lane_capacity + lane];
+}

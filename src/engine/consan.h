@@ -136,5 +136,7 @@ uint64_t consan_read_visibility(const Consan *consan, uint32_t thread, uint32_t 
 bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t lane);
 uint64_t consan_read_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t lane);
 int consan_outstanding_commits(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t lane);
+/* The place of the access that such an entry is for. */
+uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t lane);
 
 #endif

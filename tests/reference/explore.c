@@ -319,7 +319,8 @@ static void finish(Search *search, State *state, uint8_t work) {
     const Work *done = &search->work[work];
     bool copy = done->operation->kind == REFERENCE_COPY;
     Barrier *barrier = &state->barriers[done->barrier];
-    const char *error = barrier->ended ? NULL : update(barrier, copy ? 0 : 1, copy ? -REFERENCE_TILE_BYTES : 0);
+    const char *error =
+        barrier->ended && !copy ? NULL : update(barrier, copy ? 0 : 1, copy ? -REFERENCE_TILE_BYTES : 0);
     if (error)
         add_error(search, error, done->operation);
     else
