@@ -28,6 +28,7 @@ static const char trail[] = "weir trail 1\n"
                             "cluster 1\n"
                             "world 0\n"
                             "order issue\n"
+                            "completion scheduled\n"
                             "agent 0 default ttng.init_barrier @11\n"
                             "agent 0 default ttng.barrier_expect @12\n"
                             "flight 1 default.tma ttng.async_tma_copy_global_to_local @13\n"
@@ -131,7 +132,8 @@ static void what_is_no_trail_is_told_at_its_place(void **state) {
         {HEAD "agent 99999999999999999999\n", 4, 7, "here stands a number from 0 to 2147483647"},
         {HEAD "flight 0\n", 4, 8, "here stands a number from 1 to 2147483647"},
         {HEAD "agent 0\nworld 1\n", 5, 1, "'world' stands before the first step"},
-        {HEAD "step 0\n", 4, 1, "a line of a trail starts with agent, flight, kernel, launch, cluster, world or order"},
+        {HEAD "step 0\n", 4, 1,
+         "a line of a trail starts with agent, flight, kernel, launch, cluster, world, order or completion"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Fixture *fixture = read_trail(cases[i].text);
@@ -162,9 +164,9 @@ static void what_is_written_runs_again(void **state) {
 
     Fixture *fixture = read_trail(trail);
     Trail made = {.arena = &module->arena};
-    Rerun rerun = {.launch = &fixture->file.launch, .cluster = 1};
+    Rerun rerun = {.launch = &fixture->file.launch, .cluster = 1, .schedule = {.kind = SCHEDULE_LAZY, .record = &made}};
     machine_launch(machine, rerun.launch);
-    assert_int_equal(schedule_run(machine, 1, &(Schedule){.kind = SCHEDULE_EAGER, .record = &made}), RUN_COMPLETE);
+    assert_int_equal(schedule_run(machine, 1, &rerun.schedule), RUN_COMPLETE);
     Text text = {0};
     trail_write(machine, &rerun, &made, &text);
     text_char(&text, 0);
