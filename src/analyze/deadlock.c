@@ -76,7 +76,8 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
 }
 
 static bool is_race(const Finding *finding) {
-    return finding->rule >= RULE_RACE_RAW && finding->rule <= RULE_RACE_INFLIGHT;
+    return (finding->rule >= RULE_RACE_RAW && finding->rule <= RULE_RACE_INFLIGHT) ||
+           finding->rule == RULE_BARRIER_OVERWRITTEN;
 }
 
 /* The same place again is the same fault, and is counted, not listed; so are bytes left over where something hangs for

@@ -62,7 +62,7 @@ static bool spread(Slice *set, const Op *op) {
                 changed |= mark(set, &op->results[i]);
         break;
     case OP_scf_for: {
-        const Block *body = op->regions[0].first;
+        const Block *body = op->region_count ? op->regions[0].first : NULL;
         for (uint32_t i = 1; body && i < body->arg_count && i + 2 < op->operand_count; i++)
             if (slice_has(set, op->operands[i + 2]) || (i <= op->result_count && slice_has(set, &op->results[i - 1])))
                 changed |= mark(set, &body->args[i]);

@@ -49,7 +49,7 @@ static bool is_about(const Finding *finding, const char *family) {
 }
 
 static bool ends_as_said(const Finding *finding, RunEnd end, const Machine *machine) {
-    if (is_about(finding, "race.")) /* it goes on after one */
+    if (is_about(finding, "race.") || finding->rule == RULE_BARRIER_OVERWRITTEN) /* it goes on after one */
         return end != RUN_DIVERGED;
     switch (end) {
     case RUN_STUCK:
