@@ -4,14 +4,23 @@
  *     mutate --make N FILE                   its text with fault number N
  *     mutate [--budget N] [--most N] [--log LOG] FILE...
  *
- * The last puts each fault into each file, runs the kernel as `weir run` does, and prints a table: of each kind of
- * fault, how many are idle (in what the launch never runs; not made), were made, found (an error finding), left
- * incomplete, and survived. LOG gets a line for each mutant: file, number, kind, line, what it is about, verdict,
- * rules. --most: of each file only so many, spread over it evenly. A file that is not clean as it is, is said and
- * passed over.
+ * The last puts each fault into each file, and prints a table: of each kind of fault, how many
  *
- * K.launch.json beside K.ttgir is its launch. Exit status: 0, 1 if a mutant could not be read, 2 if the command line is
- * wrong or a file cannot be read. */
+ *     idle        are in what no launch runs, and were not made
+ *     made        were made
+ *     found       make Weir report an error
+ *     incomplete  make its verdict incomplete
+ *     harmless    survive: every read sees what it saw without the fault, and all is in order (order.h)
+ *     other data  survive: all is in order, but a read sees something else
+ *     missed      survive, and should not
+ *
+ * A mutant runs in the launch of its file (K.launch.json beside K.ttgir), if there is one, and in launches that Weir
+ * chooses; where the file itself is not clean, that is said, and those launches are left out. LOG gets a line for each
+ * mutant: file, number, kind, line, what it is about, verdict, rules or what became of it. --most: of each file only so
+ * many, spread over it evenly.
+ *
+ * Exit status: 0, 1 if a mutant was missed or could not be read, 2 if the command line is wrong, a file cannot be read,
+ * or there is no memory. */
 #include "mutations.h"
 #include "order.h"
 #include "uses.h"
@@ -25,6 +34,7 @@
 
 static const uint64_t usual_budget = 400 * 1000;
 static const size_t arena_budget = (size_t)1 << 30;
+static jmp_buf out_of_memory; /* set in main */
 
 typedef struct Reading {
     Source *source;
@@ -60,6 +70,8 @@ static void read_source(Reading *reading, Source *source) {
     *reading = (Reading){.source = source};
     Unit unit = {.end = source->size};
     reading->ok = read_unit(&reading->module, source, &unit, (ReadOptions){0}, &reading->diagnostics);
+    reading->module.arena.budget = reading->module.arena.held + arena_budget;
+    reading->module.arena.exhausted = &out_of_memory;
 }
 
 static void free_reading(Reading *reading) {
@@ -108,7 +120,7 @@ static bool read_launch(Arena *arena, const char *path, Launch *launch) {
 /* ---- Running -------------------------------------------------------------------------------------- */
 
 /* The verdict on every kernel of it together; the rules in `rules`, each once, separated by commas. */
-static VerdictKind judge(Module *module, const Launch *launch, uint64_t budget, Text *rules) {
+static VerdictKind run(Module *module, const Launch *launch, uint64_t budget, Text *rules) {
     VerdictKind kind = VERDICT_CLEAN;
     size_t count = program_kernels(module, NULL, 0);
     const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1);
@@ -129,14 +141,6 @@ static VerdictKind judge(Module *module, const Launch *launch, uint64_t budget, 
             text_addf(rules, "%s%s", rules->size ? "; " : "", verdict.incomplete[k].reason);
     }
     return kind;
-}
-
-static VerdictKind run(Reading *reading, const Launch *launch, uint64_t budget, Text *rules) {
-    Arena *arena = &reading->module.arena;
-    jmp_buf out_of_memory;
-    arena->budget = arena->held + arena_budget;
-    arena->exhausted = &out_of_memory;
-    return setjmp(out_of_memory) ? VERDICT_ERROR : judge(&reading->module, launch, budget, rules);
 }
 
 /* What became of a mutant that is clean in Weir's eyes. */
@@ -166,7 +170,7 @@ static void run_mutant(Job *job, const Base *base, size_t number, const Mutation
     Source *source = source_copy(base->path, text.data, text.size);
     text_free(&text);
     if (!source)
-        abort();
+        longjmp(out_of_memory, 1);
     Reading mutant;
     read_source(&mutant, source);
     Tally *tally = &job->tallies[mutation->kind];
@@ -179,7 +183,7 @@ static void run_mutant(Job *job, const Base *base, size_t number, const Mutation
     } else {
         VerdictKind kind = VERDICT_CLEAN;
         for (unsigned i = 0; i < base->count && kind == VERDICT_CLEAN; i++)
-            kind = run(&mutant, base->launches[i], job->budget, &rules);
+            kind = run(&mutant.module, base->launches[i], job->budget, &rules);
         tally->made++;
         tally->found += kind == VERDICT_FINDINGS;
         tally->incomplete += kind == VERDICT_INCOMPLETE || kind == VERDICT_ERROR;
@@ -226,7 +230,7 @@ static bool is_clean(const Job *job, const Base *base, const Launch *launch, boo
     *opened = open_file(&reading, base->path);
     if (!*opened)
         return false;
-    VerdictKind kind = run(&reading, launch, job->budget, &rules);
+    VerdictKind kind = run(&reading.module, launch, job->budget, &rules);
     if (kind != VERDICT_CLEAN)
         printf("%s is %s %s: %.*s\n", base->path, verdict_kind_name(kind),
                launch ? "in its launch" : "in chosen launches", (int)rules.size, rules.data ? rules.data : "");
@@ -243,6 +247,7 @@ static bool run_file(Job *job, const char *path) {
     if (!open_file(&original, path))
         return false;
     arena_init(&arena, arena_budget);
+    arena.exhausted = &out_of_memory;
     Base base = {.path = path, .reading = &original};
     bool launched = read_launch(&arena, path, &given);
     if (launched && is_clean(job, &base, &given, &opened))
@@ -280,7 +285,7 @@ static int run_files(Job *job, char **paths, int count) {
         all.missed += tally->missed;
     }
     print_tally("all", &all);
-    return job->unreadable ? 1 : 0;
+    return job->unreadable || all.missed ? 1 : 0;
 }
 
 /* ---- Command line --------------------------------------------------------------------------------- */
@@ -318,7 +323,7 @@ static int usage(void) {
     return 2;
 }
 
-int main(int count, char **arguments) {
+static int obey(int count, char **arguments) {
     Job job = {.budget = usual_budget};
     int at = 1;
     for (; at < count && strncmp(arguments[at], "--", 2) == 0; at += 2) {
@@ -352,4 +357,11 @@ int main(int count, char **arguments) {
     if (job.log && fclose(job.log) != 0)
         status = 2;
     return status;
+}
+
+int main(int count, char **arguments) {
+    if (setjmp(out_of_memory) == 0)
+        return obey(count, arguments);
+    fprintf(stderr, "mutate: there is no memory\n");
+    return 2;
 }
