@@ -1,7 +1,6 @@
 /* Launches, clusters and, where control depends on data that nobody knows, several choices of them. */
 #include "launches.h"
 
-#include "emulate/choose.h"
 #include "emulate/schedule.h"
 
 enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_CLUSTERS = 256 };
@@ -31,26 +30,34 @@ static void run_launch(Machine *machine, const Launch *launch, const Watcher *wa
     }
 }
 
-static void run_kernel(Module *module, const Op *kernel, const Launch *launch, uint64_t budget,
-                       const Watcher *watcher) {
+static Machine *machine_of(Module *module, const Op *kernel) {
     const char *problem;
     Verdict nobody = {.arena = &module->arena};
     const Program *program = program_compile(module, kernel, 0, &nobody);
     Machine *machine = program ? machine_create(&module->arena, program, &problem) : NULL;
-    if (!machine)
-        return;
-    Launch launches[MOST_CHOSEN];
-    machine->arena = &module->arena;
-    size_t count = launch ? 1 : choose_launches(machine, &module->arena, launches);
-    machine->budget = budget;
+    if (machine)
+        machine->arena = &module->arena;
+    return machine;
+}
+
+size_t launches_choose(Module *module, Launch *launches) {
+    const Op *kernel;
+    Machine *machine = program_kernels(module, &kernel, 1) ? machine_of(module, kernel) : NULL;
+    size_t count = machine ? choose_launches(machine, &module->arena, launches) : 0;
     for (size_t i = 0; i < count; i++)
-        run_launch(machine, launch ? launch : &launches[i], watcher);
+        launches[i].chosen = false;
+    return count;
 }
 
 void launches_run(Module *module, const Launch *launch, uint64_t budget, const Watcher *watcher) {
     size_t count = program_kernels(module, NULL, 0);
     const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1);
     program_kernels(module, kernels, count);
-    for (size_t i = 0; i < count; i++)
-        run_kernel(module, kernels[i], launch, budget, watcher);
+    for (size_t i = 0; i < count; i++) {
+        Machine *machine = machine_of(module, kernels[i]);
+        if (!machine)
+            continue;
+        machine->budget = budget;
+        run_launch(machine, launch, watcher);
+    }
 }

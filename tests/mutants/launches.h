@@ -1,8 +1,8 @@
-/* Plain runs of all kernels of a module, for somebody who watches. */
+/* The launches that a file is tried in, and plain runs of its kernels for somebody who watches. */
 #ifndef TESTS_MUTANTS_LAUNCHES_H
 #define TESTS_MUTANTS_LAUNCHES_H
 
-#include "emulate/machine.h"
+#include "emulate/choose.h"
 
 typedef struct Watcher {
     void *context;
@@ -10,7 +10,10 @@ typedef struct Watcher {
     void (*start)(void *context, Machine *machine);
 } Watcher;
 
-/* Eagerly, every cluster; `launch` may be NULL: chosen ones. Memory: the module's arena. */
+/* Those that Weir would choose for the first kernel of the module, as if they were given. At most MOST_CHOSEN; returns
+ * how many. Memory: the module's arena. */
+size_t launches_choose(Module *module, Launch *launches);
+/* Every kernel of the module, every cluster of the launch, eagerly. Memory: the module's arena. */
 void launches_run(Module *module, const Launch *launch, uint64_t budget, const Watcher *watcher);
 
 #endif

@@ -21,6 +21,7 @@
  *
  * Exit status: 0, 1 if a mutant was missed or could not be read, 2 if the command line is wrong, a file cannot be read,
  * or there is no memory. */
+#include "launches.h"
 #include "mutations.h"
 #include "order.h"
 #include "uses.h"
@@ -55,13 +56,15 @@ typedef struct Job {
     size_t unreadable;
 } Job;
 
+enum { MOST_LAUNCHES = MOST_CHOSEN + 1 };
+
 /* A file without a fault, and the launches in which it is clean: the one beside it, and those that Weir chooses. */
 typedef struct Base {
     const char *path;
     Reading *reading;
-    const Launch *launches[2]; /* NULL: chosen ones */
-    OrderResult orders[2];
-    unsigned count;
+    Launch launches[MOST_LAUNCHES];
+    OrderResult orders[MOST_LAUNCHES];
+    size_t count;
 } Base;
 
 /* ---- Reading -------------------------------------------------------------------------------------- */
@@ -103,8 +106,8 @@ static bool open_file(Reading *reading, const char *path) {
     return reading->ok;
 }
 
-/* K.launch.json beside K.ttgir. False if there is none. */
-static bool read_launch(Arena *arena, const char *path, Launch *launch) {
+/* K.launch.json beside K.ttgir. Returns how many there are. */
+static size_t read_launch(Arena *arena, const char *path, Launch *launch) {
     char name[4096];
     const char *dot = strrchr(path, '.'), *problem;
     Diagnostics diagnostics = {0};
@@ -146,8 +149,8 @@ static VerdictKind run(Module *module, const Launch *launch, uint64_t budget, Te
 /* What became of a mutant that is clean in Weir's eyes. */
 static const char *judge_survivor(const Job *job, const Base *base, Reading *mutant, Tally *tally) {
     bool same = true, partial = false, unwritten = false;
-    for (unsigned i = 0; i < base->count; i++) {
-        OrderResult order = order_find(&mutant->module, base->launches[i], job->budget);
+    for (size_t i = 0; i < base->count; i++) {
+        OrderResult order = order_find(&mutant->module, &base->launches[i], job->budget);
         if (order.races) {
             tally->missed++;
             return "missed";
@@ -182,8 +185,8 @@ static void run_mutant(Job *job, const Base *base, size_t number, const Mutation
         say_errors(&mutant);
     } else {
         VerdictKind kind = VERDICT_CLEAN;
-        for (unsigned i = 0; i < base->count && kind == VERDICT_CLEAN; i++)
-            kind = run(&mutant.module, base->launches[i], job->budget, &rules);
+        for (size_t i = 0; i < base->count && kind == VERDICT_CLEAN; i++)
+            kind = run(&mutant.module, &base->launches[i], job->budget, &rules);
         tally->made++;
         tally->found += kind == VERDICT_FINDINGS;
         tally->incomplete += kind == VERDICT_INCOMPLETE || kind == VERDICT_ERROR;
@@ -200,11 +203,11 @@ static void run_mutant(Job *job, const Base *base, size_t number, const Mutation
 static void run_mutants(Job *job, Base *base) {
     Module *module = &base->reading->module;
     Mutations mutations = {0};
-    Uses uses[2];
+    Uses uses = uses_create(module);
     mutations_find(module, &mutations);
-    for (unsigned i = 0; i < base->count; i++) {
-        uses[i] = uses_find(module, base->launches[i], job->budget);
-        base->orders[i] = order_find(module, base->launches[i], job->budget);
+    for (size_t i = 0; i < base->count; i++) {
+        uses_find(&uses, module, &base->launches[i], job->budget);
+        base->orders[i] = order_find(module, &base->launches[i], job->budget);
         if (base->orders[i].races)
             printf("%s has races by its plain order: lines %u and %u\n", base->path, base->orders[i].line,
                    base->orders[i].other_line);
@@ -213,51 +216,51 @@ static void run_mutants(Job *job, Base *base) {
     for (size_t i = 0; i < count; i++) {
         size_t number = i * mutations.count / count;
         const Mutation *mutation = &mutations.items[number];
-        bool used = false;
-        for (unsigned k = 0; k < base->count; k++)
-            used |= uses_has(&uses[k], mutation->op, mutation->operand);
-        if (used)
+        if (uses_has(&uses, mutation->op, mutation->operand))
             run_mutant(job, base, number + 1, mutation);
         else
             job->tallies[mutation->kind].idle++;
     }
 }
 
-/* Whether the file is clean in a launch; says so if not. */
-static bool is_clean(const Job *job, const Base *base, const Launch *launch, bool *opened) {
+/* Keeps a launch if the file is clean in it; says so if there are findings. */
+static void add_launch(const Job *job, Base *base, const Launch *launch) {
     Reading reading;
     Text rules = {0};
-    *opened = open_file(&reading, base->path);
-    if (!*opened)
-        return false;
+    if (!open_file(&reading, base->path))
+        return;
     VerdictKind kind = run(&reading.module, launch, job->budget, &rules);
-    if (kind != VERDICT_CLEAN)
-        printf("%s is %s %s: %.*s\n", base->path, verdict_kind_name(kind),
-               launch ? "in its launch" : "in chosen launches", (int)rules.size, rules.data ? rules.data : "");
+    if (kind == VERDICT_CLEAN) {
+        base->launches[base->count++] = *launch;
+    } else if (kind == VERDICT_FINDINGS) {
+        Text text = {0};
+        launch_describe(launch, &text);
+        printf("%s is not clean: %.*s (%.*s)\n", base->path, (int)rules.size, rules.data, (int)text.size,
+               text.data ? text.data : "");
+        text_free(&text);
+    }
     text_free(&rules);
     free_reading(&reading);
-    return kind == VERDICT_CLEAN;
 }
 
 static bool run_file(Job *job, const char *path) {
     Reading original;
-    Launch given = {.grid = {1, 1, 1}};
     Arena arena;
-    bool opened;
     if (!open_file(&original, path))
         return false;
     arena_init(&arena, arena_budget);
     arena.exhausted = &out_of_memory;
-    Base base = {.path = path, .reading = &original};
-    bool launched = read_launch(&arena, path, &given);
-    if (launched && is_clean(job, &base, &given, &opened))
-        base.launches[base.count++] = &given;
-    if ((base.count || !launched) && is_clean(job, &base, NULL, &opened))
-        base.launches[base.count++] = NULL;
-    run_mutants(job, &base);
+    Base *base = ARENA_NEW(&arena, Base);
+    Launch *launches = ARENA_ARRAY(&arena, Launch, MOST_LAUNCHES);
+    *base = (Base){.path = path, .reading = &original};
+    size_t count = read_launch(&arena, path, &launches[0]);
+    count += launches_choose(&original.module, launches + count);
+    for (size_t i = 0; i < count; i++)
+        add_launch(job, base, &launches[i]);
+    run_mutants(job, base);
     arena_free(&arena);
     free_reading(&original);
-    return opened;
+    return true;
 }
 
 static void print_tally(const char *name, const Tally *tally) {

@@ -20,7 +20,7 @@ typedef struct OrderResult {
     bool partial;              /* a run was too large to be looked at to its end */
 } OrderResult;
 
-/* Runs every kernel of the module as uses_find does. Memory: the module's arena. */
+/* Of all kernels of the module. Memory: the module's arena. */
 OrderResult order_find(Module *module, const Launch *launch, uint64_t budget);
 
 #endif

@@ -23,10 +23,12 @@ static void start(void *context, Machine *machine) {
     machine->observer = context;
 }
 
-Uses uses_find(Module *module, const Launch *launch, uint64_t budget) {
-    Uses uses = {ARENA_ARRAY(&module->arena, uint64_t, module->source->size + 1)};
-    launches_run(module, launch, budget, &(Watcher){&uses, start});
-    return uses;
+Uses uses_create(Module *module) {
+    return (Uses){ARENA_ARRAY(&module->arena, uint64_t, module->source->size + 1)};
+}
+
+void uses_find(Uses *uses, Module *module, const Launch *launch, uint64_t budget) {
+    launches_run(module, launch, budget, &(Watcher){uses, start});
 }
 
 bool uses_has(const Uses *uses, const Op *op, const Value *operand) {

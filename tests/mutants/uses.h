@@ -10,8 +10,10 @@ typedef struct Uses {
     uint64_t *operands; /* by the offset of an op: bit 0 if it did anything, bit 1 + k if it did it to operand k */
 } Uses;
 
-/* Runs every kernel of the module; `launch` may be NULL: chosen ones. Memory: the module's arena. */
-Uses uses_find(Module *module, const Launch *launch, uint64_t budget);
+/* Memory: the module's arena. */
+Uses uses_create(Module *module);
+/* Adds what a launch does. */
+void uses_find(Uses *uses, Module *module, const Launch *launch, uint64_t budget);
 /* `operand` may be NULL: the op did anything. */
 bool uses_has(const Uses *uses, const Op *op, const Value *operand);
 
