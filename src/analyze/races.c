@@ -113,6 +113,7 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
     static const GroupKind groups[] = {GROUP_CP_ASYNC, GROUP_WGMMA, GROUP_TMA_STORE};
     Race race = {.thread = thread,
                  .ends = event->kind == EVENT_END,
+                 .frees = event->kind == EVENT_FREE,
                  .pc = event->pc,
                  .other_thread = conflict->thread,
                  .other_pc = conflict->place,
@@ -290,6 +291,13 @@ static void end_event(Races *races, const Event *event) {
         }
 }
 
+/* Memory that is given back is whoever's asks next: nobody may work on it any more, as if it were written. */
+static void free_event(Races *races, const Event *event) {
+    const LaneSet *set = lanes_at(races, event, event->view, event->effect->type);
+    if (set)
+        check_access(races, event, event->agent, true, set);
+}
+
 void races_observe(void *observer, const Event *event) {
     Races *races = observer;
     Consan *engine = &races->engine;
@@ -297,6 +305,9 @@ void races_observe(void *observer, const Event *event) {
     switch (event->kind) {
     case EVENT_ACCESS:
         access_event(races, event);
+        break;
+    case EVENT_FREE:
+        free_event(races, event);
         break;
     case EVENT_ISSUE:
         issue_event(races, event);
@@ -407,6 +418,7 @@ static uint32_t line_of(const Machine *machine, uint32_t pc) {
 /* What each of the two does: "reads", "writes". */
 static const char *later_verb(const Race *race) {
     return race->lane == UINT32_MAX                                                   ? "uses"
+           : race->frees                                                              ? "frees"
            : race->kind == RACE_RAW || (race->kind == RACE_INFLIGHT && !race->writes) ? "reads"
                                                                                       : "writes";
 }

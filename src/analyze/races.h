@@ -32,6 +32,7 @@ typedef struct Race {
     } more[MOST_MORE]; /* other pairs of the same two agents for want of the same edge */
     uint32_t more_count;
     bool ends;     /* the later one is the end of the agent */
+    bool frees;    /* it is that the memory is given back */
     bool writes;   /* the later one does */
     bool by_order; /* only where tensor-core work is ordered by waits alone */
     uint64_t times;

@@ -479,17 +479,24 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
         event.kind = EVENT_COMMIT;
         machine_tell(machine, event);
         return STEP_DONE;
-    case EFFECT_AWAIT:
-        if (what->group == GROUP_WGMMA && agent->products > agent->finished + what->count)
-            agent->finished = agent->products - (uint32_t)what->count;
-        if (agent->groups[what->group] > what->count)
-            agent->groups[what->group] = (uint32_t)what->count;
+    case EFFECT_AWAIT: {
+        int64_t left = what->count > 0 ? what->count : 0;
+        if (what->group == GROUP_WGMMA && agent->products - agent->finished > left)
+            agent->finished = agent->products - (uint32_t)left;
+        if (agent->groups[what->group] > left)
+            agent->groups[what->group] = (uint32_t)left;
         event.kind = EVENT_AWAIT;
         event.amount = what->count;
         machine_tell(machine, event);
         return STEP_DONE;
+    }
     case EFFECT_CTA_BARRIER:
         event.kind = EVENT_CTA_BARRIER;
+        machine_tell(machine, event);
+        return STEP_DONE;
+    case EFFECT_FREE:
+        event.kind = EVENT_FREE;
+        event.view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
         machine_tell(machine, event);
         return STEP_DONE;
     case EFFECT_FENCE_PROXY:

@@ -15,7 +15,6 @@ bool effect_runs(const Compiler *compiler, const Effect *effect) {
     switch (effect->verb) {
     case EFFECT_VIEW:
     case EFFECT_ALLOCATE:
-    case EFFECT_FREE:
     case EFFECT_ANYTHING:
         return false;
     case EFFECT_READ:

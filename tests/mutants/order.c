@@ -215,6 +215,13 @@ static void access_event(Knowledge *order, const Event *event) {
     }
 }
 
+/* Memory that is given back may be anybody's: that counts as a write, which nobody sees. */
+static void free_event(Knowledge *order, const Event *event) {
+    Area *area = word_is(event->view, WORD_VIEW) ? area_of(order, event->view, event->effect->type) : NULL;
+    if (area)
+        check(order, area, true, event, false);
+}
+
 /* ---- Groups --------------------------------------------------------------------------------------- */
 
 static void commit(Knowledge *order, uint32_t agent, GroupKind kind) {
@@ -266,6 +273,9 @@ static void observe(void *observer, const Event *event) {
     switch (event->kind) {
     case EVENT_ACCESS:
         access_event(order, event);
+        break;
+    case EVENT_FREE:
+        free_event(order, event);
         break;
     case EVENT_ISSUE: {
         Set *flight = &order->flights[event->flight->sequence % (MOST_FLIGHTS * 2)];
