@@ -95,11 +95,31 @@ static void the_next_phase_is_over_before_it_looks(void **state) {
     assert_finding(
         AGENTS(INIT(a, 1), ARRIVE(a) ARRIVE(a), WAIT(a, 0)), "deadlock.lapped", "ttng.wait_barrier",
         "partition0 waits for ever for %a[0]: the phase that it wants, and the one after it, are over before it looks");
-    Judged *judged = judge(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(a) WAIT(b, 0) ARRIVE(a), ARRIVE(b) WAIT(a, 0)),
-                           (DeadlockOptions){0});
+}
+
+/* One agent arrives twice, and knows nothing of the other's wait in between. */
+#define UNAWARE(parameters, body) \
+    KERNEL(parameters,            \
+           body SPECIALIZED(INIT(a, 1) INIT(b, 1), ARRIVE(a) WAIT(b, 0) ARRIVE(a), ARRIVE(b) WAIT(a, 0), ""))
+
+static const Launch once = {.grid = {1, 1, 1}};
+
+static void an_agent_that_can_be_lapped_is_told_of_a_launch_that_was_given(void **state) {
+    (void)state;
+    Judged *judged = judge(UNAWARE("", ""), (DeadlockOptions){.launch = &once});
     assert_int_equal(judged->verdict.finding_count, 1);
     assert_string_equal(rule_of(judged->verdict.findings[0].rule)->id, "deadlock.lapped");
     assert_string_equal(judged->verdict.findings[0].schedule, "if partition0 is slow there");
+    done_judging(judged);
+}
+
+static void and_noted_where_arguments_were_chosen(void **state) {
+    (void)state;
+    Judged *judged =
+        judge(UNAWARE("%n: i32", "    scf.for %i = %c0 to %n step %c1 : i32 {\n    }\n"), (DeadlockOptions){0});
+    assert_int_equal(judged->verdict.finding_count, 0);
+    assert_int_equal(judged->verdict.note_count, 1);
+    assert_non_null(strstr(judged->verdict.notes[0], "[deadlock.lapped]; given as a launch"));
     done_judging(judged);
 }
 
@@ -203,7 +223,6 @@ static void use_before_the_init_is_found_though_the_plain_order_is_right(void **
 
 static void all_schedules_find_what_the_directed_ones_find(void **state) {
     (void)state;
-    static const char text[] = AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(a) WAIT(b, 0) ARRIVE(a), ARRIVE(b) WAIT(a, 0));
     static const struct {
         ScheduleChoice choice;
         VerdictKind kind;
@@ -213,7 +232,8 @@ static void all_schedules_find_what_the_directed_ones_find(void **state) {
                  {SCHEDULES_ROUND_ROBIN, VERDICT_CLEAN},
                  {SCHEDULES_RANDOM, VERDICT_FINDINGS}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Judged *judged = judge(text, (DeadlockOptions){.choice = cases[i].choice, .schedules = 64});
+        Judged *judged =
+            judge(UNAWARE("", ""), (DeadlockOptions){.launch = &once, .choice = cases[i].choice, .schedules = 64});
         assert_int_equal(judged->verdict.kind, cases[i].kind);
         done_judging(judged);
     }
@@ -305,6 +325,8 @@ int main(void) {
         cmocka_unit_test(the_parity_does_not_go_with_the_phases),
         cmocka_unit_test(each_waits_for_the_other),
         cmocka_unit_test(the_next_phase_is_over_before_it_looks),
+        cmocka_unit_test(an_agent_that_can_be_lapped_is_told_of_a_launch_that_was_given),
+        cmocka_unit_test(and_noted_where_arguments_were_chosen),
         cmocka_unit_test(bytes_do_not_come_or_too_many),
         cmocka_unit_test(who_would_arrive_has_ended),
         cmocka_unit_test(too_few_threads_come),
