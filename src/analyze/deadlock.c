@@ -157,8 +157,10 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
     switch (end) {
     case RUN_COMPLETE: {
         uint32_t barrier;
+        bool leftover = has_leftover(machine);
         bool overrun = rerun->schedule.kind == SCHEDULE_EAGER && causes_overrun(check->causes, &barrier);
-        return (!has_leftover(machine) && !overrun) || !report(check, rerun, end);
+        bool told = (leftover || overrun) && report(check, rerun, end);
+        return !leftover || !told; /* after a mere overrun other schedules may show something graver */
     }
     case RUN_STUCK:
     case RUN_FAULT:
@@ -276,7 +278,7 @@ static bool try_risks(Check *check, const Rerun *rerun) {
                                                        .held_agent = risk->agent,
                                                        .held_tick = which ? risk->last : risk->first};
             RunEnd end = run(check, &held);
-            if (end == RUN_STUCK && check->launch->chosen && !risk->flights) {
+            if (end == RUN_STUCK && check->launch->chosen && check->launch->count && !risk->flights) {
                 note_hang(check, &held);
                 told = true;
                 break;

@@ -162,7 +162,8 @@ static void tell_group(const Event *event, Text *to) {
 static void tell_named(const Machine *machine, const Event *event, Text *to) {
     const Agent *agent = &event->state->agents[event->agent];
     text_addf(to, "comes to named barrier %u: %u more threads of %lld", event->barrier % NAMED_BARRIERS,
-              machine->program->strands[agent->strand].warps * 32, (long long)event->amount);
+              machine->program->strands[agent->strand].warps * machine->program->warp_threads,
+              (long long)event->amount);
 }
 
 static void tell(const Machine *machine, const Event *event, Text *to) {
