@@ -1,4 +1,5 @@
-/* Runs a kernel's launches and says whether all agents come to their end: the engine of `weir run`.
+/* Runs a kernel's launches and says whether all agents come to their end, and, since the runs are there, whether their
+ * accesses to memory are ordered (races.h): the engine of `weir run` and `weir check`.
  *
  * By default one eager run of each cluster decides for all schedules, by the order of causes (emulate/causes.h); where
  * something could come otherwise, directed schedules try it, and only what goes wrong in one of them is a finding.
