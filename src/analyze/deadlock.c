@@ -517,8 +517,11 @@ static void run_launches(Check *check) {
     check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
     check->machine->out_of_order = check->options->out_of_order;
     check->causes = causes_create(&check->module->arena, check->machine);
-    check->races = races_create(&check->module->arena, check->machine, check->options->out_of_order, &problem);
-    if (!check->races)
+    if (check->program->planned)
+        verdict_note(check->verdict,
+                     "its tasks are planned and not parted yet: races are not looked for before they are");
+    else if (!(check->races =
+                   races_create(&check->module->arena, check->machine, check->options->out_of_order, &problem)))
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
     run_all(check);
     const Op *op;

@@ -13,6 +13,7 @@ struct Races {
     Consan engine;
     Lanes *lanes;
     bool by_waits;
+    bool commits;                   /* the kernel commits its products itself */
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
     const LaneSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
     Race found[MOST_RACES];
@@ -36,6 +37,11 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     races->machine = machine;
     races->arena = arena;
     races->by_waits = by_waits;
+    for (uint32_t i = 0; i < machine->program->effect_count; i++) {
+        const Effect *effect = &machine->program->effects[i].effect;
+        races->commits |=
+            effect->verb == EFFECT_ARRIVE && effect->done == DONE_COMMIT && effect->helper == HELPER_TENSOR;
+    }
     races->named = machine->slot_count;
     races->cluster_first = races->named + machine->program->ctas * NAMED_BARRIERS;
     (void)consan_create(&races->engine, LANES, races->cluster_first + machine->cluster_barriers, take, arena);
@@ -216,7 +222,10 @@ static void access_event(Races *races, const Event *event) {
     if (!set)
         return;
     bool writes = effect->verb != EFFECT_READ;
-    uint32_t thread = thread_of(event->agent, effect->helper);
+    /* What is done at once is the agent's own, whoever does it: before it is lowered, a product or a copy may be
+     * written so. But where commits are written out, products are asynchronous, said or not. */
+    bool own = effect->done == DONE_NOW && !(effect->helper == HELPER_TENSOR && races->commits);
+    uint32_t thread = thread_of(event->agent, own ? HELPER_BASE : effect->helper);
     if (writes && effect->space == SPACE_SHARED)
         check_barriers(races, event, thread, set);
     if (effect->done == DONE_GROUP) {

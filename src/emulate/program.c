@@ -353,6 +353,17 @@ static const Op *outermost(const Op *op) {
     return op;
 }
 
+/* IR of a stage at which tasks are planned and not parted yet: it is run as one agent, in the order of the text. */
+static bool is_planned(const Op *function) {
+    bool tasks = false;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        if (op_is(op, OP_ttg_warp_specialize) || op_is(op, OP_nvws_warp_group))
+            return false;
+        tasks |= partition_is_task(partitions_of(op).form);
+    }
+    return tasks;
+}
+
 Program *program_compile(Module *module, const Op *function, unsigned flags, Verdict *verdict) {
     if (!function->region_count || !function->regions[0].first)
         return NULL;
@@ -382,6 +393,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     measure_rings(&compiler);
     compiler.unassigned = arefs_are_unassigned(function);
     compiler.tasks = tasks_of(&compiler);
+    program->planned = !compiler.tasks && is_planned(function);
     if (compiler.tasks && compiler.unassigned) {
         compile_cannot(
             &compiler, function,

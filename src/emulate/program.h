@@ -166,6 +166,7 @@ typedef struct Program {
     uint32_t ctas;           /* of a cluster */
     bool ranks_are_programs; /* each CTA of a cluster has a program id of its own (cluster-dim), not one for all
                                 (num-ctas) */
+    bool planned;            /* ops name their tasks, but neither regions nor barriers part them yet */
     uint32_t warps, warp_threads;
     uint32_t scratch_count;
     bool global; /* compiled with COMPILE_GLOBAL */
