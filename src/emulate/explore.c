@@ -227,23 +227,10 @@ static void ended(Explorer *explorer, RunEnd end) {
         explorer->stopped = true;
 }
 
-static void push(Explorer *explorer, uint32_t step) {
-    Trail *trail = &explorer->trail;
-    if (trail->count == trail->capacity) {
-        size_t capacity = trail->capacity ? trail->capacity * 2 : 256;
-        uint32_t *steps = ARENA_ARRAY(explorer->arena, uint32_t, capacity);
-        if (trail->count)
-            memcpy(steps, trail->steps, trail->count * sizeof *steps);
-        trail->steps = steps;
-        trail->capacity = capacity;
-    }
-    trail->steps[trail->count++] = step;
-}
-
 /* One transition and what follows; the state is put back. Returns what the transition gave. */
 static StepResult follow(Explorer *explorer, uint32_t depth, uint32_t which, bool flight, bool only_if_good) {
     Machine *machine = explorer->machine;
-    push(explorer, flight ? TRAIL_FLIGHT | machine->state->flights[which].sequence : which);
+    trail_push(&explorer->trail, flight ? TRAIL_FLIGHT | machine->state->flights[which].sequence : which);
     StepResult result = flight ? machine_complete(machine, which) : machine_step(machine, which);
     if (result == STEP_DONE)
         search(explorer, depth + 1);
@@ -313,11 +300,7 @@ static void search(Explorer *explorer, uint32_t depth) {
         }
     if (moved)
         return;
-    RunEnd end = RUN_COMPLETE;
-    for (uint32_t i = 0; i < machine->agent_count; i++)
-        if (machine->state->agents[i].status != AGENT_ENDED && machine->state->agents[i].status != AGENT_IDLE)
-            end = RUN_STUCK;
-    ended(explorer, end);
+    ended(explorer, schedule_end(machine));
 }
 
 Exploration explore(Machine *machine, uint64_t cluster, uint64_t budget, size_t memory, ExploreFound *found,

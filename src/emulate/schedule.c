@@ -1,10 +1,7 @@
 /* The schedules: loops that pick the next step among those the machine allows. */
 #include "emulate/schedule.h"
 
-static void record(const Schedule *schedule, uint32_t step) {
-    Trail *trail = schedule->record;
-    if (!trail)
-        return;
+void trail_push(Trail *trail, uint32_t step) {
     if (trail->count == trail->capacity) {
         size_t capacity = trail->capacity ? trail->capacity * 2 : 256;
         uint32_t *steps = ARENA_ARRAY(trail->arena, uint32_t, capacity);
@@ -14,6 +11,11 @@ static void record(const Schedule *schedule, uint32_t step) {
         trail->capacity = capacity;
     }
     trail->steps[trail->count++] = step;
+}
+
+static void record(const Schedule *schedule, uint32_t step) {
+    if (schedule->record)
+        trail_push(schedule->record, step);
 }
 
 static StepResult step(Machine *machine, const Schedule *schedule, uint32_t agent) {
@@ -39,8 +41,7 @@ static RunEnd end_of(StepResult result) {
     }
 }
 
-/* When nothing moves any more. */
-static RunEnd quiet(const Machine *machine) {
+RunEnd schedule_end(const Machine *machine) {
     for (uint32_t i = 0; i < machine->agent_count; i++) {
         uint8_t status = machine->state->agents[i].status;
         if (status != AGENT_ENDED && status != AGENT_IDLE)
@@ -84,7 +85,7 @@ static RunEnd run_eagerly(Machine *machine, const Schedule *schedule, bool held)
         if (moved)
             continue;
         if (!stays)
-            return quiet(machine);
+            return schedule_end(machine);
         stays = NULL; /* nobody else can move: it may go on */
     }
 }
@@ -105,7 +106,7 @@ static RunEnd run_lazily(Machine *machine, const Schedule *schedule) {
         while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))
             flight++;
         if (flight == machine->state->flight_count)
-            return quiet(machine);
+            return schedule_end(machine);
         StepResult result = complete(machine, schedule, flight);
         if (result != STEP_DONE)
             return end_of(result);
@@ -134,7 +135,7 @@ static RunEnd run_in_turn(Machine *machine, const Schedule *schedule) {
             moved = true;
         }
         if (!moved)
-            return quiet(machine);
+            return schedule_end(machine);
     }
 }
 
@@ -163,7 +164,7 @@ static RunEnd run_randomly(Machine *machine, const Schedule *schedule) {
                 flight = true;
             }
         if (!choices)
-            return quiet(machine);
+            return schedule_end(machine);
         StepResult result = flight ? complete(machine, schedule, pick) : step(machine, schedule, pick);
         if (result != STEP_DONE)
             return end_of(result);
@@ -193,7 +194,7 @@ static RunEnd run_again(Machine *machine, const Schedule *schedule) {
     for (uint32_t i = 0; i < machine->agent_count; i++)
         if (machine_can_step(machine, i))
             return RUN_DIVERGED;
-    return machine->state->flight_count ? RUN_DIVERGED : quiet(machine);
+    return machine->state->flight_count ? RUN_DIVERGED : schedule_end(machine);
 }
 
 bool schedule_is_immediate(const Schedule *schedule) {

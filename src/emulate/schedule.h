@@ -23,6 +23,8 @@ typedef struct Trail {
     Arena *arena;
 } Trail;
 
+void trail_push(Trail *trail, uint32_t step);
+
 #define TRAIL_FLIGHT UINT32_C(0x80000000)
 
 typedef struct Schedule {
@@ -44,6 +46,8 @@ typedef enum RunEnd {
     RUN_DIVERGED, /* a replayed step was not possible */
 } RunEnd;
 
+/* When nothing moves any more: RUN_COMPLETE, or RUN_STUCK. */
+RunEnd schedule_end(const Machine *machine);
 /* Whether what is asynchronous completes when it is issued. */
 bool schedule_is_immediate(const Schedule *schedule);
 

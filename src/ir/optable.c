@@ -73,7 +73,7 @@ int op_slot(const Slot *slots, unsigned count, Str name) {
     return -1;
 }
 
-static SlotRef find_slot(const OpRow *row, Str name) {
+SlotRef op_slot_ref(const OpRow *row, Str name) {
     int i;
     if ((i = op_slot(row->operands, row->operand_count, name)) >= 0)
         return (SlotRef){REF_OPERAND, (uint8_t)i};
@@ -81,8 +81,14 @@ static SlotRef find_slot(const OpRow *row, Str name) {
         return (SlotRef){REF_RESULT, (uint8_t)i};
     if ((i = op_slot(row->attrs, row->attr_count, name)) >= 0)
         return (SlotRef){REF_ATTR, (uint8_t)i};
-    complain(row, "no such operand, result or attribute", name);
     return (SlotRef){REF_NONE, 0};
+}
+
+static SlotRef find_slot(const OpRow *row, Str name) {
+    SlotRef ref = op_slot_ref(row, name);
+    if (ref.column == REF_NONE)
+        complain(row, "no such operand, result or attribute", name);
+    return ref;
 }
 
 /* "name?" -> name and arity. */

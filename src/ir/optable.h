@@ -88,6 +88,8 @@ const OpRow *op_row_generic(Str name);
 const OpRow *op_row_by_id(OpId id);
 /* The slot of that name, or -1. */
 int op_slot(const Slot *slots, unsigned count, Str name);
+/* The operand, result or attribute of that name, in this order; REF_NONE if the row has none. */
+SlotRef op_slot_ref(const OpRow *row, Str name);
 
 /* The number of an enumeration's word; false if it is not one. */
 bool enum_value(const EnumRow *row, Str word, int64_t *value);

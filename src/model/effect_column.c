@@ -176,20 +176,9 @@ static bool is_access(EffectVerb verb) {
     return verb <= EFFECT_UPDATE;
 }
 
-static SlotRef find_slot(const OpRow *row, Str name) {
-    int i;
-    if ((i = op_slot(row->operands, row->operand_count, name)) >= 0)
-        return (SlotRef){REF_OPERAND, (uint8_t)i};
-    if ((i = op_slot(row->results, row->result_count, name)) >= 0)
-        return (SlotRef){REF_RESULT, (uint8_t)i};
-    if ((i = op_slot(row->attrs, row->attr_count, name)) >= 0)
-        return (SlotRef){REF_ATTR, (uint8_t)i};
-    return (SlotRef){REF_NONE, 0};
-}
-
 static SlotRef read_value(Compiler *c) {
     Str name = effect_next_word(&c->at);
-    SlotRef ref = find_slot(c->row, name);
+    SlotRef ref = op_slot_ref(c->row, name);
     if (!effect_ref_is_value(ref))
         complain(c, "no such operand or result", name);
     return ref;
@@ -217,7 +206,7 @@ static Tests read_tests(Compiler *c) {
         const char *cut = memchr(text.data, '=', text.size);
         Str name = cut ? str_between(text.data, cut) : text;
         Test *test = &c->column->tests[c->column->test_count++];
-        test->of = find_slot(c->row, name);
+        test->of = op_slot_ref(c->row, name);
         test->value = cut ? str_between(cut + 1, text.data + text.size) : (Str){"", 0};
         test->negated = str_is(word, "unless");
         test->alternative = str_is(word, "or");
@@ -283,7 +272,7 @@ static void read_setting(Compiler *c, Str word) {
         break;
     }
     Str argument = effect_next_word(&c->at);
-    setting->from = find_slot(c->row, argument);
+    setting->from = op_slot_ref(c->row, argument);
     bool good = setting->from.column != REF_NONE;
     if (words[i].follower == FOLLOWED_BY_NUMBER) {
         good = good || str_to_int(argument, &setting->number);
@@ -317,7 +306,7 @@ static void read_clause(Compiler *c) {
         add_setting(c, FIELD_GROUP, group);
     } else if (is_access(clause->verb) || effect_verb_is_barrier(clause->verb) || life) {
         clause->on = read_value(c);
-    } else if (effect_ref_is_value(find_slot(c->row, peek(c)))) { /* which named barrier, the fence of what */
+    } else if (effect_ref_is_value(op_slot_ref(c->row, peek(c)))) { /* which named barrier, the fence of what */
         clause->on = read_value(c);
     }
     while ((word = peek(c)).size && !str_is(word, ";") && !str_is(word, "when") && !str_is(word, "unless")) {
