@@ -3,6 +3,8 @@
 
 #include "model/root.h"
 
+#include <ctype.h>
+
 /* ---- Effects -------------------------------------------------------------------------------------- */
 
 static bool touches_memory(EffectVerb verb) {
@@ -61,16 +63,39 @@ static bool barrier_is_shared(Compiler *compiler, const Type *type) {
     return true;
 }
 
-/* Inline assembly on registers alone, without an instruction that touches memory or synchronises. */
+/* Inline assembly on registers alone: every instruction of it is one of those that touch nothing else. */
 static bool is_harmless_assembly(const Op *op) {
-    static const char *const words[] = {"bar",        "fence", "membar", "cp.",  "tcgen05", "wgmma",    "mma",
-                                        "ld.",        "st.",   "atom",   "red.", "try_",    "griddep",  "nanosleep",
-                                        "setmaxnreg", "elect", "call",   "trap", "exit",    "tensormap"};
-    const Attr *text = op_is(op, OP_tt_elementwise_inline_asm) ? op_attr(op, "asm_string") : NULL;
-    for (size_t i = 0; text && i < sizeof words / sizeof *words; i++)
-        if (memmem(text->text.data, text->text.size, words[i], strlen(words[i])))
-            return false;
-    return text != NULL;
+    static const char known[] =
+        " mov add sub mul mad fma div rem abs neg min max and or xor not cnot shl shr shf cvt setp selp set slct prmt "
+        "lop3 bfe bfi bfind popc clz brev fns sqrt rsqrt rcp sin cos lg2 ex2 tanh copysign testp sad dp2a dp4a szext "
+        "bmsk addc subc madc mul24 mad24 .reg ";
+    const Attr *attr = op_is(op, OP_tt_elementwise_inline_asm) ? op_attr(op, "asm_string") : NULL;
+    Str text = attr ? attr->text : (Str){"", 0};
+    bool first = true; /* the next word is an instruction */
+    for (size_t i = 0; i < text.size; i++) {
+        char c = text.data[i];
+        if (c == '\\' && i + 1 < text.size &&
+            memchr("nt", text.data[i + 1], 2)) { /* as it stands in the file: \n, \t */
+            i++;
+        } else if (c == '@') { /* a predicate */
+            while (i + 1 < text.size && text.data[i + 1] != ' ')
+                i++;
+        } else if (c == ';') {
+            first = true;
+        } else if (first && (isalpha((unsigned char)c) || c == '.')) {
+            char word[16] = " ";
+            size_t size = 1;
+            do
+                word[size++] = text.data[i++];
+            while (i < text.size && size + 2 < sizeof word && isalnum((unsigned char)text.data[i]));
+            word[size] = ' ';
+            if (!strstr(known, word))
+                return false;
+            first = false;
+            i--;
+        }
+    }
+    return attr != NULL;
 }
 
 static uint64_t hash_text(Str text) {
@@ -161,6 +186,8 @@ void compile_effects(Compiler *compiler, const Op *op) {
         }
         if (!effect_runs(compiler, effect))
             continue;
+        if (program->ctas > 1 && (effect->from_ctas || effect->to_ctas || effect->multicast))
+            compile_cannot(compiler, op, "which CTAs of the cluster it signals or writes is not worked out");
         CompiledEffect compiled = {.effect = *effect,
                                    .on = value_register(compiler, effect->on),
                                    .amount = value_register(compiler, effect->amount),
