@@ -425,9 +425,10 @@ static void explain(const Inquiry *inquiry, const Blocked *root, Finding *findin
             "%u phase%s complete, so parity %u now means phase %u, which nobody completes; %s. "
             "Nothing keeps whoever arrives from completing the next phase before the wait has seen the one before.",
             phases, phases == 1 ? " is" : "s are", root->parity, phases,
-            pass->any ? verdict_text(verdict, "the last one that %s saw is phase %d", agent,
-                                     (int)(pass->generation - barrier->born) - 1)
-                      : verdict_text(verdict, "%s has seen none of them", agent));
+            pass->any && pass->generation > barrier->born
+                ? verdict_text(verdict, "the last one that %s saw is phase %u", agent,
+                               pass->generation - barrier->born - 1)
+                : verdict_text(verdict, "%s has seen none of them", agent));
         finding->fix = "Let the one who arrives wait first for a sign that the waiter is past this wait (an \"empty\" "
                        "barrier that the waiter arrives "
                        "on), or arrive once only.";

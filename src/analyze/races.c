@@ -7,6 +7,12 @@
 
 enum { LANES = 1024, WINDOW = 2 * MOST_FLIGHTS };
 
+/* The last wait that an agent went past, and the arrival that completed the phase it waited for. */
+typedef struct Guard {
+    bool any;
+    uint32_t barrier, wait_pc, arrive_agent, arrive_pc;
+} Guard;
+
 struct Races {
     Machine *machine;
     Arena *arena;
@@ -16,6 +22,8 @@ struct Races {
     bool commits;                   /* the kernel commits its products itself */
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
     const LaneSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
+    Guard *arrivals;                /* of each barrier: what completed its last phase */
+    Guard guards[CONSAN_BASE_THREADS];
     Race found[MOST_RACES];
     uint32_t count;
     uint64_t cluster;
@@ -45,12 +53,15 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     races->named = machine->slot_count;
     races->cluster_first = races->named + machine->program->ctas * NAMED_BARRIERS;
     (void)consan_create(&races->engine, LANES, races->cluster_first + machine->cluster_barriers, take, arena);
+    races->arrivals = ARENA_ARRAY(arena, Guard, machine->slot_count);
     races->lanes = lanes_create(arena, machine->program->module, &races->engine);
     return races;
 }
 
 void races_start(Races *races, uint64_t cluster, unsigned world) {
     lanes_reset(races->lanes);
+    memset(races->guards, 0, sizeof races->guards);
+    memset(races->arrivals, 0, races->machine->slot_count * sizeof *races->arrivals);
     races->cluster = cluster;
     races->world = world;
 }
@@ -90,6 +101,19 @@ static void find_report(const Races *races, Race *race, const ConsanConflict *co
 static uint64_t ring_of(const Races *races, uint32_t barrier) {
     return barrier == UINT32_MAX ? UINT64_MAX
                                  : races->machine->slot_places[barrier % races->machine->slots_per_cta] >> 32;
+}
+
+/* The agent did wait for a slot of the ring that reports the earlier access, and the other agent let it go: too early.
+ */
+static void find_guard(const Races *races, Race *race) {
+    const Guard *guard = &races->guards[race->thread % CONSAN_BASE_THREADS];
+    if (!guard->any || race->barrier == UINT32_MAX || guard->arrive_agent != race->other_thread % CONSAN_BASE_THREADS ||
+        ring_of(races, guard->barrier) != ring_of(races, race->barrier))
+        return;
+    race->released_early = true;
+    race->guard = guard->barrier;
+    race->guard_wait_pc = guard->wait_pc;
+    race->guard_arrive_pc = guard->arrive_pc;
 }
 
 /* One fault, one finding: the same two ops again, or other ops of the same two agents that lack the same edge, belong
@@ -136,6 +160,7 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
     } else {
         race.kind = conflict->kind == CONSAN_OUTSTANDING_READ ? RACE_WAR : writes ? RACE_WAW : RACE_RAW;
         find_report(races, &race, conflict);
+        find_guard(races, &race);
     }
     for (uint32_t i = 0; i < races->count; i++)
         if (joins(races, &races->found[i], &race))
@@ -337,6 +362,8 @@ void races_observe(void *observer, const Event *event) {
                                   event->state->barriers[event->barrier].phase);
         break;
     case EVENT_FLIP:
+        races->arrivals[event->barrier] =
+            (Guard){.any = true, .barrier = event->barrier, .arrive_agent = agent, .arrive_pc = event->pc};
         consan_begin_phase(engine, event->barrier, event->state->barriers[event->barrier].phase);
         break;
     case EVENT_INIT:
@@ -344,6 +371,8 @@ void races_observe(void *observer, const Event *event) {
         consan_begin_phase(engine, event->barrier, 1);
         break;
     case EVENT_WAIT:
+        races->guards[agent] = races->arrivals[event->barrier];
+        races->guards[agent].wait_pc = event->pc;
         consan_transfer(engine, agent, event->barrier, event->parity);
         break;
     case EVENT_COMMIT:
@@ -480,6 +509,19 @@ static void explain(const Races *races, const Machine *machine, const Race *race
                                         later_verb(race), what, other, earlier_verb(race), line);
     if (race->kind == RACE_INFLIGHT) {
         explain_group(machine, race, finding, verdict);
+    } else if (race->released_early) {
+        const char *barrier = barrier_text(machine, race->guard, verdict);
+        uint32_t arrive = line_of(machine, race->guard_arrive_pc);
+        finding->why = verdict_text(
+            verdict,
+            "%s did wait for %s, at IR line %u, but %s had arrived on it at IR line %u, before the %s of IR "
+            "line %u: the wait does not cover that.",
+            waiter, barrier, line_of(machine, race->guard_wait_pc), issuer, arrive, access, line);
+        finding->fix = verdict_text(
+            verdict,
+            "Move the arrive of IR line %u behind the %s of IR line %u; if that arrive is about another slot, "
+            "wait for the slot that is accessed here.",
+            arrive, access, line);
     } else if (race->barrier != UINT32_MAX) {
         const char *barrier = barrier_text(machine, race->barrier, verdict);
         finding->why = verdict_text(

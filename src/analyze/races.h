@@ -27,6 +27,10 @@ typedef struct Race {
     GroupKind group;  /* RACE_INFLIGHT */
     uint32_t barrier; /* on which the earlier one reports, UINT32_MAX: on none */
     uint8_t parity;   /* in the phase of which parity */
+    /* The later one's agent waited for a barrier of that ring, but the arrival that let it go on came before the
+     * earlier access. */
+    bool released_early;
+    uint32_t guard, guard_wait_pc, guard_arrive_pc;
     struct RacePair {
         uint32_t pc, other_pc;
     } more[MOST_MORE]; /* other pairs of the same two agents for want of the same edge */

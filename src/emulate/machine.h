@@ -123,7 +123,7 @@ typedef enum EventKind {
     EVENT_CLUSTER_WAIT,
     EVENT_CTA_BARRIER,
     EVENT_FENCE,
-    EVENT_FREE, /* effect: free; of the memory at `view` */
+    EVENT_FREE,       /* effect: free; of the memory at `view` */
     EVENT_UNFINISHED, /* the result of an asynchronous product is used before it is waited for; amount: the instruction
                          that issued it */
     EVENT_FORK,
