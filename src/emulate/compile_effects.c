@@ -74,9 +74,11 @@ static bool is_harmless_assembly(const Op *op) {
     bool first = true; /* the next word is an instruction */
     for (size_t i = 0; i < text.size; i++) {
         char c = text.data[i];
-        if (c == '\\' && i + 1 < text.size &&
-            memchr("nt", text.data[i + 1], 2)) { /* as it stands in the file: \n, \t */
-            i++;
+        if (c == '\\') { /* as it stands in the file: \0A, \t */
+            i += i + 2 < text.size && isxdigit((unsigned char)text.data[i + 1]) &&
+                         isxdigit((unsigned char)text.data[i + 2])
+                     ? 2
+                     : 1;
         } else if (c == '@') { /* a predicate */
             while (i + 1 < text.size && text.data[i + 1] != ' ')
                 i++;
@@ -177,7 +179,8 @@ void compile_effects(Compiler *compiler, const Op *op) {
         if (effect->verb == EFFECT_ANYTHING && is_harmless_assembly(op))
             continue;
         if (effect->verb == EFFECT_ANYTHING) {
-            bool matters = !op->operand_count;
+            /* Assembly can reach memory through any number; an op that nobody knows, through what it is handed. */
+            bool matters = !op->operand_count || op_is(op, OP_tt_elementwise_inline_asm);
             for (uint32_t k = 0; k < op->operand_count; k++)
                 matters |= value_is_memdesc(compiler->module, op->operands[k]);
             if (matters || op->region_count)

@@ -42,7 +42,7 @@ typedef struct Agent {
     uint32_t products, finished;  /* asynchronous products issued, and of them those that were waited for */
     uint8_t status, parity;
     uint8_t forced; /* its wait goes on though it should not: to see what would come after */
-    uint8_t unused;
+    uint8_t unused; /* so that two states can be compared as bytes */
 } Agent;
 
 typedef enum BarrierLife { BARRIER_NEVER, BARRIER_LIVE, BARRIER_INVALID } BarrierLife;
@@ -53,7 +53,7 @@ typedef struct Barrier {
     uint32_t generation; /* phases completed, in all its lives */
     uint32_t born;       /* generation at its last init */
     uint8_t life, phase;
-    uint16_t unused;
+    uint16_t unused; /* the same */
 } Barrier;
 
 typedef struct Rendezvous { /* a named or cluster barrier */
