@@ -193,29 +193,38 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
 
 /* ---- Races ----------------------------------------------------------------------------------------- */
 
-/* Two observers of one run. */
-typedef struct Pair {
-    Observe *first, *second;
-    void *first_observer, *second_observer;
-} Pair;
+/* Several observers of one run. */
+enum { MOST_OBSERVERS = 3 };
+typedef struct Audience {
+    struct {
+        Observe *observe; /* NULL: nobody */
+        void *observer;
+    } seats[MOST_OBSERVERS];
+} Audience;
 
-static void observe_both(void *observer, const Event *event) {
-    const Pair *pair = observer;
-    if (pair->first)
-        pair->first(pair->first_observer, event);
-    if (pair->second)
-        pair->second(pair->second_observer, event);
+static void observe_all(void *observer, const Event *event) {
+    const Audience *audience = observer;
+    for (int i = 0; i < MOST_OBSERVERS; i++)
+        if (audience->seats[i].observe)
+            audience->seats[i].observe(audience->seats[i].observer, event);
 }
 
 /* A run that the race engine watches, and someone else. */
 static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, void *observer) {
-    Pair pair = {observe, check->races ? races_observe : NULL, observer, check->races};
+    const Watcher *watcher = rerun->schedule.kind == SCHEDULE_EAGER ? check->options->watcher : NULL;
+    Audience audience = {{{observe, observer},
+                          {check->races ? races_observe : NULL, check->races},
+                          {watcher ? watcher->observe : NULL, watcher ? watcher->context : NULL}}};
     if (check->races)
         races_start(check->races, rerun->cluster, rerun->world);
-    check->machine->observe = observe_both;
-    check->machine->observer = &pair;
+    if (watcher)
+        watcher->start(watcher->context, check->machine, rerun);
+    check->machine->observe = observe_all;
+    check->machine->observer = &audience;
     RunEnd end = run(check, rerun);
     check->machine->observe = NULL;
+    if (watcher)
+        watcher->end(watcher->context, check->machine, end);
     return end;
 }
 
@@ -617,11 +626,12 @@ RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
                        : NULL;
     StateWatch state = {
         .races = check->races, .machine = check->machine, .to = rerun->state, .wanted = rerun->state_step};
-    Pair pair = {check->machine->observe, check->races ? watch_state : NULL, check->machine->observer, &state};
+    Audience audience = {
+        {{check->machine->observe, check->machine->observer}, {check->races ? watch_state : NULL, &state}}};
     if (check->races)
         races_start(check->races, rerun->cluster, rerun->world);
-    check->machine->observe = observe_both;
-    check->machine->observer = &pair;
+    check->machine->observe = observe_all;
+    check->machine->observer = &audience;
     RunEnd end = schedule_run(check->machine, rerun->cluster, &rerun->schedule);
     check->machine->observe = NULL;
     if (check->races)
