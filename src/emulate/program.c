@@ -293,6 +293,8 @@ static uint32_t ring_of(const Value *value) {
     return 1;
 }
 
+enum { DEEPEST_RING = 64 };
+
 static void measure_rings(Compiler *compiler) {
     Program *program = compiler->program;
     for (uint32_t i = 0; i < program->allocations.count; i++) {
@@ -300,7 +302,10 @@ static void measure_rings(Compiler *compiler) {
         const Type *type =
             op->result_count && op->results[0].type ? type_resolve(compiler->module, op->results[0].type) : NULL;
         if (!type || !type_is(type, STR("ttg.memdesc"))) {
+            int64_t ring = program->allocations.items[i].size / 16; /* a full and an empty barrier for each slot */
             program->barrier_slots += 2 * ring_of(&op->results[0]);
+            if (ring > program->deepest_ring && ring <= DEEPEST_RING)
+                program->deepest_ring = (uint32_t)ring;
             continue;
         }
         if (!type->element || type->element->kind != TYPE_INTEGER || type->element->width != 64)
@@ -309,7 +314,7 @@ static void measure_rings(Compiler *compiler) {
         for (uint32_t k = 0; k < type->dim_count && slots > 0 && slots < 4096; k++)
             slots *= type->dims[k] < 4096 ? type->dims[k] : 4096;
         program->barrier_slots += (uint32_t)(slots > 0 && slots < 4096 ? slots : 1);
-        if (type->dim_count && type->dims[0] > program->deepest_ring && type->dims[0] <= 64)
+        if (type->dim_count && type->dims[0] > program->deepest_ring && type->dims[0] <= DEEPEST_RING)
             program->deepest_ring = (uint32_t)type->dims[0];
     }
     program->barrier_slots += 16;

@@ -62,6 +62,7 @@ typedef struct Collector {
     uint32_t *leaders; /* another allocation of the same storage, itself if it leads */
     Key *keys;
     uint32_t count, key_count;
+    bool parted; /* its partitions are regions: what a plan shares is shared by views, and allocations are apart */
 } Collector;
 
 static bool int_of(const Attr *attr, int64_t *value) {
@@ -123,7 +124,8 @@ static void place(Collector *c, uint32_t index) {
     }
     if (int_of(op_attr(a->op, "buffer.offset"), &offset))
         a->offset.base = (int32_t)offset;
-    if (int_of(op_attr(a->op, "buffer.id"), &id))
+    /* In shared memory one id may also mean one barrier for several buffers. */
+    if ((tensor || !c->parted) && int_of(op_attr(a->op, "buffer.id"), &id))
         join(c, index, (Key){.kind = KEY_BUFFER, .space = a->space, .function = function, .number = id});
     if (int_of(op_attr(a->op, "allocation.reuseTarget"), &id))
         join(c, index, (Key){.kind = KEY_BUFFER, .space = a->space, .function = function, .number = id});
@@ -252,12 +254,15 @@ static void settle_types(Module *module, const Op *op) {
 Allocations allocations_of(Module *module, const Op *root) {
     enum { KEYS_EACH = 4 };
     uint32_t count = 0;
+    bool parted = false;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         settle_types(module, op);
         count += allocates(op);
+        parted |= op->row && op->row->id == OP_ttg_warp_specialize;
     }
     Arena *arena = &module->arena;
     Collector c = {.module = module,
+                   .parted = parted,
                    .items = ARENA_ARRAY(arena, Allocation, count + 1),
                    .leaders = ARENA_ARRAY(arena, uint32_t, count + 1),
                    .keys = ARENA_ARRAY(arena, Key, count * KEYS_EACH + 1)};
