@@ -1,51 +1,23 @@
 /* Explains a stuck or faulted run. The order of the questions matters: what has gone wrong already (lapped, bytes,
  * parity) comes before what would still come (cycle) or not (no producer, exited). */
-#include "analyze/blocked.h"
+#include "analyze/blocked_internal.h"
 
 #include "analyze/place.h"
 #include "model/root.h"
 
 #include <stdlib.h>
 
-enum { MOST_BLOCKED = 64, COUNTERFACTUAL_BUDGET = 1 << 18 };
-
-/* An agent that cannot go on. */
-typedef struct Blocked {
-    uint32_t agent, pc;
-    uint8_t status, parity;
-    uint32_t barrier;
-    Barrier state;      /* of an mbarrier */
-    Rendezvous meeting; /* of the others */
-    RuleId rule;
-    bool rooted;   /* what holds it is not another blocked agent */
-    bool released; /* someone would have arrived */
-    Deed releaser;
-    uint32_t releaser_order;
-    Deed exited;          /* RULE_DEADLOCK_EXITED: who ended, and where it would have arrived */
-    const LastPass *idle; /* a wait that does not hold back whoever laps it; NULL if there is none */
-    uint32_t idle_barrier, idle_agent;
-} Blocked;
-
-typedef struct Inquiry {
-    Machine *machine;
-    const History *history;
-    Verdict *verdict;
-    Blocked blocked[MOST_BLOCKED];
-    uint32_t count;
-    uint32_t order;
-    bool ran[256];         /* agents that were running when the run ended */
-    uint32_t strands[256]; /* what they ran */
-} Inquiry;
+enum { COUNTERFACTUAL_BUDGET = 1 << 18 };
 
 /* ---- Texts ---------------------------------------------------------------------------------------- */
 
-static const char *agent_text(const Inquiry *inquiry, uint32_t agent, Helper helper) {
+const char *inquiry_agent(const Inquiry *inquiry, uint32_t agent, Helper helper) {
     Text text = {0};
     agent_name(inquiry->machine, agent, helper, &text);
     return verdict_keep(inquiry->verdict, &text);
 }
 
-static const char *barrier_text(const Inquiry *inquiry, uint32_t barrier) {
+const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier) {
     Text text = {0};
     barrier_name(inquiry->machine, barrier, &text);
     return verdict_keep(inquiry->verdict, &text);
@@ -57,7 +29,7 @@ static const char *plural(int64_t count) {
 
 static void set_place(Inquiry *inquiry, FindingPlace *place, const char *role, uint32_t agent, Helper helper,
                       uint32_t pc) {
-    place_set(inquiry->machine, place, role, agent_text(inquiry, agent, helper), pc, inquiry->verdict);
+    place_set(inquiry->machine, place, role, inquiry_agent(inquiry, agent, helper), pc, inquiry->verdict);
 }
 
 static uint32_t line_at(const Inquiry *inquiry, uint32_t pc) {
@@ -82,7 +54,7 @@ static const char *state_text(const Inquiry *inquiry, const Blocked *blocked) {
         bytes = verdict_text(verdict, barrier->bytes > 0 ? ", %lld bytes still to come" : ", %lld bytes too many",
                              (long long)llabs(barrier->bytes));
     return verdict_text(verdict, "%s, parity %u; phase %u is not complete (%u of %u arrival%s pending%s)",
-                        barrier_text(inquiry, blocked->barrier), blocked->parity, phases, barrier->pending,
+                        inquiry_barrier(inquiry, blocked->barrier), blocked->parity, phases, barrier->pending,
                         barrier->count, plural(barrier->count), bytes);
 }
 
@@ -148,7 +120,7 @@ static void let_through(Inquiry *inquiry) {
 
 /* ---- Which rule ----------------------------------------------------------------------------------- */
 
-static bool agent_ended(const Inquiry *inquiry, uint32_t agent) {
+bool inquiry_ended(const Inquiry *inquiry, uint32_t agent) {
     for (uint32_t i = 0; i < inquiry->count; i++)
         if (inquiry->blocked[i].agent == agent && inquiry->blocked[i].status != AGENT_JOINS)
             return false;
@@ -191,7 +163,7 @@ static bool find_exited(const Inquiry *inquiry, Blocked *blocked) {
     const Machine *machine = inquiry->machine;
     for (uint32_t i = 0; i < machine->agent_count; i++) {
         uint32_t pc;
-        if (i == blocked->agent || !inquiry->ran[i] || !agent_ended(inquiry, i) ||
+        if (i == blocked->agent || !inquiry->ran[i] || !inquiry_ended(inquiry, i) ||
             !strand_arrives(machine, inquiry->strands[i], blocked->barrier, &pc))
             continue;
         blocked->exited = (Deed){.kind = DEED_ARRIVE, .agent = i, .pc = pc};
@@ -265,7 +237,7 @@ static void classify(const Inquiry *inquiry, Blocked *blocked) {
         if (blocked->status == AGENT_NAMED && !blocked->released && inquiry->history->named_any[blocked->barrier] &&
             inquiry->history->named[blocked->barrier].agent != blocked->agent &&
             is_in_loop(inquiry->machine->program->ops[inquiry->history->named[blocked->barrier].pc]) &&
-            agent_ended(inquiry, inquiry->history->named[blocked->barrier].agent))
+            inquiry_ended(inquiry, inquiry->history->named[blocked->barrier].agent))
             blocked->rule = RULE_DEADLOCK_EXITED;
     }
 }
@@ -313,12 +285,12 @@ static const char *what_text(const Inquiry *inquiry, const Blocked *blocked) {
         return "the cluster barrier";
     if (blocked->status == AGENT_JOINS)
         return "the partitions";
-    return barrier_text(inquiry, blocked->barrier);
+    return inquiry_barrier(inquiry, blocked->barrier);
 }
 
 static void explain_meeting(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
     Verdict *verdict = inquiry->verdict;
-    const char *agent = agent_text(inquiry, root->agent, HELPER_BASE);
+    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE);
     const char *what = what_text(inquiry, root);
     if (root->status == AGENT_CLUSTER) {
         finding->message = verdict_text(
@@ -352,7 +324,7 @@ static void explain_parity(const Inquiry *inquiry, const Blocked *root, Finding 
     uint32_t phases = barrier->generation - barrier->born;
     finding->message = verdict_text(
         inquiry->verdict, "%s waits for ever for %s: it asks for parity %u, the phase after the one that is completed",
-        agent_text(inquiry, root->agent, HELPER_BASE), what_text(inquiry, root), root->parity);
+        inquiry_agent(inquiry, root->agent, HELPER_BASE), what_text(inquiry, root), root->parity);
     finding->why = verdict_text(
         inquiry->verdict,
         "%u phase%s complete; the wait before, at IR line %u, passed with parity %u when %u were, and parity %u now "
@@ -366,9 +338,9 @@ static void explain_parity(const Inquiry *inquiry, const Blocked *root, Finding 
 
 /* Someone else's parity does not go with the phases: its wait holds nothing back, and so it laps this one. */
 static void explain_idle_wait(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    const char *agent = agent_text(inquiry, root->agent, HELPER_BASE),
-               *other = agent_text(inquiry, root->idle_agent, HELPER_BASE);
-    const char *slot = barrier_text(inquiry, root->idle_barrier);
+    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE),
+               *other = inquiry_agent(inquiry, root->idle_agent, HELPER_BASE);
+    const char *slot = inquiry_barrier(inquiry, root->idle_barrier);
     finding->message = verdict_text(
         inquiry->verdict,
         "%s waits for ever for %s: %s goes past its wait for %s with parity %u again and again, and laps it", agent,
@@ -386,7 +358,7 @@ static void explain_idle_wait(const Inquiry *inquiry, const Blocked *root, Findi
 
 static void explain(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
     Verdict *verdict = inquiry->verdict;
-    const char *agent = agent_text(inquiry, root->agent, HELPER_BASE);
+    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE);
     const char *what = what_text(inquiry, root);
     const Barrier *barrier = &root->state;
     const BarrierHistory *past =
@@ -464,7 +436,7 @@ static void explain(const Inquiry *inquiry, const Blocked *root, Finding *findin
         break;
     case RULE_DEADLOCK_EXITED:
         finding->message = verdict_text(verdict, "%s waits for ever for %s: %s, which arrives on it, has ended", agent,
-                                        what, agent_text(inquiry, root->exited.agent, root->exited.helper));
+                                        what, inquiry_agent(inquiry, root->exited.agent, root->exited.helper));
         finding->why = verdict_text(
             verdict,
             "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that went "
@@ -473,7 +445,7 @@ static void explain(const Inquiry *inquiry, const Blocked *root, Finding *findin
         finding->fix = "Let both run the same number of iterations, for every trip count, zero and one included.";
         break;
     default: {
-        const char *other = root->released ? agent_text(inquiry, root->releaser.agent, root->releaser.helper) : "";
+        const char *other = root->released ? inquiry_agent(inquiry, root->releaser.agent, root->releaser.helper) : "";
         bool self = root->released && root->releaser.agent == root->agent;
         finding->message =
             self ? verdict_text(verdict, "%s waits for ever for %s: it would arrive on it itself, after this wait",
@@ -511,7 +483,7 @@ static void add_places(Inquiry *inquiry, const Blocked *root, Finding *finding) 
     }
     if (root->idle) {
         set_place(inquiry, &places[count], "does not wait", root->idle_agent, HELPER_BASE, root->idle->pc);
-        places[count++].note = barrier_text(inquiry, root->idle_barrier);
+        places[count++].note = inquiry_barrier(inquiry, root->idle_barrier);
     }
     if (past && root->rule == RULE_DEADLOCK_BYTES) {
         uint32_t deeds = past->phase_count < MOST_REMEMBERED ? past->phase_count : MOST_REMEMBERED;
@@ -568,6 +540,7 @@ Finding *blocked_explain(Machine *machine, const History *history, Verdict *verd
     finding->space = "barrier";
     explain(&inquiry, root, finding);
     add_places(&inquiry, root, finding);
+    blocked_table(&inquiry, finding);
     return finding;
 }
 
@@ -596,8 +569,8 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
     const Barrier *barrier = &machine->state->barriers[fault->barrier];
     const BarrierHistory *past = &history->barriers[fault->barrier];
     const Effect *effect = &machine->program->effects[fault->effect].effect;
-    const char *what = barrier_text(&inquiry, fault->barrier);
-    const char *agent = agent_text(&inquiry, fault->agent, fault->in_flight ? effect->helper : HELPER_BASE);
+    const char *what = inquiry_barrier(&inquiry, fault->barrier);
+    const char *agent = inquiry_agent(&inquiry, fault->agent, fault->in_flight ? effect->helper : HELPER_BASE);
     Finding *finding = verdict_finding(verdict);
     finding->rule = fault->rule;
     finding->space = "barrier";
@@ -642,7 +615,7 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
         if (fault->amount) {
             uint32_t waiter = (uint32_t)fault->amount - 1;
             finding->message = verdict_text(verdict, "%s invalidates %s while %s waits for it", agent, what,
-                                            agent_text(&inquiry, waiter, HELPER_BASE));
+                                            inquiry_agent(&inquiry, waiter, HELPER_BASE));
             set_place(&inquiry, &places[count], "waits", waiter, HELPER_BASE, machine->state->agents[waiter].pc);
             places[count++].note = what;
         } else {
@@ -674,10 +647,10 @@ Finding *overrun_explain(Machine *machine, const History *history, uint32_t barr
     Finding *finding = verdict_finding(verdict);
     finding->rule = RULE_BARRIER_OVERRUN;
     finding->space = "barrier";
-    const char *what = barrier_text(&inquiry, barrier);
+    const char *what = inquiry_barrier(&inquiry, barrier);
     finding->message =
         verdict_text(verdict, "%s completes a phase of %s before anybody could see that the one before was complete",
-                     agent_text(&inquiry, past->overrun.agent, past->overrun.helper), what);
+                     inquiry_agent(&inquiry, past->overrun.agent, past->overrun.helper), what);
     finding->why = verdict_text(verdict,
                                 "Of each phase at least one wait must have succeeded before the next phase is arrived "
                                 "on; here %llu phase%s passed unseen, and a wait "
@@ -703,7 +676,7 @@ Finding *leftover_explain(Machine *machine, const History *history, Verdict *ver
         Finding *finding = verdict_finding(verdict);
         finding->rule = RULE_BARRIER_BYTES;
         finding->space = "barrier";
-        const char *what = barrier_text(&inquiry, i);
+        const char *what = inquiry_barrier(&inquiry, i);
         finding->message = verdict_text(verdict,
                                         barrier->bytes > 0 ? "%s ends with %lld bytes expected that never come"
                                                            : "%s ends with %lld bytes more than were expected",

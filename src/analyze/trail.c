@@ -236,3 +236,12 @@ bool trail_read(Arena *arena, Source *source, TrailFile *file, Diagnostics *diag
     return many || file->rerun.cluster < programs ||
            fail(&reading, reading.cluster, "the launch has no cluster %" PRIu64, file->rerun.cluster);
 }
+
+bool trail_read_text(Arena *arena, const char *witness, TrailFile *file) {
+    Source *source = *witness ? source_copy("witness", witness, strlen(witness)) : NULL;
+    Diagnostics diagnostics = {0};
+    bool good = source && trail_read(arena, source, file, &diagnostics);
+    diagnostics_free(&diagnostics);
+    source_free(source);
+    return good;
+}

@@ -31,5 +31,7 @@ typedef struct TrailFile {
 void trail_write(Machine *machine, const Rerun *rerun, const Trail *trail, Text *to);
 /* False, with diagnostics at the place, if it is not a trail. Everything in the arena. `file` must stay where it is. */
 bool trail_read(Arena *arena, Source *source, TrailFile *file, Diagnostics *diagnostics);
+/* The same from a finding's witness; false if that is "". */
+bool trail_read_text(Arena *arena, const char *witness, TrailFile *file);
 
 #endif

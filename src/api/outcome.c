@@ -176,22 +176,26 @@ void weir_json_error(weir_json *json, const char *file, const char *sentence) {
 }
 
 /* The first of the errors stands for all; the others are on standard error. */
-static void add_error(weir_json *json, const weir_outcome *outcome) {
+void outcome_problem(const weir_outcome *outcome, Text *to) {
     const Diagnostics *diagnostics = !outcome->module->ok ? &outcome->module->diagnostics : &outcome->diagnostics;
     const char *file = !outcome->module->ok || !outcome->source ? file_name(outcome) : outcome->source->name;
     for (size_t i = 0; i < diagnostics->count; i++) {
         const Diagnostic *diagnostic = &diagnostics->items[i];
         if (diagnostic->severity != SEVERITY_ERROR)
             continue;
-        Text text = {0};
-        text_addf(&text, "%s:%u:%u: %s", file, diagnostic->place.line, diagnostic->place.column,
+        text_addf(to, "%s:%u:%u: %s", file, diagnostic->place.line, diagnostic->place.column,
                   diagnostic->message ? diagnostic->message : "");
-        text_char(&text, 0);
-        weir_json_error(json, file_name(outcome), text.failed ? "" : text.data);
-        text_free(&text);
         return;
     }
-    weir_json_error(json, file_name(outcome), outcome->problem);
+    text_addf(to, "%s", outcome->problem);
+}
+
+static void add_error(weir_json *json, const weir_outcome *outcome) {
+    Text text = {0};
+    outcome_problem(outcome, &text);
+    text_char(&text, 0);
+    weir_json_error(json, file_name(outcome), text.failed ? "" : text.data);
+    text_free(&text);
 }
 
 void weir_json_add(weir_json *json, const weir_outcome *outcome) {
@@ -233,12 +237,8 @@ static bool find_witness(weir_outcome *outcome, Show *show, size_t *kernel) {
     for (size_t i = 0; i < outcome->kernel_count; i++)
         for (size_t k = 0; k < outcome->verdicts[i].finding_count; k++) {
             const char *witness = outcome->verdicts[i].findings[k].witness;
-            Source *source = *witness ? source_copy("witness", witness, strlen(witness)) : NULL;
-            Diagnostics diagnostics = {0};
-            bool good = source && trail_read(&outcome->arena, source, &show->trail, &diagnostics);
-            diagnostics_free(&diagnostics);
-            source_free(source);
-            if (good && (show->what != SHOW_STATE || schedule_is_immediate(&show->trail.rerun.schedule))) {
+            if (trail_read_text(&outcome->arena, witness, &show->trail) &&
+                (show->what != SHOW_STATE || schedule_is_immediate(&show->trail.rerun.schedule))) {
                 *kernel = i;
                 show->rerun = show->trail.rerun;
                 return true;

@@ -638,7 +638,7 @@ void agent_name(const Machine *machine, uint32_t index, Helper helper, Text *to)
     text_addf(to, "%s", helpers[helper]);
 }
 
-void barrier_name(const Machine *machine, uint32_t barrier, Text *to) {
+BarrierPlace barrier_place(const Machine *machine, uint32_t barrier) {
     const Program *program = machine->program;
     uint64_t key = machine->slot_places[barrier % machine->slots_per_cta];
     uint32_t storage = (uint32_t)(key >> 32);
@@ -650,23 +650,33 @@ void barrier_name(const Machine *machine, uint32_t barrier, Text *to) {
             (!best || allocation->offset.base > best->offset.base))
             best = allocation;
     }
-    if (!best) {
-        text_addf(to, "barrier at byte %lld", (long long)byte);
+    if (!best)
+        return (BarrierPlace){.slot = byte};
+    BarrierPlace place = {best, SIDE_NONE, (byte - best->offset.base) / 8, best->size / 8};
+    const Value *value = best->op->result_count ? &best->op->results[0] : NULL;
+    if (value && !type_is(type_resolve(program->module, value->type), STR("ttg.memdesc"))) {
+        place.depth = best->size / 16;
+        place.side = place.slot >= place.depth ? SIDE_EMPTY : SIDE_FULL;
+        place.slot -= place.side == SIDE_EMPTY ? place.depth : 0;
+    }
+    return place;
+}
+
+void barrier_name(const Machine *machine, uint32_t barrier, Text *to) {
+    BarrierPlace place = barrier_place(machine, barrier);
+    if (!place.allocation) {
+        text_addf(to, "barrier at byte %lld", (long long)place.slot);
         return;
     }
-    const Value *value = best->op->result_count ? &best->op->results[0] : NULL;
+    const Op *op = place.allocation->op;
     text_add(to, "%", 1);
-    if (value && value->name)
-        text_add_plain(to, value->name->text);
+    if (op->result_count && op->results[0].name)
+        text_add_plain(to, op->results[0].name->text);
     else
         text_addf(to, "?");
-    int64_t slot = (byte - best->offset.base) / 8;
-    if (!type_is(type_resolve(program->module, value->type), STR("ttg.memdesc"))) {
-        int64_t ring = best->size / 16;
-        text_addf(to, slot >= ring ? ".empty" : ".full");
-        slot -= slot >= ring ? ring : 0;
-    }
-    text_addf(to, "[%lld]", (long long)slot);
-    if (program->ctas > 1)
+    if (place.side != SIDE_NONE)
+        text_addf(to, place.side == SIDE_EMPTY ? ".empty" : ".full");
+    text_addf(to, "[%lld]", (long long)place.slot);
+    if (machine->program->ctas > 1)
         text_addf(to, " of cta%u", barrier_cta(machine, barrier));
 }

@@ -242,6 +242,14 @@ bool state_equal(const Machine *machine, const State *a, const State *b);
 /* The slot of the mbarrier at that byte of a storage; UINT32_MAX if there is no more room. */
 uint32_t machine_slot(Machine *machine, uint32_t cta, uint32_t storage, int64_t byte);
 
+/* What an mbarrier is in the IR: a slot of what an op allocates. */
+typedef struct BarrierPlace {
+    const Allocation *allocation; /* NULL: not known; then `slot` is its byte */
+    Side side;                    /* tokens and arefs are two rings each */
+    int64_t slot, depth;
+} BarrierPlace;
+BarrierPlace barrier_place(const Machine *machine, uint32_t barrier);
+
 /* Names, for people. */
 void agent_name(const Machine *machine, uint32_t agent, Helper helper, Text *to);
 /* "%full[1]": the name of its allocation, and the slot. */
