@@ -55,7 +55,7 @@ static void list_rules(Output *output, const char *family) {
     for (size_t i = 0; i < weir_rule_count(); i++) {
         weir_rule rule = weir_rule_at(i);
         if (!family || means(family, rule.id))
-            output_printf(output, "%-22s  %-7s  %s\n", rule.id, severity_name(rule.severity), rule.summary);
+            output_printf(output, "%-26s  %-7s  %s\n", rule.id, severity_name(rule.severity), rule.summary);
     }
 }
 
