@@ -15,6 +15,8 @@ Names *names_create(Arena *arena, Module *module, const Op *function);
 /* Of the op that allocates something (ttg.local_alloc, ttng.tmem_alloc, nvws.create_token, nvws.aref.create ...), or of
  * an op that makes a view of it; unique among all. Without a '%', unless it is only a value. */
 const char *name_of(Names *names, const Op *op);
+/* The op that allocates the memory behind a view, through arefs to their buffers; NULL if that cannot be seen. */
+const Op *data_root(Module *module, const Value *value);
 /* A value as it is written: "%a_bufs", "%x#1"; in the arena. */
 const char *value_text(Arena *arena, const Value *value);
 /* What a tensor descriptor, pointer or tensor value is called: "q" for %q_desc, %desc_q, loc("q"); "" if it has no name
