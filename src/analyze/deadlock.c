@@ -211,7 +211,7 @@ static void observe_all(void *observer, const Event *event) {
 
 /* A run that the race engine watches, and someone else. */
 static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, void *observer) {
-    const Watcher *watcher = rerun->schedule.kind == SCHEDULE_EAGER ? check->options->watcher : NULL;
+    const Watcher *watcher = schedule_is_immediate(&rerun->schedule) ? check->options->watcher : NULL;
     Audience audience = {{{observe, observer},
                           {check->races ? races_observe : NULL, check->races},
                           {watcher ? watcher->observe : NULL, watcher ? watcher->context : NULL}}};

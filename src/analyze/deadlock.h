@@ -21,7 +21,7 @@ typedef enum ScheduleChoice {
 
 struct Rerun;
 
-/* Somebody who looks on at the plain run of each cluster (eager, what is asynchronous completes at once). */
+/* Somebody who looks on at the plain runs of each cluster: those in which what is asynchronous completes at once. */
 typedef struct Watcher {
     void *context;
     void (*start)(void *context, Machine *machine, const struct Rerun *rerun);
