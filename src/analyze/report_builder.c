@@ -97,7 +97,7 @@ size_t builder_find_buffer(const Builder *builder, const Op *root) {
 const char *builder_partition(Builder *builder, const Op *op) {
     Partitions partitions = partitions_of(op);
     if (builder->form == PARTITION_NONE)
-        return "";
+        return "kernel";
     if (!partitions.mask && builder->form == PARTITION_REGIONS)
         return "default"; /* what stands outside is run by the warps of the default region */
     Text text = {0};
@@ -148,4 +148,15 @@ const char *builder_cadence(Builder *builder, const Op *op) {
         return "once";
     return verdict_text(builder->verdict, "each iteration of the loop of line %u",
                         source_place(builder->module->source, loop->offset).line);
+}
+
+void builder_add_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place) {
+    for (size_t i = 0; i < *count; i++)
+        if ((*places)[i].ir_line == place.ir_line && strcmp((*places)[i].partition, place.partition) == 0)
+            return;
+    ReportPlace *longer = ARENA_ARRAY(builder->arena, ReportPlace, *count + 1);
+    if (*count)
+        memcpy(longer, *places, *count * sizeof *longer);
+    longer[(*count)++] = place;
+    *places = longer;
 }

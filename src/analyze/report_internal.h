@@ -4,6 +4,7 @@
 
 #include "analyze/names.h"
 #include "analyze/report.h"
+#include "analyze/watch.h"
 #include "model/partition.h"
 #include "model/region.h"
 #include "model/root.h"
@@ -38,6 +39,10 @@ typedef struct Builder {
     size_t buffer_count, buffer_capacity;
     ReportEdge *edges;
     size_t edge_count, edge_capacity;
+    /* What was run; NULL if nothing was. */
+    const Machine *machine;
+    const Sights *sights;
+    size_t *ring_barriers; /* of each ring of the sights: its barrier */
 } Builder;
 
 /* ---- report_builder.c ---- */
@@ -48,10 +53,12 @@ ReportEdge *builder_edge(Builder *builder);
 /* SIZE_MAX if there is none. */
 size_t builder_find_barrier(const Builder *builder, Thing thing);
 size_t builder_find_buffer(const Builder *builder, const Op *root);
+/* Adds a place to a list of places, unless the same op of the same partition is there. */
+void builder_add_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place);
 /* A place with everything that the IR says of an op: partition, name, location. */
 ReportPlace builder_place(Builder *builder, const Op *op);
 /* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialised
- * kernel; "" if the kernel is not specialised. An op of several partitions: "partition0, partition2". */
+ * kernel; "kernel" if it is not specialised. An op of several partitions: "partition0, partition2". */
 const char *builder_partition(Builder *builder, const Op *op);
 /* One more text at the end of a list of texts; `list` is replaced. */
 void builder_add_text(Builder *builder, const char *const **list, size_t *count, const char *text);
@@ -59,6 +66,24 @@ void builder_add_text(Builder *builder, const char *const **list, size_t *count,
 const Op *enclosing_loop(const Op *op);
 /* "each iteration of the loop of line 41", "once"; for people. */
 const char *builder_cadence(Builder *builder, const Op *op);
+
+/* ---- report_barriers.c: sections 2 and 3, one barrier at a time ---- */
+/* Adds every barrier of the kernel, with the ops that use it and what was seen of them. */
+void report_barriers(Builder *builder);
+/* What an effect on a barrier is to people. */
+ReportMechanism effect_mechanism(Module *module, const Op *op, const Effect *effect);
+/* The name of the partition that an agent of the run is; with its CTA if that is not the first. */
+const char *builder_agent(Builder *builder, uint32_t agent);
+
+/* ---- report_data.c: sections 2 and 4 ---- */
+/* Adds every buffer, and who writes and reads it. */
+struct Coverage;
+void report_buffers(Builder *builder, const struct Coverage *coverage);
+/* What each barrier protects, its direction, and the edges. */
+void report_edges(Builder *builder);
+
+/* ---- candidates.c: section 6 ---- */
+void report_candidates(Builder *builder);
 
 /* ---- roles.c: section 1 ---- */
 /* Fills `partitions`, `partition_index`, and the report's partitions and limits. */
