@@ -1,0 +1,198 @@
+/* The barrier report for a terminal, and the glossary. */
+#include "render/report.h"
+#include "render/report_sections.h"
+
+typedef struct Terminal {
+    ReportWriter writer; /* first, so that a writer can be taken for its terminal */
+    Text *to;
+    Style style;
+    bool in_block;    /* tables are then further in */
+    bool after_entry; /* what comes now is told from it by an empty line */
+} Terminal;
+
+static Terminal *terminal_of(ReportWriter *writer) {
+    return (Terminal *)writer;
+}
+
+/* A sentence of our own, without the marks of the glossary's words. */
+static void add_sentence(Terminal *terminal, Tone tone, const char *sentence) {
+    Text plain = {0};
+    while (*sentence) {
+        const char *open = strchrnul(sentence, '['), *close = strchrnul(open, ']');
+        text_str(&plain, str_between(sentence, open));
+        if (*open)
+            text_add(&plain, open + 1, strcspn(open + 1, "|]"));
+        sentence = *close ? close + 1 : close;
+    }
+    text_wrapped(terminal->to, terminal->style, tone, (Str){plain.data, plain.size}, 2, "  ");
+    terminal->to->failed |= plain.failed;
+    text_free(&plain);
+}
+
+/* ---- What the writer is told ------------------------------------------------------------------- */
+
+static void add_section(ReportWriter *writer, const char *title, const char *sentence) {
+    Terminal *terminal = terminal_of(writer);
+    terminal->after_entry = false;
+    terminal->in_block = false;
+    text_char(terminal->to, '\n');
+    text_toned(terminal->to, terminal->style, TONE_HEAD, str_of(title));
+    text_char(terminal->to, '\n');
+    if (!*sentence)
+        return;
+    text_addf(terminal->to, "  ");
+    add_sentence(terminal, TONE_PLAIN, sentence);
+}
+
+static void add_part(ReportWriter *writer, const char *title) {
+    Terminal *terminal = terminal_of(writer);
+    terminal->after_entry = false;
+    terminal->in_block = false;
+    text_addf(terminal->to, "\n  ");
+    add_sentence(terminal, TONE_HEAD, title);
+}
+
+static void add_block(ReportWriter *writer, Tone tone, const char *name, Str what) {
+    Terminal *terminal = terminal_of(writer);
+    Text *to = terminal->to;
+    terminal->after_entry = false;
+    terminal->in_block = true;
+    text_addf(to, "\n  ");
+    text_toned(to, terminal->style, tone, str_of(name));
+    if (what.size)
+        text_addf(to, ": ");
+    text_wrapped(to, terminal->style, TONE_PLAIN, what, 2 + text_width(str_of(name)) + 2, "      ");
+}
+
+/* Keys stand in a column of their own. */
+enum { KEY_WIDTH = 12 };
+
+static void add_entry(ReportWriter *writer, const char *key, Tone tone, Str text) {
+    Terminal *terminal = terminal_of(writer);
+    size_t indent = terminal->in_block ? 4 : 2, size = strlen(key) + 2;
+    terminal->after_entry = true;
+    size_t width = size > KEY_WIDTH ? size : KEY_WIDTH;
+    Text prefix = {0};
+    text_addf(&prefix, "%*s", (int)(indent + width), "");
+    text_char(&prefix, 0);
+    text_addf(terminal->to, "%*s", (int)indent, "");
+    text_toned(terminal->to, terminal->style, tone == TONE_PLAIN ? TONE_HEAD : tone, str_of(key));
+    text_addf(terminal->to, "%*s", (int)(width - strlen(key)), "");
+    if (!prefix.failed)
+        text_wrapped(terminal->to, terminal->style, TONE_PLAIN, text, indent + width, prefix.data);
+    terminal->to->failed |= prefix.failed;
+    text_free(&prefix);
+}
+
+static void add_paragraph(ReportWriter *writer, Tone tone, Str text) {
+    Terminal *terminal = terminal_of(writer);
+    text_addf(terminal->to, "  ");
+    text_wrapped(terminal->to, terminal->style, tone, text, 2, "  ");
+}
+
+static void add_table(ReportWriter *writer, const Table *table) {
+    Terminal *terminal = terminal_of(writer);
+    if (table_rows(table) && (terminal->after_entry || !terminal->in_block))
+        text_char(terminal->to, '\n');
+    table_print(table, terminal->style, terminal->in_block ? 4 : 2, terminal->to);
+}
+
+/* ---- The graph --------------------------------------------------------------------------------- */
+
+static void add_node(Terminal *terminal, const Report *report, const char *name) {
+    const char *role = report_role(report, name);
+    text_addf(terminal->to, "    ");
+    text_toned(terminal->to, terminal->style, TONE_HEAD, str_of(name));
+    if (*role) {
+        text_addf(terminal->to, " (");
+        text_add_plain(terminal->to, str_of(role));
+        text_addf(terminal->to, ")");
+    }
+    text_char(terminal->to, '\n');
+}
+
+/* What it is, and where: behind it if there is room, else below. */
+static void add_edge(Terminal *terminal, const ReportEdge *edge) {
+    Text what = {0}, where = {0};
+    report_edge_text(edge, &what);
+    report_edge_places(edge, &where);
+    size_t used = 8, size = text_width((Str){what.data, what.size}) + 3 + text_width((Str){where.data, where.size});
+    bool fits = !terminal->style.width || used + size <= terminal->style.width;
+    if (where.size)
+        text_addf(&what, fits ? " [%.*s]" : "\n[%.*s]", (int)where.size, where.data);
+    text_addf(terminal->to, "      | ");
+    text_wrapped(terminal->to, terminal->style, TONE_PLAIN, (Str){what.data, what.size}, used, "      |   ");
+    if (*edge->note) {
+        text_addf(terminal->to, "      | ");
+        text_wrapped(terminal->to, terminal->style, TONE_WARNING, str_of(edge->note), used, "      |   ");
+    }
+    terminal->to->failed |= what.failed || where.failed;
+    text_free(&what);
+    text_free(&where);
+}
+
+static void add_edges(ReportWriter *writer, const Report *report, const EdgeGroup *groups, size_t count) {
+    Terminal *terminal = terminal_of(writer);
+    for (size_t i = 0; i < count; i++) {
+        if (!groups[i].goes_on) {
+            text_addf(terminal->to, "%s", i ? "\n" : "");
+            add_node(terminal, report, groups[i].edges[0]->from);
+        }
+        for (size_t k = 0; k < groups[i].count; k++)
+            add_edge(terminal, groups[i].edges[k]);
+        text_addf(terminal->to, "      v\n");
+        add_node(terminal, report, groups[i].edges[0]->to);
+    }
+}
+
+/* ---- All of it --------------------------------------------------------------------------------- */
+
+static void add_first_line(Terminal *terminal, const Report *report) {
+    static const Tone tones[] = {TONE_GOOD, TONE_BAD, TONE_WARNING, TONE_BAD}; /* ORDER VerdictKind */
+    Text *to = terminal->to, *text = &terminal->writer.text;
+    text_addf(text, "%s: ", report->file);
+    if (*report->kernel)
+        text_addf(text, "@%s: ", report->kernel);
+    text_toned(to, terminal->style, TONE_HEAD, (Str){text->data, text->size});
+    text->size = 0;
+    Tone tone = tones[report->verdict->kind];
+    if (*report->nothing) {
+        text_addf(text, "%s", report->nothing);
+        tone = TONE_PLAIN;
+    } else {
+        report_outcome(report, text);
+    }
+    text_toned(to, terminal->style, tone, (Str){text->data, text->size});
+    text_char(to, '\n');
+    text->size = 0;
+}
+
+void render_report_text(const Report *report, ReportTextOptions options, Text *to) {
+    Terminal terminal = {
+        .writer = {.section = add_section,
+                   .part = add_part,
+                   .block = add_block,
+                   .entry = add_entry,
+                   .line = add_paragraph,
+                   .table = add_table,
+                   .edges = add_edges},
+        .to = to,
+        .style = {options.colour, options.width},
+    };
+    add_first_line(&terminal, report);
+    if (!*report->nothing) {
+        report_sections(report, &terminal.writer);
+        text_addf(to, "\n`weir report --glossary` explains the words.\n");
+    }
+    to->failed |= terminal.writer.failed;
+    text_free(&terminal.writer.text);
+}
+
+void render_glossary_text(Text *to, unsigned width) {
+    size_t count;
+    const Term *terms = glossary(&count);
+    for (size_t i = 0; i < count; i++) {
+        text_addf(to, "%s%s\n    ", i ? "\n" : "", terms[i].word);
+        text_wrapped(to, (Style){.width = width}, TONE_PLAIN, str_of(terms[i].text), 4, "    ");
+    }
+}

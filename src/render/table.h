@@ -1,0 +1,71 @@
+/* Tables and paragraphs for a terminal: columns that shrink and wrap until they fit, and lose nothing.
+ *
+ *     Table table = table_begin(columns, 2);
+ *     text_addf(table_cell(&table, TONE_PLAIN), "%s", name);
+ *     text_addf(table_cell(&table, TONE_BAD), "MISSING");
+ *     table_print(&table, style, 2, to);
+ *     table_free(&table);
+ *
+ * Cells are filled row by row. They may hold anything, also bytes of an untrusted file: what is printed has gone
+ * through text_add_plain. A newline in a cell starts a new line of that cell.
+ *
+ * A table that does not fit has its widest columns narrowed, as far as their longest words allow, then as far as the
+ * pieces of words allow (parted after a dot, an underscore and such); if not even that is enough, each row becomes a
+ * paragraph of `title  cell` lines. Words that are too long for their line are broken. */
+#ifndef RENDER_TABLE_H
+#define RENDER_TABLE_H
+
+#include "base/text.h"
+
+typedef enum Tone { TONE_PLAIN, TONE_HEAD, TONE_GOOD, TONE_BAD, TONE_WARNING } Tone;
+
+typedef struct TableColumn {
+    const char *title;
+    bool right;    /* numbers: at the right edge of the column */
+    bool optional; /* left out if all its cells are empty */
+} TableColumn;
+
+enum { MOST_COLUMNS = 16 };
+
+typedef struct TableCell {
+    size_t start; /* in `text`; it ends where the next one starts */
+    Tone tone;
+} TableCell;
+
+typedef struct Table {
+    const TableColumn *columns;
+    size_t column_count;
+    Text text;
+    TableCell *cells;
+    size_t cell_count, cell_capacity;
+} Table;
+
+/* How a terminal is written to. */
+typedef struct Style {
+    bool colour;
+    unsigned width; /* columns; 0: as wide as need be */
+} Style;
+
+Table table_begin(const TableColumn *columns, size_t count);
+void table_free(Table *table);
+/* Starts the next cell, which is what is added to the text until the next call. */
+Text *table_cell(Table *table, Tone tone);
+size_t table_rows(const Table *table);
+Str table_text(const Table *table, size_t row, size_t column);
+Tone table_tone(const Table *table, size_t row, size_t column);
+/* Whether a column is shown. */
+bool table_shows(const Table *table, size_t column);
+/* With no rows, nothing. */
+void table_print(const Table *table, Style style, unsigned indent, Text *to);
+
+/* The columns that a text takes on a terminal. */
+size_t text_width(Str text);
+
+/* A text of our own, or an untrusted one, in colour if the style has it. */
+void text_toned(Text *to, Style style, Tone tone, Str text);
+
+/* The rest of a paragraph whose line so far takes `used` columns, and the newline. Further lines start with `prefix`,
+ * which is ASCII. */
+void text_wrapped(Text *to, Style style, Tone tone, Str text, size_t used, const char *prefix);
+
+#endif
