@@ -75,6 +75,9 @@ $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) $(visibility) -c -o $@ $<
 
+# The assembler puts these into the object.
+$(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js
+
 # Objects depend on this file, which changes only when the flags do: `make CC=clang` rebuilds, `make` does not.
 $(BUILD)/flags: FORCE
 	@mkdir -p $(@D)

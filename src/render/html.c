@@ -1,0 +1,400 @@
+/* Escapes, links and cells of an HTML page. */
+#include "render/html.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <strings.h>
+
+/* ---- Texts ------------------------------------------------------------------------------------ */
+
+/* The character at `at` and its size, or 0 if the bytes there are none. Exact, as browsers are: no overlong forms, no
+ * surrogates, nothing past U+10FFFF. */
+static size_t decode(const unsigned char *at, size_t left, uint32_t *character) {
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t size = at[0] < 0x80 ? 1 : (at[0] & 0xe0) == 0xc0 ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : 4;
+    if (size > left || (size == 4 && (at[0] & 0xf8) != 0xf0))
+        return 0;
+    *character = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
+    for (size_t i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80)
+            return 0;
+        *character = *character << 6 | (at[i] & 0x3f);
+    }
+    if (*character < smallest[size] || *character > 0x10ffff || (*character >= 0xd800 && *character < 0xe000))
+        return 0;
+    return size;
+}
+
+/* What would be seen as something else than it is: controls, and marks that reorder the text around them. */
+static bool is_deceiving(uint32_t c) {
+    return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
+           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c & 0xfffe) == 0xfffe;
+}
+
+/* The next character of a text, as it may be shown. */
+static Str next_character(Str text, size_t *at) {
+    uint32_t character = 0;
+    size_t size = decode((const unsigned char *)text.data + *at, text.size - *at, &character);
+    Str shown = {text.data + *at, size};
+    if (!size || is_deceiving(character))
+        shown = STR("\xef\xbf\xbd");
+    *at += size ? size : 1;
+    return shown;
+}
+
+void html_text(Text *to, Str text) {
+    for (size_t at = 0; at < text.size;) {
+        Str shown = next_character(text, &at);
+        switch (shown.data[0]) {
+        case '&':
+            text_str(to, STR("&amp;"));
+            break;
+        case '<':
+            text_str(to, STR("&lt;"));
+            break;
+        case '>':
+            text_str(to, STR("&gt;"));
+            break;
+        case '"':
+            text_str(to, STR("&quot;"));
+            break;
+        case '\'':
+            text_str(to, STR("&#39;"));
+            break;
+        default:
+            text_str(to, shown);
+        }
+    }
+}
+
+/* '<' and '&' are escaped, too: no text can end the script, or begin a comment in it. */
+void html_json(Text *to, const char *text) {
+    Str whole = str_of(text ? text : "");
+    text_char(to, '"');
+    for (size_t at = 0; at < whole.size;) {
+        Str shown = next_character(whole, &at);
+        char c = shown.data[0];
+        if (c == '"' || c == '\\')
+            text_addf(to, "\\%c", c);
+        else if (c == '<' || c == '>' || c == '&' || c == '\'' || c == '\n' || c == '\t')
+            text_addf(to, "\\u%04x", (unsigned)c);
+        else
+            text_str(to, shown);
+    }
+    text_char(to, '"');
+}
+
+void html_number(Text *to, uint64_t number) {
+    char digits[32];
+    size_t start = sizeof digits - 1, count = 0;
+    digits[start] = 0;
+    do {
+        if (count && count % 3 == 0)
+            digits[--start] = ',';
+        digits[--start] = (char)('0' + number % 10);
+        count++;
+    } while (number /= 10);
+    text_addf(to, "%s", digits + start);
+}
+
+void html_count(Text *to, uint64_t number, const char *one) {
+    html_number(to, number);
+    text_addf(to, " %s%s%s", one, number == 1 ? "" : strcmp(one, "launch") == 0 ? "e" : "", number == 1 ? "" : "s");
+}
+
+bool html_said(const char *text) {
+    return text && *text;
+}
+
+void html_addf(Html *html, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    for (const char *at = format; *at; at++) {
+        if (*at != '%' || *++at == '%') {
+            text_char(html->to, *at);
+        } else if (*at == 's') {
+            const char *text = va_arg(arguments, const char *);
+            html_text(html->to, str_of(text ? text : ""));
+        } else if (*at == 'u') {
+            text_addf(html->to, "%u", va_arg(arguments, unsigned));
+        } else if (*at == 'z') {
+            at++;
+            text_addf(html->to, "%zu", va_arg(arguments, size_t));
+        } else {
+            at += 2;
+            text_addf(html->to, "%lld", va_arg(arguments, long long));
+        }
+    }
+    va_end(arguments);
+}
+
+/* ---- The glossary ------------------------------------------------------------------------------ */
+
+static bool is_letter(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '%' || c == '-' || c == '.' || (c & 0x80);
+}
+
+/* The size of the word, or its plural, at the start of `text`; 0 if it does not stand there. */
+static size_t word_size(const char *text, const char *word) {
+    size_t size = strlen(word);
+    if (size == 0 || strncasecmp(text, word, size) != 0)
+        return 0;
+    size += text[size] == 's';
+    bool ends = !is_letter(text[size]) || (text[size] == '.' && !is_letter(text[size + 1]));
+    return ends ? size : 0;
+}
+
+/* The term whose word stands at the start of `text`, the longest if there are several; NULL if none does. */
+static const Term *term_at(const Html *html, const char *text, size_t *size) {
+    const Term *found = NULL;
+    *size = 0;
+    for (size_t i = 0; i < html->term_count; i++) {
+        size_t one = word_size(text, html->terms[i].word);
+        if (one > *size) {
+            *size = one;
+            found = &html->terms[i];
+        }
+    }
+    return found;
+}
+
+void html_prose(Html *html, const char *text) {
+    enum { MOST = 64 };
+    const Term *linked[MOST];
+    size_t linked_count = 0;
+    const char *plain = text ? text : "", *at = plain;
+    while (*at) {
+        size_t size = 0;
+        const Term *term = at == text || !is_letter(at[-1]) ? term_at(html, at, &size) : NULL;
+        for (size_t i = 0; i < linked_count && term; i++)
+            if (linked[i] == term)
+                term = NULL;
+        if (!term || linked_count == MOST) {
+            at += size ? size : 1;
+            continue;
+        }
+        linked[linked_count++] = term;
+        html_text(html->to, str_between(plain, at));
+        html_addf(html, "<a class=\"term\" href=\"#term-%s\">", term->id);
+        html_text(html->to, (Str){at, size});
+        text_str(html->to, STR("</a>"));
+        plain = at += size;
+    }
+    html_text(html->to, str_between(plain, at));
+}
+
+/* ---- Links ------------------------------------------------------------------------------------- */
+
+static void put(Html *html, Map *map, const char *name, const void *element) {
+    void **value = map_put(map, str_of(name));
+    if (!value)
+        html->to->failed = true;
+    else if (!*value)
+        *value = (void *)element;
+}
+
+void html_init(Html *html, const Report *report, Source *source, Text *to) {
+    *html = (Html){.to = to, .report = report, .source = source};
+    html->terms = glossary(&html->term_count);
+    for (size_t i = 0; i < report->barrier_count; i++)
+        put(html, &html->barriers, report->barriers[i].name, &report->barriers[i]);
+    for (size_t i = 0; i < report->buffer_count; i++)
+        put(html, &html->buffers, report->buffers[i].name, &report->buffers[i]);
+    if (source)
+        source_place(source, 0); /* makes the index of lines */
+}
+
+void html_free(Html *html) {
+    map_free(&html->barriers);
+    map_free(&html->buffers);
+}
+
+long html_barrier(const Html *html, Str name) {
+    const ReportBarrier *barrier = map_get(&html->barriers, name);
+    return barrier ? (long)(barrier - html->report->barriers) : -1;
+}
+
+static long find_buffer(const Html *html, Str name) {
+    const ReportBuffer *buffer = map_get(&html->buffers, name);
+    return buffer ? (long)(buffer - html->report->buffers) : -1;
+}
+
+static void add_link(Html *html, const char *kind, long index, Str name) {
+    if (index >= 0)
+        text_addf(html->to, "<a class=\"name\" href=\"#%s-%ld\">", kind, index);
+    html_text(html->to, name);
+    if (index >= 0)
+        text_str(html->to, STR("</a>"));
+}
+
+/* A name may have a comma in it, hence the look at the whole first. */
+static void add_links(Html *html, const char *kind, long (*find)(const Html *, Str), const char *names) {
+    Str left = str_of(names ? names : "");
+    if (!left.size)
+        html_none(html);
+    bool whole = find(html, left) >= 0;
+    while (left.size) {
+        const char *comma = whole ? NULL : memmem(left.data, left.size, ", ", 2);
+        Str name = {left.data, comma ? (size_t)(comma - left.data) : left.size};
+        add_link(html, kind, find(html, name), name);
+        if (!comma)
+            return;
+        text_str(html->to, STR(", "));
+        left = str_between(comma + 2, left.data + left.size);
+    }
+}
+
+void html_barriers(Html *html, const char *names) {
+    add_links(html, "barrier", html_barrier, names);
+}
+
+void html_buffers(Html *html, const char *names) {
+    add_links(html, "buffer", find_buffer, names);
+}
+
+/* The index of the first quoted line that is not before `line`. */
+static size_t find_line(const Html *html, uint32_t line) {
+    size_t low = 0, high = html->line_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (html->lines[middle] < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_quoted(const Html *html, uint32_t line) {
+    size_t at = find_line(html, line);
+    return at < html->line_count && html->lines[at] == line;
+}
+
+bool html_quote(Html *html, uint32_t line) {
+    enum { CONTEXT = 2 };
+    if (!html->source || !html->source->line_starts || line == 0 || line > html->source->line_count)
+        return false;
+    if (html->line_count + 2 * CONTEXT + 1 > HTML_MOST_LINES)
+        return is_quoted(html, line);
+    uint32_t last = html->source->line_count;
+    uint32_t from = line > CONTEXT ? line - CONTEXT : 1, to = last - line > CONTEXT ? line + CONTEXT : last;
+    for (uint32_t i = from; i <= to; i++) {
+        size_t at = find_line(html, i);
+        if (at < html->line_count && html->lines[at] == i)
+            continue;
+        memmove(html->lines + at + 1, html->lines + at, (html->line_count - at) * sizeof *html->lines);
+        html->lines[at] = i;
+        html->line_count++;
+    }
+    return true;
+}
+
+static void add_line_link(Html *html, uint32_t line, const char *before) {
+    if (html_quote(html, line))
+        text_addf(html->to, "<a class=\"ir\" href=\"#L%u\">%s%u</a>", line, before, line);
+    else
+        text_addf(html->to, "%s%u", before, line);
+}
+
+void html_line(Html *html, uint32_t line) {
+    if (line)
+        add_line_link(html, line, "IR line ");
+}
+
+void html_place(Html *html, const ReportPlace *place) {
+    text_str(html->to, STR("<span class=\"place\">"));
+    if (html_said(place->partition))
+        html_addf(html, "<b>%s</b> ", place->partition);
+    if (html_said(place->op))
+        html_addf(html, "<code>%s</code> ", place->op);
+    if (html_said(place->detail))
+        html_addf(html, "<span class=\"detail\">%s</span> ", place->detail);
+    if (html_said(place->file)) {
+        html_addf(html, "<span class=\"where\">%s", place->file);
+        if (place->line)
+            text_addf(html->to, ":%u", place->line);
+        text_str(html->to, STR("</span> "));
+    }
+    html_line(html, place->ir_line);
+    if (place->times > 1) {
+        text_str(html->to, STR(" <span class=\"times\">"));
+        html_number(html->to, place->times);
+        text_str(html->to, STR("\xc3\x97</span>")); /* the sign of multiplication */
+    }
+    text_str(html->to, STR("</span>"));
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------ */
+
+void html_table(Html *html, const char *name, const char *headings) {
+    html_addf(html, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n<thead><tr>", name);
+    while (*headings) {
+        bool number = *headings == '#';
+        headings += number;
+        size_t size = strcspn(headings, "|");
+        char heading[64];
+        snprintf(heading, sizeof heading, "%.*s", (int)size, headings);
+        text_addf(html->to, "<th scope=\"col\"%s>", number ? " class=\"number\"" : "");
+        html_prose(html, heading);
+        text_str(html->to, STR("</th>"));
+        headings += size + (headings[size] == '|');
+    }
+    text_str(html->to, STR("</tr></thead>\n<tbody>\n"));
+}
+
+void html_table_end(Html *html) {
+    text_str(html->to, STR("</tbody></table></div>\n"));
+}
+
+void html_none(Html *html) {
+    text_str(html->to, STR("<span class=\"none\">\xe2\x80\x93</span>")); /* a dash */
+}
+
+void html_cell(Html *html, const char *text) {
+    if (html_said(text)) {
+        html_addf(html, "<td>%s</td>", text);
+        return;
+    }
+    text_str(html->to, STR("<td>"));
+    html_none(html);
+    text_str(html->to, STR("</td>"));
+}
+
+void html_cell_code(Html *html, const char *text) {
+    if (html_said(text))
+        html_addf(html, "<td><code>%s</code></td>", text);
+    else
+        html_cell(html, "");
+}
+
+void html_cell_number(Html *html, int64_t number) {
+    text_str(html->to, STR("<td class=\"number\">"));
+    if (number >= 0)
+        html_number(html->to, (uint64_t)number);
+    else
+        html_none(html);
+    text_str(html->to, STR("</td>"));
+}
+
+void html_cell_line(Html *html, uint32_t line) {
+    text_str(html->to, STR("<td class=\"number\">"));
+    if (line)
+        add_line_link(html, line, "");
+    else
+        html_none(html);
+    text_str(html->to, STR("</td>"));
+}
+
+void html_cell_places(Html *html, const ReportPlace *places, size_t count) {
+    enum { SHOWN = 6 }; /* the others are folded */
+    text_str(html->to, STR("<td class=\"places\">"));
+    if (!count)
+        html_none(html);
+    for (size_t i = 0; i < count; i++) {
+        if (i == SHOWN && count > SHOWN + 1)
+            html_addf(html, "<details><summary>%zu more</summary>", count - i);
+        html_place(html, &places[i]);
+    }
+    text_addf(html->to, "%s</td>", count > SHOWN + 1 ? "</details>" : "");
+}

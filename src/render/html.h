@@ -1,0 +1,75 @@
+/* Writing HTML: escapes, links, cells. What the parts of the HTML report share.
+ *
+ * Every text of a report may stem from a file that anybody wrote. It goes out through html_text, html_addf or a
+ * function below that uses them, never through text_addf. */
+#ifndef RENDER_HTML_H
+#define RENDER_HTML_H
+
+#include "base/map.h"
+#include "base/source.h"
+#include "finding/report.h"
+
+enum { HTML_MOST_LINES = 2000 }; /* of the IR that a page quotes */
+
+/* A page that is being written. */
+typedef struct Html {
+    Text *to;
+    const Report *report;
+    Source *source;
+    Map barriers, buffers; /* by name: the element */
+    const Term *terms;
+    size_t term_count;
+    uint32_t lines[HTML_MOST_LINES]; /* of the IR that are quoted, in order */
+    size_t line_count;
+} Html;
+
+void html_init(Html *html, const Report *report, Source *source, Text *to);
+void html_free(Html *html);
+
+/* ---- Texts ---- */
+
+/* Text for anywhere in a page, attributes included. Controls, marks that turn the direction of writing, and bytes that
+ * are no UTF-8 become U+FFFD. */
+void html_text(Text *to, Str text);
+/* printf of %s, which is escaped, %u, %zu, %lld and %%, and nothing else. */
+void html_addf(Html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* 12345 as "12,345". */
+void html_number(Text *to, uint64_t number);
+/* "1 launch", "2 launches" */
+void html_count(Text *to, uint64_t number, const char *one);
+/* The same with the words of the glossary as links to it, each where it first stands. */
+void html_prose(Html *html, const char *text);
+/* A JSON string that may stand in a <script>. */
+void html_json(Text *to, const char *text);
+
+bool html_said(const char *text);
+
+/* ---- Links ---- */
+
+/* Where its row is: "barrier-3" is html_barrier's 3. -1 if there is no such barrier. */
+long html_barrier(const Html *html, Str name);
+/* The names of barriers or buffers, joined by ", ", each as a link to its row. */
+void html_barriers(Html *html, const char *names);
+void html_buffers(Html *html, const char *names);
+/* "IR line 41", which shows that line; nothing for 0. */
+void html_line(Html *html, uint32_t line);
+/* Sees to it that the line is quoted, and two before and after it. False if there is none, or no room. */
+bool html_quote(Html *html, uint32_t line);
+/* "partition0 ttng.wait_barrier, 16,384 bytes; kernel.py:12; IR line 41; 3 times" */
+void html_place(Html *html, const ReportPlace *place);
+
+/* ---- Tables ---- */
+
+/* The headings are separated by '|'; one that starts with '#' is above numbers. */
+void html_table(Html *html, const char *name, const char *headings);
+void html_table_end(Html *html);
+void html_cell(Html *html, const char *text);
+void html_cell_code(Html *html, const char *text);
+/* -1 is shown as not known. */
+void html_cell_number(Html *html, int64_t number);
+void html_cell_line(Html *html, uint32_t line);
+void html_cell_places(Html *html, const ReportPlace *places, size_t count);
+/* The dash for what is not there. */
+void html_none(Html *html);
+
+#endif
