@@ -2,14 +2,16 @@
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="check run parse rules"
+    local commands="check run report parse rules"
     local options_parse="--generic --effects --quiet --stats --list --module --strict --output --dump-ops --help --version"
     local options_check="--launch --no-launch --arg --grid --kernel --module --rule --budget --jobs --mma-order --format \
         --witness --verbose --quiet --output --help --version"
     local options_run="--launch --no-launch --arg --grid --kernel --module --replay --schedule --seed --schedules --budget \
         --mma-order --format --witness --steps --global --state --trace --verbose --quiet --output --help --version"
+    local options_report="--launch --no-launch --arg --grid --kernel --module --buffer-id --diff --budget --mma-order \
+        --format --width --wide --glossary --quiet --output --help --version"
     local options_rules="--markdown --output --help --version"
-    local command=${COMP_WORDS[1]} options
+    local command=${COMP_WORDS[1]} options formats="text json"
 
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
@@ -17,7 +19,7 @@ _weir() {
         return
     fi
     case $before in
-    --module | --arg | --grid | --kernel | --seed | --schedules | --budget | -j | --jobs) return ;; # a number, or the input's names
+    --module | --arg | --grid | --kernel | --seed | --schedules | --budget | -j | --jobs | --buffer-id | --width) return ;; # a number, or the input's names
     --schedule)
         mapfile -t COMPREPLY < <(compgen -W "directed eager lazy round-robin random all" -- "$word")
         return
@@ -31,7 +33,8 @@ _weir() {
         return
         ;;
     --format)
-        mapfile -t COMPREPLY < <(compgen -W "text json" -- "$word")
+        if [ "$command" = report ]; then formats="text markdown json dot html"; fi
+        mapfile -t COMPREPLY < <(compgen -W "$formats" -- "$word")
         return
         ;;
     --witness)

@@ -272,6 +272,82 @@ WEIR_API int weir_trace(weir_outcome *outcome, weir_write *write, void *to);
  * it does not watch such runs: those in which copies do not complete at once, or of more than 16 agents. */
 WEIR_API int weir_state(weir_outcome *outcome, uint64_t step, weir_write *write, void *to);
 
+/* ---- Barrier reports ---------------------------------------------------------------------------- */
+
+/* How a kernel synchronises: its partitions, who signals whom, the slots and phases of every barrier, shared data,
+ * deadlocks, and whether all that is overwritten was waited for. docs/report.md explains the sections. */
+typedef struct weir_barrier_report weir_barrier_report;
+
+/* Runs the kernels of a module as weir_run does, with the same options (`replay` is none of them), and makes a report
+ * of each. NULL only if there is no memory. A module without kernels gives one report, which says so. A report is freed
+ * before its module. */
+WEIR_API weir_barrier_report *weir_barrier_report_make(weir_module *module, const weir_run_options *options);
+WEIR_API void weir_barrier_report_free(weir_barrier_report *report);
+/* What the runs came to: the verdict, findings, what is wrong with the options. It belongs to the report. */
+WEIR_API weir_outcome *weir_barrier_report_outcome(weir_barrier_report *report);
+/* How many reports there are, one a kernel; none if the verdict is WEIR_VERDICT_ERROR. */
+WEIR_API size_t weir_barrier_report_count(const weir_barrier_report *report);
+
+/* Of a file with several modules, which one has most to report: the latest with partitions and barriers, else with
+ * tasks and barriers, and so on. *why says so in a few words, for weir_barrier_report_explain, which adds to what a
+ * report says of its module why it was chosen. */
+WEIR_API size_t weir_barrier_report_module(weir_file *file, const char **why);
+WEIR_API void weir_barrier_report_explain(weir_barrier_report *report, const char *why);
+/* Leaves what is about the buffers with that buffer.id, and no kernel that has none. 0, or -1 if no kernel has: the
+ * verdict of the outcome is an error then. */
+WEIR_API int weir_barrier_report_keep_buffer(weir_barrier_report *report, int64_t id);
+
+typedef enum weir_report_format {
+    WEIR_REPORT_TEXT,
+    WEIR_REPORT_MARKDOWN,
+    WEIR_REPORT_JSON, /* docs/report.md */
+    WEIR_REPORT_DOT,  /* for Graphviz: who signals whom, in one kernel */
+    WEIR_REPORT_HTML, /* a page that needs nothing beside it, about one kernel */
+} weir_report_format;
+
+typedef struct weir_report_options {
+    weir_report_format format;
+    unsigned flags; /* WEIR_COLOUR, of text */
+    unsigned width; /* of text; 0: lines are as long as they are */
+} weir_report_options;
+
+/* All kernels of the report. 0, or -1 if `write` stopped, there was no memory, or there are several kernels and the
+ * format is for one. */
+WEIR_API int weir_barrier_report_write(const weir_barrier_report *report, const weir_report_options *options,
+                                       weir_write *write, void *to);
+
+/* Any number of reports, written as they come. JSON is the object of a kernel if there is one, else an object with a
+ * list of them. NULL if there is no memory. The end frees it, and returns as above. An input for which there is no
+ * report, since it could not be opened, is an error; only JSON tells of those. */
+typedef struct weir_reports weir_reports;
+WEIR_API weir_reports *weir_reports_begin(const weir_report_options *options, weir_write *write, void *to);
+WEIR_API void weir_reports_add(weir_reports *reports, const weir_barrier_report *report);
+WEIR_API void weir_reports_error(weir_reports *reports, const char *file, const char *sentence);
+WEIR_API int weir_reports_end(weir_reports *reports);
+
+/* The words that reports use, for a person. 0 or -1. */
+WEIR_API int weir_glossary(unsigned width, weir_write *write, void *to);
+
+/* Two kernels compared by what their partitions do, not by names and numbers: what is not the same, by level
+ * ("partitions", "channels"), the level that brings about the others first. NULL if there is no memory or no such
+ * kernel. A difference is freed before the reports. */
+typedef struct weir_difference weir_difference;
+WEIR_API weir_difference *weir_difference_make(const weir_barrier_report *old_report, size_t old_kernel,
+                                               const weir_barrier_report *new_report, size_t new_kernel);
+WEIR_API void weir_difference_free(weir_difference *difference);
+
+typedef struct weir_difference_row {
+    const char *level, *what;
+    const char *before, *after; /* "" if it is not there */
+} weir_difference_row;
+
+/* 0 rows: there is no difference. */
+WEIR_API size_t weir_difference_count(const weir_difference *difference);
+WEIR_API weir_difference_row weir_difference_at(const weir_difference *difference, size_t index);
+/* As text, Markdown or JSON. 0 or -1. */
+WEIR_API int weir_difference_write(const weir_difference *difference, const weir_report_options *options,
+                                   weir_write *write, void *to);
+
 /* ---- The op table ---------------------------------------------------------------------------- */
 
 typedef struct weir_table_row {

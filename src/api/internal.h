@@ -3,7 +3,9 @@
 #define API_INTERNAL_H
 
 #include "analyze/trail.h"
+#include "finding/report.h"
 #include "mlir/reader.h"
+#include "render/trace.h"
 #include "weir/weir.h"
 
 struct weir_context {
@@ -20,6 +22,8 @@ struct weir_module {
     Module module;
     Diagnostics diagnostics;
     bool ok;
+    size_t number;  /* among the modules of its file, from 1; 0 if it is the only one */
+    Str when, pass; /* of a pass log: as in weir_module_info */
 };
 
 struct weir_outcome {
@@ -42,14 +46,35 @@ struct weir_outcome {
     Launch *launch;    /* from a file; NULL if none was given */
     TrailFile *trail;
     bool global; /* weir_steps tells of global memory, too */
+    /* For a barrier report: one a kernel, or one that says that there is none; and a picture of a run of each. */
+    bool reporting;
+    Report *reports;
+    Trace *traces;
+    size_t report_count;
+};
+
+struct weir_barrier_report {
+    weir_outcome *outcome;
 };
 
 /* ---- run.c ---- */
+/* As weir_run; `reporting`: with barrier reports. */
+weir_outcome *outcome_make(weir_module *module, const weir_run_options *options, bool reporting);
+/* Sets what is wrong with what was asked for. Returns false. */
+bool outcome_fail(weir_outcome *outcome, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Calls `work` with all memory of the outcome bounded; false if it needs more. */
 typedef void Work(weir_outcome *outcome, void *context);
 bool outcome_attempt(weir_outcome *outcome, Work *work, void *context);
 /* The launch to look at, where none goes wrong: the one that was given, or one of those that are chosen. */
 const Launch *outcome_launch(weir_outcome *outcome, size_t kernel);
+
+/* ---- outcome.c ---- */
+/* One sentence on what is wrong, where the verdict is an error. */
+void outcome_problem(const weir_outcome *outcome, Text *to);
+
+/* ---- report.c ---- */
+/* A report that says nothing yet, about a verdict. */
+Report report_blank(const Verdict *verdict);
 
 /* ---- weir.c ---- */
 /* A caller's function as the end of a Text: `Text out = {.sink = sink_pass, .to = &sink}`. */

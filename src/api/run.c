@@ -2,6 +2,7 @@
 #include "api/internal.h"
 
 #include "analyze/blocked.h"
+#include "analyze/report.h"
 #include "emulate/choose.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@ static const size_t run_budget = (size_t)2 << 30, outcome_budget = (size_t)1 << 
 
 /* ---- Failing -------------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 3))) static bool fail(weir_outcome *outcome, const char *format, ...) {
+bool outcome_fail(weir_outcome *outcome, const char *format, ...) {
     Text text = {0};
     va_list arguments;
     va_start(arguments, format);
@@ -77,12 +78,14 @@ static bool keep_kernel(weir_outcome *outcome, Str name) {
 static bool find_kernels(weir_outcome *outcome, const char *only) {
     Module *module = &outcome->module->module;
     size_t count = program_kernels(module, NULL, 0);
+    if (!count && outcome->reporting && !only)
+        return true; /* which is what its report says */
     if (!count)
-        return fail(outcome, "there is no kernel in it: no tt.func with a body");
+        return outcome_fail(outcome, "there is no kernel in it: no tt.func with a body");
     outcome->kernels = ARENA_ARRAY(&outcome->arena, const Op *, count);
     outcome->kernel_count = program_kernels(module, outcome->kernels, count);
     if (only && !keep_kernel(outcome, str_of(only + (only[0] == '@'))))
-        return fail(outcome, "there is no kernel '%s'; there is %s", only, kernel_names(outcome));
+        return outcome_fail(outcome, "there is no kernel '%s'; there is %s", only, kernel_names(outcome));
     return true;
 }
 
@@ -95,12 +98,12 @@ static bool set_schedule(weir_outcome *outcome, const weir_run_options *options)
     while (choice < sizeof names / sizeof *names && strcmp(names[choice], name) != 0)
         choice++;
     if (choice == sizeof names / sizeof *names)
-        return fail(outcome, "there is no schedule '%s'; there are directed, eager, lazy, round-robin, random and all",
-                    name);
+        return outcome_fail(
+            outcome, "there is no schedule '%s'; there are directed, eager, lazy, round-robin, random and all", name);
     const char *order = options->mma_order ? options->mma_order : "issue";
     bool waits = strcmp(order, "waits") == 0;
     if (!waits && strcmp(order, "issue") != 0)
-        return fail(outcome, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", order);
+        return outcome_fail(outcome, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", order);
     bool all = choice == SCHEDULES_ALL;
     outcome->options = (DeadlockOptions){.choice = (ScheduleChoice)choice,
                                          .seed = options->seed,
@@ -114,7 +117,7 @@ static bool set_schedule(weir_outcome *outcome, const weir_run_options *options)
 static bool set_rules(weir_outcome *outcome, const char *rules) {
     Str unknown = rule_list_unknown(rules);
     if (unknown.data)
-        return fail(outcome, "there is no rule '%.*s'", STR_ARG(unknown));
+        return outcome_fail(outcome, "there is no rule '%.*s'", STR_ARG(unknown));
     outcome->rules = rules ? arena_copy(&outcome->arena, rules, strlen(rules)) : NULL;
     return true;
 }
@@ -124,10 +127,10 @@ static bool set_arguments(weir_outcome *outcome, Launch *launch) {
     for (size_t i = 0; i < outcome->argument_count; i++) {
         const char *problem = launch_set(&outcome->arena, launch, outcome->arguments[i]);
         if (problem)
-            return fail(outcome, "'%s': %s", outcome->arguments[i], problem);
+            return outcome_fail(outcome, "'%s': %s", outcome->arguments[i], problem);
     }
     const char *problem = outcome->grid ? launch_set_grid(launch, outcome->grid) : NULL;
-    return !problem || fail(outcome, "'%s': %s", outcome->grid, problem);
+    return !problem || outcome_fail(outcome, "'%s': %s", outcome->grid, problem);
 }
 
 /* A name that no kernel has is a slip of the finger, and silence about it would make a clean verdict one about another
@@ -154,15 +157,15 @@ static bool check_names(weir_outcome *outcome, const Launch *given) {
         return true;
     Str name = given->arguments[found].name;
     if (!*kept)
-        return fail(outcome, "there is no argument '%.*s': %s has none", STR_ARG(name), kernel_names(outcome));
-    return fail(outcome, "there is no argument '%.*s'; %s has %s", STR_ARG(name), kernel_names(outcome), kept);
+        return outcome_fail(outcome, "there is no argument '%.*s': %s has none", STR_ARG(name), kernel_names(outcome));
+    return outcome_fail(outcome, "there is no argument '%.*s'; %s has %s", STR_ARG(name), kernel_names(outcome), kept);
 }
 
 static Source *read_beside(weir_outcome *outcome, const char *path) {
     const char *problem = NULL;
     outcome->source = source_read(path, &problem);
     if (!outcome->source)
-        fail(outcome, "%s cannot be read: %s", path, problem);
+        outcome_fail(outcome, "%s cannot be read: %s", path, problem);
     return outcome->source;
 }
 
@@ -187,8 +190,8 @@ static bool read_launch(weir_outcome *outcome, const weir_run_options *options) 
     for (size_t i = 0; i < outcome->kernel_count && !named; i++)
         named = str_equal(function_name(outcome->kernels[i]), launch->kernel);
     if (!named)
-        return fail(outcome, "%s is a launch of '%.*s'; there is %s", options->launch, STR_ARG(launch->kernel),
-                    kernel_names(outcome));
+        return outcome_fail(outcome, "%s is a launch of '%.*s'; there is %s", options->launch, STR_ARG(launch->kernel),
+                            kernel_names(outcome));
     return set_arguments(outcome, launch);
 }
 
@@ -197,17 +200,47 @@ static bool read_trail(weir_outcome *outcome, const char *path) {
     if (!read_beside(outcome, path) || !trail_read(&outcome->arena, outcome->source, trail, &outcome->diagnostics))
         return false;
     if (outcome->kernel_count > 1 && !keep_kernel(outcome, trail->kernel))
-        return fail(outcome, "%s is a trail of '%.*s'; there is %s", path, STR_ARG(trail->kernel),
-                    kernel_names(outcome));
+        return outcome_fail(outcome, "%s is a trail of '%.*s'; there is %s", path, STR_ARG(trail->kernel),
+                            kernel_names(outcome));
     trail->rerun.budget = outcome->options.budget;
     outcome->trail = trail;
     return true;
 }
 
+/* Every kernel has a report, even if it cannot be made. */
+static void prepare_reports(weir_outcome *outcome) {
+    const weir_module *module = outcome->module;
+    Text which = {0};
+    if (module->number)
+        text_addf(&which, "%zu", module->number);
+    if (module->pass.size) {
+        text_addf(&which, "%s%s ", which.size ? ": " : "", str_is(module->when, "Before") ? "before" : "after");
+        text_add_plain(&which, module->pass);
+    }
+    const char *text = arena_copy(&outcome->arena, which.data ? which.data : "", which.size);
+    text_free(&which);
+    outcome->report_count = outcome->kernel_count ? outcome->kernel_count : 1;
+    outcome->reports = ARENA_ARRAY(&outcome->arena, Report, outcome->report_count);
+    outcome->traces = ARENA_ARRAY(&outcome->arena, Trace, outcome->report_count);
+    for (size_t i = 0; i < outcome->report_count; i++) {
+        outcome->reports[i] = report_blank(&outcome->verdicts[i]);
+        outcome->reports[i].file = module->module.source->name;
+        outcome->reports[i].module = text;
+        outcome->reports[i].nothing = outcome->kernel_count
+                                          ? "The report could not be made; what was not looked at says why."
+                                          : "There is no kernel in it: no tt.func with a body.";
+        outcome->traces[i] = (Trace){.file = "", .kernel = "", .launch = ""};
+    }
+}
+
 static void prepare(weir_outcome *outcome, void *context) {
     const weir_run_options *options = context;
     if (!outcome->module->ok) {
-        fail(outcome, "it has errors");
+        outcome_fail(outcome, "it has errors");
+        return;
+    }
+    if (outcome->reporting && options->replay) {
+        outcome_fail(outcome, "a barrier report is about launches, not about a trail");
         return;
     }
     bool good = set_schedule(outcome, options) && set_rules(outcome, options->rules) &&
@@ -221,6 +254,9 @@ static void prepare(weir_outcome *outcome, void *context) {
         outcome->verdicts[i] =
             (Verdict){.arena = &outcome->arena, .kernel = arena_copy(&outcome->arena, name.data, name.size)};
     }
+    outcome->verdicts[outcome->kernel_count] = (Verdict){.arena = &outcome->arena, .kernel = ""};
+    if (good && outcome->reporting)
+        prepare_reports(outcome);
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------- */
@@ -350,29 +386,45 @@ static void replay(weir_outcome *outcome, size_t kernel) {
     RunEnd end =
         deadlock_rerun(&outcome->module->module, outcome->kernels[kernel], &rerun, watch, &watching, verdict, &machine);
     if (end == RUN_DIVERGED && made.count < outcome->trail->trail.count)
-        fail(outcome, "the trail does not fit this kernel: its step %zu is not possible", made.count + 1);
+        outcome_fail(outcome, "the trail does not fit this kernel: its step %zu is not possible", made.count + 1);
     else if (end == RUN_DIVERGED)
-        fail(outcome, "the trail does not fit this kernel: after its last step some agent can still go on");
+        outcome_fail(outcome, "the trail does not fit this kernel: after its last step some agent can still go on");
     else if (machine)
         judge(outcome, machine, watching.history, end, verdict);
+}
+
+/* Runs a kernel as the options say; `last`: and makes the report of it, if one is wanted. */
+static void check_launch(weir_outcome *outcome, size_t kernel, const DeadlockOptions *options, bool last) {
+    Module *module = &outcome->module->module;
+    Verdict *verdict = &outcome->verdicts[kernel];
+    if (!outcome->reporting || !last) {
+        deadlock_check(module, outcome->kernels[kernel], options, verdict);
+        return;
+    }
+    Report *report = &outcome->reports[kernel];
+    const char *which = report->module;
+    *report = *report_build(module, outcome->kernels[kernel], options, verdict, &outcome->traces[kernel]);
+    report->module = which;
+    report->verdict = verdict;
 }
 
 static void check_kernel(weir_outcome *outcome, void *context) {
     Verdict *verdict = context;
     size_t kernel = (size_t)(verdict - outcome->verdicts);
-    Module *module = &outcome->module->module;
     DeadlockOptions options = outcome->options;
     options.launch = given_launch(outcome, kernel);
     if (outcome->trail) {
         replay(outcome, kernel);
     } else if (options.launch || (!outcome->argument_count && !outcome->grid)) {
-        deadlock_check(module, outcome->kernels[kernel], &options, verdict);
+        check_launch(outcome, kernel, &options, true);
     } else {
         Chosen *chosen = choose(outcome, kernel);
         for (size_t i = 0; i < chosen->count; i++) {
             options.launch = &chosen->launches[i];
-            deadlock_check(module, outcome->kernels[kernel], &options, verdict);
+            check_launch(outcome, kernel, &options, i + 1 == chosen->count);
         }
+        if (!chosen->count) /* it cannot be run at all, and this says why */
+            check_launch(outcome, kernel, &options, true);
     }
 }
 
@@ -430,7 +482,7 @@ static void count_witnesses(weir_outcome *outcome, void *context) {
     outcome->witness_files = ARENA_ARRAY(&outcome->arena, const char *, weir_finding_count(outcome) + 1);
 }
 
-weir_outcome *weir_run(weir_module *module, const weir_run_options *options) {
+weir_outcome *outcome_make(weir_module *module, const weir_run_options *options, bool reporting) {
     static const weir_run_options usual;
     options = options ? options : &usual;
     weir_outcome *outcome = calloc(1, sizeof *outcome);
@@ -439,6 +491,7 @@ weir_outcome *weir_run(weir_module *module, const weir_run_options *options) {
     outcome->module = module;
     outcome->problem = "";
     outcome->global = options->global;
+    outcome->reporting = reporting;
     arena_init(&outcome->arena, outcome_budget);
     if (!outcome_attempt(outcome, prepare, (void *)options)) {
         outcome->problem = "there is not enough memory";
@@ -450,13 +503,17 @@ weir_outcome *weir_run(weir_module *module, const weir_run_options *options) {
     }
     if (*outcome->problem || outcome->diagnostics.errors) {
         outcome->kind = VERDICT_ERROR;
-        outcome->kernel_count = 0;
+        outcome->kernel_count = outcome->report_count = 0;
     }
     if (!outcome_attempt(outcome, count_witnesses, NULL)) {
         weir_outcome_free(outcome);
         return NULL;
     }
     return outcome;
+}
+
+weir_outcome *weir_run(weir_module *module, const weir_run_options *options) {
+    return outcome_make(module, options, false);
 }
 
 void weir_outcome_free(weir_outcome *outcome) {

@@ -113,6 +113,10 @@ weir_module *weir_parse(weir_file *file, size_t index, unsigned flags) {
     }
     ReadOptions options = {.strict = flags & WEIR_STRICT, .dump = file->units.dump};
     module->ok = read_unit(&module->module, file->source, &file->units.items[index], options, &module->diagnostics);
+    if (file->units.count > 1)
+        module->number = index + 1;
+    module->when = file->units.items[index].when;
+    module->pass = file->units.items[index].pass;
     if (module->diagnostics.count)
         qsort(module->diagnostics.items, module->diagnostics.count, sizeof *module->diagnostics.items, by_place);
     return module;

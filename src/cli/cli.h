@@ -15,6 +15,7 @@ enum { STATUS_OK = 0, STATUS_ERROR = 2 };
 int command_parse(int count, char **arguments);
 int command_check(int count, char **arguments);
 int command_run(int count, char **arguments);
+int command_report(int count, char **arguments);
 int command_rules(int count, char **arguments);
 
 /* ---- inputs.c: files, folders and modules ---- */
@@ -29,18 +30,19 @@ void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
-/* ---- options.c: what run and check both take ---- */
+/* ---- options.c: what run, check and report take ---- */
 typedef struct RunOptions {
     Paths inputs;
     weir_run_options run;
     const char **arguments; /* those of `run` */
     size_t capacity;
     bool no_launch, json, quiet, verbose;
+    bool no_input; /* none is needed */
     const char *module, *witness, *output;
 } RunOptions;
-/* A child of both commands' parsers, whose input is a RunOptions; the groups are 1 (what), 2 (how), 3 (what is told).
- */
-extern const struct argp run_options_argp;
+/* A child of the commands' parsers, whose input is a RunOptions; the groups are 1 (what), 2 (how), 3 (what is told).
+ * The first is what all take; the second has it for a child, and is for run and check. */
+extern const struct argp launch_options_argp, run_options_argp;
 void run_options_free(RunOptions *options);
 /* Ends the program, with a message, if the text is no number up to `most`. */
 uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
@@ -54,12 +56,18 @@ typedef struct Reason {
     size_t count;
 } Reason;
 
+/* Which module of a pass log is meant, where none was named; *why says so, in a few words. */
+typedef size_t PickModule(weir_file *file, const char **why);
+
 /* Where it goes, and what was said so far. */
 typedef struct Teller {
     const RunOptions *options;
     weir_write *write, *write_error;
     void *to, *error_to;
     weir_json *json;            /* NULL: text */
+    weir_reports *reports;      /* NULL: verdicts are told */
+    PickModule *pick;           /* NULL: the last with a kernel */
+    const char *why;            /* it was picked; NULL if it was not */
     unsigned flags;             /* of weir_outcome_text */
     const char *witness_prefix; /* of the names of witness files; "" if there is none */
     size_t witnesses;           /* written */
@@ -76,7 +84,9 @@ Teller teller_start(const RunOptions *options, weir_write *write, void *to, weir
 void teller_free(Teller *teller);
 /* Says why an input cannot be looked at. */
 void tell_failure(Teller *teller, const char *path, const char *sentence);
-/* All there is to say, witness files included. */
+/* What is wrong, witness files, and the count of it; false if a file could not be written. */
+bool tell_verdict(Teller *teller, weir_outcome *outcome);
+/* All there is to say. */
 void tell_outcome(Teller *teller, weir_outcome *outcome);
 void tally_reason(Teller *teller, const char *text, size_t count);
 /* Calls `work` with each module of the file that is meant, and how to run it; tells what is wrong with the file. */
@@ -98,6 +108,7 @@ bool output_close(Output *output, bool keep);
 typedef struct Progress {
     double started, shown;
     bool showing;
+    size_t file, files; /* at which of how many */
 } Progress;
 Progress progress_start(void);
 double progress_seconds(const Progress *progress);
@@ -105,6 +116,9 @@ double progress_seconds(const Progress *progress);
  * not too often. */
 bool progress_due(Progress *progress);
 void progress_clear(Progress *progress);
+/* For weir_run_options.progress, and a weir_write for standard error; the context of both is a Progress. */
+void progress_show(void *progress, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
+int progress_write_error(void *progress, const char *data, size_t size);
 
 /* `weir: sentence` on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

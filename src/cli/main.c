@@ -11,6 +11,7 @@ static const struct {
 } commands[] = {
     {"check", "find races, deadlocks and misused barriers in kernels", command_check},
     {"run", "run kernels on an emulator, and look at a run", command_run},
+    {"report", "tell how a kernel synchronises: partitions, barriers, phases, shared data", command_report},
     {"parse", "read Triton GPU IR and print it back", command_parse},
     {"rules", "list the rules that findings are about, or explain one", command_rules},
 };

@@ -1,4 +1,5 @@
-/* The options that run and check share: what is run, how, and where the verdicts go. */
+/* The options that commands share: what is run, how, and where the results go; and those of run and check, whose
+ * results are verdicts. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -18,22 +19,26 @@ enum {
     OPTION_WITNESS,
 };
 
-static const struct argp_option option_table[] = {
+static const struct argp_option launch_table[] = {
     {"launch", OPTION_LAUNCH, "FILE", 0, "take grid and arguments from FILE, not from K.launch.json beside K.ttgir", 1},
     {"no-launch", OPTION_NO_LAUNCH, NULL, 0, "look for no launch file", 1},
     {"arg", OPTION_ARG, "NAME=VALUE", 0, "give an argument of the kernel; as often as there are arguments", 1},
     {"grid", OPTION_GRID, "X,Y,Z", 0, "how many programs are launched", 1},
     {"kernel", OPTION_KERNEL, "NAME", 0, "run only this kernel of a module", 1},
-    {"module", OPTION_MODULE, "N|PASS", 0,
-     "only module N, counted from 1, or those dumped by a pass; of a pass log else the last with a kernel", 1},
     {"budget", OPTION_BUDGET, "N", 0, "stop a run after N steps (4000000); an exhaustive one after N states (200000)",
      2},
     {"mma-order", OPTION_MMA_ORDER, "ORDER", 0,
      "tensor-core work completes in the order of its issue (issue), or as waits alone say (waits)", 2},
-    {"format", OPTION_FORMAT, "FORMAT", 0, "text, or json for programs", 3},
-    {"witness", OPTION_WITNESS, "DIR", 0, "write the run that shows a finding to DIR, for weir run --replay", 3},
     {"quiet", 'q', NULL, 0, "print nothing: the exit status tells", 3},
     {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 3},
+    {0},
+};
+
+static const struct argp_option verdict_table[] = {
+    {"module", OPTION_MODULE, "N|PASS", 0,
+     "only module N, counted from 1, or those dumped by a pass; of a pass log else the last with a kernel", 1},
+    {"format", OPTION_FORMAT, "FORMAT", 0, "text, or json for programs", 3},
+    {"witness", OPTION_WITNESS, "DIR", 0, "write the run that shows a finding to DIR, for weir run --replay", 3},
     {0},
 };
 
@@ -60,7 +65,7 @@ static void add_argument(RunOptions *options, const char *argument) {
     options->arguments[run->argument_count++] = argument;
 }
 
-static error_t parse_option(int key, char *argument, struct argp_state *state) {
+static error_t parse_launch_option(int key, char *argument, struct argp_state *state) {
     RunOptions *options = state->input;
     switch (key) {
     case OPTION_LAUNCH:
@@ -78,9 +83,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     case OPTION_KERNEL:
         options->run.kernel = argument;
         return 0;
-    case OPTION_MODULE:
-        options->module = argument;
-        return 0;
     case OPTION_BUDGET:
         options->run.budget = option_number(state, "budget", argument, UINT64_MAX / 2);
         return 0;
@@ -88,14 +90,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
         options->run.mma_order = argument;
         if (strcmp(argument, "issue") != 0 && strcmp(argument, "waits") != 0)
             argp_error(state, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", argument);
-        return 0;
-    case OPTION_FORMAT:
-        options->json = strcmp(argument, "json") == 0;
-        if (!options->json && strcmp(argument, "text") != 0)
-            argp_error(state, "a verdict can be printed as text or as json, not as '%s'", argument);
-        return 0;
-    case OPTION_WITNESS:
-        options->witness = argument;
         return 0;
     case 'q':
         options->quiet = true;
@@ -108,7 +102,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
             exit(STATUS_ERROR);
         return 0;
     case ARGP_KEY_END:
-        if (!options->inputs.count)
+        if (!options->inputs.count && !options->no_input)
             argp_error(state, "no input file");
         return 0;
     default:
@@ -116,7 +110,32 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     }
 }
 
-const struct argp run_options_argp = {option_table, parse_option, NULL, NULL, NULL, NULL, NULL};
+const struct argp launch_options_argp = {launch_table, parse_launch_option, NULL, NULL, NULL, NULL, NULL};
+
+static error_t parse_verdict_option(int key, char *argument, struct argp_state *state) {
+    RunOptions *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = options;
+        return 0;
+    case OPTION_MODULE:
+        options->module = argument;
+        return 0;
+    case OPTION_FORMAT:
+        options->json = strcmp(argument, "json") == 0;
+        if (!options->json && strcmp(argument, "text") != 0)
+            argp_error(state, "a verdict can be printed as text or as json, not as '%s'", argument);
+        return 0;
+    case OPTION_WITNESS:
+        options->witness = argument;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_child verdict_children[] = {{&launch_options_argp, 0, NULL, 0}, {0}};
+const struct argp run_options_argp = {verdict_table, parse_verdict_option, NULL, NULL, verdict_children, NULL, NULL};
 
 void run_options_free(RunOptions *options) {
     paths_free(&options->inputs);

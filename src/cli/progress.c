@@ -30,6 +30,21 @@ bool progress_due(Progress *progress) {
     return true;
 }
 
+void progress_show(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters) {
+    Progress *progress = context;
+    if (!progress_due(progress))
+        return;
+    if (progress->files > 1)
+        fprintf(stderr, "file %zu of %zu, ", progress->file + 1, progress->files);
+    fprintf(stderr, "@%.60s, %.80s, cluster %llu of %llu", kernel, launch, (unsigned long long)cluster + 1,
+            (unsigned long long)clusters);
+}
+
+int progress_write_error(void *progress, const char *data, size_t size) {
+    progress_clear(progress);
+    return stream_write(stderr, data, size);
+}
+
 void progress_clear(Progress *progress) {
     if (progress->showing)
         fputs("\r\033[K", stderr);

@@ -100,32 +100,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     }
 }
 
-/* ---- Progress -------------------------------------------------------------------------------- */
-
 typedef struct Session {
     const Options *options;
     Output *output;
     Teller teller;
     Progress progress;
-    size_t file; /* which of the inputs */
 } Session;
-
-static void show_progress(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters) {
-    Session *session = context;
-    size_t files = session->options->shared.inputs.count;
-    if (!progress_due(&session->progress))
-        return;
-    if (files > 1)
-        fprintf(stderr, "file %zu of %zu, ", session->file + 1, files);
-    fprintf(stderr, "@%.60s, %.80s, cluster %llu of %llu", kernel, launch, (unsigned long long)cluster + 1,
-            (unsigned long long)clusters);
-}
-
-static int write_error(void *to, const char *data, size_t size) {
-    Session *session = to;
-    progress_clear(&session->progress);
-    return stream_write(stderr, data, size);
-}
 
 /* ---- One module ------------------------------------------------------------------------------ */
 
@@ -189,15 +169,17 @@ static int run(Options *options) {
     Session session = {.options = options, .output = output_open(shared->output), .progress = progress_start()};
     if (!weir || !session.output)
         return STATUS_ERROR;
-    session.teller = teller_start(shared, output_write, session.output, write_error, &session);
+    Progress *progress = &session.progress;
+    progress->files = shared->inputs.count;
+    session.teller = teller_start(shared, output_write, session.output, progress_write_error, progress);
     session.teller.flags |= shared->verbose ? WEIR_LAUNCHES : 0;
-    shared->run.progress = show_progress;
-    shared->run.progress_context = &session;
+    shared->run.progress = progress_show;
+    shared->run.progress_context = progress;
     bool json = shared->json && !shared->quiet;
     if (json && !(session.teller.json = weir_json_begin(output_write, session.output)))
         return STATUS_ERROR;
-    for (; session.file < shared->inputs.count; session.file++)
-        tell_modules(&session.teller, weir, shared->inputs.items[session.file], run_module, &session);
+    for (; progress->file < progress->files; progress->file++)
+        tell_modules(&session.teller, weir, shared->inputs.items[progress->file], run_module, &session);
     bool good = !json || weir_json_end(session.teller.json) == 0;
     if (!shared->json && !shared->quiet && shared->inputs.count > 1)
         summarise(&session);

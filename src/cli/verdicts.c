@@ -1,4 +1,4 @@
-/* What run and check say of a file: each of its modules, the outcome of running it, its witnesses, and the count of it
+/* What commands say of a file: each of its modules, the outcome of running it, its witnesses, and the count of it
  * all. */
 #include "cli/cli.h"
 
@@ -140,19 +140,23 @@ void tell_failure(Teller *teller, const char *path, const char *sentence) {
     say(teller, "weir: %s: %s\n", path, sentence);
     if (teller->json)
         weir_json_error(teller->json, path, sentence);
+    if (teller->reports)
+        weir_reports_error(teller->reports, path, sentence);
     count_error(teller);
 }
 
-void tell_outcome(Teller *teller, weir_outcome *outcome) {
-    bool good = true;
+bool tell_verdict(Teller *teller, weir_outcome *outcome) {
     if (weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR) {
         weir_outcome_errors(outcome, isatty(STDERR_FILENO) ? WEIR_COLOUR : 0, teller->write_error, teller->error_to);
         count_error(teller);
-    } else {
-        tally(teller, outcome);
-        if (teller->options->witness)
-            good = write_witnesses(teller, outcome);
+        return true;
     }
+    tally(teller, outcome);
+    return !teller->options->witness || write_witnesses(teller, outcome);
+}
+
+void tell_outcome(Teller *teller, weir_outcome *outcome) {
+    bool good = tell_verdict(teller, outcome);
     if (teller->json)
         weir_json_add(teller->json, outcome);
     else if (!teller->options->quiet && weir_outcome_verdict(outcome) != WEIR_VERDICT_ERROR)
@@ -177,7 +181,8 @@ static char *launch_beside(const char *path) {
 }
 
 /* Of a pass log, the last module that has a kernel: later ones may be in another dialect. */
-static size_t last_with_kernel(weir_file *file) {
+static size_t last_with_kernel(weir_file *file, const char **why) {
+    *why = "the last with a kernel";
     for (size_t i = weir_module_count(file); i-- > 0;) {
         weir_module *module = weir_parse(file, i, 0);
         bool found = module && weir_kernel_count(module) > 0;
@@ -191,13 +196,15 @@ static size_t last_with_kernel(weir_file *file) {
 static void each_module(Teller *teller, weir_file *file, const char *path, const weir_run_options *options,
                         ModuleWork *work, void *context) {
     const char *wanted = teller->options->module;
-    bool last = weir_file_is_pass_log(file) && !wanted, any = false;
-    size_t only = last ? last_with_kernel(file) : 0;
-    if (last && !teller->options->quiet)
-        say(teller, "weir: %s: of this pass log's %zu modules, number %zu is run, the last with a kernel\n", path,
-            weir_module_count(file), only + 1);
+    bool pick = weir_file_is_pass_log(file) && !wanted, any = false;
+    PickModule *picked = teller->pick ? teller->pick : last_with_kernel;
+    teller->why = NULL;
+    size_t only = pick ? picked(file, &teller->why) : 0;
+    if (pick && !teller->options->quiet)
+        say(teller, "weir: %s: of this pass log's %zu modules, number %zu is %s, %s\n", path, weir_module_count(file),
+            only + 1, teller->pick ? "reported on" : "run", teller->why);
     for (size_t i = 0; i < weir_module_count(file); i++) {
-        if (last ? i != only : !module_picked(file, i, wanted))
+        if (pick ? i != only : !module_picked(file, i, wanted))
             continue;
         any = true;
         weir_module *module = weir_parse(file, i, 0);

@@ -45,17 +45,16 @@ void render_json_string(Text *to, const char *text) {
 
 /* ---- Members -------------------------------------------------------------------------------  */
 
-static void add_text(Text *to, const char *before, const char *key, const char *text) {
+void render_json_text(Text *to, const char *before, const char *key, const char *text) {
     text_addf(to, "%s\"%s\": ", before, key);
     render_json_string(to, text);
 }
 
-static void add_number(Text *to, const char *key, uint64_t number) {
+void render_json_number(Text *to, const char *key, uint64_t number) {
     text_addf(to, ", \"%s\": %" PRIu64, key, number);
 }
 
-/* What stands between the elements of a list: each on a line of its own. */
-static void separate(Text *to, size_t index, int indent) {
+void render_json_separate(Text *to, size_t index, int indent) {
     text_addf(to, "%s\n%*s", index ? "," : "", indent, "");
 }
 
@@ -65,27 +64,27 @@ static void add_launches(Text *to, const Verdict *verdict) {
     text_addf(to, ",\n   \"launches\": [");
     for (size_t i = 0; i < verdict->launch_count; i++) {
         const LaunchRun *launch = &verdict->launches[i];
-        separate(to, i, 4);
-        add_text(to, "{", "text", launch->text);
+        render_json_separate(to, i, 4);
+        render_json_text(to, "{", "text", launch->text);
         text_addf(to, ", \"chosen\": %s", launch->chosen ? "true" : "false");
-        add_number(to, "ctas", launch->ctas);
-        add_number(to, "schedules", launch->schedules);
-        add_number(to, "events", launch->events);
+        render_json_number(to, "ctas", launch->ctas);
+        render_json_number(to, "schedules", launch->schedules);
+        render_json_number(to, "events", launch->events);
         text_addf(to, "}");
     }
     text_addf(to, "]");
 }
 
 static void add_place(Text *to, const FindingPlace *place) {
-    add_text(to, "{", "role", place->role);
-    add_text(to, ", ", "agent", place->agent);
-    add_text(to, ", ", "op", place->op);
-    add_text(to, ", ", "note", place->note);
-    add_text(to, ", ", "file", place->file);
-    add_number(to, "line", place->line);
-    add_number(to, "column", place->column);
-    add_number(to, "ir_line", place->ir_line);
-    add_number(to, "ir_column", place->ir_column);
+    render_json_text(to, "{", "role", place->role);
+    render_json_text(to, ", ", "agent", place->agent);
+    render_json_text(to, ", ", "op", place->op);
+    render_json_text(to, ", ", "note", place->note);
+    render_json_text(to, ", ", "file", place->file);
+    render_json_number(to, "line", place->line);
+    render_json_number(to, "column", place->column);
+    render_json_number(to, "ir_line", place->ir_line);
+    render_json_number(to, "ir_column", place->ir_column);
     text_addf(to, "}");
 }
 
@@ -93,22 +92,22 @@ static void add_finding(Text *to, const Finding *finding, const char *witness_fi
     static const char *const severities[] = {"error", "warning", "note"}; /* ORDER Severity */
     static const char next[] = ",\n     ";
     const Rule *rule = rule_of(finding->rule);
-    add_text(to, "{", "rule", rule->id);
-    add_text(to, ", ", "severity", severities[rule->severity]);
-    add_text(to, ", ", "space", finding->space);
-    add_number(to, "times", finding->times);
-    add_text(to, next, "message", finding->message);
-    add_text(to, next, "why", finding->why);
-    add_text(to, next, "fix", finding->fix);
-    add_text(to, next, "schedule", finding->schedule);
-    add_text(to, next, "launch", finding->launch);
+    render_json_text(to, "{", "rule", rule->id);
+    render_json_text(to, ", ", "severity", severities[rule->severity]);
+    render_json_text(to, ", ", "space", finding->space);
+    render_json_number(to, "times", finding->times);
+    render_json_text(to, next, "message", finding->message);
+    render_json_text(to, next, "why", finding->why);
+    render_json_text(to, next, "fix", finding->fix);
+    render_json_text(to, next, "schedule", finding->schedule);
+    render_json_text(to, next, "launch", finding->launch);
     text_addf(to, "%s\"places\": [", next);
     for (size_t i = 0; i < finding->place_count; i++) {
-        separate(to, i, 6);
+        render_json_separate(to, i, 6);
         add_place(to, &finding->places[i]);
     }
     text_addf(to, "]");
-    add_text(to, next, "witness", witness_file ? witness_file : finding->witness);
+    render_json_text(to, next, "witness", witness_file ? witness_file : finding->witness);
     text_addf(to, "}");
 }
 
@@ -116,43 +115,47 @@ static void add_incomplete(Text *to, const Verdict *verdict) {
     text_addf(to, ",\n   \"incomplete\": [");
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *incomplete = &verdict->incomplete[i];
-        separate(to, i, 4);
-        add_text(to, "{", "reason", incomplete->reason);
-        add_text(to, ", ", "op", incomplete->op);
-        add_number(to, "ir_line", incomplete->ir_line);
+        render_json_separate(to, i, 4);
+        render_json_text(to, "{", "reason", incomplete->reason);
+        render_json_text(to, ", ", "op", incomplete->op);
+        render_json_number(to, "ir_line", incomplete->ir_line);
         text_addf(to, "}");
     }
     text_addf(to, "],\n   \"notes\": [");
     for (size_t i = 0; i < verdict->note_count; i++) {
-        separate(to, i, 4);
+        render_json_separate(to, i, 4);
         render_json_string(to, verdict->notes[i]);
     }
     text_addf(to, "]");
 }
 
 JsonReport render_json_begin(Text *to, const char *version) {
-    add_text(to, "{", "tool", "weir");
-    add_text(to, ", ", "version", version);
+    render_json_text(to, "{", "tool", "weir");
+    render_json_text(to, ", ", "version", version);
     text_addf(to, ",\n \"inputs\": [");
     return (JsonReport){.to = to, .verdict = VERDICT_CLEAN};
 }
 
-void render_json_input(JsonReport *report, const char *file, const Verdict *verdict, const char *const *witnesses) {
-    Text *to = report->to;
-    report->verdict = verdict_worse(report->verdict, verdict->kind);
-    separate(to, report->count++, 2);
-    add_text(to, "{", "file", file);
-    add_text(to, ", ", "kernel", verdict->kernel);
-    add_text(to, ", ", "verdict", verdict_kind_name(verdict->kind));
+void render_json_verdict(Text *to, const char *before, const char *file, const Verdict *verdict,
+                         const char *const *witnesses) {
+    render_json_text(to, before, "file", file);
+    render_json_text(to, ", ", "kernel", verdict->kernel);
+    render_json_text(to, ", ", "verdict", verdict_kind_name(verdict->kind));
     add_launches(to, verdict);
     text_addf(to, ",\n   \"findings\": [");
     for (size_t i = 0; i < verdict->finding_count; i++) {
-        separate(to, i, 4);
+        render_json_separate(to, i, 4);
         add_finding(to, &verdict->findings[i], witnesses ? witnesses[i] : NULL);
     }
     text_addf(to, "]");
     add_incomplete(to, verdict);
-    text_addf(to, "}");
+}
+
+void render_json_input(JsonReport *report, const char *file, const Verdict *verdict, const char *const *witnesses) {
+    report->verdict = verdict_worse(report->verdict, verdict->kind);
+    render_json_separate(report->to, report->count++, 2);
+    render_json_verdict(report->to, "{", file, verdict, witnesses);
+    text_addf(report->to, "}");
 }
 
 void render_json_join(JsonReport *report, const JsonReport *part) {
@@ -165,6 +168,6 @@ void render_json_join(JsonReport *report, const JsonReport *part) {
 
 void render_json_end(JsonReport *report) {
     text_addf(report->to, "],\n");
-    add_text(report->to, " ", "verdict", verdict_kind_name(report->verdict));
+    render_json_text(report->to, " ", "verdict", verdict_kind_name(report->verdict));
     text_addf(report->to, "}\n");
 }

@@ -28,6 +28,15 @@ void render_json_end(JsonReport *report);
 /* Adds the inputs of a report that was not begun, and whose text is all there: {.to = &text}. */
 void render_json_join(JsonReport *report, const JsonReport *part);
 
+/* What other JSON of Weir's is made of. The members of an input, which say what it comes to; the first is after
+ * `before`, each other after a comma. */
+void render_json_verdict(Text *to, const char *before, const char *file, const Verdict *verdict,
+                         const char *const *witnesses);
+/* A member: text, after `before`; or a number, after a comma. */
+void render_json_text(Text *to, const char *before, const char *key, const char *text);
+void render_json_number(Text *to, const char *key, uint64_t number);
+/* What stands before the element of a list that has this index: each is on a line of its own. */
+void render_json_separate(Text *to, size_t index, int indent);
 /* `text` in quotes, with escapes; bytes that are no UTF-8 become U+FFFD each. NULL is written as "". */
 void render_json_string(Text *to, const char *text);
 

@@ -1,0 +1,196 @@
+/* The difference of two reports as text, Markdown and JSON. What stems from the IR goes through text_add_plain. */
+#include "render/difference.h"
+
+#include "render/json.h"
+
+static const char red[] = "\033[31m", green[] = "\033[32m", bold[] = "\033[1m", normal[] = "\033[0m";
+static const char not_there[] = "not there";
+
+static const char *said(const char *text) {
+    return *text ? text : not_there;
+}
+
+static bool is_first(const Difference *difference, size_t row) {
+    return row == 0 || difference->rows[row].level != difference->rows[row - 1].level;
+}
+
+/* "2 differences, the first in channels" */
+static void add_sum(const Difference *difference, Text *to) {
+    if (!difference->row_count)
+        text_addf(to, "no difference");
+    else
+        text_addf(to, "%zu difference%s, %s %s", difference->row_count, difference->row_count == 1 ? "" : "s",
+                  difference->row_count == 1 ? "in" : "the first in", difference_level_name(difference->rows[0].level));
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+/* Columns that a text takes, up to its first space. */
+static size_t word_size(Str text, size_t *columns) {
+    size_t size = 0;
+    for (*columns = 0; size < text.size && text.data[size] != ' '; size++)
+        *columns += ((unsigned char)text.data[size] & 0xc0) != 0x80;
+    return size;
+}
+
+/* A text at column `at`, broken at spaces; the lines after the first start at `indent`. */
+static void add_wrapped(Text *to, size_t at, size_t indent, unsigned width, const char *text) {
+    Str left = str_of(text);
+    for (bool first = true; left.size; first = false) {
+        size_t columns, size = word_size(left, &columns);
+        if (!first && width && at + 1 + columns > width) {
+            text_addf(to, "\n%*s", (int)indent, "");
+            at = indent;
+        } else if (!first) {
+            text_char(to, ' ');
+            at++;
+        }
+        text_add_plain(to, (Str){left.data, size});
+        at += columns;
+        size += size < left.size;
+        left = (Str){left.data + size, left.size - size};
+    }
+}
+
+static void add_side(Text *to, const char *name, const char *colour, unsigned width, const char *text) {
+    text_addf(to, "    %s: %s", name, colour);
+    add_wrapped(to, 9, 9, width, said(text));
+    text_addf(to, "%s\n", *colour ? normal : "");
+}
+
+static void add_names(const Difference *difference, Text *to) {
+    text_add_plain(to, str_of(difference->old_file));
+    text_addf(to, " @");
+    text_add_plain(to, str_of(difference->old_kernel));
+    text_addf(to, " and ");
+    text_add_plain(to, str_of(difference->new_file));
+    text_addf(to, " @");
+    text_add_plain(to, str_of(difference->new_kernel));
+    text_addf(to, ": ");
+}
+
+static void add_pairs(const Difference *difference, Text *to) {
+    if (difference->pair_count)
+        text_addf(to, "Partitions, by what they do:\n");
+    for (size_t i = 0; i < difference->pair_count; i++) {
+        const DifferencePair *pair = &difference->pairs[i];
+        text_addf(to, "  ");
+        text_add_plain(to, str_of(pair->role));
+        text_addf(to, ": ");
+        text_add_plain(to, str_of(*pair->old ? pair->old : pair->new));
+        if (!*pair->old || !*pair->new) {
+            text_addf(to, ", only in the %s one", *pair->old ? "old" : "new");
+        } else if (strcmp(pair->old, pair->new) != 0) {
+            text_addf(to, ", now ");
+            text_add_plain(to, str_of(pair->new));
+        }
+        text_char(to, '\n');
+    }
+}
+
+void render_difference_text(const Difference *difference, bool colour, unsigned width, Text *to) {
+    add_names(difference, to);
+    text_addf(to, "%s", colour ? bold : "");
+    add_sum(difference, to);
+    text_addf(to, "%s\n", colour ? normal : "");
+    if (!difference->row_count)
+        return;
+    add_pairs(difference, to);
+    for (size_t i = 0; i < difference->row_count; i++) {
+        const DifferenceRow *row = &difference->rows[i];
+        if (is_first(difference, i))
+            text_addf(to, "\n%s%s%s: %s\n", colour ? bold : "", difference_level_name(row->level), colour ? normal : "",
+                      difference_level_text(row->level));
+        text_addf(to, "  ");
+        add_wrapped(to, 2, 4, width, row->what);
+        text_char(to, '\n');
+        add_side(to, "old", colour ? red : "", width, row->old);
+        add_side(to, "new", colour ? green : "", width, row->new);
+    }
+}
+
+/* ---- Markdown -------------------------------------------------------------------------------- */
+
+/* A text as it is, whatever in it means something in Markdown or in HTML. */
+static void add_markdown(Text *to, const char *text) {
+    for (const char *at = text; *at;) {
+        size_t plain = strcspn(at, "\\`*_{}[]<>|#&~$");
+        text_add_plain(to, (Str){at, plain});
+        at += plain;
+        if (*at == '<' || *at == '>' || *at == '&')
+            text_addf(to, "%s", *at == '<' ? "&lt;" : *at == '>' ? "&gt;" : "&amp;");
+        else if (*at)
+            text_addf(to, "\\%c", *at);
+        at += *at != 0;
+    }
+}
+
+static void add_cells(Text *to, const char *first, const char *old, const char *new) {
+    text_addf(to, "| ");
+    add_markdown(to, first);
+    text_addf(to, " | ");
+    add_markdown(to, old);
+    text_addf(to, " | ");
+    add_markdown(to, new);
+    text_addf(to, " |\n");
+}
+
+static void add_table_head(Text *to, const char *first) {
+    text_addf(to, "| %s | old | new |\n|---|---|---|\n", first);
+}
+
+void render_difference_markdown(const Difference *difference, Text *to) {
+    text_addf(to, "# Difference: ");
+    add_sum(difference, to);
+    text_addf(to, "\n\n");
+    add_table_head(to, "");
+    add_cells(to, "file", difference->old_file, difference->new_file);
+    add_cells(to, "kernel", difference->old_kernel, difference->new_kernel);
+    if (difference->row_count && difference->pair_count) {
+        text_addf(to, "\n## Partitions, by what they do\n\n");
+        add_table_head(to, "role");
+        for (size_t i = 0; i < difference->pair_count; i++)
+            add_cells(to, difference->pairs[i].role, said(difference->pairs[i].old), said(difference->pairs[i].new));
+    }
+    for (size_t i = 0; i < difference->row_count; i++) {
+        const DifferenceRow *row = &difference->rows[i];
+        if (is_first(difference, i)) {
+            text_addf(to, "\n## %s: %s\n\n", difference_level_name(row->level), difference_level_text(row->level));
+            add_table_head(to, "what");
+        }
+        add_cells(to, row->what, said(row->old), said(row->new));
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+void render_difference_json(const Difference *difference, const char *version, Text *to) {
+    const char *first = difference->row_count ? difference_level_name(difference->rows[0].level) : "";
+    render_json_text(to, "{", "tool", "weir");
+    render_json_text(to, ", ", "version", version);
+    render_json_text(to, ",\n \"old\": {", "file", difference->old_file);
+    render_json_text(to, ", ", "kernel", difference->old_kernel);
+    render_json_text(to, "},\n \"new\": {", "file", difference->new_file);
+    render_json_text(to, ", ", "kernel", difference->new_kernel);
+    text_addf(to, "},\n \"same\": %s", difference->row_count ? "false" : "true");
+    render_json_text(to, ", ", "first", first);
+    text_addf(to, ",\n \"partitions\": [");
+    for (size_t i = 0; i < difference->pair_count; i++) {
+        render_json_separate(to, i, 2);
+        render_json_text(to, "{", "role", difference->pairs[i].role);
+        render_json_text(to, ", ", "old", difference->pairs[i].old);
+        render_json_text(to, ", ", "new", difference->pairs[i].new);
+        text_char(to, '}');
+    }
+    text_addf(to, "],\n \"differences\": [");
+    for (size_t i = 0; i < difference->row_count; i++) {
+        const DifferenceRow *row = &difference->rows[i];
+        render_json_separate(to, i, 2);
+        render_json_text(to, "{", "level", difference_level_name(row->level));
+        render_json_text(to, ", ", "what", row->what);
+        render_json_text(to, ", ", "old", row->old);
+        render_json_text(to, ", ", "new", row->new);
+        text_char(to, '}');
+    }
+    text_addf(to, "]}\n");
+}

@@ -1,0 +1,48 @@
+/* Barrier reports for programs: what `weir report --format json` prints. Of one kernel it is
+ *
+ *     {"tool": "weir", "version": "...", "file", "kernel", "verdict", "launches": [], "findings": [], "incomplete": [],
+ *      "notes": [],                                           as in render/json.h, with the text of witnesses
+ *      "module", "form", "form_text", "target", "nothing", "launch", "cluster",
+ *      "partitions": [{"name", "role", "type", "key_ops": [{"name", "count"}], "warps", "registers", "stage",
+ * "ir_line"}], "barriers": [{"name", "value", "kind", "mechanism", "direction", "depth", "count", "index", "phase",
+ * "inverted", "offset", "expect_bytes", "data_bytes", "bytes": [{"name", "text", "bytes", "ir_line"}], "iterations",
+ * "flips", "cadence", "arrives": [SITE], "waits": [SITE], "others": [PLACE], "protects": ["..."], "pair", "aliases":
+ * [ALIAS], "issues": ["..."]}], "edges": [{"from", "to", "barrier", "mechanism", "direction", "carries", "note", "out":
+ * PLACE, "in": PLACE}], "buffers": [{"name", "value", "space", "storage", "id", "offset", "depth", "size", "writers":
+ * [PLACE], "readers": [PLACE], "barrier", "notes": ["..."], "aliases": [ALIAS]}], "deadlock_verdict":
+ * "none|found|unknown", "deadlock_reason", "deadlocks": [{"rule", "message", "why", "fix", "schedule", "launch",
+ * "blocked": [{PLACE's keys, "waits_for", "parity", "phase", "pending", "bytes", "flips", "why", "could": [PLACE]}]}],
+ *      "candidates": [{"barrier", "counts", "verdict", "why", "places": [PLACE]}],
+ *      "coverage": [{"storage", "owner", "writer": PLACE, "extent", "whole", "rows": [{"columns", "name", "consumer",
+ *        "read": PLACE, "cadence", "state": "ordered|missing|planned|unseen", "ordered": true|false|null, "by",
+ *        "times"}]}],
+ *      "coverage_note", "limits": [{"name", "unit", "used", "most"}]}
+ *
+ * where PLACE is {"partition", "op", "detail", "file", "line", "column", "ir_line", "times"}, ALIAS {"value", "how",
+ * "partition", "ir_line", "level"}, and SITE a PLACE with "mechanism", "index", "phase", "index_as_written",
+ * "phase_as_written", "stagger", "stride", "first_parity", "passes_at_once", "amount". Of several kernels it is
+ * {"tool", "version", "reports": [...]} with such an object for each.
+ *
+ * Every key is always there: a text that is not known is "", a number that is not known is null, and a line that is
+ * not is 0. Keys may be added; those here stay. finding/report.h explains each. */
+#ifndef RENDER_REPORT_JSON_H
+#define RENDER_REPORT_JSON_H
+
+#include "finding/report.h"
+
+/* Only the end tells whether there is one, so the first is held back until there is a second. */
+typedef struct JsonReports {
+    Text *to;
+    const char *version;
+    Text first;
+    size_t count;
+} JsonReports;
+
+JsonReports render_json_reports_begin(Text *to, const char *version);
+void render_json_reports_add(JsonReports *reports, const Report *report);
+void render_json_reports_end(JsonReports *reports);
+
+/* The object of one kernel, without a newline at its end. */
+void render_json_report(const Report *report, const char *version, Text *to);
+
+#endif
