@@ -211,20 +211,20 @@ static void observe_all(void *observer, const Event *event) {
 
 /* A run that the race engine watches, and someone else. */
 static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, void *observer) {
-    const Watcher *watcher = schedule_is_immediate(&rerun->schedule) ? check->options->watcher : NULL;
+    const Spectator *spectator = schedule_is_immediate(&rerun->schedule) ? check->options->spectator : NULL;
     Audience audience = {{{observe, observer},
                           {check->races ? races_observe : NULL, check->races},
-                          {watcher ? watcher->observe : NULL, watcher ? watcher->context : NULL}}};
+                          {spectator ? spectator->observe : NULL, spectator ? spectator->context : NULL}}};
     if (check->races)
         races_start(check->races, rerun->cluster, rerun->world);
-    if (watcher)
-        watcher->start(watcher->context, check->machine, rerun);
+    if (spectator)
+        spectator->start(spectator->context, check->machine, rerun);
     check->machine->observe = observe_all;
     check->machine->observer = &audience;
     RunEnd end = run(check, rerun);
     check->machine->observe = NULL;
-    if (watcher)
-        watcher->end(watcher->context, check->machine, end);
+    if (spectator)
+        spectator->end(spectator->context, check->machine, end);
     return end;
 }
 

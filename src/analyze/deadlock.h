@@ -22,23 +22,23 @@ typedef enum ScheduleChoice {
 struct Rerun;
 
 /* Somebody who looks on at the plain runs of each cluster: those in which what is asynchronous completes at once. */
-typedef struct Watcher {
+typedef struct Spectator {
     void *context;
     void (*start)(void *context, Machine *machine, const struct Rerun *rerun);
     Observe *observe; /* with `context` */
     /* The machine is as the run left it. */
     void (*end)(void *context, Machine *machine, RunEnd end);
-} Watcher;
+} Spectator;
 
 typedef struct DeadlockOptions {
     const Launch *launch; /* NULL: chosen */
     ScheduleChoice choice;
     uint64_t seed;
-    unsigned schedules;     /* 0: 8 */
-    uint64_t budget;        /* steps and loop iterations of one run of one cluster; 0: 4 million */
-    uint64_t states;        /* of an exhaustive search; 0: 200,000 */
-    bool out_of_order;      /* tensor-core work is ordered by waits alone */
-    const Watcher *watcher; /* NULL: nobody */
+    unsigned schedules;         /* 0: 8 */
+    uint64_t budget;            /* steps and loop iterations of one run of one cluster; 0: 4 million */
+    uint64_t states;            /* of an exhaustive search; 0: 200,000 */
+    bool out_of_order;          /* tensor-core work is ordered by waits alone */
+    const Spectator *spectator; /* NULL: nobody */
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *launch, uint64_t cluster, uint64_t clusters);
     void *context;

@@ -247,9 +247,9 @@ static const char *launch_text(Builder *builder) {
 const Report *report_build(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict,
                            Trace *trace) {
     Onlooker onlooker = {.arena = &module->arena};
-    const Watcher watcher = {&onlooker, start, observe, end};
+    const Spectator spectator = {&onlooker, start, observe, end};
     DeadlockOptions watched = *options;
-    watched.watcher = &watcher;
+    watched.spectator = &spectator;
     *trace = (Trace){.file = "", .kernel = "", .launch = ""};
     deadlock_check(module, function, &watched, verdict);
     Builder *builder = ARENA_NEW(verdict->arena, Builder);
