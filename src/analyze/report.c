@@ -190,20 +190,31 @@ static const uint64_t picture_budget = 200 * 1000;
 
 typedef struct Picture {
     Arena *arena;
+    const Verdict *verdict;
     Timeline *timeline;
 } Picture;
+
+/* The accesses that findings are about; what is wrong with a wait is drawn anyway. */
+static void mark(const Picture *picture) {
+    for (size_t i = 0; i < picture->verdict->finding_count; i++) {
+        const Finding *finding = &picture->verdict->findings[i];
+        for (size_t k = 0; k < finding->place_count && !is_deadlock(finding); k++)
+            timeline_mark(picture->timeline, finding->places[k].ir_line);
+    }
+}
 
 static void attach(void *context, Machine *machine) {
     Picture *picture = context;
     picture->timeline = timeline_create(picture->arena, machine);
     machine->observe = timeline_observe;
     machine->observer = picture->timeline;
+    mark(picture);
 }
 
 /* The run that shows the first finding; without one, the run that the report is about, all agents in turn. */
 static void draw(Builder *builder, Trace *trace) {
     Verdict nobody = {.arena = builder->verdict->arena};
-    Picture picture = {.arena = &builder->module->arena};
+    Picture picture = {.arena = &builder->module->arena, .verdict = builder->verdict};
     Rerun rerun = builder->sights->rerun;
     TrailFile witness;
     Machine *machine;

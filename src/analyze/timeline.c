@@ -2,10 +2,15 @@
  * end. */
 #include "analyze/timeline.h"
 
+/* Of one slice: parts that are told, and barriers. An op that makes a thousand is told by its first. */
+enum { MOST_PARTS = 16, MOST_MARKS = 64 };
+
 /* What is going on on a track. */
 typedef struct Track {
     uint64_t end;        /* of the last slice */
     uint32_t last;       /* 1 + the index of the last slice; 0: none */
+    uint32_t parts;      /* of the last slice */
+    uint32_t access;     /* 1 + the index of the last access; 0: none */
     uint64_t blocked_at; /* where a blocked wait begins */
     bool blocked, used;
 } Track;
@@ -18,10 +23,22 @@ struct Timeline {
     uint32_t latest; /* the track of the latest slice */
     Track *tracks;
     uint32_t track_count;
-    uint32_t *released_by; /* of each mbarrier, then named and cluster barriers: 1 + the event that opened it last */
+    uint32_t *released_by;  /* of each mbarrier, then named and cluster barriers: 1 + the event that opened it last */
+    TraceBarrier *barriers; /* as released_by; `ring` is NULL until it is asked for */
+    uint32_t marks[MOST_MARKS];
+    size_t mark_count;
     TraceEvent *events;
     size_t event_count, event_capacity;
 };
+
+/* Barriers are numbered in one row: mbarriers, named ones, those of clusters. */
+static uint32_t first_named(const Machine *machine) {
+    return machine->slot_count;
+}
+
+static uint32_t first_cluster(const Machine *machine) {
+    return machine->slot_count + machine->program->ctas * NAMED_BARRIERS;
+}
 
 Timeline *timeline_create(Arena *arena, const Machine *machine) {
     Timeline *timeline = ARENA_NEW(arena, Timeline);
@@ -29,22 +46,30 @@ Timeline *timeline_create(Arena *arena, const Machine *machine) {
     timeline->machine = machine;
     timeline->track_count = machine->agent_count * HELPER_KINDS;
     timeline->tracks = ARENA_ARRAY(arena, Track, timeline->track_count);
-    timeline->released_by = ARENA_ARRAY(
-        arena, uint32_t, machine->slot_count + machine->program->ctas * NAMED_BARRIERS + machine->cluster_barriers);
+    uint32_t barriers = first_cluster(machine) + machine->cluster_barriers;
+    timeline->released_by = ARENA_ARRAY(arena, uint32_t, barriers);
+    timeline->barriers = ARENA_ARRAY(arena, TraceBarrier, barriers);
     return timeline;
 }
 
-static uint32_t *released_by(Timeline *timeline, const Event *event) {
-    const Machine *machine = timeline->machine;
+void timeline_mark(Timeline *timeline, uint32_t ir_line) {
+    if (timeline->mark_count < MOST_MARKS)
+        timeline->marks[timeline->mark_count++] = ir_line;
+}
+
+/* Its place among all barriers. */
+static uint32_t barrier_of(const Timeline *timeline, const Event *event) {
     switch (event->kind) {
+    case EVENT_NAMED_ARRIVE:
     case EVENT_NAMED_MEET:
     case EVENT_NAMED_SYNC:
-        return &timeline->released_by[machine->slot_count + event->barrier];
+        return first_named(timeline->machine) + event->barrier;
+    case EVENT_CLUSTER_ARRIVE:
     case EVENT_CLUSTER_MEET:
     case EVENT_CLUSTER_WAIT:
-        return &timeline->released_by[machine->slot_count + machine->program->ctas * NAMED_BARRIERS + event->barrier];
+        return first_cluster(timeline->machine) + event->barrier;
     default:
-        return &timeline->released_by[event->barrier];
+        return event->barrier;
     }
 }
 
@@ -52,6 +77,40 @@ static const char *keep(Timeline *timeline, Text *text) {
     const char *kept = arena_copy(timeline->arena, text->data ? text->data : "", text->size);
     text_free(text);
     return kept;
+}
+
+static const TraceBarrier *trace_barrier(Timeline *timeline, uint32_t barrier) {
+    const Machine *machine = timeline->machine;
+    TraceBarrier *known = &timeline->barriers[barrier];
+    Text text = {0};
+    if (known->ring)
+        return known;
+    known->slot = -1;
+    if (barrier >= first_cluster(machine)) {
+        text_addf(&text, "the cluster barrier");
+    } else if (barrier >= first_named(machine)) {
+        text_addf(&text, "named barrier %u", (barrier - first_named(machine)) % NAMED_BARRIERS);
+    } else {
+        ring_name(machine, barrier, &text);
+        BarrierPlace place = barrier_place(machine, barrier);
+        known->slot = place.allocation ? place.slot : -1;
+    }
+    known->ring = keep(timeline, &text);
+    return known;
+}
+
+static void add_barrier(Timeline *timeline, TraceEvent *event, uint32_t barrier) {
+    const TraceBarrier *known = trace_barrier(timeline, barrier);
+    if (event->barrier_count == MOST_PARTS)
+        return;
+    TraceBarrier *list = ARENA_ARRAY(timeline->arena, TraceBarrier, event->barrier_count + 1);
+    for (size_t i = 0; i < event->barrier_count; i++) {
+        if (event->barriers[i].ring == known->ring && event->barriers[i].slot == known->slot)
+            return;
+        list[i] = event->barriers[i];
+    }
+    list[event->barrier_count++] = *known;
+    event->barriers = list;
 }
 
 /* NULL if there are enough. */
@@ -69,9 +128,10 @@ static TraceEvent *add(Timeline *timeline, TraceKind kind, uint32_t track, uint6
     TraceEvent *event = &timeline->events[timeline->event_count++];
     *event = (TraceEvent){.kind = kind, .track = track, .time = time, .duration = duration, .name = "", .detail = ""};
     timeline->tracks[track].used = true;
-    if (kind != TRACE_FLIP) {
+    if (!trace_is_instant(kind)) {
         timeline->tracks[track].end = time + (duration ? duration : 1);
         timeline->tracks[track].last = (uint32_t)timeline->event_count;
+        timeline->tracks[track].parts = 0;
         timeline->latest = track;
     }
     return event;
@@ -126,17 +186,22 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
 /* A slice of one step. A second one in the same step is an op that does several such things: told in one. */
 static void draw_step(Timeline *timeline, const Event *event, uint32_t track) {
     Text detail = {0};
-    const Track *at = &timeline->tracks[track];
+    Track *at = &timeline->tracks[track];
     bool same = at->last && at->end > timeline->now;
-    if (same)
-        text_addf(&detail, "%s; ", timeline->events[at->last - 1].detail);
-    tell(timeline->machine, event, &detail);
-    const char *kept = keep(timeline, &detail);
     TraceEvent *slice = same ? &timeline->events[at->last - 1] : add(timeline, TRACE_STEP, track, timeline->now, 1);
     if (!slice)
         return;
     name_op(timeline, slice, event->op);
-    slice->detail = kept;
+    if (event->kind == EVENT_FINISH || at->parts++ > MOST_PARTS)
+        return;
+    if (*slice->detail)
+        text_addf(&detail, "%s; ", slice->detail);
+    if (at->parts > MOST_PARTS)
+        text_addf(&detail, "and more");
+    else
+        tell(timeline->machine, event, &detail);
+    slice->detail = keep(timeline, &detail);
+    add_barrier(timeline, slice, barrier_of(timeline, event));
 }
 
 /* An agent that goes on. It was blocked since it came to the wait, if that was told, else since its last slice. */
@@ -153,7 +218,10 @@ static void draw_wait(Timeline *timeline, const Event *event, uint32_t track) {
     Text detail = {0};
     tell(timeline->machine, event, &detail);
     slice->detail = keep(timeline, &detail);
-    uint32_t from = event->kind == EVENT_JOIN ? 0 : *released_by(timeline, event);
+    if (event->kind == EVENT_JOIN)
+        return;
+    uint32_t barrier = barrier_of(timeline, event), from = timeline->released_by[barrier];
+    add_barrier(timeline, slice, barrier);
     if (waited && from && timeline->events[from - 1].track != track)
         slice->flow_from = from;
 }
@@ -162,7 +230,7 @@ static void draw_wait(Timeline *timeline, const Event *event, uint32_t track) {
 static void draw_flip(Timeline *timeline, const Event *event, uint32_t track) {
     if (event->kind == EVENT_FLIP)
         track = timeline->latest;
-    *released_by(timeline, event) = timeline->tracks[track].last;
+    timeline->released_by[barrier_of(timeline, event)] = timeline->tracks[track].last;
     TraceEvent *flip = event->kind == EVENT_FLIP ? add(timeline, TRACE_FLIP, track, timeline->now, 0) : NULL;
     if (!flip)
         return;
@@ -173,6 +241,39 @@ static void draw_flip(Timeline *timeline, const Event *event, uint32_t track) {
     flip->name = keep(timeline, &text);
     flip->detail = "completes";
     flip->ir_line = source_place(timeline->machine->program->module->source, event->op->offset).line;
+    add_barrier(timeline, flip, event->barrier);
+}
+
+static bool is_marked(const Timeline *timeline, const Op *op) {
+    uint32_t line = source_place(timeline->machine->program->module->source, op->offset).line;
+    for (size_t i = 0; i < timeline->mark_count; i++)
+        if (timeline->marks[i] == line)
+            return true;
+    return false;
+}
+
+/* What an op accesses at once is told in one. */
+static void draw_access(Timeline *timeline, const Event *event) {
+    static const char *const verbs[] = {
+        [EFFECT_READ] = "reads", [EFFECT_WRITE] = "writes", [EFFECT_UPDATE] = "updates"};
+    const Effect *effect = &event->effect->effect;
+    uint32_t track = event->agent * HELPER_KINDS + (effect->done == DONE_NOW ? (uint32_t)HELPER_BASE : effect->helper);
+    bool shown = effect->space == SPACE_SHARED || effect->space == SPACE_TENSOR;
+    if (!shown || !timeline->mark_count || !is_marked(timeline, event->op))
+        return;
+    uint32_t *last = &timeline->tracks[track].access;
+    TraceEvent *access = *last ? &timeline->events[*last - 1] : NULL;
+    if (!access || access->time != timeline->now || !str_equal(str_of(access->name), event->op->name)) {
+        access = add(timeline, TRACE_ACCESS, track, timeline->now, 0);
+        if (!access)
+            return;
+        *last = (uint32_t)timeline->event_count;
+        name_op(timeline, access, event->op);
+    }
+    Text detail = {0};
+    text_addf(&detail, "%s%s%s ", access->detail, *access->detail ? "; " : "", verbs[effect->verb]);
+    access_name(timeline->machine, event->effect, event->view, &detail);
+    access->detail = keep(timeline, &detail);
 }
 
 void timeline_observe(void *observer, const Event *event) {
@@ -180,6 +281,9 @@ void timeline_observe(void *observer, const Event *event) {
     timeline->now = step_of(&timeline->count, timeline->machine, event);
     uint32_t track = event->agent * HELPER_KINDS + (event->flight ? event->flight->helper : (uint32_t)HELPER_BASE);
     switch (event->kind) {
+    case EVENT_ACCESS:
+        draw_access(timeline, event);
+        break;
     case EVENT_INIT:
     case EVENT_INVALIDATE:
     case EVENT_EXPECT:
@@ -227,6 +331,12 @@ static void draw_blocked(Timeline *timeline) {
         wait_name(machine, agent, &detail);
         text_addf(&detail, ", for ever");
         slice->detail = keep(timeline, &detail);
+        if (agent->status == AGENT_WAITS)
+            add_barrier(timeline, slice, agent->barrier);
+        else if (agent->status == AGENT_NAMED)
+            add_barrier(timeline, slice, first_named(machine) + agent->barrier);
+        else if (agent->status == AGENT_CLUSTER)
+            add_barrier(timeline, slice, first_cluster(machine) + agent->barrier);
     }
 }
 

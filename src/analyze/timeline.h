@@ -2,8 +2,8 @@
  *
  * Time is the number of the step. A slice is a visible effect of an agent, or the completion of an asynchronous
  * operation on the track of the helper that made it; what an agent does in between (accesses, issues, fences) takes no
- * step and is not drawn. A wait is drawn from where it was blocked to where it went on, with an arrow from what
- * released it. */
+ * step and is not drawn, but for accesses at marked lines. A wait is drawn from where it was blocked to where it went
+ * on, with an arrow from what released it. */
 #ifndef ANALYZE_TIMELINE_H
 #define ANALYZE_TIMELINE_H
 
@@ -18,6 +18,8 @@ typedef struct Timeline Timeline;
 
 /* Memory: `arena`. */
 Timeline *timeline_create(Arena *arena, const Machine *machine);
+/* Accesses of ops at that line of the IR are drawn, too. */
+void timeline_mark(Timeline *timeline, uint32_t ir_line);
 void timeline_observe(void *timeline, const Event *event);
 /* Draws who is blocked for ever. The machine is as the run left it. `trace` has file, kernel and launch already. */
 void timeline_finish(Timeline *timeline, RunEnd end, Trace *trace);

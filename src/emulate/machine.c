@@ -662,7 +662,7 @@ BarrierPlace barrier_place(const Machine *machine, uint32_t barrier) {
     return place;
 }
 
-void barrier_name(const Machine *machine, uint32_t barrier, Text *to) {
+void ring_name(const Machine *machine, uint32_t barrier, Text *to) {
     BarrierPlace place = barrier_place(machine, barrier);
     if (!place.allocation) {
         text_addf(to, "barrier at byte %lld", (long long)place.slot);
@@ -676,6 +676,13 @@ void barrier_name(const Machine *machine, uint32_t barrier, Text *to) {
         text_addf(to, "?");
     if (place.side != SIDE_NONE)
         text_addf(to, place.side == SIDE_EMPTY ? ".empty" : ".full");
+}
+
+void barrier_name(const Machine *machine, uint32_t barrier, Text *to) {
+    BarrierPlace place = barrier_place(machine, barrier);
+    ring_name(machine, barrier, to);
+    if (!place.allocation)
+        return;
     text_addf(to, "[%lld]", (long long)place.slot);
     if (machine->program->ctas > 1)
         text_addf(to, " of cta%u", barrier_cta(machine, barrier));

@@ -252,7 +252,9 @@ BarrierPlace barrier_place(const Machine *machine, uint32_t barrier);
 
 /* Names, for people. */
 void agent_name(const Machine *machine, uint32_t agent, Helper helper, Text *to);
-/* "%full[1]": the name of its allocation, and the slot. */
+/* "%full", "%token.empty": the value of its allocation, and which ring of it. */
+void ring_name(const Machine *machine, uint32_t barrier, Text *to);
+/* "%full[1]": its ring, and the slot. */
 void barrier_name(const Machine *machine, uint32_t barrier, Text *to);
 static inline uint32_t barrier_cta(const Machine *machine, uint32_t barrier) {
     return barrier / machine->slots_per_cta;

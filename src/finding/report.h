@@ -165,7 +165,8 @@ typedef struct ReportBlocked {
     int64_t pending;          /* arrivals still to come; -1 */
     int64_t bytes;            /* still to come; 0: none */
     int64_t flips;            /* phases completed; -1 */
-    const ReportPlace *could; /* who could flip it; `detail` says why it does not: "waits itself, at line 50" */
+    const ReportPlace *could; /* who could flip it; `detail` says why it does not: "would, but waits itself at IR line
+                                 50" of who is the next to complete the phase, "is in this phase already" */
     size_t could_count;
     const char *why; /* in one sentence */
 } ReportBlocked;

@@ -129,129 +129,7 @@ void html_addf(Html *html, const char *format, ...) {
     va_end(arguments);
 }
 
-/* ---- The glossary ------------------------------------------------------------------------------ */
-
-static bool is_letter(char c) {
-    return isalnum((unsigned char)c) || c == '_' || c == '%' || c == '-' || c == '.' || (c & 0x80);
-}
-
-/* The size of the word, or its plural, at the start of `text`; 0 if it does not stand there. */
-static size_t word_size(const char *text, const char *word) {
-    size_t size = strlen(word);
-    if (size == 0 || strncasecmp(text, word, size) != 0)
-        return 0;
-    size += text[size] == 's';
-    bool ends = !is_letter(text[size]) || (text[size] == '.' && !is_letter(text[size + 1]));
-    return ends ? size : 0;
-}
-
-/* The term whose word stands at the start of `text`, the longest if there are several; NULL if none does. */
-static const Term *term_at(const Html *html, const char *text, size_t *size) {
-    const Term *found = NULL;
-    *size = 0;
-    for (size_t i = 0; i < html->term_count; i++) {
-        size_t one = word_size(text, html->terms[i].word);
-        if (one > *size) {
-            *size = one;
-            found = &html->terms[i];
-        }
-    }
-    return found;
-}
-
-void html_prose(Html *html, const char *text) {
-    enum { MOST = 64 };
-    const Term *linked[MOST];
-    size_t linked_count = 0;
-    const char *plain = text ? text : "", *at = plain;
-    while (*at) {
-        size_t size = 0;
-        const Term *term = at == text || !is_letter(at[-1]) ? term_at(html, at, &size) : NULL;
-        for (size_t i = 0; i < linked_count && term; i++)
-            if (linked[i] == term)
-                term = NULL;
-        if (!term || linked_count == MOST) {
-            at += size ? size : 1;
-            continue;
-        }
-        linked[linked_count++] = term;
-        html_text(html->to, str_between(plain, at));
-        html_addf(html, "<a class=\"term\" href=\"#term-%s\">", term->id);
-        html_text(html->to, (Str){at, size});
-        text_str(html->to, STR("</a>"));
-        plain = at += size;
-    }
-    html_text(html->to, str_between(plain, at));
-}
-
-/* ---- Links ------------------------------------------------------------------------------------- */
-
-static void put(Html *html, Map *map, const char *name, const void *element) {
-    void **value = map_put(map, str_of(name));
-    if (!value)
-        html->to->failed = true;
-    else if (!*value)
-        *value = (void *)element;
-}
-
-void html_init(Html *html, const Report *report, Source *source, Text *to) {
-    *html = (Html){.to = to, .report = report, .source = source};
-    html->terms = glossary(&html->term_count);
-    for (size_t i = 0; i < report->barrier_count; i++)
-        put(html, &html->barriers, report->barriers[i].name, &report->barriers[i]);
-    for (size_t i = 0; i < report->buffer_count; i++)
-        put(html, &html->buffers, report->buffers[i].name, &report->buffers[i]);
-    if (source)
-        source_place(source, 0); /* makes the index of lines */
-}
-
-void html_free(Html *html) {
-    map_free(&html->barriers);
-    map_free(&html->buffers);
-}
-
-long html_barrier(const Html *html, Str name) {
-    const ReportBarrier *barrier = map_get(&html->barriers, name);
-    return barrier ? (long)(barrier - html->report->barriers) : -1;
-}
-
-static long find_buffer(const Html *html, Str name) {
-    const ReportBuffer *buffer = map_get(&html->buffers, name);
-    return buffer ? (long)(buffer - html->report->buffers) : -1;
-}
-
-static void add_link(Html *html, const char *kind, long index, Str name) {
-    if (index >= 0)
-        text_addf(html->to, "<a class=\"name\" href=\"#%s-%ld\">", kind, index);
-    html_text(html->to, name);
-    if (index >= 0)
-        text_str(html->to, STR("</a>"));
-}
-
-/* A name may have a comma in it, hence the look at the whole first. */
-static void add_links(Html *html, const char *kind, long (*find)(const Html *, Str), const char *names) {
-    Str left = str_of(names ? names : "");
-    if (!left.size)
-        html_none(html);
-    bool whole = find(html, left) >= 0;
-    while (left.size) {
-        const char *comma = whole ? NULL : memmem(left.data, left.size, ", ", 2);
-        Str name = {left.data, comma ? (size_t)(comma - left.data) : left.size};
-        add_link(html, kind, find(html, name), name);
-        if (!comma)
-            return;
-        text_str(html->to, STR(", "));
-        left = str_between(comma + 2, left.data + left.size);
-    }
-}
-
-void html_barriers(Html *html, const char *names) {
-    add_links(html, "barrier", html_barrier, names);
-}
-
-void html_buffers(Html *html, const char *names) {
-    add_links(html, "buffer", find_buffer, names);
-}
+/* ---- Lines of the IR ---------------------------------------------------------------------------- */
 
 /* The index of the first quoted line that is not before `line`. */
 static size_t find_line(const Html *html, uint32_t line) {
@@ -302,6 +180,211 @@ void html_line(Html *html, uint32_t line) {
         add_line_link(html, line, "IR line ");
 }
 
+/* A line that is named at the start of `text`: its number, and how much of the text names it; 0 if none is. */
+static uint32_t line_named(Str text, size_t *size) {
+    static const char *const words[] = {"IR line ", "IR lines ", "line ", "lines ", "loop@"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        Str word = str_of(words[i]);
+        uint32_t number = 0;
+        size_t at = word.size;
+        if (!str_starts(text, word))
+            continue;
+        for (; at < text.size && isdigit((unsigned char)text.data[at]) && number < 100000000; at++)
+            number = number * 10 + (uint32_t)(text.data[at] - '0');
+        *size = at;
+        return number;
+    }
+    return 0;
+}
+
+static void add_words(Html *html, Str text) {
+    size_t plain = 0, size = 0;
+    for (size_t at = 0; at < text.size; at += size ? size : 1) {
+        bool starts = at == 0 || !isalnum((unsigned char)text.data[at - 1]);
+        uint32_t line = starts ? line_named(str_between(text.data + at, text.data + text.size), &size) : 0;
+        if (!line || !html_quote(html, line)) {
+            size = 0;
+            continue;
+        }
+        html_text(html->to, str_between(text.data + plain, text.data + at));
+        text_addf(html->to, "<a class=\"ir\" href=\"#L%u\">", line);
+        html_text(html->to, (Str){text.data + at, size});
+        text_str(html->to, STR("</a>"));
+        plain = at + size;
+    }
+    html_text(html->to, str_between(text.data + plain, text.data + text.size));
+}
+
+void html_words(Html *html, const char *text) {
+    add_words(html, str_of(text ? text : ""));
+}
+
+/* ---- The glossary ------------------------------------------------------------------------------ */
+
+static bool is_letter(char c) {
+    return isalnum((unsigned char)c) || c == '_' || c == '%' || c == '-' || c == '.' || (c & 0x80);
+}
+
+/* The size of the word, or its plural, at the start of `text`; 0 if it does not stand there. */
+static size_t word_size(const char *text, const char *word) {
+    size_t size = strlen(word);
+    if (size == 0 || strncasecmp(text, word, size) != 0)
+        return 0;
+    size += text[size] == 's';
+    bool ends = !is_letter(text[size]) || (text[size] == '.' && !is_letter(text[size + 1]));
+    return ends ? size : 0;
+}
+
+/* The term whose word stands at the start of `text`, the longest if there are several; NULL if none does. */
+static const Term *term_at(const Html *html, const char *text, size_t *size) {
+    const Term *found = NULL;
+    *size = 0;
+    for (size_t i = 0; i < html->term_count; i++) {
+        size_t one = word_size(text, html->terms[i].word);
+        if (one > *size) {
+            *size = one;
+            found = &html->terms[i];
+        }
+    }
+    return found;
+}
+
+void html_prose(Html *html, const char *text) {
+    enum { MOST = 64 };
+    const Term *linked[MOST];
+    size_t linked_count = 0;
+    const char *plain = text ? text : "", *at = plain;
+    while (*at) {
+        size_t size = 0;
+        const Term *term = at == text || !is_letter(at[-1]) ? term_at(html, at, &size) : NULL;
+        for (size_t i = 0; i < linked_count && term; i++)
+            if (linked[i] == term)
+                term = NULL;
+        if (!term || linked_count == MOST) {
+            at += size ? size : 1;
+            continue;
+        }
+        linked[linked_count++] = term;
+        add_words(html, str_between(plain, at));
+        html_addf(html, "<a class=\"term\" href=\"#term-%s\">", term->id);
+        html_text(html->to, (Str){at, size});
+        text_str(html->to, STR("</a>"));
+        plain = at += size;
+    }
+    add_words(html, str_between(plain, at));
+}
+
+/* ---- Links ------------------------------------------------------------------------------------- */
+
+static void put(Html *html, Map *map, Str name, const void *element) {
+    void **value = map_put(map, name);
+    if (!value)
+        html->to->failed = true;
+    else if (!*value)
+        *value = (void *)element;
+}
+
+/* A token or an aref is one value and two barriers, whose names tell them apart. */
+static void add_ring(Html *html, const ReportBarrier *barrier) {
+    bool two = strcmp(barrier->kind, "token") == 0 || strcmp(barrier->kind, "aref") == 0;
+    const char *side = two ? strrchr(barrier->name, '.') : NULL;
+    text_addf(&html->ring_names, "%s%s", html_said(barrier->value) ? barrier->value : barrier->name, side ? side : "");
+    text_char(&html->ring_names, 0);
+}
+
+/* Keys are not copied, hence all names first. */
+static void put_rings(Html *html) {
+    const Report *report = html->report;
+    for (size_t i = 0; i < report->barrier_count; i++)
+        add_ring(html, &report->barriers[i]);
+    const char *name = html->ring_names.data;
+    for (size_t i = 0; i < report->barrier_count && !html->ring_names.failed; i++, name += strlen(name) + 1)
+        put(html, &html->rings, str_of(name), &report->barriers[i]);
+}
+
+void html_init(Html *html, const Report *report, Source *source, Text *to) {
+    *html = (Html){.to = to, .report = report, .source = source};
+    html->terms = glossary(&html->term_count);
+    put_rings(html);
+    for (size_t i = 0; i < report->barrier_count; i++)
+        put(html, &html->barriers, str_of(report->barriers[i].name), &report->barriers[i]);
+    for (size_t i = 0; i < report->buffer_count; i++)
+        put(html, &html->buffers, str_of(report->buffers[i].name), &report->buffers[i]);
+    if (source)
+        source_place(source, 0); /* makes the index of lines */
+}
+
+void html_free(Html *html) {
+    map_free(&html->barriers);
+    map_free(&html->buffers);
+    map_free(&html->rings);
+    text_free(&html->ring_names);
+}
+
+long html_barrier(const Html *html, Str name) {
+    const ReportBarrier *barrier = map_get(&html->barriers, name);
+    return barrier ? (long)(barrier - html->report->barriers) : -1;
+}
+
+long html_ring(const Html *html, Str ring) {
+    const ReportBarrier *barrier = map_get(&html->rings, ring);
+    return barrier ? (long)(barrier - html->report->barriers) : -1;
+}
+
+static long find_buffer(const Html *html, Str name) {
+    const ReportBuffer *buffer = map_get(&html->buffers, name);
+    return buffer ? (long)(buffer - html->report->buffers) : -1;
+}
+
+static void add_link(Html *html, const char *kind, long index, Str name) {
+    if (index >= 0)
+        text_addf(html->to, "<a class=\"name\" href=\"#%s-%ld\">", kind, index);
+    html_text(html->to, name);
+    if (index >= 0)
+        text_str(html->to, STR("</a>"));
+}
+
+/* A name may have a comma in it, hence the look at the whole first. */
+static void add_links(Html *html, const char *kind, long (*find)(const Html *, Str), const char *names) {
+    Str left = str_of(names ? names : "");
+    if (!left.size)
+        html_none(html);
+    bool whole = find(html, left) >= 0;
+    while (left.size) {
+        const char *comma = whole ? NULL : memmem(left.data, left.size, ", ", 2);
+        Str name = {left.data, comma ? (size_t)(comma - left.data) : left.size};
+        add_link(html, kind, find(html, name), name);
+        if (!comma)
+            return;
+        text_str(html->to, STR(", "));
+        left = str_between(comma + 2, left.data + left.size);
+    }
+}
+
+void html_barriers(Html *html, const char *names) {
+    add_links(html, "barrier", html_barrier, names);
+}
+
+void html_buffers(Html *html, const char *names) {
+    add_links(html, "buffer", find_buffer, names);
+}
+
+void html_slot(Html *html, const char *slot) {
+    Str text = str_of(slot ? slot : "");
+    Str ring = {text.data, strcspn(text.data, "[")};
+    long index = html_ring(html, ring);
+    if (text.size)
+        add_link(html, "barrier", index >= 0 ? index : html_barrier(html, ring), text);
+    else
+        html_none(html);
+}
+
+static void add_detail(Html *html, const char *detail) {
+    text_str(html->to, STR("<span class=\"detail\">"));
+    html_words(html, detail);
+    text_str(html->to, STR("</span> "));
+}
+
 void html_place(Html *html, const ReportPlace *place) {
     text_str(html->to, STR("<span class=\"place\">"));
     if (html_said(place->partition))
@@ -309,7 +392,7 @@ void html_place(Html *html, const ReportPlace *place) {
     if (html_said(place->op))
         html_addf(html, "<code>%s</code> ", place->op);
     if (html_said(place->detail))
-        html_addf(html, "<span class=\"detail\">%s</span> ", place->detail);
+        add_detail(html, place->detail);
     if (html_said(place->file)) {
         html_addf(html, "<span class=\"where\">%s", place->file);
         if (place->line)
@@ -325,7 +408,15 @@ void html_place(Html *html, const ReportPlace *place) {
     text_str(html->to, STR("</span>"));
 }
 
-/* ---- Tables ------------------------------------------------------------------------------------ */
+/* ---- Lists and tables ------------------------------------------------------------------------------------ */
+
+void html_fact(Html *html, const char *key, const char *text) {
+    if (!html_said(text))
+        return;
+    html_addf(html, "<div><dt>%s</dt><dd>", key);
+    html_words(html, text);
+    text_str(html->to, STR("</dd></div>\n"));
+}
 
 void html_table(Html *html, const char *name, const char *headings) {
     html_addf(html, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n<thead><tr>", name);
@@ -352,20 +443,21 @@ void html_none(Html *html) {
 }
 
 void html_cell(Html *html, const char *text) {
-    if (html_said(text)) {
-        html_addf(html, "<td>%s</td>", text);
-        return;
-    }
     text_str(html->to, STR("<td>"));
-    html_none(html);
+    if (html_said(text))
+        html_words(html, text);
+    else
+        html_none(html);
     text_str(html->to, STR("</td>"));
 }
 
 void html_cell_code(Html *html, const char *text) {
+    text_str(html->to, html_said(text) ? STR("<td><code>") : STR("<td>"));
     if (html_said(text))
-        html_addf(html, "<td><code>%s</code></td>", text);
+        html_words(html, text);
     else
-        html_cell(html, "");
+        html_none(html);
+    text_str(html->to, html_said(text) ? STR("</code></td>") : STR("</td>"));
 }
 
 void html_cell_number(Html *html, int64_t number) {

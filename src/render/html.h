@@ -17,6 +17,8 @@ typedef struct Html {
     const Report *report;
     Source *source;
     Map barriers, buffers; /* by name: the element */
+    Map rings;             /* barriers, by what a run calls them: see TraceBarrier */
+    Text ring_names;
     const Term *terms;
     size_t term_count;
     uint32_t lines[HTML_MOST_LINES]; /* of the IR that are quoted, in order */
@@ -37,7 +39,9 @@ void html_addf(Html *html, const char *format, ...) __attribute__((format(printf
 void html_number(Text *to, uint64_t number);
 /* "1 launch", "2 launches" */
 void html_count(Text *to, uint64_t number, const char *one);
-/* The same with the words of the glossary as links to it, each where it first stands. */
+/* A sentence. "IR line 41", "the loop of line 41" and "loop@41" become links to that line. */
+void html_words(Html *html, const char *text);
+/* The same, and words of the glossary become links to it, each where it first stands. */
 void html_prose(Html *html, const char *text);
 /* A JSON string that may stand in a <script>. */
 void html_json(Text *to, const char *text);
@@ -48,6 +52,8 @@ bool html_said(const char *text);
 
 /* Where its row is: "barrier-3" is html_barrier's 3. -1 if there is no such barrier. */
 long html_barrier(const Html *html, Str name);
+/* The same by what a run calls it: "%full", "%token.empty", "named barrier 9". */
+long html_ring(const Html *html, Str ring);
 /* The names of barriers or buffers, joined by ", ", each as a link to its row. */
 void html_barriers(Html *html, const char *names);
 void html_buffers(Html *html, const char *names);
@@ -55,10 +61,15 @@ void html_buffers(Html *html, const char *names);
 void html_line(Html *html, uint32_t line);
 /* Sees to it that the line is quoted, and two before and after it. False if there is none, or no room. */
 bool html_quote(Html *html, uint32_t line);
+/* A slot of a barrier, "%full[1]", as a link to its row. */
+void html_slot(Html *html, const char *slot);
 /* "partition0 ttng.wait_barrier, 16,384 bytes; kernel.py:12; IR line 41; 3 times" */
 void html_place(Html *html, const ReportPlace *place);
 
-/* ---- Tables ---- */
+/* ---- Lists and tables ---- */
+
+/* A row of a <dl class="facts">; nothing if the text is "". */
+void html_fact(Html *html, const char *key, const char *text);
 
 /* The headings are separated by '|'; one that starts with '#' is above numbers. */
 void html_table(Html *html, const char *name, const char *headings);

@@ -19,6 +19,8 @@ enum {
     ROLE_LETTERS = 20,
 };
 
+static const double SMALLEST = 0.8; /* of its size, in a narrow window; then it scrolls */
+
 typedef struct Line {
     uint32_t from, to; /* nodes */
     bool back;
@@ -52,6 +54,10 @@ static uint32_t find_node(const Graph *graph, const char *name) {
     }
 }
 
+static bool is_back(const ReportEdge *edge) {
+    return strcmp(edge->direction, "backward") == 0;
+}
+
 /* False if there are too many lines. */
 static bool collect(Graph *graph) {
     const Report *report = graph->html->report;
@@ -59,7 +65,7 @@ static bool collect(Graph *graph) {
     for (size_t i = 0; i < report->edge_count; i++) {
         const ReportEdge *edge = &report->edges[i];
         uint32_t from = find_node(graph, edge->from), to = find_node(graph, edge->to);
-        bool back = strcmp(edge->direction, "backward") == 0;
+        bool back = is_back(edge);
         if (from == MOST_NODES || to == MOST_NODES)
             continue;
         uint8_t *line = &known[from][to][back];
@@ -217,35 +223,62 @@ static double level_of(const Graph *graph, const Line *line) {
     return line->back ? top_of_nodes(graph) + NODE_HEIGHT + away : top_of_nodes(graph) - away;
 }
 
+/* A line and its label lead to the row of its first edge; their tooltip has them all. The script marks the rows. One of
+ * the two is enough for who goes by keyboard. */
+static void open_edge(const Graph *graph, const Line *line, bool label) {
+    enum { MOST = 16 };
+    Html *html = graph->html;
+    const Report *report = html->report;
+    const ReportEdge *first = line->first;
+    text_addf(html->to, "<a class=\"edge %s\" href=\"#edge-%zu\" ", line->back ? "backward" : "forward",
+              (size_t)(first - report->edges));
+    text_str(html->to, label ? STR("tabindex=\"-1\" ") : STR(""));
+    html_addf(html, "data-pair=\"%s>%s>%s\"><title>", first->from, first->to, first->direction);
+    html_addf(html, "%s \xe2\x86\x92 %s (%s):", first->from, first->to, first->direction);
+    size_t told = 0;
+    for (const ReportEdge *edge = first; edge < report->edges + report->edge_count && told < MOST; edge++) {
+        if (find_node(graph, edge->from) != line->from || find_node(graph, edge->to) != line->to ||
+            is_back(edge) != line->back)
+            continue;
+        html_addf(html, "\n%s", edge_name(edge));
+        if (html_said(edge->carries))
+            html_addf(html, ": %s", edge->carries);
+        told++;
+    }
+    if (told < line->edges)
+        html_addf(html, "\nand %zu more", line->edges - told);
+    text_str(html->to, STR("</title>"));
+}
+
 static void draw_line(const Graph *graph, const Line *line) {
     Html *html = graph->html;
     double node = top_of_nodes(graph) + (line->back ? NODE_HEIGHT : 0), level = level_of(graph, line);
     double turn = line->end < line->start ? -6 : 6, fall = line->back ? -6 : 6;
     if (line->end - line->start < 12 && line->start - line->end < 12)
         turn = (line->end - line->start) / 2;
-    html_addf(html, "<g class=\"edge %s\"><title>%s", line->back ? "backward" : "forward", line->first->from);
-    html_addf(html, " \xe2\x86\x92 %s (%s): ", line->first->to, line->first->direction);
-    html_addf(html, "%s", edge_name(line->first));
-    if (line->second)
-        html_addf(html, ", %s%s", edge_name(line->second), line->edges > 2 ? ", and more in the table" : "");
-    text_addf(html->to,
-              "</title><path d=\"M%.1f %.1fV%.1fQ%.1f %.1f %.1f %.1fH%.1fQ%.1f %.1f %.1f %.1fV%.1f\" "
-              "marker-end=\"url(#%s)\"/></g>\n",
-              line->start, node, level + fall, line->start, level, line->start + turn, level, line->end - turn,
-              line->end, level, line->end, level + fall, node + (line->back ? 3 : -3),
-              line->back ? "graph-back" : "graph-on");
+    Text path = {0};
+    text_addf(&path, "d=\"M%.1f %.1fV%.1fQ%.1f %.1f %.1f %.1fH%.1fQ%.1f %.1f %.1f %.1fV%.1f\"", line->start, node,
+              level + fall, line->start, level, line->start + turn, level, line->end - turn, line->end, level,
+              line->end, level + fall, node + (line->back ? 3 : -3));
+    text_char(&path, 0);
+    open_edge(graph, line, false);
+    if (!path.failed)
+        text_addf(html->to, "<path class=\"wide-line\" %s/><path %s marker-end=\"url(#%s)\"/></a>\n", path.data,
+                  path.data, line->back ? "graph-back" : "graph-on");
+    text_free(&path);
 }
 
 /* On the far side of its line, on a ground that hides the lines that rise behind it. */
 static void draw_label(const Graph *graph, const Line *line) {
     Str label = {line->label.data, line->label.size};
     double width = (double)(letters(label) * LETTER) + 6, y = level_of(graph, line) + (line->back ? 13 : -5);
+    open_edge(graph, line, true);
     text_addf(graph->html->to,
               "<rect class=\"label-back\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"14\"/><text "
               "class=\"edge-label\" x=\"%.1f\" y=\"%.1f\">",
               middle_of(line) - width / 2, y - 11, width, middle_of(line), y);
     html_text(graph->html->to, label);
-    text_str(graph->html->to, STR("</text>\n"));
+    text_str(graph->html->to, STR("</text></a>\n"));
 }
 
 static void draw_node_text(Html *html, const char *class, double x, double y, const char *text, size_t most) {
@@ -284,9 +317,10 @@ static void draw_start(const Graph *graph) {
                     (graph->levels[1] ? LEVEL / 2 : 0);
     text_addf(graph->html->to,
               "<figure class=\"graph\"><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Graph\">"
-              "<svg viewBox=\"%.1f 0 %.1f %.1f\" width=\"%.0f\" height=\"%.0f\" role=\"img\" aria-label=\"Dependency "
+              "<svg viewBox=\"%.1f 0 %.1f %.1f\" width=\"%.0f\" height=\"%.0f\" style=\"min-width: %.0fpx\" "
+              "role=\"group\" aria-label=\"Dependency "
               "graph; its edges are in the tables below\">\n",
-              left, right - left, height, right - left, height);
+              left, right - left, height, right - left, height, (right - left) * SMALLEST);
     static const char *const markers[] = {"graph-on", "graph-back"};
     for (size_t i = 0; i < 2; i++)
         text_addf(graph->html->to,

@@ -31,6 +31,13 @@ void html_section_end(Html *html) {
     add(html, "</details>\n");
 }
 
+/* "<p class="note">! it is so</p>", with lines of the IR as links. */
+static void remark(Html *html, const char *element, const char *text) {
+    html_addf(html, "<%s class=\"remark\">! ", element);
+    html_words(html, text);
+    html_addf(html, "</%s>", element);
+}
+
 static void nothing_here(Html *html, const char *sentence) {
     html_addf(html, "<p class=\"empty\">%s</p>\n", sentence);
 }
@@ -77,23 +84,23 @@ void html_partitions(Html *html) {
 
 /* ---- 2. Dependencies --------------------------------------------------------------------------- */
 
-static void add_edge(Html *html, const ReportEdge *edge) {
-    html_addf(html, "<tr class=\"%s\"><th scope=\"row\" class=\"pair\">%s <span class=\"to\">\xe2\x86\x92</span> %s",
-              html_said(edge->note) ? "flagged" : "", edge->from, edge->to);
+/* The two partitions and the direction are what a line of the graph is about. */
+static void add_edge(Html *html, size_t index) {
+    const ReportEdge *edge = &html->report->edges[index];
+    text_addf(html->to, "<tr id=\"edge-%zu\" ", index);
+    html_addf(html, "data-pair=\"%s>%s>%s\">", edge->from, edge->to, edge->direction);
+    html_addf(html, "<th scope=\"row\" class=\"pair\">%s <span class=\"to\">\xe2\x86\x92</span> %s", edge->from,
+              edge->to);
+    if (html_said(edge->note))
+        remark(html, "span", edge->note);
     add(html, "</th><td>");
-    if (html_said(edge->barrier))
-        html_barriers(html, edge->barrier);
-    else
-        html_none(html);
+    html_barriers(html, edge->barrier);
     add(html, "</td>");
     html_cell(html, edge->mechanism);
     html_cell(html, edge->carries);
     html_cell_places(html, &edge->out, 1);
     html_cell_places(html, &edge->in, 1);
-    add(html, "<td>");
-    if (html_said(edge->note))
-        html_addf(html, "<span class=\"flag\">! %s</span>", edge->note);
-    add(html, "</td></tr>\n");
+    add(html, "</tr>\n");
 }
 
 static void add_edges(Html *html, const char *heading, const char *lead, const char *direction, bool is) {
@@ -105,10 +112,10 @@ static void add_edges(Html *html, const char *heading, const char *lead, const c
               heading, count);
     paragraph(html, "lead", lead);
     if (count) {
-        html_table(html, heading, "From \xe2\x86\x92 to|Barrier|Mechanism|Carries|Arrives|Waits|Note");
+        html_table(html, heading, "From \xe2\x86\x92 to|Barrier|Mechanism|Carries|Arrives|Waits");
         for (size_t i = 0; i < report->edge_count; i++)
             if ((strcmp(report->edges[i].direction, direction) == 0) == is)
-                add_edge(html, &report->edges[i]);
+                add_edge(html, i);
         html_table_end(html);
     } else {
         nothing_here(html, "There are none.");
@@ -127,28 +134,47 @@ void html_dependencies(Html *html) {
 
 /* ---- 3. Index and phase ------------------------------------------------------------------------ */
 
+static bool bytes_differ(const ReportBarrier *barrier) {
+    return barrier->expect_bytes != barrier->data_bytes;
+}
+
 static void add_bytes_cell(Html *html, const ReportBarrier *barrier) {
     if (barrier->expect_bytes < 0 && barrier->data_bytes < 0) {
         html_cell_number(html, -1);
         return;
     }
-    bool same = barrier->expect_bytes == barrier->data_bytes;
     add(html, "<td class=\"number\">");
     html_number(html->to, (uint64_t)(barrier->expect_bytes < 0 ? 0 : barrier->expect_bytes));
-    add(html, same ? " <span class=\"good\" title=\"as many as are delivered\">=</span> "
-                   : " <span class=\"flag\" title=\"not as many as are delivered\">\xe2\x89\xa0</span> ");
-    html_number(html->to, (uint64_t)(barrier->data_bytes < 0 ? 0 : barrier->data_bytes));
+    if (bytes_differ(barrier)) {
+        add(html, " <span class=\"flag\" title=\"announced, and delivered\">\xe2\x89\xa0</span> ");
+        html_number(html->to, (uint64_t)(barrier->data_bytes < 0 ? 0 : barrier->data_bytes));
+    } else {
+        add(html, " <span class=\"good\" title=\"as many are delivered\">\xe2\x9c\x93</span>");
+    }
     add(html, "</td>");
+}
+
+static bool is_candidate(const ReportCandidate *candidate, const ReportBarrier *barrier) {
+    return strcmp(candidate->verdict, "deadlock") == 0 && strcmp(candidate->barrier, barrier->name) == 0;
+}
+
+/* What is wrong with it, not only remarkable. */
+static bool is_wrong(const Report *report, const ReportBarrier *barrier) {
+    for (size_t i = 0; i < report->candidate_count; i++)
+        if (is_candidate(&report->candidates[i], barrier))
+            return true;
+    return bytes_differ(barrier);
 }
 
 static void add_barrier_row(Html *html, size_t index) {
     const ReportBarrier *barrier = &html->report->barriers[index];
     text_addf(html->to, "<tr id=\"barrier-%zu\" data-barrier=\"%zu\"%s>", index, index,
-              barrier->issue_count ? " class=\"flagged\"" : "");
+              is_wrong(html->report, barrier) ? " class=\"flagged\"" : "");
     text_addf(html->to, "<th scope=\"row\"><a class=\"name\" href=\"#sites-%zu\">", index);
     html_addf(html, "%s</a>", barrier->name);
     if (barrier->issue_count)
-        text_addf(html->to, " <span class=\"flag\" title=\"has issues, see below\">! %zu</span>", barrier->issue_count);
+        text_addf(html->to, " <span class=\"remarks\" title=\"remarks: see its name below\">!%zu</span>",
+                  barrier->issue_count);
     add(html, "</th>");
     html_cell(html, barrier->direction);
     html_cell_number(html, barrier->depth);
@@ -166,10 +192,13 @@ static void add_barrier_row(Html *html, size_t index) {
 
 static void add_as_written(Html *html, const char *fitted, const char *written) {
     add(html, "<td>");
-    if (html_said(fitted))
-        html_addf(html, "<code>%s</code>", fitted);
-    else
+    if (html_said(fitted)) {
+        add(html, "<code>");
+        html_words(html, fitted);
+        add(html, "</code>");
+    } else {
         html_none(html);
+    }
     if (html_said(written) && strcmp(written, fitted) != 0)
         html_addf(html, "<span class=\"written\" title=\"as the IR computes it\"><code>%s</code></span>", written);
     add(html, "</td>");
@@ -205,11 +234,6 @@ static void add_sites(Html *html, const ReportBarrier *barrier) {
     for (size_t i = 0; i < barrier->wait_count; i++)
         add_site(html, &barrier->waits[i], true);
     html_table_end(html);
-}
-
-static void add_fact(Html *html, const char *key, const char *text) {
-    if (html_said(text))
-        html_addf(html, "<div><dt>%s</dt><dd>%s</dd></div>\n", key, text);
 }
 
 static void add_byte_sum(Html *html, const ReportBarrier *barrier) {
@@ -260,7 +284,7 @@ static void add_other_ops(Html *html, const ReportBarrier *barrier) {
 static void add_barrier(Html *html, size_t index) {
     const ReportBarrier *barrier = &html->report->barriers[index];
     text_addf(html->to, "<details class=\"fold barrier\" id=\"sites-%zu\" data-barrier=\"%zu\"%s>", index, index,
-              html->report->barrier_count <= 4 || barrier->issue_count ? " open" : "");
+              html->report->barrier_count <= 4 || is_wrong(html->report, barrier) ? " open" : "");
     html_addf(html, "<summary><h3>%s</h3><span class=\"count\">%s", barrier->name, barrier->kind);
     if (html_said(barrier->direction))
         html_addf(html, ", %s", barrier->direction);
@@ -268,15 +292,15 @@ static void add_barrier(Html *html, size_t index) {
         html_addf(html, ", depth %lld", (long long)barrier->depth);
     add(html, "</span>");
     if (barrier->issue_count)
-        text_addf(html->to, "<span class=\"flag\">! %zu</span>", barrier->issue_count);
+        text_addf(html->to, "<span class=\"remarks\">!%zu</span>", barrier->issue_count);
     add(html, "</summary>\n");
     for (size_t i = 0; i < barrier->issue_count; i++)
-        html_addf(html, "<p class=\"issue\">! %s</p>\n", barrier->issues[i]);
+        remark(html, "p", barrier->issues[i]);
     add(html, "<dl class=\"facts\">\n");
-    add_fact(html, "Value", barrier->value);
-    add_fact(html, "Mechanism", barrier->mechanism);
-    add_fact(html, "Offset", barrier->offset);
-    add_fact(html, "Cadence", barrier->cadence);
+    html_fact(html, "Value", barrier->value);
+    html_fact(html, "Mechanism", barrier->mechanism);
+    html_fact(html, "Offset", barrier->offset);
+    html_fact(html, "Cadence", barrier->cadence);
     add_byte_sum(html, barrier);
     add_protects(html, barrier);
     add_other_ops(html, barrier);
@@ -292,8 +316,7 @@ void html_index_and_phase(Html *html) {
                  "run. The first wait on a fresh barrier passes at once, or waits for an arrival.");
     if (report->barrier_count) {
         html_table(html, "Index and phase",
-                   "Barrier|Direction|#Depth|#Count|Index|Phase|First wait|#Bytes: announced, delivered|#Seen|#Flips|"
-                   "Pair");
+                   "Barrier|Direction|#Depth|#Count|Index|Phase|First wait|#Bytes|#Seen|#Flips|Pair");
         for (size_t i = 0; i < report->barrier_count; i++)
             add_barrier_row(html, i);
         html_table_end(html);
@@ -324,8 +347,11 @@ static void add_buffer(Html *html, size_t index) {
     html_cell_places(html, buffer->readers, buffer->reader_count);
     add(html, "<td>");
     html_barriers(html, buffer->barrier);
-    for (size_t i = 0; i < buffer->note_count; i++)
-        html_addf(html, "<span class=\"note\">%s</span>", buffer->notes[i]);
+    for (size_t i = 0; i < buffer->note_count; i++) {
+        add(html, "<span class=\"note\">");
+        html_words(html, buffer->notes[i]);
+        add(html, "</span>");
+    }
     add(html, "</td></tr>\n");
 }
 
@@ -392,38 +418,56 @@ void html_aliases(Html *html) {
 
 /* ---- 6. Deadlocks ------------------------------------------------------------------------------ */
 
+/* What the barrier is like for as long as it is waited for. */
+static void add_state(Html *html, const ReportBlocked *blocked) {
+    add(html, "<td class=\"state\">");
+    if (blocked->parity >= 0)
+        html_addf(html, "<span>waits for parity %u, its phase bit is %u</span>", (unsigned)blocked->parity,
+                  (unsigned)(blocked->phase < 0 ? 0 : blocked->phase));
+    if (blocked->pending >= 0) {
+        add(html, "<span>");
+        html_count(html->to, (uint64_t)blocked->pending, blocked->parity < 0 ? "thread" : "arrival");
+        add(html, " to come</span>");
+    }
+    if (blocked->bytes) {
+        add(html, "<span>");
+        html_addf(html, "%lld bytes to come</span>", (long long)blocked->bytes);
+    }
+    if (blocked->flips >= 0) {
+        add(html, "<span>");
+        html_count(html->to, (uint64_t)blocked->flips, "phase");
+        add(html, " completed</span>");
+    }
+    add(html, "</td>");
+}
+
 static void add_blocked(Html *html, const ReportBlocked *blocked) {
     html_addf(html, "<tr><th scope=\"row\">%s</th><td>", blocked->place.partition);
-    html_addf(html, "<code>%s</code>", blocked->place.op);
-    if (html_said(blocked->place.detail))
-        html_addf(html, " %s", blocked->place.detail);
+    html_addf(html, "<code>%s</code> ", blocked->place.op);
+    html_words(html, blocked->place.detail);
     add(html, " ");
     html_line(html, blocked->place.ir_line);
-    add(html, "</td>");
-    html_cell_code(html, blocked->waits_for);
-    html_cell_number(html, blocked->parity);
-    html_cell_number(html, blocked->phase);
-    html_cell_number(html, blocked->pending);
-    html_cell_number(html, blocked->bytes ? blocked->bytes : -1);
-    html_cell_number(html, blocked->flips);
+    add(html, "</td><td><code>");
+    html_slot(html, blocked->waits_for);
+    add(html, "</code></td>");
+    add_state(html, blocked);
     html_cell_places(html, blocked->could, blocked->could_count);
-    html_addf(html, "<td class=\"sentence\">%s</td>", blocked->why);
-    add(html, "</tr>\n");
+    add(html, "<td class=\"sentence\">");
+    html_words(html, blocked->why);
+    add(html, "</td></tr>\n");
 }
 
 static void add_deadlock(Html *html, const ReportDeadlock *deadlock) {
     add(html, "<article class=\"finding error\">\n<h3><span class=\"tag tag-error\">\xe2\x9c\x97 deadlock</span> ");
-    html_addf(html, "%s</h3><p class=\"rule\"><code>%s</code></p>\n<dl class=\"facts\">\n", deadlock->message,
-              deadlock->rule);
-    add_fact(html, "Why", deadlock->why);
-    add_fact(html, "Fix", deadlock->fix);
-    add_fact(html, "Schedule", deadlock->schedule);
-    add_fact(html, "Launch", deadlock->launch);
+    html_words(html, deadlock->message);
+    html_addf(html, "</h3><p class=\"rule\"><code>%s</code></p>\n<dl class=\"facts\">\n", deadlock->rule);
+    html_fact(html, "Why", deadlock->why);
+    html_fact(html, "Fix", deadlock->fix);
+    html_fact(html, "Schedule", deadlock->schedule);
+    html_fact(html, "Launch", deadlock->launch);
     add(html, "</dl>\n");
     if (deadlock->blocked_count) {
-        html_table(html, "Who waits for ever",
-                   "Who|Waits at|For|#Parity|#Phase bit now|#Arrivals to come|#Bytes to come|#Flips|Who could flip it|"
-                   "Why it stays");
+        html_table(html, "Who waits for ever", "Who|Waits at|For|State|Who could flip it|Why it stays");
         for (size_t i = 0; i < deadlock->blocked_count; i++)
             add_blocked(html, &deadlock->blocked[i]);
         html_table_end(html);
@@ -486,13 +530,38 @@ void html_deadlocks(Html *html) {
 
 /* ---- 7. Coverage ------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *class, *mark, *word;
+} orders[] = {{"tag-good", "\xe2\x9c\x93", "ordered"}, /* ORDER ReportOrder */
+              {"tag-error", "\xe2\x9c\x97", "MISSING"},
+              {"tag-warning", "\xe2\x97\x8b", "planned"},
+              {"tag-plain", "\xe2\x80\x93", "unseen"}};
+enum { ORDERS = sizeof orders / sizeof *orders };
+
+static void count_orders(const ReportCoverage *coverage, size_t counts[ORDERS]) {
+    for (size_t i = 0; i < coverage->row_count; i++)
+        counts[coverage->rows[i].order]++;
+}
+
+size_t html_missing(const Report *report) {
+    size_t counts[ORDERS] = {0};
+    for (size_t i = 0; i < report->coverage_count; i++)
+        count_orders(&report->coverage[i], counts);
+    return counts[COVERAGE_MISSING];
+}
+
+/* What is missing comes first. */
+static void add_order_tags(Html *html, const size_t counts[ORDERS]) {
+    static const ReportOrder sequence[ORDERS] = {COVERAGE_MISSING, COVERAGE_ORDERED, COVERAGE_PLANNED, COVERAGE_UNSEEN};
+    for (size_t i = 0; i < ORDERS; i++) {
+        ReportOrder order = sequence[i];
+        if (counts[order])
+            text_addf(html->to, "<span class=\"tag %s\">%s %zu %s</span> ", orders[order].class, orders[order].mark,
+                      counts[order], orders[order].word);
+    }
+}
+
 static void add_coverage_row(Html *html, const ReportRow *row) {
-    static const struct {
-        const char *class, *word;
-    } orders[] = {{"tag-good", "\xe2\x9c\x93 ordered"}, /* ORDER ReportOrder */
-                  {"tag-error", "\xe2\x9c\x97 MISSING"},
-                  {"tag-warning", "\xe2\x97\x8b planned"},
-                  {"tag-plain", "\xe2\x80\x93 unseen"}};
     html_addf(html, "<tr class=\"%s\">", row->order == COVERAGE_MISSING ? "flagged" : "");
     html_cell(html, row->extent);
     add(html, "<td>");
@@ -501,23 +570,31 @@ static void add_coverage_row(Html *html, const ReportRow *row) {
     html_cell(html, row->consumer);
     html_cell_places(html, &row->read, 1);
     html_cell(html, row->cadence);
-    html_addf(html, "<td><span class=\"tag %s\">%s</span></td>", orders[row->order].class, orders[row->order].word);
-    html_addf(html, "<td class=\"sentence\">%s</td>", row->by);
+    html_addf(html, "<td><span class=\"tag %s\">%s %s</span></td>", orders[row->order].class, orders[row->order].mark,
+              orders[row->order].word);
+    add(html, "<td class=\"sentence\">");
+    html_words(html, row->by);
+    add(html, "</td>");
     html_cell_number(html, (int64_t)row->times);
     add(html, "</tr>\n");
 }
 
-static void add_coverage(Html *html, const ReportCoverage *coverage) {
-    size_t missing = 0;
-    for (size_t i = 0; i < coverage->row_count; i++)
-        missing += coverage->rows[i].order == COVERAGE_MISSING;
-    html_addf(html, "<details class=\"fold\" open><summary><h3>%s</h3><span class=\"count\">", coverage->storage);
+/* Where there are many tables, those that miss nothing are folded. */
+static void add_coverage(Html *html, size_t index) {
+    enum { MOST_OPEN = 6 };
+    const ReportCoverage *coverage = &html->report->coverage[index];
+    size_t counts[ORDERS] = {0};
+    count_orders(coverage, counts);
+    bool open = counts[COVERAGE_MISSING] || html->report->coverage_count <= MOST_OPEN;
+    text_addf(html->to, "<details class=\"fold\" id=\"coverage-%zu\"%s><summary><h3>", index, open ? " open" : "");
+    html_addf(html, "%s</h3><span class=\"count\">overwritten by %s", coverage->storage, coverage->writer.partition);
+    if (coverage->writer.ir_line)
+        html_addf(html, ", IR line %u", coverage->writer.ir_line);
     if (html_said(coverage->owner))
-        html_addf(html, "owner: %s", coverage->owner);
-    add(html, "</span>");
-    if (missing)
-        text_addf(html->to, "<span class=\"tag tag-error\">\xe2\x9c\x97 %zu missing</span>", missing);
-    add(html, "</summary>\n<p class=\"lead\">Overwritten by ");
+        html_addf(html, "; owner: %s", coverage->owner);
+    add(html, "</span><span class=\"orders\">");
+    add_order_tags(html, counts);
+    add(html, "</span></summary>\n<p class=\"lead\">Overwritten by ");
     html_place(html, &coverage->writer);
     html_addf(html, ": %s%s</p>\n", coverage->extent, coverage->whole ? ", all of it" : "");
     html_table(html, coverage->storage, "Extent|Buffer|Read by|Read|Cadence|Order|By|#Times");
@@ -527,13 +604,46 @@ static void add_coverage(Html *html, const ReportCoverage *coverage) {
     html_section_end(html);
 }
 
+/* "m (columns 65-65 of %qk): default reads it at IR line 133, partition0.tensor overwrites it at IR line 184" */
+static void add_missing(Html *html, size_t index, const ReportRow *row) {
+    const ReportCoverage *coverage = &html->report->coverage[index];
+    text_addf(html->to, "<li><a class=\"name\" href=\"#coverage-%zu\">", index);
+    html_addf(html, "%s</a> (%s): <b>%s</b> reads it", row->name, row->extent, row->consumer);
+    add(html, row->read.ir_line ? " at " : "");
+    html_line(html, row->read.ir_line);
+    html_addf(html, ", <b>%s</b> overwrites it", coverage->writer.partition);
+    add(html, coverage->writer.ir_line ? " at " : "");
+    html_line(html, coverage->writer.ir_line);
+    add(html, ", and nothing makes it wait.</li>\n");
+}
+
+static void add_coverage_answer(Html *html) {
+    enum { MOST = 12 };
+    const Report *report = html->report;
+    size_t counts[ORDERS] = {0}, shown = 0;
+    for (size_t i = 0; i < report->coverage_count; i++)
+        count_orders(&report->coverage[i], counts);
+    add(html, "<p class=\"answer\">");
+    add_order_tags(html, counts);
+    add(html, counts[COVERAGE_MISSING] ? "</p>\n<ul class=\"reasons missing\">\n" : "</p>\n");
+    for (size_t i = 0; i < report->coverage_count; i++)
+        for (size_t k = 0; k < report->coverage[i].row_count; k++)
+            if (report->coverage[i].rows[k].order == COVERAGE_MISSING && shown++ < MOST)
+                add_missing(html, i, &report->coverage[i].rows[k]);
+    if (shown > MOST)
+        html_addf(html, "<li>and %zu more</li>\n", shown - MOST);
+    add(html, counts[COVERAGE_MISSING] ? "</ul>\n" : "");
+}
+
 void html_coverage(Html *html) {
     const Report *report = html->report;
     html_section(html, "coverage", "7 Coverage", report->coverage_count, "table",
                  "Every write over memory that others read, and what makes it wait until they have read it.");
     paragraph(html, "lead", report->coverage_note);
+    if (report->coverage_count)
+        add_coverage_answer(html);
     for (size_t i = 0; i < report->coverage_count; i++)
-        add_coverage(html, &report->coverage[i]);
+        add_coverage(html, i);
     if (!report->coverage_count && !html_said(report->coverage_note))
         nothing_here(html, "Nothing is overwritten after it was read.");
     html_section_end(html);

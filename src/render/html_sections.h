@@ -16,6 +16,8 @@ void html_shared_data(Html *html);
 void html_aliases(Html *html);
 void html_deadlocks(Html *html);
 void html_coverage(Html *html);
+/* Rows of it whose order is missing. */
+size_t html_missing(const Report *report);
 void html_limits(Html *html);
 void html_glossary(Html *html);
 /* The lines of the IR that were quoted until now. */

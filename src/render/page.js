@@ -127,9 +127,20 @@
     addEventListener("scroll", () => { if (!box.hidden) hide(); }, { passive: true });
   };
 
+  /* ---- The graph: its lines mark their rows ---- */
+
+  const graph = () => {
+    const mark = (edge, is) => {
+      for (const row of all("tr[data-pair]")) if (row.dataset.pair === edge.dataset.pair) row.classList.toggle("chosen", is);
+    };
+    for (const edge of all("a.edge"))
+      for (const [kind, is] of [["mouseenter", true], ["mouseleave", false], ["focus", true], ["blur", false]])
+        edge.addEventListener(kind, () => mark(edge, is));
+  };
+
   /* ---- The swim lanes ---- */
 
-  const WAIT = 1, BLOCKED = 2, FLIP = 3; /* ORDER TraceKind; 0 is a step */
+  const WAIT = 1, BLOCKED = 2, FLIP = 3, ACCESS = 4; /* ORDER TraceKind; 0 is a step */
   const LANE = 30, GROUP = 24, TOP = 8, BAR = 17, COLOURS = 8, NO_COLOUR = 8;
   const DASHES = ["", "6 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 2", "8 2 1 2 1 2"];
   const SVG = "http://www.w3.org/2000/svg";
@@ -146,13 +157,20 @@
   const readTrace = () => {
     const data = JSON.parse(find("#trace").textContent);
     const trace = {
-      barriers: data.barriers.map(([name, row], index) => ({ name, row: row === 1, index, waits: 0, events: 0, shown: true })),
-      tracks: data.tracks.map(([cta, ctaName, agent]) => ({ cta, ctaName, agent, slices: [], flips: [] })),
+      barriers: data.barriers.map(([name, row], index) => ({ name, row: row === 1, index, waits: 0, events: 0, slots: 0, shown: true })),
+      tracks: data.tracks.map(([cta, ctaName, agent]) => ({ cta, ctaName, agent, slices: [], flips: [], marks: [] })),
       flows: [],
     };
-    trace.events = data.events.map(([kind, track, time, duration, name, detail, line, from, ...barriers], index) =>
-      ({ kind, track, time, end: time + (kind === FLIP ? 0 : Math.max(1, duration)), name: data.texts[name],
-         detail: data.texts[detail], line, from: from - 1, barriers, barrier: barriers.length ? barriers[0] : -1, index }));
+    const instant = kind => kind === FLIP || kind === ACCESS;
+    trace.events = data.events.map(([kind, track, time, duration, name, detail, line, from, ...barriers], index) => {
+      const pairs = [];
+      for (let i = 0; i < barriers.length; i += 2) pairs.push({ barrier: barriers[i], slot: barriers[i + 1] });
+      return { kind, track, time, end: time + (instant(kind) ? 0 : Math.max(1, duration)), name: data.texts[name],
+               detail: data.texts[detail], line, from: from - 1, pairs, barriers: pairs.map(pair => pair.barrier),
+               barrier: pairs.length ? pairs[0].barrier : -1, index };
+    });
+    for (const [index, why, could] of data.blocked)
+      trace.events[index].never = { why, could: could.map(([track, line, agent, op, detail]) => ({ track, line, agent, op, detail })) };
     trace.first = Infinity;
     trace.last = 0;
     for (const event of trace.events) {
@@ -160,13 +178,14 @@
       trace.last = Math.max(trace.last, event.end);
     }
     trace.first = Math.min(trace.first, trace.last);
-    const margin = Math.max(1, (trace.last - trace.first) * 0.01);
-    trace.low = Math.max(0, trace.first - margin);
-    trace.high = trace.last + margin;
+    const whole = trace.last - trace.first, hangs = trace.events.some(event => event.kind === BLOCKED);
+    trace.low = Math.max(0, trace.first - Math.max(1, whole * 0.01));
+    trace.high = trace.last + Math.max(1, whole * (hangs ? 0.3 : 0.01)); /* room to say what is waited for in vain */
     for (const event of trace.events) {
       const track = trace.tracks[event.track];
-      (event.kind === FLIP ? track.flips : track.slices).push(event);
+      (event.kind === FLIP ? track.flips : event.kind === ACCESS ? track.marks : track.slices).push(event);
       for (const barrier of new Set(event.barriers)) trace.barriers[barrier].events++;
+      for (const { barrier, slot } of event.pairs) trace.barriers[barrier].slots = Math.max(trace.barriers[barrier].slots, slot + 1);
       if (event.barrier >= 0 && event.kind === WAIT) trace.barriers[event.barrier].waits++;
       if (event.kind === BLOCKED) event.end = trace.high;
       if (event.from >= 0) trace.flows.push({ from: trace.events[event.from], to: event, barrier: event.barrier });
@@ -174,6 +193,7 @@
     for (const track of trace.tracks) {
       track.slices.sort((a, b) => a.time - b.time);
       track.flips.sort((a, b) => a.time - b.time);
+      track.marks.sort((a, b) => a.time - b.time);
     }
     return trace;
   };
@@ -217,7 +237,8 @@
         rows.push({ top: height, group: true });
         height += GROUP;
       }
-      const button = make("button", track.agent.includes(".") ? "helper" : "", track.agent);
+      const stuck = track.slices.some(event => event.kind === BLOCKED);
+      const button = make("button", (track.agent.includes(".") ? "helper" : "") + (stuck ? " stuck" : ""), track.agent);
       button.type = "button";
       button.title = track.agent;
       button.setAttribute("aria-pressed", "false");
@@ -240,6 +261,9 @@
     const timeAt = at => start + at / width * span;
     const focus = () => hovered.barrier >= 0 || hovered.track >= 0 ? hovered : chosen;
     const isShown = event => event.barrier < 0 || trace.barriers[event.barrier].shown;
+    /* "full[1]"; a ring of one slot goes without its number. */
+    const slotName = ({ barrier, slot }) => trace.barriers[barrier].name + (slot >= 0 && trace.barriers[barrier].slots > 1 ? `[${slot}]` : "");
+    const waitsFor = event => event.pairs.map(slotName).join(", ") || shortName(event.name);
     const isDim = event => chosen.barrier >= 0 && !event.barriers.includes(chosen.barrier) && event.kind !== BLOCKED;
 
     /* Layers */
@@ -259,7 +283,10 @@
     crossed.append(draw("rect", { width: 6, height: 6, fill: "var(--bad-back)" }),
                    draw("rect", { width: 1.6, height: 6, fill: "var(--bad)", opacity: 0.6 }),
                    draw("rect", { width: 6, height: 1.6, fill: "var(--bad)", opacity: 0.6 }));
-    defs.append(crossed);
+    const never = draw("marker", { id: "head-never", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 9, markerHeight: 9,
+                                   markerUnits: "userSpaceOnUse", orient: "auto" });
+    never.append(draw("path", { d: "M0 0L8 4L0 8z", fill: "var(--bad)" }));
+    defs.append(crossed, never);
     const back = draw("g", {}), slices = draw("g", {}), arrows = draw("g", {}), front = draw("g", {});
     svg.append(defs, back, slices, arrows, front);
 
@@ -311,10 +338,11 @@
           drawnTo = left + wide;
           const colour = isShown(event) ? colourOf(event.barrier) : NO_COLOUR;
           const box = `M${left.toFixed(1)} ${y}h${wide.toFixed(1)}v${BAR}h${(-wide).toFixed(1)}z`;
-          const name = shortName(event.name), room = Math.floor((wide - 8) / 6.7);
+          const name = event.kind === WAIT || event.kind === BLOCKED ? waitsFor(event) : shortName(event.name);
+          const room = Math.floor((wide - 8) / 6.7);
           if (event.kind === BLOCKED) {
             blocked.push(draw("rect", { class: "blocked", x: left, y, width: Math.max(3, width + 4 - left), height: BAR }));
-            const words = room > 28 ? "\u2717 blocked for ever: " + name : room > 17 ? "\u2717 blocked for ever" : room > 2 ? "\u2717" : "";
+            const words = ["\u2717 blocked for ever: waits for " + name, "\u2717 for ever: " + name, "\u2717 for ever", "\u2717"].find(w => w.length <= room);
             const at = Math.max(left, 0) + 6;
             if (words) blocked.push(draw("rect", { class: "label-back", x: at - 3, y: y + 2, width: words.length * 6.7 + 6, height: BAR - 4, rx: 2 }),
                                     draw("text", { class: "blocked-label", x: at, y: y + 12.5 }, words));
@@ -377,11 +405,41 @@
         if (calm) path["marker-end"] = `url(#head-${colour})`;
         return draw("path", path);
       });
-      arrows.replaceChildren(...paths, ...strong);
+      arrows.replaceChildren(...paths, ...strong, ...neverArrows());
+    };
+
+    /* From who would release a wait, but waits itself, to that wait: at the edge, where both are in vain. */
+    const neverArrows = () => {
+      const found = [];
+      if (start + span < trace.last) return found;
+      for (const event of trace.events) {
+        if (event.kind !== BLOCKED) continue;
+        for (const track of new Set(event.never?.could.map(one => one.track))) {
+          if (track < 0 || track === event.track || !isShown(event)) continue;
+          const from = trace.tracks[track].top, to = trace.tracks[event.track].top, down = to > from, at = width - 14 - (found.length % 6) * 16;
+          found.push(draw("path", { class: "never", "marker-end": "url(#head-never)",
+                                    d: `M${at} ${from + TOP + BAR / 2}V${to + TOP + (down ? -1 : BAR + 1)}` }));
+        }
+      }
+      return found;
+    };
+
+    const drawMarks = () => {
+      const found = [];
+      for (const { track, group } of visibleRows()) {
+        let last = -9;
+        for (const mark of group ? [] : track.marks) {
+          const at = x(mark.time + 1);
+          if (at < -6 || at > width + 6 || at - last < 3) continue;
+          last = at;
+          found.push(`M${at.toFixed(1)} ${track.top + TOP + 1}l6 7.5l-6 7.5l-6 -7.5z`);
+        }
+      }
+      return draw("path", { class: "mark", d: found.join("") });
     };
 
     const drawFront = () => {
-      front.replaceChildren();
+      front.replaceChildren(drawMarks());
       const event = cursor || chosen.event;
       if (!event) return;
       const left = x(event.time), right = x(Math.max(event.end, event.time + 1));
@@ -427,17 +485,21 @@
     tip.setAttribute("role", "tooltip");
     document.body.append(tip);
     const what = event => event.kind === WAIT ? `waited ${count(event.end - event.time, "step")}`
-      : event.kind === BLOCKED ? "blocked for ever" : event.kind === FLIP ? "a phase completes" : "one step";
-    const stepsOf = event => event.kind === FLIP || event.end - event.time === 1 ? `step ${number(event.time)}`
+      : event.kind === BLOCKED ? "blocked for ever" : event.kind === FLIP ? "a phase completes"
+      : event.kind === ACCESS ? "an access that a finding is about" : "one step";
+    const stepsOf = event => event.end - event.time <= 1 ? `step ${number(event.time)}`
       : event.kind === BLOCKED ? `from step ${number(event.time)} on` : `steps ${number(event.time)} to ${number(event.end - 1)}`;
     const fillTip = event => {
       const head = make("div"), list = make("dl");
-      head.append(make("span", "op", event.name), make("span", event.kind === BLOCKED ? "is-blocked" : "what", "  " + what(event)));
+      head.append(make("span", "op", event.name), make("span", event.kind === BLOCKED || event.kind === ACCESS ? "is-blocked" : "what", "  " + what(event)));
       const fact = (key, text) => { if (text) list.append(make("dt", "", key), make("dd", "", text)); };
       fact("Lane", trace.tracks[event.track].agent);
       fact("Time", stepsOf(event));
-      fact("Barrier", [...new Set(event.barriers)].map(b => trace.barriers[b].name).join(", "));
-      fact("Detail", event.detail.replace(/^; /, ""));
+      fact("Barrier", event.pairs.map(slotName).join(", "));
+      fact("Detail", event.detail);
+      fact("Why", event.never?.why);
+      event.never?.could.forEach((one, index) =>
+        fact(index ? "" : "Could release", `${one.agent} ${shortName(one.op)}, IR line ${one.line}: ${one.detail}`));
       if (event.from >= 0) {
         const from = trace.events[event.from];
         fact("Released", `by ${trace.tracks[from.track].agent}, ${shortName(from.name)}, step ${number(from.time)}`);
@@ -450,6 +512,8 @@
     const eventAt = (clientX, clientY) => {
       const box = svg.getBoundingClientRect(), at = clientX - box.left, y = clientY - box.top, row = rowAt(y);
       if (at < 0 || at > width || !row || row.group) return null;
+      const mark = row.track.marks.find(one => Math.abs(x(one.time + 1) - at) <= 6);
+      if (mark && y - row.top >= TOP) return mark;
       const near = Math.max(4, width / span / 2);
       if (y - row.top < TOP) {
         const flip = row.track.flips.find(one => Math.abs(x(one.time + 0.5) - at) <= near);
@@ -483,6 +547,24 @@
       describe();
       redraw();
     };
+    const lineLink = (to, line) => {
+      if (!line || lineText(line) === undefined) return;
+      const link = make("a", "ir", "IR line " + line);
+      link.href = "#L" + line;
+      to.append(link);
+    };
+    const describeNever = never => {
+      const said = make("div", "never-told");
+      said.append(make("span", "is-blocked", "For ever: "), never.why);
+      for (const one of never.could) {
+        const who = make("div");
+        who.append(make("b", "", one.agent), " ", make("code", "", shortName(one.op)), " ");
+        lineLink(who, one.line);
+        who.append(" " + one.detail);
+        said.append(who);
+      }
+      summary.append(said);
+    };
     const describe = () => {
       const { barrier, track, event } = chosen;
       summary.replaceChildren();
@@ -508,11 +590,8 @@
         const said = make("span");
         said.append(make("code", "", shortName(event.name)), ", " + stepsOf(event));
         summary.append(said);
-        if (event.line && lineText(event.line) !== undefined) {
-          const link = make("a", "ir", "IR line " + event.line);
-          link.href = "#L" + event.line;
-          summary.append(link);
-        }
+        lineLink(summary, event.line);
+        if (event.never) describeNever(event.never);
       }
       const clear = make("button", "", "Let go");
       clear.type = "button";
@@ -659,5 +738,6 @@
   theme();
   folding();
   quotes();
+  graph();
   lanes();
 })();

@@ -23,6 +23,18 @@ static void add_head(Html *html) {
     add(html, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#verdict\">To the verdict</a>\n");
 }
 
+static bool hangs(const Report *report) {
+    return strcmp(report->deadlock_verdict, "found") == 0;
+}
+
+/* A section that something wrong stands in has a mark. */
+static void add_bar_link(Html *html, const char *id, const char *text) {
+    bool wrong = (strcmp(id, "deadlocks") == 0 && hangs(html->report)) ||
+                 (strcmp(id, "coverage") == 0 && html_missing(html->report));
+    html_addf(html, "<a href=\"#%s\">%s", id, text);
+    add(html, wrong ? " <span class=\"flag\">\xe2\x9c\x97</span></a>" : "</a>");
+}
+
 static void add_bar(Html *html, bool sections) {
     static const char *const links[][2] = {
         {"verdict", "Verdict"},   {"timeline", "Timeline"},  {"partitions", "Partitions"}, {"dependencies", "Graph"},
@@ -35,7 +47,7 @@ static void add_bar(Html *html, bool sections) {
         add(html, "<nav aria-label=\"Sections\">");
         for (size_t i = 0; i < sizeof links / sizeof *links; i++)
             if (html->report->limit_count || strcmp(links[i][0], "limits") != 0)
-                html_addf(html, "<a href=\"#%s\">%s</a>", links[i][0], links[i][1]);
+                add_bar_link(html, links[i][0], links[i][1]);
         add(html, "</nav>");
     }
     add(html, "<span class=\"tools\" hidden>");
@@ -54,11 +66,6 @@ static void add_end(Html *html) {
 }
 
 /* ---- The verdict ------------------------------------------------------------------------------- */
-
-static void add_fact(Html *html, const char *key, const char *text) {
-    if (html_said(text))
-        html_addf(html, "<div><dt>%s</dt><dd>%s</dd></div>\n", key, text);
-}
 
 static void add_basis(Html *html, const Verdict *verdict) {
     uint64_t ctas = 0, schedules = 0, events = 0;
@@ -96,16 +103,16 @@ static void add_sizes(Html *html) {
 static void add_facts(Html *html) {
     const Report *report = html->report;
     add(html, "<dl class=\"facts\">\n");
-    add_fact(html, "File", report->file);
-    add_fact(html, "Module", report->module);
-    add_fact(html, "Target", report->target);
+    html_fact(html, "File", report->file);
+    html_fact(html, "Module", report->module);
+    html_fact(html, "Target", report->target);
     if (html_said(report->form)) {
         html_addf(html, "<div><dt>Form</dt><dd>%s", report->form);
         add(html, html_said(report->form_text) ? ": " : "");
         html_prose(html, report->form_text);
         add(html, "</dd></div>\n");
     }
-    add_fact(html, "Launch", report->launch);
+    html_fact(html, "Launch", report->launch);
     if (report->cluster > 1) {
         add(html, "<div><dt>Cluster</dt><dd>");
         html_count(html->to, report->cluster, "CTA");
@@ -117,6 +124,38 @@ static void add_facts(Html *html) {
     add(html, "</dl>\n");
 }
 
+/* "1 deadlock, 2 races" */
+static void add_families(Html *html, const Verdict *verdict) {
+    static const char *const families[][2] = {
+        {"deadlock", "deadlock"}, {"race", "race"}, {"coverage", "missing order"}, {"barrier", "misused barrier"}};
+    const char *before = "";
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        size_t count = 0;
+        for (size_t k = 0; k < verdict->finding_count; k++)
+            count += rule_listed(families[i][0], rule_of(verdict->findings[k].rule)->id);
+        if (!count)
+            continue;
+        add(html, before);
+        html_count(html->to, count, families[i][1]);
+        before = ", ";
+    }
+    add(html, ".");
+}
+
+/* Where to look first. */
+static void add_leads(Html *html, const Trace *trace) {
+    const Report *report = html->report;
+    bool missing = html_missing(report);
+    add(html, "<p class=\"leads\">");
+    if (trace && trace->event_count)
+        add(html, "<a href=\"#timeline\">See it happen</a> ");
+    if (hangs(report))
+        add(html, "<a href=\"#deadlocks\">Who waits for whom</a> ");
+    if (missing)
+        add(html, "<a href=\"#coverage\">What is not ordered</a>");
+    add(html, "</p>\n");
+}
+
 /* "2 findings", and what they are about. */
 static void add_outcome(Html *html, const Verdict *verdict) {
     static const struct {
@@ -124,7 +163,7 @@ static void add_outcome(Html *html, const Verdict *verdict) {
     } kinds[] = {
         /* ORDER VerdictKind */
         {"\xe2\x9c\x93", "Clean", "In all that was run, nothing races and nothing hangs."},
-        {"\xe2\x9c\x97", "", "This kernel can go wrong, as told below."},
+        {"\xe2\x9c\x97", "", "This kernel can go wrong: "},
         {"?", "Incomplete", "Nothing wrong was found, but not everything could be looked at."},
         {"\xe2\x9c\x97", "Error", "The kernel could not be looked at."},
     };
@@ -132,7 +171,10 @@ static void add_outcome(Html *html, const Verdict *verdict) {
               kinds[verdict->kind].mark, kinds[verdict->kind].word);
     if (verdict->kind == VERDICT_FINDINGS)
         html_count(html->to, verdict->finding_count, "finding");
-    text_addf(html->to, "</strong><span class=\"meaning\">%s</span></p>\n", kinds[verdict->kind].text);
+    text_addf(html->to, "</strong><span class=\"meaning\">%s", kinds[verdict->kind].text);
+    if (verdict->kind == VERDICT_FINDINGS)
+        add_families(html, verdict);
+    add(html, "</span></p>\n");
 }
 
 static void add_finding_place(Html *html, const FindingPlace *place) {
@@ -175,11 +217,12 @@ static void add_finding(Html *html, const Finding *finding) {
     const char *word = words[rule->severity];
     html_addf(html, "<article class=\"finding %s\">\n<h3><span class=\"tag tag-%s\">%s %s</span> ", word, word,
               marks[rule->severity], word);
-    html_addf(html, "%s</h3><p class=\"rule\"><code>%s</code></p>\n<dl class=\"facts\">\n", finding->message, rule->id);
-    add_fact(html, "Why", finding->why);
-    add_fact(html, "Fix", finding->fix);
-    add_fact(html, "Schedule", finding->schedule);
-    add_fact(html, "Launch", finding->launch);
+    html_words(html, finding->message);
+    html_addf(html, "</h3><p class=\"rule\"><code>%s</code></p>\n<dl class=\"facts\">\n", rule->id);
+    html_fact(html, "Why", finding->why);
+    html_fact(html, "Fix", finding->fix);
+    html_fact(html, "Schedule", finding->schedule);
+    html_fact(html, "Launch", finding->launch);
     if (finding->times > 1) {
         add(html, "<div><dt>Seen</dt><dd>");
         html_count(html->to, finding->times, "time");
@@ -203,7 +246,9 @@ static void add_incomplete(Html *html, const Verdict *verdict) {
               "not be looked at</h3>\n<ul class=\"reasons\">\n");
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *one = &verdict->incomplete[i];
-        html_addf(html, "<li>%s ", one->reason);
+        add(html, "<li>");
+        html_words(html, one->reason);
+        add(html, " ");
         if (html_said(one->op))
             html_addf(html, "<code>%s</code> ", one->op);
         html_line(html, one->ir_line);
@@ -239,19 +284,24 @@ static void add_notes(Html *html, const Verdict *verdict) {
               "<details class=\"fold\"><summary><h3>Notes</h3><span class=\"count\">%zu</span></summary>\n<ul "
               "class=\"reasons\">\n",
               verdict->note_count);
-    for (size_t i = 0; i < verdict->note_count; i++)
-        html_addf(html, "<li>%s</li>\n", verdict->notes[i]);
+    for (size_t i = 0; i < verdict->note_count; i++) {
+        add(html, "<li>");
+        html_words(html, verdict->notes[i]);
+        add(html, "</li>\n");
+    }
     add(html, "</ul>\n");
     html_section_end(html);
 }
 
-static void add_verdict(Html *html) {
+static void add_verdict(Html *html, const Trace *trace) {
     const Verdict *verdict = html->report->verdict;
     html_addf(html,
               "<section id=\"verdict\" class=\"verdict %s\">\n<p class=\"kind\">Barrier report</p>\n<h1>%s</h1>\n",
               verdict ? verdict_kind_name(verdict->kind) : "", html->report->kernel);
     if (verdict)
         add_outcome(html, verdict);
+    if (verdict && verdict->kind == VERDICT_FINDINGS)
+        add_leads(html, trace);
     add_facts(html);
     add(html, "</section>\n");
     if (!verdict)
@@ -276,15 +326,15 @@ static void add_nothing(Html *html) {
               "\n<p class=\"outcome\"><span class=\"mark\" aria-hidden=\"true\">\xe2\x80\x93</span> "
               "<strong>Nothing to report</strong><span class=\"meaning\">%s</span></p>\n<dl class=\"facts\">\n",
               html->report->nothing);
-    add_fact(html, "File", html->report->file);
-    add_fact(html, "Module", html->report->module);
-    add_fact(html, "Target", html->report->target);
+    html_fact(html, "File", html->report->file);
+    html_fact(html, "Module", html->report->module);
+    html_fact(html, "Target", html->report->target);
     add(html, "</dl>\n</section>\n");
 }
 
 static void add_sections(Html *html, const Trace *trace) {
     add_bar(html, true);
-    add_verdict(html);
+    add_verdict(html, trace);
     swimlanes_section(html, trace);
     html_partitions(html);
     html_dependencies(html);

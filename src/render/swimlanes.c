@@ -1,10 +1,10 @@
-/* Which barriers an event is about stands in its words: "%full[1], parity 0", "; %empty[0], phase 2; %done[0], phase
- * 0", "named barrier 9"; of a flip, "phase 0 of %full[1]". */
+/* What the page's script draws: each text once, and barriers by number, those of the report's own rows first. */
 #include "render/swimlanes.h"
 
 #include "render/html_sections.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 typedef struct Lanes {
     Html *html;
@@ -12,7 +12,7 @@ typedef struct Lanes {
     size_t events; /* that are written */
     Map texts;     /* each: 1 + its index */
     uint32_t text_count;
-    Map barriers; /* by value, and those that the report does not have: 1 + the index */
+    Map barriers; /* by ring: 1 + the index */
     uint32_t barrier_count;
     Text more_barriers; /* those that the report does not have, as JSON */
 } Lanes;
@@ -49,65 +49,19 @@ static void add_text(Lanes *lanes, const char *text) {
     number(lanes, &lanes->texts, str_of(text), ++lanes->text_count);
 }
 
-static Str trim(Str text) {
-    while (text.size && *text.data == ' ')
-        text = str_between(text.data + 1, text.data + text.size);
-    return text;
-}
-
-/* The barrier in one part of an event's words, without its slot; empty if none is named there. */
-static Str barrier_in(Str part) {
-    part = trim(part);
-    const char *end = part.size ? memchr(part.data, ',', part.size) : NULL;
-    Str name = end ? str_between(part.data, end) : part;
-    const char *slot = name.size ? memchr(name.data, '[', name.size) : NULL;
-    name = slot ? str_between(name.data, slot) : name;
-    bool is = name.size > 1 && (*name.data == '%' || str_starts(name, STR("named barrier ")) ||
-                                str_starts(name, STR("the cluster barrier")));
-    return is ? name : STR("");
-}
-
-static uint32_t barrier_number(Lanes *lanes, Str name) {
-    size_t known = numbered(lanes, &lanes->barriers, name);
+static uint32_t barrier_number(Lanes *lanes, const char *ring) {
+    size_t known = numbered(lanes, &lanes->barriers, str_of(ring));
     if (known)
         return (uint32_t)known - 1;
-    long of_report = html_barrier(lanes->html, name);
+    long of_report = html_ring(lanes->html, str_of(ring));
     uint32_t index = of_report >= 0 ? (uint32_t)of_report : lanes->barrier_count++;
-    number(lanes, &lanes->barriers, name, index + 1);
+    number(lanes, &lanes->barriers, str_of(ring), index + 1);
     if (of_report < 0) {
-        Text shown = {0};
-        text_str(&shown, name);
-        text_char(&shown, 0);
         text_str(&lanes->more_barriers, STR(",\n["));
-        html_json(&lanes->more_barriers, shown.failed ? "" : shown.data);
+        html_json(&lanes->more_barriers, ring);
         text_str(&lanes->more_barriers, STR(",0]"));
-        text_free(&shown);
     }
     return index;
-}
-
-/* Calls `found` for the barriers of an event, as many as are worth showing. */
-static void each_barrier(Lanes *lanes, const TraceEvent *event, void found(Lanes *, uint32_t)) {
-    enum { MOST = 8 };
-    const char *of = event->kind == TRACE_FLIP ? strstr(event->name, " of ") : NULL;
-    Str left = of ? str_of(of + 4) : str_of(event->detail);
-    for (int count = 0; left.size && count < MOST;) {
-        const char *end = memchr(left.data, ';', left.size);
-        Str name = barrier_in(end ? str_between(left.data, end) : left);
-        if (name.size) {
-            found(lanes, barrier_number(lanes, name));
-            count++;
-        }
-        left = end ? str_between(end + 1, left.data + left.size) : STR("");
-    }
-}
-
-static void only_number(Lanes *lanes, uint32_t barrier) {
-    (void)lanes, (void)barrier;
-}
-
-static void write_number(Lanes *lanes, uint32_t barrier) {
-    text_addf(lanes->html->to, ",%u", barrier);
 }
 
 /* ---- The data ---------------------------------------------------------------------------------- */
@@ -129,13 +83,9 @@ static void add_barriers(Lanes *lanes) {
     Html *html = lanes->html;
     const Report *report = html->report;
     lanes->barrier_count = (uint32_t)report->barrier_count;
-    for (size_t i = 0; i < report->barrier_count; i++) {
-        Str value = str_of(report->barriers[i].value ? report->barriers[i].value : "");
-        if (value.size && !numbered(lanes, &lanes->barriers, value))
-            number(lanes, &lanes->barriers, value, i + 1);
-    }
     for (size_t i = 0; i < lanes->events; i++)
-        each_barrier(lanes, &lanes->trace->events[i], only_number);
+        for (size_t k = 0; k < lanes->trace->events[i].barrier_count; k++)
+            barrier_number(lanes, lanes->trace->events[i].barriers[k].ring);
     text_str(html->to, STR("],\n\"barriers\":["));
     for (size_t i = 0; i < report->barrier_count; i++) {
         text_addf(html->to, "%s[", i ? ",\n" : "");
@@ -169,10 +119,77 @@ static void add_events(Lanes *lanes) {
                   safe(event->time), safe(event->duration), text_number(lanes, event->name),
                   text_number(lanes, event->detail), event->ir_line,
                   event->flow_from <= lanes->events ? event->flow_from : 0);
-        each_barrier(lanes, event, write_number);
+        for (size_t k = 0; k < event->barrier_count; k++)
+            text_addf(to, ",%u,%" PRId64, barrier_number(lanes, event->barriers[k].ring), event->barriers[k].slot);
         text_char(to, ']');
     }
-    text_str(to, STR("]}"));
+}
+
+/* ---- Who waits for ever ------------------------------------------------------------------------ */
+
+/* Whether a place's agent, "partition0" or "cta1.partition0", is the track's, or, if they count, a helper of it. */
+static bool is_agent(const TraceTrack *track, const char *agent, bool helpers) {
+    char cta[16];
+    size_t prefix = (size_t)snprintf(cta, sizeof cta, "cta%u.", track->cta), size = strlen(track->agent);
+    agent += strncmp(agent, cta, prefix) == 0 ? prefix : 0;
+    return strncmp(agent, track->agent, size) == 0 && (!agent[size] || (helpers && agent[size] == '.'));
+}
+
+/* The report's row about a slice that is blocked for ever; NULL if it has none. */
+static const ReportBlocked *blocked_row(const Lanes *lanes, const TraceEvent *event) {
+    const Report *report = lanes->html->report;
+    for (size_t i = 0; i < report->deadlock_count; i++)
+        for (size_t k = 0; k < report->deadlocks[i].blocked_count; k++) {
+            const ReportBlocked *row = &report->deadlocks[i].blocked[k];
+            if (row->place.ir_line == event->ir_line &&
+                is_agent(&lanes->trace->tracks[event->track], row->place.partition, false))
+                return row;
+        }
+    return NULL;
+}
+
+/* The track of an agent that would release a wait, its own also if a helper of it would; -1 if it would not. */
+static long would_release(const Lanes *lanes, const ReportPlace *could) {
+    if (!str_starts(str_of(could->detail), STR("would")))
+        return -1;
+    for (size_t i = 0; i < lanes->trace->track_count; i++)
+        if (is_agent(&lanes->trace->tracks[i], could->partition, true))
+            return (long)i;
+    return -1;
+}
+
+static void add_row(Lanes *lanes, size_t event, const ReportBlocked *row) {
+    Text *to = lanes->html->to;
+    text_addf(to, "[%zu,", event);
+    html_json(to, row->why);
+    text_str(to, STR(",["));
+    for (size_t i = 0; i < row->could_count; i++) {
+        const ReportPlace *could = &row->could[i];
+        html_quote(lanes->html, could->ir_line);
+        text_addf(to, "%s[%ld,%u,", i ? "," : "", would_release(lanes, could), could->ir_line);
+        html_json(to, could->partition);
+        text_char(to, ',');
+        html_json(to, could->op);
+        text_char(to, ',');
+        html_json(to, could->detail);
+        text_char(to, ']');
+    }
+    text_str(to, STR("]]"));
+}
+
+static void add_blocked(Lanes *lanes) {
+    const char *before = "";
+    text_str(lanes->html->to, STR("],\n\"blocked\":["));
+    for (size_t i = 0; i < lanes->events; i++) {
+        const TraceEvent *event = &lanes->trace->events[i];
+        const ReportBlocked *row = event->kind == TRACE_BLOCKED ? blocked_row(lanes, event) : NULL;
+        if (!row)
+            continue;
+        text_addf(lanes->html->to, "%s", before);
+        add_row(lanes, i, row);
+        before = ",\n";
+    }
+    text_str(lanes->html->to, STR("]}"));
 }
 
 static size_t shown_events(const Trace *trace) {
@@ -187,6 +204,7 @@ void swimlanes_data(Html *html, const Trace *trace) {
     add_tracks(&lanes);
     add_barriers(&lanes);
     add_events(&lanes);
+    add_blocked(&lanes);
     text_str(html->to, STR("</script>\n"));
     map_free(&lanes.texts);
     map_free(&lanes.barriers);
@@ -214,18 +232,48 @@ static void add_controls(Html *html) {
     text_str(html->to, STR("<span class=\"lanes-range\" aria-live=\"polite\"></span></div>\n"));
 }
 
-static void add_key(Html *html) {
-    text_str(
-        html->to,
-        STR("<ul class=\"lanes-key\"><li><i class=\"key-step\"></i>step</li><li><i class=\"key-wait\"></i>waits, as "
-            "long as it is blocked</li><li><i class=\"key-blocked\"></i>blocked for ever</li><li><i "
-            "class=\"key-flip\"></i>a phase completes</li><li><i class=\"key-arrow\"></i>releases</li></ul>\n"));
+static bool has(const Trace *trace, TraceKind kind) {
+    for (size_t i = 0; i < shown_events(trace); i++)
+        if (trace->events[i].kind == kind)
+            return true;
+    return false;
+}
+
+static void add_key(Html *html, const Trace *trace) {
+    static const struct {
+        const char *class, *text;
+        int of; /* the kind that it is only for; -1: always there */
+    } keys[] = {
+        {"step", "step", -1},
+        {"wait", "waits, as long as it is blocked", -1},
+        {"flip", "a phase completes", -1},
+        {"arrow", "releases", -1},
+        {"blocked", "blocked for ever", TRACE_BLOCKED},
+        {"never", "would release it, and never comes", TRACE_BLOCKED},
+        {"access", "an access that a finding is about", TRACE_ACCESS},
+    };
+    text_str(html->to, STR("<ul class=\"lanes-key\">"));
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (keys[i].of < 0 || has(trace, (TraceKind)keys[i].of))
+            html_addf(html, "<li><i class=\"key-%s\"></i>%s</li>", keys[i].class, keys[i].text);
+    text_str(html->to, STR("</ul>\n"));
+}
+
+/* The picture is of the first finding's witness, if any has one. */
+static bool shows_a_finding(const Report *report) {
+    for (size_t i = 0; report->verdict && i < report->verdict->finding_count; i++)
+        if (html_said(report->verdict->findings[i].witness))
+            return true;
+    return false;
 }
 
 void swimlanes_section(Html *html, const Trace *trace) {
     html_section(html, "timeline", "Timeline", 0, "",
-                 "One run, step by step. Each agent has a lane; arrows lead from an arrival to the wait that it "
-                 "released.");
+                 shows_a_finding(html->report)
+                     ? "The run that shows what is wrong, step by step. Each agent has a lane; arrows lead from an "
+                       "arrival to the wait that it released."
+                     : "One run, step by step. Each agent has a lane; arrows lead from an arrival to the wait that it "
+                       "released.");
     if (!trace || !trace->event_count) {
         text_str(html->to, STR("<p class=\"empty\">Nothing was run, so there is no picture.</p>\n"));
         html_section_end(html);
@@ -246,7 +294,7 @@ void swimlanes_section(Html *html, const Trace *trace) {
                  "aria-label=\"Swim lanes. Plus and minus zoom, arrow keys move, n and p go from wait to wait, Enter "
                  "selects, Escape lets go.\"></div>\n<aside class=\"lanes-legend\" aria-label=\"Barriers\"></aside>"
                  "</div>\n"));
-    add_key(html);
+    add_key(html, trace);
     text_str(html->to, STR("<div class=\"lanes-chosen\" aria-live=\"polite\"></div>\n</div>\n"));
     html_section_end(html);
 }

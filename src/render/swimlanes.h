@@ -3,10 +3,13 @@
  * The page's script draws what is in view from data in a <script type="application/json">:
  *
  *     {"tracks": [[cta, cta name, agent]], "barriers": [[name, whether it has a row]], "texts": ["..."],
- *      "events": [[kind, track, time, duration, name, detail, ir_line, flow_from, barrier...]]}
+ *      "events": [[kind, track, time, duration, name, detail, ir_line, flow_from, barrier, slot, barrier, slot...]],
+ *      "blocked": [[event, why, [[track, ir_line, agent, op, detail]]]]}
  *
  * Kinds are those of TraceKind; a name and a detail are indices into the texts; flow_from is 1 + an index into the
- * events; a barrier is an index into the barriers, of which the report's are the first. */
+ * events; a barrier is an index into the barriers, of which the report's are the first. Of an event that is blocked for
+ * ever, the report may say why, and who could release it; the track is that of an agent that would if it came there,
+ * else -1. */
 #ifndef RENDER_SWIMLANES_H
 #define RENDER_SWIMLANES_H
 

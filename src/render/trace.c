@@ -54,10 +54,24 @@ static uint64_t end_of(const TraceEvent *event) {
     return (event->time + (event->duration ? event->duration : 1)) * STEP;
 }
 
+static void add_barriers(Text *to, const TraceEvent *event) {
+    Text names = {0};
+    for (size_t i = 0; i < event->barrier_count; i++) {
+        const TraceBarrier *barrier = &event->barriers[i];
+        text_addf(&names, "%s%s", i ? ", " : "", barrier->ring);
+        if (barrier->slot >= 0)
+            text_addf(&names, "[%" PRId64 "]", barrier->slot);
+    }
+    text_char(&names, 0);
+    if (event->barrier_count)
+        add_text(to, "barrier", names.failed ? "" : names.data);
+    text_free(&names);
+}
+
 static void add_event(Writer *writer, const TraceEvent *event) {
-    static const char *const categories[] = {"step", "wait", "blocked", "flip"}; /* ORDER TraceKind */
+    static const char *const categories[] = {"step", "wait", "blocked", "flip", "access"}; /* ORDER TraceKind */
     Text *to = writer->to;
-    bool instant = event->kind == TRACE_FLIP;
+    bool instant = trace_is_instant(event->kind);
     start_event(writer, instant ? "i" : "X", event->track);
     text_addf(to, ", \"ts\": %" PRIu64, start_of(event));
     if (instant)
@@ -70,6 +84,7 @@ static void add_event(Writer *writer, const TraceEvent *event) {
     add_text(to, "name", event->name);
     text_addf(to, ", \"args\": {\"ir_line\": %u", event->ir_line);
     add_text(to, "detail", event->detail);
+    add_barriers(to, event);
     text_addf(to, "}}");
 }
 

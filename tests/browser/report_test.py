@@ -2,8 +2,9 @@
 
     report_test.py CHROMIUM FOLDER [NAME...]
 
-FOLDER has small.html, large.html, huge.html, hostile.html and nothing.html, as report_html_test writes them. Prints
-`failed: NAME: why` for what failed and, last, `N passed, N failed`."""
+FOLDER has small.html, large.html, huge.html, hostile.html and nothing.html, as report_html_test writes them, and the
+reports of kernels of tests/report under their names. Prints `failed: NAME: why` for what failed and, last,
+`N passed, N failed`."""
 
 import sys
 import time
@@ -46,6 +47,19 @@ class Page:
         return self.browser.run("(() => { const r = document.querySelector('.lanes-paper svg').getBoundingClientRect();"
                                 " return [r.left, r.top, r.width]; })()")
 
+    def box(self, selector, index=0):
+        """Left, top, right, bottom of an element of the picture."""
+        self.picture()
+        return self.browser.run(f"(() => {{ const r = document.querySelectorAll({selector!r})[{index}].getBoundingClientRect();"
+                                " return [r.left, r.top, r.right, r.bottom]; })()")
+
+    def point_at(self, selector, index=0):
+        """Moves the pointer to the middle of an element of the picture."""
+        left, top, right, bottom = self.box(selector, index)
+        self.browser.mouse("mouseMoved", (left + right) / 2, (top + bottom) / 2)
+        self.browser.settle()
+        return (left + right) / 2, (top + bottom) / 2
+
     def range(self):
         """The steps in view."""
         words = self.text(".lanes-range").replace(",", "").split()
@@ -65,6 +79,8 @@ class Page:
         return self.browser.run("getComputedStyle(document.body).backgroundColor")
 
 
+SAMPLES = ("small", "large", "huge", "hostile", "nothing")
+KERNELS = ("attention_packed", "attention_packed-m_l_unordered", "big", "pingpong_named-count", "tokens")
 LIGHT, DARK = "rgb(245, 246, 248)", "rgb(14, 18, 22)"
 
 
@@ -73,7 +89,7 @@ LIGHT, DARK = "rgb(245, 246, 248)", "rgb(14, 18, 22)"
 
 @test
 def every_sample_opens_without_complaint(page):
-    for name in ("small", "large", "huge", "hostile", "nothing"):
+    for name in SAMPLES + KERNELS:
         browser = page.open(name)
         equal(browser.complaints(), [], name + ": console")
         equal(browser.requests(), [], name + ": requests")
@@ -111,8 +127,8 @@ def nothing_is_a_small_page(page):
 
 @test
 def the_page_fits_from_900_pixels_on(page):
-    for name in ("small", "large", "hostile"):
-        for width in (900, 1100, 1440, 1920):
+    for name in ("small", "large", "hostile") + KERNELS:
+        for width in (900, 1440) if name in KERNELS else (900, 1100, 1440, 1920):
             browser = page.open(name, width=width)
             wide = browser.run("document.documentElement.scrollWidth - innerWidth")
             check(wide <= 0, f"{name}: {wide} pixels too wide at {width}")
@@ -176,7 +192,7 @@ def words_lead_to_the_glossary(page):
     browser = page.open("small")
     browser.click_on(".fold-all")
     browser.click_on(".fold-all")
-    browser.click_on("#phases .lead a.term")
+    browser.click_on("#phases .lead a.term[href='#term-phase']")
     equal(browser.run("location.hash"), "#term-phase", "the address")
     check(browser.run("(() => { const r = document.querySelector('#term-phase').getBoundingClientRect();"
                       " return r.top > 0 && r.bottom < innerHeight; })()"), "the word is not in view")
@@ -321,18 +337,14 @@ def keys_zoom_move_and_step(page):
 @test
 def pointing_at_a_slice_tells_what_it_is(page):
     browser = page.open("small")
-    left, top, width = page.picture()
-    browser.mouse("mouseMoved", left + width * 5 / 11, top + 24 + 3 * 30 + 16)
-    browser.settle()
+    page.point_at("path.wait")
     check(page.shown(".tip"), "there is no tooltip")
     said = page.text(".tip")
-    for words in ("ttng.wait_barrier", "waited 4 steps", "partition1", "steps 3 to 6", "full", "parity 0",
+    for words in ("ttng.wait_barrier", "waited 4 steps", "partition1", "steps 3 to 6", "full[0]", "parity 0",
                   "phase 0 is over", "by partition0.tma", "IR line30"):
         check(words in said, f"the tooltip does not say {words!r}: {said!r}")
     equal(page.count(".arrow.strong"), 1, "strong arrows")
-    browser.mouse("mouseMoved", left + width * 0.95, top + 24 + 30 + 16)
-    browser.settle()
-    check("blocked for ever" in page.text(".tip"), "who is blocked for ever is not told")
+    left, top, _ = page.picture()
     browser.mouse("mouseMoved", left, top - 120)
     browser.settle()
     check(not page.shown(".tip"), "the tooltip stays")
@@ -340,10 +352,23 @@ def pointing_at_a_slice_tells_what_it_is(page):
 
 
 @test
+def pointing_at_who_is_blocked_tells_who_could_release_it(page):
+    page.open("small")
+    page.point_at("rect.blocked")
+    said = page.text(".tip")
+    for words in ("blocked for ever", "nobody can use slot 0", "Could release",
+                  "partition1.tensor tc_gen5_mma, IR line 33: would, but waits itself at IR line 30"):
+        check(words in said, f"the tooltip does not say {words!r}: {said!r}")
+    equal(page.count("path.never"), 2, "arrows that never come")
+    page.browser.click(*page.point_at("rect.blocked"))
+    check("would, but waits itself" in page.text(".never-told"), "what is chosen does not say it")
+    equal(page.count(".never-told a.ir"), 1, "links to the ops")
+
+
+@test
 def a_click_chooses_the_barrier_and_leads_to_its_row(page):
     browser = page.open("small")
-    left, top, width = page.picture()
-    browser.click(left + width * 5 / 11, top + 24 + 3 * 30 + 16)
+    browser.click(*page.point_at("path.wait"))
     equal(page.text(".lanes-chosen b"), "full", "what is chosen")
     equal(page.text(".legend-list li.chosen button"), "full", "in the legend")
     equal(page.count("tr.chosen"), 1, "rows marked")
@@ -400,6 +425,98 @@ def pointing_at_a_barrier_or_a_lane_brings_out_its_arrows(page):
     browser.mouse("mouseMoved", *place)
     browser.settle()
     check(page.count(".arrow.strong") > one, "no arrow of the lane stands out")
+
+
+@test
+def lines_of_the_graph_mark_their_rows(page):
+    browser = page.open("large")
+    browser.mouse("mouseMoved", *browser.middle("a.edge text"))
+    browser.settle()
+    check(page.count("tr.chosen") > 0, "no row is marked")
+    browser.mouse("mouseMoved", 5, 5)
+    browser.settle()
+    equal(page.count("tr.chosen"), 0, "rows marked afterwards")
+    browser.click_on("a.edge text")
+    check(browser.run("location.hash").startswith("#edge-"), "a click does not lead to the row")
+
+
+# ---- Reports of kernels ----
+
+
+LABELS_THAT_TOUCH = """(() => {
+    const boxes = [...document.querySelectorAll(".edge-label, .node rect")].map(e => [e.textContent, e.getBoundingClientRect()]);
+    const touch = (a, b) => a.left < b.right && b.left < a.right && a.top + 1 < b.bottom && b.top + 1 < a.bottom;
+    return boxes.flatMap(([name, a], i) => boxes.slice(i + 1).filter(([, b]) => touch(a, b)).map(([other]) => name + "/" + other));
+})()"""
+
+
+@test
+def labels_of_the_graph_do_not_touch(page):
+    for name in ("small", "large") + KERNELS:
+        browser = page.open(name)
+        equal(browser.run(LABELS_THAT_TOUCH), [], name)
+
+
+@test
+def every_slice_of_a_kernel_knows_its_barrier(page):
+    for name in KERNELS:
+        browser = page.open(name)
+        equal(browser.run("JSON.parse(document.querySelector('#trace').textContent).barriers.filter(b => !b[1]).length"), 0,
+              name + ": barriers without a row")
+        equal(browser.run("(() => { const t = JSON.parse(document.querySelector('#trace').textContent);"
+                          " return t.events.filter(e => e.length < 9 && /wait_barrier|arrive|acquire|commit|release/"
+                          ".test(t.texts[e[4]])).length; })()"), 0, name + ": events without a barrier")
+
+
+@test
+def every_link_of_a_kernel_leads_somewhere(page):
+    for name in KERNELS:
+        browser = page.open(name)
+        equal(browser.run("[...document.querySelectorAll('a[href^=\"#\"]')].map(a => a.getAttribute('href').slice(1))"
+                          ".filter(id => !document.getElementById(id))"), [], name)
+        equal(browser.run("[...document.querySelectorAll('td, .facts dd, main p')].filter(e => {"
+                          " const left = e.cloneNode(true); left.querySelectorAll('a, pre').forEach(a => a.remove());"
+                          " return /IR line \\d/.test(left.textContent); }).map(e => e.textContent)"), [],
+              name + ": lines that are no links")
+
+
+@test
+def a_hang_is_told_at_once(page):
+    browser = page.open("pingpong_named-count")
+    equal(page.text(".outcome .meaning"), "This kernel can go wrong: 1 deadlock.", "the verdict")
+    equal(page.count(".lanes-names .stuck"), 3, "lanes that are marked")
+    equal(page.count("rect.blocked"), 3, "blocked slices")
+    labels = browser.run("[...document.querySelectorAll('.blocked-label')].map(l => l.textContent)")
+    for words in ("empty[0]", "named barrier 9", "named barrier 10"):
+        check(any(label.endswith(words) for label in labels), f"no slice says {words!r}: {labels}")
+    equal(page.count("path.never"), 1, "arrows that never come")
+    browser.click_on(".leads a[href='#deadlocks']")
+    check(page.shown("#deadlocks td.state"), "the table is not in view")
+
+
+@test
+def a_missing_order_is_told_at_once(page):
+    browser = page.open("attention_packed-m_l_unordered")
+    equal(page.text(".outcome .meaning"), "This kernel can go wrong: 1 race, 1 missing order.", "the verdict")
+    equal(page.count(".missing li"), 2, "what is missing")
+    equal(page.count("#coverage tr.flagged"), 2, "rows")
+    check(page.shown("#coverage tr.flagged"), "the rows are folded")
+    left, top, right, bottom = page.box("path.mark")
+    check(right - left > 100 and bottom - top > 30, "the accesses are not marked in the lanes")
+    page.browser.run("document.querySelector('.lanes-view').focus({preventScroll: true})")
+    equal(browser.complaints(), [], "console")
+
+
+@test
+def sixty_barriers_can_be_read(page):
+    browser = page.open("big")
+    equal(page.count(".legend-list li"), 60, "barriers")
+    browser.click_on(".legend-head input")
+    for letter in "z7":
+        browser.key(letter)
+    equal(browser.run("[...document.querySelectorAll('.legend-list li')].filter(i => i.checkVisibility()).length"), 2,
+          "barriers shown")
+    check(browser.run("document.documentElement.outerHTML.length") < 1000000, "the page is large")
 
 
 @test

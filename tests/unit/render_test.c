@@ -471,8 +471,16 @@ static void strings_are_always_valid(void **state) {
 
 static const TraceTrack tracks[] = {
     {0, "cta 0 (0,0,0)", "default"}, {0, "cta 0 (0,0,0)", "partition0.tma"}, {1, "cta 1 (1,0,0)", "default"}};
+static const TraceBarrier trace_barriers[] = {{"%full", 0}, {"named barrier 9", -1}};
 static const TraceEvent events[] = {
-    {.kind = TRACE_STEP, .track = 1, .time = 2, .name = "ttng.arrive_barrier", .detail = "%full[0]", .ir_line = 3},
+    {.kind = TRACE_STEP,
+     .track = 1,
+     .time = 2,
+     .name = "ttng.arrive_barrier",
+     .detail = "%full[0]",
+     .ir_line = 3,
+     .barriers = trace_barriers,
+     .barrier_count = 2},
     {.kind = TRACE_FLIP, .track = 1, .time = 2, .name = "%full[0] phase 1", .detail = ""},
     {.kind = TRACE_WAIT,
      .track = 0,
@@ -528,12 +536,14 @@ static void a_trace_has_tracks_slices_instants_and_arrows(void **state) {
     check_number(arrive, "dur", 10);
     check_text(arrive, "cat", "step");
     check_text(json_object_get(arrive, "args"), "detail", "%full[0]");
+    check_text(json_object_get(arrive, "args"), "barrier", "%full[0], named barrier 9");
     check_number(json_object_get(arrive, "args"), "ir_line", 3);
 
     json_t *flip = event_of(list, "i", "%full[0] phase 1", 1);
     check_number(flip, "ts", 20);
     check_text(flip, "s", "t");
     assert_null(json_object_get(flip, "dur"));
+    assert_null(json_object_get(json_object_get(flip, "args"), "barrier"));
 
     json_t *wait = event_of(list, "X", "ttng.wait_barrier", 0);
     check_number(wait, "ts", 10);

@@ -186,8 +186,82 @@ static void events_know_their_barriers(void **state) {
     Sample *sample = sample_small();
     Text page = body_of(sample);
     HAS(page, "\"barriers\":[[\"full\",1],\n[\"empty\",1],\n[\"named barrier 9\",0]]");
-    HAS(page, "\n[1,3,3,4,"); /* the wait */
-    HAS(page, ",30,4,0],");   /* released by the fourth event, on the first barrier */
+    HAS(page, "\n[1,3,3,4,");  /* the wait */
+    HAS(page, ",30,4,0,0],");  /* released by the fourth event, on slot 0 of the first barrier */
+    HAS(page, ",30,0,0,1],");  /* blocked for ever on slot 1 */
+    HAS(page, ",31,0,2,-1],"); /* a barrier that the report does not have, and that has no slots */
+    text_free(&page);
+    sample_free(sample);
+}
+
+/* A token is one value and two barriers. */
+static void tokens_are_two_barriers(void **state) {
+    (void)state;
+    static const ReportBarrier barriers[] = {{.name = "x.full", .value = "%tok", .kind = "token"},
+                                             {.name = "x.empty", .value = "%tok", .kind = "token"}};
+    static const TraceBarrier empty = {"%tok.empty", 2};
+    static const TraceEvent events[] = {
+        {TRACE_STEP, 0, 1, 1, "nvws.consumer_release", "%tok.empty[2], phase 0", 0, 0, &empty, 1}};
+    static const TraceTrack tracks[] = {{0, "cta 0 (0,0,0)", "default"}};
+    Sample *sample = sample_small();
+    sample->report.barriers = barriers;
+    sample->report.barrier_count = 2;
+    sample->trace.tracks = tracks;
+    sample->trace.events = events;
+    sample->trace.track_count = sample->trace.event_count = 1;
+    Text page = body_of(sample);
+    HAS(page, "\"barriers\":[[\"x.full\",1],\n[\"x.empty\",1]]");
+    HAS(page, "\"events\":[[0,0,1,1,0,1,0,0,1,2]]");
+    text_free(&page);
+    sample_free(sample);
+}
+
+static void blocked_slices_say_who_could_release_them(void **state) {
+    (void)state;
+    Sample *sample = sample_small();
+    Text page = body_of(sample);
+    HAS(page, "\"blocked\":[[8,\"nobody can use slot 0 before partition1 has read it\",[[3,33,\"partition1.tensor\","
+              "\"ttng.tc_gen5_mma\",\"would, but waits itself at IR line 30\"]]],\n[9,");
+    HAS(page, "<a class=\"name\" href=\"#barrier-1\">empty[0]</a>");
+    HAS(page, "<span>waits for parity 0, its phase bit is 0</span><span>1 arrival to come</span>");
+    text_free(&page);
+    sample_free(sample);
+}
+
+static void lines_in_sentences_are_links(void **state) {
+    (void)state;
+    Sample *sample = sample_small();
+    Text page = body_of(sample);
+    HAS(page, "each iteration of the loop of <a class=\"ir\" href=\"#L19\">line 19</a>");
+    HAS(page, "partition1 waits for empty, <a class=\"ir\" href=\"#L30\">IR line 30</a>");
+    HAS(page, "would, but waits itself at <a class=\"ir\" href=\"#L30\">IR line 30</a>");
+    LACKS(page, "href=\"#L900");
+    text_free(&page);
+    sample_free(sample);
+}
+
+static void what_is_missing_is_said_first(void **state) {
+    (void)state;
+    Sample *sample = sample_small();
+    Text page = body_of(sample);
+    HAS(page, "This kernel can go wrong: 1 deadlock.");
+    HAS(page, "<a href=\"#coverage\">Coverage <span class=\"flag\">");
+    HAS(page,
+        "<a class=\"name\" href=\"#coverage-0\">alpha</a> (column 64): <b>default</b> reads it at <a class=\"ir\" "
+        "href=\"#L13\">IR line 13</a>, <b>partition1.tensor</b> overwrites it at <a class=\"ir\" "
+        "href=\"#L33\">IR line 33</a>");
+    text_free(&page);
+    sample_free(sample);
+}
+
+/* Edges between the same two partitions are one line, which has them all in its tooltip. */
+static void edges_are_bundled(void **state) {
+    (void)state;
+    Sample *sample = sample_large(10);
+    Text page = body_of(sample);
+    HAS(page, "q0_full +7</text>");
+    HAS(page, "<title>partition0 \xe2\x86\x92 partition1 (forward):\nq0_full");
+    HAS(page, "\nv_scale_full");
     text_free(&page);
     sample_free(sample);
 }
@@ -199,11 +273,11 @@ static void the_picture_ends_somewhere(void **state) {
     HAS(page, "The picture ends after 20,000 events of 20,001; the run went on.");
     const char *events = strstr(page.data, "\"events\":[");
     assert_non_null(events);
-    const char *end = strstr(events, "</script>");
+    const char *end = strstr(events, "\"blocked\":");
     size_t lines = 0;
     for (const char *at = events; at < end; at++)
         lines += *at == '\n';
-    assert_int_equal(lines, 19999);
+    assert_int_equal(lines, 20000);
     text_free(&page);
     sample_free(sample);
 }
@@ -269,12 +343,23 @@ int main(int count, char **arguments) {
     if (count == 3)
         return write_sample(arguments[1], arguments[2]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_page_needs_nothing_else),     cmocka_unit_test(the_verdict_comes_first),
-        cmocka_unit_test(every_section_is_there),          cmocka_unit_test(names_are_links),
-        cmocka_unit_test(lines_of_the_ir_are_quoted_once), cmocka_unit_test(quotes_are_bounded),
-        cmocka_unit_test(texts_cannot_break_out),          cmocka_unit_test(events_know_their_barriers),
-        cmocka_unit_test(the_picture_ends_somewhere),      cmocka_unit_test(nothing_is_a_small_page),
-        cmocka_unit_test(an_empty_report_says_so),         cmocka_unit_test(pages_are_the_same_each_time),
+        cmocka_unit_test(the_page_needs_nothing_else),
+        cmocka_unit_test(the_verdict_comes_first),
+        cmocka_unit_test(every_section_is_there),
+        cmocka_unit_test(names_are_links),
+        cmocka_unit_test(lines_of_the_ir_are_quoted_once),
+        cmocka_unit_test(quotes_are_bounded),
+        cmocka_unit_test(texts_cannot_break_out),
+        cmocka_unit_test(events_know_their_barriers),
+        cmocka_unit_test(the_picture_ends_somewhere),
+        cmocka_unit_test(nothing_is_a_small_page),
+        cmocka_unit_test(an_empty_report_says_so),
+        cmocka_unit_test(pages_are_the_same_each_time),
+        cmocka_unit_test(tokens_are_two_barriers),
+        cmocka_unit_test(blocked_slices_say_who_could_release_them),
+        cmocka_unit_test(lines_in_sentences_are_links),
+        cmocka_unit_test(what_is_missing_is_said_first),
+        cmocka_unit_test(edges_are_bundled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -233,9 +233,9 @@ static inline void small_data(Report *report) {
 
 static inline void small_deadlock(Report *report) {
     static const ReportPlace could[] = {
-        PLACE_DOES("partition1.tensor", "ttng.tc_gen5_mma", 33, "partition1 waits itself, at line 30")};
-    static const ReportPlace others[] = {
-        PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, "partition0 waits itself, at line 20")};
+        PLACE_DOES("partition1.tensor", "ttng.tc_gen5_mma", 33, "would, but waits itself at IR line 30")};
+    static const ReportPlace others[] = {PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24,
+                                                    "would, but waits itself at IR line 20")};
     static const ReportBlocked blocked[] = {
         {PLACE("partition0", "ttng.wait_barrier", 20), "empty[0]", 0, 0, 1, 0, 0, COUNTED(could),
          "nobody can use slot 0 before partition1 has read it"},
@@ -286,18 +286,22 @@ static inline void small_trace(Trace *trace) {
     static const TraceTrack tracks[] = {{0, "cta 0 (0,0,0)", "default"},        {0, "cta 0 (0,0,0)", "partition0"},
                                         {0, "cta 0 (0,0,0)", "partition0.tma"}, {0, "cta 0 (0,0,0)", "partition1"},
                                         {1, "cta 1 (1,0,0)", "default"},        {1, "cta 1 (1,0,0)", "partition0"}};
+    static const TraceBarrier full = {"%full", 0}, full_1 = {"%full", 1}, empty = {"%empty", 0},
+                              named = {"named barrier 9", -1};
     static const TraceEvent events[] = {
-        {TRACE_STEP, 0, 1, 1, "ttng.init_barrier", "%full[0] of cta0, count 1", 8, 0},
-        {TRACE_STEP, 0, 2, 1, "ttng.init_barrier", "%empty[0] of cta0, count 1", 9, 0},
-        {TRACE_STEP, 1, 3, 1, "ttng.barrier_expect", "%full[0] of cta0, 32768 bytes, phase 0", 22, 0},
-        {TRACE_STEP, 2, 4, 1, "ttng.async_tma_copy_global_to_local", "%full[0] of cta0, 32768 bytes, phase 0", 24, 0},
-        {TRACE_FLIP, 2, 4, 0, "phase 0 of %full[0] of cta0", "completes", 24, 0},
-        {TRACE_WAIT, 3, 3, 4, "ttng.wait_barrier", "%full[0] of cta0, parity 0, phase 0 is over", 30, 4},
-        {TRACE_STEP, 3, 7, 1, "ttng.arrive_barrier", "named barrier 9", 31, 0},
-        {TRACE_STEP, 4, 5, 1, "ttng.init_barrier", "%full[0] of cta1, count 1", 8, 0},
-        {TRACE_BLOCKED, 1, 5, 6, "ttng.wait_barrier", "%empty[0] of cta0, parity 0, for ever", 20, 0},
-        {TRACE_BLOCKED, 3, 8, 3, "ttng.wait_barrier", "%full[1] of cta0, parity 0, for ever", 30, 0},
-        {TRACE_STEP, 5, 6, 1, "ttg.warp_specialize", "the partitions", 10, 0},
+        {TRACE_STEP, 0, 1, 1, "ttng.init_barrier", "%full[0] of cta0, count 1", 8, 0, &full, 1},
+        {TRACE_STEP, 0, 2, 1, "ttng.init_barrier", "%empty[0] of cta0, count 1", 9, 0, &empty, 1},
+        {TRACE_STEP, 1, 3, 1, "ttng.barrier_expect", "%full[0] of cta0, 32768 bytes, phase 0", 22, 0, &full, 1},
+        {TRACE_STEP, 2, 4, 1, "ttng.async_tma_copy_global_to_local", "%full[0] of cta0, 32768 bytes, phase 0", 24, 0,
+         &full, 1},
+        {TRACE_FLIP, 2, 4, 0, "phase 0 of %full[0] of cta0", "completes", 24, 0, &full, 1},
+        {TRACE_WAIT, 3, 3, 4, "ttng.wait_barrier", "%full[0] of cta0, parity 0, phase 0 is over", 30, 4, &full, 1},
+        {TRACE_STEP, 3, 7, 1, "ttng.arrive_barrier", "named barrier 9", 31, 0, &named, 1},
+        {TRACE_STEP, 4, 5, 1, "ttng.init_barrier", "%full[0] of cta1, count 1", 8, 0, &full, 1},
+        {TRACE_BLOCKED, 1, 5, 6, "ttng.wait_barrier", "%empty[0] of cta0, parity 0, for ever", 20, 0, &empty, 1},
+        {TRACE_BLOCKED, 3, 8, 3, "ttng.wait_barrier", "%full[1] of cta0, parity 0, for ever", 30, 0, &full_1, 1},
+        {TRACE_STEP, 5, 6, 1, "ttg.warp_specialize", "the partitions", 10, 0, NULL, 0},
+        {TRACE_ACCESS, 0, 3, 0, "ttng.tmem_load", "reads %acc at row 0, column 0", 12, 0, NULL, 0},
     };
     trace->tracks = tracks;
     trace->track_count = sizeof tracks / sizeof *tracks;
@@ -354,11 +358,18 @@ typedef struct LargeRun {
 } LargeRun;
 
 static inline void large_event(LargeRun *run, TraceKind kind, uint32_t track, uint64_t time, const char *name,
-                               const char *detail, uint32_t line, uint32_t from) {
+                               const char *detail, uint32_t line, uint32_t from, const TraceBarrier *barrier) {
     if (run->count == run->most)
         return;
     uint64_t duration = kind == TRACE_FLIP ? 0 : run->now - time + 1;
-    run->events[run->count++] = (TraceEvent){kind, track, time, duration, name, detail, line, from};
+    run->events[run->count++] = (TraceEvent){kind, track, time, duration, name, detail, line, from, barrier, 1};
+}
+
+static inline const TraceBarrier *large_barrier(LargeRun *run, int ring, const char *which, uint32_t done) {
+    TraceBarrier *barrier = ARENA_NEW(&run->sample->arena, TraceBarrier);
+    barrier->ring = sample_text(run->sample, "%%%s_%s", large_rings[ring].name, which);
+    barrier->slot = done % DEPTH;
+    return barrier;
 }
 
 /* Helpers have tracks of their own: 8 the copies of partition0, 9 the tensor core of partition1. */
@@ -378,7 +389,8 @@ static inline void large_wait(LargeRun *run, uint32_t agent, int ring, bool fill
     const char *detail = sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is over", large_rings[ring].name,
                                      fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
     large_event(run, since ? TRACE_WAIT : TRACE_STEP, agent, since ? since : run->now, "ttng.wait_barrier", detail,
-                40 + (uint32_t)ring * 8 + fills, since ? from : 0);
+                40 + (uint32_t)ring * 8 + fills, since ? from : 0,
+                large_barrier(run, ring, fills ? "empty" : "full", done));
     run->blocked_since[agent] = 0;
     run->inside[agent] = true;
 }
@@ -392,11 +404,13 @@ static inline void large_arrive(LargeRun *run, uint32_t agent, int ring, bool fi
     const char *name = large_rings[ring].name, *which = fills ? "full" : "empty";
     const char *detail = sample_text(run->sample, "%%%s_%s[%u], phase %u", name, which, *done % DEPTH, *done / DEPTH);
     uint32_t line = 40 + (uint32_t)ring * 8 + 4 + fills;
-    large_event(run, TRACE_STEP, track, run->now, fills ? fill[agent] : "ttng.arrive_barrier", detail, line, 0);
+    const TraceBarrier *barrier = large_barrier(run, ring, which, *done);
+    large_event(run, TRACE_STEP, track, run->now, fills ? fill[agent] : "ttng.arrive_barrier", detail, line, 0,
+                barrier);
     *(fills ? &run->last_fill[ring] : &run->last_free[ring]) = run->count;
     large_event(run, TRACE_FLIP, track, run->now,
                 sample_text(run->sample, "phase %u of %%%s_%s[%u]", *done / DEPTH, name, which, *done % DEPTH),
-                "completes", line, 0);
+                "completes", line, 0, barrier);
     ++*done;
     run->inside[agent] = false;
 }
@@ -604,7 +618,9 @@ static inline Sample *sample_hostile(void) {
     report->edges = edges;
     TraceEvent *events = ARENA_ARRAY(&sample->arena, TraceEvent, sample->trace.event_count);
     memcpy(events, sample->trace.events, sample->trace.event_count * sizeof *events);
+    static const TraceBarrier hostile = {HOSTILE, 7};
     events[0].name = events[1].detail = events[3].detail = HOSTILE;
+    events[1].barriers = &hostile;
     sample->trace.events = events;
     TraceTrack *tracks = ARENA_ARRAY(&sample->arena, TraceTrack, sample->trace.track_count);
     memcpy(tracks, sample->trace.tracks, sample->trace.track_count * sizeof *tracks);
