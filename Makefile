@@ -146,6 +146,10 @@ $(BUILD)/tests/verdicts: tests/verdicts.c
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(libraries)
 
+$(BUILD)/tests/facts: tests/facts.c
+	@mkdir -p $(@D)
+	$(compile) -o $@ $< $(libraries)
+
 # --- running ------------------------------------------------------------------------------------------------
 # Each first looks for the tools it needs (scripts/setup) and installs what is missing.
 
@@ -188,7 +192,7 @@ bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 
 corpus: ## read, print, compare and run every kernel below CORPUS=DIR
 	@test -n "$(CORPUS)" || { echo "make corpus needs CORPUS=DIR, a folder of .ttgir and .mlir files" >&2; exit 2; }
-	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/tokens $(BUILD)/tests/verdicts
+	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts
 	@BUILD=$(BUILD) scripts/corpus "$(CORPUS)"
 
 docs: ## make the pages of docs/ that are made from tables
@@ -233,4 +237,4 @@ clean: ## remove everything made
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
 	$(libfuzzer_targets) $(reference_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o $(BUILD)/tests/tokens \
-	$(BUILD)/tests/verdicts)
+	$(BUILD)/tests/verdicts $(BUILD)/tests/facts)

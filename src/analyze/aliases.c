@@ -554,21 +554,74 @@ static void note_other(Search *search, const Barriers *lists, const Op *op, cons
         }
 }
 
-/* The op that ends what `enter` begins: the one that takes its token, or the next of its kind in the block. */
-static const Op *exit_of(const Op *enter) {
+/* A token of an aref, and the values that hand it on: into a loop, around it, and out of it. */
+typedef struct Tokens {
+    const Value *items[16];
+    uint32_t count;
+} Tokens;
+
+static bool is_token(const Tokens *tokens, const Value *value) {
+    for (uint32_t i = 0; i < tokens->count; i++)
+        if (tokens->items[i] == value)
+            return true;
+    return false;
+}
+
+static void add_token(Tokens *tokens, const Value *value) {
+    if (!is_token(tokens, value) && tokens->count < sizeof tokens->items / sizeof *tokens->items)
+        tokens->items[tokens->count++] = value;
+}
+
+static void hand_on(Tokens *tokens, const Op *loop, uint32_t index) {
+    const Block *body = loop->region_count ? loop->regions[0].first : NULL;
+    if (body && index + 1 < body->arg_count)
+        add_token(tokens, &body->args[index + 1]);
+    if (index < loop->result_count)
+        add_token(tokens, &loop->results[index]);
+}
+
+static bool ends(const Op *op, const Op *enter, const Tokens *tokens) {
     OpId id = is_op(enter, OP_nvws_aref_put_enter) ? OP_nvws_aref_put_exit : OP_nvws_aref_get_exit;
-    const Value *token = enter->result_count ? &enter->results[enter->result_count - 1] : NULL;
-    enum { MOST_OPS = 4096 };
-    const Op *next = NULL, *op = enter;
-    for (int i = 0; i < MOST_OPS && (op = op->next); i++) {
-        if (!is_op(op, id) || !op->operand_count || op->operands[0] != enter->operands[0])
+    if (!is_op(op, id) || !op->operand_count || op->operands[0] != enter->operands[0])
+        return false;
+    for (uint32_t i = 1; i < op->operand_count; i++)
+        if (is_token(tokens, op->operands[i]))
+            return true;
+    return !tokens->count;
+}
+
+enum { MOST_OPS = 4096 };
+
+/* The first op from `from` on, within `within`, that takes the token; NULL if there is none. */
+static const Op *find_end(const Op *from, const Op *within, const Op *enter, Tokens *tokens, bool around) {
+    const Op *op = from;
+    for (int step = 0; step < MOST_OPS && (op = op_next_in_walk(op, within)); step++) {
+        if (ends(op, enter, tokens))
+            return op;
+        const Op *loop = is_op(op, OP_scf_for) ? op : is_op(op, OP_scf_yield) ? op_parent(op) : NULL;
+        bool yields = loop && loop != op;
+        if (!is_op(loop, OP_scf_for))
             continue;
-        for (uint32_t k = 1; k < op->operand_count; k++)
-            if (op->operands[k] == token)
-                return op;
-        next = next ? next : op;
+        bool taken = false;
+        for (uint32_t i = yields ? 0 : 3; i < op->operand_count; i++)
+            if (is_token(tokens, op->operands[i])) {
+                hand_on(tokens, loop, yields ? i : i - 3);
+                taken = true;
+            }
+        /* What goes around the loop ends in it, before what leaves it. */
+        const Op *end = yields && taken && around ? find_end(loop, loop, enter, tokens, false) : NULL;
+        if (end)
+            return end;
     }
-    return next;
+    return NULL;
+}
+
+/* The op that ends what `enter` begins: the one that takes its token, or without one the next of its kind. */
+static const Op *exit_of(const Op *enter, const Op *function) {
+    Tokens tokens = {0};
+    if (enter->result_count)
+        add_token(&tokens, &enter->results[enter->result_count - 1]);
+    return find_end(enter, function, enter, &tokens, true);
 }
 
 static void note_aref(Search *search, const Barriers *lists, const Op *op) {
@@ -578,11 +631,11 @@ static void note_aref(Search *search, const Barriers *lists, const Op *op) {
         note_other(search, lists, op, &op->results[0], SIDE_NONE, "create");
     if ((!put && !is_op(op, OP_nvws_aref_get_enter)) || !op->operand_count)
         return;
-    const Op *end = exit_of(op);
+    const Op *end = exit_of(op, search->builder->function);
     const char *word = put ? "put" : "get";
     const char *detail = end ? verdict_text(verdict, "%s.enter ... %s.exit, IR lines %u-%u", word, word,
                                             line_of(search, op), line_of(search, end))
-                             : verdict_text(verdict, "%s.enter, without an exit in its block", word);
+                             : verdict_text(verdict, "%s.enter, without an exit", word);
     note_other(search, lists, op, op->operands[0], SIDE_NONE, detail);
 }
 

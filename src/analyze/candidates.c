@@ -94,6 +94,20 @@ static void explain_redundant(Candidates *candidates, const Ring *ring, uint32_t
         tally->other ? verdict_text(verdict, " (at IR line %u)", line_of(builder, tally->other->op)) : "");
 }
 
+/* Who completed the first phases before anything was waited for. */
+static const char *priming_text(Candidates *candidates, const Ring *ring) {
+    Builder *builder = candidates->builder;
+    const Seen *first = NULL;
+    for (size_t i = 0; i < builder->sights->seen_count && !first; i++)
+        if (builder->sights->seen[i].primes && &builder->sights->rings[builder->sights->seen[i].ring] == ring)
+            first = &builder->sights->seen[i];
+    return verdict_text(builder->verdict,
+                        "its first phase%s complete in advance, by what %s does at IR line %u, "
+                        "so that the first waits pass",
+                        ring->depth > 1 ? "s are" : " is", first ? builder_agent(builder, first->agent) : "",
+                        first ? line_of(builder, first->op) : 0);
+}
+
 /* Waits and phases that differ in number, and nothing else. */
 static void explain_balance(Candidates *candidates, const Ring *ring, uint32_t agent, const Tally *tally,
                             size_t barrier) {
@@ -102,21 +116,27 @@ static void explain_balance(Candidates *candidates, const Ring *ring, uint32_t a
     uint64_t seen = tally->waits - tally->at_once - tally->again;
     uint64_t left = ring->flips > seen ? ring->flips - seen : 0;
     bool one_shot = tally->at_once == tally->waits;
-    add(candidates, barrier, one_shot ? "one-shot" : "balanced", 0);
+    add(candidates, barrier, one_shot ? "one-shot" : ring->primed ? "primed" : "balanced", 0);
     ReportCandidate *candidate = latest(candidates);
     candidate->counts =
         verdict_text(verdict, "%llu wait%s of %s, %llu phase%s", (unsigned long long)tally->waits, plural(tally->waits),
                      builder_agent(builder, agent), (unsigned long long)ring->flips, plural(ring->flips));
-    const char *first = verdict_text(verdict, "the first %llu pass on the fresh barrier (parity 1)",
-                                     (unsigned long long)tally->at_once);
-    const char *last = verdict_text(verdict, "the last %llu phase%s completed and not waited for any more",
-                                    (unsigned long long)left, left == 1 ? " is" : "s are");
+    const char *first = ring->primed ? priming_text(candidates, ring)
+                        : tally->at_once == 1
+                            ? "the first wait passes on the fresh barrier (parity 1)"
+                            : verdict_text(verdict, "the first %llu waits pass on the fresh barrier (parity 1)",
+                                           (unsigned long long)tally->at_once);
+    const char *last = left == 1
+                           ? "the last phase is complete and not waited for any more"
+                           : verdict_text(verdict, "the last %llu phases are complete and not waited for any more",
+                                          (unsigned long long)left);
+    bool starts = ring->primed || tally->at_once;
     candidate->why = one_shot
                          ? "every wait passes on the fresh barrier, since it asks for parity 1 before any phase is "
                            "complete; it needs no arrival."
-                     : tally->at_once && left ? verdict_text(verdict, "%s, %s.", first, last)
-                     : tally->at_once         ? verdict_text(verdict, "%s.", first)
-                                              : verdict_text(verdict, "%s.", last);
+                     : starts && left ? verdict_text(verdict, "%s; %s.", first, last)
+                     : starts         ? verdict_text(verdict, "%s.", first)
+                                      : verdict_text(verdict, "%s.", last);
 }
 
 static bool is_blocked_there(const Builder *builder, uint32_t ring) {
@@ -142,7 +162,7 @@ static void look_at_agent(Candidates *candidates, uint32_t index, uint32_t agent
         return;
     if (found.again) {
         explain_redundant(candidates, ring, agent, &found, barrier);
-    } else if (found.own == found.waits && found.waits) {
+    } else if (found.own == found.waits && !ring->primed) {
         add(candidates, barrier, "own", 0);
         latest(candidates)->counts =
             verdict_text(builder->verdict, "%llu wait%s", (unsigned long long)found.waits, plural(found.waits));

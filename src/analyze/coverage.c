@@ -177,30 +177,75 @@ static void add_way(const Coverage *coverage, Row *row, const Event *event, cons
     row->ways[row->way_count++] = way;
 }
 
+static uint64_t moment_of(const Coverage *coverage) {
+    return coverage->watch ? watch_moment(coverage->watch) : 0;
+}
+
 /* Of a part, the view that makes it one; else what is allocated. */
 static const Op *buffer_op(const Buffer *buffer) {
     return !buffer->whole && buffer->view_count ? buffer->views[0] : buffer->carrier->allocation->op;
 }
 
+/* Whether two accesses are in order as they were issued, whatever was waited for: both by the agent's tensor core. */
+static bool is_issue_order(const Event *event, const Touch *earlier) {
+    return earlier->agent == event->agent && earlier->effect->effect.helper == HELPER_TENSOR &&
+           event->effect->effect.helper == HELPER_TENSOR;
+}
+
 /* The wait by which the access comes after an earlier one protects the buffer. */
-static void tell_protected(Coverage *coverage, const Event *event, const Touch *earlier, Stamp stamp, bool backward) {
+static void tell_protected(Coverage *coverage, const Event *event, const Touch *earlier, Stamp stamp, uint64_t since,
+                           bool backward) {
     const Raise *raise = coverage->watch ? clocks_raise(coverage->clocks, event->agent, stamp) : NULL;
-    if (!raise || (raise->kind != RAISE_WAIT && raise->kind != RAISE_NAMED))
+    if (!raise || (raise->kind != RAISE_WAIT && raise->kind != RAISE_NAMED) || is_issue_order(event, earlier))
         return;
     watch_protects(coverage->watch, raise->barrier, raise->kind == RAISE_NAMED,
                    (Protection){.buffer = buffer_op(earlier->area->buffer),
                                 .from = earlier->agent,
                                 .to = event->agent,
                                 .wait = coverage->machine->program->ops[raise->pc],
-                                .backward = backward});
+                                .backward = backward},
+                   since, earlier->effect->effect.helper != HELPER_BASE);
+}
+
+static uint32_t flow_place(const Flow *flows, uint32_t capacity, const Touch *write, const Touch *read) {
+    uint64_t key = (uint64_t)write->index << 32 | read->index;
+    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & (capacity - 1);
+    while (flows[at].write && (flows[at].write != write || flows[at].read != read))
+        at = (at + 1) & (capacity - 1);
+    return at;
+}
+
+/* Notes what is used under another name than it was written under. */
+static void note_flow(Coverage *coverage, const Touch *write, const Touch *read) {
+    if (write->area->buffer == read->area->buffer || coverage->flow_count == MOST_FLOWS)
+        return;
+    if (2 * coverage->flow_count >= coverage->flow_capacity) {
+        uint32_t capacity = coverage->flow_capacity ? 2 * coverage->flow_capacity : FIRST_PAIRS;
+        Flow *flows = ARENA_ARRAY(coverage->arena, Flow, capacity);
+        for (uint32_t i = 0; i < coverage->flow_capacity; i++) {
+            Flow flow = coverage->flows[i];
+            if (flow.write)
+                flows[flow_place(flows, capacity, flow.write, flow.read)] = flow;
+        }
+        coverage->flows = flows;
+        coverage->flow_capacity = capacity;
+    }
+    Flow *flow = &coverage->flows[flow_place(coverage->flows, coverage->flow_capacity, write, read)];
+    coverage->flow_count += !flow->write;
+    *flow = (Flow){write, read};
 }
 
 /* What is used here was written before: by whom, and what says that it is there? */
 static void tell_used(Coverage *coverage, const Event *event, const Touch *touch) {
+    const Write *latest = &touch->area->last; /* of all of it: nothing is left of what was written before */
     for (uint32_t i = 0; i < touch->area->meet_count; i++) {
         const Write *write = &touch->area->meets[i].area->last;
-        if (write->touch && clocks_follow(coverage->clocks, event, write->stamp))
-            tell_protected(coverage, event, write->touch, write->stamp, false);
+        bool hidden = latest->touch && write->time < latest->time;
+        if (!write->touch || hidden)
+            continue;
+        note_flow(coverage, write->touch, touch);
+        if (clocks_follow(coverage->clocks, event, write->stamp))
+            tell_protected(coverage, event, write->touch, write->stamp, write->moment, false);
     }
 }
 
@@ -217,7 +262,7 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
             row->times++;
             if (clocks_follow(coverage->clocks, event, read->stamp)) {
                 add_way(coverage, row, event, read->touch, read->stamp);
-                tell_protected(coverage, event, read->touch, read->stamp, true);
+                tell_protected(coverage, event, read->touch, read->stamp, read->moment, true);
             } else {
                 add_missing(coverage, row);
             }
@@ -231,7 +276,10 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
     Area *area = touch->area;
     if (!area->before.touch || area->last.readers)
         area->before = area->last;
-    area->last = (Write){.touch = touch, .stamp = clocks_stamp(coverage->clocks, event), .time = coverage->time};
+    area->last = (Write){.touch = touch,
+                         .stamp = clocks_stamp(coverage->clocks, event),
+                         .moment = moment_of(coverage),
+                         .time = coverage->time};
 }
 
 /* Whoever overwrites may have been faster than the reader: then what is read is ordered after what was there before,
@@ -277,12 +325,13 @@ static void keep_read(Coverage *coverage, const Event *event, Touch *touch) {
     for (Read *read = area->reads; read; read = read->next)
         if (read->touch == touch && read->stamp.component == stamp.component) {
             read->stamp = stamp;
+            read->moment = moment_of(coverage);
             return;
         }
     Read *read = new_read(coverage);
     if (!read)
         return;
-    *read = (Read){area->reads, touch, stamp};
+    *read = (Read){area->reads, touch, stamp, moment_of(coverage)};
     area->reads = read;
 }
 

@@ -21,9 +21,7 @@ void coverage_observe(void *coverage, const Event *event);
 
 /* Adds the parts of allocations that were used under names of their own as buffers of the report. `coverage` may be
  * NULL. */
-void coverage_parts(const Coverage *coverage, Builder *builder);
-/* Whether what an op does to a value was seen, and is listed with a part. */
-bool coverage_is_part(const Coverage *coverage, const Op *op, const Value *on);
+void coverage_parts(Coverage *coverage, Builder *builder);
 
 /* In which run a missing edge was seen. */
 typedef struct MissingEdge {

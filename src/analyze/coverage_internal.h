@@ -12,6 +12,7 @@ enum {
     MOST_ROWS = 2048,
     MOST_PAIRS = 1 << 17,
     MOST_BUFFER_VIEWS = 4,
+    MOST_FLOWS = 1 << 14,
     MOST_WAYS = 3,
     MOST_THROUGH = 4,
 };
@@ -48,6 +49,7 @@ typedef struct Buffer {
     bool whole;                         /* all of the carrier, or of a slot */
     const Op *views[MOST_BUFFER_VIEWS]; /* that it was seen through */
     uint32_t view_count;
+    const char *base, *name; /* what the text calls it, and that made unique; NULL: not known yet */
 } Buffer;
 
 typedef struct Touch Touch;
@@ -58,11 +60,13 @@ typedef struct Read {
     struct Read *next;
     Touch *touch;
     Stamp stamp;
+    uint64_t moment; /* of the watch */
 } Read;
 
 typedef struct Write {
     Touch *touch; /* NULL: none */
     Stamp stamp;
+    uint64_t moment;        /* of the watch */
     uint64_t time, readers; /* readers: agents that have read some of it since, as a mask; agent 64 is agent 0 */
 } Write;
 
@@ -126,6 +130,11 @@ typedef struct Pair {
     Row *row;
 } Pair;
 
+/* What was written under one name and used under another. */
+typedef struct Flow {
+    const Touch *write, *read; /* NULL: no flow */
+} Flow;
+
 struct Coverage {
     Watch *watch; /* who is told which waits accesses depend on; NULL: nobody */
     Arena *arena;
@@ -156,6 +165,8 @@ struct Coverage {
     uint32_t pair_count, pair_capacity;
     Row **rows;
     uint32_t row_count;
+    Flow *flows; /* open addressing */
+    uint32_t flow_count, flow_capacity;
 };
 
 /* ---- coverage_areas.c: where accesses are ---- */
@@ -168,7 +179,7 @@ Box box_meet(const Area *a, const Area *b, Arena *arena);
 
 /* ---- coverage_parts.c ---- */
 /* What people call it: by the view that makes it a part, else by what carries it. */
-const char *coverage_buffer_name(Builder *builder, const Buffer *buffer);
+const char *coverage_buffer_name(Coverage *coverage, Builder *builder, Buffer *buffer);
 
 /* ---- coverage.c ---- */
 /* The row of two touches, made if it is not there; NULL if there are too many. */

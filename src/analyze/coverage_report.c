@@ -91,8 +91,8 @@ static const char *actor_name(const Tables *tables, const Touch *touch) {
     return verdict_keep(tables->verdict, &text);
 }
 
-static const char *buffer_name(const Tables *tables, const Buffer *buffer) {
-    return coverage_buffer_name(tables->builder, buffer);
+static const char *buffer_name(const Tables *tables, Buffer *buffer) {
+    return coverage_buffer_name(tables->coverage, tables->builder, buffer);
 }
 
 /* "acc_empty[0]"; without the slot if there were several. */
@@ -297,6 +297,15 @@ static void add_unseen(Coverage *coverage) {
 
 /* ---- Tables --------------------------------------------------------------------------------------- */
 
+/* How often an op touched a buffer, in all slots and runs. */
+static uint64_t times_of(const Tables *tables, const Touch *like) {
+    uint64_t times = 0;
+    for (const Touch *touch = tables->coverage->listed; touch; touch = touch->next)
+        if (touch->area->buffer == like->area->buffer && touch->pc == like->pc)
+            times += touch->times;
+    return times;
+}
+
 /* One line, of the rows [0, count) that differ in what reads. */
 static ReportRow make_line(const Tables *tables, Row *const *rows, uint32_t count) {
     const Row *row = rows[0];
@@ -317,7 +326,7 @@ static ReportRow make_line(const Tables *tables, Row *const *rows, uint32_t coun
         .extent = extent_text(tables, written, box, &written->box),
         .name = buffer_name(tables, row->read->area->buffer),
         .consumer = partition_name(tables, row->read->agent),
-        .read = place_of(tables, row->read, row->read->times),
+        .read = place_of(tables, row->read, times_of(tables, row->read)),
         .cadence = builder_cadence(tables->builder, row->read_op),
         .order = row->missing ? COVERAGE_MISSING
                  : row->times ? COVERAGE_ORDERED
@@ -335,10 +344,6 @@ static ReportCoverage make_table(const Tables *tables, Row *const *rows, uint32_
     const Row *row = rows[0];
     const Buffer *written = row->write->area->buffer;
     const Share *share = share_of(tables, written);
-    uint64_t times = 0;
-    for (const Touch *touch = tables->coverage->listed; touch; touch = touch->next)
-        if (touch->area->buffer == written && touch->pc == row->write->pc)
-            times += touch->times;
     ReportRow *lines = ARENA_ARRAY(tables->builder->arena, ReportRow, count);
     size_t line_count = 0;
     for (uint32_t i = 0, next; i < count; i = next) {
@@ -349,7 +354,7 @@ static ReportCoverage make_table(const Tables *tables, Row *const *rows, uint32_
     return (ReportCoverage){
         .storage = storage_text(tables, written),
         .owner = name_of(tables->builder->names, share->owner->op),
-        .writer = place_of(tables, row->write, times),
+        .writer = place_of(tables, row->write, times_of(tables, row->write)),
         .extent = extent_text(tables, written, written->box, &written->carrier->box),
         .whole =
             written->whole && written->carrier->box.begin <= share->begin && written->carrier->box.end >= share->end,
@@ -415,7 +420,8 @@ static void explain(const Tables *tables, const Row *row, Finding *finding) {
     bool tensor = helper_of(tables, row->read) == HELPER_TENSOR, group = read->done == DONE_GROUP;
     bool own = row->read->agent == row->write->agent;
     const char *writer = partition_name(tables, row->write->agent), *reader = partition_name(tables, row->read->agent);
-    const Buffer *written = row->write->area->buffer, *buffer = row->read->area->buffer;
+    const Buffer *written = row->write->area->buffer;
+    Buffer *buffer = row->read->area->buffer;
     uint32_t read_line = line_of(tables, row->read_op);
     finding->message = verdict_text(verdict, "%s overwrites %s (%s of %s) while %s may still read it, at IR line %u",
                                     actor_name(tables, row->write), buffer_name(tables, buffer),

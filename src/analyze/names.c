@@ -12,6 +12,9 @@ enum { DEEPEST_LOCATION = 64, MOST_STEPS = 64, MOST_USES = 4, LONGEST_NAME = 64 
 
 typedef enum Kind { KIND_BUFFER, KIND_BARRIER, KIND_TOKEN, KIND_AREF, KIND_VIEW } Kind;
 
+/* What says that a barrier and a buffer go together; the best there is counts. ORDER: the better, the later. */
+enum { EVIDENCE_NONE, EVIDENCE_NEAR, EVIDENCE_COPY, EVIDENCE_BYTES };
+
 /* An op that has a name. */
 typedef struct Entry {
     const Op *op;
@@ -19,6 +22,8 @@ typedef struct Entry {
     Kind kind;
     bool accumulates;                /* a matrix product writes it */
     bool full, empty;                /* barriers: who waits for it reads, or writes, `uses` */
+    int evidence;                    /* barriers: of `uses`, see Evidence */
+    const Op *slot;                  /* the first view of a slot of it that has another name; NULL: none */
     const Value *fillers[MOST_USES]; /* buffers: descriptors that are copied into it */
     const Value *tensors[MOST_USES]; /* buffers: tensors that are stored into it */
     const Value *drains[MOST_USES];  /* buffers: descriptors that it is copied to */
@@ -42,6 +47,9 @@ struct Names {
     size_t count, capacity;
     TextTable taken; /* names that were given away */
     TextTable bases; /* what buffers are called before their names are unique */
+    TextTable plain; /* the same of those that have no better name from their use */
+    TextTable marks; /* what all else is called before its name is unique */
+    TextTable other; /* what values are called that are no memory: a name of one of these says nothing of a barrier */
 };
 
 /* ---- Texts ----------------------------------------------------------------------------------------------------- */
@@ -265,6 +273,35 @@ const char *operand_name(Names *names, const Value *value) {
     return plain(names->arena, origin_name(names->module, value));
 }
 
+/* ---- Counting texts -------------------------------------------------------------------------------------------- */
+
+static size_t table_place(const TextTable *table, Str text) {
+    size_t at = map_hash(text) & (table->capacity - 1);
+    while (table->items[at].text.data && !str_equal(table->items[at].text, text))
+        at = (at + 1) & (table->capacity - 1);
+    return at;
+}
+
+/* How often a text was counted, this time included. */
+static uint32_t table_count(Names *names, TextTable *table, Str text) {
+    if (2 * table->used >= table->capacity) {
+        TextTable larger = {.capacity = table->capacity ? 2 * table->capacity : 128, .used = table->used};
+        larger.items = arena_zalloc(names->arena, larger.capacity * sizeof *larger.items);
+        for (size_t i = 0; i < table->capacity; i++)
+            if (table->items[i].text.data)
+                larger.items[table_place(&larger, table->items[i].text)] = table->items[i];
+        *table = larger;
+    }
+    size_t at = table_place(table, text);
+    table->used += !table->items[at].text.data;
+    table->items[at].text = text;
+    return ++table->items[at].count;
+}
+
+static uint32_t table_get(const TextTable *table, Str text) {
+    return table->capacity ? table->items[table_place(table, text)].count : 0;
+}
+
 /* ---- Who has a name -------------------------------------------------------------------------------------------- */
 
 static Entry *add_entry(Names *names, const Op *op, Kind kind) {
@@ -306,6 +343,10 @@ static Kind kind_of(Module *module, const Op *op) {
     return element && element->kind == TYPE_INTEGER && element->width == 64 ? KIND_BARRIER : KIND_BUFFER;
 }
 
+static bool is_constant(const Op *op) {
+    return op->row && op->row->id == OP_arith_constant;
+}
+
 static void collect(Names *names, const Op *function) {
     Effect effects[EFFECTS_MOST];
     for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function)) {
@@ -317,6 +358,8 @@ static void collect(Names *names, const Op *function) {
         }
         if (allocates || views)
             add_entry(names, op, allocates ? kind_of(names->module, op) : KIND_VIEW);
+        else if (op->result_count && !is_constant(op))
+            table_count(names, &names->other, given_name(names->module, &op->results[0]));
     }
 }
 
@@ -327,7 +370,8 @@ typedef enum Access { ACCESS_NONE, ACCESS_READ, ACCESS_WRITE, ACCESS_COPY } Acce
 /* What the last ops of a block did that says what a barrier is for: a wait, and the accesses after it. */
 typedef struct Usage {
     const Block *block;
-    const Value *wait; /* the barrier; NULL: something else came in between */
+    const Value *waits[MOST_USES]; /* barriers, the last one last; none: something else came in between */
+    uint32_t wait_count;
     const Value *accessed[MOST_USES];
     uint32_t access_count;
     Access access;
@@ -345,11 +389,17 @@ static const Value *index_of(const Value *view) {
 }
 
 /* That a barrier says when a buffer is full, or empty: they are used together, at the same slot. */
-static void note_use(Names *names, const Value *barrier, const Value *buffer, bool full) {
+static void note_use(Names *names, const Value *barrier, const Value *buffer, bool full, int evidence) {
     const Value *slot = index_of(barrier), *other = index_of(buffer);
     Entry *of = find_entry(names, root_of(names->module, barrier)), *used = entry_of(names, buffer);
-    if (!of || !used || (slot && other && slot != other) || of->kind == KIND_BUFFER || used->kind != KIND_BUFFER)
+    if (!of || !used || (slot && other && slot != other) || of->kind == KIND_BUFFER || used->kind != KIND_BUFFER ||
+        evidence < of->evidence)
         return;
+    if (evidence > of->evidence) {
+        of->evidence = evidence;
+        of->full = of->empty = false;
+        of->use_count = 0;
+    }
     of->full |= full;
     of->empty |= !full;
     for (uint32_t i = 0; i < of->use_count; i++)
@@ -370,7 +420,7 @@ static void add_source(const Value **list, uint32_t *count, const Value *value) 
 static void see_access(Names *names, Usage *usage, const Value *on, Access access, const Value *through) {
     bool goes_on = usage->access == access && (access != ACCESS_COPY || usage->copy_barrier == through);
     if (usage->access != ACCESS_NONE && !goes_on)
-        usage->wait = NULL;
+        usage->wait_count = 0;
     if (!goes_on)
         usage->access_count = 0;
     usage->access = access;
@@ -378,15 +428,24 @@ static void see_access(Names *names, Usage *usage, const Value *on, Access acces
     if (usage->access_count < MOST_USES)
         usage->accessed[usage->access_count++] = on;
     if (through)
-        note_use(names, through, on, true);
-    if (usage->wait)
-        note_use(names, usage->wait, on, access == ACCESS_READ);
+        note_use(names, through, on, true, EVIDENCE_BYTES);
+    /* Who reads has waited last for what he reads; who overwrites, for all that were in the way. */
+    uint32_t first = access == ACCESS_COPY || !usage->wait_count ? 0 : usage->wait_count - 1;
+    for (uint32_t i = first; i < usage->wait_count; i++)
+        note_use(names, usage->waits[i], on, access == ACCESS_READ,
+                 access == ACCESS_COPY ? EVIDENCE_COPY : EVIDENCE_NEAR);
+}
+
+static void see_wait(Usage *usage, const Value *barrier) {
+    if (usage->access != ACCESS_NONE || usage->wait_count == MOST_USES)
+        *usage = (Usage){.block = usage->block};
+    usage->waits[usage->wait_count++] = barrier;
 }
 
 static void see_arrive(Names *names, Usage *usage, const Effect *effect) {
     bool plain_access = usage->access == ACCESS_READ || usage->access == ACCESS_WRITE;
     for (uint32_t i = 0; effect->done == DONE_NOW && plain_access && i < usage->access_count; i++)
-        note_use(names, effect->on, usage->accessed[i], usage->access == ACCESS_WRITE);
+        note_use(names, effect->on, usage->accessed[i], usage->access == ACCESS_WRITE, EVIDENCE_NEAR);
     *usage = (Usage){.block = usage->block};
 }
 
@@ -432,7 +491,7 @@ static void see_effects(Names *names, Usage *usage, const Effect *effects, unsig
         const Effect *effect = &effects[i];
         bool by_itself = effect->helper == HELPER_BASE && effect->done == DONE_NOW;
         if (effect->verb == EFFECT_WAIT)
-            *usage = (Usage){.block = usage->block, .wait = effect->on};
+            see_wait(usage, effect->on);
         else if (effect->verb == EFFECT_ARRIVE)
             see_arrive(names, usage, effect);
         else if (is_memory(effect) && effect->verb == EFFECT_WRITE && effect->helper == HELPER_TMA)
@@ -459,33 +518,6 @@ static void look_at_uses(Names *names, const Op *function) {
 }
 
 /* ---- Giving names ---------------------------------------------------------------------------------------------- */
-
-static size_t table_place(const TextTable *table, Str text) {
-    size_t at = map_hash(text) & (table->capacity - 1);
-    while (table->items[at].text.data && !str_equal(table->items[at].text, text))
-        at = (at + 1) & (table->capacity - 1);
-    return at;
-}
-
-/* How often a text was counted, this time included. */
-static uint32_t table_count(Names *names, TextTable *table, Str text) {
-    if (2 * table->used >= table->capacity) {
-        TextTable larger = {.capacity = table->capacity ? 2 * table->capacity : 128, .used = table->used};
-        larger.items = arena_zalloc(names->arena, larger.capacity * sizeof *larger.items);
-        for (size_t i = 0; i < table->capacity; i++)
-            if (table->items[i].text.data)
-                larger.items[table_place(&larger, table->items[i].text)] = table->items[i];
-        *table = larger;
-    }
-    size_t at = table_place(table, text);
-    table->used += !table->items[at].text.data;
-    table->items[at].text = text;
-    return ++table->items[at].count;
-}
-
-static uint32_t table_get(const TextTable *table, Str text) {
-    return table->capacity ? table->items[table_place(table, text)].count : 0;
-}
 
 /* Whether nobody has the name yet; it is then given away. */
 static bool take(Names *names, const char *text) {
@@ -596,11 +628,30 @@ static const char *made_unique(Names *names, const Entry *entry, const char *nam
     }
 }
 
-/* Whether what the text calls it says what it is: several buffers of one name, or a barrier that has the name of a
- * buffer, are better called after their use. */
+/* Whether its use says more of it than the text. */
+static bool is_descriptive(const char *use, const char *given) {
+    return *use && strcmp(use, accumulator) != 0 && strcmp(use, given) != 0;
+}
+
+/* Whether what the text calls it says what it is: several buffers of one name, or a barrier that has the name of
+ * something else, are better called after their use. */
 static bool is_telling(const Names *names, const Entry *entry, const char *given, bool descriptive) {
+    if (!*given || entry->kind == KIND_VIEW || !descriptive)
+        return *given;
     uint32_t buffers = table_get(&names->bases, str_of(given));
-    return *given && (entry->kind == KIND_VIEW || !descriptive || buffers <= (entry->kind == KIND_BUFFER));
+    return entry->kind == KIND_BUFFER ? buffers <= 1 : !buffers && !table_get(&names->other, str_of(given));
+}
+
+/* What tells it from its namesakes: "ready_bars (q_chnl)" by a view of a slot; "" if nothing does. */
+static const char *name_from_slot(Names *names, const Entry *entry, const char *given) {
+    if (!entry->slot)
+        return "";
+    const char *slot = plain(names->arena, given_name(names->module, &entry->slot->results[0]));
+    if (entry->kind == KIND_BUFFER)
+        return slot;
+    Text text = {0};
+    text_addf(&text, "%s (%s)", given, slot);
+    return keep(names->arena, &text);
 }
 
 static void give_name(Names *names, Entry *entry) {
@@ -608,8 +659,11 @@ static void give_name(Names *names, Entry *entry) {
     const char *given = plain(names->arena, given_name(names->module, value));
     const char *text = value_text(names->arena, value), *use = name_from_use(names, entry);
     bool printed = value->name && !is_generic(value->name->text);
-    bool telling = is_telling(names, entry, given, *use && strcmp(use, accumulator) != 0);
-    const char *tries[] = {telling ? given : use, *given ? given : "", printed ? text + 1 : "",
+    bool telling = is_telling(names, entry, given, is_descriptive(use, given));
+    const TextTable *namesakes = entry->kind == KIND_BUFFER ? &names->plain : &names->marks;
+    bool shared = telling && entry->kind != KIND_VIEW && table_get(namesakes, str_of(given)) > 1;
+    const char *first = !telling ? use : shared ? name_from_slot(names, entry, given) : given;
+    const char *tries[] = {first, shared && printed ? text + 1 : "", *given ? given : "", printed ? text + 1 : "",
                            *given || *use ? "" : text};
     for (size_t i = 0; i < sizeof tries / sizeof *tries; i++)
         if (*tries[i] && take(names, tries[i])) {
@@ -623,9 +677,28 @@ static void give_name(Names *names, Entry *entry) {
 
 static void count_bases(Names *names) {
     for (size_t i = 0; i < names->count; i++) {
-        Str base = given_name(names->module, &names->entries[i].op->results[0]);
-        if (names->entries[i].kind == KIND_BUFFER && base.size)
-            table_count(names, &names->bases, str_of(plain(names->arena, base)));
+        const Entry *entry = &names->entries[i];
+        bool buffer = entry->kind == KIND_BUFFER;
+        const char *base = plain(names->arena, given_name(names->module, &entry->op->results[0]));
+        if (entry->kind == KIND_VIEW || !*base)
+            continue;
+        table_count(names, buffer ? &names->bases : &names->marks, str_of(base));
+        if (buffer && !is_descriptive(name_from_data(names, entry), base))
+            table_count(names, &names->plain, str_of(base));
+    }
+}
+
+/* Views of slots that are called something else than what they are views of. */
+static void find_slots(Names *names) {
+    for (size_t i = 0; i < names->count; i++) {
+        const Op *view = names->entries[i].op;
+        bool slot = names->entries[i].kind == KIND_VIEW && view->row->id == OP_ttg_memdesc_index && view->operand_count;
+        Entry *of = slot && view->operands[0]->is_result ? find_entry(names, view->operands[0]->owner) : NULL;
+        if (!of || of->kind == KIND_VIEW || of->slot)
+            continue;
+        Str name = given_name(names->module, &view->results[0]);
+        if (name.size && !str_equal(name, given_name(names->module, &of->op->results[0])))
+            of->slot = view;
     }
 }
 
@@ -636,6 +709,7 @@ Names *names_create(Arena *arena, Module *module, const Op *function) {
     collect(names, function);
     look_at_uses(names, function);
     count_bases(names);
+    find_slots(names);
     for (Kind kind = KIND_BUFFER; kind <= KIND_VIEW; kind++)
         for (size_t i = 0; i < names->count; i++)
             if (names->entries[i].kind == kind)
@@ -648,4 +722,22 @@ const char *name_of(Names *names, const Op *op) {
     if (entry)
         return entry->name;
     return op->result_count ? value_text(names->arena, &op->results[0]) : "";
+}
+
+const char *given_name_of(Names *names, const Op *op) {
+    return op->result_count ? plain(names->arena, given_name(names->module, &op->results[0])) : "";
+}
+
+bool names_same_use(Names *names, const Op *a, const Op *b) {
+    const Entry *x = find_entry(names, a), *y = find_entry(names, b);
+    if (!x || !y || !x->use_count || x->use_count != y->use_count)
+        return false;
+    for (uint32_t i = 0; i < x->use_count; i++) {
+        bool both = false;
+        for (uint32_t k = 0; k < y->use_count; k++)
+            both |= x->uses[i] == y->uses[k];
+        if (!both)
+            return false;
+    }
+    return true;
 }

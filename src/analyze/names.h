@@ -15,6 +15,10 @@ Names *names_create(Arena *arena, Module *module, const Op *function);
 /* Of the op that allocates something (ttg.local_alloc, ttng.tmem_alloc, nvws.create_token, nvws.aref.create ...), or of
  * an op that makes a view of it; unique among all. Without a '%', unless it is only a value. */
 const char *name_of(Names *names, const Op *op);
+/* What the text calls it, before that is made unique; "" if the text has no name for it. */
+const char *given_name_of(Names *names, const Op *op);
+/* Whether two barriers are used with the same buffers, as far as the ops around their uses tell. */
+bool names_same_use(Names *names, const Op *a, const Op *b);
 /* The op that allocates the memory behind a view, through arefs to their buffers; NULL if that cannot be seen. */
 const Op *data_root(Module *module, const Value *value);
 /* A value as it is written: "%a_bufs", "%x#1"; in the arena. */

@@ -204,6 +204,12 @@ static bool is_there(const Sites *sites, const ReportSite *site) {
     return false;
 }
 
+/* Whether the first wait has nothing to wait for: whoever writes finds the buffer free. Where what is read was written
+ * an iteration ago, it is the reader who finds it there, and the writer waits for him. */
+static bool starts_free(const PlanChannel *channel, Side side) {
+    return (side == SIDE_EMPTY) != channel->around;
+}
+
 static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const PlanChannel *channel, uint32_t index,
                      bool arrives) {
     const PlanAccess *access = &plan->accesses[index];
@@ -211,7 +217,7 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
     Verdict *verdict = plan->builder->verdict;
     ReportMechanism mechanism = mechanism_of(plan, barrier, channel);
     const char *count = count_text(plan, channel->loop);
-    bool empty = barrier->side == SIDE_EMPTY;
+    bool empty = barrier->side == SIDE_EMPTY, at_once = starts_free(channel, barrier->side);
     ReportSite site = {.place = builder_place(plan->builder, access->op),
                        .mechanism = report_mechanism(mechanism),
                        .index = index_text(plan, count, buffer->depth, buffer->position),
@@ -226,9 +232,9 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
                         : empty ? "will wait before it writes"
                                 : "will wait";
     if (!arrives) {
-        site.phase = phase_text(plan, count, buffer->depth, buffer->position, empty);
-        site.first_parity = empty;
-        site.passes_at_once = empty;
+        site.phase = phase_text(plan, count, buffer->depth, buffer->position, at_once);
+        site.first_parity = at_once;
+        site.passes_at_once = at_once;
     } else if (!empty && access->tma && access->bytes >= 0) {
         site.amount = access->expected >= 0 ? access->expected : access->bytes;
         words = verdict_text(verdict, "will arrive with %lld bytes", (long long)site.amount);
@@ -445,7 +451,7 @@ static void fill_barrier(Plan *plan, PlanBarrier *barrier) {
     report->direction = barrier->side == SIDE_FULL ? "forward" : "backward";
     report->depth = leader->depth;
     report->count = arrivals(plan, barrier);
-    report->inverted = barrier->side == SIDE_EMPTY;
+    report->inverted = starts_free(channel, barrier->side);
     report->index = index_text(plan, count, leader->depth, 0);
     report->phase = phase_text(plan, count, leader->depth, 0, report->inverted);
     report->offset = offset_text(plan, &buffers);
@@ -602,6 +608,8 @@ static void add_buffer_to_report(Plan *plan, PlanBuffer *buffer) {
     report->offset = buffer->offset;
     report->depth = buffer->depth;
     report->size = buffer->size;
+    if (buffer->size >= 0 && buffer->size <= INT32_MAX && !buffer->value)
+        report->size *= builder_planned_slots(plan->builder, buffer->op);
     report->writers = places_of(plan, buffer, true, &report->writer_count);
     report->readers = places_of(plan, buffer, false, &report->reader_count);
 }

@@ -137,10 +137,14 @@ static void set_order(Plan *plan, ReportRow *row, const PlanBuffer *buffer, cons
         row->by = "program order";
         return;
     }
+    if (!(read->mask & ~write->mask) && read->mma && write->mma) {
+        row->by = verdict_text(verdict, "%s must issue the MMA of line %u first: its MMAs run in the order of issue",
+                               writer, line_at(plan, read->order));
+        return;
+    }
     if (!(read->mask & ~write->mask)) {
-        row->by = verdict_text(verdict, "%s must wait for its own %s of line %u, %s%s", writer,
-                               read->mma ? "MMA" : "asynchronous read", line_at(plan, read->order), where,
-                               read->mma ? ", unless MMAs run in their order" : "");
+        row->by = verdict_text(verdict, "%s must wait for its own %s of line %u, %s", writer,
+                               read->mma ? "MMA" : "asynchronous read", line_at(plan, read->order), where);
         return;
     }
     const char *empty = empty_of(plan, buffer, read);

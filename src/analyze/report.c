@@ -42,13 +42,12 @@ static void end(void *context, Machine *machine, RunEnd end) {
 
 /* ---- What kind of IR it is ------------------------------------------------------------------------ */
 
-static PartitionForm form_of(const Op *function) {
-    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        PartitionForm form = partitions_of(op).form;
-        if (form != PARTITION_NONE)
-            return form;
-    }
-    return PARTITION_NONE;
+/* Whether there are barriers in the IR, and not only those that it will need. */
+static bool has_barriers(const Builder *builder) {
+    for (size_t i = 0; i < builder->barrier_count; i++)
+        if (strcmp(builder->barriers[i].kind, "planned") != 0)
+            return true;
+    return false;
 }
 
 static bool has_kind(const Builder *builder, const char *kind) {
@@ -137,6 +136,9 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
     if (report->deadlock_count) {
         report->deadlock_verdict = "found";
         report->deadlock_reason = deadlocks[0].message;
+    } else if (!has_barriers(builder)) {
+        report->deadlock_verdict = "none";
+        report->deadlock_reason = "There are no barriers yet to hang on.";
     } else if (!runs) {
         report->deadlock_verdict = "unknown";
         report->deadlock_reason = "The kernel was not run, so nothing is known of its phases.";
@@ -146,9 +148,6 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
                                                "No agent was seen to wait for ever, but not all could be "
                                                "looked at: %s.",
                                                verdict->incomplete[0].reason);
-    } else if (!builder->barrier_count) {
-        report->deadlock_verdict = "none";
-        report->deadlock_reason = "There are no barriers yet to hang on.";
     } else {
         report->deadlock_verdict = "none";
         report->deadlock_reason = verdict_text(
@@ -272,7 +271,6 @@ const Report *report_build(Module *module, const Op *function, const DeadlockOpt
                          .names = names_create(verdict->arena, module, function),
                          .allocations = allocations_of(module, function),
                          .report = report,
-                         .form = form_of(function),
                          .machine = onlooker.machine,
                          .sights = watch_kept(onlooker.watch)};
     *report = (Report){.file = module->source->name,
@@ -301,8 +299,10 @@ const Report *report_build(Module *module, const Op *function, const DeadlockOpt
     report_token_chains(builder);
     report_aliases(builder);
     report_candidates(builder);
-    if (onlooker.coverage && builder->barrier_count)
+    if (onlooker.coverage && has_barriers(builder))
         cover(builder, onlooker.coverage);
+    else if (has_barriers(builder))
+        report->coverage_note = "The kernel was not run, so it is not known what is overwritten when.";
     report_deadlocks(builder, watch_runs(onlooker.watch));
     finish(builder);
     if (builder->sights && !*report->nothing)

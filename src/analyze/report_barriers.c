@@ -133,12 +133,39 @@ ReportMechanism effect_mechanism(Module *module, const Op *op, const Effect *eff
     return MECHANISM_COMMIT;
 }
 
+/* Which partition an agent of a CTA is, as a bit of Partitions.mask. Tasks are agents in the order of their numbers,
+ * whatever those are; for all else agent k is partition k. */
+static unsigned partition_of_agent(const Builder *builder, uint32_t within) {
+    const Program *program = builder->machine->program;
+    static const char prefix[] = "task";
+    for (uint32_t i = 0; builder->form == PARTITION_TASKS && i < program->strand_count; i++) {
+        const Strand *strand = &program->strands[i];
+        if (strand->index == within && strncmp(strand->name, prefix, strlen(prefix)) == 0)
+            return (unsigned)atoi(strand->name + strlen(prefix));
+    }
+    return within;
+}
+
 const char *builder_agent(Builder *builder, uint32_t agent) {
+    const Machine *machine = builder->machine;
+    uint32_t cta = agent_cta(machine, agent);
+    unsigned partition = partition_of_agent(builder, agent % machine->program->agents_per_cta);
     Text text = {0};
-    if (builder->form == PARTITION_NONE && builder->machine->agent_count == 1)
-        return "kernel";
-    agent_name(builder->machine, agent, HELPER_BASE, &text);
+    if (cta)
+        text_addf(&text, "cta%u.", cta);
+    if (builder->form == PARTITION_NONE || machine->program->planned || partition >= MOST_PARTITIONS)
+        text_addf(&text, "kernel");
+    else
+        partition_print((Partitions){builder->form, UINT64_C(1) << partition}, &text);
     return verdict_keep(builder->verdict, &text);
+}
+
+/* Where the tasks of the IR are run by one agent, in the order of the text, the op says who it will be. */
+const char *builder_runner(Builder *builder, uint32_t agent, const Op *op) {
+    if (!builder->machine->program->planned)
+        return builder_agent(builder, agent);
+    const char *name = builder_partition(builder, op);
+    return *name ? name : OUTSIDE;
 }
 
 static uint32_t line_of(const Builder *builder, const Op *op) {
@@ -177,7 +204,10 @@ static const char *written(Builder *builder, const Value *value, bool inverted) 
 
 static ReportSite new_site(Builder *builder, const Op *op, const Effect *effect) {
     bool waits = effect->verb == EFFECT_WAIT;
-    return (ReportSite){.place = builder_place(builder, op),
+    ReportPlace place = builder_place(builder, op);
+    if (!*place.partition)
+        place.partition = OUTSIDE;
+    return (ReportSite){.place = place,
                         .mechanism = report_mechanism(effect_mechanism(builder->module, op, effect)),
                         .index = "",
                         .phase = "",
@@ -204,7 +234,7 @@ static const char *fitted(Builder *builder, const Fit *fit, const Sighting *seen
 static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
     const Ring *ring = &builder->sights->rings[seen->ring];
     bool named = !ring->root, waits = seen->kind == SIGHT_WAIT;
-    site->place.partition = builder_agent(builder, seen->agent);
+    site->place.partition = builder_runner(builder, seen->agent, seen->op);
     site->place.times = seen->times;
     if (seen->kind != SIGHT_WAIT || named)
         site->amount = seen->amount;
@@ -212,6 +242,7 @@ static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
         seen->kind == SIGHT_EXPECT    ? verdict_text(builder->verdict, "expects %lld bytes", (long long)seen->amount)
         : seen->kind == SIGHT_DELIVER ? verdict_text(builder->verdict, "delivers %lld bytes", (long long)seen->amount)
         : named                       ? verdict_text(builder->verdict, "%lld threads", (long long)seen->amount)
+        : seen_primes(seen)           ? "lets the first wait pass"
                                       : site->place.detail;
     if (seen->varies && seen->kind != SIGHT_WAIT)
         site->place.detail = verdict_text(builder->verdict, "%s, not the same each time", site->place.detail);
@@ -235,6 +266,7 @@ static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
 typedef struct Entry {
     size_t barrier;
     bool waits;
+    bool repeats; /* it is in a loop */
     ReportSite site;
     uint32_t order; /* by which those of one line are sorted */
 } Entry;
@@ -297,10 +329,13 @@ static void collect_unseen(Builder *builder, Entries *entries) {
             if (verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || !thing_of(builder, &effects[i], &thing) ||
                 was_seen(builder, op, &effects[i]))
                 continue;
-            add_entry(builder, entries,
-                      (Entry){.barrier = builder_find_barrier(builder, thing),
-                              .waits = verb == EFFECT_WAIT || verb == EFFECT_NAMED_SYNC,
-                              .site = new_site(builder, op, &effects[i])});
+            Entry entry = {.barrier = builder_find_barrier(builder, thing),
+                           .waits = verb == EFFECT_WAIT || verb == EFFECT_NAMED_SYNC,
+                           .repeats = enclosing_loop(op) != NULL,
+                           .site = new_site(builder, op, &effects[i])};
+            if (builder->sights)
+                entry.site.place.detail = "did nothing in this run";
+            add_entry(builder, entries, entry);
         }
     }
 }
@@ -380,10 +415,27 @@ static size_t merge(Builder *builder, uint32_t ring, uint32_t agent, bool waits,
     return count;
 }
 
+/* What was seen once follows any count: there the IR says more, if it is written as a function of one. */
+static void take_written(Builder *builder, uint32_t index, uint32_t agent, bool waits, ReportBarrier *barrier) {
+    for (size_t i = 0; i < builder->sights->seen_count; i++) {
+        const Seen *seen = &builder->sights->seen[i];
+        if (seen->ring != index || seen->agent != agent || (seen->kind == SIGHT_WAIT) != waits ||
+            seen->kind == SIGHT_DELIVER)
+            continue;
+        ReportSite site = new_site(builder, seen->op, &seen->effect->effect);
+        if (strchr(site.index_as_written, ' '))
+            barrier->index = site.index_as_written;
+        if (strchr(site.phase_as_written, ' '))
+            barrier->phase = site.phase_as_written;
+        return;
+    }
+}
+
 /* Slots and phases of the ring: of the agent that waits for it most often, else of the one that arrives. */
 static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     const Ring *ring = &builder->sights->rings[index];
     size_t best_count = 0;
+    uint32_t best_agent = 0;
     Sighting *best = NULL;
     bool waits = ring->waits > 0;
     for (int only_fitting = 1; only_fitting >= 0 && !best; only_fitting--)
@@ -394,6 +446,7 @@ static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
                 (!only_fitting || fit_sequence(merged, count, (uint32_t)ring->depth, waits).found)) {
                 best = merged;
                 best_count = count;
+                best_agent = agent;
             }
         }
     if (!best || !ring->root)
@@ -403,6 +456,8 @@ static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     barrier->phase = waits ? fitted(builder, &fit, best, best_count, true, "accumCnt") : "";
     barrier->inverted = waits && fit.found && fit.inverted && best_count > 0;
     barrier->iterations = best_count;
+    if (best_count == 1)
+        take_written(builder, index, best_agent, waits, barrier);
 }
 
 /* "a0 +1, a1 +2": where ops of a ring start at different counts. */
@@ -419,8 +474,8 @@ static void find_stagger(Builder *builder, uint32_t index, ReportBarrier *barrie
         if (!fit.found || fit.constant || fit.stride < 2 || fit.stride % fit.depth == 0)
             continue;
         any |= fit.start > 0;
-        text_addf(&text, "%s%s at IR line %u: accumCnt", text.size ? "; " : "", builder_agent(builder, seen->agent),
-                  line_of(builder, seen->op));
+        text_addf(&text, "%s%s at IR line %u: accumCnt", text.size ? "; " : "",
+                  builder_runner(builder, seen->agent, seen->op), line_of(builder, seen->op));
         if (fit.start)
             text_addf(&text, " + %lld", (long long)fit.start);
         text_addf(&text, ", += %lld each time", (long long)fit.stride);
@@ -462,30 +517,46 @@ static void count_bytes(Builder *builder, const Ring *ring, ReportBarrier *barri
     barrier->byte_count = ring->delivery_count;
 }
 
-/* How often the slots flip, against the loop in which the ring is waited for most often. */
-static void find_cadence(Builder *builder, uint32_t index, const Ring *ring, ReportBarrier *barrier) {
+/* How often the ring is used: the wait that passed most often, and its loop. */
+static void find_cadence(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     const Seen *most = NULL;
     for (size_t i = 0; i < builder->sights->seen_count; i++) {
         const Seen *seen = &builder->sights->seen[i];
-        if (seen->ring == index && enclosing_loop(seen->op) && seen->kind != SIGHT_DELIVER &&
+        if (seen->ring == index && seen->kind != SIGHT_DELIVER && seen->times &&
             (!most || (seen->kind == SIGHT_WAIT && most->kind != SIGHT_WAIT) ||
              (seen->kind == most->kind && seen->times > most->times)))
             most = seen;
     }
-    if (!most)
-        barrier->cadence = verdict_text(builder->verdict, "%llu flip%s in all", (unsigned long long)ring->flips,
-                                        ring->flips == 1 ? "" : "s");
-    else
+    const Op *loop = most ? enclosing_loop(most->op) : NULL;
+    if (loop)
         barrier->cadence =
-            verdict_text(builder->verdict, "%llu flip%s in %llu iteration%s of the loop of line %u",
-                         (unsigned long long)ring->flips, ring->flips == 1 ? "" : "s", (unsigned long long)most->times,
-                         most->times == 1 ? "" : "s", line_of(builder, enclosing_loop(most->op)));
+            verdict_text(builder->verdict, "the %s of IR line %u, in the loop of line %u, %s %llu time%s",
+                         most->kind == SIGHT_WAIT ? "wait" : "arrive", line_of(builder, most->op),
+                         line_of(builder, loop), most->kind == SIGHT_WAIT ? "passes" : "comes",
+                         (unsigned long long)most->times, most->times == 1 ? "" : "s");
 }
 
 /* ---- What is worth a remark ----------------------------------------------------------------------- */
 
+static const char depth_one[] = "depth 1: no pipelining, whoever fills it and whoever uses it take turns";
+
 static void issue(Builder *builder, ReportBarrier *barrier, const char *text) {
     builder_add_text(builder, &barrier->issues, &barrier->issue_count, text);
+}
+
+/* Whether nobody was seen at another slot of the ring. */
+static bool is_only_slot(const Builder *builder, uint32_t index, uint32_t slot) {
+    for (size_t i = 0; i < builder->sights->seen_count; i++) {
+        const Seen *seen = &builder->sights->seen[i];
+        for (size_t k = 0; seen->ring == index && k < seen->count; k++)
+            if (seen->sightings[k].slot != slot)
+                return false;
+    }
+    return true;
+}
+
+static bool is_literal(const char *written) {
+    return !*written || !written[strspn(written, "0123456789")];
 }
 
 static void find_site_issues(Builder *builder, uint32_t index, ReportBarrier *barrier) {
@@ -498,14 +569,16 @@ static void find_site_issues(Builder *builder, uint32_t index, ReportBarrier *ba
         uint32_t line = line_of(builder, seen->op);
         if (!fit.found)
             continue;
-        if (seen->kind == SIGHT_WAIT && fit.constant && ring->flips > (uint64_t)ring->depth)
+        if (seen->kind == SIGHT_WAIT && fit.constant && ring->flips > (uint64_t)ring->depth &&
+            is_literal(written(builder, seen->effect->effect.amount, false)))
             issue(
                 builder, barrier,
                 verdict_text(builder->verdict,
                              "missing phase tracking: the wait of IR line %u polls parity %u all of %llu times, while "
                              "phases go on",
                              line, fit.parity, (unsigned long long)seen->times));
-        else if (!fit.constant && ring->depth > 1 && fit.stride % fit.depth == 0)
+        else if (!fit.constant && ring->depth > 1 && fit.stride % fit.depth == 0 &&
+                 is_only_slot(builder, index, fit.slot))
             issue(builder, barrier,
                   verdict_text(builder->verdict,
                                "the op of IR line %u uses slot %u alone: its count goes on by a multiple of the depth",
@@ -519,7 +592,7 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
     bool any = ring->waits || ring->arrivals || ring->flips;
     bool blocked = builder->sights->end == RUN_STUCK;
     if (ring->depth == 1 && ring->root && ring->waits > 2)
-        issue(builder, barrier, "depth 1: no pipelining, whoever fills it and whoever uses it take turns");
+        issue(builder, barrier, depth_one);
     if (ring->counts_vary)
         issue(builder, barrier, "its slots are initialised with different counts");
     if (barrier->expect_bytes >= 0 && barrier->expect_bytes != barrier->data_bytes)
@@ -528,8 +601,10 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
                            (long long)barrier->expect_bytes, (long long)barrier->data_bytes));
     if (ring->bytes_vary)
         issue(builder, barrier, "not every phase expects the same number of bytes");
-    if (!any && !blocked)
-        issue(builder, barrier, "initialised and never used in this run");
+    if (!any && !barrier->arrive_count && !barrier->wait_count)
+        issue(builder, barrier, "no op arrives on it or waits for it");
+    else if (!any && !blocked)
+        issue(builder, barrier, "not used in this run");
     else if (!ring->waits && ring->arrivals && !blocked)
         issue(builder, barrier, "its arrivals are never waited for");
     else if (ring->waits && !ring->arrivals && ring->root)
@@ -539,6 +614,23 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
               verdict_text(verdict, "%llu of its phases completed while nobody had waited for the one before",
                            (unsigned long long)ring->unseen));
     find_site_issues(builder, index, barrier);
+}
+
+/* What can be said without a run. */
+static void find_written_issues(Builder *builder, const Entries *entries) {
+    bool *repeats = ARENA_ARRAY(builder->arena, bool, builder->barrier_count + 1);
+    for (size_t i = 0; i < entries->count; i++)
+        repeats[entries->items[i].barrier] |= entries->items[i].waits && entries->items[i].repeats;
+    for (size_t i = 0; i < builder->barrier_count; i++) {
+        ReportBarrier *barrier = &builder->barriers[i];
+        bool unassigned = strcmp(barrier->kind, "aref") == 0 && barrier->wait_count;
+        for (size_t k = 0; k < barrier->wait_count; k++)
+            unassigned = unassigned && !*barrier->waits[k].index_as_written && !*barrier->waits[k].phase_as_written;
+        if (barrier->depth == 1 && repeats[i])
+            issue(builder, barrier, depth_one);
+        if (unassigned)
+            issue(builder, barrier, "no phase tracking yet: its stages and phases are not assigned");
+    }
 }
 
 void report_barriers(Builder *builder) {
@@ -552,12 +644,14 @@ void report_barriers(Builder *builder) {
     if (entries.count)
         qsort(entries.items, entries.count, sizeof *entries.items, compare_entries);
     distribute(builder, &entries);
+    if (!builder->sights)
+        find_written_issues(builder, &entries);
     for (size_t i = 0; builder->sights && i < builder->sights->ring_count; i++) {
         ReportBarrier *barrier = &builder->barriers[builder->ring_barriers[i]];
         fit_ring(builder, (uint32_t)i, barrier);
         find_stagger(builder, (uint32_t)i, barrier);
         count_bytes(builder, &builder->sights->rings[i], barrier);
-        find_cadence(builder, (uint32_t)i, &builder->sights->rings[i], barrier);
+        find_cadence(builder, (uint32_t)i, barrier);
         find_issues(builder, (uint32_t)i, barrier);
     }
 }

@@ -124,6 +124,14 @@ ReportPlace builder_place(Builder *builder, const Op *op) {
     return place;
 }
 
+int64_t builder_planned_slots(Builder *builder, const Op *op) {
+    enum { MOST_SLOTS = 1 << 16 };
+    const Attr *copies = op_attr(op, "buffer.copy");
+    const Type *type = op->result_count ? type_resolve(builder->module, op->results[0].type) : NULL;
+    bool planned = copies && copies->kind == ATTR_INTEGER && copies->integer > 1 && copies->integer <= MOST_SLOTS;
+    return planned && type && type->dim_count <= 2 ? copies->integer : 1;
+}
+
 void builder_add_text(Builder *builder, const char *const **list, size_t *count, const char *text) {
     const char **longer = ARENA_ARRAY(builder->arena, const char *, *count + 1);
     if (*count)

@@ -11,6 +11,9 @@
 
 enum { MOST_PARTITIONS = 64 };
 
+/* Who runs what stands outside of all partitions, where that is not said. */
+#define OUTSIDE "outside the partitions"
+
 /* What a barrier or a buffer of the report is in the IR. */
 typedef struct Thing {
     const Op *root; /* the op that allocates it; NULL: a named barrier, `id` */
@@ -60,6 +63,8 @@ ReportPlace builder_place(Builder *builder, const Op *op);
 /* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialised
  * kernel; "kernel" if it is not specialised. An op of several partitions: "partition0, partition2". */
 const char *builder_partition(Builder *builder, const Op *op);
+/* How many slots an allocation is planned to have (buffer.copy) that its type does not have yet; 1 if none. */
+int64_t builder_planned_slots(Builder *builder, const Op *op);
 /* One more text at the end of a list of texts; `list` is replaced. */
 void builder_add_text(Builder *builder, const char *const **list, size_t *count, const char *text);
 /* The innermost loop (scf.for, scf.while) around an op, within its partition; NULL if there is none. */
@@ -74,12 +79,16 @@ void report_barriers(Builder *builder);
 ReportMechanism effect_mechanism(Module *module, const Op *op, const Effect *effect);
 /* The name of the partition that an agent of the run is; with its CTA if that is not the first. */
 const char *builder_agent(Builder *builder, uint32_t agent);
+/* Who runs an op that an agent was seen at: the agent, or, where partitions are only planned, what the op says. */
+const char *builder_runner(Builder *builder, uint32_t agent, const Op *op);
 
-/* ---- report_data.c: sections 2 and 4 ---- */
+/* ---- report_data.c: section 4 ---- */
 /* Adds every buffer, and who writes and reads it. */
 struct Coverage;
-void report_buffers(Builder *builder, const struct Coverage *coverage);
-/* What each barrier protects, its direction, and the edges. */
+void report_buffers(Builder *builder, struct Coverage *coverage);
+
+/* ---- report_edges.c: section 2 ---- */
+/* What each barrier protects, its direction, its pair, and the edges. */
 void report_edges(Builder *builder);
 
 /* ---- candidates.c: section 6 ---- */

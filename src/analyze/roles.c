@@ -664,7 +664,9 @@ static int64_t allocated(Builder *builder, Space space) {
             continue;
         life->begin = life->size && life->begin < begin ? life->begin : begin;
         life->end = life->end > end ? life->end : end;
-        life->size = life->size > first + item->size ? life->size : first + item->size;
+        int64_t size = first + item->size, slots = builder_planned_slots(builder, item->op);
+        size = size <= INT32_MAX ? size * slots : size;
+        life->size = life->size > size ? life->size : size;
     }
     extend_by_uses(builder, space, lifetimes);
     return most_at_once(builder->arena, lifetimes, count);

@@ -1,19 +1,33 @@
 /* Collects what happens to barriers in a run. */
 #include "analyze/watch.h"
 
-enum { MOST_TOGETHER = 24, NOBODY = UINT32_MAX, LIKELY = 1024 };
+enum { NOBODY = UINT32_MAX, LIKELY = 1024 };
 
 /* Of one mbarrier or named barrier, while it runs. */
 typedef struct Spot {
-    uint32_t ring;                                      /* NOBODY: not met yet */
-    uint32_t index;                                     /* in its ring */
-    uint32_t now[MOST_TOGETHER], before[MOST_TOGETHER]; /* who came into this phase and into the last: Seen */
+    uint32_t ring;                                            /* NOBODY: not met yet */
+    uint32_t index;                                           /* in its ring */
+    uint32_t now[MOST_TOGETHER], before[MOST_TOGETHER];       /* who came into this phase and into the last: Seen */
+    uint64_t now_at[MOST_TOGETHER], before_at[MOST_TOGETHER]; /* and when */
     uint32_t now_count, before_count;
+    uint32_t crew; /* of the last phase */
     bool observed; /* someone has passed since the last phase completed */
+    bool fresh;    /* no phase is complete since it was made, by `maker`, who had done `work` by then */
+    uint32_t maker;
+    uint64_t work;
     int64_t expected, delivered;
     Delivery deliveries[MOST_DELIVERIES];
     uint32_t delivery_count;
 } Spot;
+
+enum { MOST_TOLD = 256 }; /* agents, of which it is known who told whom */
+
+/* The last time that one agent's arrival let another go on. */
+typedef struct Told {
+    uint64_t arrived;
+    uint32_t ring, crew;
+    const Op *wait; /* NULL: never */
+} Told;
 
 struct Watch {
     Arena *arena;
@@ -25,6 +39,9 @@ struct Watch {
     Spot *spots; /* of mbarriers, then of named barriers */
     uint32_t spot_count;
     uint32_t *passed;        /* [slot][agent]: 1 + phases complete when it last passed; 0: never */
+    uint32_t *let_go;        /* [slot][agent]: the crew of the phase on which it last passed */
+    uint64_t *work;          /* of each agent: accesses to memory, and waits */
+    Told *told;              /* [agent that waits][agent that arrives][when its asynchronous work is done]; or NULL */
     uint32_t *indices;       /* [effect][agent]: 1 + index of Seen */
     uint32_t likely[LIKELY]; /* where a handing was found the last time, by a hash of it */
 };
@@ -36,6 +53,10 @@ Watch *watch_create(Arena *arena, Machine *machine) {
     watch->spot_count = machine->slot_count + machine->program->ctas * NAMED_BARRIERS;
     watch->spots = ARENA_ARRAY(arena, Spot, watch->spot_count);
     watch->passed = ARENA_ARRAY(arena, uint32_t, (size_t)watch->spot_count * machine->agent_count);
+    watch->let_go = ARENA_ARRAY(arena, uint32_t, (size_t)watch->spot_count * machine->agent_count);
+    watch->work = ARENA_ARRAY(arena, uint64_t, machine->agent_count);
+    if (machine->agent_count <= MOST_TOLD)
+        watch->told = ARENA_ARRAY(arena, Told, (size_t)machine->agent_count * machine->agent_count * 2);
     watch->indices = ARENA_ARRAY(arena, uint32_t, (size_t)machine->program->effect_count * machine->agent_count);
     return watch;
 }
@@ -62,9 +83,15 @@ void watch_start(Watch *watch, const Rerun *rerun) {
     sights->launch = *rerun->launch;
     sights->events = 0;
     sights->seen_count = sights->ring_count = sights->handing_count = sights->protection_count = 0;
+    sights->crew_count = 0;
     for (uint32_t i = 0; i < watch->spot_count; i++)
-        watch->spots[i] = (Spot){.ring = NOBODY, .observed = true};
+        watch->spots[i] = (Spot){.ring = NOBODY, .observed = true, .crew = NO_CREW};
     memset(watch->passed, 0, (size_t)watch->spot_count * watch->machine->agent_count * sizeof *watch->passed);
+    memset(watch->let_go, 0xff, (size_t)watch->spot_count * watch->machine->agent_count * sizeof *watch->let_go);
+    memset(watch->work, 0, watch->machine->agent_count * sizeof *watch->work);
+    if (watch->told)
+        memset(watch->told, 0,
+               (size_t)watch->machine->agent_count * watch->machine->agent_count * 2 * sizeof *watch->told);
     memset(watch->indices, 0,
            (size_t)watch->machine->program->effect_count * watch->machine->agent_count * sizeof *watch->indices);
 }
@@ -150,12 +177,31 @@ static uint32_t see(Watch *watch, const Event *event, SightKind kind, const Spot
     return *index - 1;
 }
 
-static void come(Spot *spot, uint32_t who) {
-    for (uint32_t i = 0; i < spot->now_count; i++)
-        if (spot->now[i] == who)
-            return;
-    if (spot->now_count < MOST_TOGETHER)
-        spot->now[spot->now_count++] = who;
+static void come(Spot *spot, uint32_t who, uint64_t moment) {
+    uint32_t i = 0;
+    while (i < spot->now_count && spot->now[i] != who)
+        i++;
+    if (i == MOST_TOGETHER)
+        return;
+    spot->now[i] = who;
+    spot->now_at[i] = moment;
+    spot->now_count += i == spot->now_count;
+}
+
+static Told *told(const Watch *watch, uint32_t to, uint32_t from, bool asynchronous) {
+    size_t agents = watch->machine->agent_count;
+    return watch->told ? &watch->told[(to * agents + from) * 2 + asynchronous] : NULL;
+}
+
+/* Whoever completed the phase has told the agent what he did before. */
+static void hear(Watch *watch, const Spot *spot, uint32_t agent, const Op *wait) {
+    for (uint32_t i = 0; i < spot->before_count; i++) {
+        const Seen *from = &running(watch)->seen[spot->before[i]];
+        bool asynchronous = from->kind == SIGHT_DELIVER || from->effect->effect.done != DONE_NOW;
+        Told *last = told(watch, agent, from->agent, asynchronous);
+        if (last)
+            *last = (Told){spot->before_at[i], spot->ring, spot->crew, wait};
+    }
 }
 
 static void hand_over(Watch *watch, uint32_t from, uint32_t to) {
@@ -190,12 +236,45 @@ static void deliver(Spot *spot, const Watch *watch, const Event *event) {
         spot->deliveries[spot->delivery_count++] = (Delivery){op, event->effect, event->amount};
 }
 
+static bool is_crew(const Crew *crew, const Spot *spot) {
+    if (crew->ring != spot->ring || crew->count != spot->now_count)
+        return false;
+    for (uint32_t i = 0; i < crew->count; i++) {
+        bool here = false;
+        for (uint32_t k = 0; k < spot->now_count && !here; k++)
+            here = crew->members[i] == spot->now[k];
+        if (!here)
+            return false;
+    }
+    return true;
+}
+
+/* Who completes the phase; it is mostly those who completed the last one, or one not long ago. */
+static uint32_t crew_of(Watch *watch, const Spot *spot) {
+    Sights *sights = running(watch);
+    if (spot->crew != NO_CREW && is_crew(&sights->crews[spot->crew], spot))
+        return spot->crew;
+    for (size_t i = sights->crew_count; i-- > 0;)
+        if (is_crew(&sights->crews[i], spot))
+            return (uint32_t)i;
+    if (sights->crew_count == MOST_CREWS)
+        return NO_CREW;
+    sights->crews = more(watch->arena, sights->crews, sights->crew_count, &sights->crew_capacity, sizeof(Crew));
+    Crew *crew = &sights->crews[sights->crew_count];
+    *crew = (Crew){.ring = spot->ring, .count = spot->now_count};
+    memcpy(crew->members, spot->now, spot->now_count * sizeof *spot->now);
+    return (uint32_t)sights->crew_count++;
+}
+
 static void flip(Watch *watch, Spot *spot) {
     Ring *ring = ring_of(watch, spot);
+    spot->crew = crew_of(watch, spot);
+    spot->fresh = false;
     ring->flips++;
     ring->unseen += !spot->observed;
     spot->observed = false;
     memcpy(spot->before, spot->now, spot->now_count * sizeof *spot->now);
+    memcpy(spot->before_at, spot->now_at, spot->now_count * sizeof *spot->now_at);
     spot->before_count = spot->now_count;
     spot->now_count = 0;
     if (spot->expected || spot->delivered) {
@@ -214,7 +293,10 @@ static void pass(Watch *watch, Spot *spot, const Event *event) {
     const Barrier *barrier = &event->state->barriers[event->barrier];
     uint32_t who = see(watch, event, SIGHT_WAIT, spot);
     Seen *seen = &running(watch)->seen[who];
-    uint32_t *passed = &watch->passed[(size_t)(spot - watch->spots) * watch->machine->agent_count + event->agent];
+    size_t place = (size_t)(spot - watch->spots) * watch->machine->agent_count + event->agent;
+    uint32_t *passed = &watch->passed[place];
+    watch->let_go[place] = barrier->generation == barrier->born ? NO_CREW : spot->crew;
+    watch->work[event->agent]++;
     ring_of(watch, spot)->waits++;
     spot->observed = true;
     if (barrier->generation == barrier->born) {
@@ -227,8 +309,16 @@ static void pass(Watch *watch, Spot *spot, const Event *event) {
             hand_over(watch, spot->before[i], who);
         }
         running(watch)->seen[who].own += own;
+        hear(watch, spot, event->agent, running(watch)->seen[who].op);
     }
     *passed = barrier->generation + 1;
+}
+
+/* Whether an arrival says no more than that there is nothing to wait for yet: whoever made the barrier arrives, and has
+ * neither touched memory nor waited in between. Tokens and arefs start with their empty side free. */
+static bool is_priming(Watch *watch, const Spot *spot, const Event *event) {
+    return spot->fresh && ring_of(watch, spot)->side == SIDE_NONE && spot->maker == event->agent &&
+           watch->work[event->agent] == spot->work && event->effect->effect.done == DONE_NOW;
 }
 
 void watch_observe(Watch *watch, const Event *event) {
@@ -240,7 +330,13 @@ void watch_observe(Watch *watch, const Event *event) {
         Ring *ring = ring_of(watch, spot);
         ring->counts_vary |= ring->count >= 0 && ring->count != event->amount;
         ring->count = ring->count < 0 ? event->amount : ring->count;
-        *spot = (Spot){.ring = spot->ring, .index = spot->index, .observed = true};
+        *spot = (Spot){.ring = spot->ring,
+                       .index = spot->index,
+                       .crew = NO_CREW,
+                       .observed = true,
+                       .fresh = true,
+                       .maker = event->agent,
+                       .work = watch->work[event->agent]};
         memset(&watch->passed[(size_t)(spot - watch->spots) * watch->machine->agent_count], 0,
                watch->machine->agent_count * sizeof *watch->passed);
         break;
@@ -249,14 +345,19 @@ void watch_observe(Watch *watch, const Event *event) {
     case EVENT_SIGNAL:
     case EVENT_EXPECT: {
         Spot *spot = spot_of(watch, event);
-        come(spot, see(watch, event, event->kind == EVENT_EXPECT ? SIGHT_EXPECT : SIGHT_ARRIVE, spot));
+        uint32_t who = see(watch, event, event->kind == EVENT_EXPECT ? SIGHT_EXPECT : SIGHT_ARRIVE, spot);
+        come(spot, who, sights->events);
         ring_of(watch, spot)->arrivals++;
+        if (event->kind == EVENT_ARRIVE && is_priming(watch, spot, event)) {
+            sights->seen[who].primes++;
+            ring_of(watch, spot)->primed = true;
+        }
         spot->expected += event->kind == EVENT_EXPECT ? event->amount : 0;
         break;
     }
     case EVENT_DELIVER: {
         Spot *spot = spot_of(watch, event);
-        come(spot, see(watch, event, SIGHT_DELIVER, spot));
+        come(spot, see(watch, event, SIGHT_DELIVER, spot), sights->events);
         deliver(spot, watch, event);
         break;
     }
@@ -272,7 +373,7 @@ void watch_observe(Watch *watch, const Event *event) {
         Ring *ring = ring_of(watch, spot);
         ring->count = event->amount;
         ring->arrivals++;
-        come(spot, see(watch, event, waits ? SIGHT_WAIT : SIGHT_ARRIVE, spot));
+        come(spot, see(watch, event, waits ? SIGHT_WAIT : SIGHT_ARRIVE, spot), sights->events);
         break;
     }
     case EVENT_NAMED_MEET:
@@ -284,25 +385,60 @@ void watch_observe(Watch *watch, const Event *event) {
         uint32_t who = watch->indices[effect * watch->machine->agent_count + event->agent];
         ring_of(watch, spot)->waits++;
         spot->observed = true;
+        watch->let_go[(size_t)(spot - watch->spots) * watch->machine->agent_count + event->agent] = spot->crew;
+        watch->work[event->agent]++;
+        hear(watch, spot, event->agent, watch->machine->program->ops[event->pc]);
         for (uint32_t i = 0; who && i < spot->before_count; i++)
             if (sights->seen[spot->before[i]].agent != event->agent)
                 hand_over(watch, spot->before[i], who - 1);
         break;
     }
+    case EVENT_ACCESS:
+        watch->work[event->agent]++;
+        break;
     default:
         break;
     }
 }
 
-void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection protection) {
+uint64_t watch_moment(const Watch *watch) {
+    return watch->sights[watch->current].events;
+}
+
+static bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent) {
+    for (uint32_t i = 0; crew != NO_CREW && i < sights->crews[crew].count; i++)
+        if (sights->seen[sights->crews[crew].members[i]].agent == agent)
+            return true;
+    return false;
+}
+
+/* Who was told by others looks for what he was told by the agent itself. */
+static void prefer_direct(const Watch *watch, Protection *protection, uint64_t since, bool by_helper) {
+    const Sights *sights = &watch->sights[watch->current];
+    for (int asynchronous = by_helper; asynchronous < 2 && !crew_has(sights, protection->crew, protection->from);
+         asynchronous++) {
+        const Told *last = told(watch, protection->to, protection->from, asynchronous);
+        if (!last || !last->wait || last->arrived <= since)
+            continue;
+        protection->ring = last->ring;
+        protection->crew = last->crew;
+        protection->wait = last->wait;
+    }
+}
+
+void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection protection, uint64_t since, bool by_helper) {
     Sights *sights = running(watch);
-    protection.ring = watch->spots[named ? watch->machine->slot_count + barrier : barrier].ring;
+    uint32_t spot = named ? watch->machine->slot_count + barrier : barrier;
+    protection.ring = watch->spots[spot].ring;
     if (protection.ring == NOBODY)
         return;
+    protection.crew = watch->let_go[(size_t)spot * watch->machine->agent_count + protection.to];
+    prefer_direct(watch, &protection, since, by_helper);
     for (size_t i = 0; i < sights->protection_count; i++) {
         Protection *known = &sights->protections[i];
         if (known->ring == protection.ring && known->buffer == protection.buffer && known->from == protection.from &&
-            known->to == protection.to && known->wait == protection.wait && known->backward == protection.backward) {
+            known->to == protection.to && known->wait == protection.wait && known->backward == protection.backward &&
+            known->crew == protection.crew) {
             known->times++;
             return;
         }
@@ -341,6 +477,11 @@ void watch_end(Watch *watch, RunEnd end) {
     Sights *sights = running(watch), *kept = &watch->sights[!watch->current];
     if (end == RUN_STUCK)
         see_blocked(watch);
+    for (size_t i = 0; i < sights->seen_count; i++) {
+        Ring *ring = &sights->rings[sights->seen[i].ring];
+        ring->primed = ring->primed && ring->waits; /* there is nothing to let pass */
+        sights->seen[i].primes = ring->primed ? sights->seen[i].primes : 0;
+    }
     sights->end = end;
     watch->runs++;
     bool better = !watch->kept || sights->seen_count > kept->seen_count ||

@@ -26,12 +26,18 @@ typedef struct Seen {
     uint64_t again;   /* waits: passed on a phase that the agent had seen before */
     uint64_t at_once; /* waits: passed on a barrier of which no phase was complete */
     uint64_t own;     /* waits: passed on a phase that its own agent alone completed */
+    uint64_t primes;  /* arrivals: into the first phase, by the agent that has just made the barrier */
     int64_t amount;   /* arrivals, bytes or threads, the first time */
     bool varies;      /* not the same each time */
     Sighting *sightings;
     uint32_t *moments;  /* when, in events of the run */
     size_t count, room; /* of sightings that are kept */
 } Seen;
+
+/* Whether all that an arrival does is to let the first wait pass. */
+static inline bool seen_primes(const Seen *seen) {
+    return seen->primes && seen->primes == seen->times;
+}
 
 /* Bytes of one phase by one op. */
 typedef struct Delivery {
@@ -56,7 +62,17 @@ typedef struct Ring {
     Delivery deliveries[MOST_DELIVERIES]; /* of that phase */
     uint32_t delivery_count;
     bool bytes_vary; /* other phases had other sums */
+    bool primed;     /* whoever made it arrived at once, so that the first waits pass */
 } Ring;
+
+enum { MOST_TOGETHER = 24, MOST_CREWS = 1024, NO_CREW = UINT32_MAX };
+
+/* Those who together completed a phase of a ring. */
+typedef struct Crew {
+    uint32_t ring;
+    uint32_t members[MOST_TOGETHER]; /* indices of Seen */
+    uint32_t count;
+} Crew;
 
 /* One op's arrival let another's wait go on. */
 typedef struct Handing {
@@ -69,6 +85,7 @@ typedef struct Protection {
     uint32_t ring;
     const Op *buffer;  /* the op that allocates it */
     uint32_t from, to; /* agents: of the earlier access, and of the later one, which waited */
+    uint32_t crew;     /* who let it go on; NO_CREW: not known */
     const Op *wait;    /* the op that waited */
     bool backward; /* the earlier one read what the later one overwrites; else the later one uses what was written */
     uint64_t times;
@@ -86,6 +103,8 @@ typedef struct Sights {
     size_t ring_count, ring_capacity;
     Handing *handings;
     size_t handing_count, handing_capacity;
+    Crew *crews;
+    size_t crew_count, crew_capacity;
     Protection *protections;
     size_t protection_count, protection_capacity;
 } Sights;
@@ -96,8 +115,12 @@ typedef struct Watch Watch;
 Watch *watch_create(Arena *arena, Machine *machine);
 void watch_start(Watch *watch, const Rerun *rerun);
 void watch_observe(Watch *watch, const Event *event);
-/* Told by whoever knows the order of accesses. `named`: `barrier` is a named one. */
-void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection protection);
+/* How far the run is, in events. */
+uint64_t watch_moment(const Watch *watch);
+/* Told by whoever knows the order of accesses: a wait for `barrier` (`named`: a named one) is what first put the later
+ * access after the earlier one, which was at the moment `since`, and (`by_helper`) asynchronous. If by now its agent
+ * has also been told by whoever made the earlier access, it is that barrier that protects. */
+void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection protection, uint64_t since, bool by_helper);
 void watch_end(Watch *watch, RunEnd end);
 /* The run that was kept; NULL if there was none. */
 const Sights *watch_kept(const Watch *watch);

@@ -9,3 +9,10 @@ const char *report_mechanism(ReportMechanism mechanism) {
     };
     return names[mechanism];
 }
+
+bool report_bytes_take_turns(const ReportBarrier *barrier) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < barrier->byte_count; i++)
+        sum += barrier->bytes[i].bytes;
+    return barrier->byte_count > 1 && sum != barrier->data_bytes;
+}

@@ -83,9 +83,9 @@ typedef struct ReportBarrier {
     bool inverted;                    /* its first waits pass on a fresh barrier */
     const char *offset;               /* stagger in words: "a0 +1, a1 +2"; "" if there is none */
     int64_t expect_bytes, data_bytes; /* in one phase: announced, and delivered by copies; -1: it counts no bytes */
-    const ReportBytes *bytes;         /* what makes up data_bytes */
+    const ReportBytes *bytes;         /* what makes up data_bytes, together or each in its turn */
     size_t byte_count;
-    uint64_t iterations; /* waits seen, or arrivals if there are no waits; of all sites together */
+    uint64_t iterations; /* that index and phase were seen over: waits of one partition, arrivals if there are none */
     uint64_t flips;      /* phases completed, of all slots together */
     const char *cadence; /* flips in words: "each slot flips once in 3 iterations of the loop of line 41" */
     const ReportSite *arrives, *waits;
@@ -135,6 +135,8 @@ typedef enum ReportMechanism {
         MECHANISM_COUNT
 } ReportMechanism;
 const char *report_mechanism(ReportMechanism mechanism);
+/* Whether the buffers of `bytes` take turns, one in each phase: then they do not add up to data_bytes. */
+bool report_bytes_take_turns(const ReportBarrier *barrier);
 
 /* ---- 4. Shared data ---- */
 
@@ -181,7 +183,7 @@ typedef struct ReportDeadlock {
 typedef struct ReportCandidate {
     const char *barrier;
     const char *counts;  /* "2 waits and 1 arrive in an iteration" */
-    const char *verdict; /* "redundant", "one-shot", "primed", "unused", "deadlock" */
+    const char *verdict; /* "redundant", "one-shot", "balanced", "primed", "own", "unused", "deadlock" */
     const char *why;     /* one sentence */
     const ReportPlace *places;
     size_t place_count;

@@ -242,7 +242,7 @@ static void add_byte_sum(Html *html, const ReportBarrier *barrier) {
     add(html, "<div><dt>Bytes of a phase</dt><dd>");
     for (size_t i = 0; i < barrier->byte_count; i++) {
         const ReportBytes *bytes = &barrier->bytes[i];
-        add(html, i ? " + " : "");
+        add(html, i ? report_bytes_take_turns(barrier) ? " or " : " + " : "");
         html_buffers(html, bytes->name);
         if (html_said(bytes->text))
             html_addf(html, " <code>%s</code>", bytes->text);

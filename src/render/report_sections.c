@@ -263,8 +263,16 @@ static void say_dependencies(const Report *report, ReportWriter *writer) {
 
 /* ---- 3. Index and phase ------------------------------------------------------------------------ */
 
+/* "%50", "%arg7#1": the name of a value that says nothing. */
+static bool is_number(const char *written) {
+    static const char argument[] = "%arg";
+    const char *digits = strncmp(written, argument, strlen(argument)) == 0 ? written + strlen(argument) : written + 1;
+    return *written == '%' && *digits >= '0' && *digits <= '9' && !digits[strspn(digits, "0123456789#")];
+}
+
+/* What is written is worth a word where it differs. */
 static void add_written(Text *to, const char *key, const char *seen, const char *written) {
-    bool both = is_said(seen) && is_said(written) && strcmp(seen, written) != 0;
+    bool both = is_said(seen) && is_said(written) && !is_number(written) && strcmp(seen, written) != 0;
     if (is_said(seen) || is_said(written))
         text_addf(to, "%s %s", key, is_said(seen) ? seen : written);
     if (both)
@@ -308,12 +316,13 @@ static void say_bytes(ReportWriter *writer, const ReportBarrier *barrier) {
         return;
     Text *to = &writer->text;
     bool same = barrier->expect_bytes == barrier->data_bytes;
+    const char *between = report_bytes_take_turns(barrier) ? " or " : " + ";
     text_addf(to, "%s", same ? "" : "MISMATCH: ");
     text_addf(to, "expects %" PRId64 " a phase, copies deliver %" PRId64,
               barrier->expect_bytes < 0 ? 0 : barrier->expect_bytes, barrier->data_bytes < 0 ? 0 : barrier->data_bytes);
     for (size_t i = 0; i < barrier->byte_count; i++) {
         const ReportBytes *part = &barrier->bytes[i];
-        text_addf(to, "%s%s %s = %" PRId64, i ? " + " : ": ", part->name, part->text, part->bytes);
+        text_addf(to, "%s%s %s = %" PRId64, i ? between : ": ", part->name, part->text, part->bytes);
         if (part->ir_line)
             text_addf(to, " (IR line %" PRIu32 ")", part->ir_line);
     }
@@ -324,9 +333,10 @@ static void say_seen(ReportWriter *writer, const ReportBarrier *barrier) {
     Text *to = &writer->text;
     if (barrier->iterations) {
         text_addf(to, "seen over ");
-        add_count(to, barrier->iterations, "iteration");
+        add_count(to, barrier->iterations, "use");
         text_addf(to, ", ");
         add_count(to, barrier->flips, "flip");
+        text_addf(to, "%s", barrier->depth > 1 ? " of all slots together" : "");
     }
     if (is_said(barrier->cadence)) {
         part_by(to, 0, "; ");
@@ -338,7 +348,8 @@ static void say_seen(ReportWriter *writer, const ReportBarrier *barrier) {
 
 /* "%12, mbarrier, depth 3, 1 arrival a phase, forward, other side: empty" */
 static void add_barrier(Text *to, const ReportBarrier *barrier) {
-    const char *const texts[] = {barrier->value, barrier->kind, barrier->direction, barrier->mechanism};
+    const char *value = strcmp(barrier->value, barrier->name) == 0 ? "" : barrier->value;
+    const char *const texts[] = {value, barrier->kind, barrier->direction, barrier->mechanism};
     for (size_t i = 0; i < LENGTH(texts); i++)
         if (is_said(texts[i])) {
             part_by(to, 0, ", ");
@@ -395,7 +406,7 @@ static void say_barriers(const Report *report, ReportWriter *writer) {
 static void add_buffer(Text *to, const ReportBuffer *buffer) {
     bool memory = strcmp(buffer->space, "register") != 0;
     text_addf(to, "%s%s", buffer->space, memory ? " memory" : "");
-    if (is_said(buffer->value))
+    if (is_said(buffer->value) && strcmp(buffer->value, buffer->name) != 0)
         text_addf(to, ", %s", buffer->value);
     if (buffer->depth >= 0 && memory) {
         text_addf(to, ", ");
@@ -456,7 +467,10 @@ static void add_alias(Table *table, const ReportAlias *alias) {
 
 static void add_use(Table *table, const char *what, const ReportPlace *place) {
     text_addf(table_cell(table, TONE_PLAIN), "%s", what);
-    text_addf(table_cell(table, TONE_PLAIN), "%s", place->op);
+    Text *op = table_cell(table, TONE_PLAIN);
+    text_addf(op, "%s", place->op);
+    if (is_said(place->detail))
+        text_addf(op, ", %s", place->detail);
     text_addf(table_cell(table, TONE_PLAIN), "%s", place->partition);
     add_cell_place(table_cell(table, TONE_PLAIN), place);
 }
@@ -621,6 +635,8 @@ static void add_row(Table *table, const ReportRow *row) {
         part_by(reader, 0, ", ");
         add_cell_place(reader, &row->read);
     }
+    if (is_said(row->read.detail))
+        text_addf(reader, "; %s", row->read.detail);
     Text *cadence = table_cell(table, TONE_PLAIN);
     text_addf(cadence, "%s", row->cadence);
     if (row->times) {

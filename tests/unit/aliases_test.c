@@ -2,6 +2,8 @@
  * lines, which change with the text. */
 #include "reporting.h"
 
+#include <stdio.h>
+
 static const char *written(Reporting *reporting, const ReportAlias *aliases, size_t count) {
     Text text = {0};
     for (size_t i = 0; i < count; i++) {
@@ -129,8 +131,37 @@ static void who_makes_and_ends_it(void **state) {
     end_report(reporting);
 }
 
+/* How the detail of a place ends: "IR lines 7-9". */
+static void assert_lines(const Reporting *reporting, const ReportPlace *place, const char *enter, int enter_at,
+                         const char *leave, int leave_at) {
+    char expected[64];
+    uint32_t from = source_place(reporting->reading->source, find_op(reporting->reading, enter, enter_at)->offset).line;
+    uint32_t to = source_place(reporting->reading->source, find_op(reporting->reading, leave, leave_at)->offset).line;
+    snprintf(expected, sizeof expected, ", IR lines %u-%u", from, to);
+    assert_non_null(strstr(place->detail, expected));
+}
+
 #define SLOTS "!ttg.memdesc<1x64xf16, #shared, #smem, mutable>"
 #define AREF  "<[" SLOTS ", " SLOTS "]>"
+
+/* What is entered before a loop, or at the end of its body, ends where the loop takes the token. */
+static void an_aref_is_left_in_a_loop(void **state) {
+    (void)state;
+    const char *text =
+        KERNEL("", "    %p = ttg.local_alloc : () -> " SLOTS "\n    %aref = nvws.aref.create %p : <[" SLOTS "]>\n"
+                   "    %b, %t = nvws.aref.put.enter %aref : <[" SLOTS "]> -> !tile, !ttg.async.token\n"
+                   "    %last = scf.for %i = %c0 to %c1 step %c1 iter_args(%held = %t) -> (!ttg.async.token) : i32 {\n"
+                   "      nvws.aref.put.exit %aref, %held [#nvws.async_op<none>] : <[" SLOTS "]>, !ttg.async.token\n"
+                   "      %b2, %t2 = nvws.aref.put.enter %aref : <[" SLOTS "]> -> !tile, !ttg.async.token\n"
+                   "      scf.yield %t2 : !ttg.async.token\n    }\n"
+                   "    nvws.aref.put.exit %aref, %last [#nvws.async_op<none>] : <[" SLOTS "]>, !ttg.async.token\n");
+    Reporting *reporting = report_of(text, "aref", SIDE_FULL);
+    const ReportBarrier *full = &reporting->builder.barriers[0];
+    assert_int_equal(full->other_count, 3);
+    assert_lines(reporting, &full->others[1], "nvws.aref.put.enter", 0, "nvws.aref.put.exit", 0);
+    assert_lines(reporting, &full->others[2], "nvws.aref.put.enter", 1, "nvws.aref.put.exit", 0);
+    end_report(reporting);
+}
 
 /* A buffer of an aref is what is handed out at its place; the aref itself is all of it. */
 static void arefs(void **state) {
@@ -149,7 +180,7 @@ static void arefs(void **state) {
         "put.enter; kernel\n1 %got#0: handed out by get.enter; kernel\n1 %got#1: handed out by get.enter; kernel\n");
     assert_int_equal(barriers[1].alias_count, barriers[0].alias_count);
     assert_string_equal(others(reporting, 0), "nvws.aref.create: create\nnvws.aref.put.enter: put.enter ... put.exit\n"
-                                              "nvws.aref.get.enter: get.enter, without an exit in its block\n");
+                                              "nvws.aref.get.enter: get.enter, without an exit\n");
     assert_string_equal(others(reporting, 1), others(reporting, 0));
     end_report(reporting);
     assert_aliases(text, "q",
@@ -190,6 +221,7 @@ int main(void) {
         cmocka_unit_test(subtiles),
         cmocka_unit_test(who_makes_and_ends_it),
         cmocka_unit_test(arefs),
+        cmocka_unit_test(an_aref_is_left_in_a_loop),
         cmocka_unit_test(tokens_have_two_sides),
         cmocka_unit_test(named_barriers_are_constants),
     };

@@ -28,7 +28,7 @@ static void values_lose_their_number_where_they_can(void **state) {
     (void)state;
     Reporting *reporting =
         start_report(KERNEL("", TILE("bars_5") TILE("bars_7") TILE("_0") TILE("arg3") TILE("x_y_12")));
-    assert_name(reporting, "bars_5", "bars");
+    assert_name(reporting, "bars_5", "bars_5"); /* as there are two, neither does */
     assert_name(reporting, "bars_7", "bars_7");
     assert_name(reporting, "_0", "%_0");
     assert_name(reporting, "arg3", "%arg3");
@@ -78,6 +78,52 @@ static void descriptors_are_found_through_partitions(void **state) {
     const Op *copy = find_op(reporting->reading, "ttng.async_tma_copy_global_to_local", 0);
     assert_string_equal(operand_name(reporting->builder.names, copy->operands[0]), "a");
     assert_ptr_equal(data_root(reporting->builder.module, copy->operands[3]), op_named(reporting, "0"));
+    end_report(reporting);
+}
+
+/* Nobody gets the name that is printed for somebody else. */
+static void a_number_is_kept_where_another_value_has_the_rest(void **state) {
+    (void)state;
+    Reporting *reporting = start_report(KERNEL("", TILE("acc_1") TILE("acc_0") TILE("acc_1_11")));
+    assert_name(reporting, "acc_1", "acc_1");
+    assert_name(reporting, "acc_0", "acc_0");
+    assert_name(reporting, "acc_1_11", "acc_1_11");
+    end_report(reporting);
+}
+
+#define RING             "!ttg.memdesc<2x1xi64, #shared, #smem, mutable>"
+#define SLOT(name, ring) "    %" name " = ttg.memdesc_index %" ring "[%c0] : " RING " -> !barrier\n"
+
+/* Rings of one name are told apart by what a slot of them is called. */
+static void rings_of_one_name_are_called_after_their_slots(void **state) {
+    (void)state;
+    Reporting *reporting = start_report(
+        KERNEL("", "    %ready = ttg.local_alloc : () -> " RING "\n    %ready_3 = ttg.local_alloc : () -> " RING "\n"
+                   "    %other = ttg.local_alloc : () -> " RING "\n" SLOT("q", "ready") SLOT("ready_4", "ready_3")
+                       SLOT("k", "ready_3") SLOT("v", "other")));
+    assert_name(reporting, "ready", "ready (q)");
+    assert_name(reporting, "ready_3", "ready (k)");
+    assert_name(reporting, "other", "other");
+    end_report(reporting);
+}
+
+/* What bytes are copied to is surer than what happens to be read after a wait; whoever overwrites has waited for all
+ * that were in the way. */
+static void a_barrier_is_called_after_what_is_surest(void **state) {
+    (void)state;
+    Reporting *reporting = start_report(KERNEL(
+        "%desc_a: !desc, %desc_b: !desc",
+        TILE("a") TILE("b") BARRIER("0") BARRIER("1") BARRIER("2") BARRIER("3") WAIT(2, 1) WAIT(3, 1) EXPECT(0, 128)
+            LOAD("desc_a", "a", "0") EXPECT(1, 128) LOAD("desc_b", "b", "1") WAIT(0, 0)
+                WAIT(1, 0) "    %l = ttg.local_load %a : !tile -> tensor<64xf16, #blocked>\n"
+                           "    %m = ttg.local_load %b : !tile -> tensor<64xf16, #blocked>\n" ARRIVE(2) ARRIVE(3)));
+    assert_name(reporting, "0", "full (a)");
+    assert_name(reporting, "1", "full (b)");
+    assert_name(reporting, "2", "empty (a)");
+    const char *second = name_of(reporting->builder.names, op_named(reporting, "3"));
+    assert_true(str_starts(str_of(second), STR("empty (a) (line ")));
+    assert_true(names_same_use(reporting->builder.names, op_named(reporting, "0"), op_named(reporting, "3")));
+    assert_false(names_same_use(reporting->builder.names, op_named(reporting, "1"), op_named(reporting, "3")));
     end_report(reporting);
 }
 
@@ -173,6 +219,9 @@ int main(void) {
         cmocka_unit_test(names_are_unique),
         cmocka_unit_test(buffers_are_called_after_what_fills_them),
         cmocka_unit_test(descriptors_are_found_through_partitions),
+        cmocka_unit_test(a_number_is_kept_where_another_value_has_the_rest),
+        cmocka_unit_test(rings_of_one_name_are_called_after_their_slots),
+        cmocka_unit_test(a_barrier_is_called_after_what_is_surest),
         cmocka_unit_test(barriers_are_called_after_their_use),
         cmocka_unit_test(a_barrier_for_both_is_not_certain),
         cmocka_unit_test(tokens_and_arefs_are_called_after_their_buffers),

@@ -124,8 +124,8 @@ static void a_write_over_packed_memory_has_a_row_for_each_buffer(void **state) {
     assert_string_equal(m->by, "task 1 must wait for empty (m), before the loop of line 32, with the phase of the loop "
                                "of line 29");
     assert_string_equal(row_of(table, "l")->extent, "columns 66-66");
-    assert_string_equal(row_of(table, "p")->by, "task 1 must wait for its own MMA of line 41, before the write, unless "
-                                                "MMAs run in their order");
+    assert_string_equal(row_of(table, "p")->by, "task 1 must issue the MMA of line 41 first: its MMAs run in the order "
+                                                "of issue");
     assert_string_equal(row_of(table, "qk")->consumer, "task 3");
     assert_non_null(strstr(planned->report.coverage_note, "Nothing was run"));
     const ReportBuffer *p = buffer_of(planned, "p");
@@ -193,6 +193,30 @@ static void a_buffer_that_spans_more_stages_than_it_has_slots_is_an_issue(void *
     const ReportBarrier *empty = barrier_of(planned, "empty (a)");
     assert_int_equal(empty->arrive_count, 1);
     assert_true(empty->arrives[0].place.ir_line > full->waits[0].place.ir_line);
+    planned_done(planned);
+}
+
+/* The reader comes first in each iteration: he finds what is there, and the writer waits for him. */
+static void what_is_read_an_iteration_later_starts_free_for_the_reader(void **state) {
+    (void)state;
+    Planned *planned = plan_text(TWO_TASKS(TILE(a, 0, 1), TAKE(x0, a, 0) PUT(a, 0)));
+    report_plan(&planned->builder);
+    const ReportBarrier *full = barrier_of(planned, "full (a)"), *empty = barrier_of(planned, "empty (a)");
+    assert_true(full->inverted);
+    assert_true(full->waits[0].passes_at_once);
+    assert_int_equal(full->waits[0].first_parity, 1);
+    assert_false(empty->inverted);
+    assert_int_equal(empty->waits[0].first_parity, 0);
+    assert_non_null(strstr(edge_of(planned, "task 0", "task 1", 0)->note, "iteration before"));
+    planned_done(planned);
+}
+
+/* The size of a buffer is that of all its slots, those that are only planned too. */
+static void planned_slots_take_memory(void **state) {
+    (void)state;
+    Planned *planned = plan_text(TWO_TASKS(TILE(a, 0, 3), PUT(a, 0) TAKE(x0, a, 0)));
+    report_plan(&planned->builder);
+    assert_int_equal(buffer_of(planned, "a")->size, 3 * 512);
     planned_done(planned);
 }
 
@@ -285,6 +309,8 @@ int main(void) {
         cmocka_unit_test(a_write_over_packed_memory_has_a_row_for_each_buffer),
         cmocka_unit_test(a_value_that_crosses_is_a_buffer),
         cmocka_unit_test(a_buffer_that_spans_more_stages_than_it_has_slots_is_an_issue),
+        cmocka_unit_test(what_is_read_an_iteration_later_starts_free_for_the_reader),
+        cmocka_unit_test(planned_slots_take_memory),
         cmocka_unit_test(buffers_that_are_one_memory_and_in_use_together_are_noted),
         cmocka_unit_test(more_buffers_than_slots_are_an_issue),
         cmocka_unit_test(what_stays_in_one_task_needs_nothing),

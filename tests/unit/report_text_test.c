@@ -90,12 +90,24 @@ static void shows_slots_and_phases(void **state) {
     char *text = as_text(&report, false, 140);
     expect_in(text, "    inverted    its first waits pass on a fresh barrier\n");
     expect_in(text, "    bytes       MISMATCH: expects 32768 a phase, copies deliver 24576: k 64x128xf16 = 16384 (IR");
-    expect_in(text, "seen over 12 iterations, 11 flips; each slot flips once in 3 iterations");
+    expect_in(text, "seen over 12 uses, 11 flips of all slots together; each slot flips once in 3 iterations");
     expect_in(text, "    wait        partition1, IR line 116 (attention.py:40), 12 times: ttng.wait_barrier\n"
                     "                index accumCnt(loop@112) % 3 (written %kv_idx)\n"
                     "                phase NOT ((accumCnt(loop@112) / 3) & 1) (written %kv_phase xori true); first "
                     "parity 1, passes at once\n");
     free(text);
+}
+
+/* Buffers that take turns do not add up. */
+static void tells_a_sum_from_turns(void **state) {
+    (void)state;
+    const ReportBytes bytes[] = {{"a", "64xf16", 128, 5}, {"b", "64xf16", 128, 6}};
+    ReportBarrier barrier = {.data_bytes = 256, .bytes = bytes, .byte_count = 2};
+    assert_false(report_bytes_take_turns(&barrier));
+    barrier.data_bytes = 128;
+    assert_true(report_bytes_take_turns(&barrier));
+    barrier.byte_count = 1;
+    assert_false(report_bytes_take_turns(&barrier));
 }
 
 static void shows_who_is_blocked(void **state) {
@@ -375,6 +387,7 @@ int main(void) {
         cmocka_unit_test(tells_the_verdict_first),
         cmocka_unit_test(draws_chains_of_edges),
         cmocka_unit_test(shows_slots_and_phases),
+        cmocka_unit_test(tells_a_sum_from_turns),
         cmocka_unit_test(shows_who_is_blocked),
         cmocka_unit_test(shows_what_is_missing),
         cmocka_unit_test(has_a_line_for_what_is_empty),
