@@ -3,9 +3,11 @@
  * A line of the list is FILE, a path, a value, with tabs between; FILE is relative to FOLDER, may be followed by `#N`,
  * the module of it, and stands for the FILE of the line before if it is empty. `weir report --format json` is run once
  * for each. A path is made of keys with dots between; after a key may come [N], an item of the list from 0, or
- * [key=value,key=value], the first item that has these. At the end of a path, # is the number of items, and
- * #[key=value] that of those items that have it. A value that is a text is compared as it is; numbers, true, false and
- * null as JSON writes them. Lines that start with a hash sign, and empty ones, are passed over.
+ * [key=value,key=value], the first item that has these, or [*] and [*key=value,...], all items, or all that have
+ * these: what follows is then looked for in each, and lists that are found there are one list. At the end of a path, #
+ * is the number of items, and #[key=value] that of those items that have it. A value that is a text is compared as it
+ * is; numbers, true, false and null as JSON writes them. Lines that start with a hash sign, and empty ones, are passed
+ * over.
  *
  * Prints what differs, and at last `N passed, N failed`. */
 #include <jansson.h>
@@ -58,8 +60,40 @@ static bool matches(const json_t *item, const char *conditions) {
     return true;
 }
 
-static const json_t *pick(const json_t *list, const char *selector) {
+/* Lists that were put together, which are forgotten with the path. */
+static json_t *new_list(json_t *made) {
+    json_t *list = json_array();
+    json_array_append_new(made, list);
+    return list;
+}
+
+static const json_t *pick_all(const json_t *list, const char *conditions, json_t *made) {
+    json_t *found = new_list(made);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!*conditions || matches(json_array_get(list, i), conditions))
+            json_array_append(found, json_array_get(list, i));
+    return found;
+}
+
+/* What an object has under a key; what all of a list have, as one list. */
+static const json_t *get(const json_t *of, const char *key, json_t *made) {
+    if (!json_is_array(of))
+        return json_object_get(of, key);
+    json_t *found = new_list(made);
+    for (size_t i = 0; i < json_array_size(of); i++) {
+        json_t *value = json_object_get(json_array_get(of, i), key);
+        if (json_is_array(value))
+            json_array_extend(found, value);
+        else if (value)
+            json_array_append(found, value);
+    }
+    return found;
+}
+
+static const json_t *pick(const json_t *list, const char *selector, json_t *made) {
     char *end;
+    if (*selector == '*')
+        return pick_all(list, selector + 1, made);
     long index = strtol(selector, &end, 10);
     if (!*end)
         return json_array_get(list, (size_t)index);
@@ -97,7 +131,7 @@ static char *next_key(char **path, char **selector) {
 }
 
 /* Whether the report says so; what it says instead is left in `found`. */
-static bool check(const json_t *report, const char *fact, const char *expected, char *found, size_t size) {
+static bool says(const json_t *report, const char *fact, const char *expected, char *found, size_t size, json_t *made) {
     char copy[LONGEST_PATH], *path = copy;
     const json_t *at = report;
     snprintf(copy, sizeof copy, "%s", fact);
@@ -108,9 +142,9 @@ static bool check(const json_t *report, const char *fact, const char *expected, 
             snprintf(found, size, "%zu", count_items(at, selector));
             return json_is_array(at) && strcmp(found, expected) == 0;
         }
-        at = json_object_get(at, key);
+        at = get(at, key, made);
         if (selector)
-            at = pick(at, selector);
+            at = pick(at, selector, made);
         if (!at)
             return strcmp(expected, "nothing") == 0;
     }
@@ -118,6 +152,13 @@ static bool check(const json_t *report, const char *fact, const char *expected, 
     snprintf(found, size, "%s", written ? written : "");
     free(written);
     return equals(at, expected);
+}
+
+static bool check(const json_t *report, const char *fact, const char *expected, char *found, size_t size) {
+    json_t *made = json_array();
+    bool good = says(report, fact, expected, found, size, made);
+    json_decref(made);
+    return good;
 }
 
 int main(int count, char **arguments) {

@@ -389,9 +389,23 @@ static void describe_view(Search *search, const Op *op, Text *to) {
     }
 }
 
+static bool is_view(const Search *search, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row ? effects_of(search->builder->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_VIEW)
+            return true;
+    return false;
+}
+
 static void describe_result(Search *search, const Root *root, const Op *op, Text *to) {
-    if (op == root->op || !root->op) {
-        text_addf(to, root->op ? "allocation" : "constant %lld", (long long)root->id);
+    if (!root->op) {
+        text_addf(to, "constant %lld", (long long)root->id);
+        return;
+    }
+    /* A part of an allocation that has a name of its own is a view even where its aliases start. */
+    if (op == root->op && (allocation_find(&search->builder->allocations, op) || !is_view(search, op))) {
+        text_addf(to, "allocation");
         return;
     }
     switch (op->row ? op->row->id : OP_placeholder) {
@@ -628,7 +642,7 @@ static void note_aref(Search *search, const Barriers *lists, const Op *op) {
     Verdict *verdict = search->builder->verdict;
     bool put = is_op(op, OP_nvws_aref_put_enter);
     if (is_op(op, OP_nvws_aref_create) && op->result_count)
-        note_other(search, lists, op, &op->results[0], SIDE_NONE, "create");
+        note_other(search, lists, op, &op->results[0], SIDE_NONE, "");
     if ((!put && !is_op(op, OP_nvws_aref_get_enter)) || !op->operand_count)
         return;
     const Op *end = exit_of(op, search->builder->function);

@@ -41,7 +41,7 @@ static uint32_t arrivals_of(const Inquiry *inquiry, const Blocked *blocked, uint
 static const char *why_not(const Inquiry *inquiry, const Blocked *blocked, uint32_t agent, uint32_t pc) {
     const Blocked *itself = blocked_agent(inquiry, agent);
     bool would = blocked->released && blocked->releaser.agent == agent && blocked->releaser.pc == pc;
-    if (arrivals_of(inquiry, blocked, agent, pc))
+    if (blocked->status == AGENT_WAITS && arrivals_of(inquiry, blocked, agent, pc))
         return "is in this phase already";
     if (inquiry_ended(inquiry, agent))
         return would ? "would, but its partition has ended" : "its partition has ended";
@@ -57,12 +57,32 @@ static bool adds_to(const Effect *effect) {
     return effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_EXPECT || effect->verb == EFFECT_COMPLETE;
 }
 
-/* The ops of the program that arrive on barriers of that storage, or deliver bytes to them. */
+/* The number of a named barrier, where it is a constant; -1 else. */
+static int64_t named_id(const Effect *effect) {
+    const Op *constant = effect->on && effect->on->is_result ? effect->on->owner : NULL;
+    const Attr *value = constant ? op_attr(constant, "value") : NULL;
+    return value && value->kind == ATTR_INTEGER ? value->integer : -1;
+}
+
+/* Whether an effect could help to complete what is waited for: it arrives on a barrier of that storage, delivers bytes
+ * to one, or comes to that named barrier. */
+static bool could_complete(const Inquiry *inquiry, const Blocked *blocked, const BarrierPlace *barrier,
+                           const Effect *effect) {
+    const Program *program = inquiry->machine->program;
+    if (blocked->status == AGENT_NAMED)
+        return (effect->verb == EFFECT_NAMED_ARRIVE || effect->verb == EFFECT_NAMED_SYNC) &&
+               named_id(effect) == blocked->barrier % NAMED_BARRIERS;
+    const Op *root = adds_to(effect) ? root_of(program->module, effect->on) : NULL;
+    const Allocation *allocation = root ? allocation_find(&program->allocations, root) : NULL;
+    return allocation && allocation == barrier->allocation && effect->side == barrier->side;
+}
+
 static void find_arrivers(const Inquiry *inquiry, const Blocked *blocked, ReportBlocked *row) {
     enum { MOST_ROWS = 24 };
     const Machine *machine = inquiry->machine;
     const Program *program = machine->program;
-    BarrierPlace barrier = barrier_place(machine, blocked->barrier);
+    bool named = blocked->status == AGENT_NAMED;
+    BarrierPlace barrier = named ? (BarrierPlace){0} : barrier_place(machine, blocked->barrier);
     uint32_t first_agent = agent_cta(machine, blocked->agent) * program->agents_per_cta;
     ReportPlace *places = ARENA_ARRAY(inquiry->verdict->arena, ReportPlace, MOST_ROWS);
     for (uint32_t s = 0; s < program->strand_count; s++) {
@@ -72,9 +92,8 @@ static void find_arrivers(const Inquiry *inquiry, const Blocked *blocked, Report
             const Instruction *instruction = &program->code[pc];
             for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
                 const Effect *effect = &program->effects[instruction->aux + i].effect;
-                const Op *root = adds_to(effect) ? root_of(program->module, effect->on) : NULL;
-                const Allocation *allocation = root ? allocation_find(&program->allocations, root) : NULL;
-                if (!allocation || allocation != barrier.allocation || effect->side != barrier.side)
+                bool itself = agent == blocked->agent && pc == blocked->pc;
+                if ((named && itself) || !could_complete(inquiry, blocked, &barrier, effect))
                     continue;
                 places[row->could_count++] =
                     place_at(inquiry, agent, effect->helper, pc, why_not(inquiry, blocked, agent, pc));
@@ -129,6 +148,8 @@ void blocked_table(const Inquiry *inquiry, Finding *finding) {
         row->waits_for = joins   ? "the partitions"
                          : named ? verdict_text(inquiry->verdict, "named barrier %u", blocked->barrier % NAMED_BARRIERS)
                                  : "the cluster barrier";
+        if (named)
+            find_arrivers(inquiry, blocked, row);
         if (!joins)
             row->pending = (int64_t)blocked->meeting.expected - blocked->meeting.arrived;
         row->why = joins ? "it goes on when all partitions have ended, and some never do"

@@ -342,12 +342,14 @@ static void report_unused(Builder *builder) {
         const Op *load = loads.items[i].op, *root = loads.items[i].used ? NULL : touch_of(builder->module, load).root;
         const Op *writer = root ? next_overwrite(&loads, load, root) : NULL;
         uint64_t reads = mask_of(builder, load), writes = writer ? mask_of(builder, writer) : 0;
-        if (!reads || !writes || reads & writes)
+        if (!reads || !writes)
             continue;
         add_edge(builder, load, writer, root, true);
         builder->edges[builder->edge_count - 1].note =
-            "unused token: nothing carries the end of this read to the next write; once barriers are there, one of "
-            "them has to";
+            reads & writes ? "unused token: nothing carries the end of this read to the next write; the two are of one "
+                             "partition, and only the order of its text keeps them apart"
+                           : "unused token: nothing carries the end of this read to the next write; once barriers are "
+                             "there, one of them has to";
     }
 }
 

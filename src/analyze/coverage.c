@@ -41,10 +41,10 @@ Coverage *coverage_create(Arena *arena, Machine *machine, Watch *watch) {
     return coverage;
 }
 
-static void forget_reads(Coverage *coverage, Area *area) {
-    while (area->reads) {
-        Read *read = area->reads;
-        area->reads = read->next;
+static void forget_reads(Coverage *coverage, Read **reads) {
+    while (*reads) {
+        Read *read = *reads;
+        *reads = read->next;
         read->next = coverage->free_reads;
         coverage->free_reads = read;
     }
@@ -61,8 +61,9 @@ void coverage_start(Coverage *coverage, const Rerun *rerun) {
     clocks_start(coverage->clocks);
     for (size_t i = 0; i < (size_t)program->ctas * program->allocations.storage_count; i++)
         for (Area *area = coverage->memories[i]; area; area = area->next) {
-            forget_reads(coverage, area);
-            area->last.touch = area->before.touch = NULL;
+            forget_reads(coverage, &area->reads);
+            forget_reads(coverage, &area->overwritten);
+            area->last.touch = area->before.touch = area->over.touch = NULL;
         }
 }
 
@@ -183,7 +184,7 @@ static uint64_t moment_of(const Coverage *coverage) {
 
 /* Of a part, the view that makes it one; else what is allocated. */
 static const Op *buffer_op(const Buffer *buffer) {
-    return !buffer->whole && buffer->view_count ? buffer->views[0] : buffer->carrier->allocation->op;
+    return buffer_is_part(buffer) ? buffer->views[0] : buffer->carrier->allocation->op;
 }
 
 /* Whether two accesses are in order as they were issued, whatever was waited for: both by the agent's tensor core. */
@@ -251,10 +252,32 @@ static void tell_used(Coverage *coverage, const Event *event, const Touch *touch
 
 /* ---- Events --------------------------------------------------------------------------------------- */
 
+/* Reads that another write has overwritten before are over for whoever comes after that write; for others they are
+ * not. */
+static void check_overwritten(Coverage *coverage, const Event *event, Touch *touch, Area *area) {
+    if (!area->over.touch || clocks_follow(coverage->clocks, event, area->over.stamp)) {
+        forget_reads(coverage, &area->overwritten);
+        return;
+    }
+    for (const Read *read = area->overwritten; read; read = read->next) {
+        Row *row =
+            clocks_follow(coverage->clocks, event, read->stamp) ? NULL : coverage_row(coverage, touch, read->touch);
+        if (!row)
+            continue;
+        row->times++;
+        add_missing(coverage, row);
+    }
+}
+
 /* What is overwritten here must have been read. */
 static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
+    Write now = {.touch = touch,
+                 .stamp = clocks_stamp(coverage->clocks, event),
+                 .moment = moment_of(coverage),
+                 .time = coverage->time};
     for (uint32_t i = 0; i < touch->area->meet_count; i++) {
         Area *area = touch->area->meets[i].area;
+        check_overwritten(coverage, event, touch, area);
         for (const Read *read = area->reads; read; read = read->next) {
             Row *row = coverage_row(coverage, touch, read->touch);
             if (!row)
@@ -269,17 +292,19 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
         }
         if (!touch->area->meets[i].covered)
             continue;
-        forget_reads(coverage, area);
+        if (area->reads) {
+            forget_reads(coverage, &area->overwritten);
+            area->overwritten = area->reads;
+            area->over = now;
+            area->reads = NULL;
+        }
         if (area != touch->area)
             area->last.touch = area->before.touch = NULL;
     }
     Area *area = touch->area;
     if (!area->before.touch || area->last.readers)
         area->before = area->last;
-    area->last = (Write){.touch = touch,
-                         .stamp = clocks_stamp(coverage->clocks, event),
-                         .moment = moment_of(coverage),
-                         .time = coverage->time};
+    area->last = now;
 }
 
 /* Whoever overwrites may have been faster than the reader: then what is read is ordered after what was there before,

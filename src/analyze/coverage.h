@@ -30,8 +30,9 @@ typedef struct MissingEdge {
 } MissingEdge;
 
 /* Fills the report's coverage and its note, and adds the finding coverage.missing-back-edge for what is missing,
- * without witness, unless the verdict has a race between the same two ops; returns one MissingEdge for each that was
- * added. `coverage` is NULL if nothing was run. */
+ * without witness, unless the verdict has a race between the same two ops: between two names of one memory that race
+ * becomes the missing back edge. Returns one MissingEdge for each that was added. `coverage` is NULL if nothing was
+ * run. */
 const MissingEdge *coverage_report(Coverage *coverage, Builder *builder, size_t *missing);
 
 #endif

@@ -1,6 +1,7 @@
 /* Where accesses are: from a view that the emulator has to the exact bytes, and to the buffer that they are of. */
 #include "analyze/coverage_internal.h"
 
+#include "analyze/names.h"
 #include "ir/optable.h"
 
 enum { MOST_STEPS = 128, FIRST_TOUCHES = 1 << 8 };
@@ -179,6 +180,8 @@ static const Value *viewed(Coverage *coverage, const Value *value, Origin *origi
             origin->stride = step.stride;
         if (!origin->view && is_part(op, &step))
             origin->view = op;
+        if (is_op(op, OP_ttg_memdesc_reinterpret) || is_op(op, OP_tlx_local_alias))
+            origin->reuse = op;
         return effects[i].amount;
     }
     return NULL;
@@ -198,6 +201,8 @@ static const Origin *origin_of(Coverage *coverage, const CompiledEffect *effect)
         }
         if (is_op(value->owner, OP_tlx_storage_alias_local_alloc) || coverage_allocation(coverage, value->owner)) {
             origin->carrier = carrier_at(coverage, value->owner);
+            origin->renamed =
+                origin->view && origin->carrier && is_renamed(coverage->module, origin->carrier->op, origin->view);
             return origin;
         }
         value = viewed(coverage, value, origin);
@@ -220,14 +225,21 @@ static bool boxes_equal(const Box *a, const Box *b) {
 }
 
 static Buffer *buffer_of(Coverage *coverage, const Carrier *carrier, const Origin *origin, Box box, int64_t size) {
-    for (Buffer *known = coverage->buffers; known; known = known->next)
-        if (known->carrier == carrier && known->size == size && boxes_equal(&known->box, &box))
-            return known;
-    Buffer *buffer = ARENA_NEW(coverage->arena, Buffer);
-    *buffer = (Buffer){.next = coverage->buffers, .carrier = carrier, .box = box, .size = size};
     int64_t length = carrier->box.end - carrier->box.begin;
     int64_t slots = origin->stride ? (length + origin->stride - 1) / origin->stride : 1;
-    buffer->whole = carrier->size >= 0 && size >= carrier->size / (slots > 0 ? slots : 1);
+    bool whole = carrier->size >= 0 && size >= carrier->size / (slots > 0 ? slots : 1);
+    bool alias = whole && origin->renamed;
+    for (Buffer *known = coverage->buffers; known; known = known->next)
+        if (known->carrier == carrier && known->size == size && known->alias == alias && boxes_equal(&known->box, &box))
+            return known;
+    Buffer *buffer = ARENA_NEW(coverage->arena, Buffer);
+    *buffer = (Buffer){.next = coverage->buffers,
+                       .carrier = carrier,
+                       .box = box,
+                       .size = size,
+                       .whole = whole,
+                       .alias = alias,
+                       .reuse = origin->reuse};
     coverage->buffers = buffer;
     return buffer;
 }
@@ -279,7 +291,7 @@ static Area *new_area(Coverage *coverage, const Event *access, const Origin *ori
     bool tensor = carrier->allocation->space == SPACE_TENSOR;
     Offset offset = {(int32_t)(view.bits & UINT32_MAX), (int32_t)(view.bits >> 32)};
     Area *area = ARENA_NEW(coverage->arena, Area);
-    *area = (Area){.type = access->effect->type, .view = view};
+    *area = (Area){.type = access->effect->type, .view = view, .renamed = origin->renamed};
     if (!region_bytes(coverage->module, area->type, offset, coverage->arena, &area->bytes) || !area->bytes.count) {
         (void)give_up(coverage, access->op, "where it lies in memory is not known");
         return NULL;
@@ -310,11 +322,11 @@ static Area *area_of(Coverage *coverage, const Event *access) {
         return NULL;
     Area **memory = &coverage->memories[(size_t)view.cta * program->allocations.storage_count + view.meta];
     Area *area = *memory;
-    while (area &&
-           (area->type != access->effect->type || area->view.bits != view.bits || area->buffer->carrier != carrier))
+    while (area && (area->type != access->effect->type || area->view.bits != view.bits ||
+                    area->buffer->carrier != carrier || area->renamed != origin->renamed))
         area = area->next;
     area = area ? area : new_area(coverage, access, origin, carrier, memory);
-    if (area && !area->buffer->whole)
+    if (area && (!area->buffer->whole || area->buffer->alias))
         add_view(area->buffer, origin->view);
     return area;
 }

@@ -37,6 +37,8 @@ typedef struct Origin {
     bool known;
     const Carrier *carrier; /* NULL: cannot be seen */
     const Op *view;         /* the last that makes a part of it, under another name; NULL: none */
+    bool renamed;           /* the text gives that view a name that is not the carrier's */
+    const Op *reuse;        /* the first view that makes something else of the memory; NULL: none */
     int64_t stride;         /* from slot to slot; 0: it has no slots */
 } Origin;
 
@@ -47,6 +49,8 @@ typedef struct Buffer {
     Box box; /* in the storage, of slot 0 */
     int64_t size;
     bool whole;                         /* all of the carrier, or of a slot */
+    bool alias;                         /* all of the carrier, under a name of its own */
+    const Op *reuse;                    /* that makes something else of the carrier's memory; NULL: none */
     const Op *views[MOST_BUFFER_VIEWS]; /* that it was seen through */
     uint32_t view_count;
     const char *base, *name; /* what the text calls it, and that made unique; NULL: not known yet */
@@ -81,6 +85,7 @@ struct Area {
     Area *next; /* of the same storage and CTA */
     const Type *type;
     Word view;
+    bool renamed; /* reached under another name than the carrier's */
     Buffer *buffer;
     int64_t slot; /* where its slot begins, from the start of the carrier */
     Bytes bytes;
@@ -89,6 +94,8 @@ struct Area {
     uint32_t meet_count, meet_capacity;
     Touch *touches;
     Read *reads;
+    Read *overwritten; /* what was read before `over`, and all of it overwritten by that */
+    Write over;
     Write last, before; /* the latest write through this very area; before it, the first that nobody has read since */
 };
 
@@ -168,6 +175,11 @@ struct Coverage {
     Flow *flows; /* open addressing */
     uint32_t flow_count, flow_capacity;
 };
+
+/* Whether it is known by a name of its own: a part of an allocation, or all of it for another purpose. */
+static inline bool buffer_is_part(const Buffer *buffer) {
+    return (!buffer->whole || buffer->alias) && buffer->view_count;
+}
 
 /* ---- coverage_areas.c: where accesses are ---- */
 /* The touch of an access; NULL if its memory is no data, or not known. */

@@ -6,10 +6,6 @@
 
 enum { MOST_PARTS = 128 };
 
-static bool is_named_part(const Buffer *buffer) {
-    return !buffer->whole && buffer->view_count;
-}
-
 /* What the text calls a part: by the first of its views that has a name. */
 static const char *base_of(Builder *builder, Buffer *part) {
     if (part->base)
@@ -33,7 +29,7 @@ static bool is_shared_name(const Coverage *coverage, Builder *builder, Buffer *p
         if (strcmp(builder->buffers[i].name, name) == 0)
             return true;
     for (Buffer *other = coverage->buffers; other; other = other->next)
-        if (other != part && is_named_part(other) && strcmp(base_of(builder, other), name) == 0)
+        if (other != part && buffer_is_part(other) && strcmp(base_of(builder, other), name) == 0)
             return true;
     return false;
 }
@@ -53,7 +49,7 @@ static const char *name_part(const Coverage *coverage, Builder *builder, Buffer 
 }
 
 const char *coverage_buffer_name(Coverage *coverage, Builder *builder, Buffer *buffer) {
-    if (!is_named_part(buffer))
+    if (!buffer_is_part(buffer))
         return name_of(builder->names, buffer->carrier->op);
     if (!buffer->name)
         buffer->name = name_part(coverage, builder, buffer);
@@ -130,7 +126,8 @@ static void add_part(Coverage *coverage, Builder *builder, Buffer *part) {
     buffer->value = view->result_count ? value_text(builder->arena, &view->results[0]) : "";
     buffer->space = tensor ? "tensor" : "shared";
     buffer->storage = view->result_count && view->results[0].type
-                          ? verdict_text(builder->verdict, "%.*s", STR_ARG(view->results[0].type->text))
+                          ? verdict_text(builder->verdict, "%.*s",
+                                         STR_ARG(type_resolve(builder->module, view->results[0].type)->text))
                           : "";
     buffer->size = tensor ? part->box.end - part->box.begin : part->size;
     buffer->id = whole == SIZE_MAX ? -1 : builder->buffers[whole].id;
@@ -146,7 +143,7 @@ void coverage_parts(Coverage *coverage, Builder *builder) {
     Buffer *parts[MOST_PARTS];
     size_t count = 0;
     for (Buffer *buffer = coverage ? coverage->buffers : NULL; buffer && count < MOST_PARTS; buffer = buffer->next)
-        if (is_named_part(buffer))
+        if (buffer_is_part(buffer))
             parts[count++] = buffer;
     for (size_t i = count; i-- > 0;) /* before any of them is in the report: it is asked for those names too */
         (void)coverage_buffer_name(coverage, builder, parts[i]);

@@ -135,7 +135,7 @@ static bool int_attr(const Op *op, const char *name, int64_t *value) {
 static const char *storage_name(const Tables *tables, const Buffer *buffer) {
     const Share *share = share_of(tables, buffer);
     int64_t id;
-    return share->count > 1 && int_attr(share->owner->op, "buffer.id", &id)
+    return int_attr(share->owner->op, "buffer.id", &id)
                ? verdict_text(tables->verdict, "buffer.id %lld", (long long)id)
                : value_text(tables->builder->arena, &share->owner->op->results[0]);
 }
@@ -248,6 +248,7 @@ static int compare_buffers(const Buffer *a, const Buffer *b) {
     COMPARE(a->box.first_row, b->box.first_row);
     COMPARE(a->box.end_row, b->box.end_row);
     COMPARE(a->size, b->size);
+    COMPARE(a->alias, b->alias);
     return 0;
 }
 
@@ -385,16 +386,24 @@ static bool has_line(const Finding *finding, uint32_t line) {
     return false;
 }
 
-/* Whether a race between the two ops was found. */
-static bool is_race(const Tables *tables, const Row *row) {
-    uint32_t write = line_of(tables, row->write_op), read = line_of(tables, row->read_op);
+/* The race that was found between the write and, unless it is 0, an op of the line; it may be a missing back edge by
+ * now. NULL if none was. */
+static Finding *race_of(const Tables *tables, const Row *row, uint32_t line) {
+    uint32_t write = line_of(tables, row->write_op);
     for (size_t i = 0; i < tables->verdict->finding_count; i++) {
-        const Finding *finding = &tables->verdict->findings[i];
-        bool race = finding->rule >= RULE_RACE_RAW && finding->rule <= RULE_RACE_INFLIGHT;
-        if (race && has_line(finding, write) && has_line(finding, read))
-            return true;
+        Finding *finding = &tables->verdict->findings[i];
+        bool race = (finding->rule >= RULE_RACE_RAW && finding->rule <= RULE_RACE_INFLIGHT) ||
+                    finding->rule == RULE_COVERAGE_MISSING_BACK_EDGE;
+        if (race && has_line(finding, write) && (!line || has_line(finding, line)))
+            return finding;
     }
-    return false;
+    return NULL;
+}
+
+/* Whether the two are different things that one memory is used for. */
+static bool is_aliased(const Row *row) {
+    const Buffer *written = row->write->area->buffer, *read = row->read->area->buffer;
+    return written->carrier->op != read->carrier->op || written->reuse != read->reuse;
 }
 
 static unsigned loop_depth(const Op *op) {
@@ -431,7 +440,7 @@ static void explain(const Tables *tables, const Row *row, Finding *finding) {
         verdict,
         "In %llu of %llu overwrites %s%s. Nothing that %s has waited for by then comes after that read is over%s.",
         (unsigned long long)row->missing, (unsigned long long)row->times, wanting_text(tables, row),
-        written == buffer ? "" : ": the two are different names of the same memory", writer,
+        is_aliased(row) ? ": the two are different names of the same memory" : "", writer,
         tensor  ? ", which only a commit says"
         : group ? ", which only a wait for its group says"
                 : "");
@@ -470,16 +479,35 @@ static void add_finding(Tables *tables, Row *const *rows, uint32_t count) {
     tables->missing[tables->missing_count++] = (MissingEdge){verdict->finding_count - 1, row->rerun};
 }
 
+/* Whether a race says what is missing in a line: one between the write and any read of it, since what orders that
+ * orders all. Where the two are different names of one memory, no barrier of either could have told: then that race is
+ * the missing back edge. Under one name, any race of the write says enough. */
+static bool is_said(Tables *tables, Row *const *rows, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        const Row *row = rows[i];
+        bool aliased = is_aliased(row);
+        Finding *race = row->missing ? race_of(tables, row, aliased ? line_of(tables, row->read_op) : 0) : NULL;
+        if (!race)
+            continue;
+        if (aliased && race->rule != RULE_COVERAGE_MISSING_BACK_EDGE) {
+            race->rule = RULE_COVERAGE_MISSING_BACK_EDGE;
+            explain(tables, row, race);
+        }
+        return true;
+    }
+    return false;
+}
+
 static void add_findings(Tables *tables) {
     const Coverage *coverage = tables->coverage;
     tables->missing = ARENA_ARRAY(tables->builder->arena, MissingEdge, MOST_EDGES);
     Row **open = ARENA_ARRAY(coverage->arena, Row *, coverage->row_count + 1);
     uint32_t count = 0;
     for (uint32_t i = 0, next; i < coverage->row_count; i = next) {
-        bool race = false; /* between the write and any read of the line: what orders that orders all */
-        for (next = i; next < coverage->row_count && !compare_lines(coverage->rows[i], coverage->rows[next]); next++)
-            race |= coverage->rows[next]->missing && is_race(tables, coverage->rows[next]);
-        for (uint32_t k = i; k < next && !race; k++)
+        for (next = i; next < coverage->row_count && !compare_lines(coverage->rows[i], coverage->rows[next]);)
+            next++;
+        bool said = is_said(tables, coverage->rows + i, next - i);
+        for (uint32_t k = i; k < next && !said; k++)
             if (coverage->rows[k]->missing)
                 open[count++] = coverage->rows[k];
     }
@@ -522,7 +550,10 @@ const MissingEdge *coverage_report(Coverage *coverage, Builder *builder, size_t 
     Report *report = builder->report;
     *missing = 0;
     if (coverage && coverage->machine->program->planned) {
-        report->coverage_note = "Its tasks are planned and not parted yet: what is overwritten when is not settled.";
+        report->coverage_note =
+            report->coverage_count
+                ? "Its tasks are planned and not parted yet: each row is a back edge that will have to be."
+                : "Its tasks are planned and not parted yet, and no memory is planned to be used for several things.";
         return NULL;
     }
     if (!coverage || !coverage->runs) {

@@ -176,6 +176,11 @@ static Str given_name(Module *module, const Value *value) {
     return (Str){"", 0};
 }
 
+bool is_renamed(Module *module, const Op *other, const Op *op) {
+    Str name = op->result_count ? given_name(module, &op->results[0]) : (Str){"", 0};
+    return name.size && other->result_count && !str_equal(name, given_name(module, &other->results[0]));
+}
+
 /* ---- Names of operands ----------------------------------------------------------------------------------------- */
 
 static const Value *viewed(Module *module, const Op *op, const Value *value) {
@@ -726,18 +731,4 @@ const char *name_of(Names *names, const Op *op) {
 
 const char *given_name_of(Names *names, const Op *op) {
     return op->result_count ? plain(names->arena, given_name(names->module, &op->results[0])) : "";
-}
-
-bool names_same_use(Names *names, const Op *a, const Op *b) {
-    const Entry *x = find_entry(names, a), *y = find_entry(names, b);
-    if (!x || !y || !x->use_count || x->use_count != y->use_count)
-        return false;
-    for (uint32_t i = 0; i < x->use_count; i++) {
-        bool both = false;
-        for (uint32_t k = 0; k < y->use_count; k++)
-            both |= x->uses[i] == y->uses[k];
-        if (!both)
-            return false;
-    }
-    return true;
 }

@@ -17,10 +17,10 @@ Names *names_create(Arena *arena, Module *module, const Op *function);
 const char *name_of(Names *names, const Op *op);
 /* What the text calls it, before that is made unique; "" if the text has no name for it. */
 const char *given_name_of(Names *names, const Op *op);
-/* Whether two barriers are used with the same buffers, as far as the ops around their uses tell. */
-bool names_same_use(Names *names, const Op *a, const Op *b);
 /* The op that allocates the memory behind a view, through arefs to their buffers; NULL if that cannot be seen. */
 const Op *data_root(Module *module, const Value *value);
+/* Whether the text gives the op's value a name, and another than that of `other`. */
+bool is_renamed(Module *module, const Op *other, const Op *op);
 /* A value as it is written: "%a_bufs", "%x#1"; in the arena. */
 const char *value_text(Arena *arena, const Value *value);
 /* What a tensor descriptor, pointer or tensor value is called: "q" for %q_desc, %desc_q, loc("q"); "" if it has no name

@@ -115,6 +115,32 @@ static bool is_deadlock(const Finding *finding) {
     return strncmp(rule_of(finding->rule)->id, "deadlock.", 9) == 0;
 }
 
+static bool has_real_barriers(const Builder *builder) {
+    for (size_t i = 0; i < builder->barrier_count; i++)
+        if (strcmp(builder->barriers[i].kind, "planned") != 0)
+            return true;
+    return false;
+}
+
+/* Who waits, with barriers called what the rest of the report calls them. */
+static const ReportBlocked *named_blocked(Builder *builder, const Finding *finding) {
+    ReportBlocked *blocked = ARENA_ARRAY(builder->arena, ReportBlocked, finding->blocked_count + 1);
+    for (size_t i = 0; i < finding->blocked_count; i++) {
+        const char *text = finding->blocked[i].waits_for;
+        blocked[i] = finding->blocked[i];
+        for (size_t k = 0; k < builder->barrier_count; k++) {
+            const char *value = builder->barriers[k].value;
+            size_t size = strlen(value);
+            const Op *root = builder->barrier_things[k].root;
+            if (!size || !root || strncmp(text, value, size) != 0 || (text[size] && !strchr("[.", text[size])))
+                continue;
+            blocked[i].waits_for = verdict_text(builder->verdict, "%s%s", name_of(builder->names, root), text + size);
+            break;
+        }
+    }
+    return blocked;
+}
+
 static void report_deadlocks(Builder *builder, uint64_t runs) {
     const Verdict *verdict = builder->verdict;
     Report *report = builder->report;
@@ -129,7 +155,7 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
                                                                .fix = finding->fix,
                                                                .schedule = finding->schedule,
                                                                .launch = finding->launch,
-                                                               .blocked = finding->blocked,
+                                                               .blocked = named_blocked(builder, finding),
                                                                .blocked_count = finding->blocked_count};
     }
     report->deadlocks = deadlocks;
@@ -148,6 +174,9 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
                                                "No agent was seen to wait for ever, but not all could be "
                                                "looked at: %s.",
                                                verdict->incomplete[0].reason);
+    } else if (!has_real_barriers(builder)) {
+        report->deadlock_verdict = "none";
+        report->deadlock_reason = "There are no barriers yet to hang on.";
     } else {
         report->deadlock_verdict = "none";
         report->deadlock_reason = verdict_text(
@@ -282,7 +311,7 @@ const Report *report_build(Module *module, const Op *function, const DeadlockOpt
                        .nothing = "",
                        .verdict = verdict,
                        .launch = builder->sights ? launch_text(builder) : "",
-                       .cluster = builder->sights ? builder->sights->rerun.cluster : 0,
+                       .cluster = onlooker.machine ? onlooker.machine->program->ctas : 0,
                        .deadlock_verdict = "",
                        .deadlock_reason = "",
                        .coverage_note = ""};

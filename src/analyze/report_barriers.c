@@ -214,7 +214,9 @@ static ReportSite new_site(Builder *builder, const Op *op, const Effect *effect)
                         .index_as_written = written(builder, slot_value(effect), false),
                         .phase_as_written = waits ? written(builder, effect->amount, effect->inverted) : "",
                         .first_parity = -1,
-                        .amount = effect->count > 0 && !waits ? effect->count : -1};
+                        .amount = is_named_verb(effect->verb)   ? constant_of(effect->amount)
+                                  : effect->count > 0 && !waits ? effect->count
+                                                                : -1};
 }
 
 static const char *fitted(Builder *builder, const Fit *fit, const Sighting *seen, size_t count, bool phase,
@@ -239,7 +241,8 @@ static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
     if (seen->kind != SIGHT_WAIT || named)
         site->amount = seen->amount;
     site->place.detail =
-        seen->kind == SIGHT_EXPECT    ? verdict_text(builder->verdict, "expects %lld bytes", (long long)seen->amount)
+        seen->kind == SIGHT_EXPECT && !seen->amount ? site->place.detail /* of an aref: what it waits for, ops say */
+        : seen->kind == SIGHT_EXPECT  ? verdict_text(builder->verdict, "expects %lld bytes", (long long)seen->amount)
         : seen->kind == SIGHT_DELIVER ? verdict_text(builder->verdict, "delivers %lld bytes", (long long)seen->amount)
         : named                       ? verdict_text(builder->verdict, "%lld threads", (long long)seen->amount)
         : seen_primes(seen)           ? "lets the first wait pass"
@@ -251,7 +254,7 @@ static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
     const char *counter = counter_of(builder, seen->op);
     Fit fit = fit_sequence(seen->sightings, seen->count, (uint32_t)ring->depth, waits);
     site->index = fitted(builder, &fit, seen->sightings, seen->count, false, counter);
-    if (fit.found && !fit.constant) {
+    if (fit.found && !fit.constant && fit.stride % fit.depth) {
         site->stagger = fit.start;
         site->stride = fit.stride;
     }
@@ -377,6 +380,10 @@ static void distribute(Builder *builder, const Entries *entries) {
     }
 }
 
+static void issue(Builder *builder, ReportBarrier *barrier, const char *text) {
+    builder_add_text(builder, &barrier->issues, &barrier->issue_count, text);
+}
+
 /* ---- A ring as a whole ---------------------------------------------------------------------------- */
 
 typedef struct Moment {
@@ -431,6 +438,40 @@ static void take_written(Builder *builder, uint32_t index, uint32_t agent, bool 
     }
 }
 
+/* A text behind others, unless it is the one before. */
+static void add_other(Text *to, const char **before, const char *text) {
+    if (*before && strcmp(*before, text) == 0)
+        return;
+    text_addf(to, "%s%s", *before ? "; " : "", text);
+    *before = text;
+}
+
+/* Of ops that take turns at a ring without following one count, each by itself: "NOT (accumCnt & 1); accumCnt & 1".
+ * Nothing if one of them follows none either. */
+static void fit_alone(Builder *builder, uint32_t index, uint32_t agent, ReportBarrier *barrier) {
+    const Sights *sights = builder->sights;
+    Text indices = {0}, phases = {0};
+    const char *slot = NULL, *phase = NULL;
+    bool found = true, inverted = false;
+    for (size_t i = 0; i < sights->seen_count && found; i++) {
+        const Seen *seen = &sights->seen[i];
+        if (seen->ring != index || seen->agent != agent || seen->kind != SIGHT_WAIT || !seen->count)
+            continue;
+        Fit fit = fit_sequence(seen->sightings, seen->count, (uint32_t)sights->rings[index].depth, true);
+        found = fit.found;
+        inverted = slot ? inverted : fit.inverted;
+        add_other(&indices, &slot, fitted(builder, &fit, seen->sightings, seen->count, false, "accumCnt"));
+        add_other(&phases, &phase, fitted(builder, &fit, seen->sightings, seen->count, true, "accumCnt"));
+    }
+    if (found && slot) {
+        barrier->index = verdict_keep(builder->verdict, &indices);
+        barrier->phase = verdict_keep(builder->verdict, &phases);
+        barrier->inverted = inverted;
+    }
+    text_free(&indices);
+    text_free(&phases);
+}
+
 /* Slots and phases of the ring: of the agent that waits for it most often, else of the one that arrives. */
 static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     const Ring *ring = &builder->sights->rings[index];
@@ -458,32 +499,92 @@ static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     barrier->iterations = best_count;
     if (best_count == 1)
         take_written(builder, index, best_agent, waits, barrier);
+    if (waits && !fit.found)
+        fit_alone(builder, index, best_agent, barrier);
 }
 
-/* "a0 +1, a1 +2": where ops of a ring start at different counts. */
-static void find_stagger(Builder *builder, uint32_t index, ReportBarrier *barrier) {
+/* What an op of a ring starts with: which partition, where, and how far from slot 0. */
+typedef struct Start {
+    uint32_t agent, line;
+    int64_t start, stride;
+    const char *data; /* what is copied by way of it; "" if nothing is */
+} Start;
+
+enum { MOST_STARTS = 32 };
+
+static const char *copied_at(Builder *builder, const Seen *expect) {
     const Sights *sights = builder->sights;
-    Text text = {0};
-    bool any = false;
     for (size_t i = 0; i < sights->seen_count; i++) {
         const Seen *seen = &sights->seen[i];
-        if (seen->ring != index || seen->kind == SIGHT_DELIVER || seen->count < 2)
+        if (seen->kind == SIGHT_DELIVER && seen->ring == expect->ring && seen->agent == expect->agent &&
+            seen->effect->effect.on == expect->effect->effect.on && seen->effect->effect.amount)
+            return operand_name(builder->names, seen->effect->effect.amount);
+    }
+    return "";
+}
+
+static size_t find_starts(Builder *builder, uint32_t index, Start *starts) {
+    const Sights *sights = builder->sights;
+    size_t count = 0;
+    for (size_t i = 0; i < sights->seen_count && count < MOST_STARTS; i++) {
+        const Seen *seen = &sights->seen[i];
+        if (seen->ring != index || seen->kind == SIGHT_DELIVER || seen->count < 2 ||
+            agent_cta(builder->machine, seen->agent))
             continue;
         Fit fit =
             fit_sequence(seen->sightings, seen->count, (uint32_t)sights->rings[index].depth, seen->kind == SIGHT_WAIT);
-        if (!fit.found || fit.constant || fit.stride < 2 || fit.stride % fit.depth == 0)
-            continue;
-        any |= fit.start > 0;
-        text_addf(&text, "%s%s at IR line %u: accumCnt", text.size ? "; " : "",
-                  builder_runner(builder, seen->agent, seen->op), line_of(builder, seen->op));
-        if (fit.start)
-            text_addf(&text, " + %lld", (long long)fit.start);
-        text_addf(&text, ", += %lld each time", (long long)fit.stride);
+        if (fit.found && !fit.constant && fit.stride > 1 && fit.stride % fit.depth)
+            starts[count++] = (Start){.agent = seen->agent,
+                                      .line = line_of(builder, seen->op),
+                                      .start = fit.start,
+                                      .stride = fit.stride,
+                                      .data = copied_at(builder, seen)};
     }
-    if (any)
-        barrier->offset = verdict_keep(builder->verdict, &text);
-    else
-        text_free(&text);
+    return count;
+}
+
+static bool starts_there(const Start *starts, size_t count, uint32_t agent, int64_t start) {
+    for (size_t i = 0; i < count; i++)
+        if (starts[i].agent == agent && starts[i].start == start)
+            return true;
+    return false;
+}
+
+/* Whether every agent starts at the same places. */
+static bool starts_agree(const Start *starts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (!starts_there(starts, count, starts[k].agent, starts[i].start))
+                return false;
+    return true;
+}
+
+/* "k +0, v +1, each going on by 2": where ops of a ring start at different counts. By the names of what is copied, as
+ * far as that is known, and for each partition by itself if they do not agree. */
+static void find_stagger(Builder *builder, uint32_t index, ReportBarrier *barrier) {
+    Start starts[MOST_STARTS];
+    size_t count = find_starts(builder, index, starts);
+    Text text = {0};
+    bool any = false, agree = starts_agree(starts, count), named = false;
+    for (size_t i = 0; i < count; i++) {
+        any |= starts[i].start > 0;
+        named |= *starts[i].data != 0;
+    }
+    for (size_t i = 0; any && i < count; i++) {
+        const Start *start = &starts[i];
+        bool again = agree && starts_there(starts, i, start->agent, start->start);
+        if (again || (agree && (named ? !*start->data : start->agent != starts[0].agent)))
+            continue;
+        text_addf(&text, "%s", text.size ? ", " : "");
+        if (!agree)
+            text_addf(&text, "%s at IR line %u ", builder_agent(builder, start->agent), start->line);
+        if (*start->data)
+            text_addf(&text, "%s ", start->data);
+        text_addf(&text, "+%lld", (long long)start->start);
+    }
+    if (text.size)
+        text_addf(&text, ", each going on by %lld", (long long)starts[0].stride);
+    barrier->offset = verdict_keep(builder->verdict, &text);
 }
 
 static const char *shape_text(Builder *builder, const Type *type) {
@@ -540,23 +641,10 @@ static void find_cadence(Builder *builder, uint32_t index, ReportBarrier *barrie
 
 static const char depth_one[] = "depth 1: no pipelining, whoever fills it and whoever uses it take turns";
 
-static void issue(Builder *builder, ReportBarrier *barrier, const char *text) {
-    builder_add_text(builder, &barrier->issues, &barrier->issue_count, text);
-}
-
-/* Whether nobody was seen at another slot of the ring. */
-static bool is_only_slot(const Builder *builder, uint32_t index, uint32_t slot) {
-    for (size_t i = 0; i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        for (size_t k = 0; seen->ring == index && k < seen->count; k++)
-            if (seen->sightings[k].slot != slot)
-                return false;
-    }
-    return true;
-}
-
-static bool is_literal(const char *written) {
-    return !*written || !written[strspn(written, "0123456789")];
+/* Whether the IR computes a slot or a phase from something that changes; false too if that cannot be seen. */
+static bool is_computed(Builder *builder, const Value *value) {
+    const char *text = written(builder, value, false);
+    return text[strspn(text, "0123456789")];
 }
 
 static void find_site_issues(Builder *builder, uint32_t index, ReportBarrier *barrier) {
@@ -567,23 +655,26 @@ static void find_site_issues(Builder *builder, uint32_t index, ReportBarrier *ba
             continue;
         Fit fit = fit_sequence(seen->sightings, seen->count, (uint32_t)ring->depth, seen->kind == SIGHT_WAIT);
         uint32_t line = line_of(builder, seen->op);
+        uint64_t fresh = ring->inits > (uint64_t)ring->depth ? ring->inits : (uint64_t)ring->depth;
         if (!fit.found)
             continue;
-        if (seen->kind == SIGHT_WAIT && fit.constant && ring->flips > (uint64_t)ring->depth &&
-            is_literal(written(builder, seen->effect->effect.amount, false)))
+        if (seen->kind == SIGHT_WAIT && fit.constant && ring->flips > fresh &&
+            !is_computed(builder, seen->effect->effect.amount))
             issue(
                 builder, barrier,
                 verdict_text(builder->verdict,
                              "missing phase tracking: the wait of IR line %u polls parity %u all of %llu times, while "
                              "phases go on",
                              line, fit.parity, (unsigned long long)seen->times));
-        else if (!fit.constant && ring->depth > 1 && fit.stride % fit.depth == 0 &&
-                 is_only_slot(builder, index, fit.slot))
-            issue(builder, barrier,
-                  verdict_text(builder->verdict,
-                               "the op of IR line %u uses slot %u alone: its count goes on by a multiple of the depth",
-                               line, fit.slot));
     }
+}
+
+/* Slots of which phases completed. */
+static int64_t slots_used(const Ring *ring) {
+    int64_t used = 0;
+    for (int64_t i = 0; ring->slot_flips && i < ring->depth; i++)
+        used += ring->slot_flips[i] > 0;
+    return used;
 }
 
 static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier) {
@@ -593,6 +684,10 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
     bool blocked = builder->sights->end == RUN_STUCK;
     if (ring->depth == 1 && ring->root && ring->waits > 2)
         issue(builder, barrier, depth_one);
+    if (ring->flips > 2 * (uint64_t)ring->depth && slots_used(ring) && slots_used(ring) < ring->depth && !blocked)
+        issue(builder, barrier,
+              verdict_text(verdict, "only %lld of its %lld slots are used", (long long)slots_used(ring),
+                           (long long)ring->depth));
     if (ring->counts_vary)
         issue(builder, barrier, "its slots are initialised with different counts");
     if (barrier->expect_bytes >= 0 && barrier->expect_bytes != barrier->data_bytes)
@@ -654,4 +749,5 @@ void report_barriers(Builder *builder) {
         find_cadence(builder, (uint32_t)i, barrier);
         find_issues(builder, (uint32_t)i, barrier);
     }
+    report_named(builder);
 }

@@ -32,6 +32,7 @@ ReportBarrier *builder_barrier(Builder *builder, Thing thing) {
                                .direction = "",
                                .depth = -1,
                                .count = -1,
+                               .participants = "",
                                .index = "",
                                .phase = "",
                                .offset = "",

@@ -33,9 +33,10 @@ static void add_buffer(Builder *builder, const Allocation *allocation) {
     buffer->name = name_of(builder->names, op);
     buffer->value = op->result_count ? value_text(builder->arena, &op->results[0]) : "";
     buffer->space = allocation->space == SPACE_TENSOR ? "tensor" : "shared";
-    buffer->storage = op->result_count && op->results[0].type
-                          ? verdict_text(builder->verdict, "%.*s", STR_ARG(op->results[0].type->text))
-                          : "";
+    buffer->storage =
+        op->result_count && op->results[0].type
+            ? verdict_text(builder->verdict, "%.*s", STR_ARG(type_resolve(builder->module, op->results[0].type)->text))
+            : "";
     buffer->id = integer_attr(op, "buffer.id");
     buffer->offset = integer_attr(op, "buffer.offset");
     buffer->depth = depth_of(builder, op);
@@ -53,7 +54,7 @@ static void find_users(Builder *builder) {
             bool writes = effect->verb == EFFECT_WRITE || effect->verb == EFFECT_UPDATE;
             if ((!reads && !writes) || (effect->space != SPACE_SHARED && effect->space != SPACE_TENSOR))
                 continue;
-            const Op *root = data_root(builder->module, effect->on);
+            const Op *root = effect->on ? data_root(builder->module, effect->on) : NULL;
             size_t index = root ? builder_find_buffer(builder, root) : SIZE_MAX;
             if (index == SIZE_MAX)
                 continue;

@@ -119,8 +119,6 @@ static void find_protected(Builder *builder) {
     }
 }
 
-/* ---- Pairs ---------------------------------------------------------------------------------------- */
-
 /* Whether an arrive of a barrier was only seen to let its first wait pass. */
 static bool is_priming(const Builder *builder, size_t index, const ReportSite *arrive) {
     for (size_t i = 0; builder->sights && i < builder->sights->seen_count; i++) {
@@ -130,66 +128,6 @@ static bool is_priming(const Builder *builder, size_t index, const ReportSite *a
             return true;
     }
     return false;
-}
-
-/* Who arrives on a barrier and who waits for it, as bits of the report's partitions. */
-typedef struct Parties {
-    uint64_t arrive, wait;
-} Parties;
-
-static uint64_t party_of(const Builder *builder, const ReportSite *site) {
-    const Report *report = builder->report;
-    for (size_t i = 0; i < report->partition_count && i < MOST_PARTITIONS; i++)
-        if (strcmp(report->partitions[i].name, site->place.partition) == 0)
-            return UINT64_C(1) << i;
-    return 0;
-}
-
-static Parties parties_of(const Builder *builder, size_t index) {
-    const ReportBarrier *barrier = &builder->barriers[index];
-    Parties parties = {0, 0};
-    for (size_t i = 0; i < barrier->arrive_count; i++)
-        if (!is_priming(builder, index, &barrier->arrives[i]))
-            parties.arrive |= party_of(builder, &barrier->arrives[i]);
-    for (size_t i = 0; i < barrier->wait_count; i++)
-        parties.wait |= party_of(builder, &barrier->waits[i]);
-    return parties;
-}
-
-/* How well two barriers go together as the directions of one ring; 0: not at all. */
-static unsigned pairing(const Builder *builder, const Parties *parties, size_t a, size_t b) {
-    const ReportBarrier *x = &builder->barriers[a], *y = &builder->barriers[b];
-    const Op *root = builder->barrier_things[a].root, *other = builder->barrier_things[b].root;
-    if (root && root == other)
-        return UINT_MAX; /* the two sides of a token or an aref */
-    if (!root || !other || !*x->direction || !*y->direction || strcmp(x->direction, y->direction) == 0 ||
-        !(parties[a].arrive & parties[b].wait) || !(parties[b].arrive & parties[a].wait))
-        return 0;
-    unsigned shared = 0;
-    for (size_t i = 0; i < x->protect_count && shared < 9; i++)
-        shared += has_text(y->protects, y->protect_count, x->protects[i]);
-    bool same_use = names_same_use(builder->names, root, other), same_depth = x->depth == y->depth;
-    bool nothing_known =
-        same_depth && (!x->protect_count || !y->protect_count) && !(parties[a].arrive & parties[a].wait);
-    if (!shared && !same_use && !nothing_known)
-        return 0;
-    size_t distance = a < b ? b - a : a - b;
-    return 1000 * same_use + 50 * shared + 20 * same_depth + (distance < 10 ? 10 - (unsigned)distance : 0) + 1;
-}
-
-static void find_pairs(Builder *builder) {
-    Parties *parties = ARENA_ARRAY(builder->arena, Parties, builder->barrier_count + 1);
-    for (size_t i = 0; i < builder->barrier_count; i++)
-        parties[i] = parties_of(builder, i);
-    for (size_t i = 0; i < builder->barrier_count; i++) {
-        unsigned best = 0;
-        for (size_t k = 0; k < builder->barrier_count; k++) {
-            unsigned found = k == i ? 0 : pairing(builder, parties, i, k);
-            if (found > best)
-                builder->barriers[i].pair = builder->barriers[k].name;
-            best = found > best ? found : best;
-        }
-    }
 }
 
 static void note_merged(Builder *builder) {
@@ -391,7 +329,7 @@ static void add_unseen_edges(Builder *builder) {
 
 void report_edges(Builder *builder) {
     find_protected(builder);
-    find_pairs(builder);
+    report_pairs(builder);
     note_merged(builder);
     if (builder->sights)
         add_seen_edges(builder);

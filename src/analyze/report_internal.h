@@ -91,6 +91,14 @@ void report_buffers(Builder *builder, struct Coverage *coverage);
 /* What each barrier protects, its direction, its pair, and the edges. */
 void report_edges(Builder *builder);
 
+/* ---- report_named.c: section 3 ---- */
+/* Who comes to each named barrier. */
+void report_named(Builder *builder);
+
+/* ---- report_pairs.c: section 3 ---- */
+/* Which barriers are the two sides of one ring; directions and what they protect are known. */
+void report_pairs(Builder *builder);
+
 /* ---- candidates.c: section 6 ---- */
 void report_candidates(Builder *builder);
 

@@ -15,6 +15,9 @@ typedef struct Spot {
     bool fresh;    /* no phase is complete since it was made, by `maker`, who had done `work` by then */
     uint32_t maker;
     uint64_t work;
+    uint64_t flips; /* in all its lives */
+    bool told;      /* what came in the phase began with an expect */
+    bool sample;    /* the last phase is the one that its ring keeps the bytes of, and was told so */
     int64_t expected, delivered;
     Delivery deliveries[MOST_DELIVERIES];
     uint32_t delivery_count;
@@ -224,16 +227,24 @@ static void hand_over(Watch *watch, uint32_t from, uint32_t to) {
 
 /* ---- Events --------------------------------------------------------------------------------------- */
 
-static void deliver(Spot *spot, const Watch *watch, const Event *event) {
+static void add_delivery(Delivery *deliveries, uint32_t *count, const Watch *watch, const Event *event) {
     const Op *op = watch->machine->program->ops[event->pc];
-    spot->delivered += event->amount;
-    for (uint32_t i = 0; i < spot->delivery_count; i++)
-        if (spot->deliveries[i].op == op) {
-            spot->deliveries[i].bytes += event->amount;
+    for (uint32_t i = 0; i < *count; i++)
+        if (deliveries[i].op == op) {
+            deliveries[i].bytes += event->amount;
             return;
         }
-    if (spot->delivery_count < MOST_DELIVERIES)
-        spot->deliveries[spot->delivery_count++] = (Delivery){op, event->effect, event->amount};
+    if (*count < MOST_DELIVERIES)
+        deliveries[(*count)++] = (Delivery){op, event->effect, event->amount};
+}
+
+/* Bytes that come after a phase was complete and before the next expect are more than that phase had expected. */
+static void deliver(Watch *watch, Spot *spot, const Event *event) {
+    Ring *ring = ring_of(watch, spot);
+    spot->delivered += event->amount;
+    add_delivery(spot->deliveries, &spot->delivery_count, watch, event);
+    if (spot->sample)
+        add_delivery(ring->deliveries, &ring->delivery_count, watch, event);
 }
 
 static bool is_crew(const Crew *crew, const Spot *spot) {
@@ -271,14 +282,17 @@ static void flip(Watch *watch, Spot *spot) {
     spot->crew = crew_of(watch, spot);
     spot->fresh = false;
     ring->flips++;
+    spot->flips++;
     ring->unseen += !spot->observed;
     spot->observed = false;
     memcpy(spot->before, spot->now, spot->now_count * sizeof *spot->now);
     memcpy(spot->before_at, spot->now_at, spot->now_count * sizeof *spot->now_at);
     spot->before_count = spot->now_count;
     spot->now_count = 0;
+    spot->sample = false;
     if (spot->expected || spot->delivered) {
         if (ring->expected < 0) {
+            spot->sample = spot->told;
             ring->expected = spot->expected;
             memcpy(ring->deliveries, spot->deliveries, spot->delivery_count * sizeof *spot->deliveries);
             ring->delivery_count = spot->delivery_count;
@@ -287,6 +301,7 @@ static void flip(Watch *watch, Spot *spot) {
     }
     spot->expected = spot->delivered = 0;
     spot->delivery_count = 0;
+    spot->told = false;
 }
 
 static void pass(Watch *watch, Spot *spot, const Event *event) {
@@ -330,13 +345,15 @@ void watch_observe(Watch *watch, const Event *event) {
         Ring *ring = ring_of(watch, spot);
         ring->counts_vary |= ring->count >= 0 && ring->count != event->amount;
         ring->count = ring->count < 0 ? event->amount : ring->count;
+        ring->inits++;
         *spot = (Spot){.ring = spot->ring,
                        .index = spot->index,
                        .crew = NO_CREW,
                        .observed = true,
                        .fresh = true,
                        .maker = event->agent,
-                       .work = watch->work[event->agent]};
+                       .work = watch->work[event->agent],
+                       .flips = spot->flips};
         memset(&watch->passed[(size_t)(spot - watch->spots) * watch->machine->agent_count], 0,
                watch->machine->agent_count * sizeof *watch->passed);
         break;
@@ -352,13 +369,17 @@ void watch_observe(Watch *watch, const Event *event) {
             sights->seen[who].primes++;
             ring_of(watch, spot)->primed = true;
         }
-        spot->expected += event->kind == EVENT_EXPECT ? event->amount : 0;
+        if (event->kind == EVENT_EXPECT) {
+            spot->sample = false;
+            spot->told |= !spot->delivered;
+            spot->expected += event->amount;
+        }
         break;
     }
     case EVENT_DELIVER: {
         Spot *spot = spot_of(watch, event);
         come(spot, see(watch, event, SIGHT_DELIVER, spot), sights->events);
-        deliver(spot, watch, event);
+        deliver(watch, spot, event);
         break;
     }
     case EVENT_FLIP:
@@ -473,6 +494,23 @@ static void see_blocked(Watch *watch) {
     }
 }
 
+/* How often each slot of a ring flipped, in the first CTA. */
+static void count_slots(Watch *watch) {
+    enum { MOST_SLOTS = 256 };
+    Sights *sights = running(watch);
+    for (size_t i = 0; i < sights->ring_count; i++) {
+        Ring *ring = &sights->rings[i];
+        if (ring->depth > 0 && ring->depth <= MOST_SLOTS)
+            ring->slot_flips = ARENA_ARRAY(watch->arena, uint64_t, (size_t)ring->depth);
+    }
+    for (uint32_t i = 0; i < watch->machine->slot_count && !barrier_cta(watch->machine, i); i++) {
+        const Spot *spot = &watch->spots[i];
+        Ring *ring = spot->ring == NOBODY ? NULL : &sights->rings[spot->ring];
+        if (ring && ring->slot_flips && spot->index < ring->depth)
+            ring->slot_flips[spot->index] += spot->flips;
+    }
+}
+
 void watch_end(Watch *watch, RunEnd end) {
     Sights *sights = running(watch), *kept = &watch->sights[!watch->current];
     if (end == RUN_STUCK)
@@ -488,6 +526,7 @@ void watch_end(Watch *watch, RunEnd end) {
                   (sights->seen_count == kept->seen_count && sights->events > kept->events);
     if (!better)
         return;
+    count_slots(watch);
     watch->kept = true;
     watch->current = !watch->current;
 }

@@ -1,7 +1,7 @@
 /* What a run showed of each barrier, op by op: which slots and parities, how often, who let whom go on.
  *
- * A spectator of the plain run of each cluster (deadlock.h). Of all runs it keeps one: the one in which the most ops did
- * something, and among those the longest. */
+ * A spectator of the plain run of each cluster (deadlock.h). Of all runs it keeps one: the one in which the most ops
+ * did something, and among those the longest. */
 #ifndef ANALYZE_WATCH_H
 #define ANALYZE_WATCH_H
 
@@ -55,7 +55,10 @@ typedef struct Ring {
     int64_t id, depth;
     int64_t count;    /* arrivals of a phase; -1: never initialised */
     bool counts_vary; /* not the same in all slots */
+    uint64_t inits;   /* of all slots together */
     uint64_t flips;
+    uint64_t
+        *slot_flips; /* of each slot, in the first CTA; NULL: of a run that is not kept, or there are too many slots */
     uint64_t unseen; /* phases that completed while nobody had seen the one before */
     uint64_t waits, arrivals;
     int64_t expected;                     /* bytes of the first phase that had any; -1: none had */

@@ -78,7 +78,7 @@ typedef struct ReportBarrier {
     const char *mechanism; /* those of its arrivals, joined by ", " */
     const char *direction; /* "forward": data is ready; "backward": memory may be used again; "both"; "" not known */
     int64_t depth;         /* slots; -1: not known */
-    int64_t count;         /* arrivals a phase takes; -1: not known */
+    int64_t count;         /* arrivals a phase takes, of named barriers threads; -1: not known */
     const char *index, *phase;        /* of the ring as a whole, as in a site: "accumCnt % 3" */
     bool inverted;                    /* its first waits pass on a fresh barrier */
     const char *offset;               /* stagger in words: "a0 +1, a1 +2"; "" if there is none */
@@ -99,6 +99,7 @@ typedef struct ReportBarrier {
     size_t alias_count;
     const char *const *issues; /* "depth 1: nothing overlaps", "arrives are never waited for"; sentences */
     size_t issue_count;
+    const char *participants; /* of a named barrier: "partition0 (128, waiting) + partition1 (128, arriving) = 256" */
 } ReportBarrier;
 
 typedef struct ReportEdge {
@@ -238,7 +239,7 @@ typedef struct Report {
     const char *nothing;   /* one sentence, where there is nothing to report; "" else */
     const Verdict *verdict;
     const char *launch; /* of the run that slots, phases, edges and the picture are from; "" if nothing was run */
-    uint64_t cluster;
+    uint64_t cluster;   /* CTAs that run together; 0 if nothing was run */
     const ReportPartition *partitions;
     size_t partition_count;
     const ReportBarrier *barriers;

@@ -300,6 +300,7 @@ static void add_barrier(Html *html, size_t index) {
     html_fact(html, "Value", barrier->value);
     html_fact(html, "Mechanism", barrier->mechanism);
     html_fact(html, "Offset", barrier->offset);
+    html_fact(html, "Threads", barrier->participants);
     html_fact(html, "Cadence", barrier->cadence);
     add_byte_sum(html, barrier);
     add_protects(html, barrier);

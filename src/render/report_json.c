@@ -175,6 +175,7 @@ static void add_barrier(Text *to, const ReportBarrier *barrier) {
     add(to, "direction", barrier->direction);
     add_known(to, "depth", barrier->depth);
     add_known(to, "count", barrier->count);
+    add(to, "participants", barrier->participants);
     render_json_text(to, ",\n     ", "index", barrier->index);
     add(to, "phase", barrier->phase);
     add_truth(to, "inverted", barrier->inverted);

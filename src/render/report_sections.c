@@ -200,10 +200,21 @@ static void say_partitions(const Report *report, ReportWriter *writer) {
 
 /* ---- 2. Dependencies --------------------------------------------------------------------------- */
 
+/* The sections of the graph: what holds tensor memory together for the compiler is told by itself. */
+typedef enum EdgeKind { EDGE_FORWARD, EDGE_BACKWARD, EDGE_TOKEN, EDGE_KINDS } EdgeKind;
+
+static EdgeKind kind_of(const ReportEdge *edge) {
+    if (strcmp(edge->mechanism, report_mechanism(MECHANISM_TMEM_TOKEN)) == 0)
+        return EDGE_TOKEN;
+    return strcmp(edge->direction, "backward") == 0 ? EDGE_BACKWARD : EDGE_FORWARD;
+}
+
 void report_edge_text(const ReportEdge *edge, Text *to) {
     size_t start = to->size;
     bool named = strncmp(edge->barrier, edge->mechanism, strlen(edge->mechanism)) == 0; /* "named barrier 9" */
     text_addf(to, "%s", named ? "" : edge->mechanism);
+    if (kind_of(edge) == EDGE_TOKEN && strcmp(edge->direction, "backward") == 0)
+        text_addf(to, " (backward)");
     if (is_said(edge->barrier)) {
         part_by(to, start, ": ");
         text_addf(to, "%s", edge->barrier);
@@ -223,15 +234,6 @@ void report_edge_places(const ReportEdge *edge, Text *to) {
     report_place(&edge->in, to);
     if (to->size == rest)
         to->size = middle;
-}
-
-/* The sections of the graph: what holds tensor memory together for the compiler is told by itself. */
-typedef enum EdgeKind { EDGE_FORWARD, EDGE_BACKWARD, EDGE_TOKEN, EDGE_KINDS } EdgeKind;
-
-static EdgeKind kind_of(const ReportEdge *edge) {
-    if (strcmp(edge->mechanism, report_mechanism(MECHANISM_TMEM_TOKEN)) == 0)
-        return EDGE_TOKEN;
-    return strcmp(edge->direction, "backward") == 0 ? EDGE_BACKWARD : EDGE_FORWARD;
 }
 
 static void say_edges(const Report *report, EdgeKind kind, const char *title, ReportWriter *writer) {
@@ -329,6 +331,26 @@ static void say_bytes(ReportWriter *writer, const ReportBarrier *barrier) {
     say(writer, "bytes", same ? TONE_PLAIN : TONE_BAD);
 }
 
+/* "%12, mbarrier, depth 3, 1 arrival a phase, forward, other side: empty" */
+static void add_barrier(Text *to, const ReportBarrier *barrier) {
+    const char *value = strcmp(barrier->value, barrier->name) == 0 ? "" : barrier->value;
+    const char *const texts[] = {value, barrier->kind, barrier->direction, barrier->mechanism};
+    for (size_t i = 0; i < LENGTH(texts); i++)
+        if (is_said(texts[i])) {
+            part_by(to, 0, ", ");
+            text_addf(to, "%s", texts[i]);
+        }
+    if (barrier->depth >= 0) {
+        part_by(to, 0, ", ");
+        text_addf(to, "depth %" PRId64, barrier->depth);
+    }
+    if (barrier->count >= 0) {
+        part_by(to, 0, ", ");
+        add_count(to, (uint64_t)barrier->count, strcmp(barrier->kind, "named") == 0 ? "thread" : "arrival");
+        text_addf(to, " a phase");
+    }
+}
+
 static void say_seen(ReportWriter *writer, const ReportBarrier *barrier) {
     Text *to = &writer->text;
     if (barrier->iterations) {
@@ -346,26 +368,6 @@ static void say_seen(ReportWriter *writer, const ReportBarrier *barrier) {
         say(writer, "cadence", TONE_PLAIN);
 }
 
-/* "%12, mbarrier, depth 3, 1 arrival a phase, forward, other side: empty" */
-static void add_barrier(Text *to, const ReportBarrier *barrier) {
-    const char *value = strcmp(barrier->value, barrier->name) == 0 ? "" : barrier->value;
-    const char *const texts[] = {value, barrier->kind, barrier->direction, barrier->mechanism};
-    for (size_t i = 0; i < LENGTH(texts); i++)
-        if (is_said(texts[i])) {
-            part_by(to, 0, ", ");
-            text_addf(to, "%s", texts[i]);
-        }
-    if (barrier->depth >= 0) {
-        part_by(to, 0, ", ");
-        text_addf(to, "depth %" PRId64, barrier->depth);
-    }
-    if (barrier->count >= 0) {
-        part_by(to, 0, ", ");
-        add_count(to, (uint64_t)barrier->count, "arrival");
-        text_addf(to, " a phase");
-    }
-}
-
 static void say_barrier(ReportWriter *writer, const ReportBarrier *barrier) {
     add_barrier(&writer->text, barrier);
     writer->block(writer, TONE_HEAD, barrier->name, taken(writer));
@@ -373,6 +375,7 @@ static void say_barrier(ReportWriter *writer, const ReportBarrier *barrier) {
     if (barrier->protect_count)
         say(writer, "protects", TONE_PLAIN);
     say_text(writer, "other side", TONE_PLAIN, barrier->pair);
+    say_text(writer, "threads", TONE_PLAIN, barrier->participants);
     say_text(writer, "index", TONE_PLAIN, barrier->index);
     say_text(writer, "phase", TONE_PLAIN, barrier->phase);
     say_text(writer, "stagger", TONE_PLAIN, barrier->offset);

@@ -1,12 +1,17 @@
 /* Any bytes as IR, and every kernel that reads without errors run with small budgets. Whatever it is, running it ends
  * without a fault, with a verdict that can be put into words and into JSON; and of each finding holds: its witness is a
- * trail, and the trail runs again, can be shown step by step and as a picture, and ends as the finding says. */
+ * trail, and the trail runs again, can be shown step by step and as a picture, and ends as the finding says. The
+ * barrier report of it can be made and written in every format, and does not differ from itself. */
 #include "analyze/blocked.h"
+#include "analyze/report.h"
 #include "analyze/steps.h"
 #include "analyze/timeline.h"
 #include "analyze/trail.h"
 #include "mlir/reader.h"
+#include "render/difference.h"
 #include "render/json.h"
+#include "render/report.h"
+#include "render/report_json.h"
 #include "render/text.h"
 
 #include <stdio.h>
@@ -49,7 +54,8 @@ static bool is_about(const Finding *finding, const char *family) {
 }
 
 static bool ends_as_said(const Finding *finding, RunEnd end, const Machine *machine) {
-    if (is_about(finding, "race.") || finding->rule == RULE_BARRIER_OVERWRITTEN) /* it goes on after one */
+    if (is_about(finding, "race.") || is_about(finding, "coverage.") ||
+        finding->rule == RULE_BARRIER_OVERWRITTEN) /* it goes on after one */
         return end != RUN_DIVERGED;
     switch (end) {
     case RUN_STUCK:
@@ -108,6 +114,58 @@ static void run(Module *module, const Op *function, ScheduleChoice choice) {
         }
 }
 
+/* ---- Reports ------------------------------------------------------------------------------------ */
+
+static void give_up_report(const char *why, Str text) {
+    fprintf(stderr, "the report: %s\n%.*s\n", why, STR_ARG(text));
+    abort();
+}
+
+/* What is for a terminal moves nothing on it. */
+static void check_plain(Str text) {
+    for (size_t i = 0; i < text.size; i++)
+        if ((unsigned char)text.data[i] < ' ' && text.data[i] != '\n')
+            give_up_report("has control characters", text);
+}
+
+static void write_report(const Report *report, const Trace *trace, Source *source) {
+    Text texts[6] = {{0}};
+    render_report_text(report, (ReportTextOptions){.width = 80}, &texts[0]);
+    check_plain((Str){texts[0].data, texts[0].size});
+    render_report_text(report, (ReportTextOptions){.colour = true}, &texts[1]);
+    render_report_markdown(report, &texts[2]);
+    render_report_dot(report, &texts[3]);
+    render_report_html(report, trace, source, &texts[4]);
+    render_json_report(report, "0", &texts[5]);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (!texts[i].size || texts[i].failed)
+            give_up_report("one of its formats is empty", (Str){"", 0});
+        text_free(&texts[i]);
+    }
+}
+
+static void compare_with_itself(Module *module, const Report *report) {
+    const Difference *difference = difference_find(&module->arena, report, report);
+    Text text = {0};
+    render_difference_text(difference, false, 80, &text);
+    if (difference->row_count)
+        give_up_report("differs from itself", (Str){text.data, text.size});
+    text_free(&text);
+}
+
+static void make_report(Module *module, const Op *function) {
+    Verdict verdict = {.arena = &module->arena};
+    Trace trace;
+    const Report *report =
+        report_build(module, function, &(DeadlockOptions){.budget = STEPS, .states = STATES}, &verdict, &trace);
+    verdict_close(&verdict);
+    write_report(report, &trace, module->source);
+    compare_with_itself(module, report);
+    for (size_t i = 0; i < verdict.finding_count; i++)
+        if (*verdict.findings[i].witness && is_about(&verdict.findings[i], "coverage."))
+            check_witness(module, function, &verdict.findings[i], false);
+}
+
 static void run_module(Source *source, const Unit *unit, bool dump) {
     Module module;
     Diagnostics diagnostics = {0};
@@ -122,6 +180,7 @@ static void run_module(Source *source, const Unit *unit, bool dump) {
             for (size_t i = 0; i < count && i < MOST_KERNELS; i++) {
                 run(&module, functions[i], SCHEDULES_DIRECTED);
                 run(&module, functions[i], SCHEDULES_ALL);
+                make_report(&module, functions[i]);
             }
         }
     }

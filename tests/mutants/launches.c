@@ -6,7 +6,7 @@
 enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_CLUSTERS = 256 };
 static const size_t scratch_budget = (size_t)1 << 30;
 
-static void run_cluster(Machine *machine, uint64_t cluster, const Watcher *watcher) {
+static void run_cluster(Machine *machine, uint64_t cluster, const RunWatcher *watcher) {
     Arena scratch;
     jmp_buf exhausted;
     arena_init(&scratch, scratch_budget);
@@ -19,7 +19,7 @@ static void run_cluster(Machine *machine, uint64_t cluster, const Watcher *watch
     arena_free(&scratch);
 }
 
-static void run_launch(Machine *machine, const Launch *launch, const Watcher *watcher) {
+static void run_launch(Machine *machine, const Launch *launch, const RunWatcher *watcher) {
     machine_launch(machine, launch);
     for (uint64_t cluster = 0; cluster < machine_clusters(machine) && cluster < MOST_CLUSTERS; cluster++) {
         machine->world = 0;
@@ -49,7 +49,7 @@ size_t launches_choose(Module *module, Launch *launches) {
     return count;
 }
 
-void launches_run(Module *module, const Launch *launch, uint64_t budget, const Watcher *watcher) {
+void launches_run(Module *module, const Launch *launch, uint64_t budget, const RunWatcher *watcher) {
     size_t count = program_kernels(module, NULL, 0);
     const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1);
     program_kernels(module, kernels, count);

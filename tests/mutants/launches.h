@@ -4,16 +4,16 @@
 
 #include "emulate/choose.h"
 
-typedef struct Watcher {
+typedef struct RunWatcher {
     void *context;
     /* Before each run; its observer is set there. */
     void (*start)(void *context, Machine *machine);
-} Watcher;
+} RunWatcher;
 
 /* Those that Weir would choose for the first kernel of the module, as if they were given. At most MOST_CHOSEN; returns
  * how many. Memory: the module's arena. */
 size_t launches_choose(Module *module, Launch *launches);
 /* Every kernel of the module, every cluster of the launch, eagerly. Memory: the module's arena. */
-void launches_run(Module *module, const Launch *launch, uint64_t budget, const Watcher *watcher);
+void launches_run(Module *module, const Launch *launch, uint64_t budget, const RunWatcher *watcher);
 
 #endif

@@ -370,7 +370,7 @@ OrderResult order_find(Module *module, const Launch *launch, uint64_t budget) {
     Knowledge *order = ARENA_NEW(&module->arena, Knowledge);
     arena_init(&order->arena, (size_t)1 << 30);
     order->arena.exhausted = module->arena.exhausted;
-    launches_run(module, launch, budget, &(Watcher){order, start});
+    launches_run(module, launch, budget, &(RunWatcher){order, start});
     OrderResult result = order->result;
     arena_free(&order->arena);
     return result;

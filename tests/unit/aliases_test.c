@@ -179,7 +179,7 @@ static void arefs(void **state) {
         "0 %aref: allocation; kernel\n1 %bufs#0: handed out by put.enter; kernel\n1 %bufs#1: handed out by "
         "put.enter; kernel\n1 %got#0: handed out by get.enter; kernel\n1 %got#1: handed out by get.enter; kernel\n");
     assert_int_equal(barriers[1].alias_count, barriers[0].alias_count);
-    assert_string_equal(others(reporting, 0), "nvws.aref.create: create\nnvws.aref.put.enter: put.enter ... put.exit\n"
+    assert_string_equal(others(reporting, 0), "nvws.aref.create: \nnvws.aref.put.enter: put.enter ... put.exit\n"
                                               "nvws.aref.get.enter: get.enter, without an exit\n");
     assert_string_equal(others(reporting, 1), others(reporting, 0));
     end_report(reporting);

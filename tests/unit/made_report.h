@@ -129,7 +129,8 @@ static void make_barriers(Made *made) {
                                         .aliases = made->aliases,
                                         .alias_count = 2,
                                         .issues = made->issues,
-                                        .issue_count = 1};
+                                        .issue_count = 1,
+                                        .participants = ""};
     made->barriers[1] = (ReportBarrier){.name = "empty",
                                         .value = "%13",
                                         .kind = "mbarrier",
@@ -150,7 +151,8 @@ static void make_barriers(Made *made) {
                                         .wait_count = 1,
                                         .protects = made->protects,
                                         .protect_count = 2,
-                                        .pair = "full"};
+                                        .pair = "full",
+                                        .participants = ""};
     made->edges[0] = (ReportEdge){"partition1",
                                   "partition0",
                                   "full",

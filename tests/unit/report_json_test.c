@@ -88,7 +88,8 @@ static void every_key_is_there(void **state) {
 
     json_t *barrier = list_item(json, "barriers", 2, 0);
     check_keys(barrier, "name value kind mechanism direction depth count index phase inverted offset expect_bytes "
-                        "data_bytes bytes iterations flips cadence arrives waits others protects pair aliases issues");
+                        "data_bytes bytes iterations flips cadence arrives waits others protects pair aliases issues "
+                        "participants");
     check_keys(list_item(barrier, "bytes", 2, 1), "name text bytes ir_line");
     json_t *site = list_item(barrier, "waits", 1, 0);
     check_keys(site, PLACE " mechanism index phase index_as_written phase_as_written stagger stride first_parity "

@@ -160,7 +160,8 @@ static inline void small_barriers(Report *report) {
          "empty",
          COUNTED(aliases),
          NULL,
-         0},
+         0,
+         ""},
         {"empty",
          "%empty",
          "mbarrier",
@@ -189,7 +190,8 @@ static inline void small_barriers(Report *report) {
          "full",
          NULL,
          0,
-         COUNTED(issues)},
+         COUNTED(issues),
+         ""},
     };
     report->barriers = barriers;
     report->barrier_count = 2;
@@ -528,7 +530,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                                      aliases,
                                      2,
                                      NULL,
-                                     0};
+                                     0,
+                                     ""};
         edges[back] = (ReportEdge){large_names[from],
                                    large_names[to],
                                    pair[back].name,
