@@ -61,29 +61,6 @@ const Op *region_end(const Op *op, uint32_t region) {
     return region < op->region_count && op->regions[region].first ? op->regions[region].first->last : NULL;
 }
 
-Str symbol_name(const Attr *symbol) {
-    Str name = symbol->text;
-    if (name.size && (name.data[0] == '@' || name.data[0] == '"'))
-        name = (Str){name.data + 1, name.size - 1 - (name.data[0] == '"')};
-    return name;
-}
-
-const Op *call_target(Module *module, const Op *call) {
-    const Attr *callee = op_attr(call, "callee");
-    if (!callee || callee->kind != ATTR_SYMBOL)
-        return NULL;
-    Str name = symbol_name(callee);
-    for (const Item *item = module->first; item; item = item->next)
-        for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            if (!op_function(op) || !op->region_count || !op->regions[0].first)
-                continue;
-            const Attr *symbol = op_attr(op, "sym_name");
-            if (symbol && str_equal(symbol_name(symbol), name))
-                return op;
-        }
-    return NULL;
-}
-
 static void add_operand(Slice *slice, const Op *op, uint32_t index) {
     if (op && index < op->operand_count)
         slice_add(slice, op->operands[index]);

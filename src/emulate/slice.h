@@ -3,6 +3,7 @@
 #define EMULATE_SLICE_H
 
 #include "ir/ir.h"
+#include "model/symbol.h"
 
 typedef struct Slice {
     Module *module;
@@ -19,10 +20,6 @@ void slice_add(Slice *slice, const Value *value);
 void slice_close(Slice *slice);
 bool slice_has(const Slice *slice, const Value *value);
 
-/* A symbol without its '@' or quotes. */
-Str symbol_name(const Attr *symbol);
-/* The function that a call names; NULL if it is not in the module or has no body. */
-const Op *call_target(Module *module, const Op *call);
 /* The last op of the first block of a region; NULL if there is none. */
 const Op *region_end(const Op *op, uint32_t region);
 

@@ -1,7 +1,9 @@
-/* Layouts from encodings. The text of an encoding is taken apart here, since only this file knows its keys; old
- * releases' spellings are read beside the new. An encoding that is not understood gives a layout that is not `known`.
- */
+/* Layouts from encodings; old releases' spellings are read beside the new. An encoding that is not understood gives a
+ * layout that is not `known`. */
 #include "model/layout.h"
+
+#include "model/encoding.h"
+#include "model/kept.h"
 
 #include <ctype.h>
 
@@ -9,145 +11,9 @@
 enum {
     LARGEST_BITS = 24,    /* of a place */
     MOST_STAGE_BITS = 16, /* of the number of a stage */
-    LARGEST_FIELD = 1 << 12,
-    LARGEST_LISTED = 1 << 24,
 };
 
-/* ---- The text of an encoding ------------------------------------------------------------------- */
-
-typedef struct Encoding {
-    Str name, body;
-} Encoding;
-
-static Str trimmed(Str s) {
-    while (s.size && isspace((unsigned char)s.data[0]))
-        s = (Str){s.data + 1, s.size - 1};
-    while (s.size && isspace((unsigned char)s.data[s.size - 1]))
-        s.size--;
-    return s;
-}
-
-/* `#dialect.name<body>`, or an alias of it. */
-static Encoding encoding_from(Module *module, Str text) {
-    const Item *item = map_get(&module->aliases, text);
-    if (item && item->kind == ITEM_ATTR_ALIAS) {
-        const Attr *attr = attr_resolve(module, item->attr);
-        if (!attr)
-            return (Encoding){0};
-        text = attr->text;
-    }
-    const char *open = text.size ? memchr(text.data, '<', text.size) : NULL;
-    if (!text.size || text.data[0] != '#')
-        return (Encoding){0};
-    const char *end = text.data + text.size;
-    Encoding encoding = {.name = trimmed(str_between(text.data + 1, open ? open : end))};
-    if (open && end[-1] == '>')
-        encoding.body = str_between(open + 1, end - 1);
-    return encoding;
-}
-
-static bool named(const Encoding *encoding, const char *name) {
-    Str full = encoding->name;
-    const char *dot = memrchr(full.data, '.', full.size);
-    return dot && str_is(str_between(dot + 1, full.data + full.size), name);
-}
-
-/* Just after the value that starts at `at`: at a comma, a brace that closes what holds it, or the end. */
-static const char *value_end(const char *at, const char *end) {
-    int depth = 0;
-    for (; at < end; at++) {
-        if (*at == '[' || *at == '{' || *at == '<' || *at == '(')
-            depth++;
-        else if (depth == 0 && (*at == ',' || *at == '}'))
-            break;
-        else if (*at == ']' || *at == '}' || *at == '>' || *at == ')')
-            depth--;
-    }
-    return at;
-}
-
-/* The text of `key`'s value, empty if the encoding does not have it. */
-static Str field(const Encoding *encoding, const char *key) {
-    const char *at = encoding->body.data, *end = at ? at + encoding->body.size : NULL;
-    while (at < end) {
-        const char *word = at;
-        while (at < end && (isalnum((unsigned char)*at) || *at == '_'))
-            at++;
-        if (at == word) { /* braces around the fields, and the list of paddings before them */
-            const char *close = *at == '[' ? memchr(at, ']', (size_t)(end - at)) : at;
-            at = close ? close + 1 : end;
-            continue;
-        }
-        Str name = str_between(word, at);
-        while (at < end && isspace((unsigned char)*at))
-            at++;
-        if (at == end || *at != '=')
-            continue;
-        const char *value = at + 1;
-        at = value_end(value, end);
-        if (str_is(name, key))
-            return trimmed(str_between(value, at));
-    }
-    return (Str){"", 0};
-}
-
-/* -1 if it is no number that makes sense. */
-static int64_t field_int(const Encoding *encoding, const char *key, int64_t otherwise) {
-    int64_t value;
-    Str text = field(encoding, key);
-    if (!text.size)
-        return otherwise;
-    return str_to_int(text, &value) && value >= 0 && value <= LARGEST_FIELD ? value : -1;
-}
-
-static bool field_true(const Encoding *encoding, const char *key) {
-    return str_is(field(encoding, key), "true");
-}
-
-/* The numbers of `[1, 0]` or `[[1, 0], [2, 0]]`, in order; `inner` is how many the first inner list has. */
-typedef struct Numbers {
-    int64_t items[LAYOUT_BITS * LAYOUT_RANK];
-    uint32_t count, inner;
-} Numbers;
-
-/* False if it is no such list. */
-static bool field_list(const Encoding *encoding, const char *key, Numbers *numbers) {
-    *numbers = (Numbers){0};
-    Str text = field(encoding, key);
-    if (!text.size || text.data[0] != '[')
-        return false;
-    const char *at = text.data + 1, *end = text.data + text.size;
-    while (at < end) {
-        if (*at == ']' && !numbers->inner)
-            numbers->inner = numbers->count;
-        if (!isdigit((unsigned char)*at)) {
-            at++;
-            continue;
-        }
-        const char *digits = at;
-        while (at < end && isdigit((unsigned char)*at))
-            at++;
-        if (numbers->count == sizeof numbers->items / sizeof *numbers->items ||
-            !str_to_int(str_between(digits, at), &numbers->items[numbers->count]) ||
-            numbers->items[numbers->count++] > LARGEST_LISTED)
-            return false;
-    }
-    return true;
-}
-
 /* ---- Building ---------------------------------------------------------------------------------- */
-
-static bool is_power(int64_t n) {
-    return n > 0 && (n & (n - 1)) == 0;
-}
-
-/* Bits that count up to n - 1. */
-static unsigned bits_for(int64_t n) {
-    unsigned bits = 0;
-    while (bits < 62 && (int64_t)1 << bits < n)
-        bits++;
-    return bits;
-}
 
 typedef struct Builder {
     Layout *layout;
@@ -182,18 +48,18 @@ static void read_split(Builder *b) {
     Numbers numbers;
     for (unsigned d = 0; d < layout->rank; d++)
         layout->split[d] = 1;
-    if (field_list(b->encoding, "CGALayout", &numbers) && numbers.inner == layout->rank) {
+    if (encoding_list(b->encoding, "CGALayout", &numbers) && numbers.inner == layout->rank) {
         for (uint32_t i = 0; i < numbers.count; i++) {
             int64_t reach = (int64_t)1 << bits_for(numbers.items[i] + 1);
             if (reach > layout->split[i % layout->rank])
                 layout->split[i % layout->rank] = reach;
         }
-    } else if (field_list(b->encoding, "CTASplitNum", &numbers) && numbers.count == layout->rank) {
+    } else if (encoding_list(b->encoding, "CTASplitNum", &numbers) && numbers.count == layout->rank) {
         for (unsigned d = 0; d < layout->rank; d++)
             layout->split[d] = numbers.items[d] > 0 ? numbers.items[d] : 1;
     } else if (layout->rank == 2) {
-        layout->split[0] = field_int(b->encoding, "CTASplitM", 1);
-        layout->split[1] = field_int(b->encoding, "CTASplitN", 1);
+        layout->split[0] = encoding_int(b->encoding, "CTASplitM", 1);
+        layout->split[1] = encoding_int(b->encoding, "CTASplitN", 1);
     }
     for (unsigned d = 0; d < layout->rank; d++)
         if (!is_power(layout->split[d]))
@@ -209,11 +75,11 @@ static void cut(Builder *b) {
 
 /* Rows are XORed with a phase that comes from their number; `rotating` mixes the next phase bits in too. */
 static bool build_swizzled(Builder *b, bool rotating) {
-    int64_t vec = field_int(b->encoding, "vec", 1), per_phase = field_int(b->encoding, "perPhase", 1);
-    int64_t max_phase = field_int(b->encoding, "maxPhase", 1);
+    int64_t vec = encoding_int(b->encoding, "vec", 1), per_phase = encoding_int(b->encoding, "perPhase", 1);
+    int64_t max_phase = encoding_int(b->encoding, "maxPhase", 1);
     Numbers order;
-    if (!is_power(vec) || !is_power(per_phase) || !is_power(max_phase) || !field_list(b->encoding, "order", &order) ||
-        order.count != b->layout->rank)
+    if (!is_power(vec) || !is_power(per_phase) || !is_power(max_phase) ||
+        !encoding_list(b->encoding, "order", &order) || order.count != b->layout->rank)
         return false;
     for (unsigned i = 0; i < order.count; i++)
         if (order.items[i] < 0 || order.items[i] >= b->layout->rank)
@@ -331,9 +197,9 @@ static bool invert(Builder *b, const Numbers *offsets, const Numbers *blocks) {
 static bool build_linear(Builder *b) {
     enum { MOST_BLOCKS = 16 };
     Numbers offsets, blocks;
-    if (!field_list(b->encoding, "offset", &offsets) || (offsets.count && offsets.inner != b->layout->rank))
+    if (!encoding_list(b->encoding, "offset", &offsets) || (offsets.count && offsets.inner != b->layout->rank))
         return false;
-    if (!field_list(b->encoding, "block", &blocks) && field(b->encoding, "block").size)
+    if (!encoding_list(b->encoding, "block", &blocks) && encoding_field(b->encoding, "block").size)
         return false;
     if ((blocks.count && blocks.inner != b->layout->rank) || blocks.count / b->layout->rank > MOST_BLOCKS)
         return false;
@@ -346,11 +212,10 @@ static bool build_linear(Builder *b) {
     return invert(b, &offsets, &blocks);
 }
 
-/* `[32:+4, 128:+8] {order, shape}` or `{offset, block}` */
-static bool build_padded(Builder *b) {
-    Str body = trimmed(b->encoding->body);
+/* The list before the fields: `[32:+4, 128:+8]` */
+static bool read_paddings(const Encoding *encoding, Layout *layout) {
+    Str body = str_trimmed(encoding->body);
     const char *at = body.data, *end = at + body.size;
-    Layout *layout = b->layout;
     if (!body.size || *at++ != '[')
         return false;
     while (at < end && *at != ']') {
@@ -361,7 +226,7 @@ static bool build_padded(Builder *b) {
             const char *digits = at;
             while (at < end && isdigit((unsigned char)*at))
                 at++;
-            if (!str_to_int(str_between(digits, at), &numbers[i]) || numbers[i] <= 0 || numbers[i] > LARGEST_FIELD)
+            if (!str_to_int(str_between(digits, at), &numbers[i]) || numbers[i] <= 0 || numbers[i] > ENCODING_LARGEST)
                 return false;
         }
         if (layout->padding_count == LAYOUT_PADDINGS || !is_power(numbers[0]))
@@ -370,11 +235,19 @@ static bool build_padded(Builder *b) {
         while (at < end && isspace((unsigned char)*at))
             at++;
     }
-    if (field(b->encoding, "offset").size)
+    return true;
+}
+
+/* Paddings, then `{order, shape}` or `{offset, block}`. */
+static bool build_padded(Builder *b) {
+    Layout *layout = b->layout;
+    if (!read_paddings(b->encoding, layout))
+        return false;
+    if (encoding_field(b->encoding, "offset").size)
         return build_linear(b);
     Numbers order, shape;
-    if (!field_list(b->encoding, "order", &order) || order.count != layout->rank ||
-        !field_list(b->encoding, "shape", &shape) || shape.count != layout->rank)
+    if (!encoding_list(b->encoding, "order", &order) || order.count != layout->rank ||
+        !encoding_list(b->encoding, "shape", &shape) || shape.count != layout->rank)
         return false;
     for (unsigned i = 0; i < order.count; i++) {
         int64_t d = order.items[i];
@@ -391,13 +264,13 @@ static const uint32_t ROW = 1u << 16;
 static bool build_tensor(Builder *b) {
     enum { M, N };
     unsigned element = b->layout->element_bits;
-    int64_t block_m = field_int(b->encoding, "blockM", 128), block_n = field_int(b->encoding, "blockN", 1);
-    int64_t stride = field_int(b->encoding, "colStride", field_true(b->encoding, "unpacked") ? 32 / element : 1);
+    int64_t block_m = encoding_int(b->encoding, "blockM", 128), block_n = encoding_int(b->encoding, "blockN", 1);
+    int64_t stride = encoding_int(b->encoding, "colStride", encoding_true(b->encoding, "unpacked") ? 32 / element : 1);
     if ((block_m != 64 && block_m != 128) || !is_power(block_n) || !is_power(stride) || stride > 32)
         return false;
-    bool pair = field_true(b->encoding, "twoCTAs");
+    bool pair = encoding_true(b->encoding, "twoCTAs");
     unsigned n_bits = bits_for(block_n < b->size[N] ? block_n : b->size[N]);
-    b->next = (uint32_t)stride << field_true(b->encoding, "fp4Padded");
+    b->next = (uint32_t)stride << encoding_true(b->encoding, "fp4Padded");
     if (block_m == 64 && !pair) {
         /* Each 32 rows hold 16; the other 16 are for a second block. */
         give_bits(b, N, n_bits);
@@ -429,7 +302,7 @@ static bool build_scales(Builder *b) {
     give_bits(b, K, 2);
     b->next = 4;
     give_bits(b, MN, 2);
-    bool k_first = str_is(field(b->encoding, "blockRepOrder"), "kThenMn");
+    bool k_first = str_is(encoding_field(b->encoding, "blockRepOrder"), "kThenMn");
     give_bits(b, k_first ? K : MN, LAYOUT_BITS);
     give_bits(b, k_first ? MN : K, LAYOUT_BITS);
     return true;
@@ -461,10 +334,10 @@ static Kind kind_of(const Encoding *encoding) {
                  {"padded_shared", KIND_PADDED},
                  {"tensor_memory_encoding", KIND_TENSOR},
                  {"tensor_memory_scales_encoding", KIND_SCALES}};
-    if (named(encoding, "shared"))
-        return field_true(encoding, "hasLeadingOffset") ? KIND_LEADING : KIND_SWIZZLED;
+    if (encoding_is(encoding, "shared"))
+        return encoding_true(encoding, "hasLeadingOffset") ? KIND_LEADING : KIND_SWIZZLED;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (named(encoding, kinds[i].name))
+        if (encoding_is(encoding, kinds[i].name))
             return kinds[i].kind;
     return KIND_UNKNOWN;
 }
@@ -478,19 +351,19 @@ static unsigned encoding_rank(const Encoding *encoding, Kind kind) {
     case KIND_SWIZZLED:
     case KIND_ROTATING:
     case KIND_LEADING:
-        return field_list(encoding, "order", &numbers) ? numbers.count : 0;
+        return encoding_list(encoding, "order", &numbers) ? numbers.count : 0;
     case KIND_NVMMA:
-        if (field_list(encoding, "CGALayout", &numbers) && numbers.inner)
+        if (encoding_list(encoding, "CGALayout", &numbers) && numbers.inner)
             return numbers.inner;
-        if (field_list(encoding, "CTASplitNum", &numbers))
+        if (encoding_list(encoding, "CTASplitNum", &numbers))
             return numbers.count;
-        return (unsigned)field_int(encoding, "rank", 2);
+        return (unsigned)encoding_int(encoding, "rank", 2);
     case KIND_LINEAR:
-        return field_list(encoding, "offset", &numbers) ? numbers.inner : 0;
+        return encoding_list(encoding, "offset", &numbers) ? numbers.inner : 0;
     case KIND_PADDED:
-        if (field_list(encoding, "order", &numbers))
+        if (encoding_list(encoding, "order", &numbers))
             return numbers.count;
-        return field_list(encoding, "offset", &numbers) ? numbers.inner : 0;
+        return encoding_list(encoding, "offset", &numbers) ? numbers.inner : 0;
     case KIND_TENSOR:
     case KIND_SCALES:
         return 2;
@@ -498,6 +371,25 @@ static unsigned encoding_rank(const Encoding *encoding, Kind kind) {
         break;
     }
     return 0;
+}
+
+/* What the start of an allocation is a multiple of, in bytes of shared memory: the swizzle of nvmma counts from 0. */
+static int64_t alignment_of(const Encoding *encoding, Kind kind) {
+    enum { USUAL = 16, NVMMA_PHASE = 128 };
+    int64_t phases = 1, alignment;
+    switch (kind) {
+    case KIND_NVMMA:
+        phases = encoding_int(encoding, "swizzlingByteWidth", 0) / USUAL;
+        return NVMMA_PHASE * (phases > 1 ? phases : 1);
+    case KIND_LEADING:
+        phases = encoding_int(encoding, "maxPhase", 1);
+        return NVMMA_PHASE * (phases > 1 ? phases : 1);
+    case KIND_LINEAR:
+        alignment = encoding_int(encoding, "alignment", USUAL);
+        return alignment > 0 ? alignment : USUAL;
+    default:
+        return USUAL;
+    }
 }
 
 static bool build(Builder *b, Kind kind) {
@@ -509,13 +401,13 @@ static bool build(Builder *b, Kind kind) {
     case KIND_ROTATING:
         return build_swizzled(b, kind == KIND_ROTATING);
     case KIND_NVMMA:
-        return build_nvmma(b, field_int(b->encoding, "swizzlingByteWidth", 0),
-                           field_int(b->encoding, "elementBitWidth", b->layout->element_bits),
-                           field_true(b->encoding, "transposed"), field_true(b->encoding, "fp4Padded"));
+        return build_nvmma(b, encoding_int(b->encoding, "swizzlingByteWidth", 0),
+                           encoding_int(b->encoding, "elementBitWidth", b->layout->element_bits),
+                           encoding_true(b->encoding, "transposed"), encoding_true(b->encoding, "fp4Padded"));
     case KIND_LEADING: {
         Numbers order;
-        bool given = field_list(b->encoding, "order", &order);
-        return given && build_nvmma(b, field_int(b->encoding, "maxPhase", 1) * 16, b->layout->element_bits,
+        bool given = encoding_list(b->encoding, "order", &order);
+        return given && build_nvmma(b, encoding_int(b->encoding, "maxPhase", 1) * 16, b->layout->element_bits,
                                     order.items[0] == 0, false);
     }
     case KIND_LINEAR:
@@ -567,7 +459,7 @@ static bool allocation_shape(const Type *type, unsigned rank, int64_t *sizes) {
         const char *digits = at;
         while (at < end && *at != 'x')
             at++;
-        if (count == LAYOUT_RANK * 2 || !str_to_int(trimmed(str_between(digits, at)), &found[count++]))
+        if (count == LAYOUT_RANK * 2 || !str_to_int(str_trimmed(str_between(digits, at)), &found[count++]))
             return false;
     }
     if (count < rank)
@@ -604,11 +496,27 @@ static void assume_dense(Layout *layout, const Type *type) {
     layout->sized &= layout->stage_elements >> 40 == 0;
 }
 
+/* Of what is cut into pieces that do not lie beside each other, only sizes are known. */
+static void read_pieces(Module *module, const Encoding *encoding, Layout *layout) {
+    int64_t pieces = encoding->name.size && encoding_is(encoding, "partitioned_shared")
+                         ? encoding_int(encoding, "numPartitions", 1)
+                         : 1;
+    if (pieces < 2 || pieces > LAYOUT_PIECES)
+        return;
+    Encoding inner = encoding_read(module, encoding_field(encoding, "partitionLayout"));
+    Kind kind = inner.name.size ? kind_of(&inner) : KIND_UNKNOWN;
+    layout->pieces = (uint8_t)pieces;
+    layout->alignment = alignment_of(&inner, kind);
+    if (kind == KIND_PADDED && !read_paddings(&inner, layout))
+        layout->padding_count = 0;
+}
+
 static void describe(Module *module, const Type *type, Layout *layout) {
     layout->type = type;
     layout->space = memdesc_space(type);
     layout->element_bits = storage_bits(module, type->element, layout->space);
     layout->sized = true;
+    layout->pieces = 1;
     bool shaped = type->dim_count > 0 && type->param_count > 1;
     for (unsigned d = 0; d < type->dim_count; d++)
         shaped &= type->dims[d] > 0 && type->dims[d] >> 40 == 0;
@@ -616,10 +524,11 @@ static void describe(Module *module, const Type *type, Layout *layout) {
         layout->sized = false;
         return;
     }
-    Encoding encoding = encoding_from(module, type->params[1]);
-    if (encoding.name.size && named(&encoding, "user_layout")) /* around the encoding that the user asked for */
-        encoding = encoding_from(module, trimmed(encoding.body));
+    Encoding encoding = encoding_read(module, type->params[1]);
+    if (encoding.name.size && encoding_is(&encoding, "user_layout")) /* around the encoding that the user asked for */
+        encoding = encoding_read(module, str_trimmed(encoding.body));
     Kind kind = encoding.name.size ? kind_of(&encoding) : KIND_UNKNOWN;
+    layout->alignment = alignment_of(&encoding, kind);
     const Type *element = type_resolve(module, type->element);
     bool numbers = element && element->kind == TYPE_INTEGER && element->width == 64;
     bool barriers = numbers && (type->dim_count == 1 || type->dims[type->dim_count - 1] == 1);
@@ -632,6 +541,7 @@ static void describe(Module *module, const Type *type, Layout *layout) {
                     tensor == (layout->space == SPACE_TENSOR);
     if (!possible) {
         assume_dense(layout, type);
+        read_pieces(module, &encoding, layout);
         return;
     }
     layout->rank = (uint8_t)rank;
@@ -669,28 +579,15 @@ static void describe(Module *module, const Type *type, Layout *layout) {
     }
 }
 
-/* A layout is kept as an attribute of the module that no text can name: its key has a zero byte in it. */
-typedef struct Kept {
-    Attr attr;
-    Layout layout;
-} Kept;
-
 Layout *layout_of(Module *module, const Type *memdesc) {
     const Type *type = memdesc ? type_canonical(module, memdesc) : NULL;
     if (!type || !type_is(type, STR("ttg.memdesc")))
         return NULL;
-    uintptr_t handle = (uintptr_t)type;
-    char key[8 + sizeof handle] = "layout";
-    memcpy(key + 8, &handle, sizeof handle);
-    const Attr *found = attr_find(module, (Str){key, sizeof key});
-    if (found)
-        return &((Kept *)found)->layout;
-    Kept *kept = ARENA_NEW(&module->arena, Kept);
-    kept->attr.kind = ATTR_OTHER;
-    kept->attr.text = (Str){arena_copy(&module->arena, key, sizeof key), sizeof key};
-    describe(module, type, &kept->layout);
-    attr_enter(module, kept->attr.text, &kept->attr);
-    return &kept->layout;
+    bool fresh;
+    Layout *layout = module_keep(module, "layout", type, sizeof *layout, &fresh);
+    if (fresh)
+        describe(module, type, layout);
+    return layout;
 }
 
 uint32_t layout_place(const Layout *layout, const int64_t *coordinates) {

@@ -8,7 +8,7 @@
 
 #include "model/region.h"
 
-enum { LAYOUT_RANK = 8, LAYOUT_BITS = 32, LAYOUT_PADDINGS = 4, LAYOUT_REPLICAS = 8 };
+enum { LAYOUT_RANK = 8, LAYOUT_BITS = 32, LAYOUT_PADDINGS = 4, LAYOUT_REPLICAS = 8, LAYOUT_PIECES = 16 };
 
 /* After each `interval` elements, `amount` elements that are not used. */
 typedef struct Padding {
@@ -25,10 +25,11 @@ typedef struct Footprint {
 typedef struct Layout {
     const Type *type; /* the memory descriptor, canonical */
     Space space;
-    bool known;                 /* false: the encoding is not understood; sizes hold, places do not */
-    bool sized;                 /* false: not even the sizes hold */
-    uint8_t rank;               /* of the encoding: it lays out the last `rank` dimensions; those before are stages */
-    uint8_t bits[LAYOUT_RANK];  /* of a coordinate of the allocation, over all CTAs */
+    bool known;                /* false: the encoding is not understood; sizes hold, places do not */
+    bool sized;                /* false: not even the sizes hold */
+    uint8_t pieces;            /* in how many places of its own each an allocation lies: 1 but for partitioned_shared */
+    uint8_t rank;              /* of the encoding: it lays out the last `rank` dimensions; those before are stages */
+    uint8_t bits[LAYOUT_RANK]; /* of a coordinate of the allocation, over all CTAs */
     int64_t split[LAYOUT_RANK]; /* between how many CTAs a dimension is cut */
     const int64_t *shape;       /* of the view: `rank` sizes */
     int64_t stages;             /* of the view: the product of the dimensions before those */
@@ -41,6 +42,7 @@ typedef struct Layout {
     Padding paddings[LAYOUT_PADDINGS];
     int64_t stage_elements; /* of one CTA; tensor memory: columns */
     int64_t rows;           /* tensor memory: how many are used */
+    int64_t alignment;      /* shared memory: of an allocation, in bytes, unless its op says another */
     Footprint *footprints;  /* those asked for until now */
     uint32_t footprint_count;
 } Layout;
