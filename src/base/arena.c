@@ -97,3 +97,16 @@ char *arena_copy(Arena *arena, const char *data, size_t size) {
     copy[size] = 0;
     return copy;
 }
+
+void *arena_grown(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size) {
+    if (count < *capacity)
+        return items;
+    if (*capacity > UINT32_MAX / 2)
+        exhausted(arena);
+    *capacity = *capacity ? 2 * *capacity : 16;
+    char *larger = arena_alloc(arena, *capacity * item_size);
+    if (count)
+        memcpy(larger, items, count * item_size);
+    memset(larger + count * item_size, 0, (*capacity - count) * item_size);
+    return larger;
+}

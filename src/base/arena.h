@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct ArenaChunk ArenaChunk;
 
@@ -30,6 +31,9 @@ void *arena_alloc(Arena *arena, size_t size);
 void *arena_zalloc(Arena *arena, size_t size);
 /* A copy of `size` bytes, followed by a zero byte. */
 char *arena_copy(Arena *arena, const char *data, size_t size);
+/* An array that doubles when it is full, with room for one more: `items`, or a larger one with the same contents. New
+ * room is zero. */
+void *arena_grown(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size);
 
 #define ARENA_NEW(arena, T)      ((T *)arena_zalloc((arena), sizeof(T)))
 #define ARENA_ARRAY(arena, T, n) ((T *)arena_zalloc((arena), sizeof(T) * (size_t)(n)))

@@ -414,6 +414,16 @@ static Op *first_inside(const Op *op, uint32_t region) {
     return NULL;
 }
 
+Str op_symbol(const Op *op) {
+    const Attr *symbol = op_attr(op, "sym_name");
+    Str name = symbol ? symbol->text : STR("");
+    if (name.size && name.data[0] == '@')
+        name = (Str){name.data + 1, name.size - 1};
+    if (name.size > 1 && name.data[0] == '"')
+        name = (Str){name.data + 1, name.size - 2};
+    return name;
+}
+
 Op *op_next_in_walk(const Op *op, const Op *root) {
     Op *inside = first_inside(op, 0);
     if (inside)

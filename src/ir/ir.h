@@ -289,6 +289,9 @@ static inline const Function *op_function(const Op *op) {
 const Attr *op_attr(const Op *op, const char *name);
 const Attr *dict_get(const Attr *dict, Str name);
 
+/* The name of a function or another symbol, without its '@' and quotes; empty if it has none. */
+Str op_symbol(const Op *op);
+
 /* Walk every op below `op`, outer before inner, in the order of the text. */
 Op *op_next_in_walk(const Op *op, const Op *root);
 /* The op whose region holds `op`; NULL at the top. */

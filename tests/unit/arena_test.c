@@ -148,6 +148,23 @@ static void can_be_used_again_when_freed(void **state) {
     arena_free(&arena);
 }
 
+static void an_array_grows_and_keeps_what_it_holds(void **state) {
+    (void)state;
+    Arena arena;
+    arena_init(&arena, SIZE_MAX);
+    int *items = NULL;
+    uint32_t capacity = 0;
+    for (uint32_t i = 0; i < 1000; i++) {
+        items = arena_grown(&arena, items, i, &capacity, sizeof *items);
+        assert_true(capacity > i);
+        assert_int_equal(items[i], 0);
+        items[i] = (int)i;
+    }
+    for (uint32_t i = 0; i < 1000; i++)
+        assert_int_equal(items[i], i);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_arena_holds_nothing),
@@ -160,6 +177,7 @@ int main(void) {
         cmocka_unit_test(jumps_at_once_for_what_cannot_fit),
         cmocka_unit_test(works_on_after_a_jump),
         cmocka_unit_test(can_be_used_again_when_freed),
+        cmocka_unit_test(an_array_grows_and_keeps_what_it_holds),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

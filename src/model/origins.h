@@ -1,0 +1,34 @@
+/* Every allocation that a memory descriptor may be a part of: through views, selects, values that loops carry and
+ * branches hand over, captures of partitions. model/root takes the first it finds; this takes them all. */
+#ifndef MODEL_ORIGINS_H
+#define MODEL_ORIGINS_H
+
+#include "base/pointers.h"
+#include "ir/ir.h"
+
+enum { ORIGINS_MOST = 32 /* of one value; one that has more may be a part of anything */ };
+
+/* What memory comes from. */
+typedef struct Origin {
+    const Op *op;          /* the allocation; NULL: an argument of the function */
+    const Value *argument; /* that argument */
+} Origin;
+
+typedef struct OriginSet {
+    const uint32_t *items; /* of Origins.items, sorted */
+    uint32_t count;
+    bool anything; /* it may be a part of others as well, of any */
+} OriginSet;
+
+typedef struct Origins {
+    Origin *items;
+    uint32_t count;
+    struct OriginNode *nodes;
+    Pointers values;
+} Origins;
+
+/* Of the memory descriptors below a function. */
+Origins origins_of(Module *module, const Op *function, Arena *arena);
+OriginSet origins_find(const Origins *origins, const Value *value);
+
+#endif

@@ -1,0 +1,438 @@
+/* analyze/membar: where thread barriers are needed, and which are not. */
+#include "barriers.h"
+
+/* ---- Plain accesses: the same in all models -------------------------------------------------------------------- */
+
+static void a_read_after_a_write_needs_one(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) LOAD(x, a)), "before local_load 0");
+    assert_all(KERNEL("    %a = ttg.local_alloc %v : (!values) -> !fixed\n"
+                      "    %x = ttg.local_load %a : !fixed -> !values\n"),
+               "before local_load 0");
+}
+
+static void a_write_after_a_read_needs_one(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) LOAD(x, a) STORE(a)), "before local_store 0");
+}
+
+static void a_write_after_a_write_needs_one(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) STORE(a)), "before local_store 1");
+}
+
+static void two_reads_need_none(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) LOAD(x, a) LOAD(y, a)), "");
+}
+
+static void other_bytes_need_none(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) ALLOC(b, 1024) STORE(a) LOAD(x, b)), "");
+}
+
+static void allocations_on_the_same_bytes_do(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) ALLOC(b, 512) STORE(a) LOAD(x, b)), "before local_load 0");
+    assert_all(KERNEL(ALLOC(a, 0) LOAD(x, a) TEMPORARY(b, 0)), "before local_alloc 1");
+}
+
+static void a_barrier_of_the_text_counts(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) BARRIER LOAD(x, a)), "");
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) "    gpu.barrier\n" LOAD(x, a)), "");
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) "    ttg.barrier global_read\n" LOAD(x, a)), "before local_load 0");
+}
+
+static void one_barrier_serves_many(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) ALLOC(b, 1024) STORE(a) STORE(b) LOAD(x, a) LOAD(y, b)), "before local_load 0");
+}
+
+static void an_allocation_without_a_source_is_no_access(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) ALLOC(b, 0)), "");
+}
+
+static void constant_slots_are_told_apart(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0) SLOT(b, r, c1) STORE(a) LOAD(x, b)), "");
+    assert_all(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c1) SLOT(b, r, c1) STORE(a) LOAD(x, b)), "before local_load 0");
+    assert_all(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, c1) STORE(a) LOAD(x, b)), "before local_load 0");
+}
+
+/* Triton compares whole allocations. */
+static void a_constant_slot_is_only_its_own_bytes(void **state) {
+    (void)state;
+    const char *text = KERNEL(ALLOC_RING(r, 0) ALLOC(b, 1024) SLOT(a, r, c0) STORE(a) LOAD(x, b));
+    assert_sync(text, "before local_load 0");
+    assert_async(text, "");
+}
+
+#define SLICE(name, offset)   "    %" #name " = ttg.memdesc_subslice %a[" #offset ", 0] : !tile -> !half\n"
+#define LOAD_HALF(name, from) "    %" #name " = ttg.local_load %" #from " : !half -> tensor<16x16xf16, #blocked>\n"
+#define STORE_HALF(to)        "    ttg.local_store %h, %" #to " : tensor<16x16xf16, #blocked> -> !half\n"
+#define HALF                  "    %h = arith.constant dense<0.0> : tensor<16x16xf16, #blocked>\n"
+
+static void static_slices_are_told_apart(void **state) {
+    (void)state;
+    assert_all(KERNEL(HALF ALLOC(a, 0) SLICE(s, 0) SLICE(t, 16) STORE_HALF(s) LOAD_HALF(x, t)), "");
+    assert_all(KERNEL(HALF ALLOC(a, 0) SLICE(s, 16) SLICE(t, 16) STORE_HALF(s) LOAD_HALF(x, t)), "before local_load 0");
+    assert_all(KERNEL(HALF ALLOC(a, 0) SLICE(s, 0) STORE_HALF(s) LOAD(x, a)), "before local_load 0");
+}
+
+static void memory_that_a_caller_hands_over_is_looked_at(void **state) {
+    (void)state;
+    const char *text = MODULE("cuda:90", 4,
+                              "  tt.func public @kernel(%a: !tile, %b: !tile, %v: !values) {\n" STORE(a)
+                                  LOAD(x, b) "    tt.return\n  }\n");
+    assert_all(text, "before local_load 0");
+}
+
+/* ---- Control flow ---------------------------------------------------------------------------------------------- */
+
+static void each_branch_needs_its_own(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) IF(LOAD(x, a)) LOAD(y, a)), "before local_load 0, before local_load 1");
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) IF_ELSE(LOAD(x, a), LOAD(x, a)) LOAD(y, a)),
+               "before local_load 0, before local_load 1");
+}
+
+static void loops_go_around(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) LOOP(STORE(a) LOAD(x, a))), "before local_store 0, before local_load 0");
+}
+
+static void blocks_that_branch_are_walked(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) "    cf.cond_br %flag, ^one, ^two\n  ^one:\n" LOAD(
+                   x, a) "    cf.br ^two\n  ^two:\n" LOAD(y, a)),
+               "before local_load 0, before local_load 1");
+    assert_all(
+        KERNEL(ALLOC(a, 0) "    cf.br ^loop\n  ^loop:\n" STORE(a) "    cf.cond_br %flag, ^loop, ^out\n  ^out:\n"),
+        "before local_store 0");
+}
+
+static void names_that_loops_carry_are_followed(void **state) {
+    (void)state;
+    assert_sync(
+        KERNEL(ALLOC(a, 0) ALLOC(b, 1024)
+                   STORE(b) "    %r = scf.for %i = %c0 to %n step %c1 iter_args(%t = %a) -> (!tile) : i32 {\n" LOAD(
+                       x, t) "      scf.yield %b : !tile\n    }\n"),
+        "before local_load 0");
+}
+
+/* A hazard that starts before a loop needs its barrier once. Triton puts it where the access is. */
+static void async_puts_a_barrier_before_a_loop(void **state) {
+    (void)state;
+    const char *text = KERNEL(ALLOC(a, 0) STORE(a) LOOP(LOAD(x, a)));
+    assert_sync(text, "before local_load 0");
+    assert_async(text, "before for 0");
+}
+
+static void async_keeps_it_inside_where_a_wait_is(void **state) {
+    (void)state;
+    assert_async(KERNEL(ALLOC(a, 0) COPY(t, a) COMMIT(g) LOOP(WAIT_COPIES(w, 0) LOAD(x, a))), "before local_load 0");
+}
+
+/* The barrier before the store parts the load from it and, on the way around, the store from the load. */
+static void async_drops_what_others_part(void **state) {
+    (void)state;
+    const char *text =
+        KERNEL(ALLOC(a, 0) ALLOC(b, 1024) STORE(a) STORE(b) LOOP(LOAD(x, a) STORE(b) LOAD(y, b) STORE(a)));
+    assert_async(text, "before local_load 0, before local_load 1");
+}
+
+static void partitions_are_apart(void **state) {
+    (void)state;
+    const char *text = KERNEL(ALLOC(a, 0) STORE(a) "    ttg.warp_specialize()\n    default {\n" LOAD(
+        x, a) "      ttg.warp_yield\n    }\n"
+              "    partition0() num_warps(4) {\n" ALLOC(b, 0) "      %w = arith.constant dense<0.0> : !values\n"
+                                                              "      ttg.local_store %w, %b : !values -> !tile\n"
+                                                              "      %y = ttg.local_load %b : !tile -> !values\n"
+                                                              "      ttg.warp_return\n    } : () -> ()\n" STORE(a));
+    assert_all(text, "before local_load 0, before local_load 1");
+}
+
+/* What a partition is handed goes through scratch memory, behind a barrier. */
+static void captures_go_through_memory(void **state) {
+    (void)state;
+    const char *text = KERNEL(
+        ALLOC(a, 0) STORE(a) "    ttg.warp_specialize(%a) attributes {allocation.offset = 512 : i32, "
+                             "allocation.size = 16 : i32}\n"
+                             "    default {\n      ttg.warp_yield\n    }\n"
+                             "    partition0(%b: !tile) num_warps(4) {\n      ttg.warp_return\n    } : (!tile) -> "
+                             "()\n");
+    assert_all(text, "before warp_specialize 0");
+}
+
+/* ---- Ops that are barriers ------------------------------------------------------------------------------------- */
+
+#define CAS(order, name) \
+    "    %" #name " = tt.atomic_cas " #order ", gpu, %counter, %c0, %c1 : (!tt.ptr<i32>, i32, i32) -> i32\n"
+
+static void atomics_order_on_their_sides(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) CAS(acq_rel, c) LOAD(x, a)), "");
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) CAS(acquire, c) LOAD(x, a)), "");
+    assert_all(KERNEL(ALLOC(a, 0) STORE(a) CAS(relaxed, c) LOAD(x, a)), "before local_load 0");
+}
+
+static void an_arrive_gathers_the_threads(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 0) ALLOC_BARRIER(b, 4096) STORE(a) ARRIVE(b) LOAD(x, a)), "");
+    assert_all(KERNEL(ALLOC(a, 0) ALLOC_BARRIER(b, 4096) STORE(a) EXPECT(b) LOAD(x, a)), "");
+    assert_all(KERNEL(ALLOC(a, 0) ALLOC_BARRIER(b, 4096) STORE(a) WAIT(b) LOAD(x, a)), "before local_load 0");
+}
+
+static void scratch_memory_has_a_barrier_inside(void **state) {
+    (void)state;
+    assert_all(KERNEL(ALLOC(a, 4096) STORE(a) EXCHANGE(e, 0) LOAD(x, a)), "");
+    assert_all(KERNEL(ALLOC(a, 0) LOAD(x, a) EXCHANGE(e, 0)), "before convert_layout 0");
+    assert_all(KERNEL(EXCHANGE(e, 0) EXCHANGE(f, 0)), "before convert_layout 1");
+    assert_all(KERNEL(EXCHANGE(e, 0) EXCHANGE(f, 1024)), "");
+    assert_all(KERNEL(LOOP(EXCHANGE(e, 0))), "before convert_layout 0");
+}
+
+/* ---- Waits for copies in sync and near ------------------------------------------------------------------------- */
+
+static void sync_puts_a_barrier_after_a_wait(void **state) {
+    (void)state;
+    assert_sync(KERNEL(WAIT_COPIES(w, 0)), "after async_wait 0");
+    assert_near(KERNEL(WAIT_COPIES(w, 0)), "after async_wait 0");
+    assert_async(KERNEL(WAIT_COPIES(w, 0)), "");
+    assert_sync(KERNEL(ALLOC(a, 0) WAIT_STORES(0) STORE(a)), "after async_tma_store_wait 0");
+}
+
+static void a_later_barrier_stands_for_it(void **state) {
+    (void)state;
+    assert_sync(KERNEL(WAIT_COPIES(w, 1) WAIT_COPIES(u, 0)), "after async_wait 1");
+    assert_sync(KERNEL(WAIT_COPIES(w, 1) "    %s = arith.addi %c0, %c1 : i32\n" WAIT_COPIES(u, 0)),
+                "after async_wait 1");
+    assert_sync(KERNEL(WAIT_COPIES(w, 0) BARRIER), "");
+    assert_sync(KERNEL(WAIT_COPIES(w, 0) CAS(release, c)), "");
+    assert_sync(KERNEL(WAIT_COPIES(w, 0) CAS(acquire, c)), "");
+}
+
+static void an_access_or_a_branch_does_not(void **state) {
+    (void)state;
+    assert_sync(KERNEL(ALLOC(a, 0) WAIT_COPIES(w, 1) LOAD(x, a) WAIT_COPIES(u, 0)),
+                "after async_wait 0, after async_wait 1");
+    assert_sync(KERNEL(WAIT_COPIES(w, 1) IF("") WAIT_COPIES(u, 0)), "after async_wait 0, after async_wait 1");
+    assert_sync(KERNEL(WAIT_COPIES(w, 1) COMMIT(g) WAIT_COPIES(u, 0)), "after async_wait 0, after async_wait 1");
+    assert_sync(KERNEL(IF(WAIT_COPIES(w, 1)) WAIT_COPIES(u, 0)), "after async_wait 0, after async_wait 1");
+}
+
+/* ---- Atomics in shared memory ---------------------------------------------------------------------------------- */
+
+#define ADD(name, kind)                                                                                              \
+    "    %" #name " = ttg.local_atomic_scatter_rmw " #kind ", %m[%k], %k {axis = 0 : i32} : (!ttg.memdesc<128xi32, " \
+    "#flat, #smem, mutable>, tensor<128xi32, #line>, tensor<128xi32, #line>) -> tensor<128xi32, #line>\n"
+#define ATOMIC_KERNEL(body)                                                                                      \
+    "#line = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n" TYPES \
+    "module attributes {\"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:90\"} {\n"                              \
+    "  tt.func public @kernel(%k: tensor<128xi32, #line>) {\n"                                                   \
+    "    %m = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !ttg.memdesc<128xi32, #flat, #smem, "        \
+    "mutable>\n" body "    tt.return\n  }\n}\n"
+
+static void atomics_that_commute_need_none(void **state) {
+    (void)state;
+    assert_all(ATOMIC_KERNEL(ADD(x, add) ADD(y, add)), "");
+    assert_all(ATOMIC_KERNEL(ADD(x, add) ADD(y, max)), "before local_atomic_scatter_rmw 1");
+    assert_all(ATOMIC_KERNEL(ADD(x, exch) ADD(y, exch)), "before local_atomic_scatter_rmw 1");
+    assert_all(ATOMIC_KERNEL(ADD(x, add) ADD(y, add) "    %z = arith.addi %x, %y : tensor<128xi32, #line>\n"),
+               "before local_atomic_scatter_rmw 1");
+}
+
+/* ---- Tensor memory --------------------------------------------------------------------------------------------- */
+
+#define TMEM(name, column)                                                  \
+    "    %" #name " = ttng.tmem_alloc {tensor_memory_col_offset = " #column \
+    " : i32, tensor_memory_row_offset = 0 : i32} : () -> !tmem\n"
+#define TMEM_STORE(to)        "    ttng.tmem_store %acc, %" #to ", %true : !acc -> !tmem\n"
+#define TMEM_LOAD(name, from) "    %" #name " = ttng.tmem_load %" #from " : !tmem -> !acc\n"
+
+static void tensor_memory_is_looked_at(void **state) {
+    (void)state;
+    assert_all(KERNEL(TMEM(t, 0) TMEM_STORE(t) TMEM_LOAD(x, t)), "before tmem_load 0");
+    assert_all(KERNEL(TMEM(t, 0) TMEM_LOAD(x, t) TMEM_STORE(t)), "before tmem_store 0");
+    assert_all(KERNEL(TMEM(t, 0) TMEM_LOAD(x, t) TMEM_LOAD(y, t)), "");
+    assert_all(KERNEL(TMEM(t, 0) TMEM(u, 64) TMEM_STORE(t) TMEM_LOAD(x, u)), "");
+    assert_all(KERNEL(TMEM(t, 0) TMEM(u, 32) TMEM_STORE(t) TMEM_LOAD(x, u)), "before tmem_load 0");
+    assert_all(KERNEL(TMEM(t, 0) TMEM_STORE(t) BARRIER TMEM_LOAD(x, t)), "");
+}
+
+static void barriers_for_tensor_memory_say_so(void **state) {
+    (void)state;
+    Reading *reading = read_good(KERNEL(TMEM(t, 0) TMEM_STORE(t) TMEM_LOAD(x, t)));
+    for (MembarModel model = MEMBAR_SYNC; model <= MEMBAR_ASYNC; model++) {
+        const MembarResult *result = analyze(reading, "kernel", model);
+        assert_int_equal(result->need_count, 1);
+        assert_int_equal(result->needs[0].kind, MEMBAR_TENSOR);
+        assert_int_equal(result->needs[0].hazards[0].space, SPACE_TENSOR);
+        assert_int_equal(result->needs[0].hazards[0].end, 64);
+    }
+    done(reading);
+}
+
+/* ---- Clusters -------------------------------------------------------------------------------------------------- */
+
+static void a_kernel_of_several_ctas_ends_with_a_cluster_barrier(void **state) {
+    (void)state;
+    const char *text = TYPES "module attributes {\"ttg.num-ctas\" = 2 : i32, \"ttg.num-warps\" = 4 : i32, ttg.target = "
+                             "\"cuda:90\"} {\n" FUNCTION(ALLOC(a, 0) STORE(a)) "}\n";
+    assert_all(text, "cluster before return 0");
+}
+
+/* ---- Needless barriers ----------------------------------------------------------------------------------------- */
+
+static void a_barrier_that_parts_something_is_needed(void **state) {
+    (void)state;
+    assert_needless(KERNEL(ALLOC(a, 0) STORE(a) BARRIER LOAD(x, a)), MEMBAR_SYNC, "");
+    assert_needless(KERNEL(ALLOC(a, 0) STORE(a) BARRIER LOAD(x, a)), MEMBAR_ASYNC, "");
+}
+
+static void a_barrier_that_parts_nothing_is_not(void **state) {
+    (void)state;
+    assert_needless(KERNEL(ALLOC(a, 0) LOAD(x, a) BARRIER LOAD(y, a)), MEMBAR_SYNC, "barrier 0");
+    assert_needless(KERNEL(BARRIER), MEMBAR_ASYNC, "barrier 0");
+}
+
+/* Of two in a row one can go, not both. */
+static void needless_ones_can_go_together(void **state) {
+    (void)state;
+    assert_needless(KERNEL(ALLOC(a, 0) STORE(a) BARRIER BARRIER LOAD(x, a)), MEMBAR_ASYNC, "barrier 0");
+    assert_needless(KERNEL(ALLOC(a, 0) STORE(a) BARRIER BARRIER BARRIER LOAD(x, a)), MEMBAR_ASYNC,
+                    "barrier 0, barrier 2");
+}
+
+/* Its hazard goes around the loop twice, each time through the same barrier. */
+static void a_barrier_is_not_covered_by_itself(void **state) {
+    (void)state;
+    assert_needless(KERNEL(ALLOC(a, 0) LOOP(BARRIER STORE(a))), MEMBAR_ASYNC, "");
+}
+
+static void a_barrier_for_a_copy_in_flight_is_needless_in_async(void **state) {
+    (void)state;
+    const char *text = KERNEL(ALLOC(a, 0) COPY(t, a) BARRIER LOAD(x, a));
+    assert_needless(text, MEMBAR_SYNC, "");
+    assert_needless(text, MEMBAR_ASYNC, "barrier 0");
+}
+
+static void a_barrier_after_a_wait_stays_in_sync(void **state) {
+    (void)state;
+    assert_needless(KERNEL(WAIT_COPIES(w, 0) BARRIER), MEMBAR_SYNC, "");
+    assert_needless(KERNEL(WAIT_COPIES(w, 0) BARRIER), MEMBAR_ASYNC, "barrier 0");
+}
+
+static void barriers_for_global_memory_are_left_alone(void **state) {
+    (void)state;
+    assert_needless(KERNEL("    ttg.barrier all\n"), MEMBAR_ASYNC, "");
+}
+
+static void barriers_for_callers_are_left_alone(void **state) {
+    (void)state;
+    const char *text = WITH_CALLEE(ALLOC(b, 0) BARRIER STORE(b) BARRIER, CALL(0));
+    check(text, "callee", MEMBAR_ASYNC, list_needless, "", __FILE__, __LINE__);
+    check(text, "callee", MEMBAR_SYNC, list_needless, "", __FILE__, __LINE__);
+}
+
+/* ---- What is said ---------------------------------------------------------------------------------------------- */
+
+static void a_need_says_what_it_parts(void **state) {
+    (void)state;
+    Reading *reading = read_good(KERNEL(ALLOC(a, 0) ALLOC(b, 512) LOOP(STORE(a) LOAD(x, b))));
+    const MembarResult *result = analyze(reading, "kernel", MEMBAR_ASYNC);
+    assert_true(result->inserted);
+    assert_int_equal(result->need_count, 2);
+    const MembarHazard *around = &result->needs[0].hazards[0], *straight = &result->needs[1].hazards[0];
+    assert_int_equal(around->kind, MEMBAR_WAR);
+    assert_ptr_equal(around->loop, find_op(reading, "scf.for", 0));
+    assert_int_equal(straight->kind, MEMBAR_RAW);
+    assert_null(straight->loop);
+    assert_ptr_equal(straight->first, find_op(reading, "ttg.local_store", 0));
+    assert_ptr_equal(straight->second, find_op(reading, "ttg.local_load", 0));
+    assert_ptr_equal(straight->first_buffer, find_op(reading, "ttg.local_alloc", 0));
+    assert_int_equal(straight->begin, 512);
+    assert_int_equal(straight->end, 1024);
+    done(reading);
+}
+
+static void different_slots_are_proved(void **state) {
+    (void)state;
+    Reading *reading = read_good(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0) SLOT(b, r, c1) STORE(a) LOAD(x, b)));
+    const MembarResult *result = analyze(reading, "kernel", MEMBAR_SYNC);
+    assert_int_equal(result->proof_count, 1);
+    assert_ptr_equal(result->proofs[0].second, find_op(reading, "ttg.local_load", 0));
+    assert_true(strlen(result->proofs[0].text) > 0);
+    done(reading);
+}
+
+static void why_tells_what_is_pending(void **state) {
+    (void)state;
+    Reading *reading = read_good(KERNEL(ALLOC(a, 0) ALLOC(b, 1024) STORE(a) COPY(t, b) LOAD(x, a)));
+    jmp_buf out_of_memory;
+    reading->module.arena.exhausted = &out_of_memory;
+    if (setjmp(out_of_memory))
+        fail();
+    Text text = {0};
+    membar_why(&reading->module, function_of(reading, "kernel"), MEMBAR_ASYNC, find_op(reading, "ttg.local_load", 0),
+               &text);
+    text_char(&text, 0);
+    assert_non_null(strstr(text.data, "write by ttg.local_store @25 of %a, bytes 0 to 1024: a read after a write: a "
+                                      "barrier is needed here\n"));
+    assert_non_null(strstr(text.data,
+                           "write by ttg.async_copy_global_to_local @26 of %b, bytes 1024 to 2048: in flight "
+                           "until its group is waited for: no barrier helps\n"));
+    text_free(&text);
+    done(reading);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_read_after_a_write_needs_one),
+        cmocka_unit_test(a_write_after_a_read_needs_one),
+        cmocka_unit_test(a_write_after_a_write_needs_one),
+        cmocka_unit_test(two_reads_need_none),
+        cmocka_unit_test(other_bytes_need_none),
+        cmocka_unit_test(allocations_on_the_same_bytes_do),
+        cmocka_unit_test(a_barrier_of_the_text_counts),
+        cmocka_unit_test(one_barrier_serves_many),
+        cmocka_unit_test(an_allocation_without_a_source_is_no_access),
+        cmocka_unit_test(constant_slots_are_told_apart),
+        cmocka_unit_test(a_constant_slot_is_only_its_own_bytes),
+        cmocka_unit_test(static_slices_are_told_apart),
+        cmocka_unit_test(memory_that_a_caller_hands_over_is_looked_at),
+        cmocka_unit_test(each_branch_needs_its_own),
+        cmocka_unit_test(loops_go_around),
+        cmocka_unit_test(blocks_that_branch_are_walked),
+        cmocka_unit_test(names_that_loops_carry_are_followed),
+        cmocka_unit_test(async_puts_a_barrier_before_a_loop),
+        cmocka_unit_test(async_keeps_it_inside_where_a_wait_is),
+        cmocka_unit_test(async_drops_what_others_part),
+        cmocka_unit_test(partitions_are_apart),
+        cmocka_unit_test(captures_go_through_memory),
+        cmocka_unit_test(atomics_order_on_their_sides),
+        cmocka_unit_test(an_arrive_gathers_the_threads),
+        cmocka_unit_test(scratch_memory_has_a_barrier_inside),
+        cmocka_unit_test(sync_puts_a_barrier_after_a_wait),
+        cmocka_unit_test(a_later_barrier_stands_for_it),
+        cmocka_unit_test(an_access_or_a_branch_does_not),
+        cmocka_unit_test(atomics_that_commute_need_none),
+        cmocka_unit_test(tensor_memory_is_looked_at),
+        cmocka_unit_test(barriers_for_tensor_memory_say_so),
+        cmocka_unit_test(a_kernel_of_several_ctas_ends_with_a_cluster_barrier),
+        cmocka_unit_test(a_barrier_that_parts_something_is_needed),
+        cmocka_unit_test(a_barrier_that_parts_nothing_is_not),
+        cmocka_unit_test(needless_ones_can_go_together),
+        cmocka_unit_test(a_barrier_is_not_covered_by_itself),
+        cmocka_unit_test(a_barrier_for_a_copy_in_flight_is_needless_in_async),
+        cmocka_unit_test(a_barrier_after_a_wait_stays_in_sync),
+        cmocka_unit_test(barriers_for_global_memory_are_left_alone),
+        cmocka_unit_test(barriers_for_callers_are_left_alone),
+        cmocka_unit_test(a_need_says_what_it_parts),
+        cmocka_unit_test(different_slots_are_proved),
+        cmocka_unit_test(why_tells_what_is_pending),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
