@@ -2,7 +2,7 @@
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="check run report parse rules"
+    local commands="check run report membar parse rules"
     local options_parse="--generic --effects --quiet --stats --list --module --strict --output --dump-ops --help --version"
     local options_check="--launch --no-launch --arg --grid --kernel --module --rule --budget --jobs --mma-order --format \
         --witness --verbose --quiet --output --help --version"
@@ -10,6 +10,8 @@ _weir() {
         --mma-order --format --witness --steps --global --state --trace --verbose --quiet --output --help --version"
     local options_report="--launch --no-launch --arg --grid --kernel --module --buffer-id --diff --budget --mma-order \
         --format --width --wide --glossary --quiet --output --help --version"
+    local options_membar="--function --kernel --module --model --assume --compare --why --emit --prune --format --quiet \
+        --output --help --version"
     local options_rules="--markdown --output --help --version"
     local command=${COMP_WORDS[1]} options formats="text json"
 
@@ -19,13 +21,21 @@ _weir() {
         return
     fi
     case $before in
-    --module | --arg | --grid | --kernel | --seed | --schedules | --budget | -j | --jobs | --buffer-id | --width) return ;; # a number, or the input's names
+    --module | --arg | --grid | --kernel | --seed | --schedules | --budget | -j | --jobs | --buffer-id | --width | --function | --why) return ;; # a number, or the input's names
     --schedule)
         mapfile -t COMPREPLY < <(compgen -W "directed eager lazy round-robin random all" -- "$word")
         return
         ;;
     --rule)
         mapfile -t COMPREPLY < <(compgen -W "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" -- "$word")
+        return
+        ;;
+    --model | --compare)
+        mapfile -t COMPREPLY < <(compgen -W "sync near async" -- "$word")
+        return
+        ;;
+    --assume)
+        mapfile -t COMPREPLY < <(compgen -W "inserted before" -- "$word")
         return
         ;;
     --mma-order)

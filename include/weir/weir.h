@@ -169,6 +169,11 @@ WEIR_API int weir_partition(const weir_op *op, weir_write *write, void *to);
 /* The functions of the module that can be launched. */
 WEIR_API size_t weir_kernel_count(weir_module *module);
 
+enum {
+    WEIR_MEMBAR_FINDINGS = 1, /* findings on thread barriers, where the IR is past the stage that puts them in */
+    WEIR_MEMBAR_SUMMARY = 2,  /* those, and at earlier stages a note on how many will be put in */
+};
+
 /* How to run. All zero, as NULL for all of it, is a good start: every kernel of the module, with launches that Weir
  * chooses. */
 typedef struct weir_run_options {
@@ -185,6 +190,7 @@ typedef struct weir_run_options {
     uint64_t budget;       /* steps of one run, or states for "all"; 0: 4 million, 200,000 */
     unsigned schedules;    /* how many random ones; 0: 8 */
     int global;            /* nonzero: weir_steps tells of accesses to global memory, too, byte for byte */
+    int membar;            /* WEIR_MEMBAR_FINDINGS or WEIR_MEMBAR_SUMMARY; 0: thread barriers are not looked at */
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
     void *progress_context;
@@ -347,6 +353,66 @@ WEIR_API weir_difference_row weir_difference_at(const weir_difference *differenc
 /* As text, Markdown or JSON. 0 or -1. */
 WEIR_API int weir_difference_write(const weir_difference *difference, const weir_report_options *options,
                                    weir_write *write, void *to);
+
+/* ---- Thread barriers ----------------------------------------------------------------------------- */
+
+/* Where the threads of a CTA need a barrier between accesses to shared or tensor memory, which barriers are there, and
+ * which of those are needless. Nothing is run. docs/membar.md explains the models. */
+typedef struct weir_membar weir_membar;
+
+typedef struct weir_membar_options {
+    const char *model;    /* "async" (or NULL), "near" or "sync" */
+    const char *compare;  /* another model, to tell the difference; or NULL */
+    const char *function; /* the only one to look at; NULL: every one with a body */
+    const char *stage;    /* "inserted": the IR claims to have its barriers, "before": it does not; NULL: as it says */
+    uint32_t line;        /* of the IR, to be explained; 0: none */
+} weir_membar_options;
+
+/* NULL only if there is no memory; an option that makes no sense and a module with errors give one whose verdict is
+ * WEIR_VERDICT_ERROR, a module without functions one without any. It is freed before its module. */
+WEIR_API weir_membar *weir_membar_make(weir_module *module, const weir_membar_options *options);
+WEIR_API void weir_membar_free(weir_membar *membar);
+/* Findings: a barrier is missing where the IR claims to have them all. Incomplete: not all could be looked at. */
+WEIR_API weir_verdict weir_membar_verdict(const weir_membar *membar);
+
+typedef struct weir_membar_function {
+    const char *name;
+    weir_verdict verdict;
+    int inserted;             /* nonzero: the IR claims to have its barriers */
+    size_t needed, missing;   /* that are not there; and which therefore are an error */
+    size_t present, needless; /* that are there */
+    size_t answers;           /* ops that start on the line that was asked about */
+    const char *problem;      /* "" if all could be looked at */
+} weir_membar_function;
+
+WEIR_API size_t weir_membar_count(const weir_membar *membar);
+WEIR_API weir_membar_function weir_membar_at(const weir_membar *membar, size_t index);
+
+typedef struct weir_membar_need {
+    const char *op;   /* the barrier goes right before it, or right after it */
+    const char *kind; /* "local", "tensor" or "cluster" */
+    int after, missing, automatic;
+    const char *file; /* of the kernel's own source; "" and 0 if the IR does not say */
+    uint32_t line, ir_line;
+    size_t conflicts; /* pairs of accesses that it parts */
+} weir_membar_need;
+
+WEIR_API weir_membar_need weir_membar_need_at(const weir_membar *membar, size_t function, size_t index);
+
+/* What is wrong with the input or the options, where the verdict is an error. 0 or -1. */
+WEIR_API int weir_membar_errors(const weir_membar *membar, unsigned flags, weir_write *write, void *to);
+/* The module with the barriers that it needs put in, otherwise token for token; `prune`: and without the needless
+ * ones. 0 or -1. */
+WEIR_API int weir_membar_emit(const weir_membar *membar, int prune, weir_write *write, void *to);
+
+/* Any number of them, written as they come: as text (`flags`: WEIR_COLOUR) or as JSON (docs/membar.md). NULL if there
+ * is no memory. The end frees it, and returns 0 or -1. An input that could not be opened is an error; only JSON tells
+ * of those. */
+typedef struct weir_membars weir_membars;
+WEIR_API weir_membars *weir_membars_begin(int json, unsigned flags, weir_write *write, void *to);
+WEIR_API void weir_membars_add(weir_membars *membars, const weir_membar *membar);
+WEIR_API void weir_membars_error(weir_membars *membars, const char *file, const char *sentence);
+WEIR_API int weir_membars_end(weir_membars *membars);
 
 /* ---- The op table ---------------------------------------------------------------------------- */
 

@@ -46,6 +46,7 @@ struct weir_outcome {
     Launch *launch;    /* from a file; NULL if none was given */
     TrailFile *trail;
     bool global; /* weir_steps tells of global memory, too */
+    int membar;  /* as in weir_run_options */
     /* For a barrier report: one a kernel, or one that says that there is none; and a picture of a run of each. */
     bool reporting;
     Report *reports;
@@ -57,6 +58,13 @@ struct weir_barrier_report {
     weir_outcome *outcome;
 };
 
+/* ---- attempt.c ---- */
+/* Calls `work` with the memory of the module and the arena bounded; false if it needs more. */
+typedef void Task(void *context);
+bool attempt(weir_module *module, Arena *arena, Task *work, void *context);
+/* "@a, @b" */
+void list_functions(const Op *const *functions, size_t count, Text *to);
+
 /* ---- run.c ---- */
 /* As weir_run; `reporting`: with barrier reports. */
 weir_outcome *outcome_make(weir_module *module, const weir_run_options *options, bool reporting);
@@ -67,6 +75,10 @@ typedef void Work(weir_outcome *outcome, void *context);
 bool outcome_attempt(weir_outcome *outcome, Work *work, void *context);
 /* The launch to look at, where none goes wrong: the one that was given, or one of those that are chosen. */
 const Launch *outcome_launch(weir_outcome *outcome, size_t kernel);
+
+/* ---- membar.c ---- */
+/* Adds what there is to say of a kernel's thread barriers to its verdict. Both arenas must be able to jump. */
+void outcome_membar(weir_outcome *outcome, size_t kernel, bool summary);
 
 /* ---- outcome.c ---- */
 /* One sentence on what is wrong, where the verdict is an error. */
@@ -88,5 +100,9 @@ bool sink_pass(void *sink, const char *data, size_t size);
 int sink_finish(Text *out);
 /* Diagnostics for a person; 50 of each kind at most, and how many more there are. */
 void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool colour, Text *to);
+/* The same for one sentence about a file. */
+void report_sentence(const char *file, const char *sentence, bool colour, Text *to);
+/* The first error of them, on one line; false if there is none. */
+bool first_error(const Diagnostics *diagnostics, const char *file, Text *to);
 
 #endif

@@ -113,10 +113,7 @@ int weir_outcome_errors(const weir_outcome *outcome, unsigned flags, weir_write 
     } else if (outcome->diagnostics.errors) {
         report_diagnostics(&outcome->diagnostics, outcome->source->name, colour, &out);
     } else if (*outcome->problem) {
-        text_add_plain(&out, str_of(file_name(outcome)));
-        text_addf(&out, ": %serror:%s ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
-        text_add_plain(&out, str_of(outcome->problem));
-        text_char(&out, '\n');
+        report_sentence(file_name(outcome), outcome->problem, colour, &out);
     }
     return sink_finish(&out);
 }
@@ -179,15 +176,8 @@ void weir_json_error(weir_json *json, const char *file, const char *sentence) {
 void outcome_problem(const weir_outcome *outcome, Text *to) {
     const Diagnostics *diagnostics = !outcome->module->ok ? &outcome->module->diagnostics : &outcome->diagnostics;
     const char *file = !outcome->module->ok || !outcome->source ? file_name(outcome) : outcome->source->name;
-    for (size_t i = 0; i < diagnostics->count; i++) {
-        const Diagnostic *diagnostic = &diagnostics->items[i];
-        if (diagnostic->severity != SEVERITY_ERROR)
-            continue;
-        text_addf(to, "%s:%u:%u: %s", file, diagnostic->place.line, diagnostic->place.column,
-                  diagnostic->message ? diagnostic->message : "");
-        return;
-    }
-    text_addf(to, "%s", outcome->problem);
+    if (!first_error(diagnostics, file, to))
+        text_addf(to, "%s", outcome->problem);
 }
 
 static void add_error(weir_json *json, const weir_outcome *outcome) {

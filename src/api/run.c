@@ -7,8 +7,8 @@
 
 #include <stdlib.h>
 
-/* Of one kernel's runs, beside what the module has already; and of what is said about them. */
-static const size_t run_budget = (size_t)2 << 30, outcome_budget = (size_t)1 << 30, last_words = 64 << 10;
+/* Of what is said about runs. */
+static const size_t outcome_budget = (size_t)1 << 30, last_words = 64 << 10;
 
 /* ---- Failing -------------------------------------------------------------------------------------- */
 
@@ -23,18 +23,19 @@ bool outcome_fail(weir_outcome *outcome, const char *format, ...) {
     return false;
 }
 
+typedef struct OutcomeWork {
+    weir_outcome *outcome;
+    Work *work;
+    void *context;
+} OutcomeWork;
+
+static void work_on(void *context) {
+    const OutcomeWork *work = context;
+    work->work(work->outcome, work->context);
+}
+
 bool outcome_attempt(weir_outcome *outcome, Work *work, void *context) {
-    Arena *arena = &outcome->module->module.arena;
-    jmp_buf exhausted;
-    if (setjmp(exhausted)) {
-        arena->exhausted = outcome->arena.exhausted = NULL;
-        return false;
-    }
-    arena->budget = arena->held + run_budget;
-    arena->exhausted = outcome->arena.exhausted = &exhausted;
-    work(outcome, context);
-    arena->exhausted = outcome->arena.exhausted = NULL;
-    return true;
+    return attempt(outcome->module, &outcome->arena, work_on, &(OutcomeWork){outcome, work, context});
 }
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
@@ -43,23 +44,9 @@ size_t weir_kernel_count(weir_module *module) {
     return module->ok ? program_kernels(&module->module, NULL, 0) : 0;
 }
 
-/* Without its '@' and quotes. */
-static Str function_name(const Op *function) {
-    const Attr *symbol = op_attr(function, "sym_name");
-    Str name = symbol ? symbol->text : STR("");
-    if (name.size && name.data[0] == '@')
-        name = (Str){name.data + 1, name.size - 1};
-    if (name.size > 1 && name.data[0] == '"')
-        name = (Str){name.data + 1, name.size - 2};
-    return name;
-}
-
 static const char *kernel_names(weir_outcome *outcome) {
     Text text = {0};
-    for (size_t i = 0; i < outcome->kernel_count; i++) {
-        text_addf(&text, "%s@", i ? ", " : "");
-        text_add_plain(&text, function_name(outcome->kernels[i]));
-    }
+    list_functions(outcome->kernels, outcome->kernel_count, &text);
     const char *names = arena_copy(&outcome->arena, text.data ? text.data : "", text.size);
     text_free(&text);
     return names;
@@ -67,7 +54,7 @@ static const char *kernel_names(weir_outcome *outcome) {
 
 static bool keep_kernel(weir_outcome *outcome, Str name) {
     for (size_t i = 0; i < outcome->kernel_count; i++)
-        if (str_equal(function_name(outcome->kernels[i]), name)) {
+        if (str_equal(op_symbol(outcome->kernels[i]), name)) {
             outcome->kernels[0] = outcome->kernels[i];
             outcome->kernel_count = 1;
             return true;
@@ -188,7 +175,7 @@ static bool read_launch(weir_outcome *outcome, const weir_run_options *options) 
     outcome->launch = launch;
     bool named = outcome->kernel_count == 1 || !launch->kernel.size;
     for (size_t i = 0; i < outcome->kernel_count && !named; i++)
-        named = str_equal(function_name(outcome->kernels[i]), launch->kernel);
+        named = str_equal(op_symbol(outcome->kernels[i]), launch->kernel);
     if (!named)
         return outcome_fail(outcome, "%s is a launch of '%.*s'; there is %s", options->launch, STR_ARG(launch->kernel),
                             kernel_names(outcome));
@@ -250,7 +237,7 @@ static void prepare(weir_outcome *outcome, void *context) {
         outcome->kernel_count = 0;
     outcome->verdicts = ARENA_ARRAY(&outcome->arena, Verdict, outcome->kernel_count + 1);
     for (size_t i = 0; i < outcome->kernel_count; i++) {
-        Str name = function_name(outcome->kernels[i]);
+        Str name = op_symbol(outcome->kernels[i]);
         outcome->verdicts[i] =
             (Verdict){.arena = &outcome->arena, .kernel = arena_copy(&outcome->arena, name.data, name.size)};
     }
@@ -319,7 +306,7 @@ static Chosen *choose(weir_outcome *outcome, size_t kernel) {
 static const Launch *given_launch(const weir_outcome *outcome, size_t kernel) {
     const Launch *launch = outcome->launch;
     bool other = launch && outcome->kernel_count > 1 && launch->kernel.size &&
-                 !str_equal(function_name(outcome->kernels[kernel]), launch->kernel);
+                 !str_equal(op_symbol(outcome->kernels[kernel]), launch->kernel);
     return other ? NULL : launch;
 }
 
@@ -426,6 +413,8 @@ static void check_kernel(weir_outcome *outcome, void *context) {
         if (!chosen->count) /* it cannot be run at all, and this says why */
             check_launch(outcome, kernel, &options, true);
     }
+    if (outcome->membar)
+        outcome_membar(outcome, kernel, outcome->membar == WEIR_MEMBAR_SUMMARY);
 }
 
 static void say_no_memory(weir_outcome *outcome, void *context) {
@@ -491,6 +480,7 @@ weir_outcome *outcome_make(weir_module *module, const weir_run_options *options,
     outcome->module = module;
     outcome->problem = "";
     outcome->global = options->global;
+    outcome->membar = options->replay ? 0 : options->membar;
     outcome->reporting = reporting;
     arena_init(&outcome->arena, outcome_budget);
     if (!outcome_attempt(outcome, prepare, (void *)options)) {

@@ -192,6 +192,25 @@ void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool c
         text_addf(to, "%zu more notes are not shown\n", diagnostics->notes - notes);
 }
 
+void report_sentence(const char *file, const char *sentence, bool colour, Text *to) {
+    text_add_plain(to, str_of(file));
+    text_addf(to, ": %serror:%s ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
+    text_add_plain(to, str_of(sentence));
+    text_char(to, '\n');
+}
+
+bool first_error(const Diagnostics *diagnostics, const char *file, Text *to) {
+    for (size_t i = 0; i < diagnostics->count; i++) {
+        const Diagnostic *diagnostic = &diagnostics->items[i];
+        if (diagnostic->severity != SEVERITY_ERROR)
+            continue;
+        text_addf(to, "%s:%u:%u: %s", file, diagnostic->place.line, diagnostic->place.column,
+                  diagnostic->message ? diagnostic->message : "");
+        return true;
+    }
+    return false;
+}
+
 int weir_report(const weir_file *file, const weir_module *module, int colour, weir_write *write, void *to) {
     Sink sink = {write, to};
     Text out = {.sink = sink_pass, .to = &sink};

@@ -217,20 +217,29 @@ static void add_row(Output *output, size_t count, const char *what) {
         output_printf(output, "%8zu  %s\n", count, what);
 }
 
+/* Of what such a rule finds, nothing is wrong. */
+static bool is_note(size_t rule) {
+    return weir_rule_at(rule).severity == WEIR_NOTE;
+}
+
 static void summarise(const Check *check) {
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
     const Teller *all = &check->all;
     Output *output = check->output;
-    size_t findings = 0, reasons = 0;
+    size_t findings = 0, notes = 0, reasons = 0;
     output_printf(output, "files: %zu\nkernels: %zu\n", check->count, all->kernels);
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
         add_row(output, all->counts[i], verdicts[i]);
     for (size_t i = 0; i < weir_rule_count(); i++)
-        findings += all->rules[i];
+        *(is_note(i) ? &notes : &findings) += all->rules[i];
     if (findings)
         output_printf(output, "findings: %zu\n", findings);
     for (size_t i = 0; i < weir_rule_count(); i++)
-        add_row(output, all->rules[i], weir_rule_at(i).id);
+        add_row(output, is_note(i) ? 0 : all->rules[i], weir_rule_at(i).id);
+    if (notes)
+        output_printf(output, "notes: %zu%s\n", notes, check->options->shared.verbose ? "" : " (-v shows them)");
+    for (size_t i = 0; i < weir_rule_count(); i++)
+        add_row(output, is_note(i) ? all->rules[i] : 0, weir_rule_at(i).id);
     for (size_t i = 0; i < all->reason_count; i++)
         reasons += all->reasons[i].count;
     if (reasons) {
@@ -295,6 +304,7 @@ int command_check(int count, char **arguments) {
     Options options = {0};
     if (!command_parse_options("check", &argp, count, arguments, &options))
         return STATUS_ERROR;
+    options.shared.run.membar = options.shared.verbose ? WEIR_MEMBAR_SUMMARY : WEIR_MEMBAR_FINDINGS;
     int status = check(&options);
     run_options_free(&options.shared);
     return status;

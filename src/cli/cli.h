@@ -16,6 +16,7 @@ int command_parse(int count, char **arguments);
 int command_check(int count, char **arguments);
 int command_run(int count, char **arguments);
 int command_report(int count, char **arguments);
+int command_membar(int count, char **arguments);
 int command_rules(int count, char **arguments);
 
 /* ---- inputs.c: files, folders and modules ---- */
@@ -66,6 +67,8 @@ typedef struct Teller {
     void *to, *error_to;
     weir_json *json;            /* NULL: text */
     weir_reports *reports;      /* NULL: verdicts are told */
+    weir_membars *membars;      /* the same for thread barriers */
+    const char *doing;          /* what is done with a module: "run" */
     PickModule *pick;           /* NULL: the last with a kernel */
     const char *why;            /* it was picked; NULL if it was not */
     unsigned flags;             /* of weir_outcome_text */

@@ -12,6 +12,7 @@ static const struct {
     {"check", "find races, deadlocks and misused barriers in kernels", command_check},
     {"run", "run kernels on an emulator, and look at a run", command_run},
     {"report", "tell how a kernel synchronises: partitions, barriers, phases, shared data", command_report},
+    {"membar", "tell which thread barriers a kernel needs, has, and could do without", command_membar},
     {"parse", "read Triton GPU IR and print it back", command_parse},
     {"rules", "list the rules that findings are about, or explain one", command_rules},
 };

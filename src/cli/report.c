@@ -281,6 +281,7 @@ static int report(Options *options) {
     Teller *teller = &session.teller;
     *teller = teller_start(shared, output_write, session.output, progress_write_error, &session.progress);
     teller->pick = weir_barrier_report_module;
+    teller->doing = "reported on";
     session.progress.files = shared->inputs.count;
     shared->run.progress = progress_show;
     shared->run.progress_context = &session.progress;

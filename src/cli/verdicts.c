@@ -34,6 +34,7 @@ Teller teller_start(const RunOptions *options, weir_write *write, void *to, weir
                     .to = to,
                     .error_to = error_to,
                     .flags = isatty(STDOUT_FILENO) && !options->output ? WEIR_COLOUR : 0,
+                    .doing = "run",
                     .witness_prefix = ""};
 }
 
@@ -142,6 +143,8 @@ void tell_failure(Teller *teller, const char *path, const char *sentence) {
         weir_json_error(teller->json, path, sentence);
     if (teller->reports)
         weir_reports_error(teller->reports, path, sentence);
+    if (teller->membars)
+        weir_membars_error(teller->membars, path, sentence);
     count_error(teller);
 }
 
@@ -202,7 +205,7 @@ static void each_module(Teller *teller, weir_file *file, const char *path, const
     size_t only = pick ? picked(file, &teller->why) : 0;
     if (pick && !teller->options->quiet)
         say(teller, "weir: %s: of this pass log's %zu modules, number %zu is %s, %s\n", path, weir_module_count(file),
-            only + 1, teller->pick ? "reported on" : "run", teller->why);
+            only + 1, teller->doing, teller->why);
     for (size_t i = 0; i < weir_module_count(file); i++) {
         if (pick ? i != only : !module_picked(file, i, wanted))
             continue;

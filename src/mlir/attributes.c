@@ -706,7 +706,7 @@ static const Attr *read_bracketed_ints(Reader *r) {
 
 /* A word of an enumeration, or several joined by '|' or ','. */
 static const Attr *read_words(Reader *r, const Slot *slot) {
-    const char *start = r->p;
+    const char *start = r->p, *end; /* which is before the space that looking for another word skips */
     do {
         skip_space(r);
         const char *at = r->p;
@@ -716,8 +716,9 @@ static const Attr *read_words(Reader *r, const Slot *slot) {
             mismatch(r, words_of(r, slot->enumeration));
             return NULL;
         }
+        end = r->p;
     } while (slot->syntax == SYNTAX_FLAGS && (take(r, '|') || take(r, ',')));
-    return make_attr(r, ATTR_KEYWORD, tidy(r, str_between(start, r->p)));
+    return make_attr(r, ATTR_KEYWORD, tidy(r, str_between(start, end)));
 }
 
 const Attr *read_attr_for(Reader *r, const Slot *slot) {

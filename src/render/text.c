@@ -56,8 +56,7 @@ static void add_count(Text *to, uint64_t number, const char *one) {
 
 /* ---- Excerpts -------------------------------------------------------------------------------- */
 
-/* The line and a caret, as under a diagnostic. */
-static void add_excerpt(Source *source, uint32_t line, uint32_t column, Text *to) {
+void render_excerpt(Source *source, uint32_t line, uint32_t column, Text *to) {
     source_place(source, 0); /* makes the index of lines */
     if (!source->line_starts || line == 0 || line > source->line_count)
         return;
@@ -187,12 +186,12 @@ static void start_at(Renderer *renderer, const FindingPlace *place, Severity sev
 
 static void show_place(Renderer *renderer, const FindingPlace *place) {
     if (!has_kernel_place(place)) {
-        add_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
+        render_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
         return;
     }
     Source *kernel = kernel_source(renderer, place->file);
     if (kernel)
-        add_excerpt(kernel, place->line, place->column, renderer->to);
+        render_excerpt(kernel, place->line, place->column, renderer->to);
 }
 
 /* ---- Findings -------------------------------------------------------------------------------- */
@@ -221,7 +220,7 @@ static void add_first_place(Renderer *renderer, const Finding *finding, const Fi
     add_what(renderer, place);
     text_addf(renderer->to, "\n");
     if (has_kernel_place(place))
-        add_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
+        render_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
 }
 
 static void add_other_place(Renderer *renderer, const FindingPlace *place) {
@@ -234,7 +233,7 @@ static void add_other_place(Renderer *renderer, const FindingPlace *place) {
     add_place(renderer, renderer->source->name, place->ir_line, place->ir_column);
     add_severity(renderer, SEVERITY_NOTE);
     text_addf(renderer->to, "the same in the IR\n");
-    add_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
+    render_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
 }
 
 static void add_finding(Renderer *renderer, const Finding *finding, const char *witness_file) {

@@ -36,4 +36,7 @@ typedef struct TextOptions {
 /* `source` is the IR's text, whose name is shown, and from whose folder the kernel's own source is looked for. */
 void render_text(const Verdict *verdict, Source *source, TextOptions options, Text *to);
 
+/* A line of a source and a caret below its column, as under a diagnostic; nothing if there is no such line. */
+void render_excerpt(Source *source, uint32_t line, uint32_t column, Text *to);
+
 #endif
