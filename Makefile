@@ -40,12 +40,13 @@ fuzz_targets := $(call programs,fuzz/*_fuzz.c)
 bench_programs := $(BUILD)/tests/bench/consan_bench $(BUILD)/tests/bench/threads_bench
 freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard src/engine/*.c))
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
+membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test reference mutants asan tsan fuzz bench corpus docs format tidy install uninstall clean \
-	unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+.PHONY: FORCE all help demo test reference membar mutants asan tsan fuzz bench corpus docs format tidy install uninstall \
+	clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
 
@@ -131,10 +132,16 @@ $(BUILD)/tests/bench/threads_bench: tests/bench/threads_bench.c $(BUILD)/flags
 $(BUILD)/tests/reference/compare: $(reference_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
+$(BUILD)/tests/membar/compare: $(filter-out %_test.o,$(membar_objects)) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries)
+
+$(BUILD)/tests/membar/checker_test: $(filter-out %/compare.o,$(membar_objects)) $(BUILD)/libweir.a
+	$(link) -o $@ $^ $(libraries) -lcmocka
+
 $(BUILD)/tests/mutants/mutate: $(mutant_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-$(reference_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
+$(reference_objects) $(membar_objects) $(mutant_objects): $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) $(internal) -c -o $@ $<
 
@@ -167,6 +174,11 @@ reference: ## compare the emulator with the reference (tests/reference) on 100,0
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/compare
 	@$(BUILD)/tests/reference/compare --count 100000
 
+membar: ## place thread barriers in 100,000 random kernels and look for races on every path (tests/membar)
+	@CC=$(CC) scripts/setup test
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/membar/compare
+	@$(BUILD)/tests/membar/compare --count 100000
+
 mutants: ## put faults into the clean kernels of CORPUS=DIR and count those found; survivors in build/mutants.txt
 	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/mutants/mutate
@@ -188,7 +200,7 @@ bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory -s all
 	@$(MAKE) --no-print-directory -s bench-programs
-	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && exit $$status
+	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && BUILD=$(BUILD) scripts/bench-membar && exit $$status
 
 corpus: ## read, print, compare and run every kernel below CORPUS=DIR
 	@test -n "$(CORPUS)" || { echo "make corpus needs CORPUS=DIR, a folder of .ttgir and .mlir files" >&2; exit 2; }
@@ -236,5 +248,5 @@ clean: ## remove everything made
 	rm -rf $(BUILD)
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
-	$(libfuzzer_targets) $(reference_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o $(BUILD)/tests/tokens \
-	$(BUILD)/tests/verdicts $(BUILD)/tests/facts)
+	$(libfuzzer_targets) $(reference_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
+	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts)
