@@ -7,6 +7,7 @@
 
 #include "ir/optable.h"
 #include "model/effect.h"
+#include "model/handed.h"
 
 enum { MOST_ROOTS = 8 /* of one value */, NO_ROOT = UINT32_MAX };
 
@@ -105,87 +106,6 @@ static void add_step(Search *search, const Value *from, const Value *to, bool ar
     search->nodes[a].step_count++;
 }
 
-/* From each of `from` to the one of `to` at the same place. */
-static void add_steps(Search *search, Value *const *from, uint32_t from_count, Value *to, uint32_t to_count) {
-    for (uint32_t i = 0; i < from_count && i < to_count; i++)
-        add_step(search, from[i], &to[i], false);
-}
-
-static const Block *entry_of(const Op *op, uint32_t region) {
-    return region < op->region_count ? op->regions[region].first : NULL;
-}
-
-static void add_loop(Search *search, const Op *op) {
-    const Block *body = entry_of(op, 0);
-    if (!body || !body->arg_count || op->operand_count < 3)
-        return;
-    Value *args = body->args + 1;
-    uint32_t count = body->arg_count - 1;
-    add_steps(search, op->operands + 3, op->operand_count - 3, args, count);
-    if (body->last)
-        add_steps(search, body->last->operands, body->last->operand_count, args, count);
-    for (uint32_t i = 0; i < count && i < op->result_count; i++)
-        add_step(search, &args[i], &op->results[i], false);
-}
-
-static void add_while(Search *search, const Op *op) {
-    const Block *before = entry_of(op, 0), *after = entry_of(op, 1);
-    if (!before || !after)
-        return;
-    add_steps(search, op->operands, op->operand_count, before->args, before->arg_count);
-    if (is_op(before->last, OP_scf_condition) && before->last->operand_count) {
-        Value **handed = before->last->operands + 1;
-        uint32_t count = before->last->operand_count - 1;
-        add_steps(search, handed, count, after->args, after->arg_count);
-        add_steps(search, handed, count, op->results, op->result_count);
-    }
-    if (after->last)
-        add_steps(search, after->last->operands, after->last->operand_count, before->args, before->arg_count);
-}
-
-/* What regions hand over at their ends becomes the op's results. */
-static void add_yields(Search *search, const Op *op) {
-    for (uint32_t r = 0; r < op->region_count && op->result_count; r++)
-        for (const Block *block = op->regions[r].first; block; block = block->next)
-            if (block->last && block->last->row && (block->last->row->traits & TERMINATOR) &&
-                !op_successor_count(block->last))
-                add_steps(search, block->last->operands, block->last->operand_count, op->results, op->result_count);
-}
-
-static void add_captures(Search *search, const Op *op) {
-    const Op *holder = op->operand_count ? op : op_parent(op);
-    for (uint32_t r = 0; holder && r < op->region_count; r++) {
-        const Block *body = entry_of(op, r);
-        if (body)
-            add_steps(search, holder->operands, holder->operand_count, body->args, body->arg_count);
-    }
-}
-
-static void add_branches(Search *search, const Op *op) {
-    uint32_t first = is_op(op, OP_cf_br) ? 0 : 1;
-    for (uint32_t s = 0; s < op_successor_count(op) && first <= op->operand_count; s++) {
-        const Block *to = op->extra->successors[s];
-        add_steps(search, op->operands + first, op->operand_count - first, to->args, to->arg_count);
-        first += to->arg_count;
-    }
-}
-
-/* Argument j of each tile is one of the operands from j * tiles on. */
-static void add_subtiles(Search *search, const Op *op) {
-    const Attr *attr = op_attr(op, "numTiles");
-    uint32_t per_tile, shared;
-    Value **first = op_operands_at(op, 0, &per_tile), **others = op_operands_at(op, 1, &shared);
-    const Block *body = entry_of(op, 0);
-    if (!body || !attr || attr->kind != ATTR_INTEGER || attr->integer < 1 || attr->integer > per_tile + INT64_C(1))
-        return;
-    uint32_t tiles = (uint32_t)attr->integer;
-    for (uint32_t i = 0; first && i < per_tile && i / tiles < body->arg_count; i++)
-        add_step(search, first[i], &body->args[i / tiles], false);
-    uint32_t from = per_tile / tiles;
-    if (others && from < body->arg_count)
-        add_steps(search, others, shared, body->args + from, body->arg_count - from);
-}
-
 static bool is_aref_view(const Op *op) {
     return is_op(op, OP_nvws_aref_put_enter) || is_op(op, OP_nvws_aref_get_enter) || is_op(op, OP_nvws_aref_buffer);
 }
@@ -212,44 +132,17 @@ static void add_views(Search *search, const Op *op) {
             add_step(search, op->operands[i], &op->results[0], false);
 }
 
+static void add_handed(void *search, const Value *from, const Value *to) {
+    add_step(search, from, to, false);
+}
+
 static void add_op(Search *search, const Op *op) {
-    switch (op->row ? op->row->id : OP_placeholder) {
-    case OP_scf_for:
-        add_loop(search, op);
-        break;
-    case OP_scf_while:
-        add_while(search, op);
-        break;
-    case OP_scf_if:
-    case OP_scf_index_switch:
-    case OP_scf_execute_region:
-    case OP_ttg_mask:
-    case OP_ttg_warp_specialize:
-    case OP_nvws_warp_group:
-        add_yields(search, op);
-        break;
-    case OP_ttg_warp_specialize_partitions:
-        add_captures(search, op);
-        break;
-    case OP_cf_br:
-    case OP_cf_cond_br:
-    case OP_cf_switch:
-        add_branches(search, op);
-        break;
-    case OP_ttng_subtiled_region:
-        add_subtiles(search, op);
-        break;
-    case OP_arith_select:
-        for (uint32_t i = 1; i < op->operand_count; i++)
-            add_step(search, op->operands[i], &op->results[0], false);
-        break;
-    default:
-        if (is_aref_view(op))
-            add_aref_view(search, op);
-        else
-            add_views(search, op);
-        break;
-    }
+    if (op_hands_on(op, add_handed, search))
+        return;
+    if (is_aref_view(op))
+        add_aref_view(search, op);
+    else
+        add_views(search, op);
 }
 
 /* Puts the steps of each node beside each other. */
