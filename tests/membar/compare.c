@@ -8,9 +8,10 @@
  * What must hold:
  *   sound      in no kernel does any path have a race, whichever model placed the barriers; nor after those of the text
  *              that the model calls needless are left out
- *   needed     of the barriers that async places, leaving out one gives a race, for LEAST_NEEDED percent of them.
- * (Where the kernel does not say where its allocations lie, Weir's opinion of what overlaps is not the checker's, and
- * only the first is asked.) no more    async places no more barriers than sync, in every kernel
+ *   needed     of the barriers that async places, leaving out one gives a race, for LEAST_NEEDED percent of them; asked
+ *              only of kernels that say where their allocations lie, since otherwise Weir's opinion of what overlaps is
+ *              not the checker's, and whose loops run an unknown number of times
+ *   no more    async places no more barriers than sync, in every kernel
  *
  * Exit status: 0 if it holds, 1 if not, 2 if the command line is wrong. A kernel with too many paths is passed over. */
 #include "sound.h"
