@@ -31,6 +31,18 @@ void arena_free(Arena *arena) {
     *arena = (Arena){.budget = arena->budget};
 }
 
+void arena_reset(Arena *arena) {
+    ArenaChunk *newest = arena->chunks;
+    if (!newest)
+        return;
+    Arena older = {.chunks = newest->older};
+    arena_free(&older);
+    newest->older = NULL;
+    arena->held = newest->size;
+    arena->next = (char *)newest->data;
+    arena->zero = false;
+}
+
 static void exhausted(Arena *arena) {
     if (arena->exhausted)
         longjmp(*arena->exhausted, 1);

@@ -25,6 +25,8 @@ typedef struct Arena {
 
 void arena_init(Arena *arena, size_t budget);
 void arena_free(Arena *arena);
+/* Everything in it is gone; some of its memory stays, for what comes next. */
+void arena_reset(Arena *arena);
 
 /* Memory for any object; contents are not set. */
 void *arena_alloc(Arena *arena, size_t size);
