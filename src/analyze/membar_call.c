@@ -87,7 +87,7 @@ static void translate_flights(Translation *translation, const State *exit, CallE
             continue;
         for (uint32_t left = translate(translation, entry->access); left; left--) {
             ages[effect->flight_count][0] = (uint8_t)entry->young;
-            ages[effect->flight_count++][1] = (uint8_t)entry->old;
+            ages[effect->flight_count++][1] = (uint8_t)(entry->old < callee->age_most ? entry->old : AGE_MOST);
         }
     }
 }

@@ -173,11 +173,7 @@ uint32_t membar_add_access(Membar *membar, Access access) {
 }
 
 /* An access to whatever the view may be a part of: one for each buffer. */
-static void add_accesses(Membar *membar, const Value *view, Space space, Access access) {
-    access.type = view->type ? type_canonical(membar->module, view->type) : NULL;
-    access.slot = membar->flow.irreducible ? NULL : slot_index(view);
-    access.ring = access.slot ? slot_ring(view) : NULL;
-    access.offsets = membar_view_offsets(membar, view);
+static void add_to_buffers(Membar *membar, const Value *view, Space space, Access access) {
     OriginSet set = origins_find(&membar->origins, view);
     if (set.anything) {
         access.buffer = membar_somewhere(membar, space);
@@ -190,6 +186,22 @@ static void add_accesses(Membar *membar, const Value *view, Space space, Access 
         if (membar->model == MEMBAR_ASYNC && set.count == 1)
             membar_view_narrow(membar, view, &membar->accesses[added]);
     }
+}
+
+/* A view that was chosen, or that a loop carries, is one of those that were made: one access to each. Their indices
+ * may have changed since, but for constants. */
+static void add_accesses(Membar *membar, const Value *view, Space space, Access access) {
+    access.type = view->type ? type_canonical(membar->module, view->type) : NULL;
+    access.slot = membar->flow.irreducible ? NULL : slot_index(view);
+    access.ring = access.slot ? slot_ring(view) : NULL;
+    access.offsets = membar_view_offsets(membar, view);
+    OriginSet made = {.anything = true};
+    if (membar->model == MEMBAR_ASYNC && !access.slot)
+        made = origins_find(&membar->views, view);
+    if (made.anything)
+        add_to_buffers(membar, view, space, access);
+    for (uint32_t i = 0; i < made.count && !made.anything; i++)
+        add_to_buffers(membar, membar->views.items[made.items[i]].value, space, access);
 }
 
 static const OriginSet *keep_set(Membar *membar, const Value *value) {
@@ -464,6 +476,17 @@ static void find_loop_nodes(Membar *membar) {
         membar->loop_nodes[i] = pointers_get(&nodes, membar->flow.loops[i].op);
 }
 
+/* What is older than any wait leaves in flight is as good as one older than that. */
+static void find_age_most(Membar *membar) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < membar->step_count; i++) {
+        const FlightStep *step = &membar->steps[i];
+        if (step->kind == STEP_AWAIT && step->count > most)
+            most = step->count;
+    }
+    membar->age_most = most < AGE_MOST ? (int32_t)most + 1 : AGE_MOST;
+}
+
 static uint32_t add_foreign(Membar *membar, Access access) {
     access.op = membar->function;
     access.buffer = membar_somewhere(membar, SPACE_SHARED);
@@ -494,6 +517,8 @@ void membar_compile(Membar *membar, const Map *functions, const Pointers *callee
     compiler.allocations = allocations_of(membar->module, membar->function);
     membar->slots = slots_of(membar->module, membar->function);
     membar->origins = origins_of(membar->module, membar->function, membar->arena);
+    if (membar->model == MEMBAR_ASYNC)
+        membar->views = views_of(membar->module, membar->function, membar->arena);
     membar->placements = placements_of(membar->module, membar->function);
     membar->allocated.arena = membar->scratched.arena = membar->framed.arena = membar->arena;
     index_placements(membar);
@@ -510,6 +535,8 @@ void membar_compile(Membar *membar, const Map *functions, const Pointers *callee
     }
     membar->piece_nodes[membar->flow.piece_count] = membar->node_count;
     add_callers(membar);
+    find_age_most(membar);
+    membar_find_alike(membar);
     mark_servers(&compiler);
     find_loop_nodes(membar);
     make_neighborhoods(membar);

@@ -7,6 +7,7 @@
  *   membar_call.c     what a call does, as accesses of the caller
  *   membar_overlap.c  whether two accesses conflict
  *   membar_state.c    sets of pending accesses
+ *   membar_merge.c    what is done where there are too many of them
  *   membar_run.c      the dataflow
  *   membar_place.c    where barriers go, and which can be left out
  *   membar.c          functions and what they call, and the result
@@ -87,6 +88,7 @@ typedef struct Access {
     const Value *ring;        /* what `slot` is a slot of */
     const Attr *offsets;      /* the view is this static slice of what it is a view of; NULL: not known */
     const OriginSet *through; /* FLIGHT_MBARRIER: the barrier; NULL: one that a later commit names */
+    uint32_t alike;           /* the access that stands for this and its like; 0: there is none */
 } Access;
 
 /* ---- Nodes ----------------------------------------------------------------------------------------------------- */
@@ -147,18 +149,22 @@ typedef struct Node {
 /* ---- Pending accesses ------------------------------------------------------------------------------------------ */
 
 enum { MARK_NONE = 0, MARK_STALE = 1, MARK_LOOP = 2 /* + loop: around its back edge, `turns` times */ };
-enum { TURNS_MOST = 3 /* so often, or more often */ };
-enum { AGE_MOST = 32 /* groups that are older count as so old */ };
+enum { TURNS_MOST = 3 /* so often, or more often */, TRIPS_MOST = 2 /* beyond that, nothing is known */ };
+enum { AGE_MOST = 32 /* no function has a higher `age_most` */, SINCE_UNKNOWN = UINT32_MAX };
 
 /* An access that was made and not parted from here by a barrier. */
 typedef struct Entry {
     uint32_t access;
-    uint32_t mark;  /* whether its index was computed in an earlier iteration */
-    uint8_t turns;  /* of the loop that `mark` says */
+    uint32_t mark; /* whether its index was computed in an earlier iteration */
+    uint8_t turns; /* of the loop that `mark` says */
+    /* Loops that were entered since then, the latest first, and how often each has gone around; 0, or its number + 1.
+     * Not of accesses that pick no slot, which it does not matter to. */
+    uint8_t trips[SLOTS_ENTERED];
+    uint32_t entered[SLOTS_ENTERED];
     uint32_t tag;   /* the one barrier since then, plus 1; 0: none */
-    uint32_t since; /* the node that made it pending: its own, or the wait */
+    uint32_t since; /* the node that made it pending: its own, or the wait; SINCE_UNKNOWN */
     bool flying;    /* not over yet; `tag` and `since` mean nothing */
-    /* Flying in a group: between how many groups were closed since, AGE_MOST at most. In the set that is worked on,
+    /* Flying in a group: between how many groups were closed since, `age_most` at most. In the set that is worked on,
      * less those closed until now (Work.closed), so that closing one changes nothing else. */
     int32_t young, old;
 } Entry;
@@ -179,6 +185,7 @@ typedef struct Summary {
 typedef struct Barrier {
     uint32_t alone;        /* hazards that only this one parts */
     bool for_callers;      /* it parts what the function does from what its callers do */
+    bool pinned;           /* not all that it parts is known */
     uint32_t kept;         /* of them in `hazards` */
     MembarHazard *hazards; /* NULL, or MEMBAR_MOST_HAZARDS */
     bool tensor_only;      /* they are all in tensor memory */
@@ -212,7 +219,7 @@ struct Membar {
     bool called;   /* somebody calls it, so that copies may be in flight when it starts */
     bool public;   /* a kernel */
     Flow flow;
-    Origins origins;
+    Origins origins, views;
     Placements placements;
     Pointers allocated, scratched, framed; /* ops to indices of `placements` */
     uint32_t *buffer_of;                   /* by origin */
@@ -221,6 +228,7 @@ struct Membar {
     uint32_t buffer_count, buffer_capacity, neighborhood_count;
     Access *accesses; /* number 0 is none */
     uint32_t access_count, access_capacity;
+    int32_t age_most; /* groups that are older count as so old: no wait here tells them apart */
     FlightStep *steps;
     uint32_t step_count, step_capacity;
     Node *nodes;
@@ -235,6 +243,8 @@ struct Membar {
     uint32_t *loop_nodes; /* by loop */
     bool two_ctas;
     const State **inputs; /* by piece, of the last run; NULL: never reached */
+    bool *pinned;         /* by barrier, of a run that notes: not all that it parts is known, and it stays; else NULL */
+    uint32_t *alike_counts; /* all 0; by access and whether it flies. NULL: there are never too many */
     Slots *slots;
     struct SlotCache *slot_answers;
     uint64_t work, slot_work;
@@ -313,6 +323,8 @@ typedef enum Meeting {
  * their slots tell them apart. */
 Meeting membar_meet(Membar *membar, const Entry *entry, const Access *second, uint32_t number, unsigned passes,
                     bool proof);
+/* The loop around whose back edge the entry came to an op of that number, which is in it; NULL: none. */
+const FlowLoop *membar_loop_around(const Membar *membar, const Entry *entry, uint32_t number);
 bool membar_takes_part(const Membar *membar, const Access *access, unsigned passes);
 MembarHazardKind membar_hazard_kind(const Access *first, const Access *second);
 MembarHazard membar_hazard(const Membar *membar, const Entry *entry, const Access *second, uint32_t number);
@@ -355,8 +367,19 @@ int32_t membar_work_age(const Work *work, const Entry *entry, int32_t kept);
 int32_t membar_work_keep(const Work *work, const Entry *entry, int32_t age);
 /* The union; one of the two, if it holds the other. NULL is nothing. */
 const State *membar_state_join(Membar *membar, const State *a, const State *b);
-const State *membar_state_around(Membar *membar, const State *state, uint32_t loop);
+/* What is pending behind the edge. */
+const State *membar_state_over(Membar *membar, const State *state, const FlowEdge *edge);
 bool membar_state_equal(const State *a, const State *b);
+/* Puts the entries in order; those that differ in nothing but their ages become one. */
+void membar_state_sort(State *state);
+
+/* ---- membar_merge.c ---- */
+/* Once all accesses are known. */
+void membar_find_alike(Membar *membar);
+/* Whether the entry stands for several. */
+bool membar_is_common(const Membar *membar, const Entry *entry);
+/* Makes fewer of too many entries, which are in order and stay so. */
+void membar_merge(Membar *membar, State *state);
 
 /* ---- membar_place.c ---- */
 void membar_place_barriers(Membar *membar);

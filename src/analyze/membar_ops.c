@@ -270,7 +270,8 @@ static bool same_atomic(const Membar *membar, const Access *first, const Access 
 
 /* Signals and waits are made for each other: the hardware orders them, and they may come in any order, but for one: a
  * signal after a wait may complete the next phase before a slow thread has seen that this one is over, and that thread
- * then waits for ever. Triton takes all of them for plain accesses. */
+ * then waits for ever. Bytes that come complete no phase without an arrival; but the arrival may have come before the
+ * wait, or from another partition, and phases are not counted here. Triton takes all of them for plain accesses. */
 static bool mbarrier_orders(const Access *first, const Access *second) {
     if (first->mbarrier == MBARRIER_SIGNAL)
         return second->mbarrier == MBARRIER_SIGNAL || second->mbarrier == MBARRIER_WAIT;

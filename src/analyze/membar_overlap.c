@@ -8,8 +8,7 @@ enum { MOST_SLOT_QUESTIONS = 1000 * 1000, MOST_PROOFS = 256 };
 /* Answers about two indices. */
 typedef struct SlotAnswer {
     const Value *first, *second;
-    const Op *around;
-    uint8_t turns;
+    SlotsWay way;
     bool known, differ;
 } SlotAnswer;
 
@@ -18,15 +17,26 @@ typedef struct SlotCache {
     uint32_t count, capacity; /* a power of two */
 } SlotCache;
 
+static bool same_way(const SlotsWay *a, const SlotsWay *b) {
+    for (unsigned i = 0; i < SLOTS_ENTERED; i++)
+        if (a->entered[i].loop != b->entered[i].loop || a->entered[i].trips != b->entered[i].trips)
+            return false;
+    return a->around == b->around && a->iterations == b->iterations;
+}
+
 static SlotAnswer *answer_place(const SlotCache *cache, const SlotAnswer *question) {
+    const SlotsWay *way = &question->way;
     uint64_t hash = (uintptr_t)question->first * UINT64_C(0x9e3779b97f4a7c15) ^
                     (uintptr_t)question->second * UINT64_C(0xc2b2ae3d27d4eb4f) ^
-                    ((uintptr_t)question->around + question->turns) * UINT64_C(0x165667b19e3779f9);
+                    ((uintptr_t)way->around + (uint64_t)way->iterations) * UINT64_C(0x165667b19e3779f9);
+    for (unsigned i = 0; i < SLOTS_ENTERED; i++)
+        hash =
+            (hash ^ ((uintptr_t)way->entered[i].loop + (uint64_t)way->entered[i].trips)) * UINT64_C(0x9e3779b97f4a7c15);
     uint32_t at = (uint32_t)(hash >> 32) & (cache->capacity - 1);
     for (;; at = (at + 1) & (cache->capacity - 1)) {
         SlotAnswer *answer = &cache->answers[at];
-        if (!answer->known || (answer->first == question->first && answer->second == question->second &&
-                               answer->around == question->around && answer->turns == question->turns))
+        if (!answer->known ||
+            (answer->first == question->first && answer->second == question->second && same_way(&answer->way, way)))
             return answer;
     }
 }
@@ -44,10 +54,7 @@ static void grow_cache(Membar *membar) {
 static bool prove(Membar *membar, const SlotAnswer *question, Text *proof) {
     if (membar->model != MEMBAR_ASYNC)
         return slots_differ(membar->slots, question->first, question->second, NULL, SLOTS_PLAIN, proof);
-    if (question->turns && question->turns < TURNS_MOST)
-        return slots_differ_after(membar->slots, question->first, question->second, question->around, question->turns,
-                                  proof);
-    return slots_differ(membar->slots, question->first, question->second, question->around, SLOTS_STRONG, proof);
+    return slots_differ_on(membar->slots, question->first, question->second, &question->way, proof);
 }
 
 static bool ask_slots(Membar *membar, SlotAnswer question) {
@@ -72,14 +79,29 @@ static bool is_constant(const Value *value) {
     return value->is_result && membar_is(value->owner, OP_arith_constant);
 }
 
-/* The loop around whose back edge the entry came to an op of that number; NULL: none that matters to it. Of a loop that
- * is an op, nothing inside is seen outside. */
-static const FlowLoop *loop_around(const Membar *membar, const Entry *entry, uint32_t number) {
+const FlowLoop *membar_loop_around(const Membar *membar, const Entry *entry, uint32_t number) {
     if (entry->mark < MARK_LOOP)
         return NULL;
     uint32_t loop = entry->mark - MARK_LOOP;
     const FlowLoop *found = &membar->flow.loops[loop];
     return found->of_branches || flow_loop_holds(&membar->flow, loop, number) ? found : NULL;
+}
+
+/* What is known of the way that the entry took to an op of that number. What is inside a loop that hands out no values
+ * cannot be seen outside. */
+static SlotsWay way_of(const Membar *membar, const Entry *entry, uint32_t number) {
+    const FlowLoop *loops = membar->flow.loops;
+    const FlowLoop *around = entry->mark >= MARK_LOOP ? &loops[entry->mark - MARK_LOOP] : NULL;
+    SlotsWay way = {0};
+    if (around && membar_is(around->op, OP_ttng_subtiled_region))
+        around = membar_loop_around(membar, entry, number);
+    if (around) {
+        way.around = around->op;
+        way.iterations = entry->turns < TURNS_MOST ? entry->turns : SLOTS_EVERY;
+    }
+    for (unsigned i = 0; i < SLOTS_ENTERED && entry->entered[i]; i++)
+        way.entered[i] = (SlotsEntered){loops[entry->entered[i] - 1].op, entry->trips[i]};
+    return way;
 }
 
 static void add_proof(Membar *membar, const Access *first, const Access *second, const SlotAnswer *question) {
@@ -104,9 +126,7 @@ static bool in_other_slots(Membar *membar, const Entry *entry, const Access *fir
         bool constant = is_constant(first->slot) && is_constant(second->slot);
         if ((entry->mark == MARK_STALE && !constant) || !first->ring || first->ring != second->ring)
             return false;
-        const FlowLoop *loop = loop_around(membar, entry, number);
-        question.around = loop ? loop->op : NULL;
-        question.turns = loop ? entry->turns : 0;
+        question.way = way_of(membar, entry, number);
     } else if (entry->mark != MARK_NONE) { /* Triton forgets indices at a back edge */
         return false;
     }
@@ -188,7 +208,7 @@ MembarHazardKind membar_hazard_kind(const Access *first, const Access *second) {
 MembarHazard membar_hazard(const Membar *membar, const Entry *entry, const Access *second, uint32_t number) {
     const Access *first = &membar->accesses[entry->access];
     const Buffer *a = &membar->buffers[first->buffer], *b = &membar->buffers[second->buffer];
-    const FlowLoop *loop = loop_around(membar, entry, number);
+    const FlowLoop *loop = membar_loop_around(membar, entry, number);
     MembarHazard hazard = {.kind = membar_hazard_kind(first, second),
                            .first = first->op,
                            .second = second->op,

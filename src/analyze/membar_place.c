@@ -51,8 +51,8 @@ static uint32_t choose(Membar *membar, const Notes *notes, bool present, uint32_
     bool *blocked = ARENA_ARRAY(membar->run, bool, 2 * (size_t)membar->node_count + 1);
     uint32_t count = 0;
     for (uint32_t i = 0; i < 2 * membar->node_count; i++) {
-        if (blocked[i] || notes->barriers[i].alone || (present && notes->barriers[i].for_callers) ||
-            !is_candidate(membar, i, present))
+        if (blocked[i] || notes->barriers[i].alone || notes->barriers[i].pinned ||
+            (present && notes->barriers[i].for_callers) || !is_candidate(membar, i, present))
             continue;
         chosen[count++] = i;
         for (uint32_t k = adjacency.first[i]; k < adjacency.first[i + 1]; k++)
@@ -95,7 +95,7 @@ static bool hoist(Membar *membar) {
     for (uint32_t i = 0; i < membar->node_count; i++) {
         Node *node = &membar->nodes[i];
         const Barrier *barrier = &notes.barriers[2 * i];
-        if (!(node->before & PASS_THREADS) || !barrier->alone || barrier->hoist == FLOW_NONE)
+        if (!(node->before & PASS_THREADS) || !barrier->alone || barrier->pinned || barrier->hoist == FLOW_NONE)
             continue;
         Node *loop = &membar->nodes[membar->loop_nodes[barrier->hoist]];
         node->before &= (uint8_t)~PASS_THREADS;
@@ -114,7 +114,7 @@ static void improve(Membar *membar) {
     drop_redundant(membar);
 }
 
-/* ---- Two ways -------------------------------------------------------------------------------------------------- */
+/* ---- Several ways ---------------------------------------------------------------------------------------------- */
 
 /* Where barriers are, so that they can be put back. */
 typedef struct Placing {
@@ -177,8 +177,58 @@ static void place_as_triton(Membar *membar) {
     membar->slot_answers = NULL;
 }
 
+/* How many barriers more than `other` the nodes of a piece have. */
+static int64_t more_in_piece(const Membar *membar, const Placing *other, uint32_t piece) {
+    int64_t more = 0;
+    for (uint32_t i = membar->piece_nodes[piece]; i < membar->piece_nodes[piece + 1]; i++) {
+        const Node *node = &membar->nodes[i];
+        more += ((node->before & PASS_THREADS) != 0) - ((other[i].before & PASS_THREADS) != 0);
+        more += (node->after != 0) - (other[i].after != 0);
+    }
+    return more;
+}
+
+/* Whether an edge leads past a loop that does not run once. */
+static bool passes_by(const Flow *flow, const FlowEdge *edge) {
+    return edge->enters != FLOW_NONE && !flow->loops[edge->enters].of_branches &&
+           !flow_loop_holds(flow, edge->enters, flow->ops[flow->pieces[edge->to].first].number);
+}
+
+/* Whether on no way through the function more barriers are met than with `other`. A loop that does not run once is not
+ * looked at: what was moved out of it is met there, and less often everywhere else. The longest way is looked for, and
+ * what gets longer with each round is too long. */
+static bool meets_no_more(Membar *membar, const Placing *other) {
+    enum { ROUNDS = 8 };
+    const Flow *flow = &membar->flow;
+    const int64_t never = INT64_MIN / 2;
+    int64_t *longest = ARENA_ARRAY(membar->arena, int64_t, flow->piece_count + 1);
+    for (uint32_t i = 0; i < flow->piece_count; i++)
+        longest[i] = flow->pieces[i].entry ? 0 : never;
+    bool changed = true;
+    for (int round = 0; changed && round < ROUNDS; round++) {
+        changed = false;
+        for (uint32_t i = 0; i < flow->piece_count; i++) {
+            if (longest[i] == never)
+                continue;
+            const FlowPiece *piece = &flow->pieces[i];
+            int64_t end = longest[i] + more_in_piece(membar, other, i);
+            if (!piece->edge_count && end > 0)
+                return false;
+            for (uint32_t e = piece->first_edge; e < piece->first_edge + piece->edge_count; e++) {
+                const FlowEdge *edge = &flow->edges[e];
+                if (longest[edge->to] >= end || passes_by(flow, edge))
+                    continue;
+                longest[edge->to] = end;
+                changed = true;
+            }
+        }
+    }
+    return !changed;
+}
+
 /* Latest places are not the best where one earlier place serves several of them. Triton's places, with what is not
- * needed taken away, are the second try; so there are never more barriers than Triton has. */
+ * needed taken away, are the second try; so there are never more barriers than Triton has. If some way still meets
+ * more of them than with Triton's, of those only what is not needed is taken away, and nothing is moved. */
 static void find_better(Membar *membar) {
     improve(membar);
     if (membar->gave_up)
@@ -188,10 +238,21 @@ static void find_better(Membar *membar) {
     uint32_t late_count = barrier_count(membar);
     clear(membar);
     place_as_triton(membar);
+    const Placing *triton = save(membar);
     membar_run(membar, PASS_THREADS, RUN_INSERT, NULL);
     improve(membar);
     if (membar->gave_up || (late_count <= barrier_count(membar) && late_cost <= cost(membar)))
         restore(membar, late);
+    if (membar->gave_up || meets_no_more(membar, triton)) {
+        membar->gave_up = false;
+        return;
+    }
+    const Placing *better = save(membar);
+    restore(membar, triton);
+    membar_run(membar, PASS_THREADS, RUN_INSERT, NULL);
+    drop_redundant(membar);
+    if (membar->gave_up || !meets_no_more(membar, triton))
+        restore(membar, better);
     membar->gave_up = false;
 }
 

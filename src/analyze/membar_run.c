@@ -100,6 +100,8 @@ static void cross(Run *run, uint32_t barrier) {
 static uint32_t hoist_limit(const Membar *membar, uint32_t node, uint32_t since) {
     const Flow *flow = &membar->flow;
     uint32_t found = FLOW_NONE;
+    if (since == SINCE_UNKNOWN)
+        return found;
     for (uint32_t loop = flow->loop_of[membar->nodes[node].number]; loop != FLOW_NONE;
          loop = flow->loops[loop].parent) {
         if (flow_loop_holds(flow, loop, membar->nodes[since].number))
@@ -272,6 +274,15 @@ static bool fly_on(Entry *entry, void *context) {
     return !is_in_group(membar, entry, at->step->group) || stays(at->work, entry, at->step);
 }
 
+/* A copy that was in flight is over. */
+static void add_landed(Run *run, Entry entry, uint32_t node) {
+    entry.flying = false;
+    entry.young = entry.old = 0;
+    entry.tag = 0;
+    entry.since = node;
+    membar_work_add(&run->work, entry);
+}
+
 /* What the wait may have seen the end of becomes pending: the thread that waited knows, the others do not. */
 static void promote(Run *run, const FlightStep *step, uint32_t node) {
     for (uint32_t i = 0, count = run->work.entry_count; i < count; i++) {
@@ -279,9 +290,8 @@ static void promote(Run *run, const FlightStep *step, uint32_t node) {
         if (!is_in_group(run->membar, &entry, step->group))
             continue;
         int32_t age = membar_work_age(&run->work, &entry, entry.old);
-        if (step->uncertain || age > (int32_t)step->count || age == AGE_MOST)
-            membar_work_add(&run->work,
-                            (Entry){.access = entry.access, .mark = entry.mark, .turns = entry.turns, .since = node});
+        if (step->uncertain || age > (int32_t)step->count || age == run->membar->age_most)
+            add_landed(run, entry, node);
     }
 }
 
@@ -323,8 +333,7 @@ static void fly_call(Run *run, const CallEffect *call, uint32_t node) {
         Entry entry = run->work.entries[i];
         const Access *access = &run->membar->accesses[entry.access];
         if (entry.flying && access->flight == FLIGHT_GROUP && call->promotes[access->group])
-            membar_work_add(&run->work,
-                            (Entry){.access = entry.access, .mark = entry.mark, .turns = entry.turns, .since = node});
+            add_landed(run, entry, node);
     }
     CallContext context = {&run->work, call};
     membar_work_filter(&run->work, fly_through, &context);
@@ -435,7 +444,7 @@ static const State *nothing_pending(Membar *membar, bool synced) {
 static const State *over_edge(Membar *membar, const State *state, const FlowEdge *edge) {
     if (edge->all_meet)
         return nothing_pending(membar, true);
-    return edge->back ? membar_state_around(membar, state, edge->loop) : state;
+    return membar_state_over(membar, state, edge);
 }
 
 /* What a function starts with: nothing, or what its callers did and may have in flight. */
@@ -532,6 +541,8 @@ static bool keep_for_callers(Entry *entry, void *context) {
 static void note_all(Run *run, Notes *notes) {
     Membar *membar = run->membar;
     *notes = (Notes){.barriers = ARENA_ARRAY(membar->run, Barrier, 2 * (size_t)membar->node_count + 1)};
+    for (uint32_t i = 0; i < 2 * membar->node_count; i++)
+        notes->barriers[i].pinned = membar->pinned[i];
     membar->summary = (Summary){.entry = ARENA_ARRAY(membar->run, uint32_t, membar->access_count + 1)};
     membar->proof_count = 0;
     run->in_entry = ARENA_ARRAY(membar->run, bool, membar->access_count + 1);
@@ -560,6 +571,7 @@ void membar_run(Membar *membar, unsigned passes, RunMode mode, Notes *notes) {
     Run run = {.membar = membar, .passes = passes, .mode = mode, .work = membar_work_new(membar)};
     membar->inputs = ARENA_ARRAY(membar->run, const State *, membar->flow.piece_count + 1);
     run.outputs = ARENA_ARRAY(membar->run, const State *, membar->flow.piece_count + 1);
+    membar->pinned = mode == RUN_NOTE ? ARENA_ARRAY(membar->run, bool, 2 * (size_t)membar->node_count + 1) : NULL;
     settle(&run);
     if (mode == RUN_NOTE)
         note_all(&run, notes);

@@ -20,6 +20,11 @@ static int compare_entries(const Entry *a, const Entry *b) {
         order = compare(a->mark, b->mark);
     if (!order)
         order = compare(a->turns, b->turns);
+    for (unsigned i = 0; i < SLOTS_ENTERED && !order; i++) {
+        order = compare(a->entered[i], b->entered[i]);
+        if (!order)
+            order = compare(a->trips[i], b->trips[i]);
+    }
     if (!order && !a->flying) {
         order = compare(a->tag, b->tag);
         if (!order)
@@ -49,6 +54,19 @@ static bool widen(Entry *entry, const Entry *other) {
 static State *state_new(Membar *membar, uint32_t count) {
     membar->work += count;
     return arena_alloc(membar->run, sizeof(State) + count * sizeof(Entry));
+}
+
+void membar_state_sort(State *state) {
+    uint32_t count = 0;
+    qsort(state->entries, state->count, sizeof *state->entries, compare_items);
+    for (uint32_t i = 0; i < state->count; i++) {
+        Entry *last = count ? &state->entries[count - 1] : NULL;
+        if (last && compare_entries(last, &state->entries[i]) == 0)
+            widen(last, &state->entries[i]);
+        else
+            state->entries[count++] = state->entries[i];
+    }
+    state->count = count;
 }
 
 bool membar_state_equal(const State *a, const State *b) {
@@ -82,6 +100,7 @@ const State *membar_state_join(Membar *membar, const State *a, const State *b) {
         k += order >= 0;
         both->entries[both->count++] = entry;
     }
+    membar_merge(membar, both);
     return membar_state_equal(a, both) ? a : membar_state_equal(b, both) ? b : both;
 }
 
@@ -105,25 +124,67 @@ static void go_around(const Membar *membar, Entry *entry, uint32_t loop) {
     }
 }
 
-const State *membar_state_around(Membar *membar, const State *state, uint32_t loop) {
-    if (!state || !state->count)
+/* Keeps of the loops that were entered those for which `keep` is true. */
+static void forget(Entry *entry, const bool *keep) {
+    unsigned kept = 0;
+    for (unsigned i = 0; i < SLOTS_ENTERED; i++) {
+        if (!keep[i])
+            continue;
+        entry->entered[kept] = entry->entered[i];
+        entry->trips[kept++] = entry->trips[i];
+    }
+    for (; kept < SLOTS_ENTERED; kept++)
+        entry->entered[kept] = entry->trips[kept] = 0;
+}
+
+/* A loop starts anew when one that holds it goes around. */
+static void count_trip(const Membar *membar, Entry *entry, uint32_t loop) {
+    bool keep[SLOTS_ENTERED];
+    for (unsigned i = 0; i < SLOTS_ENTERED; i++) {
+        uint32_t entered = entry->entered[i] - 1;
+        keep[i] = entry->entered[i] && loop != FLOW_NONE;
+        if (keep[i] && entered == loop)
+            keep[i] = entry->trips[i]++ < TRIPS_MOST;
+        else if (keep[i])
+            keep[i] = !flow_loop_has(&membar->flow, loop, entered);
+    }
+    forget(entry, keep);
+}
+
+static void enter(Entry *entry, uint32_t loop) {
+    for (unsigned i = SLOTS_ENTERED - 1; i > 0; i--) {
+        entry->entered[i] = entry->entered[i - 1];
+        entry->trips[i] = entry->trips[i - 1];
+    }
+    entry->entered[0] = loop + 1;
+    entry->trips[0] = 0;
+}
+
+static void go_over(const Membar *membar, Entry *entry, const FlowEdge *edge) {
+    bool knows = membar->model == MEMBAR_ASYNC;
+    if (membar_is_common(membar, entry))
+        return;
+    if (knows ? edge->round : edge->back)
+        go_around(membar, entry, edge->loop);
+    if (!knows || !membar->accesses[entry->access].slot)
+        return;
+    if (edge->round)
+        count_trip(membar, entry, edge->loop);
+    if (edge->enters != FLOW_NONE && entry->mark != MARK_STALE)
+        enter(entry, edge->enters);
+}
+
+const State *membar_state_over(Membar *membar, const State *state, const FlowEdge *edge) {
+    if (!state || !state->count || (!edge->back && !edge->round && edge->enters == FLOW_NONE))
         return state;
     State *next = state_new(membar, state->count);
     next->synced = state->synced;
-    next->count = 0;
-    Entry *sorted = arena_alloc(membar->run, state->count * sizeof *sorted);
+    next->count = state->count;
     for (uint32_t i = 0; i < state->count; i++) {
-        sorted[i] = state->entries[i];
-        go_around(membar, &sorted[i], loop);
+        next->entries[i] = state->entries[i];
+        go_over(membar, &next->entries[i], edge);
     }
-    qsort(sorted, state->count, sizeof *sorted, compare_items);
-    for (uint32_t i = 0; i < state->count; i++) {
-        Entry *last = next->count ? &next->entries[next->count - 1] : NULL;
-        if (last && compare_entries(last, &sorted[i]) == 0)
-            widen(last, &sorted[i]);
-        else
-            next->entries[next->count++] = sorted[i];
-    }
+    membar_state_sort(next);
     return next;
 }
 
@@ -142,7 +203,7 @@ static uint32_t closed_of(const Work *work, const Entry *entry) {
 
 int32_t membar_work_age(const Work *work, const Entry *entry, int32_t kept) {
     int64_t age = (int64_t)kept + closed_of(work, entry);
-    return age < AGE_MOST ? (int32_t)age : AGE_MOST;
+    return age < work->membar->age_most ? (int32_t)age : work->membar->age_most;
 }
 
 int32_t membar_work_keep(const Work *work, const Entry *entry, int32_t age) {
@@ -234,6 +295,7 @@ const State *membar_work_freeze(Work *work) {
             entry->old = entry->flying ? membar_work_age(work, entry, entry->old) : 0;
         }
         qsort(state->entries, state->count, sizeof *state->entries, compare_items);
+        membar_merge(work->membar, state);
     }
     return state;
 }

@@ -47,13 +47,17 @@ static void say_access(const Teller *teller, const Entry *entry) {
     else
         say_op(teller, access->op);
     say_buffer(teller, &membar->buffers[access->buffer]);
-    if (!entry->flying && membar->nodes[entry->since].op != access->op && !membar->nodes[entry->since].call) {
+    const Node *since = entry->flying || entry->since == SINCE_UNKNOWN ? NULL : &membar->nodes[entry->since];
+    if (since && since->op != access->op && !since->call) {
         text_addf(teller->to, ", over since ");
-        say_op(teller, membar->nodes[entry->since].op);
+        say_op(teller, since->op);
     }
-    if (entry->mark >= MARK_LOOP) {
+    if (membar_is_common(membar, entry))
+        text_addf(teller->to, ", or by one of many like it");
+    const FlowLoop *loop = membar_loop_around(membar, entry, teller->number);
+    if (loop) {
         text_addf(teller->to, ", in an earlier iteration of ");
-        say_op(teller, membar->flow.loops[entry->mark - MARK_LOOP].op);
+        say_op(teller, loop->op);
     }
 }
 

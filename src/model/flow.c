@@ -122,17 +122,31 @@ static uint32_t start_of(Builder *builder, const Op *op, uint32_t region) {
     return pieces ? pieces->first : FLOW_NONE;
 }
 
+static FlowEdge edge_to(uint32_t piece) {
+    return (FlowEdge){.to = piece, .loop = FLOW_NONE, .enters = FLOW_NONE};
+}
+
 static void go_into(Builder *builder, const Op *op, uint32_t region) {
-    add_edge(builder, (FlowEdge){.to = start_of(builder, op, region), .loop = FLOW_NONE});
+    add_edge(builder, edge_to(start_of(builder, op, region)));
 }
 
 static void go_behind(Builder *builder, const Op *op) {
-    add_edge(builder, (FlowEdge){.to = pointers_get(&builder->after, op), .loop = FLOW_NONE});
+    add_edge(builder, edge_to(pointers_get(&builder->after, op)));
 }
 
 static void go_back(Builder *builder, const Op *op, uint32_t region) {
-    add_edge(builder,
-             (FlowEdge){.to = start_of(builder, op, region), .back = true, .loop = pointers_get(&builder->loops, op)});
+    FlowEdge edge = edge_to(start_of(builder, op, region));
+    edge.back = edge.round = true;
+    edge.loop = pointers_get(&builder->loops, op);
+    add_edge(builder, edge);
+}
+
+/* Out of a loop that tests at its top: what it hands out is what the next iteration would have got. */
+static void go_out(Builder *builder, const Op *op) {
+    FlowEdge edge = edge_to(pointers_get(&builder->after, op));
+    edge.round = true;
+    edge.loop = pointers_get(&builder->loops, op);
+    add_edge(builder, edge);
 }
 
 /* From an op into its regions, or past them. */
@@ -156,8 +170,11 @@ static void enter_regions(Builder *builder, const Op *op) {
         go_into(builder, op, 1);
         break;
     case OP_nvws_warp_group:
-        for (uint32_t r = 0; r < op->region_count; r++)
-            add_edge(builder, (FlowEdge){.to = start_of(builder, op, r), .all_meet = r > 0, .loop = FLOW_NONE});
+        for (uint32_t r = 0; r < op->region_count; r++) {
+            FlowEdge edge = edge_to(start_of(builder, op, r));
+            edge.all_meet = r > 0;
+            add_edge(builder, edge);
+        }
         break;
     case OP_COUNT:
         for (uint32_t r = 0; r < op->region_count; r++)
@@ -171,12 +188,17 @@ static void enter_regions(Builder *builder, const Op *op) {
     }
     if (builder->flow.edge_count == before && !is(op, OP_ttg_warp_specialize_partitions))
         go_behind(builder, op); /* no region has code */
+    for (uint32_t e = before; e < builder->flow.edge_count; e++)
+        builder->flow.edges[e].enters = pointers_get(&builder->loops, op);
 }
 
 /* From the end of a region of `op`. */
 static void leave_region(Builder *builder, const Op *op, uint32_t region) {
     switch (op->row ? op->row->id : OP_COUNT) {
     case OP_scf_for:
+        go_back(builder, op, 0);
+        go_out(builder, op);
+        break;
     case OP_ttng_subtiled_region:
         go_back(builder, op, 0);
         go_behind(builder, op);
@@ -214,7 +236,7 @@ static void leave_block(Builder *builder, const Op *end, FlowPiece *piece) {
     for (uint32_t s = 0; flow_successor(end->block, s); s++) {
         const BlockPieces *to = flow_pieces_of(builder, flow_successor(end->block, s));
         if (to)
-            add_edge(builder, (FlowEdge){.to = to->first, .loop = FLOW_NONE});
+            add_edge(builder, edge_to(to->first));
     }
     if (op_successor_count(end))
         return;

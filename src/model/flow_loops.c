@@ -135,9 +135,12 @@ static void mark_back_edges(const Graph *graph) {
         for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++) {
             if (!flow_pieces_of(builder, graph->blocks[to])) /* it has no code, and so no edge */
                 continue;
+            uint32_t loop = pointers_get(&builder->loops, graph->blocks[to]);
             if (to <= from) {
-                edge->back = true;
-                edge->loop = pointers_get(&builder->loops, graph->blocks[to]);
+                edge->back = edge->round = true;
+                edge->loop = loop;
+            } else {
+                edge->enters = loop;
             }
             edge++;
         }

@@ -76,7 +76,8 @@ static void hand_branches(const Hands *hands, const Op *op) {
     uint32_t first = is_op(op, OP_cf_br) ? 0 : 1;
     for (uint32_t s = 0; s < op_successor_count(op) && first <= op->operand_count; s++) {
         const Block *to = op->extra->successors[s];
-        hand_all(hands, op->operands + first, op->operand_count - first, to->args, to->arg_count);
+        if (first < op->operand_count)
+            hand_all(hands, op->operands + first, op->operand_count - first, to->args, to->arg_count);
         first += to->arg_count;
     }
 }

@@ -29,6 +29,7 @@ typedef struct Search {
     Step *steps;
     uint32_t step_count, step_capacity;
     uint32_t *targets;
+    bool up_to_views; /* what an op makes is not looked through */
 } Search;
 
 static bool is(const Op *op, OpId id) {
@@ -78,6 +79,7 @@ static void add_origin(Search *search, const Value *value, Origin origin) {
     if (found->nodes[node].count) /* it is one already */
         return;
     found->items = arena_grown(search->arena, found->items, found->count, &search->item_capacity, sizeof *found->items);
+    origin.value = value;
     found->items[found->count] = origin;
     found->nodes[node].items[found->nodes[node].count++] = found->count++;
     found->nodes[node].has_source = true;
@@ -117,9 +119,19 @@ static void hand_on(void *search, const Value *from, const Value *to) {
     add_step(search, from, to);
 }
 
+static void add_made(Search *search, const Op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (is_memory(search, &op->results[i]))
+            add_origin(search, &op->results[i], (Origin){.op = op});
+}
+
 static void add_op(Search *search, const Op *op) {
     if (op_hands_on(op, hand_on, search))
         return;
+    if (search->up_to_views) {
+        add_made(search, op);
+        return;
+    }
     switch (op->row ? op->row->id : OP_COUNT) {
     case OP_ttng_warp_group_dot_wait:
     case OP_builtin_unrealized_conversion_cast:
@@ -201,8 +213,9 @@ static void spread(Search *search) {
     }
 }
 
-Origins origins_of(Module *module, const Op *function, Arena *arena) {
-    Search search = {.module = module, .arena = arena, .function = function, .found = {.values = {.arena = arena}}};
+static Origins found_by(Search search) {
+    const Op *function = search.function;
+    search.found.values.arena = search.arena;
     const Block *entry = function->region_count ? function->regions[0].first : NULL;
     for (uint32_t i = 0; entry && i < entry->arg_count; i++)
         if (is_memory(&search, &entry->args[i]))
@@ -212,6 +225,14 @@ Origins origins_of(Module *module, const Op *function, Arena *arena) {
     order_steps(&search);
     spread(&search);
     return search.found;
+}
+
+Origins origins_of(Module *module, const Op *function, Arena *arena) {
+    return found_by((Search){.module = module, .arena = arena, .function = function});
+}
+
+Origins views_of(Module *module, const Op *function, Arena *arena) {
+    return found_by((Search){.module = module, .arena = arena, .function = function, .up_to_views = true});
 }
 
 static int compare_items(const void *a, const void *b) {

@@ -12,6 +12,7 @@ enum { ORIGINS_MOST = 32 /* of one value; one that has more may be a part of any
 typedef struct Origin {
     const Op *op;          /* the allocation; NULL: an argument of the function */
     const Value *argument; /* that argument */
+    const Value *value;    /* the name that it has there */
 } Origin;
 
 typedef struct OriginSet {
@@ -29,6 +30,9 @@ typedef struct Origins {
 
 /* Of the memory descriptors below a function. */
 Origins origins_of(Module *module, const Op *function, Arena *arena);
+/* The same up to the nearest view: one that a select chooses or a loop carries may be any of those that were made. A
+ * view that an op makes is its own origin. */
+Origins views_of(Module *module, const Op *function, Arena *arena);
 OriginSet origins_find(const Origins *origins, const Value *value);
 
 #endif

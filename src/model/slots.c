@@ -134,7 +134,17 @@ typedef struct Distance {
     int64_t constant, step, modulus;
 } Distance;
 
-enum { EVERY = -1 /* back edges crossed: any number from one on */ };
+typedef struct Entered {
+    const Loop *loop; /* NULL: none */
+    int64_t trips;
+} Entered;
+
+/* A SlotsWay, with loops that are known. */
+typedef struct Way {
+    const Loop *loop;   /* NULL: no back edge lies between */
+    int64_t iterations; /* of it; SLOTS_EVERY */
+    Entered entered[SLOTS_ENTERED];
+} Way;
 
 static bool distance_plain(Slots *slots, const Value *first, const Value *second, Distance *distance) {
     Plain a = plain_of(slots, first, 0), b = plain_of(slots, second, 0);
@@ -143,33 +153,84 @@ static bool distance_plain(Slots *slots, const Value *first, const Value *second
            !__builtin_sub_overflow(b.offset, a.offset, &distance->constant) && distance->constant != INT64_MIN;
 }
 
-/* Takes what an iteration changes out of a form: the factor of the loop's count, and what the others have in common. */
-static void take_varying(Form *form, const Loop *loop, int64_t *counted, int64_t *modulus) {
+/* What a symbol was inside the loop when that was left; itself, if it is none of those. */
+static const Symbol *inside(const Symbol *symbol, const Loop *loop) {
+    return symbol->kind == SYMBOL_EXIT && symbol->loop == loop ? symbol->of : symbol;
+}
+
+/* Takes what an iteration changes out of a form: the factor of the loop's count, and what the others have in common.
+ * Behind the loop, the count is that with which it was left. */
+static bool take_varying(Form *form, const Loop *loop, int64_t *counted, int64_t *modulus) {
     uint32_t kept = 0;
     *counted = 0;
     for (uint32_t i = 0; i < form->count; i++) {
         Term term = form->terms[i];
-        if (!symbol_varies(term.symbol, loop))
+        const Symbol *symbol = inside(term.symbol, loop);
+        if (!symbol_varies(symbol, loop))
             form->terms[kept++] = term;
-        else if (term.symbol->kind == SYMBOL_COUNT && term.symbol->loop == loop)
-            *counted = term.factor;
-        else
+        else if (symbol->kind != SYMBOL_COUNT || symbol->loop != loop)
             *modulus = greatest_divisor(*modulus, term.factor);
+        else if (__builtin_add_overflow(*counted, term.factor, counted))
+            return false;
     }
     form->count = kept;
+    return true;
 }
 
-/* `loop`: the second is of a later iteration of it; NULL: of the same one of all. */
-static bool distance_strong(Slots *slots, const Value *first, const Value *second, const Loop *loop,
-                            Distance *distance) {
+/* In its first iteration, what a loop carries is what it was handed, whatever it makes of that later. */
+static bool put_first(Slots *slots, Form *form, const Loop *loop) {
+    for (uint32_t i = 0; i < form->count;) {
+        Term term = form->terms[i];
+        const Symbol *symbol = inside(term.symbol, loop);
+        Carried carried;
+        if (symbol->kind != SYMBOL_VALUE || !carried_of(slots, symbol->value, &carried) || carried.loop != loop ||
+            carried.first_count != 1) {
+            i++;
+            continue;
+        }
+        if (!form_add(form, &(Form){.count = 1, .terms = {term}}, -1) ||
+            !form_add(form, form_of(slots, carried.first[0]), term.factor))
+            return false;
+        i = 0; /* the terms have moved */
+    }
+    return form_expand(slots, form, NULL);
+}
+
+/* Puts in how often a loop has gone around. At first, sums over its iterations are 0, and so is what was before. */
+static bool put_trips(Form *form, const Entered *entered) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < form->count; i++) {
+        Term term = form->terms[i];
+        const Symbol *symbol = inside(term.symbol, entered->loop);
+        bool of_loop = symbol->loop == entered->loop;
+        int64_t part;
+        if (of_loop && symbol->kind == SYMBOL_COUNT) {
+            if (__builtin_mul_overflow(term.factor, entered->trips, &part) ||
+                __builtin_add_overflow(form->constant, part, &form->constant) || form->constant == INT64_MIN)
+                return false;
+        } else if (!of_loop || entered->trips || (symbol->kind != SYMBOL_SUM && symbol->kind != SYMBOL_LAST)) {
+            form->terms[kept++] = term;
+        }
+    }
+    form->count = kept;
+    return true;
+}
+
+static bool distance_strong(Slots *slots, const Value *first, const Value *second, const Way *way, Distance *distance) {
     Form a = *form_of(slots, first), b = *form_of(slots, second);
+    const Loop *loop = way->loop;
     int64_t counted = 0, more;
     *distance = (Distance){0};
-    if (loop) {
-        if (!form_expand(slots, &a, loop) || !form_expand(slots, &b, loop))
+    if ((loop || way->entered[0].loop) && !form_expand(slots, &b, NULL))
+        return false;
+    for (unsigned i = 0; i < SLOTS_ENTERED; i++)
+        if (way->entered[i].loop && ((!way->entered[i].trips && !put_first(slots, &b, way->entered[i].loop)) ||
+                                     !put_trips(&b, &way->entered[i])))
             return false;
-        take_varying(&a, loop, &counted, &distance->modulus);
-        take_varying(&b, loop, &distance->step, &distance->modulus);
+    if (loop) {
+        if (!form_expand(slots, &a, loop) || !take_varying(&a, loop, &counted, &distance->modulus) ||
+            !take_varying(&b, loop, &distance->step, &distance->modulus))
+            return false;
         if (__builtin_sub_overflow(distance->step, counted, &more) || more == INT64_MIN)
             return false;
         distance->modulus = greatest_divisor(distance->modulus, more);
@@ -192,12 +253,12 @@ static bool constant_after(const Distance *distance, int64_t iterations, int64_t
 
 /* All that is not its constant is a multiple of this; 0: there is nothing else. */
 static int64_t modulus_of(const Distance *distance, int64_t iterations) {
-    return iterations == EVERY ? greatest_divisor(distance->modulus, distance->step) : distance->modulus;
+    return iterations == SLOTS_EVERY ? greatest_divisor(distance->modulus, distance->step) : distance->modulus;
 }
 
 /* Exactly known, and more or less with each iteration. */
 static bool only_moves(const Distance *distance, int64_t iterations) {
-    return iterations == EVERY && !distance->modulus && distance->step;
+    return iterations == SLOTS_EVERY && !distance->modulus && distance->step;
 }
 
 /* True if it is never 0. */
@@ -252,8 +313,7 @@ static const Value *counted(const Value *value) {
 typedef struct Question {
     Slots *slots;
     const Value *first, *second;
-    const Loop *loop; /* NULL: no back edge lies between */
-    int64_t iterations;
+    Way way;
     Distance distance;
 } Question;
 
@@ -271,29 +331,41 @@ static void add_reason(const Question *q, const Value *a, const Value *b, Text *
 }
 
 static void add_later(const Question *q, Text *to) {
-    uint32_t line = loop_line(q->slots, q->loop);
-    if (q->iterations == EVERY)
+    uint32_t line = loop_line(q->slots, q->way.loop);
+    if (q->way.iterations == SLOTS_EVERY)
         text_addf(to, " any number of iterations of the loop of line %u later", line);
-    else if (q->iterations == 1)
+    else if (q->way.iterations == 1)
         text_addf(to, " in the next iteration of the loop of line %u", line);
     else
-        text_addf(to, " %lld iterations of the loop of line %u later", (long long)q->iterations, line);
+        text_addf(to, " %lld iterations of the loop of line %u later", (long long)q->way.iterations, line);
+}
+
+/* "when the loop of line 5 has not gone around yet" */
+static void add_entered(const Question *q, Text *to) {
+    for (unsigned i = 0; i < SLOTS_ENTERED && q->way.entered[i].loop; i++) {
+        const Entered *entered = &q->way.entered[i];
+        text_addf(to, "%s the loop of line %u has ", i ? " and" : " when", loop_line(q->slots, entered->loop));
+        if (entered->trips)
+            text_addf(to, "gone around %lld time%s", (long long)entered->trips, entered->trips == 1 ? "" : "s");
+        else
+            text_addf(to, "not gone around yet");
+    }
 }
 
 /* "%p = %c + 2", or what else the distance is. */
 static void add_distance(const Question *q, const Value *a, const Value *b, int64_t apart, int64_t multiples,
                          Text *to) {
     int64_t add;
-    if (!q->loop && !multiples && split_sum(a, &add) == split_sum(b, &add)) {
+    if (!q->way.loop && !multiples && split_sum(a, &add) == split_sum(b, &add)) {
         add_name(a, to);
         text_addf(to, " and ");
         add_name(b, to);
         text_addf(to, " are %lld apart", (long long)(apart < 0 ? -apart : apart));
         return;
     }
-    bool swapped = !q->loop && apart < 0;
+    bool swapped = !q->way.loop && apart < 0;
     add_name(swapped ? a : b, to);
-    if (q->loop)
+    if (q->way.loop)
         add_later(q, to);
     text_addf(to, " = ");
     add_name(swapped ? b : a, to);
@@ -301,37 +373,39 @@ static void add_distance(const Question *q, const Value *a, const Value *b, int6
         text_addf(to, " %c %lld", apart < 0 && !swapped ? '-' : '+', (long long)(apart < 0 ? -apart : apart));
     if (multiples)
         text_addf(to, " plus a multiple of %lld", (long long)multiples);
-    if (!q->loop)
+    if (!q->way.loop && !q->way.entered[0].loop)
         add_reason(q, a, b, to);
+    add_entered(q, to);
 }
 
 static void explain(const Question *q, Text *to) {
     const Value *a = counted(q->first), *b = counted(q->second);
     Distance distance;
-    int64_t modulus = modulus_of(&q->distance, q->iterations), apart, number;
-    if (!q->loop && number_of(a, &number) && number_of(b, &number)) {
+    int64_t modulus = modulus_of(&q->distance, q->way.iterations), apart, number;
+    if (!q->way.loop && number_of(a, &number) && number_of(b, &number)) {
         text_addf(to, "the slots are always ");
         add_name(q->first, to);
         text_addf(to, " and ");
         add_name(q->second, to);
         return;
     }
-    if (only_moves(&q->distance, q->iterations)) {
+    if (only_moves(&q->distance, q->way.iterations)) {
         add_name(q->second, to);
         text_addf(to, " goes on by %lld in each iteration of the loop of line %u, and does not come back to ",
-                  (long long)q->distance.step, loop_line(q->slots, q->loop));
+                  (long long)q->distance.step, loop_line(q->slots, q->way.loop));
         add_name(q->first, to);
+        add_entered(q, to);
         return;
     }
-    bool simple = distance_strong(q->slots, a, b, q->loop, &distance) && !distance.modulus &&
-                  constant_after(&distance, q->iterations, &apart);
+    bool simple = distance_strong(q->slots, a, b, &q->way, &distance) && !distance.modulus &&
+                  constant_after(&distance, q->way.iterations, &apart);
     if (!simple) { /* in between lies more than a remainder: say it of the slots themselves */
         distance = q->distance;
         a = q->first;
         b = q->second;
-        constant_after(&distance, q->iterations, &apart);
+        constant_after(&distance, q->way.iterations, &apart);
     }
-    add_distance(q, a, b, apart, modulus_of(&distance, q->iterations), to);
+    add_distance(q, a, b, apart, modulus_of(&distance, q->way.iterations), to);
     if (modulus)
         text_addf(to, ", and %lld is no multiple of %lld", (long long)(apart < 0 ? -apart : apart), (long long)modulus);
 }
@@ -355,26 +429,37 @@ static bool apart_by_range(Slots *slots, const Value *first, const Value *second
 /* ---- The answers ---------------------------------------------------------------------------------------------------
  */
 
-static bool differ_strong(Slots *slots, const Value *first, const Value *second, const Loop *loop, int64_t iterations,
-                          Text *proof) {
-    Question q = {slots, first, second, loop, iterations, {0}};
-    if (distance_strong(slots, first, second, loop, &q.distance) && never_zero(&q.distance, iterations)) {
-        if (proof)
-            explain(&q, proof);
+static bool apart_on(Slots *slots, const Value *first, const Value *second, Way way, Text *proof) {
+    Question q = {slots, first, second, way, {0}};
+    if (!distance_strong(slots, first, second, &way, &q.distance) || !never_zero(&q.distance, way.iterations))
+        return false;
+    if (proof)
+        explain(&q, proof);
+    return true;
+}
+
+bool slots_differ_on(Slots *slots, const Value *first, const Value *second, const SlotsWay *way, Text *proof) {
+    Way known = {.loop = way->around ? loop_of(slots, way->around) : NULL, .iterations = way->iterations};
+    if (slots->irreducible || (way->around && !known.loop))
+        return false;
+    /* what the loops that were entered say comes last: it makes the longer proof */
+    if (apart_on(slots, first, second, known, proof) || apart_by_range(slots, first, second, proof))
         return true;
-    }
-    return apart_by_range(slots, first, second, proof);
+    unsigned count = 0;
+    for (unsigned i = 0; i < SLOTS_ENTERED && way->entered[i].loop; i++)
+        if ((known.entered[count].loop = loop_of(slots, way->entered[i].loop)))
+            known.entered[count++].trips = way->entered[i].trips;
+    return count && apart_on(slots, first, second, known, proof);
 }
 
 bool slots_differ(Slots *slots, const Value *first, const Value *second, const Op *around, SlotStrength strength,
                   Text *proof) {
-    const Loop *loop = around ? loop_of(slots, around) : NULL;
-    if (slots->irreducible || (around && !loop))
-        return false;
     if (strength == SLOTS_STRONG)
-        return differ_strong(slots, first, second, loop, loop ? EVERY : 0, proof);
-    Question q = {slots, first, second, NULL, 0, {0}};
-    if ((loop && !loop->op) || !distance_plain(slots, first, second, &q.distance) || !never_zero(&q.distance, 0))
+        return slots_differ_on(slots, first, second, &(SlotsWay){around, around ? SLOTS_EVERY : 0, {{0}}}, proof);
+    const Loop *loop = around ? loop_of(slots, around) : NULL;
+    Question q = {.slots = slots, .first = first, .second = second};
+    if (slots->irreducible || (around && (!loop || !loop->op)) || !distance_plain(slots, first, second, &q.distance) ||
+        !never_zero(&q.distance, 0))
         return false;
     if (proof)
         explain(&q, proof);
@@ -383,8 +468,7 @@ bool slots_differ(Slots *slots, const Value *first, const Value *second, const O
 
 bool slots_differ_after(Slots *slots, const Value *first, const Value *second, const Op *around, int64_t iterations,
                         Text *proof) {
-    const Loop *loop = around && iterations ? loop_of(slots, around) : NULL;
-    if (slots->irreducible || iterations < 0 || (iterations && !loop))
+    if (iterations < 0 || (iterations && !around))
         return false;
-    return differ_strong(slots, first, second, loop, iterations, proof);
+    return slots_differ_on(slots, first, second, &(SlotsWay){iterations ? around : NULL, iterations, {{0}}}, proof);
 }

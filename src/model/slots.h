@@ -45,4 +45,21 @@ bool slots_differ(Slots *slots, const Value *first, const Value *second, const O
 bool slots_differ_after(Slots *slots, const Value *first, const Value *second, const Op *around, int64_t iterations,
                         Text *proof);
 
+/* A loop that was entered after the first access, from outside, and how often it has gone around since then: it is
+ * still going on, or was left and not entered again. To be left, an scf.for that runs once goes around once. */
+typedef struct SlotsEntered {
+    const Op *loop;
+    int64_t trips;
+} SlotsEntered;
+
+/* All that can be known of the way between two accesses. So the values that a loop carries are told in its first
+ * iterations, and after it, where a slot that was used before the loop meets them. */
+enum { SLOTS_ENTERED = 2, SLOTS_EVERY = -1 };
+typedef struct SlotsWay {
+    const Op *around;                    /* as above; NULL: none */
+    int64_t iterations;                  /* of `around`; SLOTS_EVERY: any number from one on */
+    SlotsEntered entered[SLOTS_ENTERED]; /* the latest first; without a loop: none */
+} SlotsWay;
+bool slots_differ_on(Slots *slots, const Value *first, const Value *second, const SlotsWay *way, Text *proof);
+
 #endif

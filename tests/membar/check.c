@@ -34,6 +34,7 @@ typedef struct Walk {
     uint32_t closed[QUEUE_COUNT]; /* groups of each queue so far */
     uint32_t step;
     unsigned barriers;
+    bool passed_by;
     /* The path: what was chosen, out of how many. */
     uint8_t choices[MOST_CHOICES], limits[MOST_CHOICES];
     unsigned choice_count, choice;
@@ -298,6 +299,7 @@ static uint16_t run_line(Walk *walk, uint16_t at) {
         return holds ? line->targets[0] : line->targets[1] ? line->targets[1] : leave(walk, line->end);
     case SOUND_FOR:
         walk->values[line->operands[0]] = walk->values[line->operands[1]];
+        walk->passed_by |= walk->values[line->operands[1]] >= walk->values[line->operands[2]];
         hand_over(walk, &line->moves[0]);
         return go_around(walk, at);
     case SOUND_YIELD:
@@ -321,6 +323,7 @@ static void run_path(Walk *walk) {
     memset(walk->closed, 0, sizeof walk->closed);
     walk->access_count = walk->barriers = walk->choice = 0;
     walk->step = 0;
+    walk->passed_by = false;
     for (uint16_t at = 1; at && at <= walk->program->line_count && walk->result->verdict == SOUND_CLEAN;) {
         if (++walk->step > MOST_STEPS)
             walk->result->verdict = SOUND_TOO_LARGE;
@@ -355,6 +358,7 @@ void sound_check(const SoundProgram *program, const SoundPlacement *placement, S
             result->verdict = SOUND_TOO_LARGE;
             return;
         }
+        result->passed_by[result->path_count] = walk.passed_by;
         result->barriers[result->path_count++] = (uint16_t)walk.barriers;
     } while (turn(&walk));
 }

@@ -116,6 +116,7 @@ typedef struct SoundResult {
     unsigned path_count;
     unsigned first, second;         /* the lines that race */
     uint16_t barriers[SOUND_PATHS]; /* met on each path; complete if the verdict is SOUND_CLEAN */
+    bool passed_by[SOUND_PATHS];    /* on that path some scf.for does not run once */
 } SoundResult;
 
 typedef struct SoundTraits {

@@ -210,6 +210,32 @@ static void loops_of_branches_lie_in_each_other(void **state) {
     done(flowing.reading);
 }
 
+/* Where loops start, and where an iteration of one is over. */
+static void edges_tell_about_loops(void **state) {
+    (void)state;
+    Flowing flowing = flow_in(FUNCTION("    %x = arith.constant 0 : index\n    scf.for %i = %x to %x step %x {\n" OP_(
+        a) "    }\n" OP_(b) "    cf.br ^l\n  ^l:\n" OP_(d) "    cf.cond_br %c, ^l, ^z\n  ^z:\n" OP_(e)));
+    const Flow *flow = &flowing.flow;
+    uint32_t counting = flow->loop_of[number_of(flow, "a")], branching = flow->loop_of[number_of(flow, "d")];
+    unsigned entered[2] = {0}, rounds[2] = {0}, back[2] = {0};
+    for (uint32_t i = 0; i < flow->edge_count; i++) {
+        const FlowEdge *edge = &flow->edges[i];
+        for (unsigned k = 0; k < 2; k++) {
+            uint32_t loop = k ? branching : counting;
+            entered[k] += edge->enters == loop;
+            rounds[k] += edge->round && edge->loop == loop;
+            back[k] += edge->back && edge->loop == loop;
+        }
+    }
+    assert_int_equal(entered[0], 2); /* into it, or past it */
+    assert_int_equal(rounds[0], 2);  /* back, or out of it */
+    assert_int_equal(back[0], 1);
+    assert_int_equal(entered[1], 1);
+    assert_int_equal(rounds[1], 1);
+    assert_int_equal(back[1], 1);
+    done(flowing.reading);
+}
+
 static void a_loop_with_two_entries_is_noticed(void **state) {
     (void)state;
     Flowing flowing = flow_in(FUNCTION(OP_(a) "    cf.cond_br %c, ^x, ^y\n  ^x:\n" OP_(b) "    cf.br ^y\n  ^y:\n" OP_(
@@ -248,6 +274,7 @@ int main(void) {
         cmocka_unit_test(an_op_that_is_not_known_may_loop),
         cmocka_unit_test(loops_lie_in_each_other),
         cmocka_unit_test(loops_of_branches_lie_in_each_other),
+        cmocka_unit_test(edges_tell_about_loops),
         cmocka_unit_test(a_loop_with_two_entries_is_noticed),
         cmocka_unit_test(a_long_ladder_does_not_take_long),
     };

@@ -255,6 +255,53 @@ static void functions_that_call_themselves_are_a_problem(void **state) {
     done(reading);
 }
 
+/* ---- Many ------------------------------------------------------------------------------------------------------ */
+
+/* Loops one after the other; each may not run once, so that what comes before them is pending at the end. */
+static char *chain(const char *before, unsigned loops, const char *body, const char *after) {
+    Text text = {0};
+    text_addf(&text, "%s%s",
+              TYPES "module attributes {\"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:90\"} {\n"
+                    "  tt.func public @kernel" PARAMETERS " {\n" CONSTANTS ALLOC_RING(r, 0) SLOT(a, r, c0)
+                        SLOT(b, r, c1),
+              before);
+    for (unsigned i = 0; i < loops; i++)
+        text_addf(&text, "    scf.for %%i%u = %%c0 to %%n step %%c1 : i32 {\n%s    }\n", i, body);
+    text_addf(&text, "%s    tt.return\n  }\n}\n", after);
+    text_char(&text, 0);
+    return text.data;
+}
+
+static void assert_count(char *text, MembarModel model, size_t expected) {
+    Reading *reading = read_good(text);
+    assert_int_equal(analyze(reading, "kernel", model)->need_count, expected);
+    done(reading);
+    free(text);
+}
+
+static void a_long_chain_of_loops_is_looked_at_in_full(void **state) {
+    (void)state;
+    enum { LOOPS = 400 };
+    for (MembarModel model = MEMBAR_SYNC; model <= MEMBAR_ASYNC; model++) {
+        /* in flight: only the end brings them, and needs one barrier; sync takes each for a write */
+        assert_count(chain("", LOOPS, COPY(t, a) COMMIT(g), WAIT_COPIES(w, 0) LOAD(x, a)), model,
+                     model == MEMBAR_SYNC ? LOOPS + 1 : 1);
+        /* pending: each loop needs its own, and so does the end */
+        assert_count(chain("", LOOPS, STORE(a), LOAD(x, a)), model, LOOPS + 1);
+    }
+}
+
+/* What became one with others is still there. */
+static void the_oldest_of_many_is_not_forgotten(void **state) {
+    (void)state;
+    char *text = chain(LOAD(y, b), 200, LOAD(x, a), STORE(b));
+    assert_async(text, "before local_store 0");
+    free(text);
+    text = chain(COPY(first, b) COMMIT(h), 200, COPY(t, a) COMMIT(g), WAIT_COPIES(w, 0) LOAD(x, b));
+    assert_async(text, "before local_load 0");
+    free(text);
+}
+
 /* ---- A kernel as pipelines are written ------------------------------------------------------------------------- */
 
 /* Three buffers, one stage copies and loads, the next computes. */
@@ -329,6 +376,8 @@ int main(void) {
         cmocka_unit_test(memory_that_a_call_hands_over_is_the_callers),
         cmocka_unit_test(copies_fly_through_calls),
         cmocka_unit_test(functions_that_call_themselves_are_a_problem),
+        cmocka_unit_test(a_long_chain_of_loops_is_looked_at_in_full),
+        cmocka_unit_test(the_oldest_of_many_is_not_forgotten),
         cmocka_unit_test(a_pipelined_product),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,6 +62,19 @@ static void constant_slots_are_told_apart(void **state) {
 }
 
 /* Triton compares whole allocations. */
+/* A view that is chosen is one of those that were made. */
+static void chosen_slots_are_told_apart(void **state) {
+    (void)state;
+#define CHOSEN                                            \
+    KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0) SLOT(b, r, c1) \
+               SLOT(d, r, c2) "    %e = arith.select %flag, %a, %b : !tile\n" STORE(e) LOAD(x, d))
+    assert_sync(CHOSEN, "before local_load 0");
+    assert_async(CHOSEN, "");
+    assert_all(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0)
+                          SLOT(b, r, c1) "    %e = arith.select %flag, %a, %b : !tile\n" STORE(e) LOAD(x, b)),
+               "before local_load 0");
+}
+
 static void a_constant_slot_is_only_its_own_bytes(void **state) {
     (void)state;
     const char *text = KERNEL(ALLOC_RING(r, 0) ALLOC(b, 1024) SLOT(a, r, c0) STORE(a) LOAD(x, b));
@@ -128,6 +141,41 @@ static void async_puts_a_barrier_before_a_loop(void **state) {
     const char *text = KERNEL(ALLOC(a, 0) STORE(a) LOOP(LOAD(x, a)));
     assert_sync(text, "before local_load 0");
     assert_async(text, "before for 0");
+}
+
+#define COUNTED(first, body)                                                                                           \
+    "    %end = scf.for %i = %c0 to %n step %c1 iter_args(%k = %" #first ") -> (i32) : i32 {\n      %s = arith.remsi " \
+    "%k, %c3 : i32\n" body "      %kn = arith.addi %k, %c1 : i32\n      scf.yield %kn : i32\n    }\n"
+
+/* What was stored before a loop is in another slot than what its first iteration touches, and each iteration has a
+ * barrier. */
+static void async_tells_the_first_iteration(void **state) {
+    (void)state;
+    assert_async(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0) STORE(a) COUNTED(c1, SLOT(b, r, s) STORE(b) BARRIER)), "");
+    assert_async(KERNEL(ALLOC_RING(r, 0) SLOT(a, r, c0) STORE(a) COUNTED(c0, SLOT(b, r, s) STORE(b) BARRIER)),
+                 "before for 0");
+}
+
+/* After the loop the counter is one further than in its last iteration, or where it began. */
+static void async_tells_what_a_loop_leaves(void **state) {
+    (void)state;
+#define LEFT(add) \
+    "    %last = arith.addi %end, %c" #add " : i32\n    %t = arith.remsi %last, %c3 : i32\n" SLOT(d, ring, t) LOAD(y, d)
+#define AROUND(add) KERNEL(ALLOC_RING(ring, 0) COUNTED(c0, SLOT(b, ring, s) BARRIER STORE(b)) LEFT(add))
+    assert_async(AROUND(0), "");
+    assert_async(AROUND(1), "");
+    assert_async(AROUND(2), "before local_load 0");
+    assert_async(KERNEL(ALLOC_RING(ring, 0) SLOT(a, ring, c1) STORE(a) COUNTED(c0, BARRIER) LEFT(0)), "");
+    assert_async(KERNEL(ALLOC_RING(ring, 0) SLOT(a, ring, c1) STORE(a) COUNTED(c0, BARRIER) LEFT(1)),
+                 "before local_load 0");
+}
+
+/* Behind the branch, also the way past it would meet the barrier; Triton's place for it, after the wait, it does not.
+ */
+static void async_meets_no_more_on_any_way(void **state) {
+    (void)state;
+    assert_async(KERNEL(ALLOC(a, 0) IF(LOAD(x, a) WAIT_COPIES(w, 0)) STORE(a)), "after async_wait 0");
+    assert_async(KERNEL(ALLOC(a, 0) IF(LOAD(x, a)) STORE(a)), "before local_store 0");
 }
 
 static void async_keeps_it_inside_where_a_wait_is(void **state) {
@@ -400,6 +448,7 @@ int main(void) {
         cmocka_unit_test(one_barrier_serves_many),
         cmocka_unit_test(an_allocation_without_a_source_is_no_access),
         cmocka_unit_test(constant_slots_are_told_apart),
+        cmocka_unit_test(chosen_slots_are_told_apart),
         cmocka_unit_test(a_constant_slot_is_only_its_own_bytes),
         cmocka_unit_test(static_slices_are_told_apart),
         cmocka_unit_test(memory_that_a_caller_hands_over_is_looked_at),
@@ -408,6 +457,9 @@ int main(void) {
         cmocka_unit_test(blocks_that_branch_are_walked),
         cmocka_unit_test(names_that_loops_carry_are_followed),
         cmocka_unit_test(async_puts_a_barrier_before_a_loop),
+        cmocka_unit_test(async_tells_the_first_iteration),
+        cmocka_unit_test(async_tells_what_a_loop_leaves),
+        cmocka_unit_test(async_meets_no_more_on_any_way),
         cmocka_unit_test(async_keeps_it_inside_where_a_wait_is),
         cmocka_unit_test(async_drops_what_others_part),
         cmocka_unit_test(partitions_are_apart),

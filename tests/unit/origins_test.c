@@ -4,17 +4,17 @@
 #include "model/origins.h"
 
 /* The names of what "my.use" uses may come from, sorted; "anything" if it is not known. */
-static char *origins_named(Reading *reading) {
+static char *origins_named(Reading *reading, Origins find(Module *, const Op *, Arena *)) {
     Module *module = &reading->module;
     const Op *use = find_op(reading, "my.use", 0);
     assert_non_null(use);
-    Origins origins = origins_of(module, find_op(reading, "tt.func", 0), &module->arena);
+    Origins origins = find(module, find_op(reading, "tt.func", 0), &module->arena);
     OriginSet set = origins_find(&origins, use->operands[0]);
     Text text = {0};
     for (uint32_t i = 0; i < set.count; i++) {
         const Origin *origin = &origins.items[set.items[i]];
-        const Value *value = origin->op ? &origin->op->results[0] : origin->argument;
-        text_addf(&text, "%s%.*s", i ? " " : "", STR_ARG(value->name->text));
+        assert_ptr_equal(origin->value, origin->op ? &origin->op->results[0] : origin->argument);
+        text_addf(&text, "%s%.*s", i ? " " : "", STR_ARG(origin->value->name->text));
     }
     if (set.anything)
         text_addf(&text, "%sanything", text.size ? " " : "");
@@ -22,10 +22,11 @@ static char *origins_named(Reading *reading) {
     return text.data;
 }
 
-static void assert_origins(const char *text, const char *expected) {
+#define assert_origins(text, expected) assert_found(text, origins_of, expected)
+static void assert_found(const char *text, Origins find(Module *, const Op *, Arena *), const char *expected) {
     Reading *reading = read_text(text);
     assert_true(reading->ok);
-    char *found = origins_named(reading);
+    char *found = origins_named(reading, find);
     assert_string_equal(found, expected);
     free(found);
     done(reading);
@@ -52,6 +53,13 @@ static void views_lead_back(void **state) {
 static void a_select_is_either(void **state) {
     (void)state;
     assert_origins(KERNEL("%c: i1", TWO "    %s = arith.select %c, %x, %y : !barrier\n" USE(s)), "x y");
+}
+
+static void a_view_can_be_the_end(void **state) {
+    (void)state;
+    const char *text = KERNEL("%c: i1", TWO IN_RING "    %s = arith.select %c, %x, %slot : !barrier\n" USE(s));
+    assert_found(text, views_of, "x slot");
+    assert_origins(text, "x ring");
 }
 
 static void loops_carry_several(void **state) {
@@ -111,7 +119,7 @@ static void too_many_are_anything(void **state) {
     text_char(&text, 0);
     Reading *reading = read_text(text.data);
     assert_true(reading->ok);
-    char *found = origins_named(reading);
+    char *found = origins_named(reading, origins_of);
     assert_non_null(strstr(found, "anything"));
     free(found);
     done(reading);
@@ -120,15 +128,11 @@ static void too_many_are_anything(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_allocation_is_its_own),
-        cmocka_unit_test(views_lead_back),
-        cmocka_unit_test(a_select_is_either),
-        cmocka_unit_test(loops_carry_several),
-        cmocka_unit_test(branches_hand_over),
-        cmocka_unit_test(an_if_gives_one_of_two),
-        cmocka_unit_test(captures_lead_out_of_a_partition),
-        cmocka_unit_test(an_argument_is_an_origin),
-        cmocka_unit_test(what_an_unknown_op_gives_is_anything),
+        cmocka_unit_test(an_allocation_is_its_own), cmocka_unit_test(views_lead_back),
+        cmocka_unit_test(a_select_is_either),       cmocka_unit_test(a_view_can_be_the_end),
+        cmocka_unit_test(loops_carry_several),      cmocka_unit_test(branches_hand_over),
+        cmocka_unit_test(an_if_gives_one_of_two),   cmocka_unit_test(captures_lead_out_of_a_partition),
+        cmocka_unit_test(an_argument_is_an_origin), cmocka_unit_test(what_an_unknown_op_gives_is_anything),
         cmocka_unit_test(too_many_are_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

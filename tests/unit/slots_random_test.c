@@ -469,10 +469,16 @@ typedef struct Turn {
     unsigned loop, instance, iteration;
 } Turn;
 
+/* The last instance of a loop that was started, and how often it went around so far. */
+typedef struct Latest {
+    unsigned instance, trips; /* instance: plus 1; 0: none */
+} Latest;
+
 typedef struct Event {
-    unsigned probe, nest;
+    unsigned probe, nest, instance_count;
     int64_t index;
     Turn turns[MOST_NEST + 1];
+    Latest latest[MOST_LOOPS];
 } Event;
 
 typedef struct Run {
@@ -481,6 +487,7 @@ typedef struct Run {
     unsigned event_count, instance_count, nest;
     unsigned last[MOST_INSTANCES]; /* how often an instance of a loop went around */
     Turn turns[MOST_NEST + 1];
+    Latest latest[MOST_LOOPS];
     bool failed; /* numbers too large, too many events */
 } Run;
 
@@ -506,6 +513,7 @@ static void run_loop(Run *r, const Statement *s) {
     unsigned instance = r->instance_count++;
     Turn *turn = &r->turns[r->nest++];
     *turn = (Turn){s->loop, instance, 0};
+    r->latest[s->loop] = (Latest){instance + 1, 0};
     for (unsigned i = 0; i <= s->carried_count; i++)
         r->registers[s->inside[i]] = r->registers[s->first[i]];
     for (; !r->failed && r->registers[s->inside[0]] < r->registers[s->a]; turn->iteration++) {
@@ -515,6 +523,7 @@ static void run_loop(Run *r, const Statement *s) {
             next[i] = r->registers[s->following[i]];
         for (unsigned i = 0; i <= s->carried_count; i++)
             r->registers[s->inside[i]] = next[i];
+        r->latest[s->loop].trips++;
     }
     r->last[instance] = turn->iteration;
     for (unsigned i = 0; i <= s->carried_count; i++)
@@ -528,8 +537,12 @@ static void run_probe(Run *r, const Statement *s) {
         return;
     }
     Event *event = &r->events[r->event_count++];
-    *event = (Event){.probe = (unsigned)s->number, .nest = r->nest, .index = r->registers[s->a]};
+    *event = (Event){.probe = (unsigned)s->number,
+                     .nest = r->nest,
+                     .instance_count = r->instance_count,
+                     .index = r->registers[s->a]};
     memcpy(event->turns, r->turns, sizeof event->turns);
+    memcpy(event->latest, r->latest, sizeof event->latest);
 }
 
 static int64_t computed(const Statement *s, int64_t a, int64_t b) {
@@ -596,7 +609,14 @@ typedef struct Proved {
 
 typedef struct Tally {
     unsigned programs, asked, same, every, after;
+    unsigned entered, entered_asked; /* with loops that were entered in between, what was not proved without them */
 } Tally;
+
+/* Whom to ask, about what. */
+typedef struct Asked {
+    Slots *slots;
+    const Op *loops[MOST_LOOPS], *uses[MOST_PROBES];
+} Asked;
 
 static const Op *loop_op(Reading *reading, int64_t id) {
     const Op *root = first_op(reading);
@@ -608,13 +628,18 @@ static const Op *loop_op(Reading *reading, int64_t id) {
     return NULL;
 }
 
-static void ask(Reading *reading, const Program *p, Proved proved[MOST_PROBES][MOST_PROBES], Tally *tally) {
-    const Op *loops[MOST_LOOPS], *uses[MOST_PROBES];
-    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+static Asked asked_of(Reading *reading, const Program *p) {
+    Asked asked = {.slots = slots_of(&reading->module, find_op(reading, "tt.func", 0))};
     for (unsigned i = 0; i < p->loop_count; i++)
-        assert_non_null(loops[i] = loop_op(reading, i));
+        assert_non_null(asked.loops[i] = loop_op(reading, i));
     for (unsigned i = 0; i < p->probe_count; i++)
-        assert_non_null(uses[i] = find_op(reading, "my.use", i));
+        assert_non_null(asked.uses[i] = find_op(reading, "my.use", i));
+    return asked;
+}
+
+static void ask(const Asked *asked, const Program *p, Proved proved[MOST_PROBES][MOST_PROBES], Tally *tally) {
+    Slots *slots = asked->slots;
+    const Op *const *loops = asked->loops, *const *uses = asked->uses;
     for (unsigned i = 0; i < p->probe_count; i++)
         for (unsigned k = 0; k < p->probe_count; k++) {
             const Value *a = uses[i]->operands[0], *b = uses[k]->operands[0];
@@ -662,6 +687,45 @@ static bool refutes(const Program *p, const Run *r, const Event *first, const Ev
     return way.times && (about->every[way.loop] || (way.times <= MOST_AFTER && about->after[way.loop][way.times - 1]));
 }
 
+/* The loops that were entered between two events, the latest first. */
+static void add_entered(const Asked *asked, const Event *first, const Event *second, SlotsWay *way) {
+    unsigned before = MOST_INSTANCES + 1;
+    for (unsigned i = 0; i < SLOTS_ENTERED; i++) {
+        unsigned found = MOST_LOOPS, highest = first->instance_count;
+        for (unsigned l = 0; l < MOST_LOOPS; l++)
+            if (second->latest[l].instance > highest && second->latest[l].instance < before) {
+                found = l;
+                highest = second->latest[l].instance;
+            }
+        if (found == MOST_LOOPS)
+            return;
+        before = highest;
+        way->entered[i] = (SlotsEntered){asked->loops[found], second->latest[found].trips};
+    }
+}
+
+/* The same with all that is known of the way. Only some of those that differ are asked about, to see that much is
+ * proved. */
+static bool refutes_entered(const Asked *asked, const Run *r, const Event *first, const Event *second, Tally *tally) {
+    Between between_them = between(r, first, second);
+    SlotsWay way = {.around = between_them.times ? asked->loops[between_them.loop] : NULL,
+                    .iterations = between_them.times};
+    const Value *a = asked->uses[first->probe]->operands[0], *b = asked->uses[second->probe]->operands[0];
+    bool same = first->index == second->index;
+    if (!same && second - first > 2)
+        return false;
+    SlotsWay without = way;
+    add_entered(asked, first, second, &way);
+    if (!way.entered[0].loop)
+        return false;
+    bool proved = slots_differ_on(asked->slots, a, b, &way, NULL);
+    bool known = slots_differ_on(asked->slots, a, b, &without, NULL);
+    assert_true(proved || !known);
+    tally->entered += proved && !known;
+    tally->entered_asked += !same && !known;
+    return same && proved;
+}
+
 static void check_program(uint64_t seed, Tally *tally) {
     static Program p;
     static Run r;
@@ -671,7 +735,8 @@ static void check_program(uint64_t seed, Tally *tally) {
         return;
     Text text = {0};
     Reading *reading = written(&p, first, &text);
-    ask(reading, &p, proved, tally);
+    Asked asked = asked_of(reading, &p);
+    ask(&asked, &p, proved, tally);
     tally->programs++;
     for (unsigned run = 0; run < RUNS; run++) {
         r = (Run){0};
@@ -680,7 +745,8 @@ static void check_program(uint64_t seed, Tally *tally) {
         run_chain(&r, first);
         for (unsigned i = 0; i < r.event_count; i++)
             for (unsigned k = i + 1; k < r.event_count; k++)
-                if (refutes(&p, &r, &r.events[i], &r.events[k], &proved[r.events[i].probe][r.events[k].probe])) {
+                if (refutes(&p, &r, &r.events[i], &r.events[k], &proved[r.events[i].probe][r.events[k].probe]) ||
+                    refutes_entered(&asked, &r, &r.events[i], &r.events[k], tally)) {
                     print_error("seed %llu: uses %u and %u are both %lld\n", (unsigned long long)seed,
                                 r.events[i].probe, r.events[k].probe, (long long)r.events[i].index);
                     print_error("%s\n", text.data);
@@ -699,6 +765,8 @@ static void nothing_is_proved_that_is_not_so(void **state) {
     /* and much is proved, so that the test tests something */
     print_message("%u programs, %u pairs: %u differ at once, %u always, %u some iterations later\n", tally.programs,
                   tally.asked, tally.same, tally.every, tally.after);
+    print_message("%u of %u more, knowing which loops were entered\n", tally.entered, tally.entered_asked);
+    assert_true(tally.entered > tally.entered_asked / 50);
     assert_true(tally.same > tally.asked / 20);
     assert_true(tally.every > tally.asked / 100);
     assert_true(tally.after > tally.asked / 10);

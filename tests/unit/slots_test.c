@@ -376,7 +376,7 @@ static void nested_loops(void **state) {
          "s"},
         {"%n: i32, %k: i32",
          IN_OUTER("", OUTER) "    %a = arith.remsi %r#0, %c3 : i32\n    %b = arith.remsi %r#1, %c3 : i32\n" USE(a, b),
-         "sS123"},
+         "s"}, /* the first of two is in the loop that is asked about, or there is nothing to say */
         /* before the inner loop and in it: as far apart as it has gone */
         {"%n: i32, %k: i32",
          "    %r:2 = scf.for %t = %c0 to %n step %c1 iter_args(%po = %c2, %co = %c0) -> (i32, i32) : i32 {\n" OP2(
@@ -416,7 +416,7 @@ static void while_loops_and_regions(void **state) {
     static const Case cases[] = {
         {"%n: i32", WHILE(OP2(a, remsi, q, c3) OP2(b, remsi, d, c3) USE(a, b), ""), "s13"},
         {"%n: i32", WHILE("", "    %a = arith.remsi %r#0, %c3 : i32\n    %b = arith.remsi %r#1, %c3 : i32\n" USE(a, b)),
-         "sS123"},
+         "s"},
         /* a region that runs once */
         {"%n: i32",
          FOR2(c2, c0,
@@ -516,6 +516,54 @@ static void nested_loops_of_branches(void **state) {
     assert_proved(cases);
 }
 
+/* ---- Loops between two accesses -------------------------------------------------------------------------------------
+ */
+
+/* After how many trips, from 0 to 3, of the loop that was entered in between the two are told apart. */
+static void assert_entered(const char *body, const char *expected) {
+    Reading *reading = read_case("%n: i32", body);
+    const Op *use = find_op(reading, "my.use", 0), *loop = loop_between(reading);
+    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    char found[5] = {0};
+    for (int64_t trips = 0, count = 0; trips <= 3; trips++)
+        if (slots_differ_on(slots, use->operands[0], use->operands[1], &(SlotsWay){.entered = {{loop, trips}}}, NULL))
+            found[count++] = (char)('0' + trips);
+    assert_string_equal(found, expected);
+    done(reading);
+}
+
+static void what_a_loop_carries_is_known_at_first(void **state) {
+    (void)state;
+    assert_entered(FOR2(c2, c0, OP2(a, remsi, p, c3) USE(c1, a) BY(p, c1) BY(c, c1)), "013");
+    assert_entered(FOR2(c2, c0, USE(c1, p) WRAP(pn, p, c3) BY(c, c1)), "013");
+    /* one that is behind the other by an iteration */
+    assert_entered(FOR2(c2, c0, USE(c1, c) BY(p, c1) OP2(cn, addi, p, c0)), "0");
+    /* after the loop, where it ran so often; and what another loop makes of that */
+    assert_entered(FOR2(c2, c0, BY(p, c1) BY(c, c1)) "    %a = arith.remsi %r#0, %c3 : i32\n" USE(c2, a), "12");
+    assert_entered(FOR2(c2, c0,
+                        BY(p, c1)
+                            BY(c, c1)) "    %s = scf.for %k = %c0 to %n step %c1 iter_args(%x = %r#1) -> (i32) : i32 "
+                                       "{\n" OP2(xn, addi, x, c3) OP2(a, remsi, x, c3)
+                                           USE(c1, a) "      scf.yield %xn : i32\n    }\n",
+                   "023");
+}
+
+/* Two iterations of a loop lie between its value and its result where it is used in the last but one. */
+static void what_a_loop_leaves_is_of_its_last_iteration(void **state) {
+    (void)state;
+    Reading *reading = read_case("%n: i32", FOR2(c2, c0,
+                                                 OP2(a, remsi, p, c3) USE(a, a) BY(p, c1)
+                                                     BY(c, c1)) "    %b = arith.remsi %r#0, %c3 : i32\n" USE(b, b));
+    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    const Value *a = find_op(reading, "my.use", 0)->operands[0], *b = find_op(reading, "my.use", 1)->operands[0];
+    const Op *loop = loop_between(reading);
+    assert_true(slots_differ_after(slots, a, b, loop, 1, NULL));
+    assert_true(slots_differ_after(slots, a, b, loop, 2, NULL));
+    assert_false(slots_differ_after(slots, a, b, loop, 3, NULL));
+    assert_false(slots_differ(slots, a, b, loop, SLOTS_STRONG, NULL));
+    done(reading);
+}
+
 /* ---- Proofs ---------------------------------------------------------------------------------------------------------
  */
 
@@ -531,6 +579,28 @@ static void assert_proof(const char *body, int64_t iterations, const char *expec
     assert_true(proved);
     assert_string_equal(proof.data, expected);
     text_free(&proof);
+    done(reading);
+}
+
+static void a_proof_names_the_loops_that_were_entered(void **state) {
+    (void)state;
+    Reading *reading = read_case("%n: i32", FOR2(c2, c0, USE(c0, p) WRAP(pn, p, c3) BY(c, c1)));
+    const Op *use = find_op(reading, "my.use", 0), *loop = loop_between(reading);
+    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    static const char *const expected[] = {
+        "%p = 0 + 2 when the loop of line 15 has not gone around yet",
+        NULL,
+        "%p = 0 + 4 plus a multiple of 3 when the loop of line 15 has gone around 2 times, and 4 is no multiple of 3",
+    };
+    for (int64_t trips = 0; trips < 3; trips++) {
+        Text proof = {0};
+        SlotsWay way = {.entered = {{loop, trips}}};
+        bool proved = slots_differ_on(slots, use->operands[0], use->operands[1], &way, &proof);
+        text_char(&proof, 0);
+        assert_int_equal(proved, expected[trips] != NULL);
+        assert_string_equal(proof.data, proved ? expected[trips] : "");
+        text_free(&proof);
+    }
     done(reading);
 }
 
@@ -664,6 +734,9 @@ int main(void) {
         cmocka_unit_test(while_loops_and_regions),
         cmocka_unit_test(loops_of_branches),
         cmocka_unit_test(nested_loops_of_branches),
+        cmocka_unit_test(what_a_loop_carries_is_known_at_first),
+        cmocka_unit_test(what_a_loop_leaves_is_of_its_last_iteration),
+        cmocka_unit_test(a_proof_names_the_loops_that_were_entered),
         cmocka_unit_test(a_proof_is_a_sentence),
         cmocka_unit_test(a_view_has_the_index_of_its_slot),
         cmocka_unit_test(long_chains_and_deep_sums_end),
