@@ -13,6 +13,8 @@ const uint8_t distributed_most[HOLDERS] = {24, 8, 12, 12};
 
 enum { DEEPEST = 12 /* encodings in encodings */ };
 
+_Static_assert(CTAS_RANK == (int)DISTRIBUTED_RANK, "both are of the same tensors");
+
 /* ---- Tiles ------------------------------------------------------------------------------------- */
 
 typedef struct Tile {
@@ -21,12 +23,6 @@ typedef struct Tile {
     unsigned repeat[DISTRIBUTED_RANK]; /* dimensions in the order in which it is repeated */
     bool bad;
 } Tile;
-
-/* CTAs: one basis a bit of a CTA's number, in units of the part of the tensor that a CTA has. */
-typedef struct Ctas {
-    unsigned count;
-    uint32_t bases[DISTRIBUTED_BASES][DISTRIBUTED_RANK];
-} Ctas;
 
 static void add_basis(Tile *tile, Holder holder, const uint32_t *basis) {
     Distributed *to = tile->to;
@@ -112,65 +108,6 @@ static bool spread(Tile *tile, Ctas *ctas) {
     return !tile->bad;
 }
 
-/* ---- Fields ------------------------------------------------------------------------------------ */
-
-static bool list_of(const Encoding *encoding, const char *key, unsigned count, Numbers *numbers) {
-    return encoding_list(encoding, key, numbers) && numbers->count == count;
-}
-
-/* A list of the dimensions, each once. */
-static bool order_of(const Encoding *encoding, const char *key, unsigned rank, unsigned *order) {
-    Numbers numbers;
-    unsigned seen = 0;
-    if (!list_of(encoding, key, rank, &numbers))
-        return false;
-    for (unsigned i = 0; i < rank; i++) {
-        if (numbers.items[i] >= rank)
-            return false;
-        order[i] = (unsigned)numbers.items[i];
-        seen |= 1u << order[i];
-    }
-    return seen == (1u << rank) - 1;
-}
-
-/* A list of bases; absent is empty. */
-static bool bases_of(const Encoding *encoding, const char *key, unsigned rank, Numbers *numbers) {
-    if (!encoding_list(encoding, key, numbers))
-        return !encoding_field(encoding, key).size;
-    return !numbers->count || (numbers->inner == rank && numbers->count / rank < DISTRIBUTED_BASES);
-}
-
-/* As it is written now, or as three lists before. */
-static bool ctas_of(const Encoding *encoding, unsigned rank, Ctas *ctas) {
-    Numbers numbers, split;
-    unsigned order[DISTRIBUTED_RANK], size[DISTRIBUTED_RANK] = {0};
-    *ctas = (Ctas){0};
-    if (!encoding_field(encoding, "CTAsPerCGA").size) {
-        if (!bases_of(encoding, "CGALayout", rank, &numbers))
-            return false;
-        ctas->count = numbers.count / rank;
-        for (uint32_t i = 0; i < numbers.count; i++)
-            ctas->bases[i / rank][i % rank] = (uint32_t)numbers.items[i];
-        return ctas->count <= distributed_most[HOLD_BLOCK];
-    }
-    if (!list_of(encoding, "CTAsPerCGA", rank, &numbers) || !list_of(encoding, "CTASplitNum", rank, &split) ||
-        !order_of(encoding, "CTAOrder", rank, order))
-        return false;
-    for (unsigned i = 0; i < rank; i++) {
-        unsigned d = order[i];
-        if (!is_power(numbers.items[d]) || !is_power(split.items[d]) || split.items[d] > numbers.items[d])
-            return false;
-        for (int64_t n = 1; n < numbers.items[d]; n *= 2) {
-            if (ctas->count == distributed_most[HOLD_BLOCK])
-                return false;
-            if (n < split.items[d])
-                ctas->bases[ctas->count][d] = UINT32_C(1) << size[d]++;
-            ctas->count++;
-        }
-    }
-    return true;
-}
-
 /* ---- Encodings --------------------------------------------------------------------------------- */
 
 static bool build(Module *module, Str text, Distributed *to, int depth);
@@ -180,10 +117,10 @@ static bool build_blocked(const Encoding *encoding, Tile *tile) {
     unsigned rank = tile->to->rank;
     Numbers sizes;
     Ctas ctas;
-    if (!order_of(encoding, "order", rank, tile->repeat) || !ctas_of(encoding, rank, &ctas))
+    if (!encoding_order(encoding, "order", rank, tile->repeat) || !encoding_ctas(encoding, rank, &ctas))
         return false;
     for (unsigned h = HOLD_REGISTER; h < HOLD_BLOCK; h++) {
-        if (!list_of(encoding, keys[h], rank, &sizes))
+        if (!encoding_list_of(encoding, keys[h], rank, &sizes))
             return false;
         for (unsigned i = 0; i < rank; i++)
             add(tile, (Holder)h, tile->repeat[i], sizes.items[tile->repeat[i]]);
@@ -219,7 +156,7 @@ static bool build_linear(const Encoding *encoding, Distributed *to) {
     unsigned rank = to->rank, order = 0, bits[DISTRIBUTED_RANK], given;
     for (unsigned h = 0; h < HOLDERS; h++) {
         Numbers numbers;
-        if (!bases_of(encoding, keys[h], rank, &numbers))
+        if (!encoding_bases(encoding, keys[h], rank, &numbers))
             return false;
         for (uint32_t i = 0; i < numbers.count; i += rank) {
             uint32_t basis[DISTRIBUTED_RANK] = {0};
@@ -283,7 +220,7 @@ static bool add_warps(const Encoding *encoding, Tile *tile, const unsigned *orde
                       const char *key) {
     Numbers sizes;
     unsigned rank = tile->to->rank;
-    if (!list_of(encoding, key, rank, &sizes))
+    if (!encoding_list_of(encoding, key, rank, &sizes))
         return false;
     for (unsigned i = 0; i < rank; i++)
         if (order[i] == shared)
@@ -299,7 +236,7 @@ static bool build_nvidia(const Encoding *encoding, Tile *tile) {
     Numbers shape;
     Ctas ctas;
     if (rank < 2 || (version != 2 && version != 3) || !encoding_list(encoding, "instrShape", &shape) ||
-        !ctas_of(encoding, rank, &ctas))
+        !encoding_ctas(encoding, rank, &ctas))
         return false;
     unsigned first = version == 2 && shape.count >= rank ? rank - 2 : 0; /* after the batch */
     if (shape.count < first + 2)
@@ -321,7 +258,7 @@ static bool build_nvidia_operand(const Encoding *mma, Tile *tile, unsigned opera
     Numbers shape;
     Ctas ctas;
     if (rank < 2 || (version != 2 && (version != 3 || operand)) || !encoding_list(mma, "instrShape", &shape) ||
-        !ctas_of(mma, rank, &ctas) || shape.count <= rank - 2)
+        !encoding_ctas(mma, rank, &ctas) || shape.count <= rank - 2)
         return false;
     int64_t rows = shape.items[rank - 2], depth = width * (rows == 8 ? 4 : 8);
     matrix_order(rank, operand == 0, tile->repeat);
@@ -336,8 +273,8 @@ static bool build_blocked_operand(const Encoding *blocked, Tile *tile, unsigned 
     unsigned rank = tile->to->rank, k = operand ? rank - 2 : rank - 1;
     Numbers sizes;
     Ctas ctas;
-    if (rank < 2 || !order_of(blocked, "order", rank, tile->repeat) ||
-        !list_of(blocked, "sizePerThread", rank, &sizes) || !ctas_of(blocked, rank, &ctas))
+    if (rank < 2 || !encoding_order(blocked, "order", rank, tile->repeat) ||
+        !encoding_list_of(blocked, "sizePerThread", rank, &sizes) || !encoding_ctas(blocked, rank, &ctas))
         return false;
     for (unsigned i = 0; i < rank; i++) {
         unsigned d = tile->repeat[i];
@@ -357,12 +294,12 @@ typedef struct Mfma {
 
 static bool read_mfma(const Encoding *encoding, unsigned rank, Mfma *mfma) {
     if (rank < 2 || rank > 3 || !encoding_list(encoding, "instrShape", &mfma->shape) || mfma->shape.count < 2 ||
-        !list_of(encoding, "warpsPerCTA", rank, &mfma->warps) || !ctas_of(encoding, rank, &mfma->ctas))
+        !encoding_list_of(encoding, "warpsPerCTA", rank, &mfma->warps) || !encoding_ctas(encoding, rank, &mfma->ctas))
         return false;
     for (unsigned i = 0; i < 2; i++)
         if (!is_power(mfma->shape.items[i]) || mfma->shape.items[i] > AMD_LANES)
             return false;
-    if (!list_of(encoding, "tilesPerWarp", rank, &mfma->tiles))
+    if (!encoding_list_of(encoding, "tilesPerWarp", rank, &mfma->tiles))
         for (unsigned d = 0; d < rank; d++)
             mfma->tiles.items[d] = 1;
     return true;
@@ -431,7 +368,7 @@ static bool add_wmma_warps(const Encoding *encoding, Tile *tile, unsigned shared
     Encoding inner = {.body = encoding_field(encoding, "ctaLayout")};
     for (unsigned h = HOLD_REGISTER; h < HOLD_BLOCK; h++) {
         Numbers numbers;
-        if (!bases_of(&inner, keys[h], rank, &numbers))
+        if (!encoding_bases(&inner, keys[h], rank, &numbers))
             return false;
         for (uint32_t i = 0; i < numbers.count; i += rank) {
             uint32_t basis[DISTRIBUTED_RANK] = {0}, any = 0;
@@ -461,7 +398,7 @@ static bool build_wmma(const Encoding *encoding, Tile *tile) {
     int64_t version = encoding_int(encoding, "version", 0);
     Numbers shape;
     Ctas ctas;
-    if (rank < 2 || rank > 3 || version < 1 || version > 3 || !ctas_of(encoding, rank, &ctas))
+    if (rank < 2 || rank > 3 || version < 1 || version > 3 || !encoding_ctas(encoding, rank, &ctas))
         return false;
     matrix_order(rank, !transposed_wmma(encoding), order);
     unsigned wide = order[0], high = order[1];
@@ -487,7 +424,7 @@ static bool build_wmma_operand(const Encoding *encoding, Tile *tile, unsigned op
     int64_t version = encoding_int(encoding, "version", 0), deep = WMMA_LANES / WMMA_SIDE;
     Numbers shape = {.items = {WMMA_SIDE, WMMA_SIDE, WMMA_SIDE}, .count = 3};
     Ctas ctas;
-    if (rank < 2 || rank > 3 || version < 1 || version > 3 || !is_power(width) || !ctas_of(encoding, rank, &ctas))
+    if (rank < 2 || rank > 3 || version < 1 || version > 3 || !is_power(width) || !encoding_ctas(encoding, rank, &ctas))
         return false;
     if (encoding_field(encoding, "instrShape").size &&
         (!encoding_list(encoding, "instrShape", &shape) || shape.count != 3))

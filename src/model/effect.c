@@ -1,6 +1,8 @@
 /* The effects of one op: its row's clauses, applied to its values and attributes. */
 #include "model/effect_internal.h"
 
+#include "model/assembly.h"
+
 typedef struct Values {
     Value *const *operands; /* one of the two */
     const Value *results;
@@ -59,8 +61,7 @@ static const Attr *attr_at(Module *module, const Op *op, SlotRef ref) {
     return attr_resolve(module, attr);
 }
 
-/* The number that a value always is; false if that is not written. */
-static bool constant_of(Module *module, const Value *value, int64_t *number) {
+bool effect_constant(Module *module, const Value *value, int64_t *number) {
     const Op *op = value && value->is_result ? value->owner : NULL;
     if (!op || !(str_is(op->name, "arith.constant") || str_is(op->name, "llvm.mlir.constant")))
         return false;
@@ -135,7 +136,7 @@ static bool passes(Module *module, const Op *op, const Test *test) {
             return values.count > 0;
         int64_t number, wanted = str_is(test->value, "true");
         return (wanted || str_is(test->value, "false") || str_to_int(test->value, &wanted)) &&
-               constant_of(module, value_at(values, 0), &number) && number == wanted;
+               effect_constant(module, value_at(values, 0), &number) && number == wanted;
     }
     const Attr *attr = attr_at(module, op, test->of);
     if (!attr)
@@ -205,7 +206,7 @@ static void set_count(Module *module, const Op *op, const Setting *setting, uint
         effect->amount = pick(op, setting->from, index);
         effect->count = 0;
         const Type *type = effect->amount ? type_resolve(module, effect->amount->type) : NULL;
-        if (type && type->kind == TYPE_INTEGER && !constant_of(module, effect->amount, &effect->count))
+        if (type && type->kind == TYPE_INTEGER && !effect_constant(module, effect->amount, &effect->count))
             effect->count = -1;
     }
 }
@@ -350,6 +351,15 @@ static bool operands_known(const Op *op) {
     return op->segments || !op->operand_count || (!op->row->varying && op->operand_count == op->row->operand_count);
 }
 
+/* False if it is not known what the text does, or it is more than anybody keeps. */
+static bool add_assembly(Module *module, const Op *op, Effect *effects, unsigned *made) {
+    unsigned count;
+    Str what;
+    bool good = assembly_effects(module, op, effects + *made, EFFECTS_MOST - *made, &count, &what);
+    *made += good ? count : 0;
+    return good;
+}
+
 unsigned effects_of(Module *module, const Op *op, Effect *effects) {
     const Effect anything = {.verb = EFFECT_ANYTHING};
     if (!op->row || op->form == FORM_OPAQUE || (*op->row->effects && !operands_known(op))) {
@@ -363,6 +373,8 @@ unsigned effects_of(Module *module, const Op *op, Effect *effects) {
     for (unsigned k = 0; k < column->clause_count; k++) {
         const Clause *clause = &column->clauses[k];
         if (!pass_all(module, op, column, clause->tests))
+            continue;
+        if (clause->assembly && add_assembly(module, op, effects, &made))
             continue;
         uint32_t count = repetitions(op, column, clause);
         for (uint32_t i = 0; i < count; i++) {

@@ -36,8 +36,9 @@ typedef enum EffectVerb {
     /* life */
     EFFECT_ALLOCATE, /* `on` is the result */
     EFFECT_FREE,
-    EFFECT_VIEW,     /* `on` (a result) is another name for bytes of `amount` */
-    EFFECT_ANYTHING, /* not known: an op in no row, inline assembly with memory in its reach */
+    EFFECT_VIEW,           /* `on` (a result) is another name for bytes of `amount` */
+    EFFECT_ANYTHING,       /* not known: an op in no row, inline assembly with memory in its reach */
+    EFFECT_AWAIT_LAUNCHES, /* until the launches that this one depends on have ended, and all they wrote is there */
 } EffectVerb;
 
 typedef enum Space { SPACE_NONE, SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL } Space;
@@ -104,6 +105,9 @@ typedef struct Effect {
     bool per_warp;                 /* arrive: `count` for each warp of the partition */
     bool multicast;                /* a copy into several CTAs of the cluster */
     bool pair;                     /* by two CTAs together */
+    bool repeats;                  /* an access of inline assembly, again and again: see AssemblyAccess.until */
+    int64_t offset;                /* of an access: bytes from where `on` points to where it begins */
+    int64_t element_bytes;         /* at each place that `on` points to; 0: what the type of `on` says */
 } Effect;
 
 enum { EFFECTS_MOST = 48 };

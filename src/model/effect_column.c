@@ -33,6 +33,7 @@ const char *const effect_verb_words[] = {
     [EFFECT_FREE] = "free",
     [EFFECT_VIEW] = "view",
     [EFFECT_ANYTHING] = "anything",
+    [EFFECT_AWAIT_LAUNCHES] = "await-launches",
 };
 const char *const effect_space_words[] = {NULL, "shared", "tensor", "global"};
 const char *const effect_proxy_words[] = {"generic", "async", "tensormap"};
@@ -51,9 +52,21 @@ static const struct {
 static const struct {
     const char *word;
     Scope scope;
-} other_scopes[] = {{"workgroup", SCOPE_CTA}, {"workgroup-one-as", SCOPE_CTA}, {"block", SCOPE_CTA},
-                    {"agent", SCOPE_GPU},     {"agent-one-as", SCOPE_GPU},     {"device", SCOPE_GPU},
-                    {"system", SCOPE_SYS},    {"one-as", SCOPE_SYS},           {"", SCOPE_SYS}};
+} other_scopes[] = {{"singlethread", SCOPE_CTA},
+                    {"singlethread-one-as", SCOPE_CTA},
+                    {"wavefront", SCOPE_CTA},
+                    {"workgroup", SCOPE_CTA},
+                    {"workgroup-one-as", SCOPE_CTA},
+                    {"wavefront-one-as", SCOPE_CTA},
+                    {"block", SCOPE_CTA},
+                    {"cluster-one-as", SCOPE_CLUSTER},
+                    {"agent", SCOPE_GPU},
+                    {"agent-one-as", SCOPE_GPU},
+                    {"device", SCOPE_GPU},
+                    {"gl", SCOPE_GPU},
+                    {"system", SCOPE_SYS},
+                    {"one-as", SCOPE_SYS},
+                    {"", SCOPE_SYS}};
 
 /* The place of a word among `words`, or -1. */
 static int find_word(const char *const *words, size_t count, Str word) {
@@ -291,12 +304,14 @@ static void read_setting(Compiler *c, Str word) {
 static void read_clause(Compiler *c) {
     Str word = effect_next_word(&c->at);
     int verb = find_word(effect_verb_words, COUNT_OF(effect_verb_words), word);
+    bool assembly = str_is(word, "assembly");
     if (verb < 0) {
-        complain(c, "no such verb", word);
+        if (!assembly)
+            complain(c, "no such verb", word);
         verb = EFFECT_ANYTHING;
     }
     Clause *clause = &c->column->clauses[c->column->clause_count++];
-    *clause = (Clause){.verb = (EffectVerb)verb, .first = c->column->setting_count};
+    *clause = (Clause){.verb = (EffectVerb)verb, .assembly = assembly, .first = c->column->setting_count};
     bool life = verb >= EFFECT_ALLOCATE && verb <= EFFECT_VIEW;
     if (verb == EFFECT_COMMIT || verb == EFFECT_AWAIT) {
         Str kind = effect_next_word(&c->at);

@@ -71,6 +71,7 @@ typedef struct Setting {
 
 typedef struct Clause {
     EffectVerb verb;
+    bool assembly; /* what the text of inline assembly says, and `verb` if that is not known */
     SlotRef on;
     uint16_t first, count; /* settings */
     Tests tests;
@@ -82,6 +83,9 @@ typedef struct Column {
     Test *tests;
     uint16_t clause_count, setting_count, test_count;
 } Column;
+
+/* The number that a value always is; false if that is not written. */
+bool effect_constant(Module *module, const Value *value, int64_t *number);
 
 /* The column of a row, taken apart when it is first asked for. */
 const Column *effect_column_of(const OpRow *row);

@@ -129,6 +129,10 @@ void effect_print(const Effect *effect, Text *to) {
         print_word(effect_order_words[effect->order], to);
     print_word(effect_scope_words[effect->scope], to);
     print_quantity(effect, to);
+    if (effect->offset)
+        text_addf(to, " at %+lld", (long long)effect->offset);
+    if (effect->repeats)
+        text_str(to, STR(" again and again"));
     if (effect->sources)
         text_str(to, STR(", sources only"));
     if (effect->relaxed)

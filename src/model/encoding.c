@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 
+enum { MOST_BASES = 24 };
+
 Str str_trimmed(Str s) {
     while (s.size && isspace((unsigned char)s.data[0]))
         s = (Str){s.data + 1, s.size - 1};
@@ -105,6 +107,60 @@ bool encoding_list(const Encoding *encoding, const char *key, Numbers *numbers) 
             !str_to_int(str_between(digits, at), &numbers->items[numbers->count]) ||
             numbers->items[numbers->count++] > ENCODING_LARGEST_LISTED)
             return false;
+    }
+    return true;
+}
+
+bool encoding_list_of(const Encoding *encoding, const char *key, unsigned count, Numbers *numbers) {
+    return encoding_list(encoding, key, numbers) && numbers->count == count;
+}
+
+bool encoding_order(const Encoding *encoding, const char *key, unsigned rank, unsigned *order) {
+    Numbers numbers;
+    unsigned seen = 0;
+    if (!encoding_list_of(encoding, key, rank, &numbers))
+        return false;
+    for (unsigned i = 0; i < rank; i++) {
+        if (numbers.items[i] >= rank)
+            return false;
+        order[i] = (unsigned)numbers.items[i];
+        seen |= 1u << order[i];
+    }
+    return seen == (1u << rank) - 1;
+}
+
+bool encoding_bases(const Encoding *encoding, const char *key, unsigned rank, Numbers *numbers) {
+    if (!encoding_list(encoding, key, numbers))
+        return !encoding_field(encoding, key).size;
+    return !numbers->count || (numbers->inner == rank && numbers->count / rank < MOST_BASES);
+}
+
+bool encoding_ctas(const Encoding *encoding, unsigned rank, Ctas *ctas) {
+    Numbers numbers, split;
+    unsigned order[CTAS_RANK], size[CTAS_RANK] = {0};
+    *ctas = (Ctas){0};
+    if (!encoding_field(encoding, "CTAsPerCGA").size) {
+        if (!encoding_bases(encoding, "CGALayout", rank, &numbers) || numbers.count / rank > CTAS_BITS)
+            return false;
+        ctas->count = numbers.count / rank;
+        for (uint32_t i = 0; i < numbers.count; i++)
+            ctas->bases[i / rank][i % rank] = (uint32_t)numbers.items[i];
+        return true;
+    }
+    if (!encoding_list_of(encoding, "CTAsPerCGA", rank, &numbers) ||
+        !encoding_list_of(encoding, "CTASplitNum", rank, &split) || !encoding_order(encoding, "CTAOrder", rank, order))
+        return false;
+    for (unsigned i = 0; i < rank; i++) {
+        unsigned d = order[i];
+        if (!is_power(numbers.items[d]) || !is_power(split.items[d]) || split.items[d] > numbers.items[d])
+            return false;
+        for (int64_t n = 1; n < numbers.items[d]; n *= 2) {
+            if (ctas->count == CTAS_BITS)
+                return false;
+            if (n < split.items[d])
+                ctas->bases[ctas->count][d] = UINT32_C(1) << size[d]++;
+            ctas->count++;
+        }
     }
     return true;
 }

@@ -30,6 +30,24 @@ typedef struct Numbers {
 
 /* False if it is no such list. */
 bool encoding_list(const Encoding *encoding, const char *key, Numbers *numbers);
+/* The same, and it has that many. */
+bool encoding_list_of(const Encoding *encoding, const char *key, unsigned count, Numbers *numbers);
+/* A list of the dimensions, each once. */
+bool encoding_order(const Encoding *encoding, const char *key, unsigned rank, unsigned *order);
+/* A list of bases of `rank` coordinates each; absent is empty. */
+bool encoding_bases(const Encoding *encoding, const char *key, unsigned rank, Numbers *numbers);
+
+enum { CTAS_RANK = 8, CTAS_BITS = 12 };
+
+/* How the CTAs of a cluster share a tensor out: one basis for each bit of a CTA's rank, in units of the part that one
+ * CTA has. A basis that is zero is a copy. */
+typedef struct Ctas {
+    unsigned count;
+    uint32_t bases[CTAS_BITS][CTAS_RANK];
+} Ctas;
+
+/* As it is written now (CGALayout), or as three lists before; an encoding with neither is of one CTA. */
+bool encoding_ctas(const Encoding *encoding, unsigned rank, Ctas *ctas);
 
 Str str_trimmed(Str s);
 

@@ -331,6 +331,40 @@ static void atomics_have_an_order_and_a_scope(void **state) {
                    "update %ptrs global relaxed sys\n");
 }
 
+/* What a volatile access is on the machine, and which barrier between launches there is. */
+static void volatile_accesses_are_relaxed(void **state) {
+    (void)state;
+    assert_effects("%r = tt.load %ptrs, %mask {isVolatile = true} : tensor<128x!tt.ptr<f32>>",
+                   "read %ptrs global relaxed sys, where %mask\n");
+    assert_effects("%r = tt.load %ptrs {isVolatile = false} : tensor<128x!tt.ptr<f32>>", "read %ptrs global\n");
+    assert_effects("tt.grid_dependency_wait", "await-launches\n");
+    assert_effects("nvvm.griddepcontrol.wait", "await-launches\n");
+    assert_effects("nvvm.griddepcontrol.launch.dependents", "");
+    assert_effects("nvvm.memory.barrier #nvvm.mem_scope<gpu>", "fence-order acq_rel gpu\n");
+    assert_effects("nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.global>}", "fence-proxy global async\n");
+    assert_effects("nvvm.fence.proxy {kind = #nvvm.proxy_kind<alias>}", "");
+}
+
+static void llvm_accesses_have_the_order_they_say(void **state) {
+    (void)state;
+#define ON_GLOBAL "%g = \"x\"() : () -> !llvm.ptr<1>\n%n = \"x\"() : () -> i32\n"
+    assert_effects(ON_GLOBAL "%r = llvm.load %g : !llvm.ptr<1> -> i32", "read %g global\n");
+    assert_effects(ON_GLOBAL "%r = llvm.load volatile %g : !llvm.ptr<1> -> i32", "read %g global relaxed sys\n");
+    assert_effects(ON_GLOBAL "%r = llvm.load volatile %g atomic syncscope(\"agent\") acquire {alignment = 4 : i64} : "
+                             "!llvm.ptr<1> -> i32",
+                   "read %g global acquire gpu\n");
+    assert_effects(ON_GLOBAL "llvm.store %n, %g atomic release {alignment = 4 : i64} : i32, !llvm.ptr<1>",
+                   "write %g global release sys\n");
+    assert_effects(ON_GLOBAL "\"llvm.store\"(%n, %g) <{ordering = 0 : i64, volatile_}> : (i32, !llvm.ptr<1>) -> ()",
+                   "write %g global relaxed sys\n");
+    assert_effects(ON_GLOBAL "\"llvm.store\"(%n, %g) <{ordering = 0 : i64}> : (i32, !llvm.ptr<1>) -> ()",
+                   "write %g global\n");
+    assert_effects(ON_GLOBAL "%r = llvm.atomicrmw add %g, %n syncscope(\"wavefront\") monotonic : !llvm.ptr<1>, i32",
+                   "update %g global relaxed cta\n");
+    assert_effects("llvm.fence syncscope(\"cluster-one-as\") release", "fence-order release cluster\n");
+#undef ON_GLOBAL
+}
+
 /* In the generic form words are numbers, and optional operands are counted in segments. */
 static void the_generic_form_says_the_same(void **state) {
     (void)state;
@@ -353,6 +387,9 @@ static void what_is_not_known_could_do_anything(void **state) {
     assert_effects("%r = tt.elementwise_inline_asm \"x\" {constraints = \"=r,r\", packed_element = 1 : i32, "
                    "pure = false} %i : i32 -> i32",
                    "anything\n");
+    assert_effects("%r = tt.elementwise_inline_asm \"membar.gl; st.global.u8 [$1], 1;\" {constraints = \"=r,l\", "
+                   "packed_element = 1 : i32, pure = false} %raw : !tt.ptr<i8> -> i32",
+                   "fence-order acq_rel gpu\nwrite %raw global\n");
     assert_effects("%r = arith.addi %i, %i : i32", "");
     Reading *reading = read_text(HEAD "ttng.some_new_op %i : i32" TAIL);
     char *found = effects_text(reading);
@@ -403,6 +440,8 @@ int main(void) {
         cmocka_unit_test(named_barriers_and_cluster_barriers),
         cmocka_unit_test(a_block_barrier_orders_what_it_names),
         cmocka_unit_test(atomics_have_an_order_and_a_scope),
+        cmocka_unit_test(volatile_accesses_are_relaxed),
+        cmocka_unit_test(llvm_accesses_have_the_order_they_say),
         cmocka_unit_test(the_generic_form_says_the_same),
         cmocka_unit_test(what_is_not_known_could_do_anything),
         cmocka_unit_test(too_many_effects_end_in_anything),
