@@ -1,27 +1,26 @@
-/* From the registers of an access to its bytes. Pointers and offsets are tensors, gone through element by element;
- * boxes are gone through row by row. Both hand their pieces to one list of runs, which is sorted only if they did not
- * come in order. */
+/* From the registers of an access to its bytes. Pointers and offsets are tensors, gone through row by row; boxes of
+ * descriptors likewise. Of a cluster's CTAs that have one program between them each has its part of a tensor. */
 #include "emulate/access.h"
 
 #include "emulate/machine_internal.h"
-
-#include <stdlib.h>
+#include "emulate/pieces.h"
+#include "model/share.h"
 
 enum { DESCRIPTOR_BYTES = 128 };
 
-/* Larger accesses are not gone through. */
-static const int64_t most_pieces = (int64_t)TENSOR_MOST_ELEMENTS;
+static const char too_many[] = "it has more elements than are looked at";
 
 typedef struct Access {
     const Machine *machine;
+    Module *module;
     const Event *event;
     const CompiledEffect *effect;
     const Word *words;
     const char *reason;
-    Arena *arena;
-    Run *runs;
-    uint32_t count, capacity;
-    bool disordered;
+    uint32_t cta; /* of the cluster */
+    bool split;   /* tensors are shared out between the CTAs of a cluster */
+    Runs runs;
+    uint64_t elements;
 } Access;
 
 static bool fail(Access *access, const char *reason) {
@@ -33,54 +32,45 @@ static Word word_at(const Access *access, uint32_t reg) {
     return reg == NO_REGISTER ? word_unknown(0) : access->words[reg];
 }
 
-/* Addresses wrap round, as those of the hardware do. */
-static int64_t add(int64_t address, int64_t count, int64_t bytes) {
-    return (int64_t)((uint64_t)address + (uint64_t)count * (uint64_t)bytes);
+/* The type of the first operand of that name; NULL if the op has none. */
+static const Type *operand_type(const Access *access, const char *name) {
+    const Op *op = access->event->op;
+    int slot = op->row ? op_slot(op->row->operands, op->row->operand_count, str_of(name)) : -1;
+    uint32_t count = 0;
+    Value **values = slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, &count);
+    return count && values[0]->type ? type_resolve(access->module, values[0]->type) : NULL;
 }
 
-/* ---- Runs ----------------------------------------------------------------------------------------- */
-
-static void take(Access *access, int64_t begin, int64_t bytes) {
-    Run *last = access->count ? &access->runs[access->count - 1] : NULL;
-    int64_t end;
-    if (bytes <= 0)
-        return;
-    if (__builtin_add_overflow(begin, bytes, &end))
-        end = INT64_MAX;
-    if (last && begin >= last->begin && begin <= last->end) {
-        last->end = end > last->end ? end : last->end;
-        return;
-    }
-    access->disordered |= last && begin < last->begin;
-    if (access->count == access->capacity) {
-        uint32_t capacity = access->capacity ? access->capacity * 2 : 64;
-        Run *runs = ARENA_ARRAY(access->arena, Run, capacity);
-        if (access->count)
-            memcpy(runs, access->runs, access->count * sizeof *runs);
-        access->runs = runs;
-        access->capacity = capacity;
-    }
-    access->runs[access->count++] = (Run){begin, end};
+static bool has_attribute(const Access *access, const char *name) {
+    const Attr *attr = op_attr(access->event->op, name);
+    return attr && (attr->kind != ATTR_BOOL || attr->integer);
 }
 
-static int by_begin(const void *a, const void *b) {
-    const Run *x = a, *y = b;
-    return (x->begin > y->begin) - (x->begin < y->begin);
+/* ---- Parts ---------------------------------------------------------------------------------------- */
+
+/* Whether of the CTAs that have the same part only the first does it: stores and atomics are not made twice, and one
+ * copy serves all that it is multicast to. AMD's tensor data mover is told of no such thing. */
+static bool once(const Access *access) {
+    const Effect *effect = &access->effect->effect;
+    if (effect->on_descriptor && effect->group == GROUP_AMD_TENSOR)
+        return false;
+    if (effect->verb == EFFECT_READ && effect->order == ORDER_WEAK)
+        return effect->on_descriptor && has_attribute(access, "multicast");
+    return !has_attribute(access, "ignore_cta");
 }
 
-static void sort(Access *access) {
-    uint32_t kept = 0;
-    if (!access->disordered)
-        return;
-    qsort(access->runs, access->count, sizeof *access->runs, by_begin);
-    for (uint32_t i = 1; i < access->count; i++) {
-        Run *last = &access->runs[kept], next = access->runs[i];
-        if (next.begin > last->end)
-            access->runs[++kept] = next;
-        else if (next.end > last->end)
-            last->end = next.end;
-    }
-    access->count = kept + 1;
+/* How the CTAs of the cluster share out what has that type; NULL: each has all of it. *nothing: this one leaves it to
+ * another. */
+static bool find_share(Access *access, const Type *type, const Share **share, bool *nothing) {
+    *share = NULL;
+    *nothing = false;
+    if (!access->split)
+        return true;
+    *share = share_of(access->module, type);
+    if (!*share || !(*share)->known || UINT32_C(1) << (*share)->ctas != access->machine->program->ctas)
+        return fail(access, "which part each CTA of the cluster has is not worked out");
+    *nothing = once(access) && access->cta & (*share)->copies;
+    return true;
 }
 
 /* ---- Pointers ------------------------------------------------------------------------------------- */
@@ -98,33 +88,65 @@ static int64_t pointee_bytes(Module *module, const Type *type) {
     return type_is(type, STR("tt.ptr")) ? 8 : 0;
 }
 
-/* `bytes` at each place of `index`, which counts in `scale` bytes from `base` on, where the mask (NULL: everywhere)
- * says so. */
-static bool take_elements(Access *access, const Tensor *index, int64_t base, int64_t scale, const Tensor *mask,
-                          int64_t bytes) {
-    int64_t sizes[TENSOR_MOST_DIMS], at[TENSOR_MOST_DIMS] = {0}, pieces = 1;
-    unsigned rank = index->rank;
-    for (unsigned i = 0; i < rank; i++) {
-        bool repeats = !index->strides[i] && (!mask || !mask->strides[i]);
-        sizes[i] = repeats && index->dims[i] ? 1 : index->dims[i];
-        if (__builtin_mul_overflow(pieces, sizes[i], &pieces) || pieces > most_pieces)
-            return fail(access, "it has more elements than are looked at");
+/* The same of what the effect is on, unless it has a size of its own, as instructions of inline assembly do. */
+static int64_t element_bytes(const Access *access) {
+    int64_t own = access->effect->effect.element_bytes;
+    return own ? own : pointee_bytes(access->module, access->effect->type);
+}
+
+static Tensor narrowed(const Tensor *tensor, const int64_t *begin, const int64_t *end) {
+    Tensor part = *tensor;
+    for (unsigned i = 0; i < part.rank; i++) {
+        part.data += begin[i] * part.strides[i];
+        part.dims[i] = end[i] - begin[i];
     }
-    int64_t place = 0, mask_place = 0;
-    for (int64_t left = pieces; left > 0; left--) {
-        if (!mask || mask->data[mask_place])
-            take(access, add(base, index->data[place], scale), bytes);
-        for (unsigned i = rank; i-- > 0;) {
-            bool over = ++at[i] == sizes[i];
-            int64_t by = over ? 1 - sizes[i] : 1;
-            place += by * index->strides[i];
-            mask_place += mask ? by * mask->strides[i] : 0;
-            if (!over)
-                break;
+    return part;
+}
+
+static bool take_elements(Access *access, const Tensor *index, const Tensor *mask, const Unit *unit) {
+    return pieces_of_tensor(index, mask, unit, &access->runs, &access->elements) || fail(access, too_many);
+}
+
+/* A mask that is on where the CTA has the element, and `mask` (NULL: everywhere) is. */
+static bool mask_of_part(Access *access, const Share *share, const Tensor *mask, const Tensor *index, Tensor *to) {
+    size_t size = tensor_size(index);
+    int64_t at[TENSOR_MOST_DIMS] = {0};
+    if (size > TENSOR_MOST_ELEMENTS)
+        return fail(access, too_many);
+    int64_t *data = ARENA_ARRAY(access->runs.arena, int64_t, size + 1);
+    *to = (Tensor){.known = true, .rank = index->rank, .width = 1, .data = data};
+    for (unsigned i = index->rank, stride = 1; i-- > 0; stride *= (unsigned)index->dims[i]) {
+        to->dims[i] = index->dims[i];
+        to->strides[i] = stride;
+    }
+    for (size_t k = 0; k < size; k++) {
+        data[k] = share_has(share, access->cta, at) && (!mask || tensor_at(mask, at));
+        for (unsigned i = index->rank; i-- > 0 && ++at[i] == index->dims[i];)
             at[i] = 0;
-        }
     }
     return true;
+}
+
+/* The part of a tensor of that type that the CTA has. */
+static bool take_part(Access *access, const Type *type, const Tensor *index, const Tensor *mask, const Unit *unit) {
+    const Share *share;
+    bool nothing;
+    if (!find_share(access, type, &share, &nothing))
+        return false;
+    if (nothing || !share)
+        return nothing || take_elements(access, index, mask, unit);
+    if (share->rank != index->rank || memcmp(share->size, index->dims, share->rank * sizeof *index->dims) != 0)
+        return fail(access, "which part each CTA of the cluster has is not worked out");
+    if (!share->boxes) {
+        Tensor chosen;
+        return mask_of_part(access, share, mask, index, &chosen) && take_elements(access, index, &chosen, unit);
+    }
+    int64_t begin[TENSOR_MOST_DIMS], end[TENSOR_MOST_DIMS];
+    share_box(share, access->cta, begin, end);
+    Tensor part = narrowed(index, begin, end), masked;
+    if (mask)
+        masked = narrowed(mask, begin, end);
+    return take_elements(access, &part, mask ? &masked : NULL, unit);
 }
 
 /* Whether the mask leaves anything: *tensor is NULL where it is the same for all. */
@@ -147,75 +169,36 @@ static bool find_mask(Access *access, const Tensor *index, const Tensor **tensor
     return true;
 }
 
-static bool take_piece(Access *access, int64_t address) {
-    int64_t bytes = access->effect->bytes;
-    const Tensor *mask;
-    bool nothing;
-    if (bytes < 0) {
-        Word size = word_at(access, access->effect->amount);
-        if (!word_is(size, WORD_INTEGER))
-            return fail(access, "how many bytes it touches is not known");
-        bytes = size.bits;
-    }
-    if (!bytes && !access->effect->effect.amount)
-        bytes = pointee_bytes(access->machine->program->module, access->effect->type);
-    if (!bytes)
-        return fail(access, "how many bytes it touches is not known");
-    if (!find_mask(access, NULL, &mask, &nothing))
-        return false;
-    if (!nothing)
-        take(access, address, bytes);
-    return true;
-}
-
-static bool take_pointers(Access *access) {
-    const CompiledEffect *effect = access->effect;
-    Word on = access->event->view;
-    Word offsets = effect->offsets == NO_REGISTER ? on : access->words[effect->offsets];
-    bool pointers = effect->offsets == NO_REGISTER, nothing;
-    const Tensor *mask;
-    if (word_is(on, WORD_INTEGER) && pointers)
-        return take_piece(access, on.bits);
-    if (!word_is(offsets, WORD_TENSOR) || !offsets.tensor->known || (!pointers && !word_is(on, WORD_INTEGER)))
-        return fail(access, "its addresses are not known");
-    int64_t bytes = pointee_bytes(access->machine->program->module, effect->type);
-    if (!bytes)
-        return fail(access, "how many bytes it touches is not known");
-    if (effect->bytes && tensor_size(offsets.tensor)) /* one piece, from the first pointer on */
-        return take_piece(access, tensor_linear(offsets.tensor, 0));
-    if (!find_mask(access, offsets.tensor, &mask, &nothing))
-        return false;
-    return nothing || take_elements(access, offsets.tensor, pointers ? 0 : on.bits, pointers ? 1 : bytes, mask, bytes);
-}
-
 /* ---- Boxes ---------------------------------------------------------------------------------------- */
 
-/* What one copy through a descriptor moves: dimensions and strides, outermost first. */
-typedef struct Box {
-    unsigned rank;
-    int64_t base, element;                                  /* address and bytes */
-    int64_t begin[TENSOR_MOST_DIMS], end[TENSOR_MOST_DIMS]; /* clipped */
-    int64_t strides[TENSOR_MOST_DIMS];                      /* bytes */
-} Box;
+/* The type of what is moved between memory and the tensor or the shared memory of the op; NULL if it moves several. */
+static const Type *data_type(const Access *access) {
+    static const char *const names[] = {"result", "src", "dst"};
+    const Op *op = access->event->op;
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const Type *type = operand_type(access, names[i]);
+        if (type)
+            return type;
+    }
+    const Type *type =
+        op->result_count && op->results[0].type ? type_resolve(access->module, op->results[0].type) : NULL;
+    return type && type->kind == TYPE_TENSOR ? type : NULL;
+}
 
 /* The type that says how large the box is: the descriptor's, or that of the data if a plain pointer stands for it. */
 static const Type *box_type(const Access *access) {
-    Module *module = access->machine->program->module;
-    const Op *op = access->event->op;
-    const Type *type = access->effect->type ? type_resolve(module, access->effect->type) : NULL;
-    if (type && type_is(type, STR("tt.ptr"))) {
-        static const char *const names[] = {"result", "src"};
-        type = op->result_count ? op->results[0].type : NULL;
-        for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-            int slot = op->row ? op_slot(op->row->operands, op->row->operand_count, str_of(names[i])) : -1;
-            uint32_t count = 0;
-            Value **values = slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, &count);
-            type = count ? values[0]->type : type;
-        }
-        return type ? type_resolve(module, type) : NULL;
-    }
-    const Type *inner = type && type->element ? type_resolve(module, type->element) : NULL;
+    const Type *type = access->effect->type ? type_resolve(access->module, access->effect->type) : NULL;
+    if (type && type_is(type, STR("tt.ptr")))
+        return data_type(access);
+    const Type *inner = type && type->element ? type_resolve(access->module, type->element) : NULL;
     return inner && inner->kind == TYPE_TENSOR ? inner : type;
+}
+
+/* The type whose sizes count: a copy moves what its memory in the CTA holds, which may be less than a block. */
+static const Type *tile_type(const Access *access, const Type *type, const Type *data, const Descriptor *descriptor) {
+    bool memory = data && type_is(data, STR("ttg.memdesc")) && data->dim_count == type->dim_count && data->element;
+    const Type *element = memory ? type_resolve(access->module, data->element) : NULL;
+    return element && element->width == descriptor->element_bits ? data : type;
 }
 
 /* From `from` on as many as the box has, within the shape. */
@@ -232,7 +215,44 @@ static void clip(const Descriptor *descriptor, unsigned dimension, int64_t from,
         end = shape;
     box->begin[dimension] = from < 0 ? 0 : from;
     box->end[dimension] = end;
-    box->strides[dimension] = descriptor->strides[dimension];
+}
+
+static Box box_on(const Descriptor *descriptor) {
+    Box box = {.rank = descriptor->rank,
+               .base = descriptor->base,
+               .element = descriptor->element_bits < 8 ? 1 : descriptor->element_bits / 8};
+    memcpy(box.strides, descriptor->strides, sizeof box.strides);
+    return box;
+}
+
+/* The CTA's part of what `data` is the type of, in the coordinates of a box of that many dimensions; dimensions that
+ * the data does not have are whole. */
+typedef struct Part {
+    bool nothing;
+    int64_t begin[TENSOR_MOST_DIMS], size[TENSOR_MOST_DIMS];
+} Part;
+
+static bool find_part(Access *access, const Type *data, const int64_t *dims, unsigned rank, Part *part) {
+    const Share *share;
+    int64_t begin[CTAS_RANK], end[CTAS_RANK];
+    for (unsigned i = 0; i < rank; i++) {
+        part->begin[i] = 0;
+        part->size[i] = dims[i];
+    }
+    if (!find_share(access, data, &share, &part->nothing))
+        return false;
+    if (!share)
+        return true;
+    bool fits = share->boxes && share->rank <= rank;
+    if (fits)
+        share_box(share, access->cta, begin, end);
+    for (unsigned d = 0; fits && d < share->rank; d++) {
+        unsigned to = rank - share->rank + d;
+        fits = share->size[d] == dims[to];
+        part->begin[to] = begin[d];
+        part->size[to] = end[d] - begin[d];
+    }
+    return fits || fail(access, "which part each CTA of the cluster has is not worked out");
 }
 
 static const Descriptor *find_descriptor(Access *access) {
@@ -264,69 +284,45 @@ static bool coordinate(Access *access, uint32_t index, int64_t *value) {
     return true;
 }
 
-/* The innermost dimension at one place of all others. */
-static void take_row(Access *access, const Box *box, int64_t address) {
-    unsigned last = box->rank - 1;
-    int64_t count = box->end[last] - box->begin[last];
-    address = add(address, box->begin[last], box->strides[last]);
-    if (box->strides[last] == box->element) {
-        take(access, address, count * box->element);
-        return;
-    }
-    for (int64_t i = 0; i < count; i++)
-        take(access, add(address, i, box->strides[last]), box->element);
-}
-
 static bool take_box(Access *access, const Box *box) {
-    int64_t at[TENSOR_MOST_DIMS], pieces = 1;
-    if (!box->rank) {
-        take(access, box->base, box->element);
-        return true;
-    }
-    for (unsigned i = 0; i < box->rank; i++)
-        if (box->end[i] <= box->begin[i])
-            return true;
-    for (unsigned i = 0; i < box->rank; i++) {
-        at[i] = box->begin[i];
-        if (__builtin_mul_overflow(pieces, box->end[i] - box->begin[i], &pieces) || pieces > most_pieces)
-            return fail(access, "it has more elements than are looked at");
-    }
-    for (bool more = true; more;) {
-        int64_t address = box->base;
-        for (unsigned i = 0; i + 1 < box->rank; i++)
-            address = add(address, at[i], box->strides[i]);
-        take_row(access, box, address);
-        more = false;
-        for (unsigned i = box->rank - 1; i-- > 0 && !more;) {
-            more = ++at[i] < box->end[i];
-            at[i] = more ? at[i] : box->begin[i];
-        }
-    }
-    return true;
+    return pieces_of_box(box, &access->runs, &access->elements) || fail(access, too_many);
 }
 
-/* A gather or scatter: one row of the box at each of the rows, which hold the tensor's own order. */
-static bool take_rows(Access *access, const Descriptor *descriptor, Box *box) {
-    Word rows = word_at(access, access->effect->rows);
-    if (!word_is(rows, WORD_TENSOR) || !rows.tensor->known)
-        return fail(access, "its rows are not known");
-    if (box->rank != 2 || tensor_size(rows.tensor) > TENSOR_MOST_ELEMENTS)
-        return fail(access, "its rows are not those of a matrix");
-    size_t count = tensor_size(rows.tensor);
-    for (size_t i = 0; i < count && box->end[1] > box->begin[1]; i++) {
-        int64_t row = tensor_linear(rows.tensor, i);
-        if (row >= 0 && row < descriptor->shape[0])
-            take_row(access, box, add(box->base, row, box->strides[0]));
+/* The rows of a gather or scatter, which hold the tensor's own order; NULL if they are not known. */
+static const Tensor *find_rows(Access *access, unsigned rank) {
+    Word word = word_at(access, access->effect->rows);
+    if (!word_is(word, WORD_TENSOR) || !word.tensor->known) {
+        fail(access, "its rows are not known");
+        return NULL;
+    }
+    if (rank != 2 || word.tensor->rank != 1 || word.tensor->dims[0] > (int64_t)TENSOR_MOST_ELEMENTS) {
+        fail(access, "its rows are not those of a matrix");
+        return NULL;
+    }
+    return word.tensor;
+}
+
+/* One row of the box at each of the CTA's rows. AMD's are numbers without a sign. */
+static bool take_rows(Access *access, const Descriptor *descriptor, Box box, const Tensor *rows, const Part *part) {
+    bool natural = access->effect->effect.group == GROUP_AMD_TENSOR;
+    for (int64_t i = 0; i < part->size[0]; i++) {
+        int64_t row = rows->data[(part->begin[0] + i) * rows->strides[0]];
+        row = natural ? (int64_t)integer_unsigned(row, rows->width) : row;
+        if (row < 0 || row >= descriptor->shape[0])
+            continue;
+        box.begin[0] = row;
+        box.end[0] = row + 1;
+        if (!take_box(access, &box))
+            return false;
     }
     return true;
 }
 
 static bool take_tile(Access *access) {
     const CompiledEffect *effect = access->effect;
-    const Type *type = box_type(access);
-    if (effect->type &&
-        type_is(type_resolve(access->machine->program->module, effect->type), STR("ttng.tensordesc_im2col")))
-        return fail(access, "the boxes of im2col are not worked out");
+    const Type *type = box_type(access), *data = data_type(access);
+    if (effect->type && type_is(type_resolve(access->module, effect->type), STR("ttng.tensordesc_im2col")))
+        return fail(access, "a launch cannot say where the boxes of im2col begin and end");
     const Descriptor *descriptor = find_descriptor(access);
     if (!descriptor)
         return false;
@@ -334,19 +330,29 @@ static bool take_tile(Access *access) {
     if (!type || type->dim_count != descriptor->rank ||
         (effect->coordinate_count && effect->coordinate_count != (gathers ? 1 : descriptor->rank)))
         return fail(access, "its box has another rank than its descriptor");
-    Box box = {.rank = descriptor->rank,
-               .base = descriptor->base,
-               .element = descriptor->element_bits < 8 ? 1 : descriptor->element_bits / 8};
+    Box box = box_on(descriptor);
+    const Tensor *rows = gathers ? find_rows(access, box.rank) : NULL;
+    int64_t dims[TENSOR_MOST_DIMS];
+    Part part;
+    if (gathers && !rows)
+        return false;
+    const Type *tile = tile_type(access, type, data, descriptor);
     for (unsigned i = 0; i < box.rank; i++) {
-        bool row = gathers && i + 1 < box.rank;
-        int64_t from = 0;
-        if (type->dims[i] < 0)
+        if (tile->dims[i] < 0)
             return fail(access, "how large its box is is not known");
-        if (!row && !coordinate(access, gathers ? 0 : i, &from))
-            return false;
-        clip(descriptor, i, from, type->dims[i], &box);
+        dims[i] = rows && i == 0 ? rows->dims[0] : tile->dims[i];
     }
-    return gathers ? take_rows(access, descriptor, &box) : take_box(access, &box);
+    if (!find_part(access, data ? data : type, dims, box.rank, &part))
+        return false;
+    if (part.nothing || descriptor->off)
+        return true;
+    for (unsigned i = rows ? 1 : 0; i < box.rank; i++) {
+        int64_t from = 0;
+        if (!coordinate(access, rows ? 0 : i, &from))
+            return false;
+        clip(descriptor, i, address_add(from, part.begin[i], 1), part.size[i], &box);
+    }
+    return rows ? take_rows(access, descriptor, box, rows, &part) : take_box(access, &box);
 }
 
 /* The copy engine reads the descriptor. One that the launch made lies in the parameters, which nobody writes. */
@@ -356,46 +362,156 @@ static bool take_descriptor(Access *access) {
         on = word_integer(machine_descriptor(access->machine, on.meta)->address);
     if (!word_is(on, WORD_INTEGER))
         return fail(access, "its descriptor is not known");
-    if (on.bits)
-        take(access, on.bits, DESCRIPTOR_BYTES);
+    if (on.bits) {
+        runs_take(&access->runs, on.bits, DESCRIPTOR_BYTES);
+        access->elements++;
+    }
     return true;
+}
+
+/* ---- Block pointers ------------------------------------------------------------------------------- */
+
+/* Whether elements outside of the shape are left out in that dimension. */
+static bool is_checked(const Access *access, unsigned dimension) {
+    const Attr *checks = op_attr(access->event->op, "boundaryCheck");
+    for (uint32_t i = 0; checks && checks->kind == ATTR_INTS && i < checks->count; i++)
+        if (checks->ints[i] == (int64_t)dimension)
+            return true;
+    return false;
+}
+
+/* A load or store through a pointer to a tensor. */
+static bool take_block(Access *access) {
+    const Type *type = access->effect->type ? type_resolve(access->module, access->effect->type) : NULL;
+    type = type && type->element ? type_resolve(access->module, type->element) : NULL;
+    const Descriptor *descriptor = find_descriptor(access);
+    Part part;
+    if (!descriptor)
+        return false;
+    if (!type || type->kind != TYPE_TENSOR || type->dim_count != descriptor->rank)
+        return fail(access, "its block has another rank than its pointer");
+    if (!find_part(access, type, type->dims, descriptor->rank, &part))
+        return false;
+    Box box = box_on(descriptor);
+    for (unsigned i = 0; i < box.rank; i++) {
+        int64_t from = address_add(descriptor->at[i], part.begin[i], 1);
+        if (is_checked(access, i)) {
+            clip(descriptor, i, from, part.size[i], &box);
+        } else {
+            box.begin[i] = from;
+            box.end[i] = address_add(from, part.size[i], 1);
+        }
+    }
+    return part.nothing || take_box(access, &box);
+}
+
+/* ---- Pointers of an op ---------------------------------------------------------------------------- */
+
+/* Whether an element for each pointer is touched, and not so many bytes as `amount` says: in a read that is atomic that
+ * is what it waits for. */
+static bool is_elements(const CompiledEffect *effect) {
+    bool polls = effect->effect.verb == EFFECT_READ && effect->effect.order != ORDER_WEAK;
+    return !effect->bytes && (!effect->effect.amount || polls);
+}
+
+static bool take_piece(Access *access, int64_t address) {
+    int64_t bytes = access->effect->bytes;
+    const Tensor *mask;
+    bool nothing, element = is_elements(access->effect);
+    if (bytes < 0) {
+        Word size = word_at(access, access->effect->amount);
+        if (!word_is(size, WORD_INTEGER))
+            return fail(access, "how many bytes it touches is not known");
+        bytes = size.bits;
+    }
+    if (element)
+        bytes = element_bytes(access);
+    if (!bytes)
+        return fail(access, "how many bytes it touches is not known");
+    if (!find_mask(access, NULL, &mask, &nothing))
+        return false;
+    if (nothing || (element && access->split && access->cta && once(access)))
+        return true;
+    runs_take(&access->runs, address_add(address, access->effect->effect.offset, 1), bytes);
+    access->elements++;
+    return true;
+}
+
+static bool take_pointers(Access *access) {
+    const CompiledEffect *effect = access->effect;
+    Word on = access->event->view;
+    Word offsets = effect->offsets == NO_REGISTER ? on : access->words[effect->offsets];
+    bool pointers = effect->offsets == NO_REGISTER, nothing;
+    const Tensor *mask;
+    if (word_is(on, WORD_DESCRIPTOR) && pointers)
+        return take_block(access);
+    if (word_is(on, WORD_INTEGER) && pointers)
+        return take_piece(access, on.bits);
+    if (!word_is(offsets, WORD_TENSOR) || !offsets.tensor->known || (!pointers && !word_is(on, WORD_INTEGER)))
+        return fail(access, "its addresses are not known");
+    int64_t bytes = element_bytes(access);
+    if (!bytes)
+        return fail(access, "how many bytes it touches is not known");
+    if (effect->bytes && tensor_size(offsets.tensor)) /* one piece, from the first pointer on */
+        return take_piece(access, tensor_linear(offsets.tensor, 0));
+    if (!find_mask(access, offsets.tensor, &mask, &nothing))
+        return false;
+    Unit unit = {.base = address_add(pointers ? 0 : on.bits, effect->effect.offset, 1),
+                 .scale = pointers ? 1 : bytes,
+                 .bytes = bytes};
+    const Type *type = pointers ? effect->type : operand_type(access, "offsets");
+    return nothing || take_part(access, type, offsets.tensor, mask, &unit);
 }
 
 /* ---- Accesses ------------------------------------------------------------------------------------- */
 
-bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, const char **reason) {
+bool access_elements(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, uint64_t *elements,
+                     const char **reason) {
     const Effect *effect = &event->effect->effect;
     Access access = {.machine = machine,
+                     .module = machine->program->module,
                      .event = event,
                      .effect = event->effect,
                      .words = machine_words(machine, event->agent),
-                     .arena = arena};
-    bool split = machine->program->ctas > 1 && !machine->program->ranks_are_programs;
+                     .cta = agent_cta(machine, event->agent),
+                     .split = machine->program->ctas > 1 && !machine->program->ranks_are_programs,
+                     .runs = {.arena = arena}};
     bool known;
     if (effect->proxy == PROXY_TENSORMAP && !effect->on_descriptor)
         known = take_descriptor(&access);
-    else if (split &&
-             (effect->on_descriptor || !word_is(event->view, WORD_INTEGER) || event->effect->offsets != NO_REGISTER))
-        known = fail(&access, "which part each CTA of the cluster has is not worked out");
     else
         known = effect->on_descriptor ? take_tile(&access) : take_pointers(&access);
     *bytes = (Bytes){0};
+    *elements = 0;
     *reason = access.reason;
     if (!known)
         return false;
-    sort(&access);
-    *bytes = (Bytes){access.runs, access.count};
+    runs_sort(&access.runs);
+    *bytes = (Bytes){access.runs.runs, access.runs.count};
+    *elements = access.elements;
     return true;
+}
+
+bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, const char **reason) {
+    uint64_t elements;
+    return access_elements(machine, event, arena, bytes, &elements, reason);
+}
+
+static int64_t parameter_base(const Machine *machine, uint32_t index) {
+    return machine->bases[index];
 }
 
 bool address_argument(const Machine *machine, int64_t address, uint32_t *argument, int64_t *offset) {
     const int64_t half = INT64_C(1) << (PARAMETER_SHIFT - 1);
-    int64_t index = address > INT64_MAX - half ? 0 : (address + half) >> PARAMETER_SHIFT;
-    if (index < 1 || index > (int64_t)machine->program->parameter_count)
-        return false;
-    *argument = (uint32_t)(index - 1);
-    *offset = address - (index << PARAMETER_SHIFT);
-    return true;
+    for (uint32_t i = 0; i < machine->program->parameter_count; i++) {
+        int64_t from = (int64_t)((uint64_t)address - (uint64_t)parameter_base(machine, i));
+        if (from < -half || from >= half)
+            continue;
+        *argument = i;
+        *offset = from;
+        return true;
+    }
+    return false;
 }
 
 /* ---- Printing ------------------------------------------------------------------------------------- */

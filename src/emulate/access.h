@@ -2,7 +2,11 @@
  *
  * Only in a program that was compiled with COMPILE_GLOBAL, and of an EVENT_ACCESS while it is told: the registers of
  * its agent still hold what it was made with. Addresses are the emulator's: each argument of the kernel that is a
- * pointer or a descriptor has 2^40 bytes of its own. */
+ * pointer or a descriptor has 2^40 bytes of its own.
+ *
+ * In a cluster whose CTAs have one program between them (num-ctas), each touches the part of a tensor that its layout
+ * gives to it. What several have a part of, all load, but only the first of them stores or updates; likewise a scalar
+ * is stored and updated by the first CTA. */
 #ifndef EMULATE_ACCESS_H
 #define EMULATE_ACCESS_H
 
@@ -13,6 +17,9 @@
  * lies in the parameters of the kernel, is no global memory. False if the bytes are not known: *reason, which fits
  * behind a colon, says why. */
 bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, const char **reason);
+/* The same, and how many elements of its tensor it touches: two at the same address count twice. */
+bool access_elements(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, uint64_t *elements,
+                     const char **reason);
 
 /* The argument in whose memory an address lies, and how far from its start; an address shortly before the start has a
  * negative offset. False if it is in that of none. */

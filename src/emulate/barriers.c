@@ -54,7 +54,7 @@ static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_
 static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
                       int64_t amount) {
     State *state = machine->state;
-    if (state->flight_count == MOST_FLIGHTS)
+    if (state->flight_count == machine->flight_capacity)
         return machine_stop(machine, pc, "more asynchronous operations are in flight than the emulator keeps (512)");
     const Effect *what = &machine->program->effects[effect].effect;
     Flight *flight = &state->flights[state->flight_count++];
@@ -99,6 +99,7 @@ StepResult machine_complete(Machine *machine, uint32_t index) {
     memmove(&state->flights[index], &state->flights[index + 1], (state->flight_count - index - 1) * sizeof flight);
     state->flight_count--;
     machine->used++;
+    machine->changes++;
     const CompiledEffect *effect = &machine->program->effects[flight.effect];
     if (flight.kind == FLIGHT_WORK) {
         machine_tell(
@@ -436,6 +437,23 @@ StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const C
                  (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
 }
 
+/* A copy has written there: shared memory does not hold what was last stored from registers. */
+static void forget_cell(Machine *machine, Word view) {
+    Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), false) : NULL;
+    if (cell)
+        cell->word = word_unknown(identity_mix(machine->serial, machine->used));
+}
+
+/* An access to global memory that is kept: told as memory is before it, then carried out. */
+static StepResult access_memory(Machine *machine, Event event) {
+    event.op = machine->program->ops[event.pc];
+    event.stored = transfer_stores(machine, event.agent, event.effect);
+    event.silent = transfer_is_silent(machine, event.agent, event.effect);
+    machine_tell(machine, event);
+    transfer_perform(machine, &event);
+    return STEP_DONE;
+}
+
 /* An effect that nobody sees at once. */
 StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
@@ -450,6 +468,11 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
     case EFFECT_UPDATE:
         event.kind = EVENT_ACCESS;
         event.view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
+        event.stored = what->verb != EFFECT_READ;
+        if (machine->memory && what->space == SPACE_GLOBAL)
+            return access_memory(machine, event);
+        if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
+            forget_cell(machine, event.view);
         machine_tell(machine, event);
         if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
             return fly(machine, index, pc, effect_index, FLIGHT_WORK, 0, 0);
@@ -490,6 +513,10 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
         machine_tell(machine, event);
         return STEP_DONE;
     }
+    case EFFECT_AWAIT_LAUNCHES:
+        event.kind = EVENT_AWAIT_LAUNCHES;
+        machine_tell(machine, event);
+        return STEP_DONE;
     case EFFECT_CTA_BARRIER:
         event.kind = EVENT_CTA_BARRIER;
         machine_tell(machine, event);

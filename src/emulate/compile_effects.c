@@ -1,9 +1,9 @@
 /* The effects of an op, with their values in registers. */
 #include "emulate/program_internal.h"
 
+#include "model/assembly.h"
 #include "model/root.h"
-
-#include <ctype.h>
+#include "model/scratch.h"
 
 /* ---- Effects -------------------------------------------------------------------------------------- */
 
@@ -61,43 +61,6 @@ static bool barrier_is_shared(Compiler *compiler, const Type *type) {
         bases += *at == ']';
     }
     return true;
-}
-
-/* Inline assembly on registers alone: every instruction of it is one of those that touch nothing else. */
-static bool is_harmless_assembly(const Op *op) {
-    static const char known[] =
-        " mov add sub mul mad fma div rem abs neg min max and or xor not cnot shl shr shf cvt setp selp set slct prmt "
-        "lop3 bfe bfi bfind popc clz brev fns sqrt rsqrt rcp sin cos lg2 ex2 tanh copysign testp sad dp2a dp4a szext "
-        "bmsk addc subc madc mul24 mad24 .reg ";
-    const Attr *attr = op_is(op, OP_tt_elementwise_inline_asm) ? op_attr(op, "asm_string") : NULL;
-    Str text = attr ? attr->text : (Str){"", 0};
-    bool first = true; /* the next word is an instruction */
-    for (size_t i = 0; i < text.size; i++) {
-        char c = text.data[i];
-        if (c == '\\') { /* as it stands in the file: \0A, \t */
-            i += i + 2 < text.size && isxdigit((unsigned char)text.data[i + 1]) &&
-                         isxdigit((unsigned char)text.data[i + 2])
-                     ? 2
-                     : 1;
-        } else if (c == '@') { /* a predicate */
-            while (i + 1 < text.size && text.data[i + 1] != ' ')
-                i++;
-        } else if (c == ';') {
-            first = true;
-        } else if (first && (isalpha((unsigned char)c) || c == '.')) {
-            char word[16] = " ";
-            size_t size = 1;
-            do
-                word[size++] = text.data[i++];
-            while (i < text.size && size + 2 < sizeof word && isalnum((unsigned char)text.data[i]));
-            word[size] = ' ';
-            if (!strstr(known, word))
-                return false;
-            first = false;
-            i--;
-        }
-    }
-    return attr != NULL;
 }
 
 static uint64_t hash_text(Str text) {
@@ -169,6 +132,48 @@ static void compile_access(Compiler *compiler, const Op *op, CompiledEffect *com
         compiled->coordinates = emit_operands_named(compiler, op, places[i], &compiled->coordinate_count);
 }
 
+/* Assembly whose text is not understood: it can reach memory through any number. */
+static void cannot_follow(Compiler *compiler, const Op *op) {
+    enum { LONGEST = 60 };
+    Effect effects[EFFECTS_MOST];
+    unsigned count;
+    Str what;
+    Text reason = {0};
+    assembly_effects(compiler->module, op, effects, EFFECTS_MOST, &count, &what);
+    text_str(&reason, STR("what it does to memory is not known: '"));
+    text_add_plain(&reason, (Str){what.data, what.size < LONGEST ? what.size : LONGEST});
+    text_char(&reason, '\'');
+    compile_cannot(compiler, op, verdict_keep(compiler->verdict, &reason));
+}
+
+/* CTAs of a cluster that exchange values meet: what each did to global memory before is before what the others do
+ * after. */
+void compile_meeting(Compiler *compiler, const Op *op) {
+    static const EffectVerb verbs[] = {EFFECT_CLUSTER_ARRIVE, EFFECT_CLUSTER_WAIT};
+    Program *program = compiler->program;
+    bool split = program->ctas > 1 && !program->ranks_are_programs;
+    if (!split || !(compiler->flags & COMPILE_DATA) || !scratch_of(compiler->module, op).crosses_ctas)
+        return;
+    uint32_t first = program->effect_count;
+    for (unsigned i = 0; i < 2; i++)
+        *PUSH(compiler, program->effects, program->effect_count, program->effect_capacity) =
+            (CompiledEffect){.effect = {.verb = verbs[i]},
+                             .on = NO_REGISTER,
+                             .amount = NO_REGISTER,
+                             .through = NO_REGISTER,
+                             .predicate = NO_REGISTER,
+                             .second_predicate = NO_REGISTER,
+                             .slot = NO_REGISTER,
+                             .descriptor = NO_REGISTER,
+                             .mask = NO_REGISTER,
+                             .offsets = NO_REGISTER,
+                             .rows = NO_REGISTER,
+                             .transfer = NO_TRANSFER};
+    Instruction *instruction = emit_code(compiler, CODE_EFFECTS, op);
+    instruction->aux = first;
+    instruction->a = 2;
+}
+
 void compile_effects(Compiler *compiler, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(compiler->module, op, effects);
@@ -176,17 +181,19 @@ void compile_effects(Compiler *compiler, const Op *op) {
     uint32_t first = program->effect_count;
     for (unsigned i = 0; i < count; i++) {
         const Effect *effect = &effects[i];
-        if (effect->verb == EFFECT_ANYTHING && is_harmless_assembly(op))
-            continue;
         if (effect->verb == EFFECT_ANYTHING) {
-            /* Assembly can reach memory through any number; an op that nobody knows, through what it is handed. */
-            bool matters = !op->operand_count || op_is(op, OP_tt_elementwise_inline_asm);
+            /* An op that nobody knows can reach memory through what it is handed. */
+            bool matters = !op->operand_count;
             for (uint32_t k = 0; k < op->operand_count; k++)
                 matters |= value_is_memdesc(compiler->module, op->operands[k]);
-            if (matters || op->region_count)
+            if (is_assembly(op))
+                cannot_follow(compiler, op);
+            else if (matters || op->region_count)
                 compile_cannot(compiler, op, op->row ? "what it does to memory is not known" : "the op is not known");
             continue;
         }
+        if (effect->repeats && !(compiler->flags & COMPILE_DATA))
+            compile_cannot(compiler, op, "it waits for memory to change, in a loop of its own");
         if (!effect_runs(compiler, effect))
             continue;
         if (program->ctas > 1 && (effect->from_ctas || effect->to_ctas || effect->multicast))
@@ -202,13 +209,17 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .mask = NO_REGISTER,
                                    .offsets = NO_REGISTER,
                                    .rows = NO_REGISTER,
+                                   .transfer = NO_TRANSFER,
                                    .type = effect->on ? effect->on->type : NULL,
                                    .bytes = effect->count};
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
         compiled.pair = effect->pair && effect->helper == HELPER_TENSOR && program->ctas > 1;
-        if (effect->space == SPACE_GLOBAL && touches_memory(effect->verb))
+        if (effect->space == SPACE_GLOBAL && touches_memory(effect->verb)) {
             compile_access(compiler, op, &compiled);
+            if (compiler->flags & COMPILE_DATA)
+                data_compile(compiler, op, i, &compiled);
+        }
         if (effect->verb == EFFECT_COMPLETE && effect->amount && value_is_memdesc(compiler->module, effect->amount))
             compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
         if (effect->verb == EFFECT_INIT && op_is(op, OP_nvws_aref_create))

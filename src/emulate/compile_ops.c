@@ -3,6 +3,18 @@
 
 /* ---- Pure ops ------------------------------------------------------------------------------------- */
 
+/* Whether the op's results depend on more than its operands in registers: on shared or tensor memory, or on what a
+ * descriptor describes. */
+static bool depends_on_memory(Compiler *compiler, const Op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        const Type *type = op->operands[i]->type ? type_resolve(compiler->module, op->operands[i]->type) : NULL;
+        if (value_register(compiler, op->operands[i]) == NO_REGISTER ||
+            value_is_memdesc(compiler->module, op->operands[i]) || (type && type_is(type, STR("tt.tensordesc"))))
+            return true;
+    }
+    return false;
+}
+
 void compile_pure(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
     for (uint32_t i = 0; i < op->result_count; i++) {
@@ -19,7 +31,8 @@ void compile_pure(Compiler *compiler, const Op *op) {
         uint32_t b = op->operand_count > 1 ? value_register(compiler, op->operands[1]) : a;
         uint32_t c = op->operand_count > 2 ? value_register(compiler, op->operands[2]) : a;
         bool kept = a != NO_REGISTER && b != NO_REGISTER && c != NO_REGISTER;
-        if (!how.tensor && op->operand_count <= 3 && kept) {
+        bool elsewhere = (compiler->flags & COMPILE_DATA) && depends_on_memory(compiler, op);
+        if (!how.tensor && op->operand_count <= 3 && kept && !elsewhere) {
             Instruction *instruction = emit_code(compiler, CODE_INTEGER, op);
             instruction->evaluator = (uint8_t)how.code;
             instruction->width = how.width;
@@ -37,6 +50,7 @@ void compile_pure(Compiler *compiler, const Op *op) {
         instruction->a = list;
         instruction->b = op->operand_count;
         instruction->aux = program->evaluation_count - 1;
+        instruction->evaluator = elsewhere;
     }
 }
 
@@ -71,6 +85,7 @@ static void compile_load(Compiler *compiler, const Op *op, AtomicKind atomic) {
                        .width = (uint16_t)type_bits(compiler->module, element),
                        .integer = element && (element->kind == TYPE_INTEGER || type_is(element, STR("tt.ptr"))),
                        .atomic = atomic,
+                       .given = !op_is(op, OP_tt_load) && !op_is(op, OP_tt_atomic_rmw) && !op_is(op, OP_tt_atomic_cas),
                        .type = type};
     uint32_t count = 0, mask = NO_REGISTER, other = NO_REGISTER;
     if (op_is(op, OP_tt_load)) {
@@ -94,26 +109,23 @@ static void compile_load(Compiler *compiler, const Op *op, AtomicKind atomic) {
     instruction->aux = program->load_count - 1;
 }
 
-static AtomicKind atomic_of(const Op *op) {
-    const Attr *kind = op_attr(op, "atomic_rmw_op");
-    if (!kind)
-        return ATOMIC_OTHER;
-    bool number = kind->kind == ATTR_INTEGER;
-    if (number ? kind->integer == 4 : str_is(kind->text, "add"))
-        return ATOMIC_ADD;
-    if (number ? kind->integer == 10 : str_is(kind->text, "exch"))
-        return ATOMIC_EXCHANGE;
-    return ATOMIC_OTHER;
-}
-
 static void compile_descriptor(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
-    uint32_t rank, strides, boxes;
-    Maker maker = {.op = op, .pointer = NO_REGISTER};
-    if (op_is(op, OP_tt_make_tensor_descriptor)) {
+    uint32_t rank = 0, strides, boxes;
+    Maker maker = {.op = op, .pointer = NO_REGISTER, .predicate = NO_REGISTER};
+    if (op_is(op, OP_tt_make_tensor_descriptor) || op_is(op, OP_tt_make_tensor_ptr)) {
         maker.base = emit_operand_named(compiler, op, "base");
         maker.shape = emit_operands_named(compiler, op, "shape", &rank);
         maker.strides = emit_operands_named(compiler, op, "strides", &strides);
+        maker.offsets = emit_operands_named(compiler, op, "offsets", &maker.offset_count);
+    } else if (op_is(op, OP_tt_advance)) {
+        maker.base = emit_operand_named(compiler, op, "ptr");
+        maker.offsets = emit_operands_named(compiler, op, "offsets", &maker.offset_count);
+    } else if (op_is(op, OP_amdg_update_tensor_descriptor)) {
+        maker.base = emit_operand_named(compiler, op, "desc");
+        maker.offsets = emit_operands_named(compiler, op, "add_offsets", &maker.offset_count);
+        maker.bounds = emit_operands_named(compiler, op, "set_bounds", &maker.bound_count);
+        maker.predicate = emit_operand_named(compiler, op, "pred");
     } else { /* the innermost dimension comes first */
         maker.pointer = emit_operand_named(compiler, op, "desc_ptr");
         maker.base = emit_operand_named(compiler, op, "global_address");
@@ -342,6 +354,14 @@ void compile_op(Compiler *compiler, const Op *op) {
     case OP_tt_make_tensor_descriptor:
         compile_descriptor(compiler, op);
         return;
+    case OP_tt_make_tensor_ptr:
+    case OP_tt_advance:
+    case OP_amdg_update_tensor_descriptor:
+        if (compiler->flags & COMPILE_GLOBAL)
+            compile_descriptor(compiler, op);
+        else
+            compile_pure(compiler, op);
+        return;
     case OP_ttng_tensormap_create:
         compile_descriptor(compiler, op);
         break;
@@ -360,15 +380,17 @@ void compile_op(Compiler *compiler, const Op *op) {
         compile_load(compiler, op, ATOMIC_NONE);
         break;
     case OP_tt_atomic_rmw:
-        compile_load(compiler, op, atomic_of(op));
-        break;
     case OP_tt_atomic_cas:
-        compile_load(compiler, op, ATOMIC_CAS);
+        compile_load(compiler, op, data_atomic(op));
         break;
     case OP_ttg_local_load:
         compile_number(compiler, op, 0, CODE_CELL, 0, value_register(compiler, op->operands[0]));
         break;
     default:
+        if (data_loads(compiler, op)) {
+            compile_load(compiler, op, ATOMIC_OTHER);
+            break;
+        }
         if (compile_places(compiler, op, &gives))
             return;
         if (op->region_count && !op_function(op) && hides_effects(compiler, op))
@@ -379,6 +401,7 @@ void compile_op(Compiler *compiler, const Op *op) {
     if (!is_mine(compiler, op))
         return;
     compile_effects(compiler, op);
+    compile_meeting(compiler, op);
     if (compiler->slice.reads_cells &&
         (op_is(op, OP_ttg_local_store) || (op_is(op, OP_ttg_local_alloc) && op->operand_count))) {
         uint32_t value = value_register(compiler, op->operands[0]);

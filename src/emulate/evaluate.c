@@ -490,6 +490,8 @@ uint64_t word_identity(Word word) {
     if (word_is(word, WORD_TENSOR))
         return word.tensor->identity;
     uint64_t identity = identity_mix(word.kind, (uint64_t)word.bits);
+    if (word.cta && word_is(word, WORD_INTEGER)) /* the number of a product, which is its cluster's own */
+        return identity_mix(identity, word.cta);
     return word_is(word, WORD_INTEGER) || word_is(word, WORD_UNKNOWN)
                ? identity
                : identity_mix(identity, (uint64_t)word.meta << 16 | word.cta);

@@ -1,4 +1,4 @@
-/* Launch files and launches on the command line, in and out.
+/* Launch files and launches on the command line.
  *
  * Jansson takes the JSON apart and keeps no places, so where a value stands is found again when there is something to
  * say about it: the path to a value is the positions of its ancestors, and the n-th member of one of Jansson's objects
@@ -9,8 +9,6 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 /* What a file may hold. Jansson takes 40 bytes for a number and 300 for an object, so these keep it to about 1 GB. */
 enum {
@@ -19,6 +17,7 @@ enum {
     MOST_BRACKETS = 64 << 10,
     MOST_NESTED = 64,
     MOST_ARGUMENTS = 4096,
+    MOST_AFTER = 4096,
     LONGEST_PATH = 8,
 };
 
@@ -307,19 +306,17 @@ static bool read_beside_shape(Reading *reading, json_t *list, const char *name, 
     return true;
 }
 
-/* As memory is laid out when nobody says how: the last dimension's elements side by side. */
-static void set_dense_strides(Argument *argument) {
+void argument_make_dense(Argument *argument) {
     int64_t stride = 1;
     for (size_t i = argument->rank; i-- > 0;) {
         argument->strides[i] = stride;
         int64_t size = argument->shape[i] > 0 ? argument->shape[i] : 1;
         if (__builtin_mul_overflow(stride, size, &stride))
-            stride = INT64_MAX; /* `count_elements` says no */
+            stride = INT64_MAX; /* `argument_elements` says no */
     }
 }
 
-/* How many elements lie from the first to the last, those between included; -1 if they are too many. */
-static int64_t count_elements(const Argument *argument) {
+int64_t argument_elements(const Argument *argument) {
     bool empty = false;
     int64_t count = 1, far;
     for (size_t i = 0; i < argument->rank; i++) {
@@ -330,6 +327,29 @@ static int64_t count_elements(const Argument *argument) {
             return -1;
     }
     return empty ? 0 : count;
+}
+
+/* A member that is a name; nothing happens if there is none. */
+static bool read_name(Reading *reading, json_t *object, const char *key, Str *name) {
+    json_t *value = enter(reading, object, key);
+    if (!value)
+        return true;
+    if (!json_is_string(value) || !json_string_length(value))
+        return fail(reading, "'%s' is a name in quotes", key);
+    *name = str_of(arena_copy(reading->arena, json_string_value(value), json_string_length(value)));
+    leave(reading);
+    return true;
+}
+
+static bool read_flag(Reading *reading, json_t *object, const char *key, bool *flag) {
+    json_t *value = enter(reading, object, key);
+    if (!value)
+        return true;
+    if (!json_is_boolean(value))
+        return fail(reading, "'%s' is true or false", key);
+    *flag = json_is_true(value);
+    leave(reading);
+    return true;
 }
 
 static bool read_data(Reading *reading, json_t *list, Argument *argument) {
@@ -349,6 +369,39 @@ static bool read_data(Reading *reading, json_t *list, Argument *argument) {
     }
     argument->data = data;
     argument->data_count = count;
+    return true;
+}
+
+/* On which device the memory is, if it is not the launch's own. */
+static bool read_device(Reading *reading, json_t *memory, Argument *argument) {
+    json_t *value = enter(reading, memory, "device");
+    if (!value)
+        return true;
+    const char *word = json_is_string(value) ? json_string_value(value) : "";
+    int64_t number = json_integer_value(value);
+    if (strcmp(word, "next") == 0)
+        argument->place = DEVICE_NEXT;
+    else if (strcmp(word, "previous") == 0)
+        argument->place = DEVICE_PREVIOUS;
+    else if (json_is_integer(value) && number >= 0 && number < MOST_DEVICES)
+        argument->place = DEVICE_NUMBER;
+    else
+        return fail(reading, "'device' is an integer from 0 to %d, \"next\" or \"previous\"", MOST_DEVICES - 1);
+    argument->device = (uint32_t)number;
+    leave(reading);
+    return true;
+}
+
+/* Whose memory it is, and what is known of it before the run. */
+static bool read_history(Reading *reading, json_t *memory, Argument *argument) {
+    if (!read_name(reading, memory, "buffer", &argument->buffer) || !read_device(reading, memory, argument) ||
+        !read_flag(reading, memory, "output", &argument->output) ||
+        !read_flag(reading, memory, "zero", &argument->zero))
+        return false;
+    if (argument->output && (argument->zero || argument->data)) {
+        (void)enter(reading, memory, "output");
+        return fail(reading, "nobody has written an output: it has no '%s'", argument->zero ? "zero" : "data");
+    }
     return true;
 }
 
@@ -380,7 +433,7 @@ static bool read_memory(Reading *reading, json_t *memory, Argument *argument) {
     } else {
         return fail(reading, "a %s needs a shape", kind);
     }
-    set_dense_strides(argument);
+    argument_make_dense(argument);
     if ((value = enter(reading, memory, "strides"))) {
         if (!read_beside_shape(reading, value, "strides", 0, argument, argument->strides))
             return false;
@@ -391,14 +444,67 @@ static bool read_memory(Reading *reading, json_t *memory, Argument *argument) {
             return false;
         leave(reading);
     }
-    int64_t elements = count_elements(argument);
+    int64_t elements = argument_elements(argument);
     if (elements < 0)
         return fail(reading, "this %s reaches over more than %" PRId64 " elements", kind, MOST_ELEMENTS);
     if (argument->data_count > (size_t)elements)
         return fail(reading, "'data' has %zu numbers, and this %s reaches over %" PRId64, argument->data_count, kind,
                     elements);
+    return read_history(reading, memory, argument);
+}
+
+static bool read_tensor(Reading *reading, json_t *value, Argument *argument) {
+    argument->kind = ARGUMENT_TENSOR;
+    if (!read_memory(reading, enter(reading, value, "tensor"), argument))
+        return false;
+    leave(reading);
     return true;
 }
+
+static bool read_descriptor(Reading *reading, json_t *value, Argument *argument) {
+    argument->kind = ARGUMENT_DESCRIPTOR;
+    if (!read_memory(reading, enter(reading, value, "descriptor"), argument))
+        return false;
+    leave(reading);
+    return true;
+}
+
+static bool read_pointers(Reading *reading, json_t *value, Argument *argument) {
+    argument->kind = ARGUMENT_POINTERS;
+    argument->element_bits = 64;
+    return read_name(reading, value, "pointers", &argument->buffer);
+}
+
+/* One that differs from device to device, or tells how many there are: until that is known there is one. */
+static bool read_place(Reading *reading, json_t *value, Argument *argument, const char *key, ArgumentMeaning meaning) {
+    bool flag = false;
+    if (!read_flag(reading, value, key, &flag))
+        return false;
+    if (!flag) {
+        (void)enter(reading, value, key);
+        return fail(reading, "'%s' is true if it is there", key);
+    }
+    argument->kind = ARGUMENT_INTEGER;
+    argument->meaning = meaning;
+    argument->integer = meaning == MEANS_DEVICES;
+    return true;
+}
+
+static bool read_rank(Reading *reading, json_t *value, Argument *argument) {
+    return read_place(reading, value, argument, "rank", MEANS_RANK);
+}
+
+static bool read_devices(Reading *reading, json_t *value, Argument *argument) {
+    return read_place(reading, value, argument, "devices", MEANS_DEVICES);
+}
+
+static const struct {
+    const char *key;
+    bool (*read)(Reading *, json_t *, Argument *);
+} kinds[] = {
+    {"tensor", read_tensor}, {"descriptor", read_descriptor}, {"pointers", read_pointers},
+    {"rank", read_rank},     {"devices", read_devices},
+};
 
 static bool read_argument(Reading *reading, json_t *value, Argument *argument) {
     switch (json_typeof(value)) {
@@ -421,16 +527,16 @@ static bool read_argument(Reading *reading, json_t *value, Argument *argument) {
         value = NULL;
         break;
     }
-    bool tensor = json_object_get(value, "tensor"), descriptor = json_object_get(value, "descriptor");
-    if (tensor == descriptor)
-        return fail(reading, "'%.*s' is a number, true, false, {\"tensor\": {...}} or {\"descriptor\": {...}}",
+    size_t found = 0, kind = 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (json_object_get(value, kinds[i].key))
+            found++, kind = i;
+    if (found != 1)
+        return fail(reading,
+                    "'%.*s' is a number, true, false, or an object with one of \"tensor\", \"descriptor\", "
+                    "\"pointers\", \"rank\" and \"devices\"",
                     STR_ARG(argument->name));
-    argument->kind = tensor ? ARGUMENT_TENSOR : ARGUMENT_DESCRIPTOR;
-    json_t *memory = enter(reading, value, tensor ? "tensor" : "descriptor");
-    if (!read_memory(reading, memory, argument))
-        return false;
-    leave(reading);
-    return true;
+    return kinds[kind].read(reading, value, argument);
 }
 
 static bool read_arguments(Reading *reading, json_t *object, Launch *launch) {
@@ -456,6 +562,47 @@ static bool read_arguments(Reading *reading, json_t *object, Launch *launch) {
     return true;
 }
 
+static bool read_number(Reading *reading, json_t *object, const char *key, int64_t high, uint32_t *number) {
+    json_t *value = enter(reading, object, key);
+    if (!value)
+        return true;
+    int64_t given = json_integer_value(value);
+    if (!json_is_integer(value) || given < 0 || given > high)
+        return fail(reading, "'%s' is an integer from 0 to %" PRId64, key, high);
+    *number = (uint32_t)given;
+    leave(reading);
+    return true;
+}
+
+/* The kernels that have ended before. */
+static bool read_after(Reading *reading, json_t *root, Launch *launch) {
+    json_t *list = enter(reading, root, "after");
+    if (!list)
+        return true;
+    if (!json_is_array(list) || json_array_size(list) > MOST_AFTER)
+        return fail(reading, "'after' is a list of at most %d kernels' names", MOST_AFTER);
+    launch->after_count = json_array_size(list);
+    launch->after = ARENA_ARRAY(reading->arena, Str, launch->after_count + 1);
+    for (size_t i = 0; i < launch->after_count; i++) {
+        json_t *item = json_array_get(list, i);
+        if (!json_is_string(item) || !json_string_length(item)) {
+            reading->path[reading->depth++] = i;
+            return fail(reading, "'after' has kernels' names in quotes");
+        }
+        launch->after[i] = str_of(arena_copy(reading->arena, json_string_value(item), json_string_length(item)));
+    }
+    leave(reading);
+    return true;
+}
+
+/* Where it runs, and what it comes after. */
+static bool read_order(Reading *reading, json_t *root, Launch *launch) {
+    launch->has_device = json_object_get(root, "device") != NULL;
+    return read_number(reading, root, "stream", INT32_MAX, &launch->stream) &&
+           read_number(reading, root, "device", MOST_DEVICES - 1, &launch->device) &&
+           read_flag(reading, root, "dependent", &launch->dependent) && read_after(reading, root, launch);
+}
+
 static bool read_launch(Reading *reading, Launch *launch) {
     json_t *root = reading->root, *value;
     if (!json_is_object(root))
@@ -475,6 +622,8 @@ static bool read_launch(Reading *reading, Launch *launch) {
         memcpy(launch->grid, grid, sizeof launch->grid);
         leave(reading);
     }
+    if (!read_order(reading, root, launch))
+        return false;
     if ((value = enter(reading, root, "args"))) {
         if (!read_arguments(reading, value, launch))
             return false;
@@ -620,126 +769,4 @@ const Argument *launch_find(const Launch *launch, Str name) {
         if (str_equal(launch->arguments[i].name, name))
             return &launch->arguments[i];
     return NULL;
-}
-
-/* ---- Out ---------------------------------------------------------------------------------------- */
-
-static int add_to_text(const char *data, size_t size, void *to) {
-    text_add(to, data, size);
-    return 0;
-}
-
-/* Strings and floats as JSON has them. Takes `value` over. */
-static void add_json(Text *to, json_t *value, size_t flags) {
-    if (!value || json_dump_callback(value, add_to_text, to, JSON_ENCODE_ANY | flags) != 0)
-        to->failed = true;
-    json_decref(value);
-}
-
-/* With the fewest digits that give the same number again: 0.1, not 0.10000000000000001. */
-static void add_float(Text *to, double number) {
-    int digits = 15;
-    for (; digits < 17; digits++) {
-        char trial[32];
-        snprintf(trial, sizeof trial, "%.*g", digits, number);
-        if (strtod(trial, NULL) == number)
-            break;
-    }
-    add_json(to, json_real(number), JSON_REAL_PRECISION((size_t)digits));
-}
-
-static void add_integers(Text *to, const int64_t *values, size_t count, const char *between) {
-    for (size_t i = 0; i < count; i++)
-        text_addf(to, "%s%" PRId64, i ? between : "", values[i]);
-}
-
-static bool is_dense(const Argument *argument) {
-    Argument dense = *argument;
-    set_dense_strides(&dense);
-    return memcmp(dense.strides, argument->strides, sizeof dense.strides[0] * argument->rank) == 0;
-}
-
-static void describe_memory(const Argument *argument, Text *to) {
-    enum { MOST_SHOWN = 8 };
-    text_addf(to, "%s ", argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor");
-    if (argument->rank)
-        add_integers(to, argument->shape, argument->rank, "x");
-    else
-        text_addf(to, "of one element");
-    if (!is_dense(argument)) {
-        text_addf(to, " strides ");
-        add_integers(to, argument->strides, argument->rank, "x");
-    }
-    if (argument->data) {
-        bool all = argument->data_count <= MOST_SHOWN;
-        text_addf(to, " [");
-        add_integers(to, argument->data, all ? argument->data_count : MOST_SHOWN, ", ");
-        text_addf(to, all ? "]" : ", ...]");
-    }
-}
-
-void launch_describe(const Launch *launch, Text *to) {
-    text_addf(to, "grid ");
-    add_integers(to, launch->grid, 3, "x");
-    for (size_t i = 0; i < launch->count; i++) {
-        const Argument *argument = &launch->arguments[i];
-        text_addf(to, ", ");
-        text_add_plain(to, argument->name);
-        text_addf(to, " = ");
-        if (argument->kind == ARGUMENT_INTEGER)
-            text_addf(to, "%" PRId64, argument->integer);
-        else if (argument->kind == ARGUMENT_FLOAT)
-            add_float(to, argument->number);
-        else
-            describe_memory(argument, to);
-    }
-}
-
-static void write_list(Text *to, const char *name, const int64_t *values, size_t count) {
-    text_addf(to, "\"%s\": [", name);
-    add_integers(to, values, count, ", ");
-    text_char(to, ']');
-}
-
-static void write_memory(const Argument *argument, Text *to) {
-    text_addf(to, "{\"%s\": {", argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor");
-    write_list(to, "shape", argument->shape, argument->rank);
-    text_addf(to, ", ");
-    write_list(to, "strides", argument->strides, argument->rank);
-    if (argument->kind == ARGUMENT_DESCRIPTOR && argument->rank && argument->block[0]) {
-        text_addf(to, ", ");
-        write_list(to, "block", argument->block, argument->rank);
-    }
-    if (argument->element_bits)
-        text_addf(to, ", \"dtype\": \"i%u\"", argument->element_bits);
-    if (argument->data) {
-        text_addf(to, ", ");
-        write_list(to, "data", argument->data, argument->data_count);
-    }
-    text_addf(to, "}}");
-}
-
-void launch_write(const Launch *launch, Text *to) {
-    text_char(to, '{');
-    if (launch->kernel.size) {
-        text_addf(to, "\"kernel\": ");
-        add_json(to, json_stringn(launch->kernel.data, launch->kernel.size), 0);
-        text_addf(to, ", ");
-    }
-    write_list(to, "grid", launch->grid, 3);
-    text_addf(to, ", \"args\": {");
-    for (size_t i = 0; i < launch->count; i++) {
-        const Argument *argument = &launch->arguments[i];
-        if (i)
-            text_addf(to, ", ");
-        add_json(to, json_stringn(argument->name.data, argument->name.size), 0);
-        text_addf(to, ": ");
-        if (argument->kind == ARGUMENT_INTEGER)
-            text_addf(to, "%" PRId64, argument->integer);
-        else if (argument->kind == ARGUMENT_FLOAT)
-            add_float(to, argument->number);
-        else
-            write_memory(argument, to);
-    }
-    text_addf(to, "}}");
 }

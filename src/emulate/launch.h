@@ -1,23 +1,36 @@
 /* How a kernel is launched: its grid and its arguments, from a launch file, from the command line, or chosen.
  *
  * A launch file is JSON: {"kernel", "grid": [x, y, z], "args": {NAME: number | true | {"tensor": {"shape", "strides",
- * "dtype", "data"}} | {"descriptor": {"shape", "strides", "block", "dtype", "data"}}}}; "data", optional, is a
- * flat list of integers, what the memory holds in the order of the addresses. Of the rest a shape alone must be there.
- * Keys that Weir does not know are passed over. docs/launch.md says it at length. */
+ * "dtype", "data", "buffer", "device", "output", "zero"}} | {"descriptor": {the same, and "block"}} | {"pointers":
+ * BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL]}; "data" is a flat
+ * list of integers, what the memory holds in the order of the addresses. Of the rest a shape alone must be there. Keys
+ * that Weir does not know are passed over. docs/launch.md says it at length. */
 #ifndef EMULATE_LAUNCH_H
 #define EMULATE_LAUNCH_H
 
 #include "base/arena.h"
 #include "base/diagnostics.h"
 
-typedef enum ArgumentKind { ARGUMENT_INTEGER, ARGUMENT_FLOAT, ARGUMENT_TENSOR, ARGUMENT_DESCRIPTOR } ArgumentKind;
+typedef enum ArgumentKind {
+    ARGUMENT_INTEGER,
+    ARGUMENT_FLOAT,
+    ARGUMENT_TENSOR,
+    ARGUMENT_DESCRIPTOR,
+    ARGUMENT_POINTERS, /* memory that holds the addresses of `buffer` on device 0, 1, ... */
+} ArgumentKind;
+/* What an integer is beside a number: that of the device, or of all devices. It has the value for one device alone
+ * until a scene puts the real one in. */
+typedef enum ArgumentMeaning { MEANS_NUMBER, MEANS_RANK, MEANS_DEVICES } ArgumentMeaning;
+/* Whose memory a pointer goes to; those relative to the launch's own device go round. */
+typedef enum ArgumentPlace { DEVICE_OWN, DEVICE_NUMBER, DEVICE_NEXT, DEVICE_PREVIOUS } ArgumentPlace;
 
-enum { ARGUMENT_MOST_DIMS = 8 };
+enum { ARGUMENT_MOST_DIMS = 8, MOST_DEVICES = 64 };
 
 typedef struct Argument {
     Str name;
     ArgumentKind kind;
     int64_t integer; /* booleans too */
+    ArgumentMeaning meaning;
     double number;
     uint8_t rank;
     uint16_t element_bits; /* in memory, where a boolean has 8; 0: not said */
@@ -25,6 +38,12 @@ typedef struct Argument {
     int64_t block[ARGUMENT_MOST_DIMS]; /* of a descriptor; zeros: not said */
     const int64_t *data;               /* NULL: nobody knows */
     size_t data_count;                 /* may be less than there is memory: nobody knows the rest */
+    Str buffer;                        /* shared by all launches that name it; "": its own */
+    ArgumentPlace place;
+    uint32_t device; /* DEVICE_NUMBER */
+    bool output;     /* nobody has written it before the run */
+    bool zero;       /* what `data` does not tell is zero */
+    int64_t address; /* of its memory; 0: (parameter + 1) << 40 */
 } Argument;
 
 typedef struct Launch {
@@ -33,6 +52,11 @@ typedef struct Launch {
     Argument *arguments;
     size_t count, capacity;
     bool chosen; /* by Weir */
+    uint32_t stream, device;
+    bool has_device; /* it runs on `device` alone, else on every one */
+    bool dependent;  /* it may overlap the launch before it on its stream, and waits for that by itself */
+    Str *after;      /* kernels that have ended before it */
+    size_t after_count;
 } Launch;
 
 /* Reads a launch file. On failure reports where (file, line, caret) and returns false. Everything goes to the arena. */
@@ -42,6 +66,10 @@ bool launch_read(Arena *arena, Source *source, Launch *launch, Diagnostics *diag
 const char *launch_set(Arena *arena, Launch *launch, const char *text);
 /* "X", "X,Y" or "X,Y,Z" ("x" for "," too). */
 const char *launch_set_grid(Launch *launch, const char *text);
+/* Strides as memory is laid out when nobody says how: the last dimension's elements side by side. */
+void argument_make_dense(Argument *argument);
+/* How many elements lie from the first to the last, those between included; -1 if they are too many. */
+int64_t argument_elements(const Argument *argument);
 const Argument *launch_find(const Launch *launch, Str name);
 /* "grid 32x1x1, N_CTX = 1024, desc_q = descriptor 8192x64": one line. */
 void launch_describe(const Launch *launch, Text *to);

@@ -1,7 +1,24 @@
 /* The machine: its start, the instructions of an agent up to its next visible effect, and steps. */
 #include "emulate/machine_internal.h"
+#include "emulate/tensor.h"
 
 static StepResult advance(Machine *machine, uint32_t index);
+
+/* Room for what the program can have in flight, and in cells: most programs that run in thousands of CTAs at once have
+ * neither. */
+static void size_state(Machine *machine) {
+    const Program *program = machine->program;
+    for (uint32_t i = 0; i < program->effect_count; i++) {
+        const Effect *effect = &program->effects[i].effect;
+        if (effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_COMPLETE || effect->done == DONE_COMMIT)
+            machine->flight_capacity = MOST_FLIGHTS;
+        if (effect->side != SIDE_NONE || effect->helper == HELPER_CLC)
+            machine->cell_capacity = MOST_CELLS;
+    }
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (program->code[i].code == CODE_KEEP || program->code[i].code == CODE_KEEP_BUFFER)
+            machine->cell_capacity = MOST_CELLS;
+}
 
 Machine *machine_create(Arena *arena, const Program *program, const char **problem) {
     Machine *machine = ARENA_NEW(arena, Machine);
@@ -26,9 +43,11 @@ Machine *machine_create(Arena *arena, const Program *program, const char **probl
         const Allocation *allocation = &program->allocations.items[i];
         machine->storage_sizes[allocation->storage] = (uint32_t)allocation->size;
     }
+    machine->bases = ARENA_ARRAY(arena, int64_t, program->parameter_count + 1);
     machine->trips = ARENA_ARRAY(arena, Trips, program->loop_count + 1);
     machine->descriptor_count = program->parameter_count + program->maker_count * machine->agent_count;
     machine->descriptors = ARENA_ARRAY(arena, Descriptor, machine->descriptor_count + 1);
+    size_state(machine);
     machine->state = state_new(machine, arena);
     return machine;
 }
@@ -93,7 +112,7 @@ Cell *machine_cell(Machine *machine, uint64_t key, bool make) {
     for (uint32_t i = 0; i < state->cell_count; i++)
         if (state->cells[i].key == key)
             return &state->cells[i];
-    if (!make || state->cell_count == MOST_CELLS)
+    if (!make || state->cell_count == machine->cell_capacity)
         return NULL;
     state->cells[state->cell_count] = (Cell){.key = key};
     return &state->cells[state->cell_count++];
@@ -125,7 +144,7 @@ static Word parameter_word(Machine *machine, uint32_t index) {
     if (type_is(parameter->type, STR("tt.tensordesc")))
         return (Word){.kind = WORD_DESCRIPTOR, .meta = index};
     if (type_is(parameter->type, STR("tt.ptr")))
-        return word_integer((int64_t)(index + 1) << PARAMETER_SHIFT);
+        return word_integer(machine->bases[index]);
     const Argument *argument = machine_argument(launch, parameter->name);
     if (argument && argument->kind == ARGUMENT_INTEGER &&
         (parameter->type->kind == TYPE_INTEGER || parameter->type->kind == TYPE_INDEX))
@@ -142,6 +161,8 @@ void machine_launch(Machine *machine, const Launch *launch) {
         machine->trips[i] = (Trips){.least = INT64_MAX};
     for (uint32_t i = 0; i < machine->program->parameter_count; i++) {
         const Argument *argument = machine_argument(launch, machine->program->parameters[i].name);
+        bool given = argument && argument->address;
+        machine->bases[i] = given ? argument->address : (int64_t)(i + 1) << PARAMETER_SHIFT;
         machine->descriptors[i] = memory_launched_descriptor(machine, i, argument);
     }
 }
@@ -178,6 +199,9 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->atomic_count = machine->atomic_capacity = 0;
     machine->made = NULL;
     machine->made_count = machine->made_capacity = 0;
+    machine->results = NULL;
+    machine->result_count = machine->result_capacity = 0;
+    machine->changes = 0;
     machine->excluded = false;
     uint64_t first = program->ranks_are_programs ? cluster * program->ctas : cluster;
     for (uint32_t cta = 0; cta < program->ctas; cta++)
@@ -200,6 +224,14 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
 
 /* ---- Instructions --------------------------------------------------------------------------------- */
 
+/* What comes from the memory of the cluster is not what another cluster has, though it came about in the same way. */
+static Word unknown_of_cluster(Machine *machine, const Evaluation *how, Word word) {
+    uint64_t identity = identity_mix(machine->serial, word_identity(word));
+    if (word_is(word, WORD_TENSOR) && !word.tensor->known)
+        return tensor_unknown(how, identity, machine->arena);
+    return word_is(word, WORD_UNKNOWN) ? word_unknown(identity) : word;
+}
+
 static Word evaluate_slowly(Machine *machine, const Instruction *instruction, const Word *words) {
     const Program *program = machine->program;
     Word operands[16];
@@ -219,7 +251,11 @@ static Word evaluate_slowly(Machine *machine, const Instruction *instruction, co
         }
         list = many;
     }
-    return evaluate(&program->evaluations[instruction->aux], list, count, machine->arena);
+    const Evaluation *how = &program->evaluations[instruction->aux];
+    Word word = evaluate(how, list, count, machine->arena);
+    if (instruction->evaluator && instruction->code == CODE_EVALUATE && machine->serial)
+        return unknown_of_cluster(machine, how, word);
+    return word;
 }
 
 static Word moved_view(Machine *machine, const Instruction *instruction, const Word *words, const char **problem) {
@@ -320,6 +356,17 @@ static StepResult fork_agents(Machine *machine, uint32_t index, uint32_t pc, con
     return STEP_DONE;
 }
 
+/* Whether the agent stands before the effect because of memory, or of launches, that it shares with other clusters. */
+static Gate gate_of(const Machine *machine, uint32_t index, const CompiledEffect *effect) {
+    if (effect->effect.verb == EFFECT_AWAIT_LAUNCHES)
+        return GATE_LAUNCHES;
+    if (effect->transfer != NO_TRANSFER && machine->program->transfers[effect->transfer].polls)
+        return GATE_POLL;
+    if (!effect->stops)
+        return GATE_NONE;
+    return transfer_is_shared(machine, index, effect) ? GATE_RESULT : GATE_ACCESS;
+}
+
 /* The effects of one instruction, from agent->effect on, up to a visible one. True in *stands: it stands before one. */
 static StepResult advance_effects(Machine *machine, uint32_t index, const Instruction *instruction, bool *stands) {
     Agent *agent = &machine->state->agents[index];
@@ -332,6 +379,10 @@ static StepResult advance_effects(Machine *machine, uint32_t index, const Instru
             machine->choices = choices;
         if (!present)
             continue;
+        if (machine->memory && (agent->gate = (uint8_t)gate_of(machine, index, effect)) != GATE_NONE) {
+            *stands = true;
+            return STEP_DONE;
+        }
         if (effect_is_visible(&effect->effect)) {
             *stands = true;
             return effect->effect.verb == EFFECT_WAIT ? effect_come_to_wait(machine, index, agent->pc, effect)
@@ -345,6 +396,18 @@ static StepResult advance_effects(Machine *machine, uint32_t index, const Instru
     agent->effect = 0;
     agent->pc++;
     return STEP_DONE;
+}
+
+static void keep_word(Machine *machine, Cell *cell, Word word) {
+    machine->changes += word_identity(cell->word) != word_identity(word);
+    cell->word = word;
+}
+
+/* A loop goes round. False if that was once too often. */
+static bool goes_round(Machine *machine) {
+    if (machine->tensor_limit && machine->arena->held > machine->tensor_limit)
+        machine_compact(machine);
+    return ++machine->used <= machine->budget;
 }
 
 /* Runs an agent up to its next visible effect, without doing that. */
@@ -418,12 +481,12 @@ static StepResult advance(Machine *machine, uint32_t index) {
                 next = INT64_MAX;
             words[instruction->dst].bits = next;
             agent->pc = instruction->aux;
-            if (++machine->used > machine->budget)
+            if (!goes_round(machine))
                 return STEP_BUDGET;
             continue;
         }
         case CODE_AGAIN:
-            if (++machine->used > machine->budget)
+            if (!goes_round(machine))
                 return STEP_BUDGET;
             break;
         case CODE_PROGRAM_ID:
@@ -443,7 +506,7 @@ static StepResult advance(Machine *machine, uint32_t index) {
             Cell *cell =
                 machine_cell(machine, identity_mix(view_key(words[instruction->b]), 0xbf + instruction->aux) | 1, true);
             if (cell)
-                cell->word = words[instruction->a];
+                keep_word(machine, cell, words[instruction->a]);
             break;
         }
         case CODE_BUFFER: {
@@ -481,8 +544,10 @@ static StepResult advance(Machine *machine, uint32_t index) {
             break;
         case CODE_LOAD: {
             Word nothing = {.kind = WORD_NOTHING};
+            if (machine->memory && instruction->evaluator)
+                break;
             words[instruction->dst] =
-                memory_load(machine, &program->loads[instruction->aux],
+                memory_load(machine, index, &program->loads[instruction->aux],
                             instruction->a == NO_REGISTER ? word_unknown(agent->pc) : words[instruction->a],
                             instruction->b == NO_REGISTER ? nothing : words[instruction->b],
                             instruction->c == NO_REGISTER ? nothing : words[instruction->c]);
@@ -494,11 +559,15 @@ static StepResult advance(Machine *machine, uint32_t index) {
         case CODE_CELL: {
             Word view = words[instruction->a];
             const Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), false) : NULL;
-            words[instruction->dst] = cell ? cell->word : word_unknown(identity_mix(0xce11, (uint64_t)view.bits));
+            words[instruction->dst] =
+                cell ? cell->word : word_unknown(identity_mix(0xce11 + machine->serial, (uint64_t)view.bits));
             break;
         }
         case CODE_SEQUENCE:
-            words[instruction->dst] = (Word){.bits = agent->products, .meta = agent->pc, .kind = WORD_INTEGER};
+            words[instruction->dst] = (Word){.bits = agent->products,
+                                             .meta = agent->pc,
+                                             .cta = (uint16_t)(machine->serial >> 32),
+                                             .kind = WORD_INTEGER};
             break;
         case CODE_FINISHED: {
             Word product = words[instruction->a];
@@ -512,7 +581,7 @@ static StepResult advance(Machine *machine, uint32_t index) {
             Word view = words[instruction->b];
             Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
             if (cell)
-                cell->word = words[instruction->a];
+                keep_word(machine, cell, words[instruction->a]);
             break;
         }
         case CODE_ASSUME:
@@ -560,11 +629,44 @@ static bool partitions_ended(const Machine *machine, uint32_t index) {
     return true;
 }
 
+static bool gate_is_open(const Machine *machine, uint32_t index) {
+    const Agent *agent = &machine->state->agents[index];
+    const CompiledEffect *effect = machine_next_effect(machine, agent);
+    switch ((Gate)agent->gate) {
+    case GATE_POLL:
+        return transfer_poll_passes(machine, index, effect);
+    case GATE_RESULT:
+        return machine->program->transfers[effect->transfer].result == NO_REGISTER || transfer_result(machine, index);
+    case GATE_LAUNCHES:
+        return !machine->awaits_launches;
+    default:
+        return true;
+    }
+}
+
+/* The access that the agent stands before, and what it does up to its next visible effect. */
+static StepResult pass_gate(Machine *machine, uint32_t index) {
+    Agent *agent = &machine->state->agents[index];
+    const CompiledEffect *effect = machine_next_effect(machine, agent);
+    bool gives_up = agent->gate == GATE_POLL && agent->forced && !transfer_poll_passes(machine, index, effect);
+    agent->gate = GATE_NONE;
+    agent->forced = 0;
+    if (gives_up) {
+        transfer_give_up(machine, index, effect);
+    } else {
+        StepResult result = effect_pass_by(machine, index, agent->pc, effect);
+        if (result != STEP_DONE)
+            return result;
+    }
+    agent->effect++;
+    return advance(machine, index);
+}
+
 bool machine_can_step(const Machine *machine, uint32_t index) {
     const Agent *agent = &machine->state->agents[index];
     switch ((AgentStatus)agent->status) {
     case AGENT_READY:
-        return true;
+        return agent->gate == GATE_NONE || agent->forced || gate_is_open(machine, index);
     case AGENT_WAITS: {
         const Barrier *barrier = &machine->state->barriers[agent->barrier];
         return barrier->phase != agent->parity || barrier->life != BARRIER_LIVE || agent->forced;
@@ -590,6 +692,9 @@ StepResult machine_step(Machine *machine, uint32_t index) {
     if (++machine->used > machine->budget)
         return STEP_BUDGET;
     agent->ticks++;
+    if (agent->gate != GATE_NONE)
+        return pass_gate(machine, index);
+    machine->changes++;
     if (agent->status == AGENT_JOINS) {
         uint32_t base = index - index % machine->program->agents_per_cta;
         for (uint32_t k = 1; k < machine->program->agents_per_cta; k++)
@@ -621,69 +726,4 @@ StepResult machine_step(Machine *machine, uint32_t index) {
         return STEP_DONE; /* it has arrived, and goes on when the others have */
     agent->effect++;
     return advance(machine, index);
-}
-
-/* ---- Names ---------------------------------------------------------------------------------------- */
-
-void agent_name(const Machine *machine, uint32_t index, Helper helper, Text *to) {
-    static const char *const helpers[] = {"", ".tma", ".tensor", ".clc"};
-    if (machine->program->ctas > 1)
-        text_addf(to, "cta%u.", agent_cta(machine, index));
-    uint32_t within = index % machine->program->agents_per_cta;
-    const Agent *agent = &machine->state->agents[index];
-    if (agent->status == AGENT_IDLE && within)
-        text_addf(to, "partition%u", within - 1);
-    else
-        text_addf(to, "%s", machine->program->strands[agent->strand].name);
-    text_addf(to, "%s", helpers[helper]);
-}
-
-BarrierPlace barrier_place(const Machine *machine, uint32_t barrier) {
-    const Program *program = machine->program;
-    uint64_t key = machine->slot_places[barrier % machine->slots_per_cta];
-    uint32_t storage = (uint32_t)(key >> 32);
-    int64_t byte = (int32_t)(uint32_t)key;
-    const Allocation *best = NULL;
-    for (uint32_t i = 0; i < program->allocations.count; i++) {
-        const Allocation *allocation = &program->allocations.items[i];
-        if (allocation->storage == storage && allocation->offset.base <= byte &&
-            (!best || allocation->offset.base > best->offset.base))
-            best = allocation;
-    }
-    if (!best)
-        return (BarrierPlace){.slot = byte};
-    BarrierPlace place = {best, SIDE_NONE, (byte - best->offset.base) / 8, best->size / 8};
-    const Value *value = best->op->result_count ? &best->op->results[0] : NULL;
-    if (value && !type_is(type_resolve(program->module, value->type), STR("ttg.memdesc"))) {
-        place.depth = best->size / 16;
-        place.side = place.slot >= place.depth ? SIDE_EMPTY : SIDE_FULL;
-        place.slot -= place.side == SIDE_EMPTY ? place.depth : 0;
-    }
-    return place;
-}
-
-void ring_name(const Machine *machine, uint32_t barrier, Text *to) {
-    BarrierPlace place = barrier_place(machine, barrier);
-    if (!place.allocation) {
-        text_addf(to, "barrier at byte %lld", (long long)place.slot);
-        return;
-    }
-    const Op *op = place.allocation->op;
-    text_add(to, "%", 1);
-    if (op->result_count && op->results[0].name)
-        text_add_plain(to, op->results[0].name->text);
-    else
-        text_addf(to, "?");
-    if (place.side != SIDE_NONE)
-        text_addf(to, place.side == SIDE_EMPTY ? ".empty" : ".full");
-}
-
-void barrier_name(const Machine *machine, uint32_t barrier, Text *to) {
-    BarrierPlace place = barrier_place(machine, barrier);
-    ring_name(machine, barrier, to);
-    if (!place.allocation)
-        return;
-    text_addf(to, "[%lld]", (long long)place.slot);
-    if (machine->program->ctas > 1)
-        text_addf(to, " of cta%u", barrier_cta(machine, barrier));
 }

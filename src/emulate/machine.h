@@ -5,6 +5,10 @@
  * before the next one), or the completion of one asynchronous operation. Who makes the next step is the schedule's
  * business (schedule.h); the machine says who can.
  *
+ * A machine may be given global memory that it shares with others (`memory`; the program is then compiled with
+ * COMPILE_DATA). Loads, stores and atomics are then carried out, and an access that others can tell apart, or that
+ * decides something, is a step of its own.
+ *
  * mbarriers, exactly (PTX ISA 9.7.15.16): a phase completes when no arrival is pending and the transaction bytes are
  * zero; then the phase bit flips and the count is pending again. A wait for parity P blocks while the phase bit is P.
  * An expect is one arrival and bytes to come; a copy delivers bytes only. */
@@ -31,6 +35,15 @@ typedef enum AgentStatus {
     AGENT_ENDED,
 } AgentStatus;
 
+/* What an agent that is ready stands before, where global memory is kept. */
+typedef enum Gate {
+    GATE_NONE,
+    GATE_ACCESS,   /* an access that is a step of its own */
+    GATE_POLL,     /* one that goes on when memory is as it expects */
+    GATE_RESULT,   /* an atomic that the first CTA of the cluster makes for all */
+    GATE_LAUNCHES, /* the end of the launches before */
+} Gate;
+
 typedef struct Agent {
     uint32_t pc, effect; /* the next instruction, and of its effects the next one */
     uint32_t ticks;      /* visible effects so far */
@@ -40,9 +53,11 @@ typedef struct Agent {
     uint32_t fork;
     uint32_t groups[GROUP_KINDS]; /* committed and not waited for */
     uint32_t products, finished;  /* asynchronous products issued, and of them those that were waited for */
+    uint32_t loads;               /* how many of the loads that it was given (LoadLog) are behind it */
+    uint32_t atomics;             /* those that one CTA of the cluster makes for all, so far */
     uint8_t status, parity;
-    uint8_t forced; /* its wait goes on though it should not: to see what would come after */
-    uint8_t unused; /* so that two states can be compared as bytes */
+    uint8_t forced; /* its wait goes on though it should not: to see what would come after, or as its time is up */
+    uint8_t gate;
 } Agent;
 
 typedef enum BarrierLife { BARRIER_NEVER, BARRIER_LIVE, BARRIER_INVALID } BarrierLife;
@@ -126,6 +141,7 @@ typedef enum EventKind {
     EVENT_FREE,       /* effect: free; of the memory at `view` */
     EVENT_UNFINISHED, /* the result of an asynchronous product is used before it is waited for; amount: the instruction
                          that issued it */
+    EVENT_AWAIT_LAUNCHES, /* the launches that it waited for have ended */
     EVENT_FORK,
     EVENT_JOIN,
     EVENT_END,
@@ -142,7 +158,9 @@ typedef struct Event {
     int64_t amount;
     uint8_t parity;
     Word view;          /* accesses */
-    const State *state; /* after it */
+    bool silent;        /* of a write: memory is as it was before, as far as can be told */
+    bool stored;        /* of an update: it writes something; not so a compare that fails. Else whether it is a write */
+    const State *state; /* after it; global memory is still as before it */
 } Event;
 
 typedef void Observe(void *observer, const Event *event);
@@ -162,12 +180,26 @@ typedef struct Descriptor {
     int64_t base, shape[8], strides[8], box[8]; /* strides: bytes */
     uint16_t element_bits; /* 4: copies and `shape` count bytes, each of two of them; `box` does not */
     int64_t address;       /* of the memory that holds it; 0: none */
+    int64_t at[8];         /* a block pointer: where its block begins, in elements */
+    bool off;              /* AMD: its predicate is false, and nothing is moved */
     const char *unknown;   /* why base, shape or strides are not known; NULL: they are (with COMPILE_GLOBAL) */
 } Descriptor;
 
 typedef struct AtomicCell {
     int64_t address, value;
 } AtomicCell;
+
+/* What an atomic of all CTAs of a cluster gave: one CTA has made it, the others take the result. */
+typedef struct SharedResult {
+    uint32_t agent, number; /* of its CTA; of the atomics of that agent */
+    uint32_t left;          /* CTAs that have not taken it */
+    bool stored;
+    Word word;
+} SharedResult;
+
+typedef struct GlobalMemory GlobalMemory; /* global.h */
+/* What loads gave, agent by agent in program order (grid.h). */
+typedef struct LoadLog LoadLog;
 
 /* Of one loop: how often it ran. */
 typedef struct Trips {
@@ -181,6 +213,7 @@ typedef struct Machine {
     Arena *arena; /* tensors of a run; emptied by whoever starts one */
     State *state;
     uint32_t agent_count, slots_per_cta, slot_count, slots_used;
+    uint32_t flight_capacity, cell_capacity; /* 0 where the program can have none */
     uint32_t cluster_barriers;
     int64_t program_id[3]; /* of the cluster */
     int64_t programs[3];
@@ -206,7 +239,18 @@ typedef struct Machine {
     uint32_t made_count, made_capacity;
     AtomicCell *atomics;
     uint32_t atomic_count, atomic_capacity;
-    Trips *trips; /* one a loop */
+    /* Where global memory is kept; else NULL and 0. */
+    GlobalMemory *memory;
+    int64_t *bases;       /* the addresses of the parameters */
+    uint64_t serial;      /* of the cluster among all of a run: what is in its own memory is nobody else's */
+    uint64_t changes;     /* steps that other agents of the cluster could notice, but for those to global memory */
+    bool awaits_launches; /* some launch that it has to wait for is still running */
+    size_t tensor_limit; /* when the arena, which is the machine's own then, holds more, it is cleared of old tensors */
+    SharedResult *results;
+    uint32_t result_count, result_capacity;
+    LoadLog *kept;        /* where what its loads give is written down; NULL: nowhere */
+    const LoadLog *loads; /* what its loads give; NULL: what memory holds */
+    Trips *trips;         /* one a loop */
     Fault fault;
     const Op *unknown_op;
     const char *unknown;
@@ -225,6 +269,16 @@ void machine_launch(Machine *machine, const Launch *launch);
 /* The start of the cluster with that index in the launch's order; how many there are. */
 StepResult machine_start(Machine *machine, uint64_t cluster);
 uint64_t machine_clusters(const Machine *machine);
+
+/* Makes scalar loads of integers give what they gave in the run that `loads` is of, in the order of each agent, for as
+ * long as there is something left. NULL: no more. */
+void machine_give_loads(Machine *machine, const LoadLog *loads);
+/* What the loads of an agent gave, one after the other; false after the last. Those that gave nothing known are left
+ * out. */
+bool loads_at(const LoadLog *loads, uint32_t agent, uint32_t *index, const Op **op, int64_t *value);
+/* A log to be filled by hand, in the order of each agent. Memory: the arena. */
+LoadLog *loads_start(Arena *arena, uint32_t agents);
+void loads_add(LoadLog *loads, uint32_t agent, const Op *op, int64_t value);
 
 /* Whether the agent can make a step. */
 bool machine_can_step(const Machine *machine, uint32_t agent);

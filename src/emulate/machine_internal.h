@@ -15,6 +15,10 @@ enum { SCRATCH_SHIFT = 32, SCRATCH_CTA_SHIFT = 24 };
 static inline Word *machine_words(const Machine *machine, uint32_t agent) {
     return machine->state->words + (size_t)agent * machine->program->most_registers;
 }
+/* The effect that the agent stands before. */
+static inline const CompiledEffect *machine_next_effect(const Machine *machine, const Agent *agent) {
+    return &machine->program->effects[machine->program->code[agent->pc].aux + agent->effect];
+}
 static inline Descriptor *machine_descriptor(const Machine *machine, uint32_t index) {
     return index < machine->descriptor_count ? &machine->descriptors[index]
                                              : &machine->made[index - machine->descriptor_count];
@@ -49,13 +53,46 @@ static inline uint64_t view_key(Word view) {
 void state_clear(Machine *machine);
 
 /* ---- memory.c ---- */
-Word memory_load(Machine *machine, const CompiledLoad *how, Word pointer, Word operand, Word other);
+/* What the load of that agent gives where global memory is not kept. */
+Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word pointer, Word operand, Word other);
+/* An integer in memory that nobody described: the same for every agent, different from world to world. */
+int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op);
 /* The descriptor that is that parameter; `argument` is NULL if the launch does not say. */
 Descriptor memory_launched_descriptor(const Machine *machine, uint32_t parameter, const Argument *argument);
 void memory_make_descriptor(Machine *machine, uint32_t agent, const Instruction *instruction);
 Word memory_descriptor_at(const Machine *machine, Word pointer);
 /* What a copy through the descriptor delivers: as many boxes as cover the tile. */
 int64_t memory_bytes_delivered(const Machine *machine, const CompiledEffect *effect, const Word *words);
+
+/* ---- transfer.c ---- */
+/* Whether an update will store anything, as memory is now; of other accesses, whether they write. */
+/* Whether a write leaves everything as it is. Told only of what is surely known: that it is not said means nothing. */
+bool transfer_is_silent(const Machine *machine, uint32_t agent, const CompiledEffect *effect);
+bool transfer_stores(const Machine *machine, uint32_t agent, const CompiledEffect *effect);
+/* Carries out the access that `event` told: global memory and the register of its result change. */
+void transfer_perform(Machine *machine, const Event *event);
+/* Whether memory is as the poll expects, or nobody can tell. */
+bool transfer_poll_passes(const Machine *machine, uint32_t agent, const CompiledEffect *effect);
+/* A poll whose time is up. */
+void transfer_give_up(Machine *machine, uint32_t agent, const CompiledEffect *effect);
+/* The one element that the access is to; false if there are more, or it is not known. */
+bool transfer_place(const Machine *machine, uint32_t agent, const CompiledEffect *effect, int64_t *address,
+                    unsigned *width);
+/* Whether the CTAs of the cluster have one atomic together here, and it is made by another one. */
+bool transfer_is_shared(const Machine *machine, uint32_t agent, const CompiledEffect *effect);
+/* The result of it, once it was made. */
+SharedResult *transfer_result(const Machine *machine, uint32_t agent);
+
+/* ---- loads.c ---- */
+/* `left`: how many may still be noted, in this log and all others that share it. */
+LoadLog *loads_new(Arena *arena, uint32_t agents, uint64_t *left);
+void loads_note(LoadLog *loads, uint32_t agent, const Op *op, Word word);
+/* The next one that the agent has been given for that op. */
+bool loads_take(Machine *machine, uint32_t agent, const Op *op, Word *word);
+
+/* ---- compact.c ---- */
+/* Moves the tensors that something still refers to into a new arena, and frees the others. */
+void machine_compact(Machine *machine);
 
 /* ---- barriers.c ---- */
 bool effect_is_visible(const Effect *effect);

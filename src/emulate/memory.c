@@ -1,15 +1,19 @@
 /* Global memory, as far as control depends on it: what the launch says it holds, what atomics leave there, and what
  * nobody knows and is chosen; and the tensor descriptors that lie in it. */
+#include "emulate/descriptor.h"
 #include "emulate/machine_internal.h"
 
 /* ---- Memory --------------------------------------------------------------------------------------- */
 
 static bool data_at(const Machine *machine, int64_t address, unsigned width, int64_t *value) {
-    int64_t index = address >> PARAMETER_SHIFT;
-    if (index < 1 || index > (int64_t)machine->program->parameter_count)
+    uint32_t index = 0;
+    while (index < machine->program->parameter_count &&
+           machine->bases[index] >> PARAMETER_SHIFT != address >> PARAMETER_SHIFT)
+        index++;
+    if (index == machine->program->parameter_count)
         return false;
-    const Argument *argument = machine_argument(machine->launch, machine->program->parameters[index - 1].name);
-    int64_t offset = address - (index << PARAMETER_SHIFT), bytes = width < 8 ? 1 : width / 8;
+    const Argument *argument = machine_argument(machine->launch, machine->program->parameters[index].name);
+    int64_t offset = address - machine->bases[index], bytes = width < 8 ? 1 : width / 8;
     if (!argument || !argument->data || offset % bytes)
         return false;
     offset /= bytes;
@@ -19,8 +23,7 @@ static bool data_at(const Machine *machine, int64_t address, unsigned width, int
     return true;
 }
 
-/* An integer in memory that nobody described: the same for every agent, different from world to world. */
-static int64_t chosen_data(Machine *machine, uint64_t identity, const Op *op) {
+int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op) {
     static const int64_t values[] = {1, 0, 3, 300};
     if (!machine->loads_chosen++ && !machine->first_choice)
         machine->first_choice = op;
@@ -47,7 +50,7 @@ static AtomicCell *atomic_at(Machine *machine, int64_t address) {
     return &machine->atomics[machine->atomic_count++];
 }
 
-Word memory_load(Machine *machine, const CompiledLoad *how, Word pointer, Word operand, Word other) {
+Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word pointer, Word operand, Word other) {
     uint64_t identity =
         identity_mix(0x10ad, pointer.kind == WORD_TENSOR ? pointer.tensor->identity : (uint64_t)pointer.bits);
     if (how->type && how->type->kind == TYPE_TENSOR) {
@@ -57,12 +60,15 @@ Word memory_load(Machine *machine, const CompiledLoad *how, Word pointer, Word o
             nothing.dims[nothing.rank] = how->type->dims[nothing.rank];
         return evaluate(&nothing, &pointer, 1, machine->arena);
     }
-    if (!how->integer)
+    Word given;
+    if (how->integer && machine->loads && loads_take(machine, agent, how->op, &given))
+        return given;
+    if (!how->integer || how->given)
         return word_unknown(identity);
     bool known = word_is(pointer, WORD_INTEGER);
     if (how->atomic != ATOMIC_NONE) {
-        if (!known || !word_is(operand, WORD_INTEGER) || how->atomic == ATOMIC_OTHER)
-            return word_integer(chosen_data(machine, identity, how->op));
+        if (!known || !word_is(operand, WORD_INTEGER) || how->atomic > ATOMIC_CAS)
+            return word_integer(memory_choose(machine, identity, how->op));
         AtomicCell *cell = atomic_at(machine, pointer.bits);
         int64_t old = cell->value;
         if (how->atomic == ATOMIC_ADD)
@@ -79,7 +85,7 @@ Word memory_load(Machine *machine, const CompiledLoad *how, Word pointer, Word o
             return word_integer(machine->atomics[i].value);
     if (known && data_at(machine, pointer.bits, how->width, &value))
         return word_integer(value);
-    return word_integer(integer_wrap(chosen_data(machine, identity, how->op), how->width));
+    return word_integer(integer_wrap(memory_choose(machine, identity, how->op), how->width));
 }
 
 /* ---- Descriptors ---------------------------------------------------------------------------------- */
@@ -95,7 +101,7 @@ static uint16_t element_bits(const Machine *machine, const Type *type) {
 }
 
 Descriptor memory_launched_descriptor(const Machine *machine, uint32_t parameter, const Argument *argument) {
-    Descriptor descriptor = {.base = (int64_t)(parameter + 1) << PARAMETER_SHIFT,
+    Descriptor descriptor = {.base = machine->bases[parameter],
                              .element_bits = element_bits(machine, machine->program->parameters[parameter].type)};
     if (!argument || argument->kind != ARGUMENT_DESCRIPTOR || !descriptor.element_bits) {
         descriptor.unknown = "the launch does not say what its descriptor describes";
@@ -161,6 +167,8 @@ static const char *read_maker(const Machine *machine, const Maker *maker, const 
     if (map)
         return read_map(maker, numbers[0], numbers[1], descriptor);
     descriptor->element_bits = element_bits(machine, maker->op->results[0].type);
+    if (!descriptor_read_list(machine, maker->offsets, maker->offset_count, words, descriptor->at))
+        return "where its block begins is not known";
     for (unsigned i = 0; i < descriptor->rank; i++) {
         descriptor->shape[i] = numbers[0][i];
         descriptor->strides[i] = (int64_t)((uint64_t)numbers[1][i] * (descriptor->element_bits / 8));
@@ -172,13 +180,16 @@ static bool same_descriptor(const Descriptor *a, const Descriptor *b) {
     return a->rank == b->rank && a->base == b->base && a->element_bits == b->element_bits && a->boxed == b->boxed &&
            a->box_rank == b->box_rank && a->unknown == b->unknown && a->address == b->address &&
            memcmp(a->shape, b->shape, sizeof a->shape) == 0 && memcmp(a->strides, b->strides, sizeof a->strides) == 0 &&
-           memcmp(a->box, b->box, sizeof a->box) == 0;
+           memcmp(a->box, b->box, sizeof a->box) == 0 && memcmp(a->at, b->at, sizeof a->at) == 0 && a->off == b->off;
 }
 
 /* The index of a descriptor that lives as long as the run: older values of its maker may still be in use. One that lies
- * in memory takes the place of what lay there. */
+ * in memory takes the place of what lay there. Any other is looked for among the last ones alone: a loop may make a new
+ * one each time round. */
 static uint32_t keep_descriptor(Machine *machine, const Descriptor *descriptor) {
-    for (uint32_t i = machine->made_count; i-- > 0;) {
+    enum { LATEST = 64 };
+    uint32_t first = !descriptor->address && machine->made_count > LATEST ? machine->made_count - LATEST : 0;
+    for (uint32_t i = machine->made_count; i-- > first;) {
         Descriptor *made = &machine->made[i];
         bool in_place = descriptor->address && made->address == descriptor->address;
         if (!in_place && !same_descriptor(made, descriptor))
@@ -215,7 +226,8 @@ void memory_make_descriptor(Machine *machine, uint32_t agent, const Instruction 
     if (maker->pointer != NO_REGISTER && word_is(words[maker->pointer], WORD_INTEGER))
         made.address = words[maker->pointer].bits;
     if (program->global) {
-        made.unknown = read_maker(machine, maker, words, &made);
+        made.unknown = descriptor_is_step(maker) ? descriptor_step(machine, maker, words, &made)
+                                                 : read_maker(machine, maker, words, &made);
         index = keep_descriptor(machine, &made);
     } else {
         machine->descriptors[index] = made;

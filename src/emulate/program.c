@@ -164,6 +164,8 @@ static void add_effects(Compiler *compiler, const Op *op) {
         if (compiler->flags & COMPILE_GLOBAL)
             add_access(slice, op, &effects[i]);
     }
+    if (compiler->flags & COMPILE_DATA)
+        data_add(compiler, op);
     if (op_is(op, OP_llvm_intr_assume) && op->operand_count)
         slice_add(slice, op->operands[0]);
     if (op_is(op, OP_ttng_tensormap_create)) {
@@ -203,6 +205,8 @@ static void make_slice(Compiler *compiler) {
         slice_close(&compiler->slice);
         for (uint32_t i = 0; pass == 0 && i < entry->arg_count; i++)
             program->parameters[i].steers = is_wanted(compiler, &entry->args[i]);
+        if (pass == 0 && (compiler->flags & COMPILE_DATA))
+            compiler->control = slice_copy(&compiler->slice);
     }
     products_find(compiler);
     slice_close(&compiler->slice);
@@ -377,6 +381,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     program->module = module;
     program->function = function;
     program->global = flags & COMPILE_GLOBAL;
+    program->data = program->global && (flags & COMPILE_DATA);
     program->warps = (uint32_t)module_number_either(function, "ttg.num-warps", "triton_gpu.num-warps", 4);
     program->warp_threads =
         (uint32_t)module_number_either(function, "ttg.threads-per-warp", "triton_gpu.threads-per-warp", 32);

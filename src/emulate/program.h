@@ -14,16 +14,17 @@
 #include "model/region.h"
 
 typedef enum Code {
-    CODE_INTEGER,     /* dst = evaluator(a, b, c) on scalars; aux: index of the evaluation for the slow path */
-    CODE_EVALUATE,    /* dst = evaluations[aux](operands list at a, b of them) */
-    CODE_MOVE,        /* dst = a */
-    CODE_JUMP,        /* to aux */
-    CODE_BRANCH,      /* unless a: to aux */
-    CODE_SWITCH,      /* if a equals b (a constant of the code, cases[b]): to aux */
-    CODE_LOOP,        /* entering loop `aux`: dst = first value, a, b, c = bounds and step */
-    CODE_FOR,         /* if not dst < b (c the step): to aux */
-    CODE_NEXT,        /* dst += c, with the width; then to aux */
-    CODE_AGAIN,       /* going round a while loop or a backward branch: counts towards the budget */
+    CODE_INTEGER,  /* dst = evaluator(a, b, c) on scalars; aux: index of the evaluation for the slow path */
+    CODE_EVALUATE, /* dst = evaluations[aux](operands list at a, b of them); evaluator: 1 if it also depends on what no
+                      register holds, such as shared memory */
+    CODE_MOVE,     /* dst = a */
+    CODE_JUMP,     /* to aux */
+    CODE_BRANCH,   /* unless a: to aux */
+    CODE_SWITCH,   /* if a equals b (a constant of the code, cases[b]): to aux */
+    CODE_LOOP,     /* entering loop `aux`: dst = first value, a, b, c = bounds and step */
+    CODE_FOR,      /* if not dst < b (c the step): to aux */
+    CODE_NEXT,     /* dst += c, with the width; then to aux */
+    CODE_AGAIN,    /* going round a while loop or a backward branch: counts towards the budget */
     CODE_PROGRAM_ID,  /* dst = program id along axis aux */
     CODE_PROGRAMS,    /* dst = number of programs along axis aux */
     CODE_RANK,        /* dst = rank of the CTA in its cluster */
@@ -35,7 +36,7 @@ typedef enum Code {
     CODE_ALLOCATE, /* dst = allocation aux */
     CODE_DESCRIPTOR, /* dst = a descriptor made here: makers[aux] */
     CODE_LOAD,       /* dst = what memory holds at pointer a, under mask b, else c (atomics: b the operand, c what is
-                        compared); aux: loads[aux] */
+                        compared); aux: loads[aux]. evaluator: 1 if the effects that follow do it where memory is kept */
     CODE_ASSUME,     /* a is true, or this launch does not count */
     CODE_EFFECTS,    /* effects aux .. aux + a */
     CODE_FORK,       /* starts the partitions of forks[aux] */
@@ -71,27 +72,73 @@ typedef struct CompiledEffect {
     /* Accesses to global memory, else NO_REGISTER. offsets: of buffer ops, in elements from the pointer on; rows: of a
      * gather or scatter. */
     uint32_t mask, offsets, rows;
+    uint32_t transfer;   /* COMPILE_DATA: of `transfers`; NO_TRANSFER: nothing that registers hold is read or written */
+    bool strong;         /* the same: an access to global memory that others can tell apart (an order, or volatile) */
+    bool stops;          /* the same: strong, or control depends on what it loads */
     bool pair;           /* tensor cores of two CTAs: the even one issues, both are signalled */
     bool shared_by_ctas; /* the barrier belongs to the first CTA of its cluster alone */
 } CompiledEffect;
 
-/* A descriptor made in the kernel: tt.make_tensor_descriptor, ttng.tensormap_create. */
+/* A descriptor made in the kernel, or a block pointer, which is much the same: tt.make_tensor_descriptor,
+ * ttng.tensormap_create, tt.make_tensor_ptr. Or one made of another: tt.advance, amdg.update_tensor_descriptor; then
+ * `base` is that one. */
 typedef struct Maker {
     const Op *op;
     uint32_t pointer;                   /* register of the memory that holds it (tensormap_create), or NO_REGISTER */
     uint32_t base, shape, strides, box; /* register; indices of lists */
     uint32_t rank, box_count;
+    uint32_t offsets, offset_count; /* a list: where a block begins, or how far it is moved */
+    uint32_t bounds, bound_count;   /* a list: amdg.update_tensor_descriptor, the new shape */
+    uint32_t predicate;             /* register: amdg.update_tensor_descriptor */
 } Maker;
 
-typedef enum AtomicKind { ATOMIC_NONE, ATOMIC_ADD, ATOMIC_EXCHANGE, ATOMIC_CAS, ATOMIC_OTHER } AtomicKind;
+/* Those from ATOMIC_AND on are known only where memory is kept. */
+typedef enum AtomicKind {
+    ATOMIC_NONE,
+    ATOMIC_ADD,
+    ATOMIC_EXCHANGE,
+    ATOMIC_CAS,
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_MAXIMUM,
+    ATOMIC_MINIMUM,
+    ATOMIC_MAXIMUM_UNSIGNED,
+    ATOMIC_MINIMUM_UNSIGNED,
+    ATOMIC_INCREMENT, /* until it is the operand, then 0 */
+    ATOMIC_DECREMENT, /* 0, or more than the operand: the operand */
+    ATOMIC_OTHER,     /* of floats: nobody knows the result */
+} AtomicKind;
 
 typedef struct CompiledLoad {
     const Op *op;
     uint16_t width; /* of an element, bits */
     bool integer;   /* else its data is never known */
     AtomicKind atomic;
+    bool given;       /* it is known only if it was given (LoadLog), and is not chosen otherwise */
     const Type *type; /* of the result */
 } CompiledLoad;
+
+enum { NO_TRANSFER = UINT32_MAX };
+
+/* What an access to global memory does with data in registers, element by element (COMPILE_DATA). The effect's verb
+ * says whether it reads, writes or updates. */
+typedef struct Transfer {
+    uint32_t value, compare, other; /* registers: what is written, or the operand; of a CAS; where masked off */
+    uint32_t result;                /* register: what was there; of a poll, whether it came */
+    const Type *type;               /* of the result, or of what is written */
+    uint16_t width;                 /* of an element, bits */
+    uint16_t times;                 /* an addition is made by that many threads */
+    bool integer;                   /* else only identities are known */
+    bool followed;                  /* what is written follows from arguments, program ids and global memory alone */
+    AtomicKind atomic;
+    bool steers;   /* control depends on the result */
+    bool polls;    /* repeats until what it finds compares with `until` so */
+    bool gives_up; /* a poll with a timeout */
+    bool finds;    /* the result of a poll is what was found */
+    Comparison relation;
+    uint32_t until;
+} Transfer;
 
 typedef struct Fork {
     const Op *op;
@@ -144,6 +191,8 @@ typedef struct Program {
     uint32_t view_count, view_capacity;
     CompiledLoad *loads;
     uint32_t load_count, load_capacity;
+    Transfer *transfers;
+    uint32_t transfer_count, transfer_capacity;
     Maker *makers;
     uint32_t maker_count, maker_capacity;
     Fork *forks;
@@ -170,10 +219,12 @@ typedef struct Program {
     uint32_t warps, warp_threads;
     uint32_t scratch_count;
     bool global; /* compiled with COMPILE_GLOBAL */
+    bool data;   /* and with COMPILE_DATA */
 } Program;
 
 enum {
     COMPILE_GLOBAL = 1, /* the addresses of global accesses, too */
+    COMPILE_DATA = 2,   /* with it: and what they write, so that a machine can keep global memory */
 };
 
 /* Compiles the kernel `function` (a function op with a body). What it cannot do it reports to `verdict` as incomplete

@@ -32,6 +32,7 @@ typedef struct Compiler {
     Verdict *verdict;
     unsigned flags;
     Slice slice;
+    Slice control;  /* COMPILE_DATA: the part of it that control flow depends on */
     Slice products; /* values that may be the result of an asynchronous product that is not waited for */
     Frame *frame;
     uint32_t next_register, loop_depth, call_depth, call_count, strand;
@@ -128,11 +129,22 @@ void products_check(Compiler *compiler, const Op *op);
 /* Whether the emulator does anything about it. */
 bool effect_runs(const Compiler *compiler, const Effect *effect);
 void compile_effects(Compiler *compiler, const Op *op);
+/* Of an op at which the CTAs of a cluster exchange values: that they meet. */
+void compile_meeting(Compiler *compiler, const Op *op);
 bool value_is_memdesc(Module *module, const Value *value);
 /* Whether the stages and phases of arefs mean anything yet. */
 bool arefs_are_unassigned(const Op *root);
 /* Ops say which task or partition runs them; there are no regions yet. */
 bool partition_is_task(PartitionForm form);
+
+/* ---- compile_data.c ---- */
+/* Adds what the op writes to global memory, and what it waits for there, to the slice. */
+void data_add(Compiler *compiler, const Op *op);
+/* Whether the op's result is what it finds in global memory, or whether it found what it waits for. */
+bool data_loads(Compiler *compiler, const Op *op);
+AtomicKind data_atomic(const Op *op);
+/* What effect number `index` of the op does with registers. */
+void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffect *compiled);
 
 /* ---- compile_ops.c ---- */
 void compile_op(Compiler *compiler, const Op *op);

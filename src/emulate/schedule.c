@@ -28,7 +28,7 @@ static StepResult complete(Machine *machine, const Schedule *schedule, uint32_t 
     return machine_complete(machine, flight);
 }
 
-static RunEnd end_of(StepResult result) {
+RunEnd schedule_end_of(StepResult result) {
     switch (result) {
     case STEP_FAULT:
         return RUN_FAULT;
@@ -66,11 +66,15 @@ static StepResult land(Machine *machine, const Schedule *schedule) {
     return STEP_DONE;
 }
 
+StepResult schedule_land(Machine *machine) {
+    return land(machine, &(Schedule){.kind = SCHEDULE_EAGER});
+}
+
 static RunEnd run_eagerly(Machine *machine, const Schedule *schedule, bool held) {
     const Agent *stays = held ? &machine->state->agents[schedule->held_agent] : NULL;
     StepResult result = land(machine, schedule);
     if (result != STEP_DONE)
-        return end_of(result);
+        return schedule_end_of(result);
     for (;;) {
         bool moved = false;
         for (uint32_t i = 0; i < machine->agent_count; i++)
@@ -79,7 +83,7 @@ static RunEnd run_eagerly(Machine *machine, const Schedule *schedule, bool held)
                     break;
                 if ((result = step(machine, schedule, i)) != STEP_DONE ||
                     (machine->state->flight_count && (result = land(machine, schedule)) != STEP_DONE))
-                    return end_of(result);
+                    return schedule_end_of(result);
                 moved = true;
             }
         if (moved)
@@ -97,7 +101,7 @@ static RunEnd run_lazily(Machine *machine, const Schedule *schedule) {
             while (machine_can_step(machine, i)) {
                 StepResult result = step(machine, schedule, i);
                 if (result != STEP_DONE)
-                    return end_of(result);
+                    return schedule_end_of(result);
                 moved = true;
             }
         if (moved)
@@ -109,7 +113,7 @@ static RunEnd run_lazily(Machine *machine, const Schedule *schedule) {
             return schedule_end(machine);
         StepResult result = complete(machine, schedule, flight);
         if (result != STEP_DONE)
-            return end_of(result);
+            return schedule_end_of(result);
     }
 }
 
@@ -131,7 +135,7 @@ static RunEnd run_in_turn(Machine *machine, const Schedule *schedule) {
                 result = complete(machine, schedule, flight);
             }
             if (result != STEP_DONE)
-                return end_of(result);
+                return schedule_end_of(result);
             moved = true;
         }
         if (!moved)
@@ -167,7 +171,7 @@ static RunEnd run_randomly(Machine *machine, const Schedule *schedule) {
             return schedule_end(machine);
         StepResult result = flight ? complete(machine, schedule, pick) : step(machine, schedule, pick);
         if (result != STEP_DONE)
-            return end_of(result);
+            return schedule_end_of(result);
     }
 }
 
@@ -189,7 +193,7 @@ static RunEnd run_again(Machine *machine, const Schedule *schedule) {
             result = step(machine, schedule, what);
         }
         if (result != STEP_DONE)
-            return i + 1 == schedule->replay->count ? end_of(result) : RUN_DIVERGED;
+            return i + 1 == schedule->replay->count ? schedule_end_of(result) : RUN_DIVERGED;
     }
     for (uint32_t i = 0; i < machine->agent_count; i++)
         if (machine_can_step(machine, i))
@@ -206,7 +210,7 @@ RunEnd schedule_run(Machine *machine, uint64_t cluster, const Schedule *schedule
     machine->immediate = schedule_is_immediate(schedule);
     StepResult result = machine_start(machine, cluster);
     if (result != STEP_DONE)
-        return end_of(result);
+        return schedule_end_of(result);
     switch (schedule->kind) {
     case SCHEDULE_LAZY:
         return run_lazily(machine, schedule);

@@ -53,6 +53,10 @@ bool schedule_is_immediate(const Schedule *schedule);
 
 /* Runs the cluster from its start to its end. */
 RunEnd schedule_run(Machine *machine, uint64_t cluster, const Schedule *schedule);
+/* Everything in flight that can complete does. */
+StepResult schedule_land(Machine *machine);
+/* Why a run ended with a step that gave this, which is not STEP_DONE. */
+RunEnd schedule_end_of(StepResult result);
 /* Runs on from the machine's state, eagerly. */
 RunEnd schedule_continue(Machine *machine);
 

@@ -25,6 +25,13 @@ bool slice_has(const Slice *slice, const Value *value) {
     return value && *place_of(slice, value) != NULL;
 }
 
+Slice slice_copy(const Slice *slice) {
+    Slice copy = {.module = slice->module, .capacity = slice->capacity, .count = slice->count};
+    copy.table = ARENA_ARRAY(&slice->module->arena, const Value *, copy.capacity);
+    memcpy(copy.table, slice->table, copy.capacity * sizeof *copy.table);
+    return copy;
+}
+
 static void grow(Slice *slice) {
     const Value **old = slice->table;
     size_t old_capacity = slice->capacity;

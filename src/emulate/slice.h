@@ -19,6 +19,8 @@ void slice_init(Slice *slice, Module *module);
 void slice_add(Slice *slice, const Value *value);
 void slice_close(Slice *slice);
 bool slice_has(const Slice *slice, const Value *value);
+/* As it is now; what is added to one of the two is not in the other. */
+Slice slice_copy(const Slice *slice);
 
 /* The last op of the first block of a region; NULL if there is none. */
 const Op *region_end(const Op *op, uint32_t region);

@@ -18,8 +18,8 @@ static Layout layout_of_state(const Machine *machine) {
     layout.barriers = place(&at, machine->slot_count * sizeof(Barrier));
     layout.named = place(&at, (size_t)machine->program->ctas * NAMED_BARRIERS * sizeof(Rendezvous));
     layout.cluster = place(&at, machine->cluster_barriers * sizeof(Rendezvous));
-    layout.flights = place(&at, MOST_FLIGHTS * sizeof(Flight));
-    layout.cells = place(&at, MOST_CELLS * sizeof(Cell));
+    layout.flights = place(&at, machine->flight_capacity * sizeof(Flight));
+    layout.cells = place(&at, machine->cell_capacity * sizeof(Cell));
     layout.words = place(&at, (size_t)machine->agent_count * machine->program->most_registers * sizeof(Word));
     layout.size = at;
     return layout;

@@ -121,8 +121,12 @@ static size_t dense_strides(Tensor *tensor, const bool *repeats) {
 }
 
 Word tensor_dense(const Evaluation *how, const int64_t *data, Arena *arena) {
+    return tensor_repeating(how, data, NULL, arena);
+}
+
+Word tensor_repeating(const Evaluation *how, const int64_t *data, const bool *repeats, Arena *arena) {
     Tensor *tensor = new_tensor(how, how->width, arena);
-    size_t size = dense_strides(tensor, NULL);
+    size_t size = dense_strides(tensor, repeats);
     for (unsigned i = 0; i < how->rank; i++)
         tensor->identity = identity_mix(tensor->identity, (uint64_t)how->dims[i]);
     for (size_t i = 0; i < size; i++)

@@ -14,6 +14,8 @@ Word tensor_unknown(const Evaluation *how, uint64_t identity, Arena *arena);
 Word tensor_splat(const Evaluation *how, int64_t value, Arena *arena);
 /* `data` is all elements in row-major order; not copied. */
 Word tensor_dense(const Evaluation *how, const int64_t *data, Arena *arena);
+/* The same with data only along the dimensions that do not repeat. */
+Word tensor_repeating(const Evaluation *how, const int64_t *data, const bool *repeats, Arena *arena);
 
 /* Whether all elements are known and the same one. */
 bool tensor_uniform(const Tensor *tensor, int64_t *value);

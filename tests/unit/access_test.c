@@ -1,8 +1,5 @@
 /* emulate/access: the bytes of global memory that loads, stores, atomics, copies and TMA boxes touch. */
-#include "reading.h"
-
-#include "emulate/access.h"
-#include "emulate/schedule.h"
+#include "accessing.h"
 
 #define HEADER                                                                                                     \
     "#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>\n"      \
@@ -19,66 +16,9 @@
     "!desc = !tt.tensordesc<tensor<4x8xf16, #shared>>\n"                                                           \
     "!row = !tt.tensordesc<tensor<1x8xf16, #shared>>\n"
 
-#define MODULE(ctas, arguments, body)                                                               \
-    HEADER "module attributes {\"ttg.num-ctas\" = " ctas " : i32, \"ttg.num-warps\" = 4 : i32} {\n" \
+#define KERNEL(arguments, body)                                                              \
+    HEADER "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32} {\n" \
            "  tt.func public @kernel(" arguments ") {\n" body "    tt.return\n  }\n}\n"
-#define KERNEL(arguments, body) MODULE("1", arguments, body)
-
-typedef struct Accesses {
-    Machine *machine;
-    Arena arena;
-    Text text;
-} Accesses;
-
-static void tell(void *observer, const Event *event) {
-    Accesses *accesses = observer;
-    if (event->kind != EVENT_ACCESS || event->effect->effect.space != SPACE_GLOBAL)
-        return;
-    Bytes bytes;
-    const char *reason;
-    text_addf(&accesses->text, "%s ", effect_verb_name(event->effect->effect.verb));
-    if (access_ranges(accesses->machine, event, &accesses->arena, &bytes, &reason))
-        access_print(accesses->machine, &bytes, 4, &accesses->text);
-    else
-        text_addf(&accesses->text, "? %s", reason);
-    text_char(&accesses->text, '\n');
-}
-
-/* Runs the first cluster of a launch, given as the "args" of a launch file, and compares what it does to global memory:
- * a line an access. */
-static void assert_accesses(const char *kernel, const char *arguments, const char *expected) {
-    Reading *reading = read_good(kernel);
-    Arena arena;
-    arena_init(&arena, (size_t)1 << 30);
-    Verdict verdict = {.arena = &arena};
-    Text json = {0};
-    text_addf(&json, "{\"args\": {%s}}", arguments);
-    Source *source = source_copy("launch.json", json.data, json.size);
-    Launch launch = {0};
-    Diagnostics diagnostics = {0};
-    assert_true(launch_read(&arena, source, &launch, &diagnostics));
-    const Program *program =
-        program_compile(&reading->module, find_op(reading, "tt.func", 0), COMPILE_GLOBAL, &verdict);
-    assert_non_null(program);
-    const char *problem = NULL;
-    Machine *machine = machine_create(&arena, program, &problem);
-    assert_non_null(machine);
-    Accesses accesses = {.machine = machine};
-    arena_init(&accesses.arena, (size_t)1 << 30);
-    machine->budget = 10000;
-    machine->observe = tell;
-    machine->observer = &accesses;
-    machine_launch(machine, &launch);
-    assert_int_equal(schedule_run(machine, 0, &(Schedule){.kind = SCHEDULE_EAGER}), RUN_COMPLETE);
-    text_char(&accesses.text, 0);
-    assert_string_equal(accesses.text.data, expected);
-    text_free(&accesses.text);
-    arena_free(&accesses.arena);
-    text_free(&json);
-    source_free(source);
-    arena_free(&arena);
-    done(reading);
-}
 
 /* ---- Pointers ----------------------------------------------------------------------------------- */
 
@@ -210,17 +150,6 @@ static void what_is_not_known(void **state) {
                     "\"a\": {\"tensor\": {\"shape\": [1], \"data\": [4096]}}", "read %a + 0..7\nread 0x1000..0x1003\n");
 }
 
-/* Each CTA of a cluster that shares a program id has a part of a tensor. */
-static void a_cluster_shares_tensors_out(void **state) {
-    (void)state;
-    assert_accesses(MODULE("2", "%a: !tt.ptr<f32>",
-                           ROW "    %value = tt.load %at : tensor<32x!tt.ptr<f32>, #blocked>\n"
-                               "    %one = tt.load %a : !tt.ptr<f32>\n"),
-                    "",
-                    "read ? which part each CTA of the cluster has is not worked out\nread %a + 0..3\n"
-                    "read ? which part each CTA of the cluster has is not worked out\nread %a + 0..3\n");
-}
-
 static void atomics(void **state) {
     (void)state;
     assert_accesses(
@@ -237,6 +166,103 @@ static void atomics(void **state) {
                    "    %y = tt.atomic_rmw add, acq_rel, gpu, %lock, %c1, %true : (!tt.ptr<i32>, i32, i1) -> i32\n"
                    "    %z = tt.atomic_cas acq_rel, gpu, %lock, %c1, %c0 : (!tt.ptr<i32>, i32, i32) -> i32\n"),
         "\"n\": 5", "update %a + 0..19\nupdate %lock + 0..3\nupdate %lock + 0..3\n");
+}
+
+/* A poll waits for a value, which is no number of bytes. */
+static void polls(void **state) {
+    (void)state;
+    assert_accesses(KERNEL("%flag: !tt.ptr<i32>", "    %c0 = arith.constant 0 : i32\n"
+                                                  "    %found = tt.atomic_poll acquire, gpu, %flag, %c0 : "
+                                                  "!tt.ptr<i32>, i32 -> i1\n"),
+                    "\"flag\": {\"tensor\": {\"shape\": [1], \"data\": [0]}}", "read %flag + 0..3\n");
+}
+
+/* Offsets count elements, whatever the stride says: that is for the cache. */
+static void buffer_atomics(void **state) {
+    (void)state;
+    assert_accesses(
+        KERNEL("%a: !tt.ptr<f32>, %n: i32",
+               "    %range = tt.make_range {end = 64 : i32, start = 32 : i32} : tensor<32xi32, #blocked>\n"
+               "    %limit = tt.splat %n : i32 -> tensor<32xi32, #blocked>\n"
+               "    %mask = arith.cmpi slt, %range, %limit : tensor<32xi32, #blocked>\n"
+               "    %one = arith.constant dense<1.0> : tensor<32xf32, #blocked>\n"
+               "    %x = amdg.buffer_atomic_rmw fadd, relaxed, gpu, %one, %a[%range], %mask stride = %n : "
+               "tensor<32xf32, #blocked>\n"
+               "    %y = amdg.buffer_atomic_cas relaxed, gpu, %one, %one, %a[%range] : tensor<32xf32, #blocked>\n"),
+        "\"n\": 40", "update %a + 128..159\nupdate %a + 128..255\n");
+}
+
+static void copies_to_local_memory(void **state) {
+    (void)state;
+    assert_accesses(
+        KERNEL("%a: !tt.ptr<f32>, %n: i32",
+               "    %range = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #blocked>\n"
+               "    %limit = tt.splat %n : i32 -> tensor<64xi32, #blocked>\n"
+               "    %mask = arith.cmpi slt, %range, %limit : tensor<64xi32, #blocked>\n"
+               "    %base = tt.splat %a : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #blocked>\n"
+               "    %at = tt.addptr %base, %range : tensor<64x!tt.ptr<f32>, #blocked>, tensor<64xi32, #blocked>\n"
+               "    %line = ttg.local_alloc : () -> !line\n"
+               "    %x = amdg.buffer_load_to_local %a[%range] mask = %mask into %line : "
+               "!tt.ptr<f32>[tensor<64xi32, #blocked>] -> !line\n"
+               "    %y = amdg.async_copy_local_to_global %line, %at mask %mask : !line -> "
+               "tensor<64x!tt.ptr<f32>, #blocked>\n"),
+        "\"n\": 10", "read %a + 0..39\nwrite %a + 0..39\n");
+}
+
+/* A prefetch touches nothing that anybody can tell. */
+static void prefetches(void **state) {
+    (void)state;
+    assert_accesses(KERNEL("%a: !tt.ptr<f32>", ROW "    ttng.prefetch %at : tensor<32x!tt.ptr<f32>, #blocked>\n"), "",
+                    "");
+}
+
+/* ---- Block pointers ----------------------------------------------------------------------------- */
+
+#define BLOCK "!tt.ptr<tensor<4x8xf16, #square>>"
+#define BLOCK_POINTER                     \
+    "    %one = arith.constant 1 : i64\n" \
+    "    %c0 = arith.constant 0 : i32\n"  \
+    "    %c4 = arith.constant 4 : i32\n"  \
+    "    %p = tt.make_tensor_ptr %a, [%m, %n], [%stride, %one], [%x, %c0] {order = array<i32: 1, 0>} : " BLOCK "\n"
+#define BLOCK_ARGUMENTS "%a: !tt.ptr<f16>, %m: i64, %n: i64, %stride: i64, %x: i32"
+
+static void block_pointers(void **state) {
+    (void)state;
+    const char *kernel =
+        KERNEL(BLOCK_ARGUMENTS,
+               BLOCK_POINTER "    %v = tt.load %p {boundaryCheck = array<i32: 0, 1>, padding = 1 : i32} : " BLOCK "\n"
+                             "    %q = tt.advance %p, [%c4, %c4] : " BLOCK "\n"
+                             "    tt.store %q, %v {boundaryCheck = array<i32: 0>} : " BLOCK "\n"
+                             "    tt.store %p, %v : " BLOCK "\n");
+    assert_accesses(kernel, "\"m\": 6, \"n\": 7, \"stride\": 16, \"x\": 0",
+                    "read %a + 0..13, 32..45, 64..77, 96..109\nwrite %a + 136..151, 168..183\n"
+                    "write %a + 0..15, 32..47, 64..79, 96..111\n");
+    assert_accesses(kernel, "\"m\": 6, \"n\": 7, \"stride\": 16, \"x\": -2",
+                    "read %a + 0..13, 32..45\nwrite %a + 72..87, 104..119, 136..151, 168..183\n"
+                    "write %a + -64..-49, -32..-17, 0..15, 32..47\n");
+    assert_accesses(kernel, "\"m\": 6, \"n\": 7, \"x\": 0",
+                    "read ? the shape or the strides of its descriptor are not known\n"
+                    "write ? the shape or the strides of its descriptor are not known\n"
+                    "write ? the shape or the strides of its descriptor are not known\n");
+    assert_accesses(kernel, "\"m\": 6, \"n\": 7, \"stride\": 16",
+                    "read ? where its block begins is not known\nwrite ? where its block begins is not known\n"
+                    "write ? where its block begins is not known\n");
+}
+
+/* A pointer that is moved is another one: the old one may still be in use. */
+static void block_pointers_in_a_loop(void **state) {
+    (void)state;
+    assert_accesses(KERNEL(BLOCK_ARGUMENTS, BLOCK_POINTER
+                           "    %c1 = arith.constant 1 : i32\n"
+                           "    %c2 = arith.constant 2 : i32\n"
+                           "    %last = scf.for %i = %c0 to %c2 step %c1 iter_args(%b = %p) -> (" BLOCK ") : i32 {\n"
+                           "      %next = tt.advance %b, [%c4, %c0] : " BLOCK "\n"
+                           "      %v = tt.load %b : " BLOCK "\n"
+                           "      tt.store %next, %v : " BLOCK "\n"
+                           "      scf.yield %next : " BLOCK "\n"
+                           "    }\n"),
+                    "\"m\": 8, \"n\": 8, \"stride\": 8, \"x\": 0",
+                    "read %a + 0..63\nwrite %a + 64..127\nread %a + 64..127\nwrite %a + 128..191\n");
 }
 
 /* ---- Copies ------------------------------------------------------------------------------------- */
@@ -465,6 +491,89 @@ static void the_tensor_data_mover(void **state) {
         MATRIX_LAUNCH ", \"x\": 8, \"y\": 8", "read %desc + 272..279, 304..311\nwrite %desc + 272..279, 304..311\n");
 }
 
+/* Its rows have no sign: of 16 bits, -1 is row 65535. */
+static void rows_by_the_data_mover(void **state) {
+    (void)state;
+    assert_accesses(
+        KERNEL("%desc: !desc, %y: i32",
+               "    %c3 = arith.constant dense<3> : tensor<4xi16, #blocked>\n"
+               "    %minus = arith.constant dense<-1> : tensor<4xi16, #blocked>\n"
+               "    %tile = ttg.local_alloc : () -> !tile\n"
+               "    %x = amdg.async_tdm_gather %desc[%c3, %y] to %tile : tensor<4xi16, #blocked>, !tile -> !desc\n"
+               "    %z = amdg.async_tdm_scatter %desc[%minus] from %tile : tensor<4xi16, #blocked>, !tile -> !desc\n"),
+        "\"desc\": {\"descriptor\": {\"shape\": [65536, 12], \"strides\": [16, 1]}}, \"y\": 8",
+        "read %desc + 112..119\nwrite %desc + 2097120..2097135\n");
+}
+
+/* One whose place is in the descriptor: the address is moved, and the bounds only if it is said. */
+static void descriptors_that_are_moved(void **state) {
+    (void)state;
+#define MOVED(how)                                                           \
+    KERNEL("%desc: !desc, %x: i32, %y: i32, %p: i32",                        \
+           "    %tile = ttg.local_alloc : () -> !tile\n"                     \
+           "    %at = amdg.update_tensor_descriptor %desc " how " : !desc\n" \
+           "    %token = amdg.async_tdm_copy_global_to_local %at into %tile : !desc -> !tile\n")
+#define AT ", \"x\": 8, \"y\": 8, \"p\": 1"
+    const char *clamped = MOVED("add_offsets = [%x, %y] {clamp_bounds}");
+    assert_accesses(clamped, MATRIX_LAUNCH AT, "read %desc + 272..279, 304..311\n");
+    assert_accesses(clamped, MATRIX_LAUNCH ", \"x\": -1, \"y\": 0", "read nothing\n");
+    assert_accesses(clamped, MATRIX_LAUNCH ", \"x\": 11, \"y\": 0", "read nothing\n");
+    assert_accesses(MOVED("add_offsets = [%x, %y]"), MATRIX_LAUNCH AT,
+                    "read %desc + 272..287, 304..319, 336..351, 368..383\n");
+    assert_accesses(MOVED("set_bounds = [%p, %x]"), MATRIX_LAUNCH AT, "read %desc + 0..15\n");
+    assert_accesses(MOVED("pred = %p"), MATRIX_LAUNCH AT, "read %desc + 0..15, 32..47, 64..79, 96..111\n");
+    assert_accesses(MOVED("pred = %p"), MATRIX_LAUNCH ", \"p\": 0", "read nothing\n");
+    assert_accesses(MOVED("pred = %p"), MATRIX_LAUNCH, "read ? the predicate of its descriptor is not known\n");
+    assert_accesses(MOVED("add_offsets = [%x, %y]"), MATRIX_LAUNCH,
+                    "read ? how far its descriptor is moved is not known\n");
+#undef MOVED
+#undef AT
+}
+
+/* ---- Inline assembly ---------------------------------------------------------------------------- */
+
+#define ASSEMBLY(text, constraints, operands, type)                                                                \
+    "    %done = tt.elementwise_inline_asm \"" text "\" {constraints = \"" constraints "\", packed_element = 1 : " \
+    "i32, pure = false} " operands " -> " type "\n"
+
+static void an_offset_in_the_assembly(void **state) {
+    (void)state;
+    assert_accesses(
+        KERNEL("%a: !tt.ptr<i32>", ASSEMBLY("ld.global.b32 $0, [$1+16];", "=r,l", "%a : !tt.ptr<i32>", "i32")), "",
+        "read %a + 16..19\n");
+    assert_accesses(
+        KERNEL("%a: !tt.ptr<i32>", ASSEMBLY("ld.global.b32 $0, [$1+-8];", "=r,l", "%a : !tt.ptr<i32>", "i32")), "",
+        "read %a + -8..-5\n");
+    assert_accesses(
+        KERNEL("%a: !tt.ptr<f32>", ROW ASSEMBLY("ld.global.b32 $0, [$1+128];", "=r,l",
+                                                "%at : tensor<32x!tt.ptr<f32>, #blocked>", "tensor<32xi32, #blocked>")),
+        "", "read %a + 128..255\n");
+}
+
+static void elements_that_the_assembly_sizes(void **state) {
+    (void)state;
+    assert_accesses(KERNEL("%a: !tt.ptr<f32>", ASSEMBLY("ld.global.b8 $0, [$1];", "=r,l", "%a : !tt.ptr<f32>", "i32")),
+                    "", "read %a + 0..0\n");
+    assert_accesses(
+        KERNEL("%a: !tt.ptr<f32>", ROW ASSEMBLY("st.global.b16 [$1], 0; mov.u32 $0, 0;", "=r,l",
+                                                "%at : tensor<32x!tt.ptr<f32>, #blocked>", "tensor<32xi32, #blocked>")),
+        "", "write %a + 0..1, 4..5, 8..9, 12..13 and 28 more\n");
+    assert_accesses(
+        KERNEL("%a: !tt.ptr<f32>", ROW ASSEMBLY("ld.global.b64 $0, [$1+4];", "=l,l",
+                                                "%at : tensor<32x!tt.ptr<f32>, #blocked>", "tensor<32xi64, #blocked>")),
+        "", "read %a + 4..135\n");
+}
+
+/* A number is a pointer, too, and says nothing of a size. */
+static void assembly_on_numbers(void **state) {
+    (void)state;
+    assert_accesses(KERNEL("%a: !tt.ptr<f32>", ROW
+                           "    %number = tt.ptr_to_int %at : tensor<32x!tt.ptr<f32>, #blocked> -> tensor<32xi64, "
+                           "#blocked>\n" ASSEMBLY("ld.global.b32 $0, [$1+8];", "=r,l",
+                                                  "%number : tensor<32xi64, #blocked>", "tensor<32xi32, #blocked>")),
+                    "", "read %a + 8..135\n");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_contiguous_row_is_one_run),
@@ -476,13 +585,21 @@ int main(void) {
         cmocka_unit_test(more_than_four_runs),
         cmocka_unit_test(broadcast_pointers),
         cmocka_unit_test(what_is_not_known),
-        cmocka_unit_test(a_cluster_shares_tensors_out),
         cmocka_unit_test(atomics),
+        cmocka_unit_test(polls),
+        cmocka_unit_test(buffer_atomics),
+        cmocka_unit_test(copies_to_local_memory),
+        cmocka_unit_test(prefetches),
+        cmocka_unit_test(block_pointers),
+        cmocka_unit_test(block_pointers_in_a_loop),
         cmocka_unit_test(asynchronous_copies),
         cmocka_unit_test(bulk_copies),
         cmocka_unit_test(buffer_ops),
         cmocka_unit_test(a_box_inside),
         cmocka_unit_test(a_box_clipped_at_its_edges),
+        cmocka_unit_test(an_offset_in_the_assembly),
+        cmocka_unit_test(elements_that_the_assembly_sizes),
+        cmocka_unit_test(assembly_on_numbers),
         cmocka_unit_test(rows_without_a_gap_are_one_run),
         cmocka_unit_test(stores_and_reductions_of_boxes),
         cmocka_unit_test(a_box_that_is_not_known),
@@ -493,6 +610,8 @@ int main(void) {
         cmocka_unit_test(a_tensor_map_with_gaps),
         cmocka_unit_test(gathered_rows),
         cmocka_unit_test(the_tensor_data_mover),
+        cmocka_unit_test(rows_by_the_data_mover),
+        cmocka_unit_test(descriptors_that_are_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

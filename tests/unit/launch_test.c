@@ -53,12 +53,25 @@ static void assert_shown(const Launch *launch, void show(const Launch *, Text *)
 static void assert_same(const Launch *a, const Launch *b) {
     assert_true(str_equal(a->kernel, b->kernel));
     assert_memory_equal(a->grid, b->grid, sizeof a->grid);
+    assert_int_equal(a->stream, b->stream);
+    assert_int_equal(a->has_device, b->has_device);
+    assert_int_equal(a->device, b->device);
+    assert_int_equal(a->dependent, b->dependent);
+    assert_int_equal(a->after_count, b->after_count);
+    for (size_t i = 0; i < a->after_count; i++)
+        assert_true(str_equal(a->after[i], b->after[i]));
     assert_int_equal(a->count, b->count);
     for (size_t i = 0; i < a->count; i++) {
         Argument x = a->arguments[i], y = b->arguments[i];
         assert_true(str_equal(x.name, y.name));
         assert_int_equal(x.kind, y.kind);
         assert_int_equal(x.integer, y.integer);
+        assert_int_equal(x.meaning, y.meaning);
+        assert_true(str_equal(x.buffer, y.buffer));
+        assert_int_equal(x.place, y.place);
+        assert_int_equal(x.device, y.device);
+        assert_int_equal(x.output, y.output);
+        assert_int_equal(x.zero, y.zero);
         assert_memory_equal(&x.number, &y.number, sizeof x.number);
         assert_int_equal(x.rank, y.rank);
         assert_int_equal(x.element_bits, y.element_bits);
@@ -71,6 +84,9 @@ static void assert_same(const Launch *a, const Launch *b) {
             assert_int_equal(x.data[k], y.data[k]);
     }
 }
+
+#define IN_ARGS(inside)   "{\"args\": {" inside "}}"
+#define IN_TENSOR(inside) IN_ARGS("\"x\": {\"tensor\": {" inside "}}")
 
 /* ---- Reading ------------------------------------------------------------------------------------ */
 
@@ -118,9 +134,32 @@ static void a_launch_file_in_words_and_as_json(void **state) {
         /* Names are JSON's, and what could move a cursor does not reach a terminal. */
         {"{\"args\": {\"a\\n\\\"\\u00e9\": 1}}", "grid 1x1x1, a?\"\xc3\xa9 = 1",
          "{\"grid\": [1, 1, 1], \"args\": {\"a\\n\\\"\xc3\xa9\": 1}}"},
+        /* Where a launch runs, and what it comes after. */
+        {"{\"stream\": 2, \"device\": 0, \"dependent\": true, \"after\": [\"fill\", \"a\\n\"]}",
+         "grid 1x1x1, stream 2, device 0, dependent, after fill and a?",
+         "{\"grid\": [1, 1, 1], \"stream\": 2, \"device\": 0, \"dependent\": true, \"after\": [\"fill\", \"a\\n\"], "
+         "\"args\": {}}"},
+        {"{\"stream\": 0, \"dependent\": false, \"after\": []}", "grid 1x1x1", "{\"grid\": [1, 1, 1], \"args\": {}}"},
+        /* Whose memory it is, and what it held. */
+        {IN_ARGS("\"f\": {\"tensor\": {\"shape\": [4], \"buffer\": \"flags\", \"device\": \"next\", \"zero\": true}}, "
+                 "\"o\": {\"descriptor\": {\"shape\": [4], \"device\": 3, \"output\": true}}, "
+                 "\"p\": {\"tensor\": {\"shape\": [4], \"buffer\": \"b\", \"device\": \"previous\"}}"),
+         "grid 1x1x1, f = tensor 4 (zeros, buffer flags of the next device), o = descriptor 4 (output, of device 3), "
+         "p = tensor 4 (buffer b of the previous device)",
+         "{\"grid\": [1, 1, 1], \"args\": {\"f\": {\"tensor\": {\"shape\": [4], \"strides\": [1], \"buffer\": "
+         "\"flags\", \"device\": \"next\", \"zero\": true}}, \"o\": {\"descriptor\": {\"shape\": [4], \"strides\": "
+         "[1], \"device\": 3, \"output\": true}}, \"p\": {\"tensor\": {\"shape\": [4], \"strides\": [1], "
+         "\"buffer\": \"b\", \"device\": \"previous\"}}}}"},
+        {IN_ARGS("\"f\": {\"tensor\": {\"shape\": [4], \"data\": [1], \"buffer\": \"b\", \"zero\": true, \"output\": "
+                 "false}}, \"all\": {\"pointers\": \"b\"}, \"me\": {\"rank\": true}, \"n\": {\"devices\": true}"),
+         "grid 1x1x1, f = tensor 4 [1] (zeros, buffer b), all = pointers to b, me = the device, n = the number of "
+         "devices",
+         "{\"grid\": [1, 1, 1], \"args\": {\"f\": {\"tensor\": {\"shape\": [4], \"strides\": [1], \"data\": [1], "
+         "\"buffer\": \"b\", \"zero\": true}}, \"all\": {\"pointers\": \"b\"}, \"me\": {\"rank\": true}, \"n\": "
+         "{\"devices\": true}}}"},
         /* What nobody knows is passed over. */
         {"{\"from\": {\"a\": [null, {}]}, \"grid\": [2, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [1], "
-         "\"device\": \"cuda\"}, \"note\": null}}}",
+         "\"made_on\": \"cuda\"}, \"note\": null}}}",
          "grid 2x1x1, x = tensor 1",
          "{\"grid\": [2, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"strides\": [1]}}}}"},
     };
@@ -211,8 +250,6 @@ static void element_types_by_all_their_names(void **state) {
 
 /* ---- What is wrong, and where ------------------------------------------------------------------- */
 
-#define IN_TENSOR(inside) "{\"args\": {\"x\": {\"tensor\": {" inside "}}}}"
-
 static void assert_error(const char *text, size_t size, const char *expected) {
     Fixture fixture = read_bytes(text, size);
     assert_false(fixture.good);
@@ -286,14 +323,16 @@ static void errors_have_a_place(void **state) {
          "k.launch.json:1:63: error: 'grid' is a list of three positive integers\n"
          "    {\"from\": \"[{\\\"grid\\\\\", \"x\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}\n"
          "                                                                  ^\n"},
-        {"{\"args\": {\"x\": 1, \"y\": \"z\"}}",
-         "k.launch.json:1:24: error: 'y' is a number, true, false, {\"tensor\": {...}} or {\"descriptor\": {...}}\n"
-         "    {\"args\": {\"x\": 1, \"y\": \"z\"}}\n"
-         "                           ^\n"},
-        {"{\"args\": {\"x\": {}}}",
-         "k.launch.json:1:16: error: 'x' is a number, true, false, {\"tensor\": {...}} or {\"descriptor\": {...}}\n"
-         "    {\"args\": {\"x\": {}}}\n"
-         "                   ^\n"},
+        {"{\"args\": {\"x\": 1, \"y\": \"z\"}}", "k.launch.json:1:24: error: 'y' is a number, true, false, or an "
+                                                 "object with one of \"tensor\", \"descriptor\", "
+                                                 "\"pointers\", \"rank\" and \"devices\"\n"
+                                                 "    {\"args\": {\"x\": 1, \"y\": \"z\"}}\n"
+                                                 "                           ^\n"},
+        {"{\"args\": {\"x\": {}}}", "k.launch.json:1:16: error: 'x' is a number, true, false, or an object with one of "
+                                    "\"tensor\", \"descriptor\", "
+                                    "\"pointers\", \"rank\" and \"devices\"\n"
+                                    "    {\"args\": {\"x\": {}}}\n"
+                                    "                   ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": 3}}}", "k.launch.json:1:27: error: a tensor is an object with a shape\n"
                                                  "    {\"args\": {\"x\": {\"tensor\": 3}}}\n"
                                                  "                              ^\n"},
@@ -341,6 +380,70 @@ static void errors_have_a_place(void **state) {
          "k.launch.json:1:51: error: 'dtype' is a type's name in quotes\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"dtype\": 16}}}}\n"
          "                                                      ^\n"},
+        /* What several launches have to do with each other. */
+        {"{\"stream\": -1}", "k.launch.json:1:12: error: 'stream' is an integer from 0 to 2147483647\n"
+                             "    {\"stream\": -1}\n"
+                             "               ^\n"},
+        {"{\"device\": \"next\"}", "k.launch.json:1:12: error: 'device' is an integer from 0 to 63\n"
+                                   "    {\"device\": \"next\"}\n"
+                                   "               ^\n"},
+        {"{\"device\": 256}", "k.launch.json:1:12: error: 'device' is an integer from 0 to 63\n"
+                              "    {\"device\": 256}\n"
+                              "               ^\n"},
+        {"{\"dependent\": 1}", "k.launch.json:1:15: error: 'dependent' is true or false\n"
+                               "    {\"dependent\": 1}\n"
+                               "                  ^\n"},
+        {"{\"after\": \"fill\"}", "k.launch.json:1:11: error: 'after' is a list of at most 4096 kernels' names\n"
+                                  "    {\"after\": \"fill\"}\n"
+                                  "              ^\n"},
+        {"{\"after\": [\"fill\", 3]}", "k.launch.json:1:20: error: 'after' has kernels' names in quotes\n"
+                                       "    {\"after\": [\"fill\", 3]}\n"
+                                       "                       ^\n"},
+        {"{\"after\": [\"\"]}", "k.launch.json:1:12: error: 'after' has kernels' names in quotes\n"
+                                "    {\"after\": [\"\"]}\n"
+                                "               ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": 3}}}}",
+         "k.launch.json:1:52: error: 'buffer' is a name in quotes\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": 3}}}}\n"
+         "                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": \"\"}}}}",
+         "k.launch.json:1:52: error: 'buffer' is a name in quotes\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": \"\"}}}}\n"
+         "                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": \"cuda\"}}}}",
+         "k.launch.json:1:52: error: 'device' is an integer from 0 to 63, \"next\" or \"previous\"\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": \"cuda\"}}}}\n"
+         "                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": -1}}}}",
+         "k.launch.json:1:52: error: 'device' is an integer from 0 to 63, \"next\" or \"previous\"\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": -1}}}}\n"
+         "                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": 1}}}}",
+         "k.launch.json:1:50: error: 'zero' is true or false\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": 1}}}}\n"
+         "                                                     ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": true, \"output\": true}}}}",
+         "k.launch.json:1:66: error: nobody has written an output: it has no 'zero'\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": true, \"output\": true}}}}\n"
+         "                                                                     ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"output\": true, \"data\": [1]}}}}",
+         "k.launch.json:1:52: error: nobody has written an output: it has no 'data'\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"output\": true, \"data\": [1]}}}}\n"
+         "                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"pointers\": 3}}}", "k.launch.json:1:29: error: 'pointers' is a name in quotes\n"
+                                                   "    {\"args\": {\"x\": {\"pointers\": 3}}}\n"
+                                                   "                                ^\n"},
+        {"{\"args\": {\"x\": {\"rank\": false}}}", "k.launch.json:1:25: error: 'rank' is true if it is there\n"
+                                                   "    {\"args\": {\"x\": {\"rank\": false}}}\n"
+                                                   "                            ^\n"},
+        {"{\"args\": {\"x\": {\"devices\": 2}}}", "k.launch.json:1:28: error: 'devices' is true or false\n"
+                                                  "    {\"args\": {\"x\": {\"devices\": 2}}}\n"
+                                                  "                               ^\n"},
+        {"{\"args\": {\"x\": {\"rank\": true, \"devices\": true}}}",
+         "k.launch.json:1:16: error: 'x' is a number, true, false, or an object with one of \"tensor\", "
+         "\"descriptor\", \"pointers\", \"rank\" and \"devices\"\n"
+         "    {\"args\": {\"x\": {\"rank\": true, \"devices\": true}}}\n"
+         "                   ^\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_error(cases[i].text, strlen(cases[i].text), cases[i].expected);

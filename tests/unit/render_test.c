@@ -182,15 +182,13 @@ static void text_from_the_ir_is_plain(void **state) {
     finding->message = "\x1b]0;x\a";
     finding->why = "\xff\x01";
     FindingPlace *place = finding_places(&fixture->verdict, finding, 1);
-    *place = (FindingPlace){"\x1b", "\x1b", "\x1b", "\x1b", "\x1b.py", 1, 1, 2, 3};
+    *place = (FindingPlace){"\x1b", "\x1b", "\x1b", "\x1b", "\x1b.py", 1, 1, 2, 3, "\x1b.ttgir"};
     verdict_incomplete(&fixture->verdict, "\x1b", 0, "\x1b");
     verdict_note(&fixture->verdict, "\x1b");
     assert_null(strchr(as_text(fixture, (TextOptions){0}), '\x1b'));
     assert_string_equal(fixture->text.data, "lap.ttgir: @a?[2Jb?c: findings\n"
                                             "?.py:1:1: error: ?]0;x? [deadlock.no-producer]\n"
-                                            "lap.ttgir:2:3: note: ? ? (?): ?\n"
-                                            "      tt.func @lap(%full: i32) {\n"
-                                            "      ^\n"
+                                            "?.ttgir:2:3: note: ? ? (?): ?\n"
                                             "  why: ??\n"
                                             "lap.ttgir: incomplete: ? (?)\n"
                                             "  note: ?\n"

@@ -95,9 +95,11 @@ static inline void small_findings(Verdict *verdict) {
                          .times = 4};
     FindingPlace *places = finding_places(verdict, finding, 2);
     places[0] = (FindingPlace){
-        "waits", "partition0", "ttng.wait_barrier", "slot 0 of %empty, parity 0, phase 0", "matmul.py", 41, 9, 20, 7};
+        "waits", "partition0", "ttng.wait_barrier", "slot 0 of %empty, parity 0, phase 0", "matmul.py", 41, 9, 20,
+        7,       NULL};
     places[1] = (FindingPlace){
-        "waits", "partition1", "ttng.wait_barrier", "slot 1 of %full, parity 0, phase 0", "matmul.py", 55, 9, 30, 7};
+        "waits", "partition1", "ttng.wait_barrier", "slot 1 of %full, parity 0, phase 0", "matmul.py", 55, 9, 30,
+        7,       NULL};
     verdict_incomplete(verdict, "ttng.fence_async_shared", 36, "%s", "an op was passed over");
     verdict_note(verdict, "%s", "loads from memory at line 12 were given 3 values each");
     *verdict_launch(verdict) = (LaunchRun){"grid 4x1x1, K = 256", true, 4, 12, 1234};

@@ -377,8 +377,8 @@ static const ReportLimit sample_limits[] = {{"shared memory", "bytes", 180224, 2
 /* ---- All of it ---- */
 
 static FindingPlace sample_finding_places[] = {
-    {"waits", "partition0", "ttng.wait_barrier", "", "attention.py", 55, 8, 78, 5},
-    {"writes", "partition0.tensor", "ttng.tc_gen5_mma", "", "attention.py", 57, 8, 84, 5},
+    {"waits", "partition0", "ttng.wait_barrier", "", "attention.py", 55, 8, 78, 5, NULL},
+    {"writes", "partition0.tensor", "ttng.tc_gen5_mma", "", "attention.py", 57, 8, 84, 5, NULL},
 };
 static Finding sample_findings[] = {
     {RULE_DEADLOCK_BYTES, "barrier", "partition0 waits for ever for slot 2 of kv_full",

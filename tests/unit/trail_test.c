@@ -105,6 +105,7 @@ static void spelling_is_free_where_it_can_be(void **state) {
 }
 
 #define HEAD "weir trail 1\nkernel k\nlaunch {}\n"
+#define GRID "weir trail 2\nkernel k\nlaunch {}\n"
 
 static void what_is_no_trail_is_told_at_its_place(void **state) {
     (void)state;
@@ -115,7 +116,9 @@ static void what_is_no_trail_is_told_at_its_place(void **state) {
     } cases[] = {
         {"", 1, 1, "this is no trail: its first line is 'weir trail 1'"},
         {"module {\n}\n", 1, 1, "this is no trail: its first line is 'weir trail 1'"},
-        {"weir trail 2\n", 1, 12, "this is a trail of another version; Weir reads version 1"},
+        {"weir trail 3\n", 1, 12, "this is a trail of another version; Weir reads versions 1 and 2"},
+        {HEAD "load 0 0 1\n", 4, 8, "here stands a number from 1 to 4294967295"},
+        {HEAD "load 0 2 -x\n", 4, 11, "here stands a number from 0 to 9223372036854775808"},
         {"weir trail 1\n", 2, 1, "a trail needs a line 'kernel'"},
         {"weir trail 1\nkernel k\n", 3, 1, "a trail needs a line 'launch'"},
         {"weir trail 1\nkernel\n", 2, 7, "here stands the kernel's name"},
@@ -133,7 +136,18 @@ static void what_is_no_trail_is_told_at_its_place(void **state) {
         {HEAD "flight 0\n", 4, 8, "here stands a number from 1 to 2147483647"},
         {HEAD "agent 0\nworld 1\n", 5, 1, "'world' stands before the first step"},
         {HEAD "step 0\n", 4, 1,
-         "a line of a trail starts with agent, flight, kernel, launch, cluster, world, order or completion"},
+         "a line of a trail starts with agent, flight, load, kernel, launch, cluster, world, order or completion"},
+        {"weir trail 2\n", 2, 1, "a trail needs a kernel and its launch"},
+        {"weir trail 2\nkernel k\n", 3, 1, "a trail needs a kernel and its launch"},
+        {"weir trail 2\nlaunch {}\n", 2, 1, "a kernel and its launch stand one after the other"},
+        {"weir trail 2\nkernel k\nkernel k\n", 3, 1, "a kernel and its launch stand one after the other"},
+        {GRID "devices 0\n", 4, 9, "here stands a number from 1 to 64"},
+        {GRID "granule 0\n", 4, 9, "here stands a number from 1 to 16"},
+        {GRID "granule 8\n", 4, 9, "a granule has 1, 2, 4 or 16 bytes"},
+        {GRID "granule 3\n", 4, 9, "a granule has 1, 2, 4 or 16 bytes"},
+        {GRID "turns 0 0\n", 4, 10, "here stands a number from 1 to 4294967295"},
+        {GRID "agent 0\n", 4, 1,
+         "a line of a grid's trail starts with turns, kernel, launch, devices, resident or granule"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Fixture *fixture = read_trail(cases[i].text);
@@ -192,6 +206,38 @@ static void too_long_a_trail_is_not_written(void **state) {
     assert_int_equal(text.size, 0);
 }
 
+/* ---- Of a whole grid ---------------------------------------------------------------------------- */
+
+static void a_trail_of_a_grid_is_read_and_written(void **state) {
+    (void)state;
+    static const char grid[] = "weir trail 2\n"
+                               "devices 2\n"
+                               "resident 3\n"
+                               "granule 4\n"
+                               "kernel first\n"
+                               "launch {\"kernel\": \"first\", \"grid\": [2, 1, 1], \"args\": {\"n\": 3}}\n"
+                               "kernel second\n"
+                               "launch {\"kernel\": \"second\", \"grid\": [1, 1, 1], \"args\": {}}\n"
+                               "turns 0 1 17\n"
+                               "turns 1 0 2\n";
+    Fixture *fixture = read_trail(grid);
+    const GridTrail *read = &fixture->file.grid;
+    assert_true(fixture->good && fixture->file.whole);
+    assert_int_equal(read->count, 2);
+    assert_int_equal(read->devices, 2);
+    assert_int_equal(read->resident, 3);
+    assert_int_equal(read->granule, 4);
+    assert_int_equal(read->turns.count, 2);
+    assert_int_equal(read->turns.turns[0].cluster, 1);
+    assert_int_equal(read->turns.turns[0].count, 17);
+    Text text = {0};
+    grid_trail_write(read, &text);
+    text_char(&text, 0);
+    assert_string_equal(text.data, grid);
+    text_free(&text);
+    end(fixture);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trail_is_read),
@@ -199,6 +245,7 @@ int main(void) {
         cmocka_unit_test(what_is_no_trail_is_told_at_its_place),
         cmocka_unit_test(what_is_written_runs_again),
         cmocka_unit_test(too_long_a_trail_is_not_written),
+        cmocka_unit_test(a_trail_of_a_grid_is_read_and_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,76 @@
+/* Steps from one descriptor to the next. */
+#include "emulate/descriptor.h"
+
+#include "emulate/machine_internal.h"
+
+bool descriptor_read_list(const Machine *machine, uint32_t list, uint32_t count, const Word *words, int64_t *numbers) {
+    memset(numbers, 0, 8 * sizeof *numbers);
+    if (count > 8)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t reg = machine->program->lists[list + i];
+        if (reg == NO_REGISTER || !word_is(words[reg], WORD_INTEGER))
+            return false;
+        numbers[i] = words[reg].bits;
+    }
+    return true;
+}
+
+bool descriptor_is_step(const Maker *maker) {
+    return maker->op->row->id == OP_tt_advance || maker->op->row->id == OP_amdg_update_tensor_descriptor;
+}
+
+/* As in 32 bits: they wrap round. */
+static int64_t plus(int64_t a, int64_t b) {
+    return integer_wrap((int64_t)((uint64_t)a + (uint64_t)b), 32);
+}
+
+/* The address is moved, and the shape only if it is to say how much is left from there; a move backwards leaves
+ * nothing. */
+static void move(const int64_t *by, bool clamps, Descriptor *descriptor) {
+    for (unsigned i = 0; i < descriptor->rank; i++) {
+        descriptor->base = (int64_t)((uint64_t)descriptor->base + (uint64_t)by[i] * (uint64_t)descriptor->strides[i]);
+        if (clamps)
+            descriptor->shape[i] = by[i] < 0 || by[i] > descriptor->shape[i] ? 0 : descriptor->shape[i] - by[i];
+    }
+}
+
+static const char *update(const Machine *machine, const Maker *maker, const Word *words, const int64_t *by,
+                          Descriptor *descriptor) {
+    int64_t bounds[8];
+    if (!descriptor_read_list(machine, maker->bounds, maker->bound_count, words, bounds))
+        return "the bounds of its descriptor are not known";
+    if (maker->bound_count && maker->bound_count != descriptor->rank)
+        return "its descriptor has no shape that fits its strides";
+    move(by, op_attr(maker->op, "clamp_bounds") != NULL, descriptor);
+    if (maker->bound_count)
+        memcpy(descriptor->shape, bounds, sizeof bounds);
+    uint32_t count = 0;
+    int slot = op_slot(maker->op->row->operands, maker->op->row->operand_count, STR("pred"));
+    if (slot < 0 || !op_operands_at(maker->op, (unsigned)slot, &count) || !count)
+        return NULL;
+    if (maker->predicate == NO_REGISTER || !word_is(words[maker->predicate], WORD_INTEGER))
+        return "the predicate of its descriptor is not known";
+    descriptor->off = !(words[maker->predicate].bits & 1);
+    return NULL;
+}
+
+const char *descriptor_step(const Machine *machine, const Maker *maker, const Word *words, Descriptor *descriptor) {
+    Word from = maker->base == NO_REGISTER ? word_unknown(0) : words[maker->base];
+    int64_t by[8];
+    if (!word_is(from, WORD_DESCRIPTOR))
+        return "its descriptor is not known";
+    *descriptor = *machine_descriptor(machine, from.meta);
+    descriptor->address = 0; /* a value of its own */
+    if (descriptor->unknown)
+        return descriptor->unknown;
+    if (!descriptor_read_list(machine, maker->offsets, maker->offset_count, words, by))
+        return "how far its descriptor is moved is not known";
+    if (maker->offset_count && maker->offset_count != descriptor->rank)
+        return "its descriptor has no shape that fits its strides";
+    if (maker->op->row->id == OP_amdg_update_tensor_descriptor)
+        return update(machine, maker, words, by, descriptor);
+    for (unsigned i = 0; i < descriptor->rank; i++)
+        descriptor->at[i] = plus(descriptor->at[i], by[i]);
+    return NULL;
+}

@@ -1,0 +1,16 @@
+/* Descriptors that a kernel makes of others: a block pointer that is moved (tt.advance), and one of AMD's that is
+ * moved, bounded anew or switched off (amdg.update_tensor_descriptor). */
+#ifndef EMULATE_DESCRIPTOR_H
+#define EMULATE_DESCRIPTOR_H
+
+#include "emulate/machine.h"
+
+/* Whether the maker makes it of another. */
+bool descriptor_is_step(const Maker *maker);
+/* What becomes of the one that it is made of; a reason why that is not known, or NULL. */
+const char *descriptor_step(const Machine *machine, const Maker *maker, const Word *words, Descriptor *descriptor);
+
+/* The integers that a list of at most 8 registers holds, the rest zeros; false if one is not known. */
+bool descriptor_read_list(const Machine *machine, uint32_t list, uint32_t count, const Word *words, int64_t *numbers);
+
+#endif

@@ -1,0 +1,97 @@
+/* A kernel that is run, and what it does to global memory. */
+#ifndef TESTS_UNIT_ACCESSING_H
+#define TESTS_UNIT_ACCESSING_H
+
+#include "reading.h"
+
+#include "emulate/access.h"
+#include "emulate/schedule.h"
+
+enum { MOST_TOLD = 256 };
+
+typedef struct Told {
+    const Op *op;
+    uint32_t cta;
+    EffectVerb verb;
+    bool known;
+    const char *reason;
+    Bytes bytes;
+    uint64_t elements;
+} Told;
+
+typedef struct Accesses {
+    Reading *reading;
+    Machine *machine;
+    Arena arena;
+    Told told[MOST_TOLD];
+    unsigned count;
+} Accesses;
+
+static inline void tell_access(void *observer, const Event *event) {
+    Accesses *accesses = observer;
+    if (event->kind != EVENT_ACCESS || event->effect->effect.space != SPACE_GLOBAL)
+        return;
+    assert_true(accesses->count < MOST_TOLD);
+    Told *told = &accesses->told[accesses->count++];
+    *told =
+        (Told){.op = event->op, .cta = agent_cta(accesses->machine, event->agent), .verb = event->effect->effect.verb};
+    told->known =
+        access_elements(accesses->machine, event, &accesses->arena, &told->bytes, &told->elements, &told->reason);
+}
+
+/* Runs the first cluster of a launch, given as the "args" of a launch file. */
+static inline Accesses *run_accesses(const char *kernel, const char *arguments) {
+    Accesses *accesses = calloc(1, sizeof *accesses);
+    assert_non_null(accesses);
+    accesses->reading = read_good(kernel);
+    Arena *arena = &accesses->arena;
+    arena_init(arena, (size_t)1 << 30);
+    Verdict verdict = {.arena = arena};
+    Text json = {0};
+    text_addf(&json, "{\"args\": {%s}}", arguments);
+    Source *source = source_copy("launch.json", json.data, json.size);
+    Launch launch = {0};
+    Diagnostics diagnostics = {0};
+    assert_true(launch_read(arena, source, &launch, &diagnostics));
+    const Program *program =
+        program_compile(&accesses->reading->module, find_op(accesses->reading, "tt.func", 0), COMPILE_GLOBAL, &verdict);
+    assert_non_null(program);
+    const char *problem = NULL;
+    Machine *machine = accesses->machine = machine_create(arena, program, &problem);
+    assert_non_null(machine);
+    machine->budget = 10000;
+    machine->observe = tell_access;
+    machine->observer = accesses;
+    machine_launch(machine, &launch);
+    assert_int_equal(schedule_run(machine, 0, &(Schedule){.kind = SCHEDULE_EAGER}), RUN_COMPLETE);
+    text_free(&json);
+    source_free(source);
+    return accesses;
+}
+
+static inline void end_accesses(Accesses *accesses) {
+    done(accesses->reading);
+    arena_free(&accesses->arena);
+    free(accesses);
+}
+
+/* A line an access. */
+static inline void assert_accesses(const char *kernel, const char *arguments, const char *expected) {
+    Accesses *accesses = run_accesses(kernel, arguments);
+    Text text = {0};
+    for (unsigned i = 0; i < accesses->count; i++) {
+        const Told *told = &accesses->told[i];
+        text_addf(&text, "%s ", effect_verb_name(told->verb));
+        if (told->known)
+            access_print(accesses->machine, &told->bytes, 4, &text);
+        else
+            text_addf(&text, "? %s", told->reason);
+        text_char(&text, '\n');
+    }
+    text_char(&text, 0);
+    assert_string_equal(text.data, expected);
+    text_free(&text);
+    end_accesses(accesses);
+}
+
+#endif
