@@ -190,7 +190,14 @@ typedef struct weir_run_options {
     uint64_t budget;       /* steps of one run, or states for "all"; 0: 4 million, 200,000 */
     unsigned schedules;    /* how many random ones; 0: 8 */
     int global;            /* nonzero: weir_steps tells of accesses to global memory, too, byte for byte */
-    int membar;            /* WEIR_MEMBAR_FINDINGS or WEIR_MEMBAR_SUMMARY; 0: thread barriers are not looked at */
+    /* Races in global memory, where a launch was given (docs/gsan.md). */
+    const char *gsan;  /* "exact" (or NULL), "sampled", or "off" */
+    unsigned devices;  /* on each of which every launch is made; 0: 1 */
+    unsigned resident; /* clusters of a device that are there at once; 0: all */
+    unsigned granule;  /* bytes that are told apart: 1, 2, 4 or 16; 0: 1 if exact, else 4 */
+    unsigned slots;    /* of "sampled": readers of a granule that are kept; 0: 4 */
+    unsigned ring;     /* of "sampled": clocks that a CTA keeps for its releases; 0: 1024 */
+    int membar;        /* WEIR_MEMBAR_FINDINGS or WEIR_MEMBAR_SUMMARY; 0: thread barriers are not looked at */
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
     void *progress_context;
@@ -203,6 +210,13 @@ typedef struct weir_outcome weir_outcome;
  * outcome is freed before its module. A module is run by one thread at a time. */
 WEIR_API weir_outcome *weir_run(weir_module *module, const weir_run_options *options);
 WEIR_API void weir_outcome_free(weir_outcome *outcome);
+/* The same of several modules, whose launches are made one after the other on one global memory: launch files share
+ * what they give the same "buffer". `options` has one for each module. Fills `outcomes`, one for each; 0, or -1 if
+ * there is no memory (then some are NULL). */
+WEIR_API int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count,
+                          weir_outcome **outcomes);
+/* Nonzero if the launch file names a buffer, so that its launch can share memory with others. */
+WEIR_API int weir_launch_shares(const char *path);
 
 typedef enum weir_verdict {
     WEIR_VERDICT_CLEAN,      /* nothing wrong was found in what was run, and all that matters was looked at */
@@ -274,6 +288,9 @@ WEIR_API void weir_json_join(weir_json *json, weir_json *part);
  * that was given, or of a chosen one. As lines for a person, or as a trace for ui.perfetto.dev. 0 or -1. */
 WEIR_API int weir_steps(weir_outcome *outcome, weir_write *write, void *to);
 WEIR_API int weir_trace(weir_outcome *outcome, weir_write *write, void *to);
+/* The same as lines, of outcomes that weir_run_row has filled together; -1, too, if the first finding is one of a
+ * single kernel, or there is none: then weir_steps tells of each. */
+WEIR_API int weir_row_steps(weir_outcome *const *outcomes, size_t count, weir_write *write, void *to);
 /* What the race engine knows after that step of it (UINT64_MAX: at the end), as tables (docs/running.md). -1, too, if
  * it does not watch such runs: those in which copies do not complete at once, or of more than 16 agents. */
 WEIR_API int weir_state(weir_outcome *outcome, uint64_t step, weir_write *write, void *to);

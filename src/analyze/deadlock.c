@@ -47,6 +47,8 @@ static void empty_scratch(Check *check) {
 static RunEnd run(Check *check, const Rerun *rerun) {
     empty_scratch(check);
     check->machine->world = rerun->world;
+    const DeadlockOptions *options = check->options;
+    machine_give_loads(check->machine, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
     return schedule_run(check->machine, rerun->cluster, &rerun->schedule);
 }
 
@@ -595,6 +597,25 @@ static void watch_state(void *observer, const Event *event) {
     races_observe(watch->races, event);
 }
 
+/* The op of the program that loads at a line of the IR; NULL if there is none. */
+static const Op *load_on_line(const Program *program, uint32_t line) {
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (program->code[i].code == CODE_LOAD &&
+            source_place(program->module->source, program->ops[i]->offset).line == line)
+            return program->ops[i];
+    return NULL;
+}
+
+static void give_loads(Machine *machine, Arena *arena, const Rerun *rerun) {
+    LoadLog *log = loads_start(arena, machine->agent_count);
+    for (size_t i = 0; i < rerun->load_count; i++) {
+        const Op *op = load_on_line(machine->program, rerun->loads[i].ir_line);
+        if (op)
+            loads_add(log, rerun->loads[i].agent, op, rerun->loads[i].value);
+    }
+    machine_give_loads(machine, log);
+}
+
 RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
                       void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
                       Machine **machine) {
@@ -618,6 +639,8 @@ RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
     check->machine->out_of_order = rerun->out_of_order;
     check->causes = causes_create(&module->arena, check->machine);
     machine_launch(check->machine, rerun->launch);
+    if (rerun->load_count)
+        give_loads(check->machine, &module->arena, rerun);
     if (attach)
         attach(context, check->machine);
     check->machine->world = rerun->world;

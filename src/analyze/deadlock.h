@@ -39,6 +39,9 @@ typedef struct DeadlockOptions {
     uint64_t states;            /* of an exhaustive search; 0: 200,000 */
     bool out_of_order;          /* tensor-core work is ordered by waits alone */
     const Spectator *spectator; /* NULL: nobody */
+    /* What the loads of a cluster gave when the whole grid ran (emulate/grid.h); NULL: it did not. */
+    const struct LoadLog *(*loads)(void *context, uint64_t cluster);
+    void *loads_context;
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *launch, uint64_t cluster, uint64_t clusters);
     void *context;
@@ -48,6 +51,12 @@ typedef struct DeadlockOptions {
  * module's arena must be able to jump (arena.exhausted set). */
 void deadlock_check(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict);
 
+/* What a load of an agent found in memory that other CTAs write, too. */
+typedef struct GivenLoad {
+    uint32_t agent, ir_line;
+    int64_t value;
+} GivenLoad;
+
 /* One run, to be looked at or repeated: this launch, this cluster, this schedule. */
 typedef struct Rerun {
     const Launch *launch;
@@ -56,7 +65,9 @@ typedef struct Rerun {
     bool out_of_order;
     bool global; /* accesses to global memory are told, too */
     Schedule schedule;
-    uint64_t budget;     /* 0: 4 million */
+    uint64_t budget;        /* 0: 4 million */
+    const GivenLoad *loads; /* in the order of each agent */
+    size_t load_count;
     Text *state;         /* where the race engine's tables go, if it watches the run; NULL: nowhere */
     uint64_t state_step; /* after which step; UINT64_MAX: at the end */
 } Rerun;

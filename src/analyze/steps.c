@@ -231,6 +231,9 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
     case EVENT_UNFINISHED:
         text_addf(to, "uses the result of a product that is not waited for");
         break;
+    case EVENT_AWAIT_LAUNCHES:
+        text_addf(to, "goes on: the launches before have ended");
+        break;
     case EVENT_FREE:
     case EVENT_FENCE:
         effect_print(&event->effect->effect, to);

@@ -2,6 +2,7 @@
 #ifndef API_INTERNAL_H
 #define API_INTERNAL_H
 
+#include "analyze/global.h"
 #include "analyze/trail.h"
 #include "finding/report.h"
 #include "mlir/reader.h"
@@ -26,6 +27,15 @@ struct weir_module {
     Str when, pass; /* of a pass log: as in weir_module_info */
 };
 
+/* Kernels that share one global memory, and what was found when they ran on it. */
+typedef struct Row {
+    Arena arena;
+    GlobalKernel *kernels;
+    size_t kernel_count;
+    GlobalOptions options;
+    GlobalCheck *check;
+} Row;
+
 struct weir_outcome {
     weir_module *module;
     Arena arena;
@@ -46,7 +56,13 @@ struct weir_outcome {
     Launch *launch;    /* from a file; NULL if none was given */
     TrailFile *trail;
     bool global; /* weir_steps tells of global memory, too */
-    int membar;  /* as in weir_run_options */
+    /* Races in global memory: how they are looked for; and while kernels are run, for each the row that it is in (NULL:
+     * it is in none) and its number there. */
+    bool looks_at_global;
+    GlobalOptions global_options;
+    Row **rows;
+    size_t *places;
+    int membar; /* as in weir_run_options */
     /* For a barrier report: one a kernel, or one that says that there is none; and a picture of a run of each. */
     bool reporting;
     Report *reports;
@@ -75,6 +91,20 @@ typedef void Work(weir_outcome *outcome, void *context);
 bool outcome_attempt(weir_outcome *outcome, Work *work, void *context);
 /* The launch to look at, where none goes wrong: the one that was given, or one of those that are chosen. */
 const Launch *outcome_launch(weir_outcome *outcome, size_t kernel);
+
+/* The launch that was given for a kernel; NULL if none was, or for another kernel. */
+const Launch *outcome_given_launch(const weir_outcome *outcome, size_t kernel);
+/* How much an arena may grow beyond its budget, to say that it is used up. */
+enum { LAST_WORDS = 64 << 10 };
+
+/* ---- row.c ---- */
+/* Runs kernels of these outcomes in a row, on one global memory: of each outcome kernel `first` and those after it,
+ * `most` at most. What it finds goes to their verdicts. */
+void row_run(Row *row, weir_outcome *const *outcomes, size_t count, size_t first, size_t most);
+void row_free(Row *row);
+/* Tells, step by step, what the kernels of the outcomes do to global memory in the run that shows the first finding, or
+ * in that of a trail; false if that is a run of a single cluster, or there is none. */
+bool row_show(weir_outcome *const *outcomes, size_t count, Text *to);
 
 /* ---- membar.c ---- */
 /* Adds what there is to say of a kernel's thread barriers to its verdict. Both arenas must be able to jump. */

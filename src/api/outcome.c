@@ -298,7 +298,8 @@ static void show_run(weir_outcome *outcome, void *context) {
     size_t kernel;
     Machine *machine;
     show->arena = &outcome->arena;
-    if (!outcome->kernel_count || !find_run(outcome, show, &kernel))
+    bool whole = outcome->trail && outcome->trail->whole;
+    if (!outcome->kernel_count || whole || !find_run(outcome, show, &kernel))
         return;
     show->rerun.global = outcome->global && show->what == SHOW_STEPS;
     show->rerun.state = show->what == SHOW_STATE ? &show->tables : NULL;
@@ -324,7 +325,8 @@ static int look(weir_outcome *outcome, Show show, weir_write *write, void *to) {
     Sink sink = {write, to};
     Text out = {.sink = sink_pass, .to = &sink};
     show.out = &out;
-    bool enough = outcome_attempt(outcome, show_run, &show) && !show.tables.failed;
+    show.shown = show.what == SHOW_STEPS && row_show(&outcome, 1, &out);
+    bool enough = show.shown || (outcome_attempt(outcome, show_run, &show) && !show.tables.failed);
     text_free(&show.tables);
     int status = sink_finish(&out);
     return enough && show.shown ? status : -1;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 /* Of what is said about runs. */
-static const size_t outcome_budget = (size_t)1 << 30, last_words = 64 << 10;
+static const size_t outcome_budget = (size_t)1 << 30;
 
 /* ---- Failing -------------------------------------------------------------------------------------- */
 
@@ -101,6 +101,30 @@ static bool set_schedule(weir_outcome *outcome, const weir_run_options *options)
     return true;
 }
 
+/* How races in global memory are looked for. */
+static bool set_global(weir_outcome *outcome, const weir_run_options *options) {
+    const char *mode = options->gsan ? options->gsan : "exact";
+    bool sampled = strcmp(mode, "sampled") == 0, off = strcmp(mode, "off") == 0;
+    if (!sampled && !off && strcmp(mode, "exact") != 0)
+        return outcome_fail(outcome, "races in global memory are looked for 'exact' or 'sampled', or 'off', not '%s'",
+                            mode);
+    outcome->looks_at_global = !off;
+    outcome->global_options = (GlobalOptions){.devices = options->devices ? options->devices : 1,
+                                              .engine = {.mode = sampled ? GSAN_SAMPLED : GSAN_EXACT,
+                                                         .seed = options->seed,
+                                                         .granule = options->granule,
+                                                         .slots = options->slots,
+                                                         .ring = options->ring},
+                                              .resident = options->resident,
+                                              .schedules = options->schedules,
+                                              .seed = options->seed,
+                                              .budget = options->budget};
+    GsanOptions engine = outcome->global_options.engine;
+    engine.devices = outcome->global_options.devices;
+    const char *problem = off ? NULL : gsan_options_problem(&engine);
+    return !problem || outcome_fail(outcome, "%s", problem);
+}
+
 static bool set_rules(weir_outcome *outcome, const char *rules) {
     Str unknown = rule_list_unknown(rules);
     if (unknown.data)
@@ -186,7 +210,9 @@ static bool read_trail(weir_outcome *outcome, const char *path) {
     TrailFile *trail = ARENA_NEW(&outcome->arena, TrailFile);
     if (!read_beside(outcome, path) || !trail_read(&outcome->arena, outcome->source, trail, &outcome->diagnostics))
         return false;
-    if (outcome->kernel_count > 1 && !keep_kernel(outcome, trail->kernel))
+    if (trail->whole && trail->grid.count == 1)
+        trail->kernel = trail->grid.kernels[0];
+    if (outcome->kernel_count > 1 && trail->kernel.size && !keep_kernel(outcome, trail->kernel))
         return outcome_fail(outcome, "%s is a trail of '%.*s'; there is %s", path, STR_ARG(trail->kernel),
                             kernel_names(outcome));
     trail->rerun.budget = outcome->options.budget;
@@ -230,7 +256,7 @@ static void prepare(weir_outcome *outcome, void *context) {
         outcome_fail(outcome, "a barrier report is about launches, not about a trail");
         return;
     }
-    bool good = set_schedule(outcome, options) && set_rules(outcome, options->rules) &&
+    bool good = set_schedule(outcome, options) && set_rules(outcome, options->rules) && set_global(outcome, options) &&
                 find_kernels(outcome, options->kernel) &&
                 (options->replay ? read_trail(outcome, options->replay) : read_launch(outcome, options));
     if (!good)
@@ -242,6 +268,8 @@ static void prepare(weir_outcome *outcome, void *context) {
             (Verdict){.arena = &outcome->arena, .kernel = arena_copy(&outcome->arena, name.data, name.size)};
     }
     outcome->verdicts[outcome->kernel_count] = (Verdict){.arena = &outcome->arena, .kernel = ""};
+    outcome->rows = ARENA_ARRAY(&outcome->arena, Row *, outcome->kernel_count + 1);
+    outcome->places = ARENA_ARRAY(&outcome->arena, size_t, outcome->kernel_count + 1);
     if (good && outcome->reporting)
         prepare_reports(outcome);
 }
@@ -302,8 +330,7 @@ static Chosen *choose(weir_outcome *outcome, size_t kernel) {
     return chosen;
 }
 
-/* NULL if none was given, or not for this kernel. */
-static const Launch *given_launch(const weir_outcome *outcome, size_t kernel) {
+const Launch *outcome_given_launch(const weir_outcome *outcome, size_t kernel) {
     const Launch *launch = outcome->launch;
     bool other = launch && outcome->kernel_count > 1 && launch->kernel.size &&
                  !str_equal(op_symbol(outcome->kernels[kernel]), launch->kernel);
@@ -311,7 +338,7 @@ static const Launch *given_launch(const weir_outcome *outcome, size_t kernel) {
 }
 
 const Launch *outcome_launch(weir_outcome *outcome, size_t kernel) {
-    const Launch *given = given_launch(outcome, kernel);
+    const Launch *given = outcome_given_launch(outcome, kernel);
     if (given)
         return given;
     Chosen *chosen = choose(outcome, kernel);
@@ -395,13 +422,45 @@ static void check_launch(weir_outcome *outcome, size_t kernel, const DeadlockOpt
     report->verdict = verdict;
 }
 
+static void note_launch(Verdict *verdict, const Launch *launch) {
+    Text text = {0};
+    launch_describe(launch, &text);
+    *verdict_launch(verdict) = (LaunchRun){.text = verdict_keep(verdict, &text),
+                                           .ctas = (size_t)(launch->grid[0] * launch->grid[1] * launch->grid[2]),
+                                           .schedules = 1};
+}
+
+/* What a cluster found in memory when the whole grid ran. */
+typedef struct Loads {
+    const GlobalCheck *check;
+    size_t place;
+} Loads;
+
+static const LoadLog *find_loads(void *context, uint64_t cluster) {
+    const Loads *loads = context;
+    return global_check_loads(loads->check, loads->place, cluster);
+}
+
 static void check_kernel(weir_outcome *outcome, void *context) {
     Verdict *verdict = context;
     size_t kernel = (size_t)(verdict - outcome->verdicts);
+    const Row *row = outcome->rows[kernel];
+    Loads loads = {row ? row->check : NULL, outcome->places[kernel]};
     DeadlockOptions options = outcome->options;
-    options.launch = given_launch(outcome, kernel);
-    if (outcome->trail) {
+    options.launch = outcome_given_launch(outcome, kernel);
+    if (global_check_has_loads(loads.check)) {
+        options.loads = find_loads;
+        options.loads_context = &loads;
+    }
+    if (outcome->trail && outcome->trail->whole) {
+        if (!row || row->kernel_count != outcome->trail->grid.count)
+            outcome_fail(outcome, "the trail does not fit: it is one of other kernels, or of several in a row");
+        else if (global_check_diverged(row->check))
+            outcome_fail(outcome, "the trail does not fit this kernel: it cannot be run in that order");
+    } else if (outcome->trail) {
         replay(outcome, kernel);
+    } else if (global_check_hangs(loads.check)) {
+        note_launch(verdict, options.launch); /* no cluster says more by itself */
     } else if (options.launch || (!outcome->argument_count && !outcome->grid)) {
         check_launch(outcome, kernel, &options, true);
     } else {
@@ -454,16 +513,27 @@ static void run_kernel(weir_outcome *outcome, const weir_run_options *options, V
         outcome->options.progress = pass_progress;
         outcome->options.context = &progress;
     }
+    size_t kernel = (size_t)(verdict - outcome->verdicts);
+    Row own = {0};
+    bool alone = outcome->looks_at_global && !outcome->rows[kernel];
+    if (alone) {
+        outcome->global_options.progress = outcome->options.progress;
+        outcome->global_options.context = outcome->options.context;
+        row_run(&own, &outcome, 1, kernel, 1);
+    }
     if (!outcome_attempt(outcome, check_kernel, verdict)) {
-        outcome->arena.budget += last_words;
+        outcome->arena.budget += LAST_WORDS;
         outcome_attempt(outcome, say_no_memory, verdict);
         verdict->kind = VERDICT_INCOMPLETE; /* even if there was no memory to say it */
     }
+    if (alone)
+        row_free(&own);
     verdict->kernel = name;
     if (outcome->rules)
         outcome_attempt(outcome, pick_findings, verdict);
     verdict_close(verdict);
     outcome->options.progress = NULL;
+    outcome->global_options.progress = NULL;
 }
 
 static void count_witnesses(weir_outcome *outcome, void *context) {
@@ -471,9 +541,8 @@ static void count_witnesses(weir_outcome *outcome, void *context) {
     outcome->witness_files = ARENA_ARRAY(&outcome->arena, const char *, weir_finding_count(outcome) + 1);
 }
 
-weir_outcome *outcome_make(weir_module *module, const weir_run_options *options, bool reporting) {
-    static const weir_run_options usual;
-    options = options ? options : &usual;
+/* Options, kernels and launches: ready to be run. */
+static weir_outcome *outcome_begin(weir_module *module, const weir_run_options *options, bool reporting) {
     weir_outcome *outcome = calloc(1, sizeof *outcome);
     if (!outcome)
         return NULL;
@@ -487,6 +556,11 @@ weir_outcome *outcome_make(weir_module *module, const weir_run_options *options,
         outcome->problem = "there is not enough memory";
         outcome->kernel_count = 0;
     }
+    return outcome;
+}
+
+/* NULL, with the outcome freed, if there is no memory. */
+static weir_outcome *outcome_finish(weir_outcome *outcome, const weir_run_options *options) {
     for (size_t i = 0; i < outcome->kernel_count; i++) {
         run_kernel(outcome, options, &outcome->verdicts[i]);
         outcome->kind = verdict_worse(outcome->kind, outcome->verdicts[i].kind);
@@ -502,8 +576,34 @@ weir_outcome *outcome_make(weir_module *module, const weir_run_options *options,
     return outcome;
 }
 
+weir_outcome *outcome_make(weir_module *module, const weir_run_options *options, bool reporting) {
+    static const weir_run_options usual;
+    options = options ? options : &usual;
+    weir_outcome *outcome = outcome_begin(module, options, reporting);
+    return outcome ? outcome_finish(outcome, options) : NULL;
+}
+
 weir_outcome *weir_run(weir_module *module, const weir_run_options *options) {
     return outcome_make(module, options, false);
+}
+
+int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count, weir_outcome **outcomes) {
+    Row row = {0};
+    bool ready = count > 0;
+    for (size_t i = 0; i < count; i++) {
+        outcomes[i] = outcome_begin(modules[i], &options[i], false);
+        ready &= outcomes[i] && outcomes[i]->looks_at_global && !*outcomes[i]->problem;
+    }
+    if (ready)
+        row_run(&row, outcomes, count, 0, SIZE_MAX);
+    bool good = true;
+    for (size_t i = 0; i < count; i++) {
+        if (outcomes[i])
+            outcomes[i] = outcome_finish(outcomes[i], &options[i]);
+        good &= outcomes[i] != NULL;
+    }
+    row_free(&row);
+    return good ? 0 : -1;
 }
 
 void weir_outcome_free(weir_outcome *outcome) {

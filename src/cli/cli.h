@@ -95,6 +95,8 @@ void tally_reason(Teller *teller, const char *text, size_t count);
 /* Calls `work` with each module of the file that is meant, and how to run it; tells what is wrong with the file. */
 typedef void ModuleWork(void *context, const char *path, weir_module *module, const weir_run_options *options);
 void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWork *work, void *context);
+/* K.launch.json beside K.ttgir; NULL if there is none. To be freed. */
+char *launch_beside(const char *path);
 /* A weir_write for a FILE. */
 int stream_write(void *stream, const char *data, size_t size);
 

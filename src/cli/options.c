@@ -17,7 +17,12 @@ enum {
     OPTION_MMA_ORDER,
     OPTION_FORMAT,
     OPTION_WITNESS,
+    OPTION_GSAN,
+    OPTION_DEVICES,
+    OPTION_RESIDENT,
 };
+
+enum { MOST_DEVICES = 64 };
 
 static const struct argp_option launch_table[] = {
     {"launch", OPTION_LAUNCH, "FILE", 0, "take grid and arguments from FILE, not from K.launch.json beside K.ttgir", 1},
@@ -37,6 +42,10 @@ static const struct argp_option launch_table[] = {
 static const struct argp_option verdict_table[] = {
     {"module", OPTION_MODULE, "N|PASS", 0,
      "only module N, counted from 1, or those dumped by a pass; of a pass log else the last with a kernel", 1},
+    {"devices", OPTION_DEVICES, "N", 0, "make every launch on each of N devices (1)", 1},
+    {"resident", OPTION_RESIDENT, "N", 0, "so many clusters of a device are there at once (all)", 2},
+    {"gsan", OPTION_GSAN, "MODE", 0,
+     "races in global memory, where there is a launch: exact, sampled (as on a device), or off", 2},
     {"format", OPTION_FORMAT, "FORMAT", 0, "text, or json for programs", 3},
     {"witness", OPTION_WITNESS, "DIR", 0, "write the run that shows a finding to DIR, for weir run --replay", 3},
     {0},
@@ -128,6 +137,17 @@ static error_t parse_verdict_option(int key, char *argument, struct argp_state *
         return 0;
     case OPTION_WITNESS:
         options->witness = argument;
+        return 0;
+    case OPTION_GSAN:
+        options->run.gsan = argument;
+        if (strcmp(argument, "exact") != 0 && strcmp(argument, "sampled") != 0 && strcmp(argument, "off") != 0)
+            argp_error(state, "--gsan is exact, sampled or off, not '%s'", argument);
+        return 0;
+    case OPTION_DEVICES:
+        options->run.devices = (unsigned)option_number(state, "devices", argument, MOST_DEVICES);
+        return 0;
+    case OPTION_RESIDENT:
+        options->run.resident = (unsigned)option_number(state, "resident", argument, UINT32_MAX);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

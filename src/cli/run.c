@@ -15,6 +15,9 @@ enum {
     OPTION_STEPS,
     OPTION_GLOBAL,
     OPTION_STATE,
+    OPTION_SLOTS,
+    OPTION_RING,
+    OPTION_GRANULE,
 };
 
 typedef struct Options {
@@ -32,6 +35,9 @@ static const struct argp_option option_table[] = {
      "directed (the usual one: decides for all), eager, lazy, round-robin, random, or all", 2},
     {"seed", OPTION_SEED, "N", 0, "the first of the random schedules (0)", 2},
     {"schedules", OPTION_SCHEDULES, "N", 0, "how many random schedules (8)", 2},
+    {"slots", OPTION_SLOTS, "N", 0, "with --gsan sampled: how many readers of a granule are kept (4)", 2},
+    {"ring", OPTION_RING, "N", 0, "with --gsan sampled: how many clocks a CTA keeps for its releases (1024)", 2},
+    {"granule", OPTION_GRANULE, "N", 0, "bytes of global memory that are told apart: 1, 2, 4 or 16 (1; sampled: 4)", 2},
     {NULL, 0, NULL, 0, "What is told:", 3},
     {"steps", OPTION_STEPS, NULL, 0, "print a run step by step: that of the first finding, if there is one", 3},
     {"global", OPTION_GLOBAL, NULL, 0, "with --steps: accesses to global memory, too, byte for byte", 3},
@@ -47,8 +53,6 @@ static void check_options(const Options *options, struct argp_state *state) {
     bool several = shared->inputs.count > 1;
     if (options->trace && several)
         argp_error(state, "--trace draws one run, and there are %zu input files", shared->inputs.count);
-    if (shared->run.replay && several)
-        argp_error(state, "--replay runs one kernel, and there are %zu input files", shared->inputs.count);
     if (shared->json && (options->steps || options->state))
         argp_error(state, "--%s for people; --trace is for programs", options->steps ? "steps are" : "state is");
     if (shared->run.global && !options->steps)
@@ -89,6 +93,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
         options->state = true;
         options->state_step = argument ? option_number(state, "state", argument, UINT64_MAX - 1) : UINT64_MAX;
         return 0;
+    case OPTION_SLOTS:
+        run->slots = (unsigned)option_number(state, "slots", argument, UINT16_MAX);
+        return 0;
+    case OPTION_RING:
+        run->ring = (unsigned)option_number(state, "ring", argument, UINT16_MAX);
+        return 0;
+    case OPTION_GRANULE:
+        run->granule = (unsigned)option_number(state, "granule", argument, 16);
+        return 0;
     case 'v':
         options->shared.verbose = true;
         return 0;
@@ -105,6 +118,12 @@ typedef struct Session {
     Output *output;
     Teller teller;
     Progress progress;
+    /* Files in a row: of those that are open, their modules and how they are launched. */
+    weir_context *weir;
+    weir_module **modules;
+    weir_run_options *launches;
+    size_t open;
+    bool steps_told; /* of all of them together */
 } Session;
 
 /* ---- One module ------------------------------------------------------------------------------ */
@@ -124,7 +143,7 @@ static bool draw(Session *session, weir_outcome *outcome) {
 static bool show(Session *session, weir_outcome *outcome) {
     const Options *options = session->options;
     bool good = !options->trace || draw(session, outcome);
-    if (options->steps && weir_steps(outcome, output_write, session->output) != 0) {
+    if (options->steps && !session->steps_told && weir_steps(outcome, output_write, session->output) != 0) {
         complain("there is no run to tell of");
         good = false;
     }
@@ -136,10 +155,7 @@ static bool show(Session *session, weir_outcome *outcome) {
     return good;
 }
 
-static void run_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Session *session = context;
-    weir_outcome *outcome = weir_run(module, options);
-    progress_clear(&session->progress);
+static void tell_run(Session *session, const char *path, weir_outcome *outcome) {
     if (!outcome) {
         tell_failure(&session->teller, path, "there is not enough memory");
         return;
@@ -149,6 +165,73 @@ static void run_module(void *context, const char *path, weir_module *module, con
     if (!good)
         session->teller.verdict = WEIR_VERDICT_ERROR;
     weir_outcome_free(outcome);
+}
+
+static void run_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
+    Session *session = context;
+    weir_outcome *outcome = weir_run(module, options);
+    progress_clear(&session->progress);
+    tell_run(session, path, outcome);
+}
+
+/* ---- Files in a row -------------------------------------------------------------------------- */
+
+/* Whether launches share memory, so that one file after the other would tell less. */
+static bool is_row(const Options *options) {
+    const RunOptions *shared = &options->shared;
+    bool found = shared->run.replay != NULL;
+    for (size_t i = 0; i < shared->inputs.count && !found && !shared->no_launch && !shared->run.launch; i++) {
+        char *launch = launch_beside(shared->inputs.items[i]);
+        found = launch && weir_launch_shares(launch);
+        free(launch);
+    }
+    return found && shared->inputs.count > 1;
+}
+
+static bool all_ran(weir_outcome *const *outcomes, size_t count) {
+    for (size_t i = 0; outcomes && i < count; i++)
+        if (!outcomes[i] || weir_outcome_verdict(outcomes[i]) == WEIR_VERDICT_ERROR)
+            return false;
+    return outcomes != NULL;
+}
+
+static void run_row(Session *session) {
+    const Paths *inputs = &session->options->shared.inputs;
+    weir_outcome **outcomes = calloc(session->open, sizeof *outcomes);
+    if (outcomes)
+        (void)weir_run_row(session->modules, session->launches, session->open, outcomes);
+    progress_clear(&session->progress);
+    session->steps_told = session->options->steps && all_ran(outcomes, session->open) &&
+                          weir_row_steps(outcomes, session->open, output_write, session->output) == 0;
+    for (size_t i = 0; i < session->open; i++)
+        tell_run(session, inputs->items[i], outcomes ? outcomes[i] : NULL);
+    free(outcomes);
+}
+
+/* Keeps the module, and opens the next file while it is there; with the last one all are run. */
+static void keep_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
+    Session *session = context;
+    const Paths *inputs = &session->options->shared.inputs;
+    (void)path;
+    session->modules[session->open] = module;
+    session->launches[session->open++] = *options;
+    if (session->open == inputs->count)
+        run_row(session);
+    else
+        tell_modules(&session->teller, session->weir, inputs->items[session->open], keep_module, session);
+    session->open--;
+}
+
+static void run_in_a_row(Session *session) {
+    const Paths *inputs = &session->options->shared.inputs;
+    session->modules = calloc(inputs->count, sizeof(weir_module *));
+    session->launches = calloc(inputs->count, sizeof *session->launches);
+    if (session->modules && session->launches)
+        tell_modules(&session->teller, session->weir, inputs->items[0], keep_module, session);
+    else
+        tell_failure(&session->teller, inputs->items[0], "there is not enough memory");
+    free(session->modules);
+    free(session->launches);
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
@@ -178,8 +261,12 @@ static int run(Options *options) {
     bool json = shared->json && !shared->quiet;
     if (json && !(session.teller.json = weir_json_begin(output_write, session.output)))
         return STATUS_ERROR;
-    for (; progress->file < progress->files; progress->file++)
-        tell_modules(&session.teller, weir, shared->inputs.items[progress->file], run_module, &session);
+    session.weir = weir;
+    if (is_row(options))
+        run_in_a_row(&session);
+    else
+        for (; progress->file < progress->files; progress->file++)
+            tell_modules(&session.teller, weir, shared->inputs.items[progress->file], run_module, &session);
     bool good = !json || weir_json_end(session.teller.json) == 0;
     if (!shared->json && !shared->quiet && shared->inputs.count > 1)
         summarise(&session);

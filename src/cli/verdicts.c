@@ -170,8 +170,7 @@ void tell_outcome(Teller *teller, weir_outcome *outcome) {
 
 /* ---- A file ---------------------------------------------------------------------------------- */
 
-/* K.launch.json beside K.ttgir; NULL if there is none. To be freed. */
-static char *launch_beside(const char *path) {
+char *launch_beside(const char *path) {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     int stem = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
     char *launch = NULL;

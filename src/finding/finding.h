@@ -25,7 +25,8 @@ typedef enum RuleId {
 const Rule *rule_of(RuleId id);
 
 /* A place of a finding. `file`, `line` and `column` are the kernel's own source (from the IR's locations; file is ""
- * if there is none), `ir_line` the line of the IR file. */
+ * if there is none), `ir_line` the line of the IR file, which is that of the finding's kernel unless `ir_file` says
+ * another one. */
 typedef struct FindingPlace {
     const char *role;  /* "waits", "arrives", "expects" */
     const char *agent; /* "default", "partition0", "partition0.tma"; with clusters "cta1.partition0" */
@@ -33,6 +34,7 @@ typedef struct FindingPlace {
     const char *note;  /* "slot 1 of %full, parity 0, phase 2, 1 of 1 arrivals pending"; "" if nothing */
     const char *file;
     uint32_t line, column, ir_line, ir_column;
+    const char *ir_file; /* of another kernel than the verdict's; NULL: it is in that one's */
 } FindingPlace;
 
 typedef struct Finding {

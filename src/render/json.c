@@ -85,6 +85,8 @@ static void add_place(Text *to, const FindingPlace *place) {
     render_json_number(to, "column", place->column);
     render_json_number(to, "ir_line", place->ir_line);
     render_json_number(to, "ir_column", place->ir_column);
+    if (place->ir_file)
+        render_json_text(to, ", ", "ir_file", place->ir_file);
     text_addf(to, "}");
 }
 

@@ -174,19 +174,31 @@ static void add_severity(Renderer *renderer, Severity severity) {
     text_addf(renderer->to, " ");
 }
 
+static void add_ir_place(Renderer *renderer, const FindingPlace *place) {
+    const char *name = place->ir_file ? place->ir_file : renderer->source->name;
+    add_place(renderer, name, place->ir_line, place->ir_column);
+}
+
+static void show_ir(Renderer *renderer, const FindingPlace *place) {
+    Source *other = place->ir_file ? read_regular(place->ir_file) : NULL;
+    if (other || !place->ir_file)
+        render_excerpt(other ? other : renderer->source, place->ir_line, place->ir_column, renderer->to);
+    source_free(other);
+}
+
 /* The start of a line about a place: where the kernel's author wrote it, if that is known, else where it is in the IR.
  */
 static void start_at(Renderer *renderer, const FindingPlace *place, Severity severity) {
     if (has_kernel_place(place))
         add_place(renderer, place->file, place->line, place->column);
     else
-        add_place(renderer, renderer->source->name, place->ir_line, place->ir_column);
+        add_ir_place(renderer, place);
     add_severity(renderer, severity);
 }
 
 static void show_place(Renderer *renderer, const FindingPlace *place) {
     if (!has_kernel_place(place)) {
-        render_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
+        show_ir(renderer, place);
         return;
     }
     Source *kernel = kernel_source(renderer, place->file);
@@ -215,12 +227,12 @@ static void add_first_place(Renderer *renderer, const Finding *finding, const Fi
     show_place(renderer, place);
     if (!place->ir_line || !(is_said(place->agent) || is_said(place->op)))
         return;
-    add_place(renderer, renderer->source->name, place->ir_line, place->ir_column);
+    add_ir_place(renderer, place);
     add_severity(renderer, SEVERITY_NOTE);
     add_what(renderer, place);
     text_addf(renderer->to, "\n");
     if (has_kernel_place(place))
-        render_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
+        show_ir(renderer, place);
 }
 
 static void add_other_place(Renderer *renderer, const FindingPlace *place) {
@@ -230,10 +242,10 @@ static void add_other_place(Renderer *renderer, const FindingPlace *place) {
     show_place(renderer, place);
     if (!has_kernel_place(place) || !place->ir_line)
         return;
-    add_place(renderer, renderer->source->name, place->ir_line, place->ir_column);
+    add_ir_place(renderer, place);
     add_severity(renderer, SEVERITY_NOTE);
     text_addf(renderer->to, "the same in the IR\n");
-    render_excerpt(renderer->source, place->ir_line, place->ir_column, renderer->to);
+    show_ir(renderer, place);
 }
 
 static void add_finding(Renderer *renderer, const Finding *finding, const char *witness_file) {
