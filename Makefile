@@ -37,16 +37,17 @@ programs = $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/$(1)))
 unit_tests := $(call programs,unit/*_test.c)
 api_tests := $(call programs,api/*.c)
 fuzz_targets := $(call programs,fuzz/*_fuzz.c)
-bench_programs := $(BUILD)/tests/bench/consan_bench $(BUILD)/tests/bench/threads_bench
-freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard src/engine/*.c))
+engine_benches := $(BUILD)/tests/bench/consan_bench $(BUILD)/tests/bench/gsan_bench
+thread_benches := $(BUILD)/tests/bench/threads_bench $(BUILD)/tests/bench/global_threads_bench
+freestanding := $(patsubst src/%.c,$(BUILD)/freestanding/%.o,$(wildcard $(patsubst %,src/engine/%.c,consan gsan_cell shadow)))
 reference_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/reference/*.c))
 membar_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/membar/*.c))
 mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test reference membar mutants asan tsan fuzz bench corpus docs format tidy install uninstall \
-	clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+.PHONY: FORCE all help demo test global reference membar mutants asan tsan fuzz bench gsan-rates corpus docs format tidy \
+	install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
 
@@ -90,14 +91,14 @@ unit-tests: $(unit_tests) $(freestanding)
 api-tests: $(api_tests)
 fuzz-targets: $(fuzz_targets)
 libfuzzer-targets: $(libfuzzer_targets)
-bench-programs: $(bench_programs)
+bench-programs: $(engine_benches) $(thread_benches)
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries) -lcmocka
 
-# The engines run on devices, too: no data of their own, no library, and of its functions only those that compilers call
-# by themselves.
+# These parts of the engines run on devices, too: no data of their own, no library, and of its functions only those that
+# compilers call by themselves.
 $(freestanding): $(BUILD)/freestanding/%.o: src/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(CC) -std=c17 -O2 $(warnings) -ffreestanding -nostdlib -MMD -MP -MF $@.d -Isrc -c -o $@ $<
@@ -121,11 +122,11 @@ $(BUILD)/libfuzzer/%: tests/fuzz/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) $(internal) $(LDFLAGS) -fsanitize=fuzzer -o $@ $< $(BUILD)/libweir.a $(libraries)
 
-$(BUILD)/tests/bench/consan_bench: tests/bench/consan_bench.c $(BUILD)/libweir.a
+$(engine_benches): $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
 
-$(BUILD)/tests/bench/threads_bench: tests/bench/threads_bench.c $(BUILD)/flags
+$(thread_benches): $(BUILD)/tests/bench/%: tests/bench/%.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(compile) -fsanitize=thread $(LDFLAGS) -o $@ $<
 
@@ -153,6 +154,10 @@ $(BUILD)/tests/verdicts: tests/verdicts.c
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(libraries)
 
+$(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(compile) -Iinclude $(LDFLAGS) -o $@ $^ $(libraries)
+
 $(BUILD)/tests/facts: tests/facts.c
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(libraries)
@@ -169,6 +174,10 @@ test: ## run every test
 	@CC=$(CC) scripts/setup test
 	@CC=$(CC) scripts/test
 
+global: ## run the kernels of tests/global and examples/global: races in global memory, and grids that hang
+	@CC=$(CC) scripts/setup test
+	@CC=$(CC) scripts/test global
+
 reference: ## compare the emulator with the reference (tests/reference) on 100,000 random barrier programs
 	@CC=$(CC) scripts/setup test
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/compare
@@ -184,7 +193,7 @@ mutants: ## put faults into the clean kernels of CORPUS=DIR and count those foun
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/mutants/mutate
 	@BUILD=$(BUILD) scripts/mutants "$(CORPUS)"
 
-asan: ## run the unit, golden and malformed tests under the address and undefined-behaviour sanitizers
+asan: ## run the unit, golden, malformed and global tests under the address and undefined-behaviour sanitizers
 	@CC=$(CC) scripts/setup test
 	@CC=$(CC) scripts/test asan
 
@@ -200,7 +209,11 @@ bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory -s all
 	@$(MAKE) --no-print-directory -s bench-programs
-	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && BUILD=$(BUILD) scripts/bench-membar && exit $$status
+	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && BUILD=$(BUILD) scripts/bench-membar && BUILD=$(BUILD) scripts/bench-gsan && exit $$status
+
+gsan-rates: ## measure how often the sampled mode finds races in global memory, against the formula
+	@$(MAKE) --no-print-directory -s $(BUILD)/tests/rates
+	@BUILD=$(BUILD) scripts/gsan-rates
 
 corpus: ## read, print, compare and run every kernel below CORPUS=DIR
 	@test -n "$(CORPUS)" || { echo "make corpus needs CORPUS=DIR, a folder of .ttgir and .mlir files" >&2; exit 2; }
@@ -249,4 +262,4 @@ clean: ## remove everything made
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
 	$(libfuzzer_targets) $(reference_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
-	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts)
+	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates)

@@ -1,23 +1,26 @@
 #!/usr/bin/env python3
 """Compiles the kernels of this folder with Triton and writes what the compiler made of each as NAME.ttgir.
 
-Those in races/ are compiled twice, correct and broken, as NAME-ok.ttgir and NAME-broken.ttgir, each with a launch.
+Those in races/ are compiled twice, correct and broken, as NAME-ok.ttgir and NAME-broken.ttgir, each with a launch;
+those in global/ once for each of their faults, as NAME-FAULT.ttgir, and global/expected.tsv is made of what they say.
 Needs Triton 3.6, and no GPU. Run it after a change to a kernel: python3 examples/compile.py [NAME...]
 """
 
 import importlib
 import json
 import pathlib
+import re
 import sys
 
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
-from triton.experimental.gluon._runtime import GluonASTSource
-from triton.experimental.gluon.language import NVMMASharedLayout, float16
+from triton.experimental.gluon._runtime import GluonASTSource, GluonJITFunction
+from triton.experimental.gluon.language import NVMMASharedLayout, float16, float32
 
 HERE = pathlib.Path(__file__).resolve().parent
 RACES = HERE / "races"
+GLOBAL = HERE / "global"
 
 
 def descriptor(rows, columns):
@@ -69,7 +72,7 @@ def compiled(kernel, source, target, options, signature, constants, aligned):
     )
     text = triton.compile(ast, target=GPUTarget("cuda", target, 32), options=options).asm["ttgir"]
     # Locations name files by where they lay on the machine that compiled them; the bare name is enough here.
-    for folder in RACES, HERE, pathlib.Path(triton.__file__).parent.parent:
+    for folder in RACES, GLOBAL, HERE, pathlib.Path(triton.__file__).parent.parent:
         text = text.replace(f'"{folder}/', '"')
     return text
 
@@ -88,8 +91,59 @@ def compile_pair(kernel, target):
             path.with_suffix(".launch.json").write_text(json.dumps(launch, indent=2) + "\n")
 
 
+def compile_variant(launch, variant):
+    """A kernel of global/ with one of its faults, or with none."""
+    is_gluon = isinstance(launch.kernel, GluonJITFunction)
+    signature = launch.signature(
+        lambda words: f",{NVMMASharedLayout.get_default_for(words['block'], float32)!r}" if is_gluon else "")
+    text = compiled(launch.kernel, GluonASTSource if is_gluon else ASTSource, 90, dict(num_warps=4), signature,
+                    dict(VARIANT=variant), [name for name, kind in signature.items() if kind.startswith("*")])
+    # Triton 3.6 waits for the sources of stores alone (cp.async.bulk.wait_group.read); later ones can do more, and say
+    # which they mean.
+    return re.sub(r"(ttng.async_tma_store_wait {pendings = \d+ : i32)}", r"\1, read_only}", text)
+
+
+def launch_text(words):
+    """A launch file, an argument a line."""
+    arguments = ",\n".join(f"    {json.dumps(name)}: {json.dumps(value)}" for name, value in words["args"].items())
+    rest = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in words.items() if key != "args")
+    return f"{{\n{rest}  \"args\": {{\n{arguments}\n  }}\n}}\n"
+
+
+def compile_case(case):
+    """Compiles all variants of a case of global/, and writes their launches. Of a fault in one kernel of several, the
+    others' files are NAME-ok. Gives the case's lines of expected.tsv."""
+    correct = {}
+    for variant, fault in case.variants():
+        files = []
+        for launch in case.launches:
+            texts = compile_variant(launch, variant), launch_text(launch.written(fault.changes))
+            if correct.setdefault(launch.name, texts) == texts:
+                path = GLOBAL / f"{launch.name}-ok.ttgir"
+            else:
+                path = GLOBAL / f"{launch.name}-{variant}.ttgir"
+            path.write_text(texts[0])
+            path.with_suffix(".launch.json").write_text(texts[1])
+            files.append(path.name)
+        if variant != "ok" and all(name.endswith("-ok.ttgir") for name in files):
+            raise SystemExit(f"{case.name}-{variant} is no other than the correct one")
+        options = f"--devices {case.devices}" if case.devices > 1 else "-"
+        yield "\t".join([f"{case.name}-{variant}", " ".join(files * case.times), options, fault.verdict, fault.rules,
+                         fault.words]) + "\n"
+
+
+def compile_global(only):
+    lines = []
+    for case in importlib.import_module("cases").cases():
+        if not only or case.name in only:
+            lines += compile_case(case)
+    if not only:
+        head = "name\tfiles\toptions\tverdict\trule\twhat it shows\n"
+        (GLOBAL / "expected.tsv").write_text(head + "".join(lines))
+
+
 if __name__ == "__main__":
-    sys.path[:0] = [str(HERE), str(RACES)]
+    sys.path[:0] = [str(HERE), str(RACES), str(GLOBAL)]
     only = sys.argv[1:]
     for row in KERNELS:
         name = row.pop("name")
@@ -99,3 +153,4 @@ if __name__ == "__main__":
     for kernel, target in importlib.import_module("tiles").pairs():
         if not only or kernel.__name__ in only or kernel.__module__ in only:
             compile_pair(kernel, target)
+    compile_global(only)

@@ -1,4 +1,4 @@
-# What scripts/golden and scripts/malformed have in common; they source it. Their options are
+# What scripts/golden, scripts/malformed and scripts/global have in common; they source it. Their options are
 #
 #   --build DIR   test DIR/weir (default: build)
 #   --update      write what comes out as what is expected, for each NAME given

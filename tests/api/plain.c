@@ -269,18 +269,22 @@ static void read_several_modules(weir_context *weir) {
 
 /* ---- Files ------------------------------------------------------------------------------------- */
 
-static void open_files(weir_context *weir) {
-    CHECK(!weir_open(weir, "/nonexistent/kernel.ttgir"));
-    CHECK(strcmp(weir_error(weir), "No such file or directory") == 0);
-
-    char path[] = "/tmp/weir-plain-XXXXXX";
+static void write_file(char *path, const char *text) {
     int descriptor = mkstemp(path);
     FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     CHECK(out);
     if (!out)
         return;
-    fputs(kernel, out);
+    fputs(text, out);
     fclose(out);
+}
+
+static void open_files(weir_context *weir) {
+    CHECK(!weir_open(weir, "/nonexistent/kernel.ttgir"));
+    CHECK(strcmp(weir_error(weir), "No such file or directory") == 0);
+
+    char path[] = "/tmp/weir-plain-XXXXXX";
+    write_file(path, kernel);
     weir_file *file = weir_open(weir, path);
     remove(path);
     CHECK(file);
@@ -301,6 +305,59 @@ static void open_files(weir_context *weir) {
 
     weir_close(NULL);
     weir_module_free(NULL);
+}
+
+/* ---- Launches in a row ------------------------------------------------------------------------- */
+
+/* Two kernels, of which the second reads what the first has written; the launch of the second is `launch`. */
+static void run_a_row(weir_context *weir, const char *launch, weir_verdict verdict) {
+    static const char writer[] = "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32} {\n"
+                                 "  tt.func public @writer(%x: !tt.ptr<i32>) {\n"
+                                 "    %one = arith.constant 1 : i32\n"
+                                 "    tt.store %x, %one : !tt.ptr<i32>\n"
+                                 "    tt.return\n"
+                                 "  }\n"
+                                 "}\n";
+    static const char reader[] = "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32} {\n"
+                                 "  tt.func public @reader(%x: !tt.ptr<i32>) {\n"
+                                 "    %0 = tt.load %x : !tt.ptr<i32>\n"
+                                 "    tt.return\n"
+                                 "  }\n"
+                                 "}\n";
+    char first_path[] = "/tmp/weir-plain-XXXXXX", second_path[] = "/tmp/weir-plain-XXXXXX";
+    write_file(first_path, "{\"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"buffer\": \"b\"}}}}");
+    write_file(second_path, launch);
+    CHECK(weir_launch_shares(first_path));
+    CHECK(!weir_launch_shares("/nonexistent/kernel.launch.json"));
+    weir_file *files[] = {weir_open_buffer(weir, "writer.ttgir", writer, sizeof writer - 1),
+                          weir_open_buffer(weir, "reader.ttgir", reader, sizeof reader - 1)};
+    weir_module *modules[] = {weir_parse(files[0], 0, 0), weir_parse(files[1], 0, 0)};
+    weir_run_options options[] = {{.launch = first_path}, {.launch = second_path}};
+    weir_outcome *outcomes[2];
+    CHECK(weir_run_row(modules, options, 2, outcomes) == 0);
+    CHECK(weir_outcome_verdict(outcomes[0]) == WEIR_VERDICT_CLEAN);
+    CHECK(weir_outcome_verdict(outcomes[1]) == verdict);
+    CHECK(weir_finding_count(outcomes[1]) == (verdict == WEIR_VERDICT_FINDINGS));
+    if (weir_finding_count(outcomes[1])) {
+        weir_finding finding = weir_finding_at(outcomes[1], 0);
+        CHECK(strcmp(finding.rule, "race.raw") == 0);
+        CHECK(strcmp(finding.kernel, "reader") == 0);
+        CHECK(finding.ir_line == 3);
+    }
+    for (size_t i = 0; i < 2; i++)
+        weir_outcome_free(outcomes[i]);
+    for (size_t i = 0; i < 2; i++) {
+        weir_module_free(modules[i]);
+        weir_close(files[i]);
+    }
+    remove(first_path);
+    remove(second_path);
+}
+
+static void run_rows(weir_context *weir) {
+    run_a_row(weir, "{\"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"buffer\": \"b\"}}}}", WEIR_VERDICT_CLEAN);
+    run_a_row(weir, "{\"stream\": 1, \"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"buffer\": \"b\"}}}}",
+              WEIR_VERDICT_FINDINGS);
 }
 
 /* ---- The op table ------------------------------------------------------------------------------ */
@@ -330,6 +387,7 @@ int main(void) {
     read_a_broken_text(weir);
     read_several_modules(weir);
     open_files(weir);
+    run_rows(weir);
     look_at_the_table();
     weir_destroy(weir);
     return failures ? 1 : 0;
