@@ -4,10 +4,11 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="check run report membar parse rules"
     local options_parse="--generic --effects --quiet --stats --list --module --strict --output --dump-ops --help --version"
-    local options_check="--launch --no-launch --arg --grid --kernel --module --rule --budget --jobs --mma-order --format \
-        --witness --verbose --quiet --output --help --version"
-    local options_run="--launch --no-launch --arg --grid --kernel --module --replay --schedule --seed --schedules --budget \
-        --mma-order --format --witness --steps --global --state --trace --verbose --quiet --output --help --version"
+    local options_check="--launch --no-launch --arg --grid --kernel --module --devices --rule --budget --jobs --mma-order --gsan \
+        --resident --format --witness --verbose --quiet --output --help --version"
+    local options_run="--launch --no-launch --arg --grid --kernel --module --devices --replay --schedule --seed --schedules \
+        --budget --mma-order --gsan --resident --slots --ring --granule --format \
+        --witness --steps --global --state --trace --verbose --quiet --output --help --version"
     local options_report="--launch --no-launch --arg --grid --kernel --module --buffer-id --diff --budget --mma-order \
         --format --width --wide --glossary --quiet --output --help --version"
     local options_membar="--function --kernel --module --model --assume --compare --why --emit --prune --format --quiet \
@@ -21,7 +22,7 @@ _weir() {
         return
     fi
     case $before in
-    --module | --arg | --grid | --kernel | --seed | --schedules | --budget | -j | --jobs | --buffer-id | --width | --function | --why) return ;; # a number, or the input's names
+    --module | --arg | --grid | --kernel | --devices | --resident | --slots | --ring | --granule | --seed | --schedules | --budget | -j | --jobs | --buffer-id | --width | --function | --why) return ;; # a number, or the input's names
     --schedule)
         mapfile -t COMPREPLY < <(compgen -W "directed eager lazy round-robin random all" -- "$word")
         return
@@ -36,6 +37,10 @@ _weir() {
         ;;
     --assume)
         mapfile -t COMPREPLY < <(compgen -W "inserted before" -- "$word")
+        return
+        ;;
+    --gsan)
+        mapfile -t COMPREPLY < <(compgen -W "exact sampled off" -- "$word")
         return
         ;;
     --mma-order)
