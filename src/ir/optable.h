@@ -4,6 +4,7 @@
 #define IR_OPTABLE_H
 
 #include "base/text.h"
+#include "ir/amd_forms.h"
 #include "ir/format.h"
 
 typedef enum OpId {
@@ -22,7 +23,7 @@ enum {
 
 /* Columns that few rows have; they stand after the formats. `evaluate` says how the result of a pure op comes from its
  * operands, `effects` what the op does to memory and to time, `ptx` what it becomes on NVIDIA, `amd` what AMD has for
- * it: "exact: ...", "stage: ..." (only a whole stage can be waited for) or "none". */
+ * it (amd_forms.h). */
 #define EVALUATE(text) NULL, "evaluate", text
 #define EFFECTS(text)  NULL, "effects", text
 #define PTX(text)      NULL, "ptx", text

@@ -164,3 +164,21 @@ bool encoding_ctas(const Encoding *encoding, unsigned rank, Ctas *ctas) {
     }
     return true;
 }
+
+uint32_t encoding_sharers(Module *module, const Type *memdesc, uint32_t ctas) {
+    Encoding encoding = {0};
+    Numbers bases;
+    uint32_t sharers = 1;
+    memdesc = memdesc ? type_resolve(module, memdesc) : NULL;
+    for (uint32_t i = 0; memdesc && i < memdesc->param_count && !encoding.body.size; i++)
+        encoding = encoding_read(module, memdesc->params[i]);
+    if (ctas < 2 || !encoding.body.size || !encoding_list(&encoding, "CGALayout", &bases) || !bases.inner)
+        return 1;
+    for (uint32_t bit = 0; ctas >> bit > 1 && (bit + 1) * bases.inner <= bases.count; bit++) {
+        bool moves = false;
+        for (uint32_t i = 0; i < bases.inner; i++)
+            moves |= bases.items[bit * bases.inner + i] != 0;
+        sharers *= moves ? 1 : 2;
+    }
+    return sharers;
+}

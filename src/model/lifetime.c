@@ -32,7 +32,7 @@ struct Lifetimes {
     const Op *function;
     Numbered *ops, *values, *blocks; /* sorted by address */
     uint32_t op_count, value_count, block_count;
-    const Value **names; /* values by their number: those that may be shared memory */
+    const Value **names; /* values by their number: those that may be memory */
     const Block **block_list;
     Lifetime *block_times; /* from the number of its first op to that of its last; NOWHERE if it has none */
     const Op **users;      /* of the uses */
@@ -88,7 +88,7 @@ static const Op *after_inner(const Op *op, const Op *root) {
 
 static bool may_be_memory(Module *module, const Value *value) {
     const Type *type = value->type ? type_canonical(module, value->type) : NULL;
-    return type && (memdesc_space(type) == SPACE_SHARED || type_is(type, STR("nvws.aref")) ||
+    return type && (memdesc_space(type) != SPACE_NONE || type_is(type, STR("nvws.aref")) ||
                     type_is(type, STR("nvws.token")) || type_is(type, STR("tlx.storage_alias_spec")));
 }
 

@@ -14,7 +14,7 @@ typedef struct Lifetime {
 
 typedef struct Lifetimes Lifetimes;
 
-/* Of the ops and the shared memory of a function. In the module's arena. */
+/* Of the ops, and of the shared and tensor memory of a function. In the module's arena. */
 const Lifetimes *lifetimes_of(Module *module, const Op *function);
 /* The time of an op below the function, the function itself included. */
 uint32_t lifetime_number(const Lifetimes *lifetimes, const Op *op);

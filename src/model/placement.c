@@ -75,13 +75,28 @@ static uint32_t offsets_of(const Op *op, int64_t offsets[MOST_PIECES]) {
     return attr->count;
 }
 
-/* Whether the allocator has been here: the module says so, or scratch memory is placed. */
-static bool is_complete(const Op *function) {
+static bool has_size(const Op *function) {
     for (const Op *op = function; op; op = op_parent(op))
         if (op_attr(op, "ttg.shared"))
             return true;
+    return false;
+}
+
+/* Whether the allocator has been here: the module says so, or scratch memory is placed. */
+static bool is_complete(const Op *function) {
+    if (has_size(function))
+        return true;
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
         if (op_attr(op, "allocation.size") && op_attr(op, "allocation.offset"))
+            return true;
+    return false;
+}
+
+bool memory_is_placed(const Op *function) {
+    if (has_size(function))
+        return true;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (op_attr(op, "allocation.offset"))
             return true;
     return false;
 }

@@ -28,6 +28,9 @@ typedef struct Placements {
     Placed **by_op;      /* the items again, for placed_find */
 } Placements;
 
+/* Whether the IR says where shared memory lies: compilers put in the barriers and fences of threads and clusters then,
+ * and none can be missing before. */
+bool memory_is_placed(const Op *function);
 /* Of one function; callees are placed first, as part of it. In the module's arena, and computed once. */
 Placements placements_of(Module *module, const Op *function);
 /* What an op has there, the first of its pieces; NULL if nothing. */

@@ -60,16 +60,6 @@ static void an_op_without_effects_is_known_to_have_none(void **state) {
     assert_int_equal(silent, count); /* and none of them has effects after all */
 }
 
-static void amd_says_exact_stage_or_none(void **state) {
-    (void)state;
-    for (int i = 0; i < OP_COUNT; i++) {
-        const OpRow *row = op_row_by_id((OpId)i);
-        Str amd = str_of(row->amd);
-        if (amd.size && !str_is(amd, "none") && !str_starts(amd, STR("exact: ")) && !str_starts(amd, STR("stage: ")))
-            fail_msg("%s: %s", row->name.data, row->amd);
-    }
-}
-
 static void what_is_wrong_with_a_column_is_said(void **state) {
     (void)state;
     static const struct {
@@ -422,7 +412,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_column_is_well_formed),
         cmocka_unit_test(an_op_without_effects_is_known_to_have_none),
-        cmocka_unit_test(amd_says_exact_stage_or_none),
         cmocka_unit_test(what_is_wrong_with_a_column_is_said),
         cmocka_unit_test(a_tma_load_completes_on_its_barrier),
         cmocka_unit_test(a_tma_store_is_a_group_of_its_own),

@@ -1,0 +1,137 @@
+/* analyze/known: whatever is said of a sum, product or remainder holds for every value that it can have. */
+#include "reading.h"
+
+#include "analyze/known.h"
+#include "emulate/value.h"
+
+static uint64_t seed = 1;
+
+static unsigned below(unsigned n) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (unsigned)(seed >> 33) % n;
+}
+
+enum { WIDTH = 8, MOST_VALUES = 6 };
+
+/* A few numbers of 8 bits, and what is known of all of them. */
+typedef struct Sample {
+    int64_t values[MOST_VALUES];
+    unsigned count;
+    Known known;
+} Sample;
+
+static Sample sample(void) {
+    Sample sample = {.count = 1 + below(MOST_VALUES)};
+    int64_t step = 1 + below(9), start = (int64_t)below(256) - 128;
+    for (unsigned i = 0; i < sample.count; i++) {
+        sample.values[i] = integer_wrap(start + step * below(6), WIDTH);
+        Known one = known_exact(sample.values[i]);
+        sample.known = i ? known_join(&sample.known, &one) : one;
+    }
+    return sample;
+}
+
+static void assert_holds(const Known *known, int64_t value, const char *what, int64_t a, int64_t b) {
+    bool right = known->least <= value && value <= known->most && (!known->exact || known->least == value);
+    right &= known->modulus == 0 ? known->remainder == value : (value - known->remainder) % known->modulus == 0;
+    right &= known->divisor == INT64_MAX ? value == 0 : value % known->divisor == 0;
+    for (int64_t n = 1; n <= 64; n *= 2)
+        right &= known_is_multiple(known, n) != (value % n == 0 ? ANSWER_NO : ANSWER_YES);
+    if (!right)
+        fail_msg("%s of %lld and %lld is %lld, not from %lld to %lld, %lld modulo %lld", what, (long long)a,
+                 (long long)b, (long long)value, (long long)known->least, (long long)known->most,
+                 (long long)known->remainder, (long long)known->modulus);
+}
+
+static int64_t divided(int64_t a, int64_t b, int rounding) {
+    int64_t quotient = a / b, rest = a % b;
+    return quotient + (rounding == 1 ? rest > 0 : rounding == -1 ? -(rest < 0) : 0);
+}
+
+static void check_pair(const Sample *x, const Sample *y, int64_t a, int64_t b) {
+    Known known = known_add(&x->known, &y->known, WIDTH);
+    assert_holds(&known, integer_wrap(a + b, WIDTH), "the sum", a, b);
+    known = known_subtract(&x->known, &y->known, WIDTH);
+    assert_holds(&known, integer_wrap(a - b, WIDTH), "the difference", a, b);
+    known = known_multiply(&x->known, &y->known, WIDTH);
+    assert_holds(&known, integer_wrap(a * b, WIDTH), "the product", a, b);
+    known = known_minimum(&x->known, &y->known);
+    assert_holds(&known, a < b ? a : b, "the minimum", a, b);
+    known = known_maximum(&x->known, &y->known);
+    assert_holds(&known, a > b ? a : b, "the maximum", a, b);
+    known = known_bits(&x->known, &y->known, BITS_AND, WIDTH);
+    assert_holds(&known, a & b, "and", a, b);
+    known = known_bits(&x->known, &y->known, BITS_OR, WIDTH);
+    assert_holds(&known, a | b, "or", a, b);
+    known = known_bits(&x->known, &y->known, BITS_XOR, WIDTH);
+    assert_holds(&known, a ^ b, "xor", a, b);
+    known = known_join(&x->known, &y->known);
+    assert_holds(&known, a, "the join", a, b);
+    if (b <= 0)
+        return;
+    for (int rounding = -1; rounding <= 1; rounding++) {
+        known = known_divide(&x->known, &y->known, rounding, WIDTH);
+        assert_holds(&known, integer_wrap(divided(a, b, rounding), WIDTH), "the quotient", a, b);
+    }
+    known = known_remainder(&x->known, &y->known, WIDTH);
+    assert_holds(&known, a % b, "the remainder", a, b);
+}
+
+static void what_is_said_holds_for_every_value(void **state) {
+    (void)state;
+    for (unsigned i = 0; i < 20000; i++) {
+        Sample x = sample(), y = sample();
+        for (unsigned k = 0; k < x.count; k++) {
+            for (unsigned j = 0; j < y.count; j++)
+                check_pair(&x, &y, x.values[k], y.values[j]);
+            Known known = known_wrap(&x.known, 4);
+            assert_holds(&known, integer_wrap(x.values[k], 4), "the lower half", x.values[k], 0);
+            known = known_unsigned(&x.known, WIDTH);
+            assert_holds(&known, (int64_t)integer_unsigned(x.values[k], WIDTH), "the unsigned one", x.values[k], 0);
+        }
+    }
+}
+
+static void a_multiple_and_a_constant_say_what_is_left(void **state) {
+    (void)state;
+    Known base = known_multiple(16), six = known_exact(6), ten = known_exact(10);
+    Known off = known_add(&base, &six, 64);
+    assert_int_equal(off.divisor, 2);
+    assert_int_equal(known_is_multiple(&off, 16), ANSWER_NO);
+    assert_int_equal(known_is_multiple(&off, 2), ANSWER_YES);
+    assert_int_equal(known_is_multiple(&base, 128), ANSWER_OPEN);
+    off = known_add(&off, &ten, 64);
+    assert_int_equal(known_is_multiple(&off, 16), ANSWER_YES);
+}
+
+static void nothing_is_a_multiple_of_one(void **state) {
+    (void)state;
+    Known nothing = known_nothing(), zero = known_exact(0);
+    assert_int_equal(known_is_multiple(&nothing, 1), ANSWER_YES);
+    assert_int_equal(known_is_multiple(&nothing, 16), ANSWER_OPEN);
+    assert_int_equal(known_is_multiple(&zero, 1024), ANSWER_YES);
+    Known product = known_multiply(&nothing, &zero, 64);
+    assert_true(product.exact);
+}
+
+static void wrapping_keeps_powers_of_two_only(void **state) {
+    (void)state;
+    Known any = known_nothing(), by = known_exact(96);
+    Known product = known_multiply(&any, &by, 32);
+    assert_int_equal(product.divisor, 32);
+    assert_true(product.least == INT64_MIN && product.most == INT64_MAX);
+    Known few = known_between(0, 1000);
+    product = known_multiply(&few, &by, 32);
+    assert_int_equal(product.divisor, 96);
+    assert_int_equal(product.most, 96000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_said_holds_for_every_value),
+        cmocka_unit_test(a_multiple_and_a_constant_say_what_is_left),
+        cmocka_unit_test(nothing_is_a_multiple_of_one),
+        cmocka_unit_test(wrapping_keeps_powers_of_two_only),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
