@@ -1,0 +1,52 @@
+/* What becomes of one kernel on an AMD target: of each of its ops, and of each place where it waits.
+ *
+ * Plain data, as a finding is: texts and numbers. docs/porting.md explains the words, render/port.h how each becomes
+ * text and JSON. A text that is not known is "", a line 0. */
+#ifndef FINDING_PORT_H
+#define FINDING_PORT_H
+
+#include "finding/finding.h"
+
+/* All ops of one name. */
+typedef struct PortOp {
+    const char *op;     /* "ttng.wait_barrier" */
+    const char *class;  /* "exact", "stage-level", "none", or "not known" */
+    const char *form;   /* "LDS barrier"; "" if there is none */
+    const char *remark; /* what else to know, or why there is none */
+    const uint32_t *lines;
+    size_t line_count;
+} PortOp;
+
+/* How much a wait that is written in the target's own terms covers. */
+typedef enum PortCover { PORT_ENOUGH, PORT_TOO_LITTLE, PORT_UNKNOWN, PORT_MORE } PortCover;
+
+typedef struct PortWait {
+    const char *op;
+    const char *file; /* of the kernel's own source */
+    uint32_t line, ir_line;
+    const char *asked;   /* "all but the 2 latest groups of copies" */
+    const char *counter; /* "vmcnt"; "": there is nothing to wait for with a counter */
+    int64_t count;       /* that many may be left; -1: there is no such number */
+    int64_t written;     /* the number that stands there, in the same terms; -1: none */
+    PortCover cover;     /* of `written` */
+    const char *more;    /* what it waits for beyond what was asked for, or what to do instead; "": nothing */
+} PortWait;
+
+typedef struct PortReport {
+    const char *file, *function, *target;
+    const char *problem;                 /* a sentence on what could not be looked at */
+    VerdictKind verdict;                 /* findings: a wait covers too little; incomplete: there is a problem */
+    unsigned wave_threads, warp_threads; /* of the target; of the kernel, 0: not known */
+    int64_t shared_bytes, shared_limit;  /* that the kernel says it takes, -1: it does not; that the target has */
+    const PortOp *ops;
+    size_t op_count;
+    size_t exact, staged, none, unknown; /* ops, not names of ops */
+    size_t plain;                        /* ops that need no form of their own */
+    const PortWait *waits;
+    size_t wait_count;
+} PortReport;
+
+/* "enough", "too little", "not known", "more than needed" */
+const char *port_cover_name(PortCover cover);
+
+#endif
