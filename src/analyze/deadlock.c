@@ -82,6 +82,11 @@ static bool is_race(const Finding *finding) {
            finding->rule == RULE_BARRIER_OVERWRITTEN;
 }
 
+/* Found without a run (finding/lint.def, which comes last): it takes nothing from what a run shows at the same place. */
+static bool is_legality(const Finding *finding) {
+    return finding->rule > RULE_MEMBAR_NEEDLESS;
+}
+
 /* The same place again is the same fault, and is counted, not listed; so are bytes left over where something hangs for
  * them. */
 static void settle_finding(Check *check, Finding *finding) {
@@ -97,7 +102,7 @@ static void settle_finding(Check *check, Finding *finding) {
             verdict->finding_count--;
             return;
         }
-        if (is_race(other))
+        if (is_race(other) || is_legality(other))
             continue;
         if (minor ||
             (other->place_count && finding->place_count && other->places[0].ir_line == finding->places[0].ir_line)) {

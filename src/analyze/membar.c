@@ -249,15 +249,6 @@ static void collect_present(Membar *membar, MembarResult *result, const Notes *n
     }
 }
 
-static bool is_placed(const Op *function) {
-    if (module_attr(function, "ttg.shared"))
-        return true;
-    for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (op_attr(op, "allocation.offset"))
-            return true;
-    return false;
-}
-
 static void analyze(Membar *membar, void *context) {
     MembarResult *result = context;
     Notes notes;
@@ -303,7 +294,7 @@ static bool with_analysis(Module *module, const Op *function, MembarModel model,
 
 const MembarResult *membar_analyze(Module *module, const Op *function, MembarModel model) {
     MembarResult *result = ARENA_NEW(&module->arena, MembarResult);
-    MembarResult empty = {.function = function, .model = model, .inserted = is_placed(function)};
+    MembarResult empty = {.function = function, .model = model, .inserted = memory_is_placed(function)};
     *result = empty;
     if (!with_analysis(module, function, model, analyze, result)) {
         *result = empty;

@@ -29,13 +29,8 @@ Str location_file(const Attr *location) {
     return name;
 }
 
-void place_set(const Machine *machine, FindingPlace *place, const char *role, const char *agent, uint32_t pc,
-               Verdict *verdict) {
-    Module *module = machine->program->module;
-    const Op *op = machine->program->ops[pc];
+void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *verdict) {
     Place at = source_place(module->source, op->offset);
-    place->role = role;
-    place->agent = agent;
     place->op = arena_copy(verdict->arena, op->name.data, op->name.size);
     place->ir_line = at.line;
     place->ir_column = at.column;
@@ -46,6 +41,13 @@ void place_set(const Machine *machine, FindingPlace *place, const char *role, co
     place->file = arena_copy(verdict->arena, file.data, file.size);
     place->line = location->line;
     place->column = location->column + 1; /* Triton counts them from 0 */
+}
+
+void place_set(const Machine *machine, FindingPlace *place, const char *role, const char *agent, uint32_t pc,
+               Verdict *verdict) {
+    op_place_set(machine->program->module, machine->program->ops[pc], place, verdict);
+    place->role = role;
+    place->agent = agent;
 }
 
 void op_place(const Machine *machine, const Op *op, Text *to) {

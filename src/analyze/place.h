@@ -13,6 +13,9 @@ Str location_file(const Attr *location);
 void place_set(const Machine *machine, FindingPlace *place, const char *role, const char *agent, uint32_t pc,
                Verdict *verdict);
 
+/* Where an op stands, in the IR and in the kernel's own source; role and agent are left "". */
+void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *verdict);
+
 /* "ttng.wait_barrier @24 (kernel.py:19)" */
 void op_place(const Machine *machine, const Op *op, Text *to);
 /* What a blocked agent waits for: "%full[1], parity 0", "named barrier 9", "the partitions". */

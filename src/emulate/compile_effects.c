@@ -2,6 +2,7 @@
 #include "emulate/program_internal.h"
 
 #include "model/assembly.h"
+#include "model/encoding.h"
 #include "model/root.h"
 #include "model/scratch.h"
 
@@ -38,29 +39,11 @@ static bool is_token(Module *module, const Value *value) {
     return type && type->kind == TYPE_TENSOR;
 }
 
-/* Whether all CTAs of a cluster share one barrier of that type: its layout says that no bit of the CTA's rank moves it.
- */
+/* Whether all CTAs of a cluster share one barrier of that type. */
 static bool barrier_is_shared(Compiler *compiler, const Type *type) {
     const Program *program = compiler->program;
-    type = type ? type_resolve(compiler->module, type) : NULL;
-    if (program->ctas < 2 || program->ranks_are_programs || !type || !type->param_count)
-        return false;
-    const Attr *encoding = NULL;
-    for (uint32_t i = 0; i < type->param_count && !encoding; i++)
-        if (type->params[i].size && type->params[i].data[0] == '#')
-            encoding = attr_find(compiler->module, type->params[i]);
-    encoding = encoding ? attr_resolve(compiler->module, encoding) : NULL;
-    Str body = encoding ? encoding->body : (Str){"", 0};
-    const char *at = body.size ? memmem(body.data, body.size, "CGALayout", strlen("CGALayout")) : NULL;
-    if (!at)
-        return false;
-    uint32_t bases = 0;
-    for (const char *end = body.data + body.size; at < end && program->ctas >> bases > 1; at++) {
-        if (*at >= '1' && *at <= '9')
-            return false;
-        bases += *at == ']';
-    }
-    return true;
+    return program->ctas > 1 && !program->ranks_are_programs &&
+           encoding_sharers(compiler->module, type, program->ctas) >= program->ctas;
 }
 
 static uint64_t hash_text(Str text) {

@@ -450,13 +450,16 @@ static Stamp stamp_of_bytes(Clocks *clocks, const Event *access) {
     return (Stamp){barrier_part(clocks, slot), access->state->barriers[slot].generation + 1};
 }
 
+Stamp clocks_now(const Clocks *clocks, uint32_t agent) {
+    uint32_t component = part(clocks, agent, PART_OWN);
+    return (Stamp){component, clocks->clocks[agent].values[component]};
+}
+
 Stamp clocks_stamp(Clocks *clocks, const Event *access) {
     const Effect *effect = &access->effect->effect;
     uint32_t agent = access->agent;
-    if (clocks_immediate(clocks, access->effect)) {
-        uint32_t component = part(clocks, agent, PART_OWN);
-        return (Stamp){component, clocks->clocks[agent].values[component]};
-    }
+    if (clocks_immediate(clocks, access->effect))
+        return clocks_now(clocks, agent);
     switch (effect->done) {
     case DONE_TX:
         return stamp_of_bytes(clocks, access);

@@ -51,6 +51,8 @@ bool clocks_overflowed(const Clocks *clocks);
 
 /* When the access is over that was observed last. */
 Stamp clocks_stamp(Clocks *clocks, const Event *access);
+/* All that the agent has done so far, the event that was observed last included. */
+Stamp clocks_now(const Clocks *clocks, uint32_t agent);
 /* Whether the agent knows that it is over. */
 bool clocks_know(const Clocks *clocks, uint32_t agent, Stamp stamp);
 /* Whether the access that was observed last begins after it is over. What the tensor core does for one agent is done in

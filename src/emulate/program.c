@@ -218,9 +218,9 @@ static void make_slice(Compiler *compiler) {
 
 /* ---- Parameters and the rest ---------------------------------------------------------------------- */
 
-static const char *argument_name(Compiler *compiler, const Block *entry, uint32_t index) {
+static const char *argument_name(Module *module, const Block *entry, uint32_t index) {
     const Attr *location = entry->arg_locations ? entry->arg_locations[index] : NULL;
-    location = location ? attr_resolve(compiler->module, location) : NULL;
+    location = location ? attr_resolve(module, location) : NULL;
     Str name = {"", 0};
     if (location && location->kind == ATTR_LOCATION && location->location == LOC_NAME)
         name = location->name;
@@ -228,7 +228,7 @@ static const char *argument_name(Compiler *compiler, const Block *entry, uint32_
         name = entry->args[index].name->text;
     if (name.size && name.data[0] == '"')
         name = (Str){name.data + 1, name.size > 1 ? name.size - 2 : 0};
-    return arena_copy(&compiler->module->arena, name.data, name.size);
+    return arena_copy(&module->arena, name.data, name.size);
 }
 
 /* "desc_3" is a part of "desc": its name with a number behind. Of descriptors the compiler passes shape and strides as
@@ -245,19 +245,18 @@ static bool is_part_of(const char *name, const char *whole) {
     return *rest && strspn(rest, "0123456789") == strlen(rest);
 }
 
-static void find_parameters(Compiler *compiler) {
-    Program *program = compiler->program;
-    const Block *entry = program->function->regions[0].first;
-    const Function *function = op_function(program->function);
-    program->parameter_count = entry->arg_count;
-    program->parameters = ARENA_ARRAY(&compiler->module->arena, Parameter, entry->arg_count + 1);
+Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count) {
+    const Block *entry = kernel->regions[0].first;
+    const Function *function = op_function(kernel);
+    Parameter *parameters = ARENA_ARRAY(&module->arena, Parameter, entry->arg_count + 1);
+    *count = entry->arg_count;
     int32_t whole = -1;
     uint32_t part = 0;
     for (uint32_t i = 0; i < entry->arg_count; i++) {
-        Parameter *parameter = &program->parameters[i];
-        const Type *type = entry->args[i].type ? type_resolve(compiler->module, entry->args[i].type) : NULL;
+        Parameter *parameter = &parameters[i];
+        const Type *type = entry->args[i].type ? type_resolve(module, entry->args[i].type) : NULL;
         *parameter =
-            (Parameter){.name = argument_name(compiler, entry, i), .type = type, .divisibility = 1, .descriptor = -1};
+            (Parameter){.name = argument_name(module, entry, i), .type = type, .divisibility = 1, .descriptor = -1};
         const Attr *attrs = function && function->arg_attrs ? function->arg_attrs[i] : NULL;
         const Attr *divisibility = attrs ? dict_get(attrs, STR("tt.divisibility")) : NULL;
         if (divisibility && divisibility->kind == ATTR_INTEGER && divisibility->integer > 0 &&
@@ -267,13 +266,14 @@ static void find_parameters(Compiler *compiler) {
             whole = (int32_t)i;
             part = 0;
         } else if (whole >= 0 && type && type->kind == TYPE_INTEGER &&
-                   is_part_of(parameter->name, program->parameters[whole].name)) {
+                   is_part_of(parameter->name, parameters[whole].name)) {
             parameter->descriptor = whole;
             parameter->part = part++;
         } else {
             whole = -1;
         }
     }
+    return parameters;
 }
 
 static int64_t module_number(const Op *function, const char *name, int64_t otherwise) {
@@ -398,7 +398,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     }
     program->name = program_name(module, function);
     program->allocations = allocations_of(module, calls_others(function) ? outermost(function) : function);
-    find_parameters(&compiler);
+    program->parameters = program_parameters(module, function, &program->parameter_count);
     make_slice(&compiler);
     measure_rings(&compiler);
     compiler.unassigned = arefs_are_unassigned(function);

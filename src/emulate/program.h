@@ -174,6 +174,9 @@ typedef struct Parameter {
     uint32_t part;
 } Parameter;
 
+/* Of a function with a body. */
+Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count);
+
 typedef struct Program {
     Module *module;
     const Op *function;

@@ -218,6 +218,13 @@ static void add_line(Renderer *renderer, const char *key, const char *text) {
     text_addf(renderer->to, "\n");
 }
 
+static void add_same_in_ir(Renderer *renderer, const FindingPlace *place) {
+    add_ir_place(renderer, place);
+    add_severity(renderer, SEVERITY_NOTE);
+    text_addf(renderer->to, "the same in the IR\n");
+    show_ir(renderer, place);
+}
+
 /* Where it is reported: the message, then what the agent does there, in the IR. */
 static void add_first_place(Renderer *renderer, const Finding *finding, const FindingPlace *place) {
     const Rule *rule = rule_of(finding->rule);
@@ -225,7 +232,10 @@ static void add_first_place(Renderer *renderer, const Finding *finding, const Fi
     plain(renderer, finding->message);
     text_addf(renderer->to, " [%s]\n", rule->id);
     show_place(renderer, place);
-    if (!place->ir_line || !(is_said(place->agent) || is_said(place->op)))
+    bool told = is_said(place->agent) || is_said(place->role) || is_said(place->note);
+    if (!told && place->ir_line && has_kernel_place(place))
+        add_same_in_ir(renderer, place);
+    if (!told || !place->ir_line)
         return;
     add_ir_place(renderer, place);
     add_severity(renderer, SEVERITY_NOTE);
@@ -242,10 +252,7 @@ static void add_other_place(Renderer *renderer, const FindingPlace *place) {
     show_place(renderer, place);
     if (!has_kernel_place(place) || !place->ir_line)
         return;
-    add_ir_place(renderer, place);
-    add_severity(renderer, SEVERITY_NOTE);
-    text_addf(renderer->to, "the same in the IR\n");
-    show_ir(renderer, place);
+    add_same_in_ir(renderer, place);
 }
 
 static void add_finding(Renderer *renderer, const Finding *finding, const char *witness_file) {
