@@ -176,6 +176,9 @@ enum {
 
 /* How to run. All zero, as NULL for all of it, is a good start: every kernel of the module, with launches that Weir
  * chooses. */
+/* For weir_run_options.lint: what the hardware does not allow is looked for, too, or nothing else is. */
+enum { WEIR_LINT_ALSO = 1, WEIR_LINT_ONLY };
+
 typedef struct weir_run_options {
     const char *launch;           /* a launch file (docs/launch.md), or NULL */
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
@@ -191,13 +194,15 @@ typedef struct weir_run_options {
     unsigned schedules;    /* how many random ones; 0: 8 */
     int global;            /* nonzero: weir_steps tells of accesses to global memory, too, byte for byte */
     /* Races in global memory, where a launch was given (docs/gsan.md). */
-    const char *gsan;  /* "exact" (or NULL), "sampled", or "off" */
-    unsigned devices;  /* on each of which every launch is made; 0: 1 */
-    unsigned resident; /* clusters of a device that are there at once; 0: all */
-    unsigned granule;  /* bytes that are told apart: 1, 2, 4 or 16; 0: 1 if exact, else 4 */
-    unsigned slots;    /* of "sampled": readers of a granule that are kept; 0: 4 */
-    unsigned ring;     /* of "sampled": clocks that a CTA keeps for its releases; 0: 1024 */
-    int membar;        /* WEIR_MEMBAR_FINDINGS or WEIR_MEMBAR_SUMMARY; 0: thread barriers are not looked at */
+    const char *gsan;   /* "exact" (or NULL), "sampled", or "off" */
+    unsigned devices;   /* on each of which every launch is made; 0: 1 */
+    unsigned resident;  /* clusters of a device that are there at once; 0: all */
+    unsigned granule;   /* bytes that are told apart: 1, 2, 4 or 16; 0: 1 if exact, else 4 */
+    unsigned slots;     /* of "sampled": readers of a granule that are kept; 0: 4 */
+    unsigned ring;      /* of "sampled": clocks that a CTA keeps for its releases; 0: 1024 */
+    const char *target; /* by whose limits lint judges: "sm_90a", "gfx950"; NULL: the module's own */
+    int lint;           /* WEIR_LINT_ALSO or WEIR_LINT_ONLY; 0: legality and fences are not looked at */
+    int membar;         /* WEIR_MEMBAR_FINDINGS or WEIR_MEMBAR_SUMMARY; 0: thread barriers are not looked at */
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
     void *progress_context;
@@ -217,6 +222,11 @@ WEIR_API int weir_run_row(weir_module *const *modules, const weir_run_options *o
                           weir_outcome **outcomes);
 /* Nonzero if the launch file names a buffer, so that its launch can share memory with others. */
 WEIR_API int weir_launch_shares(const char *path);
+
+/* Writes the IR of the outcome's module with the fewest proxy fences with which none is missing in the kernels that
+ * were looked at: what is missing is put in, what is needless left out. 0; 1 if some place could not be found; -1 if it
+ * could not be written, or the verdict is an error. */
+WEIR_API int weir_fences_emit(weir_outcome *outcome, weir_write *write, void *to);
 
 typedef enum weir_verdict {
     WEIR_VERDICT_CLEAN,      /* nothing wrong was found in what was run, and all that matters was looked at */
@@ -430,6 +440,41 @@ WEIR_API weir_membars *weir_membars_begin(int json, unsigned flags, weir_write *
 WEIR_API void weir_membars_add(weir_membars *membars, const weir_membar *membar);
 WEIR_API void weir_membars_error(weir_membars *membars, const char *file, const char *sentence);
 WEIR_API int weir_membars_end(weir_membars *membars);
+
+/* ---- Ports ---------------------------------------------------------------------------------------- */
+
+/* What becomes of kernels on an AMD target: of each op, and of each wait. Nothing is run. docs/porting.md explains it.
+ */
+typedef struct weir_port weir_port;
+
+/* `target` is "gfx942", "gfx950" or "gfx1250"; `kernel` the only one to look at, or NULL. NULL only if there is no
+ * memory; a target that makes no sense, and a module with errors or without kernels, give one whose verdict is
+ * WEIR_VERDICT_ERROR. It is freed before its module. */
+WEIR_API weir_port *weir_port_make(weir_module *module, const char *target, const char *kernel);
+WEIR_API void weir_port_free(weir_port *port);
+/* Findings: a wait that is written for AMD covers less than its tokens need. Incomplete: not all could be looked at. */
+WEIR_API weir_verdict weir_port_verdict(const weir_port *port);
+
+typedef struct weir_port_kernel {
+    const char *name;
+    weir_verdict verdict;
+    size_t exact, stage_level, none, unknown; /* ops */
+    size_t waits;
+} weir_port_kernel;
+
+WEIR_API size_t weir_port_count(const weir_port *port);
+WEIR_API weir_port_kernel weir_port_at(const weir_port *port, size_t index);
+/* What is wrong with the input or the target, where the verdict is an error. 0 or -1. */
+WEIR_API int weir_port_errors(const weir_port *port, unsigned flags, weir_write *write, void *to);
+
+/* Any number of them, written as they come: as text (`flags`: WEIR_COLOUR; `width`: of its lines, 0: as long as they
+ * are) or as JSON (docs/porting.md). NULL if there is no memory. The end frees it, and returns 0 or -1. An input that
+ * could not be opened is an error; only JSON tells of those. */
+typedef struct weir_ports weir_ports;
+WEIR_API weir_ports *weir_ports_begin(int json, unsigned flags, unsigned width, weir_write *write, void *to);
+WEIR_API void weir_ports_add(weir_ports *ports, const weir_port *port);
+WEIR_API void weir_ports_error(weir_ports *ports, const char *file, const char *sentence);
+WEIR_API int weir_ports_end(weir_ports *ports);
 
 /* ---- The op table ---------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
 #define API_INTERNAL_H
 
 #include "analyze/global.h"
+#include "analyze/lint.h"
 #include "analyze/trail.h"
 #include "finding/report.h"
 #include "mlir/reader.h"
@@ -62,7 +63,9 @@ struct weir_outcome {
     GlobalOptions global_options;
     Row **rows;
     size_t *places;
-    int membar; /* as in weir_run_options */
+    int membar;           /* as in weir_run_options */
+    int lint;             /* the same */
+    const Target *target; /* by which lint judges; NULL: the module's own */
     /* For a barrier report: one a kernel, or one that says that there is none; and a picture of a run of each. */
     bool reporting;
     Report *reports;
@@ -91,7 +94,6 @@ typedef void Work(weir_outcome *outcome, void *context);
 bool outcome_attempt(weir_outcome *outcome, Work *work, void *context);
 /* The launch to look at, where none goes wrong: the one that was given, or one of those that are chosen. */
 const Launch *outcome_launch(weir_outcome *outcome, size_t kernel);
-
 /* The launch that was given for a kernel; NULL if none was, or for another kernel. */
 const Launch *outcome_given_launch(const weir_outcome *outcome, size_t kernel);
 /* How much an arena may grow beyond its budget, to say that it is used up. */

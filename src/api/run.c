@@ -125,6 +125,17 @@ static bool set_global(weir_outcome *outcome, const weir_run_options *options) {
     return !problem || outcome_fail(outcome, "%s", problem);
 }
 
+static bool set_target(weir_outcome *outcome, const char *name) {
+    outcome->target = name ? target_named(str_of(name)) : NULL;
+    if (!name || outcome->target)
+        return true;
+    Text names = {0};
+    targets_list(&names);
+    const char *kept = arena_copy(&outcome->arena, names.data ? names.data : "", names.size);
+    text_free(&names);
+    return outcome_fail(outcome, "there is no target '%s'; there are %s", name, kept);
+}
+
 static bool set_rules(weir_outcome *outcome, const char *rules) {
     Str unknown = rule_list_unknown(rules);
     if (unknown.data)
@@ -257,7 +268,7 @@ static void prepare(weir_outcome *outcome, void *context) {
         return;
     }
     bool good = set_schedule(outcome, options) && set_rules(outcome, options->rules) && set_global(outcome, options) &&
-                find_kernels(outcome, options->kernel) &&
+                set_target(outcome, options->target) && find_kernels(outcome, options->kernel) &&
                 (options->replay ? read_trail(outcome, options->replay) : read_launch(outcome, options));
     if (!good)
         outcome->kernel_count = 0;
@@ -441,9 +452,29 @@ static const LoadLog *find_loads(void *context, uint64_t cluster) {
     return global_check_loads(loads->check, loads->place, cluster);
 }
 
+/* What is known of the launch: a file's, or only what the command line says, which leaves the rest open. */
+static const Launch *lint_launch(weir_outcome *outcome, size_t kernel) {
+    const Launch *given = outcome_given_launch(outcome, kernel);
+    if (given || (!outcome->argument_count && !outcome->grid))
+        return given;
+    Launch *made = ARENA_NEW(&outcome->arena, Launch);
+    return set_arguments(outcome, made) ? made : NULL;
+}
+
+static void lint_kernel(weir_outcome *outcome, size_t kernel) {
+    LintOptions options = {.target = outcome->target,
+                           .launch = lint_launch(outcome, kernel),
+                           .alone = outcome->lint == WEIR_LINT_ONLY};
+    lint_check(&outcome->module->module, outcome->kernels[kernel], &options, &outcome->verdicts[kernel]);
+}
+
 static void check_kernel(weir_outcome *outcome, void *context) {
     Verdict *verdict = context;
     size_t kernel = (size_t)(verdict - outcome->verdicts);
+    if (outcome->lint)
+        lint_kernel(outcome, kernel);
+    if (outcome->lint == WEIR_LINT_ONLY)
+        return;
     const Row *row = outcome->rows[kernel];
     Loads loads = {row ? row->check : NULL, outcome->places[kernel]};
     DeadlockOptions options = outcome->options;
@@ -515,7 +546,7 @@ static void run_kernel(weir_outcome *outcome, const weir_run_options *options, V
     }
     size_t kernel = (size_t)(verdict - outcome->verdicts);
     Row own = {0};
-    bool alone = outcome->looks_at_global && !outcome->rows[kernel];
+    bool alone = outcome->looks_at_global && !outcome->rows[kernel] && outcome->lint != WEIR_LINT_ONLY;
     if (alone) {
         outcome->global_options.progress = outcome->options.progress;
         outcome->global_options.context = outcome->options.context;
@@ -550,6 +581,7 @@ static weir_outcome *outcome_begin(weir_module *module, const weir_run_options *
     outcome->problem = "";
     outcome->global = options->global;
     outcome->membar = options->replay ? 0 : options->membar;
+    outcome->lint = options->replay ? 0 : options->lint;
     outcome->reporting = reporting;
     arena_init(&outcome->arena, outcome_budget);
     if (!outcome_attempt(outcome, prepare, (void *)options)) {

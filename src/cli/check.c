@@ -204,57 +204,6 @@ static bool check_all(Check *check) {
     return started > 0;
 }
 
-/* ---- The summary ----------------------------------------------------------------------------- */
-
-static int by_count(const void *a, const void *b) {
-    const Reason *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->text, y->text);
-}
-
-/* A row of the table, if there is anything to count. */
-static void add_row(Output *output, size_t count, const char *what) {
-    if (count)
-        output_printf(output, "%8zu  %s\n", count, what);
-}
-
-/* Of what such a rule finds, nothing is wrong. */
-static bool is_note(size_t rule) {
-    return weir_rule_at(rule).severity == WEIR_NOTE;
-}
-
-static void summarise(const Check *check) {
-    static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
-    const Teller *all = &check->all;
-    Output *output = check->output;
-    size_t findings = 0, notes = 0, reasons = 0;
-    output_printf(output, "files: %zu\nkernels: %zu\n", check->count, all->kernels);
-    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
-        add_row(output, all->counts[i], verdicts[i]);
-    for (size_t i = 0; i < weir_rule_count(); i++)
-        *(is_note(i) ? &notes : &findings) += all->rules[i];
-    if (findings)
-        output_printf(output, "findings: %zu\n", findings);
-    for (size_t i = 0; i < weir_rule_count(); i++)
-        add_row(output, is_note(i) ? 0 : all->rules[i], weir_rule_at(i).id);
-    if (notes)
-        output_printf(output, "notes: %zu%s\n", notes, check->options->shared.verbose ? "" : " (-v shows them)");
-    for (size_t i = 0; i < weir_rule_count(); i++)
-        add_row(output, is_note(i) ? all->rules[i] : 0, weir_rule_at(i).id);
-    for (size_t i = 0; i < all->reason_count; i++)
-        reasons += all->reasons[i].count;
-    if (reasons) {
-        output_printf(output, "not looked at: %zu\n", reasons);
-        qsort(all->reasons, all->reason_count, sizeof *all->reasons, by_count);
-    }
-    for (size_t i = 0; i < all->reason_count; i++)
-        add_row(output, all->reasons[i].count, all->reasons[i].text);
-    if (all->counts[WEIR_VERDICT_ERROR])
-        output_printf(output, "errors: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
-    /* The same input gives the same bytes, unless somebody looks on. */
-    if (check->options->shared.verbose || (all->flags & WEIR_COLOUR))
-        output_printf(output, "time: %.2f s\n", progress_seconds(&check->progress));
-}
-
 /* ---- The command ----------------------------------------------------------------------------- */
 
 static int check(const Options *options) {
@@ -278,7 +227,7 @@ static int check(const Options *options) {
     if (check.json)
         good &= weir_json_end(check.json) == 0;
     if (good && !shared->json && !shared->quiet)
-        summarise(&check);
+        tell_summary(check.output, &check.all, check.count, &check.progress);
     good &= output_close(check.output, good);
     weir_verdict verdict = good ? check.all.verdict : WEIR_VERDICT_ERROR;
     teller_free(&check.all);
@@ -292,7 +241,8 @@ int command_check(int count, char **arguments) {
         option_table,
         parse_option,
         "FILE|DIR|-...",
-        "Checks the kernels in Triton GPU IR for races, deadlocks and misused barriers.\v"
+        "Checks the kernels in Triton GPU IR for races, deadlocks, misused barriers, missing fences and what else the "
+        "hardware does not allow.\v"
         "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, such as a kernel "
         "cache, every .ttgir and .mlir below it is checked; - is standard input. Without a launch file and arguments, "
         "launches are chosen.\n"
@@ -304,6 +254,7 @@ int command_check(int count, char **arguments) {
     Options options = {0};
     if (!command_parse_options("check", &argp, count, arguments, &options))
         return STATUS_ERROR;
+    options.shared.run.lint = WEIR_LINT_ALSO;
     options.shared.run.membar = options.shared.verbose ? WEIR_MEMBAR_SUMMARY : WEIR_MEMBAR_FINDINGS;
     int status = check(&options);
     run_options_free(&options.shared);

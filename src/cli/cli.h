@@ -17,6 +17,7 @@ int command_check(int count, char **arguments);
 int command_run(int count, char **arguments);
 int command_report(int count, char **arguments);
 int command_membar(int count, char **arguments);
+int command_lint(int count, char **arguments);
 int command_rules(int count, char **arguments);
 
 /* ---- inputs.c: files, folders and modules ---- */
@@ -50,6 +51,10 @@ uint64_t option_number(struct argp_state *state, const char *option, const char 
 /* Parses a command's arguments into `input`. */
 bool command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input);
 
+/* ---- port.c ---- */
+/* `weir lint --port TARGET`. */
+int port_kernels(RunOptions *options, const char *target);
+
 /* ---- verdicts.c: what is said of outcomes, and what they come to ---- */
 /* Why something is incomplete, and how often. */
 typedef struct Reason {
@@ -68,6 +73,7 @@ typedef struct Teller {
     weir_json *json;            /* NULL: text */
     weir_reports *reports;      /* NULL: verdicts are told */
     weir_membars *membars;      /* the same for thread barriers */
+    weir_ports *ports;          /* the same for ports to other targets */
     const char *doing;          /* what is done with a module: "run" */
     PickModule *pick;           /* NULL: the last with a kernel */
     const char *why;            /* it was picked; NULL if it was not */
@@ -109,6 +115,10 @@ void output_printf(Output *output, const char *format, ...) __attribute__((forma
 /* Keeps the file if `keep`, else removes it. False, with a message, if not everything could be written. */
 bool output_close(Output *output, bool keep);
 
+/* How many columns of text fit: those of the terminal, or 80 where it is none. */
+enum { LEAST_WIDTH = 40 };
+unsigned output_width(const char *path);
+
 /* ---- progress.c: how far things are ---- */
 typedef struct Progress {
     double started, shown;
@@ -124,6 +134,10 @@ void progress_clear(Progress *progress);
 /* For weir_run_options.progress, and a weir_write for standard error; the context of both is a Progress. */
 void progress_show(void *progress, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
 int progress_write_error(void *progress, const char *data, size_t size);
+
+/* ---- summary.c: the table at the end ---- */
+/* Of a teller that counts rules. The time taken is in it for whoever looks on. */
+void tell_summary(Output *output, const Teller *all, size_t files, const Progress *progress);
 
 /* `weir: sentence` on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

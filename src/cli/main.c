@@ -13,6 +13,7 @@ static const struct {
     {"run", "run kernels on an emulator, and look at a run", command_run},
     {"report", "tell how a kernel synchronises: partitions, barriers, phases, shared data", command_report},
     {"membar", "tell which thread barriers a kernel needs, has, and could do without", command_membar},
+    {"lint", "tell what of a kernel the hardware does not allow", command_lint},
     {"parse", "read Triton GPU IR and print it back", command_parse},
     {"rules", "list the rules that findings are about, or explain one", command_rules},
 };

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,4 +87,12 @@ bool output_close(Output *output, bool keep) {
         complain("%s: %s", output->path ? output->path : "standard output", strerror(problem));
     free_output(output);
     return good;
+}
+
+unsigned output_width(const char *path) {
+    enum { USUAL_WIDTH = 80 };
+    struct winsize size;
+    if (path || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return USUAL_WIDTH;
+    return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
 }

@@ -357,7 +357,9 @@ static void dump_markdown(Output *output) {
                           "Made from the op table by `scripts/docs`; do not edit. Effects are in the words of "
                           "[effects.md](effects.md). PTX is what\nan op becomes on NVIDIA. AMD is what there is for it "
                           "there: *exact*, *stage* (only a whole stage of the pipeline can\nbe waited for) or "
-                          "*none*. An op that is in no row could do anything.\n");
+                          "*none*, and what else to know of it; where targets differ, which have it, and why\nthose "
+                          "before do not. [porting.md](porting.md) tells how to see that for one kernel. An op that "
+                          "is in no row could\ndo anything.\n");
     for (size_t i = 0; i < weir_table_size();)
         i = dump_dialect(output, i);
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum {
@@ -17,7 +16,7 @@ enum {
     OPTION_GLOSSARY,
 };
 
-enum { USUAL_WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 100000 };
+enum { MOST_WIDTH = 100000 };
 
 static const char *const format_names[] = {"text", "markdown", "json", "dot", "html"}; /* ORDER weir_report_format */
 
@@ -118,15 +117,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     default:
         return ARGP_ERR_UNKNOWN;
     }
-}
-
-/* Of what goes to a terminal, its width. */
-static unsigned usual_width(const Options *options) {
-    struct winsize size;
-    if (options->shared.output || !isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
-        size.ws_col == 0)
-        return USUAL_WIDTH;
-    return size.ws_col < LEAST_WIDTH ? LEAST_WIDTH : size.ws_col;
 }
 
 /* ---- Reports --------------------------------------------------------------------------------- */
@@ -324,7 +314,7 @@ int command_report(int count, char **arguments) {
     if (options.wide)
         options.report.width = 0;
     else if (!options.report.width)
-        options.report.width = usual_width(&options);
+        options.report.width = output_width(options.shared.output);
     int status = report(&options);
     run_options_free(&options.shared);
     return status;

@@ -52,10 +52,15 @@ static bool means(const char *name, const char *id) {
 }
 
 static void list_rules(Output *output, const char *family) {
+    int width = 0;
+    for (size_t i = 0; i < weir_rule_count(); i++) {
+        int size = (int)strlen(weir_rule_at(i).id);
+        width = (!family || means(family, weir_rule_at(i).id)) && size > width ? size : width;
+    }
     for (size_t i = 0; i < weir_rule_count(); i++) {
         weir_rule rule = weir_rule_at(i);
         if (!family || means(family, rule.id))
-            output_printf(output, "%-26s  %-7s  %s\n", rule.id, severity_name(rule.severity), rule.summary);
+            output_printf(output, "%-*s  %-7s  %s\n", width, rule.id, severity_name(rule.severity), rule.summary);
     }
 }
 
@@ -71,9 +76,25 @@ static void list_markdown(Output *output) {
     }
 }
 
+/* Lines of a text as they are; one that is too long goes on in the next. */
+static void print_text(Output *output, const char *text) {
+    enum { WIDTH = 110 };
+    while (*text) {
+        int size = (int)strcspn(text, "\n"), end = size;
+        if (size > WIDTH) {
+            for (end = WIDTH; end > 0 && text[end] != ' '; end--)
+                continue;
+            end = end ? end : (int)strcspn(text, " \n");
+        }
+        output_printf(output, "%.*s\n", end, text);
+        text += text[end] ? end + 1 : end;
+    }
+}
+
 static void explain(Output *output, const weir_rule *rule, bool markdown) {
-    output_printf(output, "%s%s\n\n%s. Severity: %s.\n\n%s", markdown ? "# " : "", rule->id, rule->summary,
-                  severity_name(rule->severity), rule->text);
+    output_printf(output, "%s%s\n\n%s. Severity: %s.\n\n", markdown ? "# " : "", rule->id, rule->summary,
+                  severity_name(rule->severity));
+    print_text(output, rule->text);
 }
 
 /* A family is listed, a rule explained. False, with a message, if there is neither. */

@@ -145,6 +145,8 @@ void tell_failure(Teller *teller, const char *path, const char *sentence) {
         weir_reports_error(teller->reports, path, sentence);
     if (teller->membars)
         weir_membars_error(teller->membars, path, sentence);
+    if (teller->ports)
+        weir_ports_error(teller->ports, path, sentence);
     count_error(teller);
 }
 
