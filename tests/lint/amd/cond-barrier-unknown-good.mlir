@@ -1,0 +1,13 @@
+// One comparison and its opposite.
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 8 : i32, ttg.target = "hip:gfx950", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @kernel(%some: i1, %other: i1) {
+    %c0 = arith.constant 0 : i32
+    %c256 = arith.constant 256 : i32
+    %thread = rocdl.workitem.id.x : i32
+    %low = arith.cmpi slt, %thread, %c256 : i32
+    %high = arith.cmpi sge, %thread, %c256 : i32
+    amdg.cond_barrier %low
+    amdg.cond_barrier %high
+    tt.return
+  }
+}

@@ -1,0 +1,13 @@
+// Each lane has one element of two bytes, and the least is four.
+#blocked = #ttg.blocked<{sizePerThread = [1, 1], threadsPerWarp = [1, 64], warpsPerCTA = [4, 1], order = [1, 0]}>
+#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>
+#smem = #ttg.shared_memory
+!tile = !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+!pointers = tensor<64x64x!tt.ptr<f16>, #blocked>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.shared = 8192 : i32, ttg.target = "hip:gfx942", "ttg.threads-per-warp" = 64 : i32} {
+  tt.func public @kernel(%in: !pointers) {
+    %a = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !tile
+    %t = ttg.async_copy_global_to_local %in, %a {contiguity = 8 : i32} : !pointers -> !tile
+    tt.return
+  }
+}

@@ -1,0 +1,12 @@
+// Padding after each row.
+#shared = #ttg.padded_shared<[64:+8] {order = [1, 0], shape = [64, 64]}>
+#smem = #ttg.shared_memory
+!tile = !ttg.memdesc<64x64xf16, #shared, #smem, mutable>
+!desc = !tt.tensordesc<64x64xf16, #shared>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx1250", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%desc: !desc) {
+    %a = ttg.local_alloc : () -> !tile
+    %t = amdg.async_tdm_copy_local_to_global %desc from %a : !tile -> !desc
+    tt.return
+  }
+}

@@ -1,0 +1,25 @@
+// The barrier is initialised with 2, and one arrival comes.
+// Wrong: its phase never completes.
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#bars = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+!barrier = !ttg.memdesc<1xi64, #bars, #smem, mutable>
+!tile = !ttg.memdesc<128x64xf16, #shared, #smem, mutable>
+!desc = !tt.tensordesc<tensor<128x64xf16, #shared>>
+!values = tensor<128x64xf16, #blocked>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%a_desc: !desc) attributes {noinline = false} {
+    %c0 = arith.constant 0 : i32
+    %true = arith.constant true
+    %tile = ttg.local_alloc : () -> !tile
+    %bar = ttg.local_alloc : () -> !barrier
+    ttng.init_barrier %bar, 2 : !barrier
+    ttng.barrier_expect %bar, 16384, %true : !barrier
+    ttng.async_tma_copy_global_to_local %a_desc[%c0, %c0] %tile, %bar, %true : !desc, !barrier -> !tile
+    ttng.wait_barrier %bar, %c0 : !barrier
+    %values = ttg.local_load %tile : !tile -> !values
+    ttng.inval_barrier %bar : !barrier
+    tt.return
+  }
+}

@@ -1,0 +1,25 @@
+// A barrier of 32-bit elements.
+// Wrong: an mbarrier has 64 bits.
+#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
+#blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
+#bars = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+!word = !ttg.memdesc<1xi32, #bars, #smem, mutable>
+!tile = !ttg.memdesc<128x64xf16, #shared, #smem, mutable>
+!desc = !tt.tensordesc<tensor<128x64xf16, #shared>>
+!values = tensor<128x64xf16, #blocked>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%a_desc: !desc) attributes {noinline = false} {
+    %c0 = arith.constant 0 : i32
+    %true = arith.constant true
+    %tile = ttg.local_alloc : () -> !tile
+    %bar = ttg.local_alloc : () -> !word
+    ttng.init_barrier %bar, 1 : !word
+    ttng.barrier_expect %bar, 16384, %true : !word
+    ttng.async_tma_copy_global_to_local %a_desc[%c0, %c0] %tile, %bar, %true : !desc, !word -> !tile
+    ttng.wait_barrier %bar, %c0 : !word
+    %values = ttg.local_load %tile : !tile -> !values
+    ttng.inval_barrier %bar : !word
+    tt.return
+  }
+}

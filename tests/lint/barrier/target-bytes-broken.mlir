@@ -1,0 +1,17 @@
+// Bytes are announced, and no target is named.
+// Wrong on sm_86, which counts arrivals alone.
+#bars = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+!barrier = !ttg.memdesc<1xi64, #bars, #smem, mutable>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel() attributes {noinline = false} {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %true = arith.constant true
+    %bar = ttg.local_alloc : () -> !barrier
+    ttng.init_barrier %bar, 1 : !barrier
+    ttng.barrier_expect %bar, 0, %true : !barrier
+    ttng.wait_barrier %bar, %c0 : !barrier
+    tt.return
+  }
+}

@@ -1,0 +1,13 @@
+// Every warp comes to a barrier of the CTA: none has a number below 0.
+// Nothing is wrong.
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel() attributes {noinline = false} {
+    %c0 = arith.constant 0 : i32
+    %warp = ttg.warp_id
+    %every = arith.cmpi sge, %warp, %c0 : i32
+    scf.if %every {
+      ttg.barrier local
+    }
+    tt.return
+  }
+}

@@ -1,0 +1,9 @@
+// A wait for the kernel before this one, for sm_89.
+// Wrong: kernels overlap from sm_90 on.
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:89", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%p: !tt.ptr<i32>) attributes {noinline = false} {
+    tt.grid_dependency_wait
+    %value = tt.load %p : !tt.ptr<i32>
+    tt.return
+  }
+}

@@ -1,0 +1,20 @@
+// Two partitions meet at a barrier whose number is an argument, of which four bits are taken.
+// Nothing is wrong.
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%n: i32) attributes {noinline = false} {
+    %c15 = arith.constant 15 : i32
+    %id = arith.andi %n, %c15 : i32
+    ttg.warp_specialize(%id)
+    default {
+      %threads = arith.constant 256 : i32
+      ttng.wait_barrier_named %id, %threads : i32, i32
+      ttg.warp_yield
+    }
+    partition0(%id_p: i32) num_warps(4) {
+      %threads_p = arith.constant 256 : i32
+      ttng.arrive_barrier_named %id_p, %threads_p : i32, i32
+      ttg.warp_return
+    } : (i32) -> ()
+    tt.return
+  }
+}

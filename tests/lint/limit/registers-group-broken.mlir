@@ -1,0 +1,19 @@
+// Two partitions of two warps in one group are given different registers.
+// Wrong: the four warps change them together.
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%n: i32) attributes {noinline = false} {
+    ttg.warp_specialize(%n) attributes {actualRegisters = array<i32: 240, 24, 32>, warpGroupStartIds = array<i32: 4, 6>}
+    default {
+      ttg.warp_yield
+    }
+    partition0(%n_p0: i32) num_warps(2) {
+      %x0 = arith.addi %n_p0, %n_p0 : i32
+      ttg.warp_return
+    }
+    partition1(%n_p1: i32) num_warps(2) {
+      %x1 = arith.addi %n_p1, %n_p1 : i32
+      ttg.warp_return
+    } : (i32) -> ()
+    tt.return
+  }
+}

@@ -1,0 +1,19 @@
+// The maximum of f32.
+#rows = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 32}>
+#plain = #ttg.nvmma_shared<{swizzlingByteWidth = 0, transposed = false, elementBitWidth = 32}>
+#bar = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
+#smem = #ttg.shared_memory
+!bar = !ttg.memdesc<1xi64, #bar, #smem, mutable>
+!tile = !ttg.memdesc<32x32xf32, #rows, #smem, mutable>
+!desc = !tt.tensordesc<32x32xf32, #rows>
+module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
+  tt.func public @kernel(%desc: !desc) {
+    %c0 = arith.constant 0 : i32
+    %c1 = arith.constant 1 : i32
+    %true = arith.constant true
+    %tile = ttg.local_alloc : () -> !tile
+    ttng.async_tma_reduce max, %desc[%c0, %c0] %tile : !desc, !tile
+    ttng.async_tma_store_wait {pendings = 0 : i32}
+    tt.return
+  }
+}
