@@ -2,7 +2,7 @@
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="check run report membar parse rules"
+    local commands="check run report membar lint parse rules"
     local options_parse="--generic --effects --quiet --stats --list --module --strict --output --dump-ops --help --version"
     local options_check="--launch --no-launch --arg --grid --kernel --module --devices --rule --budget --jobs --mma-order --gsan \
         --resident --format --witness --verbose --quiet --output --help --version"
@@ -13,6 +13,8 @@ _weir() {
         --format --width --wide --glossary --quiet --output --help --version"
     local options_membar="--function --kernel --module --model --assume --compare --why --emit --prune --format --quiet \
         --output --help --version"
+    local options_lint="--launch --no-launch --arg --grid --kernel --module --rule --target --budget --mma-order --emit \
+        --format --verbose --quiet --output --help --version"
     local options_rules="--markdown --output --help --version"
     local command=${COMP_WORDS[1]} options formats="text json"
 
@@ -29,6 +31,10 @@ _weir() {
         ;;
     --rule)
         mapfile -t COMPREPLY < <(compgen -W "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" -- "$word")
+        return
+        ;;
+    --target)
+        mapfile -t COMPREPLY < <(compgen -W "sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_110a sm_120a gfx942 gfx950 gfx1250" -- "$word")
         return
         ;;
     --model | --compare)
