@@ -8,7 +8,7 @@
 #include "model/slots.h"
 
 enum {
-    PROGRAMS = 20000,
+    PROGRAMS = 8000,
     RUNS = 3,
     PARAMETERS = 3,
     MOST_REGISTERS = 160,
