@@ -6,7 +6,7 @@
 ifeq ($(origin CC),default)
 CC = gcc
 endif
-CFLAGS ?= -O2 -g
+CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g
 WERROR ?= -Werror
 BUILD ?= build
 SANITIZE ?=
