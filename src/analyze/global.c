@@ -6,12 +6,6 @@ static const size_t access_budget = (size_t)1 << 28;
 
 /* ---- Setting up ----------------------------------------------------------------------------------- */
 
-/* What kernel `index` says of itself goes to its own verdict. */
-static const Program *compile(const GlobalKernel *kernel) {
-    Verdict nobody = {.arena = kernel->verdict->arena};
-    return program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, &nobody);
-}
-
 static const char *describe(const GlobalKernel *kernel) {
     Text text = {0};
     launch_describe(kernel->launch, &text);
@@ -20,7 +14,7 @@ static const char *describe(const GlobalKernel *kernel) {
 
 static void say_not_looked_at(const GlobalCheck *run, const char *why) {
     for (size_t i = 0; i < run->count; i++)
-        verdict_note(run->kernels[i].verdict, "global memory was not looked at: %s", why);
+        verdict_incomplete(run->kernels[i].verdict, "", 0, "global memory was not looked at: %s", why);
 }
 
 static bool set_up(GlobalCheck *run) {
@@ -32,7 +26,8 @@ static bool set_up(GlobalCheck *run) {
     run->launch_texts = ARENA_ARRAY(run->arena, const char *, run->count);
     for (size_t i = 0; i < run->count; i++) {
         const GlobalKernel *kernel = &run->kernels[i];
-        run->programs[i] = compile(kernel);
+        run->programs[i] =
+            program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, kernel->verdict);
         if (!run->programs[i])
             return false; /* running its clusters one by one says why */
         run->first_site[i] = sites;
@@ -95,8 +90,8 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
                            "(--budget allows more)");
     } else if (end == RUN_UNKNOWN && machine && machine->unknown_op) {
         const Op *op = machine->unknown_op;
-        verdict_note(verdict, "global memory was looked at only in part: %s (%.*s at line %u)", machine->unknown,
-                     STR_ARG(op->name), source_place(machine->program->module->source, op->offset).line);
+        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
+                           source_place(machine->program->module->source, op->offset).line, "%s", machine->unknown);
     } else if (end == RUN_EXCLUDED) {
         verdict_incomplete(verdict, "", 0, "the launch breaks an assumption of the kernel (llvm.intr.assume)");
     }

@@ -43,7 +43,8 @@ static void set_exhausted(Row *row, weir_outcome *const *outcomes, size_t count,
 
 static void say_no_memory(const Row *row) {
     for (size_t i = 0; i < row->kernel_count; i++)
-        verdict_note(row->kernels[i].verdict, "global memory was not looked at: that takes more memory than it may");
+        verdict_incomplete(row->kernels[i].verdict, "", 0,
+                           "global memory was not looked at: that takes more memory than it may");
 }
 
 static void make_room(Row *row, weir_outcome *const *outcomes, size_t count) {
