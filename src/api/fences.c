@@ -1,7 +1,7 @@
 /* The IR of a module with the fewest proxy fences that suffice. */
 #include "api/internal.h"
 
-#include "analyze/fences.h"
+#include "analyze/fences/fences.h"
 
 typedef struct Emission {
     weir_outcome *outcome;

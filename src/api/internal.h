@@ -2,9 +2,9 @@
 #ifndef API_INTERNAL_H
 #define API_INTERNAL_H
 
-#include "analyze/global.h"
-#include "analyze/lint.h"
-#include "analyze/trail.h"
+#include "analyze/grid/check.h"
+#include "analyze/lint/lint.h"
+#include "analyze/run/trail.h"
 #include "finding/report.h"
 #include "mlir/reader.h"
 #include "render/trace.h"

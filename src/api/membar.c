@@ -2,7 +2,7 @@
  * check. */
 #include "api/internal.h"
 
-#include "analyze/membar_report.h"
+#include "analyze/membar/report.h"
 #include "render/membar.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* What an outcome says: in numbers, as text, as JSON, and one of its runs step by step. */
 #include "api/internal.h"
 
-#include "analyze/steps.h"
-#include "analyze/timeline.h"
+#include "analyze/run/steps.h"
+#include "analyze/run/timeline.h"
 #include "render/json.h"
 #include "render/text.h"
 

@@ -1,7 +1,7 @@
 /* What becomes of the kernels of a module on an AMD target. */
 #include "api/internal.h"
 
-#include "analyze/port.h"
+#include "analyze/port/port.h"
 #include "render/port.h"
 
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* Barrier reports: which module to report on, reports in every format, and the difference of two. */
 #include "api/internal.h"
 
-#include "finding/buffer_report.h"
-#include "model/effect.h"
-#include "model/partition.h"
+#include "analyze/report/compare.h"
+#include "analyze/report/one_buffer.h"
+#include "model/effect/effect.h"
+#include "model/flow/partition.h"
 #include "render/difference.h"
 #include "render/report.h"
 #include "render/report_json.h"

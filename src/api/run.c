@@ -1,8 +1,8 @@
 /* weir_run: from options to launches, and every kernel of a module under its own verdict. */
 #include "api/internal.h"
 
-#include "analyze/blocked.h"
-#include "analyze/report.h"
+#include "analyze/report/report.h"
+#include "analyze/run/blocked.h"
 #include "emulate/choose.h"
 
 #include <stdlib.h>
@@ -462,9 +462,8 @@ static const Launch *lint_launch(weir_outcome *outcome, size_t kernel) {
 }
 
 static void lint_kernel(weir_outcome *outcome, size_t kernel) {
-    LintOptions options = {.target = outcome->target,
-                           .launch = lint_launch(outcome, kernel),
-                           .alone = outcome->lint == WEIR_LINT_ONLY};
+    LintOptions options = {
+        .target = outcome->target, .launch = lint_launch(outcome, kernel), .alone = outcome->lint == WEIR_LINT_ONLY};
     lint_check(&outcome->module->module, outcome->kernels[kernel], &options, &outcome->verdicts[kernel]);
 }
 

@@ -4,8 +4,8 @@
 #include "finding/finding.h"
 #include "ir/optable.h"
 #include "ir/print.h"
-#include "model/effect.h"
-#include "model/partition.h"
+#include "model/effect/effect.h"
+#include "model/flow/partition.h"
 
 #include <stdio.h>
 #include <stdlib.h>

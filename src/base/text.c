@@ -126,3 +126,16 @@ void text_free(Text *text) {
     free(text->data);
     *text = (Text){0};
 }
+
+Str str_next_word(const char **at) {
+    while (**at == ' ')
+        ++*at;
+    const char *start = *at;
+    if (*start && strchr("[];", *start)) {
+        ++*at;
+    } else {
+        while (**at && !strchr(" [];", **at))
+            ++*at;
+    }
+    return str_between(start, *at);
+}

@@ -95,4 +95,11 @@ static inline void text_char(Text *text, char c) {
         text_add(text, &c, 1);
 }
 
+static inline bool str_mentions(Str text, Str word) {
+    return memmem(text.data, text.size, word.data, word.size) != NULL;
+}
+/* The next word of a text whose words stand between blanks: of a column of the op table, or of a list of keywords.
+ * Brackets and semicolons are words of their own. Empty at the end. */
+Str str_next_word(const char **at);
+
 #endif

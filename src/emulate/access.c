@@ -4,7 +4,7 @@
 
 #include "emulate/machine_internal.h"
 #include "emulate/pieces.h"
-#include "model/share.h"
+#include "model/layout/share.h"
 
 enum { DESCRIPTOR_BYTES = 128 };
 

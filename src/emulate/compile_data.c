@@ -2,7 +2,7 @@
  * found goes, and whether control depends on it. */
 #include "emulate/program_internal.h"
 
-#include "model/assembly.h"
+#include "model/effect/inline_ptx.h"
 
 enum { MOST_FOLLOWED = 256 }; /* values that one is made of */
 
@@ -43,7 +43,7 @@ void data_add(Compiler *compiler, const Op *op) {
         add_named(compiler, op, names->value);
         add_named(compiler, op, names->compare);
         add_named(compiler, op, names->until);
-    } else if (is_assembly(op)) {
+    } else if (is_inline_ptx(op)) {
         for (uint32_t i = 0; i < op->operand_count; i++)
             slice_add(&compiler->slice, op->operands[i]);
     }
@@ -52,8 +52,8 @@ void data_add(Compiler *compiler, const Op *op) {
 bool data_loads(Compiler *compiler, const Op *op) {
     if (op->result_count != 1)
         return false;
-    if (is_assembly(op))
-        return assembly_load(compiler->module, op) >= 0;
+    if (is_inline_ptx(op))
+        return inline_ptx_load(compiler->module, op) >= 0;
     return op_is(op, OP_tt_atomic_poll) || ((compiler->flags & COMPILE_DATA) && data_op(op));
 }
 
@@ -123,7 +123,7 @@ static Transfer transfer_of_op(Compiler *compiler, const Op *op, const DataOp *n
 
 /* ---- Assembly ------------------------------------------------------------------------------------- */
 
-static uint32_t number_register(Compiler *compiler, AssemblyNumber number) {
+static uint32_t number_register(Compiler *compiler, InlineNumber number) {
     if (!number.known)
         return NO_REGISTER;
     if (number.value)
@@ -133,37 +133,37 @@ static uint32_t number_register(Compiler *compiler, AssemblyNumber number) {
     return fresh;
 }
 
-static AtomicKind atomic_of_assembly(const AssemblyAccess *access) {
+static AtomicKind atomic_of_assembly(const InlineAccess *access) {
     bool is_signed = access->type == 's';
     switch (access->action) {
-    case ASSEMBLY_LOAD:
-    case ASSEMBLY_STORE:
+    case INLINE_LOAD:
+    case INLINE_STORE:
         return ATOMIC_NONE;
-    case ASSEMBLY_ADD:
+    case INLINE_ADD:
         return ATOMIC_ADD;
-    case ASSEMBLY_AND:
+    case INLINE_AND:
         return ATOMIC_AND;
-    case ASSEMBLY_OR:
+    case INLINE_OR:
         return ATOMIC_OR;
-    case ASSEMBLY_XOR:
+    case INLINE_XOR:
         return ATOMIC_XOR;
-    case ASSEMBLY_EXCHANGE:
+    case INLINE_EXCHANGE:
         return ATOMIC_EXCHANGE;
-    case ASSEMBLY_COMPARE:
+    case INLINE_COMPARE:
         return ATOMIC_CAS;
-    case ASSEMBLY_MINIMUM:
+    case INLINE_MINIMUM:
         return is_signed ? ATOMIC_MINIMUM : ATOMIC_MINIMUM_UNSIGNED;
-    case ASSEMBLY_MAXIMUM:
+    case INLINE_MAXIMUM:
         return is_signed ? ATOMIC_MAXIMUM : ATOMIC_MAXIMUM_UNSIGNED;
-    case ASSEMBLY_INCREMENT:
+    case INLINE_INCREMENT:
         return ATOMIC_INCREMENT;
-    case ASSEMBLY_DECREMENT:
+    case INLINE_DECREMENT:
         return ATOMIC_DECREMENT;
     }
     return ATOMIC_OTHER;
 }
 
-static Comparison comparison_of(const AssemblyAccess *access) {
+static Comparison comparison_of(const InlineAccess *access) {
     static const Comparison signed_ones[] = {COMPARE_EQ,  COMPARE_NE,  COMPARE_SLT,
                                              COMPARE_SGE, COMPARE_SLE, COMPARE_SGT};
     static const Comparison unsigned_ones[] = {COMPARE_EQ,  COMPARE_NE,  COMPARE_ULT,
@@ -172,8 +172,8 @@ static Comparison comparison_of(const AssemblyAccess *access) {
 }
 
 static bool transfer_of_assembly(Compiler *compiler, const Op *op, unsigned index, bool repeats, Transfer *transfer) {
-    AssemblyAccess access;
-    if (!assembly_access(compiler->module, op, index, &access) || access.elements != 1 || access.bits > 64)
+    InlineAccess access;
+    if (!inline_ptx_access(compiler->module, op, index, &access) || access.elements != 1 || access.bits > 64)
         return false;
     const Program *program = compiler->program;
     const Type *result = access.result ? type_resolve(compiler->module, access.result->type) : NULL;
@@ -252,7 +252,7 @@ void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffe
         unsigned steps = MOST_FOLLOWED;
         transfer.followed = count && effect->verb == EFFECT_WRITE && is_followed(compiler, values[0], &steps);
         moves = true;
-    } else if (is_assembly(op)) {
+    } else if (is_inline_ptx(op)) {
         moves = transfer_of_assembly(compiler, op, index, effect->repeats, &transfer);
     }
     transfer.width = moves && transfer.width < 8 ? 8 : transfer.width;

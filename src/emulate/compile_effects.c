@@ -1,10 +1,10 @@
 /* The effects of an op, with their values in registers. */
 #include "emulate/program_internal.h"
 
-#include "model/assembly.h"
-#include "model/encoding.h"
-#include "model/root.h"
-#include "model/scratch.h"
+#include "model/effect/inline_ptx.h"
+#include "model/flow/origin.h"
+#include "model/layout/encoding.h"
+#include "model/memory/scratch.h"
 
 /* ---- Effects -------------------------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ static int64_t aref_arrivals(Compiler *compiler, const Op *aref, Side side) {
     const Op *root = compiler->program->function;
     OpId leaves = side == SIDE_FULL ? OP_nvws_aref_put_exit : OP_nvws_aref_get_exit;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        if (!op_is(op, leaves) || root_of(compiler->module, op->operands[0]) != aref || count == MOST)
+        if (!op_is(op, leaves) || origin_of(compiler->module, op->operands[0]) != aref || count == MOST)
             continue;
         const Attr *kinds = op_attr(op, "async_ops");
         uint64_t way = identity_mix(partitions_of(op).mask, kinds ? hash_text(kinds->text) : 0);
@@ -122,7 +122,7 @@ static void cannot_follow(Compiler *compiler, const Op *op) {
     unsigned count;
     Str what;
     Text reason = {0};
-    assembly_effects(compiler->module, op, effects, EFFECTS_MOST, &count, &what);
+    inline_ptx_effects(compiler->module, op, effects, EFFECTS_MOST, &count, &what);
     text_str(&reason, STR("what it does to memory is not known: '"));
     text_add_plain(&reason, (Str){what.data, what.size < LONGEST ? what.size : LONGEST});
     text_char(&reason, '\'');
@@ -169,7 +169,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
             bool matters = !op->operand_count;
             for (uint32_t k = 0; k < op->operand_count; k++)
                 matters |= value_is_memdesc(compiler->module, op->operands[k]);
-            if (is_assembly(op))
+            if (is_inline_ptx(op))
                 cannot_follow(compiler, op);
             else if (matters || op->region_count)
                 compile_cannot(compiler, op, op->row ? "what it does to memory is not known" : "the op is not known");

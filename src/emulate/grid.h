@@ -10,7 +10,7 @@
 #ifndef EMULATE_GRID_H
 #define EMULATE_GRID_H
 
-#include "emulate/global.h"
+#include "emulate/global_memory.h"
 #include "emulate/schedule.h"
 
 typedef struct GridLaunch {

@@ -1,7 +1,7 @@
 /* One cluster of a grid: its begin, its turns, when it sleeps, and its end. */
 #include "emulate/grid_internal.h"
 
-#include "emulate/tensor.h"
+#include "model/number/tensor.h"
 
 enum { NO_AGENT = UINT32_MAX };
 /* When a machine's tensors take more, those that nobody needs are thrown away. */

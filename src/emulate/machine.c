@@ -1,6 +1,6 @@
 /* The machine: its start, the instructions of an agent up to its next visible effect, and steps. */
 #include "emulate/machine_internal.h"
-#include "emulate/tensor.h"
+#include "model/number/tensor.h"
 
 static StepResult advance(Machine *machine, uint32_t index);
 

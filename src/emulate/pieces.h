@@ -6,8 +6,8 @@
 #ifndef EMULATE_PIECES_H
 #define EMULATE_PIECES_H
 
-#include "emulate/evaluate.h"
 #include "emulate/runs.h"
+#include "model/number/evaluate.h"
 
 /* Of rank 0: one element. */
 typedef struct Box {

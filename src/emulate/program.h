@@ -8,10 +8,10 @@
 #define EMULATE_PROGRAM_H
 
 #include "base/diagnostics.h"
-#include "emulate/evaluate.h"
 #include "finding/finding.h"
-#include "model/effect.h"
-#include "model/region.h"
+#include "model/effect/effect.h"
+#include "model/memory/views.h"
+#include "model/number/evaluate.h"
 
 typedef enum Code {
     CODE_INTEGER,  /* dst = evaluator(a, b, c) on scalars; aux: index of the evaluation for the slow path */

@@ -4,7 +4,7 @@
 
 #include "emulate/program.h"
 #include "emulate/slice.h"
-#include "model/partition.h"
+#include "model/flow/partition.h"
 
 /* The registers of one frame: a function's body, put in place at one call, or a partition's. */
 typedef struct Frame {

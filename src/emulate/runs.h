@@ -4,7 +4,7 @@
 #define EMULATE_RUNS_H
 
 #include "base/arena.h"
-#include "model/region.h"
+#include "model/memory/views.h"
 
 typedef struct Runs {
     Arena *arena;

@@ -3,7 +3,7 @@
 #define EMULATE_SLICE_H
 
 #include "ir/ir.h"
-#include "model/symbol.h"
+#include "model/flow/symbol.h"
 
 typedef struct Slice {
     Module *module;

@@ -1,9 +1,9 @@
 /* The machine's state as one block of plain data: laid out, copied, compared. */
 #include "emulate/machine_internal.h"
 
-typedef struct Layout {
+typedef struct StateLayout {
     size_t agents, barriers, named, cluster, flights, cells, words, size;
-} Layout;
+} StateLayout;
 
 static size_t place(size_t *at, size_t bytes) {
     size_t start = *at;
@@ -11,8 +11,8 @@ static size_t place(size_t *at, size_t bytes) {
     return start;
 }
 
-static Layout layout_of_state(const Machine *machine) {
-    Layout layout;
+static StateLayout layout_of_state(const Machine *machine) {
+    StateLayout layout;
     size_t at = (sizeof(State) + 15) & ~(size_t)15;
     layout.agents = place(&at, machine->agent_count * sizeof(Agent));
     layout.barriers = place(&at, machine->slot_count * sizeof(Barrier));
@@ -26,7 +26,7 @@ static Layout layout_of_state(const Machine *machine) {
 }
 
 State *state_new(const Machine *machine, Arena *arena) {
-    Layout layout = layout_of_state(machine);
+    StateLayout layout = layout_of_state(machine);
     char *block = arena_zalloc(arena, layout.size);
     State *state = (State *)block;
     state->agents = (Agent *)(block + layout.agents);
@@ -45,7 +45,7 @@ typedef struct Part {
 } Part;
 
 static unsigned parts_of(const Machine *machine, const State *state, Part parts[4]) {
-    Layout layout = layout_of_state(machine);
+    StateLayout layout = layout_of_state(machine);
     parts[0] = (Part){layout.agents, layout.flights - layout.agents};
     parts[1] = (Part){layout.flights, state->flight_count * sizeof(Flight)};
     parts[2] = (Part){layout.cells, state->cell_count * sizeof(Cell)};
@@ -85,7 +85,7 @@ bool state_equal(const Machine *machine, const State *a, const State *b) {
 
 void state_clear(Machine *machine) {
     State *state = machine->state;
-    Layout layout = layout_of_state(machine);
+    StateLayout layout = layout_of_state(machine);
     memset((char *)state + layout.agents, 0, layout.flights - layout.agents);
     memset((char *)state + layout.words, 0, layout.size - layout.words);
     state->flight_count = state->cell_count = state->next_sequence = state->launches = 0;

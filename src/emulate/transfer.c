@@ -3,9 +3,9 @@
  * Integers are moved as they are. Of anything else, and where an operand is not known, identities are moved. A copy
  * that moves no registers (a TMA store, a copy from shared memory) leaves data that nobody knows. */
 #include "emulate/access.h"
-#include "emulate/global.h"
+#include "emulate/global_memory.h"
 #include "emulate/machine_internal.h"
-#include "emulate/tensor.h"
+#include "model/number/tensor.h"
 
 /* ---- Going through the elements ------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* The tables of ConSan and their rules. Every rule goes over words of 64 lanes, and over the threads that matter. */
+/* The tables of ConSan and their rules. Every rule goes over words of 64 spans, and over the actors that matter. */
 #include "engine/consan.h"
 
 enum { WORD = 64 };
@@ -14,12 +14,12 @@ static uint32_t take_lowest(uint64_t *set) {
     return lowest;
 }
 
-static uint32_t base_of(uint32_t thread) {
-    return thread % CONSAN_BASE_THREADS;
+static uint32_t base_of(uint32_t actor) {
+    return actor % CONSAN_BASE_ACTORS;
 }
 
 static uint32_t words_in_use(const Consan *consan) {
-    return (consan->lanes + WORD - 1) / WORD;
+    return (consan->spans + WORD - 1) / WORD;
 }
 
 /* ---- Where things lie ----------------------------------------------------------------------------- */
@@ -34,17 +34,17 @@ static size_t phases_of(const Consan *consan) {
 
 /* By who sees it. */
 static uint64_t *write_visibility(const Consan *consan, uint32_t word) {
-    return consan->write_visibility + (size_t)word * CONSAN_THREADS;
+    return consan->write_visibility + (size_t)word * CONSAN_ACTORS;
 }
 
 /* By who has read. */
 static uint64_t *read_by(const Consan *consan, uint32_t word) {
-    return consan->read + (size_t)word * CONSAN_THREADS;
+    return consan->read + (size_t)word * CONSAN_ACTORS;
 }
 
 /* By who sees what `reader` has read. */
 static uint64_t *read_visibility(const Consan *consan, uint32_t word, uint32_t reader) {
-    return consan->read_visibility + ((size_t)word * CONSAN_THREADS + reader) * CONSAN_THREADS;
+    return consan->read_visibility + ((size_t)word * CONSAN_ACTORS + reader) * CONSAN_ACTORS;
 }
 
 /* By phase, both. */
@@ -53,49 +53,49 @@ static uint64_t *write_tracking(const Consan *consan, uint32_t word) {
 }
 
 static uint64_t *read_tracking(const Consan *consan, uint32_t word, uint32_t reader) {
-    return consan->read_tracking + ((size_t)word * CONSAN_THREADS + reader) * phases_of(consan);
+    return consan->read_tracking + ((size_t)word * CONSAN_ACTORS + reader) * phases_of(consan);
 }
 
 static size_t group_row(ConsanGroup group, uint32_t base) {
-    return (size_t)group * CONSAN_BASE_THREADS + base;
+    return (size_t)group * CONSAN_BASE_ACTORS + base;
 }
 
-static uint64_t *open_lanes(const Consan *consan, ConsanGroup group, uint32_t base) {
+static uint64_t *open_spans(const Consan *consan, ConsanGroup group, uint32_t base) {
     return consan->open + group_row(group, base) * consan->words;
 }
 
-/* Lanes of which the thread sees the latest write. */
-static uint64_t sees_write(const Consan *consan, uint32_t thread, uint32_t word) {
+/* Spans of which the actor sees the latest write. */
+static uint64_t sees_write(const Consan *consan, uint32_t actor, uint32_t word) {
     const uint64_t *row = write_visibility(consan, word);
-    return row[thread] | row[base_of(thread)];
+    return row[actor] | row[base_of(actor)];
 }
 
-/* Lanes of which it sees what `reader` has read. */
-static uint64_t sees_read(const Consan *consan, uint32_t thread, uint32_t word, uint32_t reader) {
+/* Spans of which it sees what `reader` has read. */
+static uint64_t sees_read(const Consan *consan, uint32_t actor, uint32_t word, uint32_t reader) {
     const uint64_t *row = read_visibility(consan, word, reader);
-    return row[thread] | row[base_of(thread)];
+    return row[actor] | row[base_of(actor)];
 }
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
-bool consan_create(Consan *consan, uint32_t lanes, uint32_t barriers, ConsanAllocate *allocate, void *context) {
-    size_t words = ((size_t)lanes + WORD - 1) / WORD, groups = (size_t)CONSAN_GROUPS * CONSAN_BASE_THREADS;
-    size_t phases = (size_t)barriers * CONSAN_PHASES, threads = CONSAN_THREADS, word = sizeof(uint64_t);
-    *consan = (Consan){.lane_capacity = lanes, .barriers = barriers, .words = (uint32_t)words};
+bool consan_create(Consan *consan, uint32_t spans, uint32_t barriers, ConsanAllocate *allocate, void *context) {
+    size_t words = ((size_t)spans + WORD - 1) / WORD, groups = (size_t)CONSAN_GROUPS * CONSAN_BASE_ACTORS;
+    size_t phases = (size_t)barriers * CONSAN_PHASES, actors = CONSAN_ACTORS, word = sizeof(uint64_t);
+    *consan = (Consan){.span_capacity = spans, .barriers = barriers, .words = (uint32_t)words};
     consan->written = allocate(context, words * word);
-    consan->write_visibility = allocate(context, words * threads * word);
-    consan->read = allocate(context, words * threads * word);
-    consan->read_visibility = allocate(context, threads * words * threads * word);
+    consan->write_visibility = allocate(context, words * actors * word);
+    consan->read = allocate(context, words * actors * word);
+    consan->read_visibility = allocate(context, actors * words * actors * word);
     consan->write_tracking = allocate(context, words * phases * word);
-    consan->read_tracking = allocate(context, phases * words * threads * word);
+    consan->read_tracking = allocate(context, phases * words * actors * word);
     consan->open = allocate(context, groups * words * word);
-    consan->commits = allocate(context, groups * lanes);
+    consan->commits = allocate(context, groups * spans);
     consan->active = allocate(context, (phases + 1) * sizeof(uint32_t));
     consan->active_place = allocate(context, (phases + 1) * sizeof(uint32_t));
-    consan->writer = allocate(context, lanes);
-    consan->write_place = allocate(context, lanes * sizeof(uint32_t));
-    consan->read_place = allocate(context, threads * lanes * sizeof(uint32_t));
-    consan->stage_place = allocate(context, groups * lanes * sizeof(uint32_t));
+    consan->writer = allocate(context, spans);
+    consan->write_place = allocate(context, spans * sizeof(uint32_t));
+    consan->read_place = allocate(context, actors * spans * sizeof(uint32_t));
+    consan->stage_place = allocate(context, groups * spans * sizeof(uint32_t));
     return consan->written && consan->write_visibility && consan->read && consan->read_visibility &&
            consan->write_tracking && consan->read_tracking && consan->open && consan->commits && consan->active &&
            consan->active_place && consan->writer && consan->write_place && consan->read_place && consan->stage_place;
@@ -121,28 +121,28 @@ void consan_reset(Consan *consan) {
         for (uint64_t left = consan->readers; left;)
             read_by(consan, word)[take_lowest(&left)] = 0;
         for (uint64_t watchers = consan->watchers; watchers;) {
-            uint32_t thread = take_lowest(&watchers);
-            write_visibility(consan, word)[thread] = 0;
+            uint32_t actor = take_lowest(&watchers);
+            write_visibility(consan, word)[actor] = 0;
             for (uint64_t left = consan->readers; left;)
-                read_visibility(consan, word, take_lowest(&left))[thread] = 0;
+                read_visibility(consan, word, take_lowest(&left))[actor] = 0;
         }
     }
     for (uint32_t group = 0; group < CONSAN_GROUPS; group++) {
         for (uint64_t left = consan->staged[group]; left;) {
             uint32_t base = take_lowest(&left);
-            int8_t *entries = consan->commits + group_row((ConsanGroup)group, base) * consan->lane_capacity;
+            int8_t *entries = consan->commits + group_row((ConsanGroup)group, base) * consan->span_capacity;
             for (uint32_t word = 0; word < words; word++)
-                open_lanes(consan, (ConsanGroup)group, base)[word] = 0;
-            for (uint32_t lane = 0; lane < consan->lanes; lane++)
-                entries[lane] = 0;
+                open_spans(consan, (ConsanGroup)group, base)[word] = 0;
+            for (uint32_t span = 0; span < consan->spans; span++)
+                entries[span] = 0;
         }
         consan->staged[group] = 0;
     }
     consan->watchers = consan->readers = 0;
 }
 
-uint32_t consan_lane(Consan *consan) {
-    return consan->lanes < consan->lane_capacity ? consan->lanes++ : UINT32_MAX;
+uint32_t consan_span(Consan *consan) {
+    return consan->spans < consan->span_capacity ? consan->spans++ : UINT32_MAX;
 }
 
 /* One bit, from a row of words to another place in it; the words lie `stride` apart. */
@@ -152,44 +152,43 @@ static void copy_bit(uint64_t *row, size_t stride, uint32_t from, uint32_t to) {
 }
 
 uint32_t consan_split(Consan *consan, uint32_t from) {
-    uint32_t to = consan_lane(consan);
+    uint32_t to = consan_span(consan);
     if (to == UINT32_MAX)
         return to;
     copy_bit(consan->written, 1, from, to);
     consan->writer[to] = consan->writer[from];
     consan->write_place[to] = consan->write_place[from];
     for (uint64_t watchers = consan->watchers; watchers;) {
-        uint32_t thread = take_lowest(&watchers);
-        copy_bit(consan->write_visibility + thread, CONSAN_THREADS, from, to);
+        uint32_t actor = take_lowest(&watchers);
+        copy_bit(consan->write_visibility + actor, CONSAN_ACTORS, from, to);
         for (uint64_t left = consan->readers; left;)
-            copy_bit(read_visibility(consan, 0, take_lowest(&left)) + thread, (size_t)CONSAN_THREADS * CONSAN_THREADS,
+            copy_bit(read_visibility(consan, 0, take_lowest(&left)) + actor, (size_t)CONSAN_ACTORS * CONSAN_ACTORS,
                      from, to);
     }
     for (uint64_t left = consan->readers; left;) {
-        uint32_t thread = take_lowest(&left);
-        uint32_t *places = consan->read_place + (size_t)thread * consan->lane_capacity;
-        copy_bit(consan->read + thread, CONSAN_THREADS, from, to);
+        uint32_t actor = take_lowest(&left);
+        uint32_t *places = consan->read_place + (size_t)actor * consan->span_capacity;
+        copy_bit(consan->read + actor, CONSAN_ACTORS, from, to);
         places[to] = places[from];
     }
     for (uint32_t i = 0; i < consan->active_count; i++) {
         uint32_t phase = consan->active[i];
         copy_bit(write_tracking(consan, 0) + phase, phases_of(consan), from, to);
         for (uint64_t left = consan->readers; left;)
-            copy_bit(read_tracking(consan, 0, take_lowest(&left)) + phase, CONSAN_THREADS * phases_of(consan), from,
-                     to);
+            copy_bit(read_tracking(consan, 0, take_lowest(&left)) + phase, CONSAN_ACTORS * phases_of(consan), from, to);
     }
     for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
         for (uint64_t left = consan->staged[group]; left;) {
             uint32_t base = take_lowest(&left);
-            size_t row = group_row((ConsanGroup)group, base) * consan->lane_capacity;
-            copy_bit(open_lanes(consan, (ConsanGroup)group, base), 1, from, to);
+            size_t row = group_row((ConsanGroup)group, base) * consan->span_capacity;
+            copy_bit(open_spans(consan, (ConsanGroup)group, base), 1, from, to);
             consan->commits[row + to] = consan->commits[row + from];
             consan->stage_place[row + to] = consan->stage_place[row + from];
         }
     return to;
 }
 
-/* ---- Lists of lanes ------------------------------------------------------------------------------- */
+/* ---- Lists of spans ------------------------------------------------------------------------------- */
 
 /* Neighbours in a list that lie in one word. */
 typedef struct Piece {
@@ -197,109 +196,108 @@ typedef struct Piece {
     uint64_t mask;
 } Piece;
 
-static Piece next_piece(const uint32_t *lanes, uint32_t count, uint32_t *at) {
-    Piece piece = {lanes[*at] / WORD, 0};
+static Piece next_piece(const uint32_t *spans, uint32_t count, uint32_t *at) {
+    Piece piece = {spans[*at] / WORD, 0};
     do
-        piece.mask |= bit(lanes[*at] % WORD);
-    while (++*at < count && lanes[*at] / WORD == piece.word);
+        piece.mask |= bit(spans[*at] % WORD);
+    while (++*at < count && spans[*at] / WORD == piece.word);
     return piece;
 }
 
 /* ---- verify --------------------------------------------------------------------------------------- */
 
-/* Lanes that an open group of the kind touches, anybody's. */
+/* Spans that an open group of the kind touches, anybody's. */
 static uint64_t pending(const Consan *consan, ConsanGroup group, uint32_t word) {
-    uint64_t lanes = 0;
+    uint64_t spans = 0;
     for (uint64_t left = consan->staged[group]; left;)
-        lanes |= open_lanes(consan, group, take_lowest(&left))[word];
-    return lanes;
+        spans |= open_spans(consan, group, take_lowest(&left))[word];
+    return spans;
 }
 
-/* Lanes that the thread may not read, or write. */
-static uint64_t forbidden(const Consan *consan, uint32_t thread, Piece piece, bool writes) {
-    uint64_t lanes = consan->written[piece.word] & ~sees_write(consan, thread, piece.word);
+/* Spans that the actor may not read, or write. */
+static uint64_t forbidden(const Consan *consan, uint32_t actor, Piece piece, bool writes) {
+    uint64_t spans = consan->written[piece.word] & ~sees_write(consan, actor, piece.word);
     if (consan->staged[CONSAN_COPY])
-        lanes |= pending(consan, CONSAN_COPY, piece.word);
+        spans |= pending(consan, CONSAN_COPY, piece.word);
     if (!writes)
-        return lanes & piece.mask;
+        return spans & piece.mask;
     const uint64_t *read = read_by(consan, piece.word);
     for (uint64_t left = consan->readers; left;) {
         uint32_t reader = take_lowest(&left);
         if (read[reader] & piece.mask)
-            lanes |= read[reader] & ~sees_read(consan, thread, piece.word, reader);
+            spans |= read[reader] & ~sees_read(consan, actor, piece.word, reader);
     }
     if (consan->staged[CONSAN_WGMMA])
-        lanes |= pending(consan, CONSAN_WGMMA, piece.word);
+        spans |= pending(consan, CONSAN_WGMMA, piece.word);
     if (consan->staged[CONSAN_STORE])
-        lanes |= pending(consan, CONSAN_STORE, piece.word);
-    return lanes & piece.mask;
+        spans |= pending(consan, CONSAN_STORE, piece.word);
+    return spans & piece.mask;
 }
 
-static bool find_group(const Consan *consan, ConsanGroup group, uint32_t lane, ConsanConflict *conflict) {
+static bool find_group(const Consan *consan, ConsanGroup group, uint32_t span, ConsanConflict *conflict) {
     for (uint64_t left = consan->staged[group]; left;) {
         uint32_t base = take_lowest(&left);
-        size_t at = group_row(group, base) * consan->lane_capacity + lane;
+        size_t at = group_row(group, base) * consan->span_capacity + span;
         if (!consan->commits[at])
             continue;
-        *conflict = (ConsanConflict){CONSAN_PENDING_GROUP, lane, base, consan->stage_place[at], group};
+        *conflict = (ConsanConflict){CONSAN_PENDING_GROUP, span, base, consan->stage_place[at], group};
         return true;
     }
     return false;
 }
 
-/* Why the thread may not touch the lane; a forbidden one. */
-static ConsanConflict explain(const Consan *consan, uint32_t thread, uint32_t lane) {
-    ConsanConflict conflict = {.lane = lane};
-    uint32_t word = lane / WORD;
-    uint64_t mask = bit(lane % WORD);
-    if (consan->written[word] & ~sees_write(consan, thread, word) & mask) {
+/* Why the actor may not touch the span; a forbidden one. */
+static ConsanConflict explain(const Consan *consan, uint32_t actor, uint32_t span) {
+    ConsanConflict conflict = {.span = span};
+    uint32_t word = span / WORD;
+    uint64_t mask = bit(span % WORD);
+    if (consan->written[word] & ~sees_write(consan, actor, word) & mask) {
         conflict.kind = CONSAN_OUTSTANDING_WRITE;
-        conflict.thread = consan->writer[lane];
-        conflict.place = consan->write_place[lane];
+        conflict.actor = consan->writer[span];
+        conflict.place = consan->write_place[span];
         return conflict;
     }
-    if (find_group(consan, CONSAN_COPY, lane, &conflict))
+    if (find_group(consan, CONSAN_COPY, span, &conflict))
         return conflict;
     for (uint64_t left = consan->readers; left;) {
         uint32_t reader = take_lowest(&left);
-        if (!(read_by(consan, word)[reader] & ~sees_read(consan, thread, word, reader) & mask))
+        if (!(read_by(consan, word)[reader] & ~sees_read(consan, actor, word, reader) & mask))
             continue;
         conflict.kind = CONSAN_OUTSTANDING_READ;
-        conflict.thread = reader;
-        conflict.place = consan->read_place[(size_t)reader * consan->lane_capacity + lane];
+        conflict.actor = reader;
+        conflict.place = consan->read_place[(size_t)reader * consan->span_capacity + span];
         return conflict;
     }
-    if (!find_group(consan, CONSAN_WGMMA, lane, &conflict))
-        (void)find_group(consan, CONSAN_STORE, lane, &conflict);
+    if (!find_group(consan, CONSAN_WGMMA, span, &conflict))
+        (void)find_group(consan, CONSAN_STORE, span, &conflict);
     return conflict;
 }
 
-static ConsanConflict verify(const Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count,
-                             bool writes) {
+static ConsanConflict verify(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, bool writes) {
     for (uint32_t at = 0; at < count;) {
         uint32_t first = at;
-        Piece piece = next_piece(lanes, count, &at);
-        uint64_t bad = forbidden(consan, thread, piece, writes);
+        Piece piece = next_piece(spans, count, &at);
+        uint64_t bad = forbidden(consan, actor, piece, writes);
         if (!bad)
             continue;
-        while (!(bad >> lanes[first] % WORD & 1))
+        while (!(bad >> spans[first] % WORD & 1))
             first++;
-        return explain(consan, thread, lanes[first]);
+        return explain(consan, actor, spans[first]);
     }
     return (ConsanConflict){.kind = CONSAN_CLEAN};
 }
 
-ConsanConflict consan_verify_read(const Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count) {
-    return verify(consan, thread, lanes, count, false);
+ConsanConflict consan_verify_read(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count) {
+    return verify(consan, actor, spans, count, false);
 }
 
-ConsanConflict consan_verify_write(const Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count) {
-    return verify(consan, thread, lanes, count, true);
+ConsanConflict consan_verify_write(const Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count) {
+    return verify(consan, actor, spans, count, true);
 }
 
 /* ---- set ------------------------------------------------------------------------------------------ */
 
-/* Nobody sees, and no barrier publishes, what the reader has read of the lanes. */
+/* Nobody sees, and no barrier publishes, what the reader has read of the spans. */
 static void revoke(Consan *consan, uint32_t reader, Piece piece) {
     uint64_t *seen = read_visibility(consan, piece.word, reader);
     uint64_t *tracked = read_tracking(consan, piece.word, reader);
@@ -309,17 +307,17 @@ static void revoke(Consan *consan, uint32_t reader, Piece piece) {
         tracked[consan->active[i]] &= ~piece.mask;
 }
 
-static void read_piece(Consan *consan, uint32_t thread, Piece piece) {
-    uint64_t *read = &read_by(consan, piece.word)[thread];
+static void read_piece(Consan *consan, uint32_t actor, Piece piece) {
+    uint64_t *read = &read_by(consan, piece.word)[actor];
     if (*read & piece.mask) /* One bit a reader: that an older read is over says nothing of this one. */
-        revoke(consan, thread, piece);
+        revoke(consan, actor, piece);
     *read |= piece.mask;
-    read_visibility(consan, piece.word, thread)[thread] |= piece.mask;
-    consan->readers |= bit(thread);
-    consan->watchers |= bit(thread);
+    read_visibility(consan, piece.word, actor)[actor] |= piece.mask;
+    consan->readers |= bit(actor);
+    consan->watchers |= bit(actor);
 }
 
-static void write_piece(Consan *consan, uint32_t thread, Piece piece) {
+static void write_piece(Consan *consan, uint32_t actor, Piece piece) {
     uint64_t *seen = write_visibility(consan, piece.word), *tracked = write_tracking(consan, piece.word);
     uint64_t *read = read_by(consan, piece.word);
     for (uint64_t left = consan->readers; left;) {
@@ -333,25 +331,25 @@ static void write_piece(Consan *consan, uint32_t thread, Piece piece) {
         seen[take_lowest(&watchers)] &= ~piece.mask;
     for (uint32_t i = 0; i < consan->active_count; i++)
         tracked[consan->active[i]] &= ~piece.mask;
-    seen[thread] |= piece.mask;
+    seen[actor] |= piece.mask;
     consan->written[piece.word] |= piece.mask;
-    consan->watchers |= bit(thread);
+    consan->watchers |= bit(actor);
 }
 
-void consan_set_read(Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count, uint32_t place) {
-    uint32_t *places = consan->read_place + (size_t)thread * consan->lane_capacity;
+void consan_set_read(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t place) {
+    uint32_t *places = consan->read_place + (size_t)actor * consan->span_capacity;
     for (uint32_t at = 0; at < count;)
-        read_piece(consan, thread, next_piece(lanes, count, &at));
+        read_piece(consan, actor, next_piece(spans, count, &at));
     for (uint32_t i = 0; i < count; i++)
-        places[lanes[i]] = place;
+        places[spans[i]] = place;
 }
 
-void consan_set_write(Consan *consan, uint32_t thread, const uint32_t *lanes, uint32_t count, uint32_t place) {
+void consan_set_write(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t place) {
     for (uint32_t at = 0; at < count;)
-        write_piece(consan, thread, next_piece(lanes, count, &at));
+        write_piece(consan, actor, next_piece(spans, count, &at));
     for (uint32_t i = 0; i < count; i++) {
-        consan->writer[lanes[i]] = (uint8_t)thread;
-        consan->write_place[lanes[i]] = place;
+        consan->writer[spans[i]] = (uint8_t)actor;
+        consan->write_place[spans[i]] = place;
     }
 }
 
@@ -367,21 +365,21 @@ static uint32_t use_phase(Consan *consan, uint32_t barrier, uint32_t parity) {
     return phase;
 }
 
-void consan_track_frontier(Consan *consan, uint32_t thread, uint32_t barrier, uint32_t parity) {
+void consan_track_frontier(Consan *consan, uint32_t actor, uint32_t barrier, uint32_t parity) {
     uint32_t phase = use_phase(consan, barrier, parity);
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
-        write_tracking(consan, word)[phase] |= sees_write(consan, thread, word);
+        write_tracking(consan, word)[phase] |= sees_write(consan, actor, word);
         for (uint64_t left = consan->readers; left;) {
             uint32_t reader = take_lowest(&left);
-            read_tracking(consan, word, reader)[phase] |= sees_read(consan, thread, word, reader);
+            read_tracking(consan, word, reader)[phase] |= sees_read(consan, actor, word, reader);
         }
     }
 }
 
-void consan_track_writes(Consan *consan, const uint32_t *lanes, uint32_t count, uint32_t barrier, uint32_t parity) {
+void consan_track_writes(Consan *consan, const uint32_t *spans, uint32_t count, uint32_t barrier, uint32_t parity) {
     uint32_t phase = use_phase(consan, barrier, parity);
     for (uint32_t at = 0; at < count;) {
-        Piece piece = next_piece(lanes, count, &at);
+        Piece piece = next_piece(spans, count, &at);
         write_tracking(consan, piece.word)[phase] |= piece.mask;
     }
 }
@@ -397,40 +395,40 @@ void consan_begin_phase(Consan *consan, uint32_t barrier, uint32_t parity) {
     consan->active_place[phase] = 0;
 }
 
-void consan_transfer(Consan *consan, uint32_t thread, uint32_t barrier, uint32_t parity) {
+void consan_transfer(Consan *consan, uint32_t actor, uint32_t barrier, uint32_t parity) {
     uint32_t phase = phase_of(barrier, parity);
     if (!consan->active_place[phase])
         return;
-    consan->watchers |= bit(thread);
+    consan->watchers |= bit(actor);
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
-        write_visibility(consan, word)[thread] |= write_tracking(consan, word)[phase];
+        write_visibility(consan, word)[actor] |= write_tracking(consan, word)[phase];
         for (uint64_t left = consan->readers; left;) {
             uint32_t reader = take_lowest(&left);
-            read_visibility(consan, word, reader)[thread] |= read_tracking(consan, word, reader)[phase];
+            read_visibility(consan, word, reader)[actor] |= read_tracking(consan, word, reader)[phase];
         }
     }
 }
 
 /* ---- groups --------------------------------------------------------------------------------------- */
 
-void consan_stage(Consan *consan, ConsanGroup group, uint32_t base, const uint32_t *lanes, uint32_t count,
+void consan_stage(Consan *consan, ConsanGroup group, uint32_t base, const uint32_t *spans, uint32_t count,
                   uint32_t place) {
-    size_t row = group_row(group, base) * consan->lane_capacity;
+    size_t row = group_row(group, base) * consan->span_capacity;
     if (count)
         consan->staged[group] |= UINT32_C(1) << base;
     for (uint32_t i = 0; i < count; i++) {
-        open_lanes(consan, group, base)[lanes[i] / WORD] |= bit(lanes[i] % WORD);
-        consan->commits[row + lanes[i]] = -1;
-        consan->stage_place[row + lanes[i]] = place;
+        open_spans(consan, group, base)[spans[i] / WORD] |= bit(spans[i] % WORD);
+        consan->commits[row + spans[i]] = -1;
+        consan->stage_place[row + spans[i]] = place;
     }
 }
 
 void consan_commit(Consan *consan, ConsanGroup group, uint32_t base) {
-    int8_t *entries = consan->commits + group_row(group, base) * consan->lane_capacity;
+    int8_t *entries = consan->commits + group_row(group, base) * consan->span_capacity;
     if (!(consan->staged[group] >> base & 1))
         return;
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++)
-        for (uint64_t left = open_lanes(consan, group, base)[word]; left;) {
+        for (uint64_t left = open_spans(consan, group, base)[word]; left;) {
             int8_t *entry = &entries[word * WORD + take_lowest(&left)];
             if (*entry < 0)
                 *entry = 1;
@@ -439,35 +437,35 @@ void consan_commit(Consan *consan, ConsanGroup group, uint32_t base) {
         }
 }
 
-/* The lanes' accesses are over: they are now those of `thread`, made where they were staged. */
-static void settle(Consan *consan, ConsanGroup group, uint32_t base, uint32_t thread, Piece piece) {
-    size_t row = group_row(group, base) * consan->lane_capacity;
-    open_lanes(consan, group, base)[piece.word] &= ~piece.mask;
+/* The spans' accesses are over: they are now those of `actor`, made where they were staged. */
+static void settle(Consan *consan, ConsanGroup group, uint32_t base, uint32_t actor, Piece piece) {
+    size_t row = group_row(group, base) * consan->span_capacity;
+    open_spans(consan, group, base)[piece.word] &= ~piece.mask;
     if (group == CONSAN_COPY)
-        write_piece(consan, thread, piece);
+        write_piece(consan, actor, piece);
     else
-        read_piece(consan, thread, piece);
+        read_piece(consan, actor, piece);
     for (uint64_t left = piece.mask; left;) {
-        uint32_t lane = piece.word * WORD + take_lowest(&left);
-        uint32_t place = consan->stage_place[row + lane];
-        consan->commits[row + lane] = 0;
+        uint32_t span = piece.word * WORD + take_lowest(&left);
+        uint32_t place = consan->stage_place[row + span];
+        consan->commits[row + span] = 0;
         if (group == CONSAN_COPY) {
-            consan->writer[lane] = (uint8_t)base;
-            consan->write_place[lane] = place;
+            consan->writer[span] = (uint8_t)base;
+            consan->write_place[span] = place;
         } else {
-            consan->read_place[(size_t)thread * consan->lane_capacity + lane] = place;
+            consan->read_place[(size_t)actor * consan->span_capacity + span] = place;
         }
     }
 }
 
 void consan_clear(Consan *consan, ConsanGroup group, uint32_t base, uint32_t pending_groups) {
-    const int8_t *entries = consan->commits + group_row(group, base) * consan->lane_capacity;
+    const int8_t *entries = consan->commits + group_row(group, base) * consan->span_capacity;
     if (!(consan->staged[group] >> base & 1))
         return;
     uint64_t any = 0;
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
         Piece over = {word, 0};
-        for (uint64_t left = open_lanes(consan, group, base)[word]; left;) {
+        for (uint64_t left = open_spans(consan, group, base)[word]; left;) {
             uint32_t index = take_lowest(&left);
             int8_t entry = entries[word * WORD + index];
             if (entry > 0 && (uint32_t)entry > pending_groups)
@@ -475,7 +473,7 @@ void consan_clear(Consan *consan, ConsanGroup group, uint32_t base, uint32_t pen
         }
         if (over.mask)
             settle(consan, group, base, base, over);
-        any |= open_lanes(consan, group, base)[word];
+        any |= open_spans(consan, group, base)[word];
     }
     if (!any)
         consan->staged[group] &= ~(UINT32_C(1) << base);
@@ -486,10 +484,10 @@ void consan_track_copies(Consan *consan, uint32_t base, uint32_t barrier, uint32
         return;
     uint32_t phase = use_phase(consan, barrier, parity);
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
-        Piece piece = {word, open_lanes(consan, CONSAN_COPY, base)[word]};
+        Piece piece = {word, open_spans(consan, CONSAN_COPY, base)[word]};
         if (!piece.mask)
             continue;
-        /* Its issuer has not waited: only a helper sees it, which no thread that waits for nothing is. */
+        /* Its issuer has not waited: only a helper sees it, which no actor that waits for nothing is. */
         settle(consan, CONSAN_COPY, base, CONSAN_TMA + base, piece);
         write_tracking(consan, word)[phase] |= piece.mask;
     }
@@ -522,46 +520,46 @@ void consan_join(Consan *consan, uint32_t parent, uint32_t child) {
 
 /* ---- looking in ----------------------------------------------------------------------------------- */
 
-uint64_t consan_peers(uint32_t thread) {
-    if (thread >= CONSAN_BASE_THREADS)
-        return bit(thread);
-    return bit(thread) | bit(CONSAN_TMA + thread) | bit(CONSAN_TENSOR + thread) | bit(CONSAN_CLC + thread);
+uint64_t consan_peers(uint32_t actor) {
+    if (actor >= CONSAN_BASE_ACTORS)
+        return bit(actor);
+    return bit(actor) | bit(CONSAN_TMA + actor) | bit(CONSAN_TENSOR + actor) | bit(CONSAN_CLC + actor);
 }
 
-uint64_t consan_write_visibility(const Consan *consan, uint32_t lane) {
-    uint64_t threads = 0;
-    for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++)
-        threads |= (sees_write(consan, thread, lane / WORD) >> lane % WORD & 1) << thread;
-    return threads;
+uint64_t consan_write_visibility(const Consan *consan, uint32_t span) {
+    uint64_t actors = 0;
+    for (uint32_t actor = 0; actor < CONSAN_ACTORS; actor++)
+        actors |= (sees_write(consan, actor, span / WORD) >> span % WORD & 1) << actor;
+    return actors;
 }
 
-uint64_t consan_read_visibility(const Consan *consan, uint32_t thread, uint32_t lane) {
-    uint64_t threads = 0;
+uint64_t consan_read_visibility(const Consan *consan, uint32_t actor, uint32_t span) {
+    uint64_t actors = 0;
     for (uint64_t left = consan->readers; left;) {
         uint32_t reader = take_lowest(&left);
-        threads |= (sees_read(consan, thread, lane / WORD, reader) >> lane % WORD & 1) << reader;
+        actors |= (sees_read(consan, actor, span / WORD, reader) >> span % WORD & 1) << reader;
     }
-    return threads;
+    return actors;
 }
 
-bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t lane) {
-    return write_tracking(consan, lane / WORD)[phase_of(barrier, parity)] >> lane % WORD & 1;
+bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t span) {
+    return write_tracking(consan, span / WORD)[phase_of(barrier, parity)] >> span % WORD & 1;
 }
 
-uint64_t consan_read_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t lane) {
+uint64_t consan_read_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t span) {
     uint32_t phase = phase_of(barrier, parity);
-    uint64_t threads = 0;
+    uint64_t actors = 0;
     for (uint64_t left = consan->readers; left;) {
         uint32_t reader = take_lowest(&left);
-        threads |= (read_tracking(consan, lane / WORD, reader)[phase] >> lane % WORD & 1) << reader;
+        actors |= (read_tracking(consan, span / WORD, reader)[phase] >> span % WORD & 1) << reader;
     }
-    return threads;
+    return actors;
 }
 
-int consan_outstanding_commits(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t lane) {
-    return consan->commits[group_row(group, base) * consan->lane_capacity + lane];
+int consan_outstanding_commits(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t span) {
+    return consan->commits[group_row(group, base) * consan->span_capacity + span];
 }
 
-uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t lane) {
-    return consan->stage_place[group_row(group, base) * consan->lane_capacity + lane];
+uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t span) {
+    return consan->stage_place[group_row(group, base) * consan->span_capacity + span];
 }

@@ -1,4 +1,4 @@
-/* Two barrier reports, compared: what a kernel does otherwise than another, or than it did before.
+/* Two barrier reports, compared (analyze/report/compare.h): what a kernel does otherwise than another, or than before.
  *
  * Partitions are matched by what they do, not by their number: by role, then by their key ops, then by their order.
  * Barriers and buffers are matched by name, then by who is at their two ends and what they are for. Lines, and how
@@ -50,8 +50,5 @@ typedef struct Difference {
     size_t row_count;
     size_t counts[LEVEL_COUNT]; /* rows by level */
 } Difference;
-
-/* Texts are in `arena`, or are those of the reports. */
-const Difference *difference_find(Arena *arena, const Report *old, const Report *new);
 
 #endif

@@ -1,8 +1,8 @@
 /* How many events a second the race engine takes, by itself: plays the trace of trace.h, in the order in which a run
- * that completes everything at once has it, with 16, 32 and 64 lanes.
+ * that completes everything at once has it, with 16, 32 and 64 spans.
  *
  * An event is what the emulator calls one: an access (checked and made), an arrival, a delivery, a phase that ends, a
- * wait. Prints `LANES EVENTS SECONDS` of processor time, the best of some rounds. */
+ * wait. Prints `SPANS EVENTS SECONDS` of processor time, the best of some rounds. */
 #include "engine/consan.h"
 #include "trace.h"
 
@@ -39,16 +39,16 @@ static void merge(Trace *whole) {
 
 static void must_be_clean(ConsanConflict conflict) {
     if (conflict.kind != CONSAN_CLEAN) {
-        fprintf(stderr, "the trace has a race: kind %d, lane %u, thread %u\n", (int)conflict.kind, conflict.lane,
-                conflict.thread);
+        fprintf(stderr, "the trace has a race: kind %d, span %u, actor %u\n", (int)conflict.kind, conflict.span,
+                conflict.actor);
         exit(1);
     }
 }
 
-static void play(Consan *engine, const Trace *trace, const uint32_t *lanes, uint32_t pieces) {
+static void play(Consan *engine, const Trace *trace, const uint32_t *spans, uint32_t pieces) {
     for (uint32_t i = 0; i < trace->count; i++) {
         const TraceEvent *event = &trace->events[i];
-        const uint32_t *buffer = lanes + event->buffer * pieces;
+        const uint32_t *buffer = spans + event->buffer * pieces;
         uint32_t agent = event->agent;
         switch ((TraceKind)event->kind) {
         case TRACE_READ:
@@ -114,18 +114,18 @@ static double now(void) {
 
 static void measure(const Trace *trace, uint32_t pieces) {
     Consan engine;
-    uint32_t lanes[TRACE_BUFFERS * MOST_PIECES], count = TRACE_BUFFERS * pieces, again = EVENTS_A_ROUND / trace->count;
+    uint32_t spans[TRACE_BUFFERS * MOST_PIECES], count = TRACE_BUFFERS * pieces, again = EVENTS_A_ROUND / trace->count;
     if (!consan_create(&engine, count, TRACE_BARRIERS, allocate, NULL))
         exit(1);
     for (uint32_t i = 0; i < count; i++)
-        lanes[i] = consan_lane(&engine);
+        spans[i] = consan_span(&engine);
     for (uint32_t i = 1; i < TRACE_AGENTS; i++)
         consan_fork(&engine, 0, i);
     double best = 0;
     for (int round = 0; round < ROUNDS; round++) {
         double start = now();
         for (uint32_t i = 0; i < again; i++)
-            play(&engine, trace, lanes, pieces);
+            play(&engine, trace, spans, pieces);
         double seconds = now() - start;
         if (!round || seconds < best)
             best = seconds;

@@ -2,11 +2,11 @@
  * without a fault, with a verdict that can be put into words and into JSON; and of each finding holds: its witness is a
  * trail, and the trail runs again, can be shown step by step and as a picture, and ends as the finding says. The
  * barrier report of it can be made and written in every format, and does not differ from itself. */
-#include "analyze/blocked.h"
-#include "analyze/report.h"
-#include "analyze/steps.h"
-#include "analyze/timeline.h"
-#include "analyze/trail.h"
+#include "analyze/report/report.h"
+#include "analyze/run/blocked.h"
+#include "analyze/run/steps.h"
+#include "analyze/run/timeline.h"
+#include "analyze/run/trail.h"
 #include "mlir/reader.h"
 #include "render/difference.h"
 #include "render/json.h"

@@ -26,7 +26,7 @@
 #include "order.h"
 #include "uses.h"
 
-#include "analyze/deadlock.h"
+#include "analyze/run/check.h"
 #include "mlir/reader.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Finding the places for a fault, and cutting the text there. */
 #include "mutations.h"
 
-#include "model/effect.h"
+#include "model/effect/effect.h"
 
 #include <assert.h>
 #include <stdlib.h>

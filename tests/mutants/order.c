@@ -97,7 +97,7 @@ static Area *area_of(Knowledge *order, Word view, const Type *type) {
     Area *area = &order->areas[order->area_count];
     *area = (Area){.view = view, .type = type, .last_write = UINT32_MAX};
     Offset at = {(int32_t)(view.bits & UINT32_MAX), (int32_t)(view.bits >> 32)};
-    if (!region_bytes(order->machine->program->module, type, at, &order->arena, &area->bytes))
+    if (!view_bytes(order->machine->program->module, type, at, &order->arena, &area->bytes))
         return NULL;
     order->area_count++;
     return area;

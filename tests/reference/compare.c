@@ -8,7 +8,7 @@
  * that is too large for the reference is passed over. */
 #include "reference.h"
 
-#include "analyze/deadlock.h"
+#include "analyze/run/check.h"
 #include "mlir/reader.h"
 
 #include <setjmp.h>

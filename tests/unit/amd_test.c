@@ -1,7 +1,7 @@
 /* What ops become on AMD targets: every row of the table, widths of copies, instructions of ops. */
 #include "reading.h"
 
-#include "model/amd.h"
+#include "model/target/amd.h"
 
 #include <stdio.h>
 

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "analyze/membar.h"
+#include "analyze/membar/membar.h"
 
 #define TYPES                                                                                                      \
     "#blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, " \

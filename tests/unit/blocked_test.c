@@ -2,8 +2,8 @@
  * of it; and that a kernel which breaks none is clean. */
 #include "running.h"
 
-#include "analyze/blocked.h"
-#include "analyze/deadlock.h"
+#include "analyze/run/blocked.h"
+#include "analyze/run/check.h"
 
 /* ---- A kernel's verdict ------------------------------------------------------------------------------- */
 

@@ -1,13 +1,13 @@
-/* The race engine beside a slow model, on random histories of threads, helpers, barriers, groups and partitions.
+/* The race engine beside a slow model, on random histories of actors, helpers, barriers, groups and partitions.
  *
- * Happens-before, as it is defined: every access is an event, and a thread knows a set of events. A helper knows what
- * its base thread knows and what it learned itself. A phase of a barrier is a set, too, and there is a new one for each
+ * Happens-before, as it is defined: every access is an event, and an actor knows a set of events. A helper knows what
+ * its base actor knows and what it learned itself. A phase of a barrier is a set, too, and there is a new one for each
  * phase, not for each parity. A read is legal if the last write is known, a write if the last write and every read
  * since then are, each by itself. In that the engine's one bit a reader must be as good: a reader's earlier reads come
  * before its latest one, so whoever knows that knows all. Waits are for the phase that was completed last; groups are
  * kept as numbers.
  *
- * The model shares two simplifications with the rules: what happened before the last write of a lane is forgotten, even
+ * The model shares two simplifications with the rules: what happened before the last write of a span is forgotten, even
  * if it raced with that write; and an access that waits in a group happens when it is waited for. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,26 +20,26 @@
 #include "base/arena.h"
 #include "engine/consan.h"
 
-enum { LANES = 160, BARRIERS = 8, BASES = 4, STEPS = 500, HISTORIES = 4000 };
+enum { SPANS = 160, BARRIERS = 8, BASES = 4, STEPS = 500, HISTORIES = 4000 };
 enum { EVENTS = 1024, EVENT_WORDS = EVENTS / 64, NONE = UINT32_MAX };
 
 typedef struct Known {
     uint64_t words[EVENT_WORDS];
 } Known;
 
-typedef struct ModelLane {
+typedef struct ModelSpan {
     uint32_t write; /* event, or NONE */
     uint32_t read_count;
     uint32_t reads[EVENTS];
     int32_t groups[CONSAN_GROUPS][BASES]; /* that touch it: 0 none, -1 not committed, else its number */
-} ModelLane;
+} ModelSpan;
 
 typedef struct Model {
-    Known threads[CONSAN_THREADS];
+    Known actors[CONSAN_ACTORS];
     Known now[BARRIERS], before[BARRIERS];
     uint32_t parity[BARRIERS];
     int32_t committed[CONSAN_GROUPS][BASES]; /* groups so far */
-    ModelLane lanes[LANES];
+    ModelSpan spans[SPANS];
     uint32_t events;
     uint64_t random;
 } Model;
@@ -64,129 +64,129 @@ static void known_add(Known *known, const Known *more) {
         known->words[i] |= more->words[i];
 }
 
-static bool knows(const Model *model, uint32_t thread, uint32_t event) {
-    return known_has(&model->threads[thread], event) || known_has(&model->threads[thread % CONSAN_BASE_THREADS], event);
+static bool knows(const Model *model, uint32_t actor, uint32_t event) {
+    return known_has(&model->actors[actor], event) || known_has(&model->actors[actor % CONSAN_BASE_ACTORS], event);
 }
 
-static bool is_pending(const ModelLane *lane, ConsanGroup group) {
+static bool is_pending(const ModelSpan *span, ConsanGroup group) {
     for (uint32_t base = 0; base < BASES; base++)
-        if (lane->groups[group][base])
+        if (span->groups[group][base])
             return true;
     return false;
 }
 
-static bool model_allows(const Model *model, uint32_t thread, const ModelLane *lane, bool is_write) {
-    if ((lane->write != NONE && !knows(model, thread, lane->write)) || is_pending(lane, CONSAN_COPY))
+static bool model_allows(const Model *model, uint32_t actor, const ModelSpan *span, bool is_write) {
+    if ((span->write != NONE && !knows(model, actor, span->write)) || is_pending(span, CONSAN_COPY))
         return false;
-    for (uint32_t i = 0; is_write && i < lane->read_count; i++)
-        if (!knows(model, thread, lane->reads[i]))
+    for (uint32_t i = 0; is_write && i < span->read_count; i++)
+        if (!knows(model, actor, span->reads[i]))
             return false;
-    return !is_write || !(is_pending(lane, CONSAN_WGMMA) || is_pending(lane, CONSAN_STORE));
+    return !is_write || !(is_pending(span, CONSAN_WGMMA) || is_pending(span, CONSAN_STORE));
 }
 
-static uint32_t model_access(Model *model, uint32_t thread, const uint32_t *lanes, uint32_t count, bool is_write) {
+static uint32_t model_access(Model *model, uint32_t actor, const uint32_t *spans, uint32_t count, bool is_write) {
     uint32_t event = model->events++;
     assert_true(event < EVENTS);
-    known_put(&model->threads[thread], event);
+    known_put(&model->actors[actor], event);
     for (uint32_t i = 0; i < count; i++) {
-        ModelLane *lane = &model->lanes[lanes[i]];
+        ModelSpan *span = &model->spans[spans[i]];
         if (is_write) {
-            lane->write = event;
-            lane->read_count = 0;
+            span->write = event;
+            span->read_count = 0;
         } else {
-            lane->reads[lane->read_count++] = event;
+            span->reads[span->read_count++] = event;
         }
     }
     return event;
 }
 
 /* An access that a group was open for happens, in the engine at the next call. */
-static uint32_t settle(Consan *engine, Model *model, ConsanGroup group, uint32_t base, uint32_t thread, uint32_t lane) {
-    uint32_t event = model_access(model, thread, &lane, 1, group == CONSAN_COPY);
-    model->lanes[lane].groups[group][base] = 0;
-    engine->stage_place[((size_t)group * CONSAN_BASE_THREADS + base) * engine->lane_capacity + lane] = event;
+static uint32_t settle(Consan *engine, Model *model, ConsanGroup group, uint32_t base, uint32_t actor, uint32_t span) {
+    uint32_t event = model_access(model, actor, &span, 1, group == CONSAN_COPY);
+    model->spans[span].groups[group][base] = 0;
+    engine->stage_place[((size_t)group * CONSAN_BASE_ACTORS + base) * engine->span_capacity + span] = event;
     return event;
 }
 
 /* The engine and the model say the same of the access; and if they object, it is to an access that is not known. True
  * if they do not. */
-static bool compare(const Consan *engine, const Model *model, uint32_t thread, const uint32_t *lanes, uint32_t count,
+static bool compare(const Consan *engine, const Model *model, uint32_t actor, const uint32_t *spans, uint32_t count,
                     bool is_write) {
     ConsanConflict conflict =
-        is_write ? consan_verify_write(engine, thread, lanes, count) : consan_verify_read(engine, thread, lanes, count);
+        is_write ? consan_verify_write(engine, actor, spans, count) : consan_verify_read(engine, actor, spans, count);
     uint32_t first = 0;
-    while (first < count && model_allows(model, thread, &model->lanes[lanes[first]], is_write))
+    while (first < count && model_allows(model, actor, &model->spans[spans[first]], is_write))
         first++;
     if (first == count) {
         assert_int_equal(conflict.kind, CONSAN_CLEAN);
         return true;
     }
     assert_int_not_equal(conflict.kind, CONSAN_CLEAN);
-    assert_int_equal(conflict.lane, lanes[first]);
-    const ModelLane *lane = &model->lanes[lanes[first]];
+    assert_int_equal(conflict.span, spans[first]);
+    const ModelSpan *span = &model->spans[spans[first]];
     if (conflict.kind == CONSAN_PENDING_GROUP) {
-        assert_int_not_equal(lane->groups[conflict.group][conflict.thread], 0);
+        assert_int_not_equal(span->groups[conflict.group][conflict.actor], 0);
         return false;
     }
-    assert_false(knows(model, thread, conflict.place));
-    bool found = conflict.kind == CONSAN_OUTSTANDING_WRITE && conflict.place == lane->write;
-    for (uint32_t i = 0; conflict.kind == CONSAN_OUTSTANDING_READ && i < lane->read_count; i++)
-        found |= lane->reads[i] == conflict.place;
+    assert_false(knows(model, actor, conflict.place));
+    bool found = conflict.kind == CONSAN_OUTSTANDING_WRITE && conflict.place == span->write;
+    for (uint32_t i = 0; conflict.kind == CONSAN_OUTSTANDING_READ && i < span->read_count; i++)
+        found |= span->reads[i] == conflict.place;
     assert_true(found);
     return false;
 }
 
-static uint32_t choose_thread(Model *model) {
-    return choose(model, BASES) + CONSAN_BASE_THREADS * (choose(model, 2) ? 0 : choose(model, 4));
+static uint32_t choose_actor(Model *model) {
+    return choose(model, BASES) + CONSAN_BASE_ACTORS * (choose(model, 2) ? 0 : choose(model, 4));
 }
 
 /* Some neighbours: they lie in one word, or in two, or in the last one. */
-static uint32_t choose_lanes(Model *model, const Consan *engine, uint32_t *lanes) {
+static uint32_t choose_spans(Model *model, const Consan *engine, uint32_t *spans) {
     static const uint32_t starts[] = {0, 2, 3, 62, 63};
     uint32_t start = starts[choose(model, 5)], count = 1 + choose(model, 3), kept = 0;
     if (!choose(model, 3))
-        start = engine->lanes - 1;
+        start = engine->spans - 1;
     for (uint32_t i = 0; i < count; i++)
-        if (start + i < engine->lanes)
-            lanes[kept++] = start + i;
+        if (start + i < engine->spans)
+            spans[kept++] = start + i;
     if (kept == 2 && choose(model, 2)) {
-        uint32_t lane = lanes[0];
-        lanes[0] = lanes[1];
-        lanes[1] = lane;
+        uint32_t span = spans[0];
+        spans[0] = spans[1];
+        spans[1] = span;
     }
     return kept;
 }
 
 static void step_access(Consan *engine, Model *model) {
-    uint32_t lanes[3], count = choose_lanes(model, engine, lanes), thread = choose_thread(model);
+    uint32_t spans[3], count = choose_spans(model, engine, spans), actor = choose_actor(model);
     bool is_write = choose(model, 2);
-    bool legal = compare(engine, model, thread, lanes, count, is_write);
+    bool legal = compare(engine, model, actor, spans, count, is_write);
     if (legal ? choose(model, 4) == 0 : choose(model, 8) > 0) /* few races, or there would be nothing else */
         return;
-    uint32_t event = model_access(model, thread, lanes, count, is_write);
+    uint32_t event = model_access(model, actor, spans, count, is_write);
     if (is_write)
-        consan_set_write(engine, thread, lanes, count, event);
+        consan_set_write(engine, actor, spans, count, event);
     else
-        consan_set_read(engine, thread, lanes, count, event);
+        consan_set_read(engine, actor, spans, count, event);
 }
 
 static void step_barrier(Consan *engine, Model *model) {
-    uint32_t barrier = choose(model, BARRIERS), thread = choose_thread(model), parity = model->parity[barrier];
-    uint32_t lanes[3], count;
+    uint32_t barrier = choose(model, BARRIERS), actor = choose_actor(model), parity = model->parity[barrier];
+    uint32_t spans[3], count;
     switch (choose(model, 7)) {
     case 0:
     case 1:
-        consan_track_frontier(engine, thread, barrier, parity);
-        known_add(&model->now[barrier], &model->threads[thread]);
-        known_add(&model->now[barrier], &model->threads[thread % CONSAN_BASE_THREADS]);
+        consan_track_frontier(engine, actor, barrier, parity);
+        known_add(&model->now[barrier], &model->actors[actor]);
+        known_add(&model->now[barrier], &model->actors[actor % CONSAN_BASE_ACTORS]);
         break;
     case 2: /* a copy, and its completion */
-        count = choose_lanes(model, engine, lanes);
-        if (!compare(engine, model, thread, lanes, count, true))
+        count = choose_spans(model, engine, spans);
+        if (!compare(engine, model, actor, spans, count, true))
             break;
-        uint32_t event = model_access(model, thread, lanes, count, true);
-        consan_set_write(engine, thread, lanes, count, event);
-        consan_track_writes(engine, lanes, count, barrier, parity);
+        uint32_t event = model_access(model, actor, spans, count, true);
+        consan_set_write(engine, actor, spans, count, event);
+        consan_track_writes(engine, spans, count, barrier, parity);
         known_put(&model->now[barrier], event);
         break;
     case 3:
@@ -197,65 +197,65 @@ static void step_barrier(Consan *engine, Model *model) {
         consan_begin_phase(engine, barrier, !parity);
         break;
     default:
-        consan_transfer(engine, thread, barrier, !parity);
-        known_add(&model->threads[thread], &model->before[barrier]);
+        consan_transfer(engine, actor, barrier, !parity);
+        known_add(&model->actors[actor], &model->before[barrier]);
     }
 }
 
 static void step_group(Consan *engine, Model *model) {
     ConsanGroup group = (ConsanGroup)choose(model, CONSAN_GROUPS);
     uint32_t base = choose(model, BASES), barrier = choose(model, BARRIERS);
-    uint32_t lanes[3], count = choose_lanes(model, engine, lanes), left = choose(model, 3);
+    uint32_t spans[3], count = choose_spans(model, engine, spans), left = choose(model, 3);
     switch (choose(model, 8)) {
     case 0:
     case 1:
-        consan_stage(engine, group, base, lanes, count, 0);
+        consan_stage(engine, group, base, spans, count, 0);
         for (uint32_t i = 0; i < count; i++)
-            model->lanes[lanes[i]].groups[group][base] = -1;
+            model->spans[spans[i]].groups[group][base] = -1;
         break;
     case 2:
     case 3:
     case 4:
         consan_commit(engine, group, base);
         model->committed[group][base]++;
-        for (uint32_t lane = 0; lane < engine->lanes; lane++)
-            if (model->lanes[lane].groups[group][base] < 0)
-                model->lanes[lane].groups[group][base] = model->committed[group][base];
+        for (uint32_t span = 0; span < engine->spans; span++)
+            if (model->spans[span].groups[group][base] < 0)
+                model->spans[span].groups[group][base] = model->committed[group][base];
         break;
     case 5:
         if (group != CONSAN_COPY)
             break;
-        for (uint32_t lane = 0; lane < engine->lanes; lane++)
-            if (model->lanes[lane].groups[CONSAN_COPY][base])
-                known_put(&model->now[barrier], settle(engine, model, CONSAN_COPY, base, CONSAN_TMA + base, lane));
+        for (uint32_t span = 0; span < engine->spans; span++)
+            if (model->spans[span].groups[CONSAN_COPY][base])
+                known_put(&model->now[barrier], settle(engine, model, CONSAN_COPY, base, CONSAN_TMA + base, span));
         consan_track_copies(engine, base, barrier, model->parity[barrier]);
         break;
     default:
-        for (uint32_t lane = 0; lane < engine->lanes; lane++) {
-            int32_t number = model->lanes[lane].groups[group][base];
+        for (uint32_t span = 0; span < engine->spans; span++) {
+            int32_t number = model->spans[span].groups[group][base];
             if (number > 0 && number + (int32_t)left <= model->committed[group][base])
-                settle(engine, model, group, base, base, lane);
+                settle(engine, model, group, base, base, span);
         }
         consan_clear(engine, group, base, left);
     }
 }
 
 static void step_other(Consan *engine, Model *model) {
-    uint32_t parent = 0, child = 1 + choose(model, BASES - 1), lane = choose(model, engine->lanes);
+    uint32_t parent = 0, child = 1 + choose(model, BASES - 1), span = choose(model, engine->spans);
     switch (choose(model, 3)) {
     case 0: /* it begins again after it has ended */
     case 1:
         consan_join(engine, parent, child);
-        known_add(&model->threads[parent], &model->threads[child]);
+        known_add(&model->actors[parent], &model->actors[child]);
         if (choose(model, 2))
             break;
         consan_fork(engine, parent, child);
-        model->threads[child] = model->threads[parent];
+        model->actors[child] = model->actors[parent];
         break;
     default: {
-        uint32_t half = consan_split(engine, lane);
+        uint32_t half = consan_split(engine, span);
         if (half != UINT32_MAX)
-            model->lanes[half] = model->lanes[lane];
+            model->spans[half] = model->spans[span];
     }
     }
 }
@@ -265,7 +265,7 @@ static void *take(void *context, size_t size) {
 }
 
 static void play(Consan *engine, Model *model, bool grouped) {
-    for (uint32_t step = 0; step < STEPS && model->events < EVENTS - LANES; step++) {
+    for (uint32_t step = 0; step < STEPS && model->events < EVENTS - SPANS; step++) {
         uint32_t what = choose(model, 40);
         if (what == 0)
             step_other(engine, model);
@@ -284,14 +284,14 @@ static void test_it_objects_iff_happens_before_does(void **state) {
     Consan engine;
     arena_init(&arena, (size_t)1 << 28);
     Model *model = ARENA_NEW(&arena, Model);
-    assert_true(consan_create(&engine, LANES, BARRIERS, take, &arena));
-    while (engine.lanes < 66)
-        consan_lane(&engine);
+    assert_true(consan_create(&engine, SPANS, BARRIERS, take, &arena));
+    while (engine.spans < 66)
+        consan_span(&engine);
     for (uint32_t history = 0; history < HISTORIES; history++) {
         memset(model, 0, sizeof *model);
         model->random = 0x9e3779b97f4a7c15u * (history + 1);
-        for (uint32_t i = 0; i < LANES; i++)
-            model->lanes[i].write = NONE;
+        for (uint32_t i = 0; i < SPANS; i++)
+            model->spans[i].write = NONE;
         play(&engine, model, history % 2);
         consan_reset(&engine);
     }

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "engine/consan.h"
 
-enum { LANES = 160, BARRIERS = 8, TMA = CONSAN_TMA, TENSOR = CONSAN_TENSOR };
+enum { SPANS = 160, BARRIERS = 8, TMA = CONSAN_TMA, TENSOR = CONSAN_TENSOR };
 
 typedef struct Fixture {
     Arena arena;
@@ -25,9 +25,9 @@ static int set_up(void **state) {
     Fixture *fixture = calloc(1, sizeof *fixture);
     assert_non_null(fixture);
     arena_init(&fixture->arena, (size_t)1 << 28);
-    assert_true(consan_create(&fixture->engine, LANES, BARRIERS, take, &fixture->arena));
-    for (uint32_t lane = 0; lane < 8; lane++)
-        assert_int_equal(consan_lane(&fixture->engine), lane);
+    assert_true(consan_create(&fixture->engine, SPANS, BARRIERS, take, &fixture->arena));
+    for (uint32_t span = 0; span < 8; span++)
+        assert_int_equal(consan_span(&fixture->engine), span);
     *state = fixture;
     return 0;
 }
@@ -44,26 +44,26 @@ static Consan *engine_of(void **state) {
     return &fixture->engine;
 }
 
-/* ---- One lane ------------------------------------------------------------------------------------- */
+/* ---- One span ------------------------------------------------------------------------------------- */
 
-static ConsanKind may_read(const Consan *engine, uint32_t thread, uint32_t lane) {
-    return consan_verify_read(engine, thread, &lane, 1).kind;
+static ConsanKind may_read(const Consan *engine, uint32_t actor, uint32_t span) {
+    return consan_verify_read(engine, actor, &span, 1).kind;
 }
 
-static ConsanKind may_write(const Consan *engine, uint32_t thread, uint32_t lane) {
-    return consan_verify_write(engine, thread, &lane, 1).kind;
+static ConsanKind may_write(const Consan *engine, uint32_t actor, uint32_t span) {
+    return consan_verify_write(engine, actor, &span, 1).kind;
 }
 
-static void reads(Consan *engine, uint32_t thread, uint32_t lane) {
-    consan_set_read(engine, thread, &lane, 1, 0);
+static void reads(Consan *engine, uint32_t actor, uint32_t span) {
+    consan_set_read(engine, actor, &span, 1, 0);
 }
 
-static void writes(Consan *engine, uint32_t thread, uint32_t lane) {
-    consan_set_write(engine, thread, &lane, 1, 0);
+static void writes(Consan *engine, uint32_t actor, uint32_t span) {
+    consan_set_write(engine, actor, &span, 1, 0);
 }
 
-static void stages(Consan *engine, ConsanGroup group, uint32_t base, uint32_t lane) {
-    consan_stage(engine, group, base, &lane, 1, 0);
+static void stages(Consan *engine, ConsanGroup group, uint32_t base, uint32_t span) {
+    consan_stage(engine, group, base, &span, 1, 0);
 }
 
 /* One hands over to the other through a barrier of its own. */
@@ -75,15 +75,15 @@ static void hands_over(Consan *engine, uint32_t from, uint32_t to, uint32_t barr
 
 /* ---- Legality ------------------------------------------------------------------------------------- */
 
-static void test_a_lane_that_nobody_touched_is_free(void **state) {
+static void test_a_span_that_nobody_touched_is_free(void **state) {
     Consan *engine = engine_of(state);
-    for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++) {
-        assert_int_equal(may_read(engine, thread, 3), CONSAN_CLEAN);
-        assert_int_equal(may_write(engine, thread, 3), CONSAN_CLEAN);
+    for (uint32_t actor = 0; actor < CONSAN_ACTORS; actor++) {
+        assert_int_equal(may_read(engine, actor, 3), CONSAN_CLEAN);
+        assert_int_equal(may_write(engine, actor, 3), CONSAN_CLEAN);
     }
 }
 
-static void test_reads_are_legal_iff_the_reading_thread_sees_the_most_recent_write(void **state) {
+static void test_reads_are_legal_iff_the_reading_actor_sees_the_most_recent_write(void **state) {
     Consan *engine = engine_of(state);
     writes(engine, 1, 0);
     assert_int_equal(may_read(engine, 1, 0), CONSAN_CLEAN);
@@ -141,39 +141,39 @@ static void test_a_write_takes_older_ones_off_every_barrier(void **state) {
     assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
 }
 
-static void test_a_conflict_names_the_first_lane_the_other_thread_and_its_place(void **state) {
+static void test_a_conflict_names_the_first_span_the_other_actor_and_its_place(void **state) {
     Consan *engine = engine_of(state);
     const uint32_t all[] = {5, 4, 6}, some[] = {4, 6};
     consan_set_write(engine, TMA + 1, some, 2, 77);
     ConsanConflict conflict = consan_verify_read(engine, 2, all, 3);
     assert_int_equal(conflict.kind, CONSAN_OUTSTANDING_WRITE);
-    assert_int_equal(conflict.lane, 4);
-    assert_int_equal(conflict.thread, TMA + 1);
+    assert_int_equal(conflict.span, 4);
+    assert_int_equal(conflict.actor, TMA + 1);
     assert_int_equal(conflict.place, 77);
     consan_set_read(engine, 7, &all[0], 1, 88);
     conflict = consan_verify_write(engine, 2, all, 3);
     assert_int_equal(conflict.kind, CONSAN_OUTSTANDING_READ);
-    assert_int_equal(conflict.lane, 5);
-    assert_int_equal(conflict.thread, 7);
+    assert_int_equal(conflict.span, 5);
+    assert_int_equal(conflict.actor, 7);
     assert_int_equal(conflict.place, 88);
     consan_stage(engine, CONSAN_STORE, 3, &(uint32_t){1}, 1, 99);
     conflict = consan_verify_write(engine, 3, &(uint32_t){1}, 1);
     assert_int_equal(conflict.kind, CONSAN_PENDING_GROUP);
-    assert_int_equal(conflict.thread, 3);
+    assert_int_equal(conflict.actor, 3);
     assert_int_equal(conflict.place, 99);
     assert_int_equal(conflict.group, CONSAN_STORE);
 }
 
-/* ---- Threads -------------------------------------------------------------------------------------- */
+/* ---- Actors -------------------------------------------------------------------------------------- */
 
-static void test_peers_are_a_base_thread_and_its_helpers(void **state) {
+static void test_peers_are_a_base_actor_and_its_helpers(void **state) {
     (void)state;
     assert_int_equal(consan_peers(2), UINT64_C(1) << 2 | UINT64_C(1) << 18 | UINT64_C(1) << 34 | UINT64_C(1) << 50);
-    for (uint32_t thread = 16; thread < CONSAN_THREADS; thread++)
-        assert_int_equal(consan_peers(thread), UINT64_C(1) << thread);
+    for (uint32_t actor = 16; actor < CONSAN_ACTORS; actor++)
+        assert_int_equal(consan_peers(actor), UINT64_C(1) << actor);
 }
 
-static void test_what_a_base_thread_does_its_helpers_see(void **state) {
+static void test_what_a_base_actor_does_its_helpers_see(void **state) {
     Consan *engine = engine_of(state);
     writes(engine, 1, 0);
     assert_int_equal(consan_write_visibility(engine, 0), consan_peers(1));
@@ -215,7 +215,7 @@ static void test_arrive_tracks_visible_reads_and_writes(void **state) {
     assert_int_equal(consan_read_tracking(engine, 3, 0, 2), 1 << 1 | 1 << 2);
 }
 
-static void test_arrive_tracks_what_a_helper_sees_through_its_base_thread(void **state) {
+static void test_arrive_tracks_what_a_helper_sees_through_its_base_actor(void **state) {
     Consan *engine = engine_of(state);
     writes(engine, 1, 0);
     reads(engine, 1, 1);
@@ -367,18 +367,18 @@ static void test_a_pending_read_forbids_writes_by_anybody(void **state) {
     Consan *engine = engine_of(state);
     stages(engine, CONSAN_WGMMA, 1, 0);
     stages(engine, CONSAN_STORE, 1, 1);
-    for (uint32_t lane = 0; lane < 2; lane++) {
-        assert_int_equal(may_read(engine, 2, lane), CONSAN_CLEAN);
-        assert_int_equal(may_write(engine, 1, lane), CONSAN_PENDING_GROUP);
-        assert_int_equal(may_write(engine, 2, lane), CONSAN_PENDING_GROUP);
+    for (uint32_t span = 0; span < 2; span++) {
+        assert_int_equal(may_read(engine, 2, span), CONSAN_CLEAN);
+        assert_int_equal(may_write(engine, 1, span), CONSAN_PENDING_GROUP);
+        assert_int_equal(may_write(engine, 2, span), CONSAN_PENDING_GROUP);
     }
 }
 
 static void test_cp_async_wait_clears_above_n_and_sets_write_visibility(void **state) {
     Consan *engine = engine_of(state);
-    for (uint32_t lane = 0; lane < 3; lane++) {
-        stages(engine, CONSAN_COPY, 1, lane);
-        if (lane < 2)
+    for (uint32_t span = 0; span < 3; span++) {
+        stages(engine, CONSAN_COPY, 1, span);
+        if (span < 2)
             consan_commit(engine, CONSAN_COPY, 1);
     }
     consan_clear(engine, CONSAN_COPY, 1, 1);
@@ -394,7 +394,7 @@ static void test_cp_async_wait_clears_above_n_and_sets_write_visibility(void **s
     assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 2), -1);
 }
 
-static void test_wgmma_wait_clears_above_n_and_makes_the_reads_those_of_its_thread(void **state) {
+static void test_wgmma_wait_clears_above_n_and_makes_the_reads_those_of_its_actor(void **state) {
     Consan *engine = engine_of(state);
     stages(engine, CONSAN_WGMMA, 1, 0);
     consan_commit(engine, CONSAN_WGMMA, 1);
@@ -408,7 +408,7 @@ static void test_wgmma_wait_clears_above_n_and_makes_the_reads_those_of_its_thre
     assert_int_equal(may_write(engine, 2, 0), CONSAN_CLEAN);
 }
 
-static void test_the_wait_of_another_thread_clears_nothing(void **state) {
+static void test_the_wait_of_another_actor_clears_nothing(void **state) {
     Consan *engine = engine_of(state);
     stages(engine, CONSAN_COPY, 1, 0);
     consan_commit(engine, CONSAN_COPY, 1);
@@ -437,9 +437,9 @@ static void test_copies_that_report_to_a_barrier_are_over_with_its_phase(void **
     consan_commit(engine, CONSAN_COPY, 1);
     stages(engine, CONSAN_COPY, 1, 1);
     consan_track_copies(engine, 1, 0, 0);
-    for (uint32_t lane = 0; lane < 2; lane++) {
-        assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, lane), 0);
-        assert_int_equal(may_read(engine, 1, lane), CONSAN_OUTSTANDING_WRITE);
+    for (uint32_t span = 0; span < 2; span++) {
+        assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, span), 0);
+        assert_int_equal(may_read(engine, 1, span), CONSAN_OUTSTANDING_WRITE);
     }
     consan_transfer(engine, 2, 0, 0);
     assert_int_equal(may_read(engine, 2, 0), CONSAN_CLEAN);
@@ -462,7 +462,7 @@ static void test_fork_copies_what_the_parent_sees(void **state) {
     assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
 }
 
-static void test_fork_copies_join_publishes_base_thread_only(void **state) {
+static void test_fork_copies_join_publishes_base_actor_only(void **state) {
     Consan *engine = engine_of(state);
     consan_fork(engine, 0, 1);
     writes(engine, 1, 0);
@@ -488,12 +488,12 @@ static void test_what_helpers_have_not_finished_stays_unfinished_across_a_fork(v
     assert_int_equal(may_write(engine, TENSOR + 1, 0), CONSAN_CLEAN);
 }
 
-/* ---- Lanes ---------------------------------------------------------------------------------------- */
+/* ---- Spans ---------------------------------------------------------------------------------------- */
 
-static void test_split_lane_keeps_the_past(void **state) {
+static void test_split_span_keeps_the_past(void **state) {
     Consan *engine = engine_of(state);
-    while (engine->lanes < 100)
-        consan_lane(engine);
+    while (engine->spans < 100)
+        consan_span(engine);
     writes(engine, TMA + 1, 0);
     hands_over(engine, TMA + 1, 2, 0);
     reads(engine, 2, 0);
@@ -503,28 +503,28 @@ static void test_split_lane_keeps_the_past(void **state) {
     uint32_t half = consan_split(engine, 0);
     assert_int_equal(half, 100);
     assert_int_equal(consan_write_visibility(engine, half), consan_write_visibility(engine, 0));
-    for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++)
-        assert_int_equal(consan_read_visibility(engine, thread, half), consan_read_visibility(engine, thread, 0));
+    for (uint32_t actor = 0; actor < CONSAN_ACTORS; actor++)
+        assert_int_equal(consan_read_visibility(engine, actor, half), consan_read_visibility(engine, actor, 0));
     assert_true(consan_write_tracking(engine, 0, 0, half));
     assert_int_equal(consan_read_tracking(engine, 1, 1, half), 1 << 2);
     assert_int_equal(consan_outstanding_commits(engine, CONSAN_WGMMA, 2, half), 1);
     ConsanConflict conflict = consan_verify_read(engine, 3, &half, 1);
     assert_int_equal(conflict.kind, CONSAN_OUTSTANDING_WRITE);
-    assert_int_equal(conflict.thread, TMA + 1);
+    assert_int_equal(conflict.actor, TMA + 1);
     writes(engine, 5, 0); /* and from now on they go their own ways */
     assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
     assert_int_equal(may_read(engine, 2, half), CONSAN_CLEAN);
 }
 
-static void test_there_are_as_many_lanes_as_were_asked_for(void **state) {
+static void test_there_are_as_many_spans_as_were_asked_for(void **state) {
     Consan *engine = engine_of(state);
-    while (engine->lanes < LANES)
-        assert_int_equal(consan_lane(engine), engine->lanes - 1);
-    assert_int_equal(consan_lane(engine), UINT32_MAX);
+    while (engine->spans < SPANS)
+        assert_int_equal(consan_span(engine), engine->spans - 1);
+    assert_int_equal(consan_span(engine), UINT32_MAX);
     assert_int_equal(consan_split(engine, 0), UINT32_MAX);
 }
 
-static void test_reset_forgets_everything_but_the_lanes(void **state) {
+static void test_reset_forgets_everything_but_the_spans(void **state) {
     Consan *engine = engine_of(state);
     consan_fork(engine, 0, 1);
     writes(engine, TMA + 1, 0);
@@ -533,15 +533,15 @@ static void test_reset_forgets_everything_but_the_lanes(void **state) {
     stages(engine, CONSAN_COPY, 4, 2);
     stages(engine, CONSAN_STORE, 4, 3);
     consan_reset(engine);
-    assert_int_equal(engine->lanes, 8);
+    assert_int_equal(engine->spans, 8);
     consan_transfer(engine, 2, 2, 1);
     consan_commit(engine, CONSAN_COPY, 4);
-    for (uint32_t lane = 0; lane < engine->lanes; lane++) {
-        assert_int_equal(consan_write_visibility(engine, lane), 0);
-        assert_false(consan_write_tracking(engine, 2, 1, lane));
-        for (uint32_t thread = 0; thread < CONSAN_THREADS; thread++) {
-            assert_int_equal(consan_read_visibility(engine, thread, lane), 0);
-            assert_int_equal(may_write(engine, thread, lane), CONSAN_CLEAN);
+    for (uint32_t span = 0; span < engine->spans; span++) {
+        assert_int_equal(consan_write_visibility(engine, span), 0);
+        assert_false(consan_write_tracking(engine, 2, 1, span));
+        for (uint32_t actor = 0; actor < CONSAN_ACTORS; actor++) {
+            assert_int_equal(consan_read_visibility(engine, actor, span), 0);
+            assert_int_equal(may_write(engine, actor, span), CONSAN_CLEAN);
         }
     }
 }
@@ -569,18 +569,18 @@ static void test_that_there_is_no_memory_is_said(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        RULE(a_lane_that_nobody_touched_is_free),
-        RULE(reads_are_legal_iff_the_reading_thread_sees_the_most_recent_write),
+        RULE(a_span_that_nobody_touched_is_free),
+        RULE(reads_are_legal_iff_the_reading_actor_sees_the_most_recent_write),
         RULE(writes_are_legal_iff_all_prior_writes_and_reads_are_seen),
         RULE(two_reads_are_always_legal),
         RULE(a_write_forgets_what_was_read_before_it),
         RULE(a_write_takes_older_ones_off_every_barrier),
-        RULE(a_conflict_names_the_first_lane_the_other_thread_and_its_place),
-        RULE(peers_are_a_base_thread_and_its_helpers),
-        RULE(what_a_base_thread_does_its_helpers_see),
+        RULE(a_conflict_names_the_first_span_the_other_actor_and_its_place),
+        RULE(peers_are_a_base_actor_and_its_helpers),
+        RULE(what_a_base_actor_does_its_helpers_see),
         RULE(what_a_helper_does_is_seen_by_nobody_until_a_barrier_says_so),
         RULE(arrive_tracks_visible_reads_and_writes),
-        RULE(arrive_tracks_what_a_helper_sees_through_its_base_thread),
+        RULE(arrive_tracks_what_a_helper_sees_through_its_base_actor),
         RULE(wait_transfers_to_peers),
         RULE(visibility_is_transitive),
         RULE(a_wait_takes_nothing_from_the_barrier),
@@ -594,16 +594,16 @@ int main(void) {
         RULE(a_pending_copy_forbids_every_access_by_anybody),
         RULE(a_pending_read_forbids_writes_by_anybody),
         RULE(cp_async_wait_clears_above_n_and_sets_write_visibility),
-        RULE(wgmma_wait_clears_above_n_and_makes_the_reads_those_of_its_thread),
-        RULE(the_wait_of_another_thread_clears_nothing),
+        RULE(wgmma_wait_clears_above_n_and_makes_the_reads_those_of_its_actor),
+        RULE(the_wait_of_another_actor_clears_nothing),
         RULE(a_copy_that_is_over_is_the_latest_write),
         RULE(copies_that_report_to_a_barrier_are_over_with_its_phase),
         RULE(fork_copies_what_the_parent_sees),
-        RULE(fork_copies_join_publishes_base_thread_only),
+        RULE(fork_copies_join_publishes_base_actor_only),
         RULE(what_helpers_have_not_finished_stays_unfinished_across_a_fork),
-        RULE(split_lane_keeps_the_past),
-        RULE(there_are_as_many_lanes_as_were_asked_for),
-        RULE(reset_forgets_everything_but_the_lanes),
+        RULE(split_span_keeps_the_past),
+        RULE(there_are_as_many_spans_as_were_asked_for),
+        RULE(reset_forgets_everything_but_the_spans),
         RULE(that_there_is_no_memory_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

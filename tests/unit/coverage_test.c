@@ -2,7 +2,7 @@
  * without. */
 #include "running.h"
 
-#include "analyze/coverage.h"
+#include "analyze/report/coverage.h"
 
 /* ---- Kernels ---------------------------------------------------------------------------------------- */
 

@@ -9,7 +9,8 @@
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "finding/buffer_report.h"
+#include "analyze/report/compare.h"
+#include "analyze/report/one_buffer.h"
 #include "finding/difference.h"
 #include "made_report.h"
 #include "render/difference.h"

@@ -1,7 +1,7 @@
 /* Layouts of tensors, against formulas for the element that a thread holds, and what conversions between them move. */
 #include "reading.h"
 
-#include "model/exchange.h"
+#include "model/layout/convert.h"
 
 /* A function whose arguments have these types, after the aliases. */
 static Reading *read_tensors(const char *aliases, const char *const *types, unsigned count) {
@@ -159,7 +159,7 @@ static void ctas_split_or_share_the_tensor(void **state) {
         assert_int_equal(layout->count[HOLD_REGISTER], 3);
         assert_int_equal(distributed_along(layout, HOLD_BLOCK, 0), 2);
     }
-    assert_int_equal(exchange_reach(layout_at(reading, 0), layout_at(reading, 1)), REACH_NOWHERE);
+    assert_int_equal(convert_reach(layout_at(reading, 0), layout_at(reading, 1)), REACH_NOWHERE);
     done(reading);
 }
 
@@ -217,8 +217,8 @@ static void what_is_not_understood_is_not_known(void **state) {
     for (unsigned i = 0; i < COUNT; i++)
         assert_false(layout_at(reading, i)->known);
     assert_null(distributed_of(&reading->module, type_named(&reading->module, "i32")));
-    assert_int_equal(exchange_reach(layout_at(reading, 0), layout_at(reading, 1)), REACH_UNKNOWN);
-    assert_int_equal(exchange_elements(layout_at(reading, 0), layout_at(reading, 1), 16, (ExchangeMeans){.banks = 32}),
+    assert_int_equal(convert_reach(layout_at(reading, 0), layout_at(reading, 1)), REACH_UNKNOWN);
+    assert_int_equal(convert_elements(layout_at(reading, 0), layout_at(reading, 1), 16, (ConvertMeans){.banks = 32}),
                      -1);
     done(reading);
 }
@@ -229,9 +229,9 @@ static Reach reach_between(const char *from, const char *to, bool *shuffles, boo
     const char *types[] = {from, to};
     Reading *reading = read_tensors(BLOCKED MMA2, types, 2);
     const Distributed *source = layout_at(reading, 0), *target = layout_at(reading, 1);
-    Reach reach = exchange_reach(source, target);
-    *shuffles = reach == REACH_LANES && exchange_by_shuffles(source, target);
-    *warps = exchange_within_warps(source, target);
+    Reach reach = convert_reach(source, target);
+    *shuffles = reach == REACH_LANES && convert_by_shuffles(source, target);
+    *warps = convert_within_warps(source, target);
     done(reading);
     return reach;
 }

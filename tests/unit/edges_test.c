@@ -2,7 +2,7 @@
  * whom; and how the barriers of a run are told. */
 #include "running.h"
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "finding/report.h"
 
 typedef struct Told {

@@ -1,7 +1,7 @@
 /* model: what ops do, as the EFFECTS column of the op table says it. */
 #include "reading.h"
 
-#include "model/effect.h"
+#include "model/effect/effect.h"
 
 /* ---- The table ------------------------------------------------------------------------------- */
 

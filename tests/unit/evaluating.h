@@ -4,7 +4,7 @@
 
 #include "reading.h"
 
-#include "emulate/evaluate.h"
+#include "model/number/evaluate.h"
 
 #include <stdio.h>
 

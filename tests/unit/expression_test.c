@@ -3,7 +3,7 @@
  * Each case is the body of a kernel whose "my.use" uses the value; "loop@1" is the first loop of the text. */
 #include "running.h"
 
-#include "model/expression.h"
+#include "model/number/expression.h"
 
 typedef struct Case {
     const char *parameters, *body, *expected;

@@ -5,7 +5,7 @@
  * "~" marks an edge that goes back, "!" one at which all threads meet. */
 #include "reading.h"
 
-#include "model/flow.h"
+#include "model/flow/flow.h"
 
 #define OP_(name)      "    \"my.op\"() {name = \"" #name "\"} : () -> ()\n"
 #define FUNCTION(body) "tt.func @f(%c: i1, %n: i32) {\n    %zero = arith.constant 0 : i32\n" body "    tt.return\n}\n"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "emulate/global.h"
+#include "emulate/global_memory.h"
 
 typedef struct Fixture {
     Arena arena;

@@ -1,8 +1,8 @@
 /* analyze/known: whatever is said of a sum, product or remainder holds for every value that it can have. */
 #include "reading.h"
 
-#include "analyze/known.h"
-#include "emulate/value.h"
+#include "analyze/facts/known.h"
+#include "model/number/value.h"
 
 static uint64_t seed = 1;
 

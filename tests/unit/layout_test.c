@@ -2,7 +2,7 @@
  * own descriptions. */
 #include "reading.h"
 
-#include "model/layout.h"
+#include "model/layout/layout.h"
 
 /* A function with one allocation of each type, after the aliases. */
 static Reading *read_allocations(const char *aliases, const char *const *types, unsigned count) {

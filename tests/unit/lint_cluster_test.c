@@ -1,9 +1,9 @@
 /* analyze/lint: paths to and from what reaches into another CTA, and conditions that threads disagree on. */
 #include "reading.h"
 
-#include "analyze/lint.h"
+#include "analyze/lint/lint.h"
 #include "finding/finding.h"
-#include "model/encoding.h"
+#include "model/layout/encoding.h"
 
 #define MODULE(attributes) "module attributes {\"ttg.num-warps\" = 4 : i32, ttg.target = \"cuda:90\"" attributes "} {\n"
 #define TYPES                                                                                                  \

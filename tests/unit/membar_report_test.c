@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "analyze/membar_report.h"
+#include "analyze/membar/report.h"
 #include "render/membar.h"
 
 static const char kernel[] =

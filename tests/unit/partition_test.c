@@ -1,7 +1,7 @@
 /* model: which partition an op belongs to, in every form that says so. */
 #include "reading.h"
 
-#include "model/partition.h"
+#include "model/flow/partition.h"
 
 static void assert_partition_at(const Op *op, const char *expected, unsigned warps, int line) {
     Text text = {0};

@@ -1,8 +1,8 @@
 /* Where buffers lie, for how long they live. Offsets without another explanation are those of Triton's allocator. */
 #include "reading.h"
 
-#include "model/allocator.h"
-#include "model/placement.h"
+#include "model/memory/allocator.h"
+#include "model/memory/placement.h"
 
 #define ALIASES                                                                                                       \
     "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"                            \

@@ -5,7 +5,7 @@
 
 #include "reading.h"
 
-#include "analyze/report_internal.h"
+#include "analyze/report/internal.h"
 
 typedef struct Planned {
     Reading *reading;

@@ -2,7 +2,7 @@
  * and nowhere; and the fences that are put in and taken out. */
 #include "running.h"
 
-#include "analyze/fences.h"
+#include "analyze/fences/fences.h"
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
 

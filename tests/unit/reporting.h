@@ -5,7 +5,7 @@
 
 #include "running.h"
 
-#include "analyze/report_internal.h"
+#include "analyze/report/internal.h"
 
 typedef struct Reporting {
     Reading *reading;

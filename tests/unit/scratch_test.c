@@ -1,7 +1,7 @@
 /* How much scratch memory ops take. The sizes are those that Triton's own allocator gives for the same text. */
 #include "reading.h"
 
-#include "model/scratch.h"
+#include "model/memory/scratch.h"
 
 #define ALIASES                                                                                                       \
     "#rows = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>\n" \

@@ -5,7 +5,7 @@
  * be among what was proved. */
 #include "reading.h"
 
-#include "model/slots.h"
+#include "model/number/slots.h"
 
 enum {
     PROGRAMS = 8000,

@@ -6,7 +6,7 @@
  * later. */
 #include "reading.h"
 
-#include "model/slots.h"
+#include "model/number/slots.h"
 
 typedef struct Case {
     const char *parameters, *body, *proved;

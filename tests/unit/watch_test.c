@@ -1,7 +1,7 @@
 /* analyze/watch: what a run shows of barriers: sightings, passes on phases seen before, bytes, who released whom. */
 #include "running.h"
 
-#include "analyze/watch.h"
+#include "analyze/report/watch.h"
 
 typedef struct Watching {
     Running *running;

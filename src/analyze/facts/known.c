@@ -1,0 +1,288 @@
+/* Arithmetic on bounds and remainders. Sums and products are made in 128 bits, so that nothing is lost before it is
+ * clear whether the result fits. */
+#include "analyze/facts/known.h"
+
+typedef __int128 Wide;
+
+static Wide absolute(Wide n) {
+    return n < 0 ? -n : n;
+}
+
+static Wide common_divisor(Wide a, Wide b) {
+    a = absolute(a);
+    b = absolute(b);
+    while (b) {
+        Wide rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static Wide least_of(Wide a, Wide b) {
+    return a < b ? a : b;
+}
+
+static Wide most_of(Wide a, Wide b) {
+    return a > b ? a : b;
+}
+
+/* The largest power of two that divides `n`, 2^62 at most; 2^62 for 0. */
+static int64_t power_in(Wide n) {
+    int64_t power = 1;
+    while (power < (int64_t)1 << 62 && n % (2 * (Wide)power) == 0)
+        power *= 2;
+    return power;
+}
+
+/* ---- Making them ---------------------------------------------------------------------------------- */
+
+/* Brings the fields into agreement. `modulus` 0 means exact only together with bounds that say so. */
+static Known settled(Wide least, Wide most, Wide modulus, Wide remainder) {
+    Known known = {.least = least < INT64_MIN ? INT64_MIN : (int64_t)least,
+                   .most = most > INT64_MAX ? INT64_MAX : (int64_t)most};
+    known.exact = known.least == known.most;
+    if (known.exact) {
+        known.remainder = known.least;
+        known.divisor = known.least == INT64_MIN ? (int64_t)1 << 62
+                        : known.least            ? (int64_t)absolute(known.least)
+                                                 : INT64_MAX;
+        return known;
+    }
+    if (modulus == 0 || modulus > INT64_MAX)
+        modulus = power_in(modulus);
+    known.modulus = (int64_t)modulus;
+    remainder %= modulus;
+    known.remainder = (int64_t)(remainder < 0 ? remainder + modulus : remainder);
+    known.divisor = (int64_t)common_divisor(known.modulus, known.remainder);
+    return known;
+}
+
+Known known_nothing(void) {
+    return settled(INT64_MIN, INT64_MAX, 1, 0);
+}
+
+Known known_exact(int64_t value) {
+    return settled(value, value, 0, value);
+}
+
+Known known_between(int64_t least, int64_t most) {
+    return settled(least, most, 1, 0);
+}
+
+Known known_multiple(int64_t divisor) {
+    return settled(INT64_MIN, INT64_MAX, divisor, 0);
+}
+
+Answer known_is_multiple(const Known *known, int64_t n) {
+    if (known->exact)
+        return known->least % n == 0 ? ANSWER_YES : ANSWER_NO;
+    if (known->modulus % n == 0 && known->remainder % n == 0)
+        return ANSWER_YES;
+    return known->remainder % common_divisor(known->modulus, n) ? ANSWER_NO : ANSWER_OPEN;
+}
+
+bool known_equal(const Known *a, const Known *b) {
+    return a->least == b->least && a->most == b->most && a->modulus == b->modulus && a->remainder == b->remainder;
+}
+
+Known known_join(const Known *a, const Known *b) {
+    if (known_equal(a, b))
+        return *a;
+    Wide apart = (Wide)a->remainder - b->remainder;
+    Wide modulus = common_divisor(common_divisor(a->modulus, b->modulus), apart);
+    return settled(least_of(a->least, b->least), most_of(a->most, b->most), modulus, a->remainder);
+}
+
+/* Of the two moduli the finer one is kept, which need not be all that both say together. */
+Known known_both(const Known *a, const Known *b) {
+    Wide least = most_of(a->least, b->least), most = least_of(a->most, b->most);
+    const Known *finer = a->exact || (!b->exact && a->modulus >= b->modulus) ? a : b;
+    if (least > most)
+        return *finer;
+    return settled(least, most, finer->modulus, finer->remainder);
+}
+
+Known known_widened(const Known *before, const Known *after) {
+    return settled(after->least < before->least ? INT64_MIN : after->least,
+                   after->most > before->most ? INT64_MAX : after->most, after->modulus, after->remainder);
+}
+
+Known known_counting(const Known *start, const Known *step, int64_t least, int64_t most) {
+    Wide modulus = common_divisor(start->modulus, common_divisor(step->modulus, step->remainder));
+    return settled(least, most, modulus, start->remainder);
+}
+
+/* ---- Widths --------------------------------------------------------------------------------------- */
+
+static Wide type_least(unsigned width) {
+    return width == 1 ? 0 : -((Wide)1 << (width - 1));
+}
+
+static Wide type_most(unsigned width) {
+    return width == 1 ? 1 : ((Wide)1 << (width - 1)) - 1;
+}
+
+Known known_bounded(const Known *known, unsigned width) {
+    return settled(most_of(known->least, type_least(width)), least_of(known->most, type_most(width)), known->modulus,
+                   known->remainder);
+}
+
+/* A number of `width` bits, from what it would be without wrapping around. Bounds that only repeat those of the type
+ * are not known. */
+static Known fitted(Wide least, Wide most, Wide modulus, Wide remainder, unsigned width) {
+    Wide lowest = type_least(width), highest = type_most(width);
+    if (least < lowest || most > highest) {
+        Wide turn = (Wide)1 << width;
+        if (least == most) {
+            Wide value = least & (turn - 1);
+            value = width > 1 && value > highest ? value - turn : value;
+            return settled(value, value, 0, value);
+        }
+        modulus = common_divisor(modulus, turn);
+        least = lowest;
+        most = highest;
+    }
+    return settled(least == lowest && width > 1 ? INT64_MIN : least, most == highest && width > 1 ? INT64_MAX : most,
+                   modulus, remainder);
+}
+
+Known known_wrap(const Known *known, unsigned width) {
+    return fitted(known->least, known->most, known->modulus, known->remainder, width);
+}
+
+Known known_unsigned(const Known *known, unsigned width) {
+    Known bounded = known_bounded(known, width);
+    if (bounded.least >= 0)
+        return bounded;
+    Wide turn = (Wide)1 << width;
+    if (bounded.most < 0)
+        return settled(bounded.least + turn, bounded.most + turn, bounded.modulus, bounded.remainder + turn);
+    return settled(0, turn - 1, common_divisor(bounded.modulus, turn), bounded.remainder);
+}
+
+/* ---- Arithmetic ----------------------------------------------------------------------------------- */
+
+Known known_add(const Known *a, const Known *b, unsigned width) {
+    Known x = known_bounded(a, width), y = known_bounded(b, width);
+    return fitted((Wide)x.least + y.least, (Wide)x.most + y.most, common_divisor(x.modulus, y.modulus),
+                  (Wide)x.remainder + y.remainder, width);
+}
+
+Known known_subtract(const Known *a, const Known *b, unsigned width) {
+    Known x = known_bounded(a, width), y = known_bounded(b, width);
+    return fitted((Wide)x.least - y.most, (Wide)x.most - y.least, common_divisor(x.modulus, y.modulus),
+                  (Wide)x.remainder - y.remainder, width);
+}
+
+/* The least and the most of four corners. */
+static Known of_corners(const Wide corners[4], Wide modulus, Wide remainder, unsigned width) {
+    Wide least = corners[0], most = corners[0];
+    for (int i = 1; i < 4; i++) {
+        least = least_of(least, corners[i]);
+        most = most_of(most, corners[i]);
+    }
+    return fitted(least, most, modulus, remainder, width);
+}
+
+Known known_multiply(const Known *a, const Known *b, unsigned width) {
+    Known x = known_bounded(a, width), y = known_bounded(b, width);
+    const Wide corners[4] = {(Wide)x.least * y.least, (Wide)x.least * y.most, (Wide)x.most * y.least,
+                             (Wide)x.most * y.most};
+    /* (m s + r)(n t + q) = mn st + mq s + nr t + rq */
+    Wide modulus = common_divisor((Wide)x.modulus * y.modulus,
+                                  common_divisor((Wide)x.modulus * y.remainder, (Wide)y.modulus * x.remainder));
+    return of_corners(corners, modulus, (Wide)x.remainder * y.remainder, width);
+}
+
+static Wide quotient(Wide a, Wide b, int rounding) {
+    Wide result = a / b, rest = a % b;
+    if (rest && (rest < 0) == (b < 0) && rounding == 1)
+        return result + 1;
+    return rest && (rest < 0) != (b < 0) && rounding == -1 ? result - 1 : result;
+}
+
+Known known_divide(const Known *a, const Known *b, int rounding, unsigned width) {
+    Known x = known_bounded(a, width), y = known_bounded(b, width);
+    if (y.least <= 0)
+        return known_nothing();
+    const Wide corners[4] = {quotient(x.least, y.least, rounding), quotient(x.least, y.most, rounding),
+                             quotient(x.most, y.least, rounding), quotient(x.most, y.most, rounding)};
+    bool even = y.exact && x.modulus % y.least == 0 && x.remainder % y.least == 0;
+    return of_corners(corners, even ? x.modulus / y.least : 1, even ? x.remainder / y.least : 0, width);
+}
+
+Known known_remainder(const Known *a, const Known *b, unsigned width) {
+    Known x = known_bounded(a, width), y = known_bounded(b, width);
+    if (y.least <= 0)
+        return known_nothing();
+    if (x.least >= 0 && x.most < y.least)
+        return x;
+    Wide most = least_of((Wide)y.most - 1, most_of(x.most, 0)), least = x.least >= 0 ? 0 : 1 - (Wide)y.most;
+    Wide modulus = common_divisor(x.modulus, common_divisor(y.modulus, y.remainder));
+    return fitted(least, most, modulus, x.remainder, width);
+}
+
+Known known_minimum(const Known *a, const Known *b) {
+    if (a->most <= b->least)
+        return *a;
+    if (b->most <= a->least)
+        return *b;
+    Known joined = known_join(a, b);
+    return settled(joined.least, least_of(a->most, b->most), joined.modulus, joined.remainder);
+}
+
+Known known_maximum(const Known *a, const Known *b) {
+    if (a->least >= b->most)
+        return *a;
+    if (b->least >= a->most)
+        return *b;
+    Known joined = known_join(a, b);
+    return settled(most_of(a->least, b->least), joined.most, joined.modulus, joined.remainder);
+}
+
+/* ---- Bits ----------------------------------------------------------------------------------------- */
+
+static int64_t combined(int64_t a, int64_t b, BitOperation operation) {
+    return operation == BITS_AND ? a & b : operation == BITS_OR ? a | b : a ^ b;
+}
+
+/* The largest power of two that divides every value. */
+static int64_t power_of(const Known *known) {
+    return power_in(known->exact ? known->least : known->divisor);
+}
+
+/* The lowest number of the form 2^n - 1 that is not below `most`. */
+static int64_t ones_above(int64_t most) {
+    int64_t ones = 0;
+    while (ones < most)
+        ones = 2 * ones + 1;
+    return ones;
+}
+
+static Known bits_bounds(const Known *x, const Known *y, BitOperation operation) {
+    if (operation == BITS_AND && (x->least >= 0 || y->least >= 0)) {
+        bool both = x->least >= 0 && y->least >= 0;
+        return known_between(0, both ? (int64_t)least_of(x->most, y->most) : x->least >= 0 ? x->most : y->most);
+    }
+    if (x->least >= 0 && y->least >= 0)
+        return known_between(0, ones_above((int64_t)most_of(x->most, y->most)));
+    return known_nothing();
+}
+
+Known known_bits(const Known *a, const Known *b, BitOperation operation, unsigned width) {
+    Known x = known_bounded(a, width), y = known_bounded(b, width);
+    if (x.exact && y.exact)
+        return known_exact(combined(x.least, y.least, operation));
+    Known bounds = bits_bounds(&x, &y, operation);
+    /* The lowest bits of both are known up to the smaller of the powers of two in their moduli. */
+    int64_t low = (int64_t)least_of(power_in(x.modulus), power_in(y.modulus));
+    int64_t remainder = combined(x.remainder, y.remainder, operation);
+    int64_t zeros = (int64_t)most_of(power_of(&x), power_of(&y));
+    if (operation == BITS_AND && zeros > low) {
+        low = zeros;
+        remainder = 0;
+    }
+    return fitted(most_of(bounds.least, type_least(width)), least_of(bounds.most, type_most(width)), low, remainder,
+                  width);
+}

@@ -1,0 +1,214 @@
+/* Compiling, choosing launches, and running a few clusters of each eagerly. */
+#include "analyze/fences/proxies_run.h"
+
+#include "emulate/choose.h"
+#include "emulate/schedule.h"
+#include "ir/optable.h"
+
+enum { MOST_CLUSTERS = 4, MOST_WORLDS = 3 };
+static const uint64_t usual_steps = 1000 * 1000, global_steps = 100 * 1000;
+static const size_t scratch_budget = (size_t)1 << 28;
+
+struct FenceRuns {
+    Module *module;
+    const Op *function;
+    const Launch *given;
+    Verdict *verdict;
+    FenceWork *work;
+    void *context;
+    Machine *machine;
+    Proxies *proxies;
+    Launch *launches;
+    size_t launch_count;
+    uint64_t steps;
+    bool enough;           /* memory */
+    const char *cut_short; /* why a run did not come to its end; NULL: all did */
+    Arena scratch;         /* tensors of one run */
+};
+
+/* ---- Whether there is anything to look at ----------------------------------------------------------- */
+
+const Op *proxies_scope(const Op *function) {
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (op->row && (op->row->id == OP_tt_call || op->row->id == OP_func_call) && op_parent(function))
+            return op_parent(function);
+    return function;
+}
+
+bool proxies_matter(Module *module, const Op *function) {
+    const Op *root = proxies_scope(function);
+    Effect effects[EFFECTS_MOST];
+    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
+        unsigned count = op->row ? effects_of(module, op, effects) : 0;
+        for (unsigned i = 0; i < count; i++)
+            if (effects[i].verb <= EFFECT_UPDATE && effects[i].proxy != PROXY_GENERIC)
+                return true;
+    }
+    return false;
+}
+
+/* Addresses of global memory matter where the kernel makes descriptors itself, so that two names can mean the same
+ * memory; and where it tells others of what copies write. */
+static bool needs_addresses(Module *module, const Op *root) {
+    bool copies_out = false, flags = false;
+    Effect effects[EFFECTS_MOST];
+    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
+        unsigned count = op->row ? effects_of(module, op, effects) : 0;
+        if (op->row && (op->row->id == OP_tt_make_tensor_descriptor || op->row->id == OP_ttng_tensormap_create ||
+                        op->row->id == OP_tt_experimental_tensormap_create))
+            return true;
+        for (unsigned i = 0; i < count; i++) {
+            const Effect *effect = &effects[i];
+            copies_out |= effect->space == SPACE_GLOBAL && effect->proxy == PROXY_ASYNC &&
+                          effect->verb != EFFECT_READ && effect->verb <= EFFECT_UPDATE;
+            flags |= effect->space == SPACE_GLOBAL && effect->proxy == PROXY_GENERIC && effect->verb == EFFECT_UPDATE;
+        }
+    }
+    return copies_out && flags;
+}
+
+/* ---- Runs ----------------------------------------------------------------------------------------- */
+
+static RunEnd run(FenceRuns *runs, uint64_t cluster, unsigned world, bool same_launch) {
+    Machine *machine = runs->machine;
+    jmp_buf *exhausted = runs->scratch.exhausted;
+    if (runs->scratch.held) {
+        arena_free(&runs->scratch);
+        arena_init(&runs->scratch, scratch_budget);
+    }
+    runs->scratch.exhausted = exhausted;
+    machine->atomic_capacity = 0;
+    machine->world = world;
+    proxies_start(runs->proxies, cluster, same_launch);
+    machine->observe = proxies_observe;
+    machine->observer = runs->proxies;
+    RunEnd end = schedule_run(machine, cluster, &(Schedule){.kind = SCHEDULE_EAGER});
+    machine->observe = NULL;
+    runs->steps += machine->used;
+    return end;
+}
+
+/* What an end that is none means; NULL: it is one. Runs on made-up data need not end. */
+static const char *cut_short(const Machine *machine, RunEnd end) {
+    switch (end) {
+    case RUN_COMPLETE:
+    case RUN_EXCLUDED:
+        return NULL;
+    case RUN_UNKNOWN:
+        return machine->unknown;
+    case RUN_BUDGET:
+        return "they take more steps than are made here";
+    default:
+        return "they hang or break off (weir check says why)";
+    }
+}
+
+/* The first clusters and the last: of many, most do what others do. Where addresses are known all of them are run
+ * again, each beside what the others wrote. */
+static bool run_launch(FenceRuns *runs, const Launch *launch) {
+    Machine *machine = runs->machine;
+    bool complete = true;
+    machine_launch(machine, launch);
+    uint64_t clusters = machine_clusters(machine), count = clusters < MOST_CLUSTERS ? clusters : MOST_CLUSTERS;
+    uint64_t rounds = machine->program->global && count > 1 ? 2 * count : count;
+    for (uint64_t i = 0; i < rounds; i++) {
+        uint64_t cluster = i % count + 1 == count ? clusters - 1 : i % count;
+        unsigned worlds = 1;
+        for (unsigned world = 0; world < worlds; world++) {
+            const char *why = cut_short(machine, run(runs, cluster, world, i || world));
+            complete &= !why || world;
+            if (why && !world && !runs->cut_short)
+                runs->cut_short = why;
+            if (machine->choices || machine->loads_chosen)
+                worlds = MOST_WORLDS;
+        }
+    }
+    return complete;
+}
+
+bool fence_runs_again(FenceRuns *runs) {
+    bool complete = true;
+    for (size_t i = 0; i < runs->launch_count; i++)
+        complete &= run_launch(runs, &runs->launches[i]);
+    return complete;
+}
+
+const char *fence_runs_cut_short(const FenceRuns *runs) {
+    return runs->cut_short;
+}
+
+uint64_t fence_runs_steps(const FenceRuns *runs) {
+    return runs->steps;
+}
+
+const Machine *fence_runs_machine(const FenceRuns *runs) {
+    return runs->machine;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------ */
+
+static void tell_problem(FenceRuns *runs) {
+    Verdict *verdict = runs->verdict;
+    const Op *op;
+    const char *unknown = proxies_problem(runs->proxies, &op);
+    if (unknown && op)
+        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
+                           source_place(runs->module->source, op->offset).line, "%s", unknown);
+    else if (unknown)
+        verdict_note(verdict, "fences are not looked at further: %s", unknown);
+}
+
+static void prepare_and_work(FenceRuns *runs, bool addresses) {
+    Module *module = runs->module;
+    const char *problem = NULL;
+    Verdict *verdict = runs->verdict;
+    const char *kernel = verdict->kernel;
+    Program *program = program_compile(module, runs->function, addresses ? COMPILE_GLOBAL : 0, verdict);
+    verdict->kernel = kernel;
+    runs->machine = program ? machine_create(&module->arena, program, &problem) : NULL;
+    runs->proxies = runs->machine ? proxies_create(&module->arena, runs->machine, &problem) : NULL;
+    if (!runs->proxies) {
+        verdict_incomplete(verdict, "", 0, "fences are not looked at: %s",
+                           problem ? problem : "the kernel cannot be run");
+        return;
+    }
+    runs->machine->arena = &runs->scratch;
+    runs->machine->budget = addresses ? global_steps : usual_steps;
+    /* Chosen launches go round every ring more than once, which a given one need not. */
+    runs->launches = ARENA_ARRAY(&module->arena, Launch, MOST_CHOSEN + 1);
+    runs->launch_count = choose_launches(runs->machine, &module->arena, runs->launches);
+    if (runs->given)
+        runs->launches[runs->launch_count++] = *runs->given;
+    runs->work(runs, runs->proxies, runs->context);
+    tell_problem(runs);
+}
+
+/* False: it takes more memory than it may. */
+static bool try_with(FenceRuns *const runs, bool addresses) {
+    Arena *arena = &runs->module->arena;
+    jmp_buf out_of_memory, *outer = arena->exhausted;
+    arena_init(&runs->scratch, scratch_budget);
+    runs->scratch.exhausted = arena->exhausted = &out_of_memory;
+    runs->enough = false;
+    if (setjmp(out_of_memory) == 0) {
+        prepare_and_work(runs, addresses);
+        runs->enough = true;
+    }
+    arena->exhausted = outer;
+    arena_free(&runs->scratch);
+    return runs->enough;
+}
+
+void fence_runs(Module *module, const Op *function, const Launch *launch, Verdict *verdict, FenceWork *work,
+                void *context) {
+    FenceRuns *runs = ARENA_NEW(&module->arena, FenceRuns);
+    *runs = (FenceRuns){
+        .module = module, .function = function, .given = launch, .verdict = verdict, .work = work, .context = context};
+    bool addresses = needs_addresses(module, proxies_scope(function));
+    if (try_with(runs, addresses))
+        return;
+    if (addresses && try_with(runs, false))
+        verdict_note(verdict, "fences for global memory are not looked at: that takes more memory than it may");
+    else
+        verdict_incomplete(verdict, "", 0, "looking at fences takes more memory than it may");
+}

@@ -1,0 +1,29 @@
+/* Plain runs of a kernel for the proxies' observer: which launches, which clusters. */
+#ifndef ANALYZE_FENCES_PROXIES_RUN_H
+#define ANALYZE_FENCES_PROXIES_RUN_H
+
+#include "analyze/fences/proxies.h"
+#include "emulate/launch.h"
+
+typedef struct FenceRuns FenceRuns;
+typedef void FenceWork(FenceRuns *runs, Proxies *proxies, void *context);
+
+/* What a kernel consists of: itself, or its module if it calls functions. */
+const Op *proxies_scope(const Op *function);
+/* Whether any op of the kernel reaches memory by another proxy than the generic one. */
+bool proxies_matter(Module *module, const Op *function);
+
+/* Compiles the kernel, chooses launches, adds the one that is given (or NULL), and calls `work`, which may run them as
+ * often as it likes. What cannot be looked at is told to the verdict as incomplete; its launches and findings are not
+ * touched. */
+void fence_runs(Module *module, const Op *function, const Launch *launch, Verdict *verdict, FenceWork *work,
+                void *context);
+/* All runs once more. False if one of them did not come to its end. */
+bool fence_runs_again(FenceRuns *runs);
+/* Why some run did not come to its end; NULL: all did. */
+const char *fence_runs_cut_short(const FenceRuns *runs);
+/* Steps of all runs so far. */
+uint64_t fence_runs_steps(const FenceRuns *runs);
+const Machine *fence_runs_machine(const FenceRuns *runs);
+
+#endif

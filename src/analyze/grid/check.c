@@ -1,0 +1,286 @@
+/* Which runs of a grid are made, and what is made of how they end. */
+#include "analyze/grid/internal.h"
+
+enum { SCHEDULES_BY_DEFAULT = 6, MOST_WITNESS_TURNS = 1 << 20 };
+static const size_t access_budget = (size_t)1 << 28;
+
+/* ---- Setting up ----------------------------------------------------------------------------------- */
+
+static const char *describe(const GlobalKernel *kernel) {
+    Text text = {0};
+    launch_describe(kernel->launch, &text);
+    return verdict_keep(kernel->verdict, &text);
+}
+
+static void say_not_looked_at(const GlobalCheck *run, const char *why) {
+    for (size_t i = 0; i < run->count; i++)
+        verdict_incomplete(run->kernels[i].verdict, "", 0, "global memory was not looked at: %s", why);
+}
+
+static bool set_up(GlobalCheck *run) {
+    const char *problem = NULL;
+    uint32_t sites = 0;
+    SceneInput *inputs = ARENA_ARRAY(run->arena, SceneInput, run->count);
+    run->programs = ARENA_ARRAY(run->arena, const Program *, run->count);
+    run->first_site = ARENA_ARRAY(run->arena, uint32_t, run->count);
+    run->launch_texts = ARENA_ARRAY(run->arena, const char *, run->count);
+    for (size_t i = 0; i < run->count; i++) {
+        const GlobalKernel *kernel = &run->kernels[i];
+        run->programs[i] =
+            program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, kernel->verdict);
+        if (!run->programs[i])
+            return false; /* running its clusters one by one says why */
+        run->first_site[i] = sites;
+        sites += run->programs[i]->code_count;
+        run->launch_texts[i] = describe(kernel);
+        inputs[i] = (SceneInput){.program = run->programs[i], .launch = kernel->launch};
+    }
+    run->site_count = sites;
+    uint32_t devices = run->options->devices ? run->options->devices : 1;
+    if (!scene_build(run->arena, inputs, run->count, devices, &run->scene, &problem) ||
+        !(run->grid = grid_create(run->arena, run->scene.memory, run->scene.launches, run->scene.count, &problem))) {
+        say_not_looked_at(run, problem);
+        return false;
+    }
+    run->launches = ARENA_ARRAY(run->arena, LaunchState, run->scene.count);
+    run->loud = ARENA_ARRAY(run->arena, bool, sites + 1);
+    run->touched = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->scene.memory) + 1);
+    run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
+    return true;
+}
+
+/* ---- One run -------------------------------------------------------------------------------------- */
+
+static void progress(void *context, uint32_t launch, uint64_t ended, uint64_t clusters) {
+    const GlobalCheck *run = context;
+    run->options->progress(run->options->context, run->launch_texts[run->scene.inputs[launch]], ended, clusters);
+}
+
+static const char *write_witness(const GlobalCheck *run, const Turns *turns) {
+    if (turns->count > MOST_WITNESS_TURNS)
+        return "";
+    uint32_t granule = gsan_exact(&run->options->engine).granule;
+    GridTrail trail = {.kernels = ARENA_ARRAY(run->arena, Str, run->count),
+                       .launches = ARENA_ARRAY(run->arena, Launch, run->count),
+                       .count = run->count,
+                       .devices = run->options->devices ? run->options->devices : 1,
+                       .resident = run->options->resident,
+                       .granule = granule > 1 ? granule : 0,
+                       .turns = *turns};
+    for (size_t i = 0; i < run->count; i++) {
+        trail.kernels[i] = str_of(run->programs[i]->name);
+        trail.launches[i] = *run->kernels[i].launch;
+    }
+    Text text = {0};
+    grid_trail_write(&trail, &text);
+    const char *kept = arena_copy(run->arena, text.data ? text.data : "", text.size);
+    text_free(&text);
+    return kept;
+}
+
+/* A run that stopped half-way has not looked at everything. */
+static void tell_end(const GlobalCheck *run, RunEnd end) {
+    uint32_t launch = 0;
+    uint64_t cluster = 0;
+    const Machine *machine = grid_ended_by(run->grid, &launch, &cluster);
+    Verdict *verdict = run->kernels[run->scene.inputs[launch]].verdict;
+    if (end == RUN_BUDGET) {
+        verdict_incomplete(verdict, "", 0,
+                           "global memory was looked at only in part: the run of the whole grid was stopped "
+                           "(--budget allows more)");
+    } else if (end == RUN_UNKNOWN && machine && machine->unknown_op) {
+        const Op *op = machine->unknown_op;
+        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
+                           source_place(machine->program->module->source, op->offset).line, "%s", machine->unknown);
+    } else if (end == RUN_EXCLUDED) {
+        verdict_incomplete(verdict, "", 0, "the launch breaks an assumption of the kernel (llvm.intr.assume)");
+    }
+    /* A fault of a barrier is told when the cluster is run by itself; of a trail that does not fit, the caller. */
+}
+
+static void tell_trouble(const GlobalCheck *run) {
+    uint32_t thread, site;
+    GsanTrouble trouble = gsan_trouble(run->gsan, &thread, &site);
+    if (trouble == GSAN_FINE)
+        return;
+    const char *more = trouble == GSAN_RING_OVERWRITTEN ? " (--ring)" : "";
+    if (site == UINT32_MAX || trouble == GSAN_TOO_MANY_THREADS) /* which is nobody's fault */
+        verdict_incomplete(run->kernels[0].verdict, "", 0, "races in global memory: %s", gsan_trouble_text(trouble));
+    else
+        site_incomplete(
+            run, own_site(run, site),
+            verdict_text(run->kernels[0].verdict, "races in global memory: %s%s", gsan_trouble_text(trouble), more));
+}
+
+static void tell_unknown(const GlobalCheck *run) {
+    if (!run->unknown)
+        return;
+    size_t kernel = site_kernel(run, run->unknown_site);
+    Text text = {0};
+    site_name(run, run->unknown_site, &text);
+    Verdict *verdict = run->kernels[kernel].verdict;
+    verdict_note(verdict, "races in global memory were not looked for in %s%s: %s", verdict_keep(verdict, &text),
+                 run->unknown_times > 1 ? " and the like" : "", run->unknown);
+}
+
+/* Whether plain reads were left out that can race after all: of areas that the run has written. They count from now
+ * on. */
+static bool left_out_reads(GlobalCheck *run) {
+    bool any = false;
+    for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++) {
+        any |= run->touched[i] == (AREA_READ | AREA_WRITTEN) && !run->written[i];
+        run->written[i] |= run->touched[i] & AREA_WRITTEN;
+        run->touched[i] = 0;
+    }
+    return any;
+}
+
+/* The run, watched by an engine of its own; false: there is none, and it is said why. */
+static bool run_watched(GlobalCheck *run, const GridOptions *options, RunEnd *end) {
+    const char *problem = NULL;
+    if (!global_watch_start(run, &problem)) {
+        verdict_incomplete(run->kernels[0].verdict, "", 0, "global memory was not looked at: %s", problem);
+        return false;
+    }
+    options->record->count = 0;
+    run->end = *end = grid_run(run->grid, options);
+    tell_trouble(run);
+    global_watch_end(run);
+    return true;
+}
+
+/* The same run in the exact mode, for the races that the sampled one has found. */
+static bool run_confirming(GlobalCheck *run, const GridOptions *options, RunEnd *end) {
+    run->confirming = true;
+    bool good = run_watched(run, options, end);
+    run->confirming = false;
+    sampled_settle(run);
+    return good;
+}
+
+/* One run with one schedule: false if it did not come to its end. */
+static bool run_once(GlobalCheck *run, GridOptions options) {
+    Turns turns = {.arena = run->arena};
+    options.record = &turns;
+    options.resident = run->options->resident;
+    options.budget = run->options->budget;
+    options.observe = global_watch_observe;
+    options.observer = run;
+    options.progress = run->options->progress ? progress : NULL;
+    options.context = run;
+    uint32_t races = run->race_count, accesses = run->access_count, sampled = run->sampled_count;
+    RunEnd end;
+    if (!run_watched(run, &options, &end))
+        return false;
+    if (left_out_reads(run)) {
+        run->sampled_count = sampled; /* where only a part was looked at, it was no fair sample */
+        if (!run_watched(run, &options, &end))
+            return false;
+    }
+    if (sampled_is_open(run) && !run_confirming(run, &options, &end))
+        return false;
+    Telling telling = {.kind = options.kind,
+                       .seed = options.seed,
+                       .communicates = grid_stats(run->grid).communicates,
+                       .witness = "",
+                       .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
+    if (run->race_count > races || run->access_count > accesses || end == RUN_STUCK)
+        telling.witness = write_witness(run, &turns);
+    tell_races(run, &telling);
+    tell_accesses(run, &telling);
+    if (end == RUN_STUCK)
+        run->hangs = tell_hang(run, &telling);
+    else if (end == RUN_COMPLETE)
+        tell_forgotten_waits(run, &telling);
+    else
+        tell_end(run, end);
+    return end == RUN_COMPLETE;
+}
+
+static void tell_chosen(const GlobalCheck *run, const Op *op) {
+    for (size_t i = 0; i < run->count; i++) {
+        const Program *program = run->programs[i];
+        bool here = false;
+        for (uint32_t pc = 0; pc < program->code_count && !here; pc++)
+            here = program->ops[pc] == op;
+        if (here)
+            verdict_note(run->kernels[i].verdict,
+                         "control depends on data that is not known (%.*s at line %u); one choice of it was tried with "
+                         "all CTAs, and the launch file can give it",
+                         STR_ARG(op->name), source_place(program->module->source, op->offset).line);
+    }
+}
+
+/* ---- All runs ------------------------------------------------------------------------------------- */
+
+static void run_schedules(GlobalCheck *run) {
+    const GlobalOptions *options = run->options;
+    if (options->replay) {
+        run_once(run, (GridOptions){.kind = GRID_REPLAY, .replay = &options->replay->turns});
+        return;
+    }
+    bool completed = run_once(run, (GridOptions){.kind = GRID_FORWARD, .keep_loads = true});
+    GridStats stats = grid_stats(run->grid);
+    /* What nobody knows, and was chosen, is chosen in other ways when clusters run by themselves. */
+    run->has_loads = !stats.chosen || stats.strong;
+    if (stats.chosen && stats.strong)
+        tell_chosen(run, stats.chosen);
+    if (!completed || !stats.communicates || options->steps)
+        return;
+    unsigned schedules = options->schedules ? options->schedules : SCHEDULES_BY_DEFAULT;
+    for (unsigned i = 1; i < schedules && completed; i++) {
+        GridScheduleKind kind = i == 1 ? GRID_BACKWARD : i == 2 ? GRID_ROUND_ROBIN : GRID_RANDOM;
+        completed = run_once(run, (GridOptions){.kind = kind, .seed = options->seed + i});
+    }
+    /* The first order once more: what its loads gave went with the others. */
+    GridOptions again = {
+        .kind = GRID_FORWARD, .keep_loads = true, .resident = options->resident, .budget = options->budget};
+    run->has_loads &= grid_run(run->grid, &again) == RUN_COMPLETE;
+}
+
+GlobalCheck *global_check_new(Arena *arena) {
+    GlobalCheck *run = ARENA_NEW(arena, GlobalCheck);
+    run->arena = arena;
+    arena_init(&run->scratch, access_budget);
+    return run;
+}
+
+void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t count, const GlobalOptions *options) {
+    run->kernels = kernels;
+    run->count = count;
+    run->options = options;
+    if (!count || !set_up(run))
+        return;
+    run_schedules(run);
+    tell_unknown(run);
+    if (options->steps)
+        global_steps_write(run, run->end);
+}
+
+void global_check_free(GlobalCheck *run) {
+    if (!run)
+        return;
+    global_watch_end(run);
+    arena_free(&run->scratch);
+    if (run->grid)
+        grid_free(run->grid);
+}
+
+bool global_check_has_loads(const GlobalCheck *run) {
+    return run && run->has_loads;
+}
+
+bool global_check_hangs(const GlobalCheck *run) {
+    return run && run->hangs;
+}
+
+bool global_check_diverged(const GlobalCheck *run) {
+    return run && run->end == RUN_DIVERGED;
+}
+
+const LoadLog *global_check_loads(const GlobalCheck *run, size_t kernel, uint64_t cluster) {
+    for (uint32_t i = 0; run && run->has_loads && i < run->scene.count; i++)
+        if (run->scene.inputs[i] == kernel)
+            return grid_loads(run->grid, i, cluster);
+    return NULL;
+}

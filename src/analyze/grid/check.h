@@ -1,0 +1,53 @@
+/* Races in global memory between CTAs, and grids that hang: launches run side by side (emulate/grid.h), what they do to
+ * global memory goes to the engine (engine/gsan.h), and what that objects to becomes findings.
+ *
+ * A run finds whatever is unordered in it, in whichever order it came. Only where CTAs talk to each other (locks,
+ * flags, counters) does the order decide what they do: then several orders are tried. */
+#ifndef ANALYZE_GRID_CHECK_H
+#define ANALYZE_GRID_CHECK_H
+
+#include "analyze/run/trail.h"
+#include "emulate/scene.h"
+#include "engine/gsan.h"
+
+/* One kernel, launched once on every device (or on the one that its launch says). */
+typedef struct GlobalKernel {
+    Module *module;
+    const Op *function;
+    const Launch *launch;
+    Verdict *verdict; /* gets what is found at places of this kernel */
+} GlobalKernel;
+
+typedef struct GlobalOptions {
+    uint32_t devices;   /* 0: 1 */
+    GsanOptions engine; /* without `devices` */
+    uint32_t resident;  /* clusters of a device that are there at once; 0: all */
+    uint32_t schedules; /* how many are tried where CTAs talk to each other; 0: 6 */
+    uint64_t seed;
+    uint64_t budget;         /* instructions of one run; 0: 400 million */
+    const GridTrail *replay; /* this run and no other; NULL: none */
+    Text *steps;             /* gets every access to global memory of the (first) run, one a line; NULL: not wanted */
+    const char *schedule;    /* what that run is called there */
+    /* Called now and then with what is going on; may be NULL. */
+    void (*progress)(void *context, const char *launch, uint64_t ended, uint64_t clusters);
+    void *context;
+} GlobalOptions;
+
+typedef struct GlobalCheck GlobalCheck;
+
+/* One that has looked at nothing yet. Memory: `arena`, which must be able to jump. */
+GlobalCheck *global_check_new(Arena *arena);
+/* Frees what is not in the arena, however far it came. NULL is nothing. */
+void global_check_free(GlobalCheck *check);
+/* Runs the kernels in a row. The arenas of the modules must be able to jump, too. */
+void global_check_run(GlobalCheck *check, const GlobalKernel *kernels, size_t count, const GlobalOptions *options);
+/* Whether it is known what the loads of its clusters gave, so that they can be run one by one with it. */
+bool global_check_has_loads(const GlobalCheck *check);
+/* Whether it hangs because of what is in global memory: then no cluster says more by itself. */
+bool global_check_hangs(const GlobalCheck *run);
+/* Whether it could not be run as the trail says. */
+bool global_check_diverged(const GlobalCheck *run);
+/* What the loads of one cluster of a kernel gave, on the first device that it was launched on; NULL: not known. */
+const LoadLog *global_check_loads(const GlobalCheck *run, size_t kernel, uint64_t cluster);
+
+#endif

@@ -1,0 +1,425 @@
+/* What is said of races in global memory, of grids that hang, and of accesses that touch what they should not. */
+#include "analyze/grid/internal.h"
+
+#include "analyze/telling/place.h"
+
+enum { MOST_SLEEPERS = 64, MOST_TOLD_SLEEPERS = 4 };
+
+/* ---- Names ---------------------------------------------------------------------------------------- */
+
+void cta_name(const GlobalCheck *run, uint32_t launch, uint32_t cta, Text *to) {
+    const GridLaunch *which = &run->scene.launches[launch];
+    const Program *program = which->program;
+    bool split = program->ctas > 1 && !program->ranks_are_programs;
+    uint32_t index = split ? cta / program->ctas : cta;
+    const int64_t *grid = which->launch->grid;
+    if (split)
+        text_addf(to, "CTA %u of program %u", cta % program->ctas, index);
+    else
+        text_addf(to, "CTA %u", index);
+    if (grid[1] * grid[2] > 1)
+        text_addf(to, " (%lld, %lld, %lld)", (long long)(index % grid[0]), (long long)(index / grid[0] % grid[1]),
+                  (long long)(index / grid[0] / grid[1]));
+    if (run->count > 1) {
+        text_addf(to, " of ");
+        text_add_plain(to, str_of(program->name));
+    }
+    if (run->options->devices > 1)
+        text_addf(to, " on device %u", which->device);
+}
+
+static const char *cta_text(const GlobalCheck *run, uint32_t launch, uint32_t cta, Verdict *verdict) {
+    Text text = {0};
+    cta_name(run, launch, cta, &text);
+    return verdict_keep(verdict, &text);
+}
+
+static const Op *site_op(const GlobalCheck *run, uint32_t site) {
+    return run->programs[site_kernel(run, site)]->ops[site_pc(run, site)];
+}
+
+/* A machine that knows its program, which is all that placing an instruction takes. */
+static Machine machine_of(const GlobalCheck *run, uint32_t site) {
+    return (Machine){.program = run->programs[site_kernel(run, site)]};
+}
+
+void site_name(const GlobalCheck *run, uint32_t site, Text *to) {
+    Machine machine = machine_of(run, site);
+    op_place(&machine, site_op(run, site), to);
+}
+
+static uint32_t site_line(const GlobalCheck *run, uint32_t site) {
+    const Program *program = run->programs[site_kernel(run, site)];
+    return source_place(program->module->source, site_op(run, site)->offset).line;
+}
+
+void site_incomplete(const GlobalCheck *run, uint32_t site, const char *reason) {
+    Verdict *verdict = run->kernels[site_kernel(run, site)].verdict;
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(site_op(run, site)->name)), site_line(run, site),
+                       "%s", reason);
+}
+
+/* "IR line 41", "IR line 41 of producer": seen from a place in kernel `from`. */
+static const char *line_text(const GlobalCheck *run, uint32_t site, size_t from, Verdict *verdict) {
+    size_t kernel = site_kernel(run, site);
+    if (kernel == from)
+        return verdict_text(verdict, "IR line %u", site_line(run, site));
+    return verdict_text(verdict, "IR line %u of %s", site_line(run, site), run->programs[kernel]->name);
+}
+
+static const char *address_text(const GlobalCheck *run, uint64_t address, Verdict *verdict) {
+    Text text = {0};
+    global_name(run->scene.memory, (int64_t)address, &text);
+    return verdict_keep(verdict, &text);
+}
+
+static const char *const verbs[] = {"reads", "writes", "updates"}; /* ORDER GsanKind */
+static const char *const nouns[] = {"read", "write", "update"};
+
+const char *order_name(GsanOrder order) {
+    static const char *const names[] = {"weak", "relaxed", "acquire", "release", "acq_rel"};
+    return names[order];
+}
+
+const char *scope_name(GsanScope scope) {
+    static const char *const names[] = {"no", "cta", "cluster", "gpu", "sys"};
+    return names[scope];
+}
+
+static void set_place(const GlobalCheck *run, FindingPlace *place, const char *role, uint32_t launch, uint32_t cta,
+                      uint32_t site, Verdict *verdict) {
+    Machine machine = machine_of(run, site);
+    const GlobalKernel *kernel = &run->kernels[site_kernel(run, site)];
+    place_set(&machine, place, role, cta_text(run, launch, cta, verdict), site_pc(run, site), verdict);
+    if (kernel->verdict != verdict)
+        place->ir_file = verdict_text(verdict, "%s", kernel->module->source->name);
+}
+
+static const char *schedule_text(const Telling *telling, bool race, Verdict *verdict) {
+    if (!telling->communicates)
+        return race ? "in every schedule: nothing orders the two" : "in every schedule";
+    switch (telling->kind) {
+    case GRID_FORWARD:
+        return "when CTAs run one after the other, as far as they can";
+    case GRID_BACKWARD:
+        return "when the last CTAs run first";
+    case GRID_ROUND_ROBIN:
+        return "when all CTAs run side by side";
+    case GRID_RANDOM:
+        return verdict_text(verdict, "in the random schedule with seed %llu", (unsigned long long)telling->seed);
+    default:
+        return "that of the trail";
+    }
+}
+
+/* Findings of one verdict that have a witness in common have the same text. */
+static const char *witness_of(const GlobalCheck *run, size_t kernel, const Telling *telling) {
+    const char **kept = &telling->witnesses[kernel];
+    if (!*kept)
+        *kept = arena_copy(run->kernels[kernel].verdict->arena, telling->witness, strlen(telling->witness));
+    return *kept;
+}
+
+static void finish(const GlobalCheck *run, size_t kernel, Finding *finding, const Telling *telling, bool race) {
+    finding->space = "global";
+    finding->launch = run->launch_texts[kernel];
+    finding->schedule = schedule_text(telling, race, run->kernels[kernel].verdict);
+    finding->witness = witness_of(run, kernel, telling);
+}
+
+/* ---- Races ---------------------------------------------------------------------------------------- */
+
+static RuleId race_rule(const GsanRace *race) {
+    if (race->earlier.kind == GSAN_READ)
+        return RULE_RACE_WAR;
+    return race->later.kind == GSAN_WRITE ? RULE_RACE_WAW : RULE_RACE_RAW;
+}
+
+static bool is_atomic(const GsanActor *actor) {
+    return actor->order != GSAN_WEAK;
+}
+
+/* "relaxed, scope cta": how the op at a site orders; *order and *scope. */
+static const char *site_order(const GlobalCheck *run, uint32_t site, GsanOrder *order, GsanScope *scope,
+                              Verdict *verdict) {
+    Effect effects[EFFECTS_MOST];
+    const Program *program = run->programs[site_kernel(run, site)];
+    unsigned count = effects_of(program->module, site_op(run, site), effects);
+    *order = GSAN_WEAK;
+    *scope = GSAN_NO_SCOPE;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].order != ORDER_WEAK) {
+            *order = (GsanOrder)effects[i].order;
+            *scope = (GsanScope)effects[i].scope;
+        }
+    return *order == GSAN_WEAK ? "a plain access"
+                               : verdict_text(verdict, "%s, scope %s", order_name(*order), scope_name(*scope));
+}
+
+/* What the missing edge would be, where there is half of one. */
+static bool explain_half(const GlobalCheck *run, const GsanRace *race, size_t kernel, const char *who,
+                         const char *other, Finding *finding, Verdict *verdict) {
+    bool released = race->released_site != UINT32_MAX, acquired = race->acquired_site != UINT32_MAX;
+    const char *noun = nouns[race->earlier.kind], *scope = scope_name(race->needed);
+    if (!released)
+        return false;
+    const char *release_line = line_text(run, race->released_site, kernel, verdict);
+    if (!acquired) {
+        finding->why = verdict_text(verdict, "%s releases its %s at %s, but %s acquires nothing of that before its %s.",
+                                    other, noun, release_line, who, nouns[race->later.kind]);
+        finding->fix = verdict_text(verdict,
+                                    "Let %s read what is written at %s, with acquire and scope %s or wider, and go on "
+                                    "only when it is there.",
+                                    who, release_line, scope);
+        return true;
+    }
+    GsanOrder order[2];
+    GsanScope reach[2];
+    const char *acquire_line = line_text(run, race->acquired_site, kernel, verdict);
+    const char *release = site_order(run, race->released_site, &order[0], &reach[0], verdict),
+               *acquire = site_order(run, race->acquired_site, &order[1], &reach[1], verdict);
+    bool weak[2] = {order[0] < GSAN_RELEASE || reach[0] < race->needed,
+                    (order[1] != GSAN_ACQUIRE && order[1] != GSAN_ACQ_REL) || reach[1] < race->needed};
+    finding->why = verdict_text(
+        verdict,
+        "After its %s, %s makes it known at %s (%s), and %s looks there at %s (%s); that orders the two only if the "
+        "one is a release and the other an acquire, both of scope %s or wider.",
+        noun, other, release_line, release, who, acquire_line, acquire, scope);
+    finding->fix =
+        weak[0] && !weak[1]
+            ? verdict_text(verdict, "Make the access of %s a release, of scope %s.", release_line, scope)
+        : weak[1] && !weak[0]
+            ? verdict_text(verdict, "Make the access of %s an acquire, of scope %s.", acquire_line, scope)
+            : verdict_text(verdict, "Make the access of %s a release and that of %s an acquire, both of scope %s.",
+                           release_line, acquire_line, scope);
+    return true;
+}
+
+static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel, Finding *finding, Verdict *verdict) {
+    const GsanActor *earlier = &race->earlier, *later = &race->later;
+    const char *who = cta_text(run, later->launch, later->cta, verdict),
+               *other = cta_text(run, earlier->launch, earlier->cta, verdict),
+               *line = line_text(run, earlier->site, kernel, verdict), *scope = scope_name(race->needed);
+    bool same = earlier->thread == later->thread;
+    finding->message =
+        verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", who, verbs[later->kind],
+                     address_text(run, race->begin, verdict), same ? "it" : other, verbs[earlier->kind], line);
+    if (race->reason == GSAN_UNFINISHED || earlier->in_flight) {
+        finding->why = verdict_text(
+            verdict, "The %s of %s is asynchronous, and %s has not waited for it to be complete before %s.",
+            nouns[earlier->kind], line, other,
+            same ? verdict_text(verdict, "this %s", nouns[later->kind]) : "telling others");
+        finding->fix = verdict_text(
+            verdict, "Wait for it behind %s (for a store, until it is written, not only until its source is read)%s.",
+            line, same ? "" : verdict_text(verdict, ", and release with scope %s after that", scope));
+        return;
+    }
+    if (race->reason == GSAN_NARROW && is_atomic(earlier) && is_atomic(later)) {
+        const GsanActor *narrow = earlier->scope < race->needed ? earlier : later;
+        finding->why = verdict_text(
+            verdict,
+            "Both are atomic, but one has scope %s (%s, %s) and the two CTAs are in one another's "
+            "reach only from scope %s on.",
+            scope_name(narrow->scope), line_text(run, narrow->site, kernel, verdict), order_name(narrow->order), scope);
+        finding->fix = verdict_text(verdict, "Give both the scope %s.", scope);
+        return;
+    }
+    if (explain_half(run, race, kernel, who, other, finding, verdict))
+        return;
+    if (earlier->launch != later->launch) {
+        finding->why = verdict_text(
+            verdict,
+            "Nothing orders the two launches: neither does the one begin when the other has ended, nor does %s "
+            "acquire what %s releases after its %s.",
+            who, other, nouns[earlier->kind]);
+        finding->fix =
+            "Launch both on one stream, order them by an event, or wait for the launch before (in a dependent "
+            "launch: griddepcontrol.wait) before the access.";
+        return;
+    }
+    finding->why =
+        verdict_text(verdict,
+                     "After its %s, %s makes no release that %s acquires before its %s; CTAs of a launch run in "
+                     "any order, and at the same time.",
+                     nouns[earlier->kind], other, who, nouns[later->kind]);
+    finding->fix = verdict_text(
+        verdict,
+        "Give each CTA memory of its own, make both accesses atomic, or let %s release (atomic or fence, scope %s "
+        "or wider) after the access and %s acquire before it.",
+        other, scope, who);
+}
+
+/* Whether no order of the two changes what anybody finds, in a launch whose CTAs do not talk to each other: the write
+ * never changes anything, or all write the same. */
+static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Telling *telling) {
+    const GsanActor *earlier = &found->race.earlier, *later = &found->race.later;
+    if (telling->communicates || earlier->launch != later->launch)
+        return false;
+    if (earlier->kind == GSAN_READ || later->kind == GSAN_READ)
+        return !run->loud[earlier->kind == GSAN_READ ? later->site : earlier->site];
+    return found->silent && earlier->site == later->site;
+}
+
+void tell_races(GlobalCheck *run, const Telling *telling) {
+    for (uint32_t i = 0; i < run->race_count; i++) {
+        FoundRace *found = &run->races[i];
+        const GsanRace *race = &found->race;
+        if (found->told)
+            continue;
+        found->told = true;
+        size_t kernel = site_kernel(run, race->later.site);
+        Verdict *verdict = run->kernels[kernel].verdict;
+        Finding *finding = verdict_finding(verdict);
+        bool harmless = is_harmless(run, found, telling);
+        finding->rule = harmless ? RULE_RACE_SAME_VALUE : race_rule(race);
+        explain(run, race, kernel, finding, verdict);
+        if (harmless)
+            finding->why =
+                verdict_text(verdict, "%s It does no harm here: the write leaves memory as it was.", finding->why);
+        finding->times = found->times;
+        FindingPlace *places = finding_places(verdict, finding, 2);
+        set_place(run, &places[0], verbs[race->later.kind], race->later.launch, race->later.cta, race->later.site,
+                  verdict);
+        set_place(run, &places[1], verbs[race->earlier.kind], race->earlier.launch, race->earlier.cta,
+                  race->earlier.site, verdict);
+        places[0].note = places[1].note = address_text(run, race->begin, verdict);
+        finish(run, kernel, finding, telling, true);
+    }
+}
+
+/* ---- Bounds and data ------------------------------------------------------------------------------ */
+
+static void describe_area(const Area *area, Text *to) {
+    text_add_plain(to, str_of(area->name));
+    text_addf(to, " has ");
+    for (unsigned i = 0; i < area->rank; i++)
+        text_addf(to, "%s%lld", i ? "x" : "", (long long)area->shape[i]);
+    text_addf(to, "%s of %u bits", area->rank ? " elements" : "one element", area->element_bits);
+    if (area->bytes >= 0)
+        text_addf(to, ", %lld bytes", (long long)area->bytes);
+}
+
+void tell_accesses(GlobalCheck *run, const Telling *telling) {
+    for (uint32_t i = 0; i < run->access_count; i++) {
+        FoundAccess *found = &run->accesses_found[i];
+        if (found->told)
+            continue;
+        found->told = true;
+        size_t kernel = site_kernel(run, found->site);
+        Verdict *verdict = run->kernels[kernel].verdict;
+        Finding *finding = verdict_finding(verdict);
+        bool outside = found->rule == RULE_GLOBAL_OUT_OF_BOUNDS;
+        const char *who = cta_text(run, found->launch, found->cta, verdict);
+        int64_t offset = 0, begin = 0;
+        const Area *area = global_area(run->scene.memory, found->from, &offset);
+        (void)global_area(run->scene.memory, found->begin, &begin);
+        Text text = {0};
+        if (area)
+            describe_area(area, &text);
+        finding->rule = found->rule;
+        finding->message = outside
+                               ? verdict_text(verdict, "%s %s %s, which is outside of the tensor", who,
+                                              verbs[found->kind], address_text(run, (uint64_t)found->from, verdict))
+                               : verdict_text(verdict, "%s %s %s, which nobody has written", who, verbs[found->kind],
+                                              address_text(run, (uint64_t)found->from, verdict));
+        finding->why = verdict_text(verdict, "%s; this access touches its bytes %lld to %lld.",
+                                    area ? verdict_keep(verdict, &text) : "", (long long)begin,
+                                    (long long)(begin + (found->end - found->begin) - 1));
+        finding->fix = outside ? "Mask off the elements that are outside, or correct the shape in the launch file."
+                               : "Write it before (a launch that comes first, or this one), or say in the launch file "
+                                 "that it is an input.";
+        finding->times = 1;
+        FindingPlace *places = finding_places(verdict, finding, 1);
+        set_place(run, &places[0], verbs[found->kind], found->launch, found->cta, found->site, verdict);
+        places[0].note = address_text(run, (uint64_t)found->from, verdict);
+        finish(run, kernel, finding, telling, false);
+    }
+}
+
+/* ---- Hangs ---------------------------------------------------------------------------------------- */
+
+/* Whoever waits for memory; of each place the first one. Returns how many. */
+static size_t pick_sleepers(const GlobalCheck *run, const Sleeper *all, size_t count, const Sleeper **picked) {
+    size_t kept = 0;
+    for (size_t i = 0; i < count && kept < MOST_TOLD_SLEEPERS; i++) {
+        bool again = !all[i].address;
+        for (size_t k = 0; k < kept; k++)
+            again |= sleeper_site(run, picked[k]) == sleeper_site(run, &all[i]);
+        if (!again)
+            picked[kept++] = &all[i];
+    }
+    return kept;
+}
+
+static const char *value_text(Word value, Verdict *verdict) {
+    return word_is(value, WORD_INTEGER) ? verdict_text(verdict, "%lld", (long long)value.bits)
+                                        : "something that is not known";
+}
+
+bool tell_hang(GlobalCheck *run, const Telling *telling) {
+    Sleeper *all = ARENA_ARRAY(run->arena, Sleeper, MOST_SLEEPERS);
+    const Sleeper *picked[MOST_TOLD_SLEEPERS];
+    size_t total = grid_sleepers(run->grid, all, MOST_SLEEPERS);
+    size_t count = pick_sleepers(run, all, total < MOST_SLEEPERS ? total : MOST_SLEEPERS, picked);
+    if (!count)
+        return false;
+    size_t kernel = run->scene.inputs[picked[0]->launch];
+    Verdict *verdict = run->kernels[kernel].verdict;
+    const char *address = address_text(run, (uint64_t)picked[0]->address, verdict),
+               *value = value_text(picked[0]->value, verdict);
+    uint64_t left = grid_never_begun(run->grid);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_DEADLOCK_GRID;
+    finding->message = verdict_text(verdict, "%s waits for ever for %s, which holds %s",
+                                    cta_text(run, picked[0]->launch, picked[0]->cta, verdict), address, value);
+    finding->why =
+        left ? verdict_text(verdict,
+                            "%zu agents wait, and nobody is left to change what they wait for: %llu clusters have not "
+                            "begun, since only %u of a device are there at once and none of them ends.",
+                            total, (unsigned long long)left, run->options->resident)
+             : verdict_text(verdict, "%zu agents wait, everybody else has ended, and nobody is left to change it.",
+                            total);
+    finding->fix = left ? "Launch no more CTAs than are there at once, or let none wait for one that has not begun."
+                        : "Write what is waited for on every path, as often and in the place that the wait expects.";
+    finding->times = 1;
+    FindingPlace *places = finding_places(verdict, finding, count);
+    for (size_t i = 0; i < count; i++) {
+        set_place(run, &places[i], "waits", picked[i]->launch, picked[i]->cta, sleeper_site(run, picked[i]), verdict);
+        places[i].note = verdict_text(verdict, "%s holds %s", address_text(run, (uint64_t)picked[i]->address, verdict),
+                                      value_text(picked[i]->value, verdict));
+    }
+    finish(run, kernel, finding, telling, false);
+    return true;
+}
+
+/* ---- Dependent launches --------------------------------------------------------------------------- */
+
+void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
+    for (uint32_t i = 0; i < run->scene.count; i++) {
+        if (!run->launches[i].forgot_wait)
+            continue;
+        size_t kernel = run->scene.inputs[i];
+        Verdict *verdict = run->kernels[kernel].verdict;
+        bool told = false;
+        for (size_t k = 0; k < verdict->finding_count; k++)
+            told |= verdict->findings[k].rule == RULE_GLOBAL_DEPENDENCY_WAIT;
+        if (told)
+            continue;
+        Finding *finding = verdict_finding(verdict);
+        finding->rule = RULE_GLOBAL_DEPENDENCY_WAIT;
+        finding->message = verdict_text(verdict,
+                                        "%s is a dependent launch and ends without having waited for the launch "
+                                        "before it",
+                                        run->programs[kernel]->name);
+        finding->why =
+            "The launch before may still run when this one has ended, so that a third one, which comes after "
+            "this one, is not ordered after the first.";
+        finding->fix = "Wait for the launches before (griddepcontrol.wait, gdc_wait) on every path.";
+        finding->times = 1;
+        FindingPlace *places = finding_places(verdict, finding, 1);
+        Machine machine = {.program = run->programs[kernel]};
+        place_set(&machine, &places[0], "ends", run->programs[kernel]->name, run->programs[kernel]->code_count - 1,
+                  verdict);
+        finish(run, kernel, finding, telling, false);
+    }
+}

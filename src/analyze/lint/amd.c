@@ -1,0 +1,23 @@
+/* Rules of lint_amd.def: which parts of them look at what. */
+#include "analyze/lint/amd.h"
+
+/* Only AMD's own ops: what others become is another question. */
+static void check_target(Lint *lint, const Op *op) {
+    bool own = op->row && (str_starts(op->row->name, STR("amdg.")) || str_starts(op->row->name, STR("rocdl.")));
+    AmdForm form = own ? amd_form_of(op, lint->target) : (AmdForm){0};
+    if (form.class == AMD_NONE)
+        lint_find(lint, RULE_AMD_TARGET, op, "%s does not have %.*s: %.*s", lint->target->name, STR_ARG(op->row->name),
+                  STR_ARG(form.remark));
+}
+
+void lint_amd(Lint *lint) {
+    if (!lint->target || lint->target->vendor != VENDOR_AMD)
+        return;
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
+        check_target(lint, op);
+        lint_amd_copy(lint, op);
+        lint_amd_move(lint, op);
+    }
+    lint_amd_waits(lint);
+    lint_amd_barriers(lint);
+}

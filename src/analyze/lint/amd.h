@@ -1,0 +1,17 @@
+/* What the parts of the AMD rules share. */
+#ifndef ANALYZE_LINT_AMD_H
+#define ANALYZE_LINT_AMD_H
+
+#include "analyze/lint/internal.h"
+#include "analyze/port/counters.h"
+#include "ir/optable.h"
+
+/* ---- lint_amd_waits.c ---- */
+void lint_amd_waits(Lint *lint);
+/* ---- lint_amd_copies.c ---- */
+void lint_amd_copy(Lint *lint, const Op *op);
+void lint_amd_move(Lint *lint, const Op *op);
+/* ---- lint_amd_barriers.c ---- */
+void lint_amd_barriers(Lint *lint);
+
+#endif

@@ -1,0 +1,322 @@
+/* Copies to and from LDS on AMD: what a lane can move, and what the tensor data mover can describe. */
+#include "analyze/lint/amd.h"
+
+#include "model/flow/partition.h"
+#include "model/layout/distributed.h"
+#include "model/layout/encoding.h"
+#include "model/layout/layout.h"
+
+#include <inttypes.h>
+
+/* ---- How contiguous memory is --------------------------------------------------------------------- */
+
+/* What becomes of the elements of a tensor along one dimension: all the same, or each one more than the last. */
+typedef enum Along { ALONG_UNKNOWN, ALONG_SAME, ALONG_STEP } Along;
+enum { DEEPEST = 12 /* sums of sums; each level may double the work */ };
+
+static Along along(const Value *value, unsigned dim, int depth);
+
+static Along along_sum(const Op *op, unsigned dim, int depth) {
+    Along a = op->operand_count == 2 ? along(op->operands[0], dim, depth) : ALONG_UNKNOWN;
+    Along b = a ? along(op->operands[1], dim, depth) : ALONG_UNKNOWN;
+    if (!a || !b || (a == ALONG_STEP && b == ALONG_STEP))
+        return ALONG_UNKNOWN;
+    return a == ALONG_STEP ? a : b;
+}
+
+/* A pointer that a loop moves on by the same for all its elements stays as it came in. */
+static Along along_argument(const Value *value, unsigned dim, int depth) {
+    const Block *block = value->owner;
+    const Op *loop = block->region ? block->region->op : NULL;
+    if (!loop || !lint_is(loop, OP_scf_for) || value->index == 0 || !block->last)
+        return ALONG_UNKNOWN;
+    uint32_t carried = value->index - 1;
+    if (carried + 3 >= loop->operand_count || carried >= block->last->operand_count)
+        return ALONG_UNKNOWN;
+    const Value *next = block->last->operands[carried];
+    const Op *step = next->is_result ? next->owner : NULL;
+    bool moved = step && (lint_is(step, OP_tt_addptr) || lint_is(step, OP_arith_addi)) && step->operand_count == 2 &&
+                 step->operands[0] == value && along(step->operands[1], dim, depth) == ALONG_SAME;
+    return moved ? along(loop->operands[carried + 3], dim, depth) : ALONG_UNKNOWN;
+}
+
+static Along along_view(const Op *op, unsigned dim, int depth) {
+    const Value *from = op->operand_count ? op->operands[0] : NULL;
+    int64_t axis;
+    if (!from || !from->type)
+        return ALONG_UNKNOWN;
+    if (lint_is(op, OP_tt_broadcast))
+        return dim < from->type->dim_count && from->type->dims[dim] == 1 ? ALONG_SAME : along(from, dim, depth);
+    if (!lint_integer(op, "axis", &axis) || axis == (int64_t)dim)
+        return ALONG_SAME;
+    return along(from, axis < (int64_t)dim ? dim - 1 : dim, depth);
+}
+
+static Along along(const Value *value, unsigned dim, int depth) {
+    if (!value->type || depth == 0)
+        return ALONG_UNKNOWN;
+    if (value->type->kind != TYPE_TENSOR && value->type->kind != TYPE_ALIAS)
+        return ALONG_SAME;
+    if (!value->is_result)
+        return along_argument(value, dim, depth - 1);
+    const Op *op = value->owner;
+    if (op_attr(op, "tt.contiguity"))
+        return ALONG_STEP;
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_tt_make_range:
+        return ALONG_STEP;
+    case OP_tt_splat:
+        return ALONG_SAME;
+    case OP_arith_constant:
+        return str_starts(op_attr(op, "value") ? op_attr(op, "value")->text : STR(""), STR("dense<[")) ? ALONG_UNKNOWN
+                                                                                                       : ALONG_SAME;
+    case OP_tt_expand_dims:
+    case OP_tt_broadcast:
+        return along_view(op, dim, depth - 1);
+    case OP_tt_addptr:
+    case OP_arith_addi:
+        return along_sum(op, dim, depth - 1);
+    case OP_arith_muli:
+        return along_sum(op, dim, depth - 1) == ALONG_SAME ? ALONG_SAME : ALONG_UNKNOWN;
+    case OP_arith_extsi:
+    case OP_arith_extui:
+    case OP_ttg_convert_layout:
+        return op->operand_count ? along(op->operands[0], dim, depth - 1) : ALONG_UNKNOWN;
+    default:
+        return ALONG_UNKNOWN;
+    }
+}
+
+/* Whether what an argument of the function says of itself, or how the pointers are made, shows neighbours. */
+static bool is_contiguous(Lint *lint, const Value *pointers) {
+    const Distributed *layout = distributed_of(lint->module, pointers->type);
+    const Function *function = op_function(lint->function);
+    const Block *entry = lint->function->region_count ? lint->function->regions[0].first : NULL;
+    if (!pointers->is_result && pointers->owner == entry && function && function->arg_attrs &&
+        pointers->index < function->arg_count)
+        return dict_get(function->arg_attrs[pointers->index], STR("tt.contiguity"));
+    for (unsigned d = 0; layout && layout->known && layout->count[HOLD_REGISTER] && d < layout->rank; d++)
+        if (layout->bases[HOLD_REGISTER][0][d])
+            return along(pointers, d, DEEPEST) == ALONG_STEP;
+    return false;
+}
+
+/* ---- Lanes ---------------------------------------------------------------------------------------- */
+
+/* What a kernel for other warps will become is not this kernel. */
+static bool has_own_waves(const Lint *lint) {
+    unsigned threads = lint->target->warp_threads;
+    return lint_module_integer(lint, "ttg.threads-per-warp", threads) == threads;
+}
+
+/* Until memory is placed, a pass of the compiler may give the copy another layout. */
+static bool is_final(const Lint *lint) {
+    return lint_module_integer(lint, "ttg.shared", -1) >= 0;
+}
+
+static void tell_layout(Lint *lint, const Op *op, RuleId rule, const char *what) {
+    if (is_final(lint))
+        lint_find(lint, rule, op, "%s", what);
+    else
+        lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op, "review: %s, unless the compiler lays it out anew", what);
+}
+
+void lint_amd_copy(Lint *lint, const Op *op) {
+    AmdCopy copy;
+    int64_t hint;
+    if (!amd_copy_of(op, &copy) || !has_own_waves(lint))
+        return;
+    AmdWidth width = amd_width_of(lint->module, op, lint->target);
+    if (!width.known) {
+        lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op, "review: the layouts of the copy are not understood");
+    } else if (!width.most) {
+        tell_layout(lint, op, RULE_AMD_COPY_WIDTH,
+                    lint_text(lint,
+                              "each lane has %" PRId64 " neighbouring element%s of %" PRId64
+                              " byte%s, and %s has no copy of that width",
+                              width.neighbours, width.neighbours == 1 ? "" : "s", width.element,
+                              width.element == 1 ? "" : "s", lint->target->name));
+    } else if (width.scattered) {
+        tell_layout(
+            lint, op, RULE_AMD_COPY_SCATTERED,
+            lint_text(lint, "the lanes of a wave do not write %" PRId64 " bytes each side by side", width.most));
+    } else if (width.least > width.element && !(lint_integer(op, "contiguity", &hint) && hint > 1) &&
+               !is_contiguous(lint, copy.global)) {
+        lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op,
+                  "review: %" PRId64 " elements must lie side by side in memory, which the IR does not say",
+                  width.least / width.element);
+    }
+}
+
+/* ---- The tensor data mover ------------------------------------------------------------------------ */
+
+typedef struct Move {
+    const Value *const *descriptors, *const *buffers;
+    uint32_t count;
+    bool store;
+} Move;
+
+static Value **operands_named(const Op *op, const char *name, uint32_t *count) {
+    int slot = op_slot(op->row->operands, op->row->operand_count, str_of(name));
+    *count = 0;
+    return slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, count);
+}
+
+/* The element's bytes, and the shape, of the tile that a descriptor describes. */
+static const Type *tile_of(Lint *lint, const Value *descriptor) {
+    const Type *type = descriptor->type ? type_canonical(lint->module, descriptor->type) : NULL;
+    if (type && !type->dim_count && type->element && type->element->kind == TYPE_TENSOR)
+        return type->element;
+    return type && type->dim_count ? type : NULL;
+}
+
+static void check_block(Lint *lint, const Op *op, const Type *tile) {
+    enum { MOST_DIMENSIONS = 5, LARGEST_DIMENSION = 65535 };
+    if (tile->dim_count > MOST_DIMENSIONS)
+        lint_find(lint, RULE_AMD_TDM_BLOCK, op, "the tile has %u dimensions, and %u are the most", tile->dim_count,
+                  MOST_DIMENSIONS);
+    for (uint32_t d = 0; d < tile->dim_count; d++)
+        if (tile->dims[d] > LARGEST_DIMENSION)
+            lint_find(lint, RULE_AMD_TDM_BLOCK, op,
+                      "dimension %u of the tile has %" PRId64 " elements, and %u are the most", d, tile->dims[d],
+                      LARGEST_DIMENSION);
+}
+
+static void check_padding(Lint *lint, const Op *op, const Layout *layout, const Type *tile, bool whole_rows) {
+    enum { LEAST_INTERVAL = 2, MOST_INTERVAL = 256, MOST_PADDING = 128, DWORD = 32 };
+    for (unsigned i = 0; i < layout->padding_count; i++) {
+        int64_t bits = layout->element_bits, interval = layout->paddings[i].interval * bits;
+        int64_t amount = layout->paddings[i].amount * bits;
+        bool fits = is_power(layout->paddings[i].interval) && interval >= LEAST_INTERVAL * DWORD &&
+                    interval <= MOST_INTERVAL * DWORD && amount >= DWORD && amount <= MOST_PADDING * DWORD;
+        if (!fits)
+            lint_find(lint, RULE_AMD_TDM_PADDING, op,
+                      "%" PRId64 " bits of padding after every %" PRId64
+                      " bits: it must be 1 to 128 dwords after every 2 to 256, a power of two",
+                      amount, interval);
+    }
+    if (whole_rows && layout->padding_count > 1)
+        lint_find(lint, RULE_AMD_TDM_PADDING, op, "a store takes one kind of padding, and this buffer has %u",
+                  layout->padding_count);
+    int64_t row = tile && tile->dim_count ? tile->dims[tile->dim_count - 1] : 0;
+    if (whole_rows && layout->padding_count == 1 && row && layout->paddings[0].interval != row &&
+        lint_module_integer(lint, "ttg.num-ctas", 1) == 1)
+        lint_find(lint, RULE_AMD_TDM_PADDING, op,
+                  "a store takes padding after each row of %" PRId64 " elements, and here it is after every %" PRId64,
+                  row, layout->paddings[0].interval);
+}
+
+static void check_buffer(Lint *lint, const Op *op, const Value *buffer, const Type *tile, bool whole_rows) {
+    const Type *type = buffer->type ? type_canonical(lint->module, buffer->type) : NULL;
+    const Layout *layout = type ? layout_of(lint->module, type) : NULL;
+    if (!layout || type->param_count < 2)
+        return;
+    Encoding encoding = encoding_read(lint->module, type->params[1]);
+    int64_t phases = encoding_is(&encoding, "swizzled_shared") ? encoding_int(&encoding, "maxPhase", 1) : 1;
+    if (phases > 1)
+        lint_find(lint, RULE_AMD_TDM_SWIZZLE, op, "the buffer is swizzled in %" PRId64 " phases", phases);
+    if (layout->known)
+        check_padding(lint, op, layout, tile, whole_rows);
+}
+
+static void check_rows(Lint *lint, const Op *op, const Value *rows, const Type *tile) {
+    const Type *type = rows && rows->type ? type_canonical(lint->module, rows->type) : NULL;
+    if (tile && tile->dim_count != 2)
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the tile has %u dimensions, and rows are those of two",
+                  tile->dim_count);
+    else if (tile && tile->element && tile->element->width && tile->element->width < 8)
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the elements have %u bits, and 8 are the least", tile->element->width);
+    else if (type && type->kind == TYPE_TENSOR && type->dim_count != 1)
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the row numbers have %u dimensions instead of one", type->dim_count);
+    else if (type && type->kind == TYPE_TENSOR && !is_power(type->dims[0]))
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "there are %" PRId64 " row numbers, which is no power of two",
+                  type->dims[0]);
+    else if (type && type->element && type->element->kind == TYPE_INTEGER && type->element->width != 16 &&
+             type->element->width != 32)
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the row numbers have %u bits instead of 16 or 32",
+                  type->element->width);
+}
+
+/* ---- Fused copies --------------------------------------------------------------------------------- */
+
+/* Whether the waves of the mask differ in no more bits of their numbers than as many waves need. */
+static bool is_aligned(uint32_t mask) {
+    uint32_t first = (uint32_t)__builtin_ctz(mask), differing = 0;
+    for (uint32_t wave = 0; wave < 32; wave++)
+        if (mask >> wave & 1)
+            differing |= wave ^ first;
+    return is_power(__builtin_popcount(mask)) && __builtin_popcount(mask) == 1 << __builtin_popcount(differing);
+}
+
+static void check_fused(Lint *lint, const Op *op, const Move *move) {
+    const Attr *hints = op_attr(op, "warp_used_hints");
+    unsigned waves = partition_warps(op);
+    uint32_t taken = 0;
+    if (move->count < 2 || move->count > 4)
+        lint_find(lint, RULE_AMD_TDM_FUSED, op, "%u copies are fused, and 2 to 4 can be", move->count);
+    for (uint32_t i = 1; i < move->count; i++) {
+        const Type *first = tile_of(lint, move->descriptors[0]), *other = tile_of(lint, move->descriptors[i]);
+        if (first && other && first->dim_count != other->dim_count)
+            lint_find(lint, RULE_AMD_TDM_FUSED, op, "copies of tiles with %u and with %u dimensions are fused",
+                      first->dim_count, other->dim_count);
+    }
+    for (uint32_t i = 0; hints && hints->kind == ATTR_INTS && i < hints->count; i++) {
+        int64_t hint = hints->ints[i];
+        bool beyond = hint <= 0 || hint > UINT32_MAX || (waves < 32 && hint >> waves);
+        if (beyond)
+            lint_find(lint, RULE_AMD_TDM_FUSED, op,
+                      "copy %u is for the waves of mask %" PRId64 ", and there are %u waves", i, hint, waves);
+        else if (taken & (uint32_t)hint)
+            lint_find(lint, RULE_AMD_TDM_FUSED, op,
+                      "copy %u is for waves that another copy has, too (mask %" PRId64 ")", i, hint);
+        else if (!is_aligned((uint32_t)hint))
+            lint_find(lint, RULE_AMD_TDM_FUSED, op, "the waves of copy %u (mask %" PRId64 ") are no aligned set", i,
+                      hint);
+        taken |= beyond ? 0 : (uint32_t)hint;
+    }
+}
+
+/* ---- One op of the mover -------------------------------------------------------------------------- */
+
+void lint_amd_move(Lint *lint, const Op *op) {
+    const char *descriptor = "desc", *buffer;
+    const Value *rows = NULL;
+    Move move = {0};
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_amdg_async_tdm_copy_global_to_local:
+        buffer = "result";
+        break;
+    case OP_amdg_async_tdm_copy_local_to_global:
+        buffer = "src";
+        move.store = true;
+        break;
+    case OP_amdg_async_tdm_gather:
+        buffer = "dst";
+        rows = lint_operand(op, "src_row_indices");
+        break;
+    case OP_amdg_async_tdm_scatter:
+        buffer = "src";
+        rows = lint_operand(op, "dst_row_indices");
+        move.store = true;
+        break;
+    case OP_amdg_async_tdm_fused_copy_global_to_local:
+        descriptor = "descs";
+        buffer = "dests";
+        break;
+    default:
+        return;
+    }
+    uint32_t buffers;
+    move.descriptors = (const Value *const *)operands_named(op, descriptor, &move.count);
+    move.buffers = (const Value *const *)operands_named(op, buffer, &buffers);
+    for (uint32_t i = 0; i < move.count && i < buffers; i++) {
+        const Type *tile = tile_of(lint, move.descriptors[i]);
+        if (tile)
+            check_block(lint, op, tile);
+        check_buffer(lint, op, move.buffers[i], tile, move.store);
+        if (rows)
+            check_rows(lint, op, rows, tile);
+    }
+    if (lint_is(op, OP_amdg_async_tdm_fused_copy_global_to_local))
+        check_fused(lint, op, &move);
+}

@@ -1,0 +1,100 @@
+/* Atomics on one address that are not atomic to each other: of different scopes, of different sizes. */
+#include "analyze/lint/group.h"
+#include "base/pointers.h"
+
+enum { MOST_STEPS = 64 /* from a pointer to where it comes from */ };
+
+typedef struct Atomic {
+    const Op *op;
+    Scope scope;
+    unsigned bits;
+} Atomic;
+
+/* The first atomic on each pointer, and on each base. */
+typedef struct Atomics {
+    Lint *lint;
+    Pointers pointers, bases;
+    Atomic *items;
+    uint32_t count, capacity;
+} Atomics;
+
+/* The pointer without what does not change where it points. */
+static const Value *plain_pointer(const Value *value, bool offsets) {
+    for (int step = 0; step < MOST_STEPS && value->is_result; step++) {
+        const Op *op = value->owner;
+        bool same = lint_is(op, OP_tt_splat) || lint_is(op, OP_tt_bitcast) || lint_is(op, OP_ttg_convert_layout) ||
+                    lint_is(op, OP_tt_unsplat) || (offsets && lint_is(op, OP_tt_addptr)) ||
+                    (offsets && (lint_is(op, OP_tt_broadcast) || lint_is(op, OP_tt_expand_dims)));
+        if (!same || !op->operand_count)
+            break;
+        value = op->operands[0];
+    }
+    return value;
+}
+
+static const char *scope_name(Scope scope) {
+    static const char *const names[] = {"no", "cta", "cluster", "gpu", "sys"}; /* ORDER Scope */
+    return names[scope];
+}
+
+static void tell(Lint *lint, const Atomic *now, const Atomic *before, bool surely) {
+    uint32_t line = source_place(lint->module->source, before->op->offset).line;
+    Finding *finding = NULL;
+    if (now->scope == before->scope && now->bits == before->bits)
+        return;
+    if (!surely)
+        finding = lint_find(lint, RULE_ATOMIC_UNKNOWN, now->op,
+                            "review: %u bits with scope %s, and %u bits with scope %s at line %u, on one tensor",
+                            now->bits, scope_name(now->scope), before->bits, scope_name(before->scope), line);
+    else if (now->scope != before->scope)
+        finding =
+            lint_find(lint, RULE_ATOMIC_SCOPE, now->op, "scope %s here, and scope %s at line %u on the same address",
+                      scope_name(now->scope), scope_name(before->scope), line);
+    else
+        finding = lint_find(lint, RULE_ATOMIC_WIDTH, now->op, "%u bits here, and %u at line %u on the same address",
+                            now->bits, before->bits, line);
+    lint_explain(finding, "global",
+                 "Two atomics are atomic to each other only if they have the same size, and each scope has the other's "
+                 "thread.",
+                 "Give all atomics on one address the same size and the widest scope that is needed.");
+    lint_other_place(lint, finding, "updates", before->op);
+}
+
+/* Compares with the first of that key, or becomes it. */
+static void enter(Atomics *atomics, Pointers *table, const Value *key, uint32_t number, bool surely) {
+    uint32_t first = pointers_get(table, key);
+    if (first == NO_NUMBER)
+        pointers_set(table, key, number);
+    else
+        tell(atomics->lint, &atomics->items[number], &atomics->items[first], surely);
+}
+
+static void add(Atomics *atomics, const Op *op, const Effect *effect) {
+    const Type *type = effect->on->type ? type_canonical(atomics->lint->module, effect->on->type) : NULL;
+    const Type *to = type ? type_pointee(atomics->lint->module, type) : NULL;
+    to = to && to->kind == TYPE_TENSOR ? to->element : to;
+    if (!to || !to->width)
+        return;
+    atomics->items = arena_grown(&atomics->lint->module->arena, atomics->items, atomics->count, &atomics->capacity,
+                                 sizeof *atomics->items);
+    uint32_t number = atomics->count++;
+    atomics->items[number] = (Atomic){op, effect->scope, to->width};
+    const Value *pointer = plain_pointer(effect->on, false);
+    bool known = pointers_get(&atomics->pointers, pointer) != NO_NUMBER;
+    enter(atomics, &atomics->pointers, pointer, number, true);
+    if (!known)
+        enter(atomics, &atomics->bases, plain_pointer(pointer, true), number, false);
+}
+
+void lint_atomics(Lint *lint) {
+    Arena *arena = &lint->module->arena;
+    Atomics atomics = {.lint = lint, .pointers = {.arena = arena}, .bases = {.arena = arena}};
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
+        Effect effects[EFFECTS_MOST];
+        unsigned count = op == lint->function ? 0 : effects_of(lint->module, op, effects);
+        for (unsigned i = 0; i < count; i++)
+            if (effects[i].verb == EFFECT_UPDATE && effects[i].space == SPACE_GLOBAL && effects[i].on &&
+                !effects[i].on_descriptor && effects[i].scope != SCOPE_NONE)
+                add(&atomics, op, &effects[i]);
+    }
+}

@@ -1,0 +1,339 @@
+/* Rules about clusters: when a CTA may reach into another one.
+ *
+ * Once shared memory is placed the compiler has put in the barriers and fences of a cluster. Then every path is
+ * followed: from the start to the first operation that reaches into another CTA (have all started, are their barriers
+ * initialised?), and from the last such operation to the end (is the other one still there?). */
+#include "analyze/lint/signals.h"
+
+#include "ir/optable.h"
+#include "model/flow/flow.h"
+#include "model/memory/placement.h"
+
+#include <stdlib.h>
+
+enum { BATCH = 64 /* barriers that are followed at once: the bits of a mask */ };
+
+/* What may be true at some point: of each barrier of the batch, and of the CTA. */
+typedef struct Standing {
+    uint64_t fresh;    /* initialised, and no fence or cluster barrier since */
+    uint64_t fenced;   /* and the fence, but no arrival at a cluster barrier */
+    uint64_t leaving;  /* and the arrival, but no wait */
+    uint64_t meeting;  /* an arrival that is not relaxed without the fence, and no wait yet */
+    uint64_t met;      /* and the wait */
+    bool reached;      /* some path comes here */
+    bool alone;        /* no cluster barrier since the start */
+    uint32_t touched;  /* the first op that reached into another CTA since the last cluster barrier; FLOW_NONE: none */
+    uint32_t answered; /* the same of ops whose barrier is waited for */
+} Standing;
+
+/* An op that matters here. */
+typedef struct Step {
+    const Op *op;
+    uint64_t inits;  /* barriers of the batch */
+    uint64_t remote; /* barriers of the batch that it signals and that may be those of another CTA */
+    bool reaches;    /* it touches another CTA's memory or barriers */
+    bool signals;    /* barriers, of whatever batch */
+    bool waited;     /* every such barrier is waited for in this kernel */
+    bool fence, arrives, relaxed, waits;
+    uint32_t touched, answered; /* in the partitions of the op */
+} Step;
+
+/* That an op initialises, or signals in another CTA, a barrier: its number among those that are followed. */
+typedef struct Touch {
+    uint32_t barrier, op;
+    bool init;
+} Touch;
+
+typedef struct Cluster {
+    Lint *lint;
+    uint32_t ctas;
+    Origins origins;
+    Flow flow;
+    Step *steps;       /* by the flow's number */
+    bool *waited;      /* by origin */
+    uint32_t *tracked; /* by origin: its number among the barriers that others signal; FLOW_NONE: it is none */
+    uint32_t tracked_count;
+    Touch *touches; /* by barrier */
+    uint32_t touch_count, touch_capacity;
+    uint32_t batch;
+    Standing *before; /* by piece */
+    /* Pieces that are to be gone over again: a ring, each in it once. */
+    uint32_t *queue;
+    uint32_t queue_first, queue_count;
+    bool *queued;
+    bool told; /* findings are made in this round, which is the last */
+} Cluster;
+
+/* ---- What each op does ---------------------------------------------------------------------------- */
+
+static void note_touch(Cluster *cluster, const Value *barrier, uint32_t op, bool init) {
+    OriginSet set = origins_find(&cluster->origins, barrier);
+    for (uint32_t i = 0; i < set.count; i++) {
+        if (cluster->tracked[set.items[i]] == FLOW_NONE)
+            continue;
+        cluster->touches = arena_grown(&cluster->lint->module->arena, cluster->touches, cluster->touch_count,
+                                       &cluster->touch_capacity, sizeof *cluster->touches);
+        cluster->touches[cluster->touch_count++] = (Touch){cluster->tracked[set.items[i]], op, init};
+    }
+}
+
+static int by_barrier(const void *a, const void *b) {
+    const Touch *x = a, *y = b;
+    return x->barrier < y->barrier ? -1 : x->barrier > y->barrier;
+}
+
+static bool all_waited(const Cluster *cluster, const Value *barrier) {
+    OriginSet set = origins_find(&cluster->origins, barrier);
+    bool waited = set.count && !set.anything;
+    for (uint32_t i = 0; i < set.count; i++)
+        waited &= cluster->waited[set.items[i]];
+    return waited;
+}
+
+static Step step_of(Cluster *cluster, const Op *op, uint32_t number) {
+    Effect effects[EFFECTS_MOST];
+    Step step = {.op = op, .waited = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
+    unsigned count = op->row && *op->row->effects ? effects_of(cluster->lint->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i];
+        bool remote = effect_is_remote(cluster->lint, cluster->ctas, effect);
+        bool signals = is_signal(cluster->lint->module, effect);
+        if (signals && (remote || effect->verb == EFFECT_INIT))
+            note_touch(cluster, effect->on, number, effect->verb == EFFECT_INIT);
+        if (remote)
+            step.waited &= signals           ? all_waited(cluster, effect->on)
+                           : effect->through ? all_waited(cluster, effect->through)
+                                             : effect->verb == EFFECT_READ;
+        step.reaches |= remote;
+        step.signals |= remote && signals;
+        step.fence |= effect->verb == EFFECT_FENCE_ORDER && effect->scope >= SCOPE_CLUSTER &&
+                      (effect->order == ORDER_RELEASE || effect->order == ORDER_ACQ_REL);
+        step.arrives |= effect->verb == EFFECT_CLUSTER_ARRIVE;
+        step.relaxed |= effect->verb == EFFECT_CLUSTER_ARRIVE && effect->relaxed;
+        step.waits |= effect->verb == EFFECT_CLUSTER_WAIT;
+    }
+    return step;
+}
+
+/* The op that starts the partition an op is in; NULL: it is in none that ends by itself. */
+static const Op *specializes(const Op *op) {
+    for (op = op_parent(op); op; op = op_parent(op))
+        if (lint_is(op, OP_ttg_warp_specialize_partitions) || lint_is(op, OP_nvws_warp_group))
+            return lint_is(op, OP_nvws_warp_group) ? op : op_parent(op);
+    return NULL;
+}
+
+static void set_steps(Cluster *cluster) {
+    Pointers numbers = {.arena = &cluster->lint->module->arena};
+    const Flow *flow = &cluster->flow;
+    for (uint32_t i = 0; i < flow->op_count; i++) {
+        cluster->steps[flow->ops[i].number] = step_of(cluster, flow->ops[i].op, flow->ops[i].number);
+        pointers_set(&numbers, flow->ops[i].op, flow->ops[i].number);
+    }
+    for (uint32_t n = 0; n < flow->op_count; n++) { /* nothing flows out of a partition: its op has done it all */
+        const Step *step = &cluster->steps[n];
+        const Op *around = step->reaches ? specializes(step->op) : NULL;
+        uint32_t at = around ? pointers_get(&numbers, around) : NO_NUMBER;
+        if (at == NO_NUMBER)
+            continue;
+        uint32_t *first = step->waited ? &cluster->steps[at].answered : &cluster->steps[at].touched;
+        *first = *first < n ? *first : n;
+    }
+}
+
+/* ---- Findings ------------------------------------------------------------------------------------- */
+
+static void judge_step(Cluster *cluster, const Step *step, const Standing *state) {
+    Lint *lint = cluster->lint;
+    if (step->remote & (state->fresh | state->fenced | state->leaving | state->meeting))
+        lint_find(lint, RULE_MBARRIER_CLUSTER_INIT, step->op, "%s",
+                  step->remote & (state->fresh | state->meeting)
+                      ? "it signals a barrier of another CTA, whose initialisation is not published to the cluster"
+                      : "it signals a barrier of another CTA, and the CTAs have not met since its initialisation");
+    else if (step->remote & state->met)
+        lint_find(
+            lint, RULE_MBARRIER_CLUSTER_INIT_FENCE, step->op,
+            "review: it signals a barrier of another CTA, whose initialisation a cluster barrier alone publishes");
+    else if (step->reaches && state->alone && (step->signals ? step->remote != 0 : cluster->batch == 0))
+        lint_find(lint, RULE_CLUSTER_START, step->op,
+                  "it reaches into another CTA of the cluster, which need not have started");
+}
+
+static void judge_end(Cluster *cluster, const Standing *state, const Op *end) {
+    if (state->touched != FLOW_NONE)
+        lint_other_place(cluster->lint,
+                         lint_find(cluster->lint, RULE_CLUSTER_EXIT, cluster->steps[state->touched].op,
+                                   "it reaches into another CTA of the cluster, which may have ended"),
+                         "ends", end);
+    else if (state->answered != FLOW_NONE)
+        lint_other_place(
+            cluster->lint,
+            lint_find(
+                cluster->lint, RULE_CLUSTER_EXIT_UNKNOWN, cluster->steps[state->answered].op,
+                "review: it signals a barrier of another CTA, which may have ended unless it waits for this signal"),
+            "ends", end);
+}
+
+/* ---- Following the paths -------------------------------------------------------------------------- */
+
+static void meet(Standing *state, const Step *step) {
+    if (step->arrives) {
+        state->leaving |= state->fenced;
+        state->fenced = 0;
+        if (!step->relaxed) {
+            state->meeting |= state->fresh;
+            state->fresh = 0;
+        }
+    }
+    if (step->waits) {
+        state->met |= state->meeting;
+        state->leaving = state->meeting = 0;
+        state->alone = false;
+        state->touched = state->answered = FLOW_NONE;
+    }
+}
+
+static void pass(Cluster *cluster, uint32_t number, Standing *state) {
+    const Step *step = &cluster->steps[number];
+    if (cluster->told)
+        judge_step(cluster, step, state);
+    if (step->reaches) {
+        uint32_t *first = step->waited ? &state->answered : &state->touched;
+        *first = *first < number ? *first : number;
+    }
+    state->touched = state->touched < step->touched ? state->touched : step->touched;
+    state->answered = state->answered < step->answered ? state->answered : step->answered;
+    state->fresh |= step->inits;
+    if (step->fence) {
+        state->fenced |= state->fresh;
+        state->leaving |= state->meeting;
+        state->fresh = state->meeting = state->met = 0;
+    }
+    meet(state, step);
+}
+
+static Standing joined(const Standing *a, const Standing *b) {
+    if (!a->reached)
+        return *b;
+    return (Standing){.fresh = a->fresh | b->fresh,
+                      .fenced = a->fenced | b->fenced,
+                      .leaving = a->leaving | b->leaving,
+                      .meeting = a->meeting | b->meeting,
+                      .met = a->met | b->met,
+                      .reached = true,
+                      .alone = a->alone || b->alone,
+                      .touched = a->touched < b->touched ? a->touched : b->touched,
+                      .answered = a->answered < b->answered ? a->answered : b->answered};
+}
+
+static bool same_state(const Standing *a, const Standing *b) {
+    return a->reached == b->reached && a->fresh == b->fresh && a->fenced == b->fenced && a->leaving == b->leaving &&
+           a->meeting == b->meeting && a->met == b->met && a->alone == b->alone && a->touched == b->touched &&
+           a->answered == b->answered;
+}
+
+static void enqueue(Cluster *cluster, uint32_t piece) {
+    if (cluster->queued[piece])
+        return;
+    cluster->queued[piece] = true;
+    cluster->queue[(cluster->queue_first + cluster->queue_count++) % cluster->flow.piece_count] = piece;
+}
+
+static void pass_piece(Cluster *cluster, uint32_t index) {
+    const FlowPiece *piece = &cluster->flow.pieces[index];
+    Standing state = cluster->before[index];
+    if (!state.reached)
+        return;
+    for (uint32_t i = 0; i < piece->count; i++)
+        pass(cluster, cluster->flow.ops[piece->first + i].number, &state);
+    if (cluster->told && piece->returns && piece->count && !cluster->batch)
+        judge_end(cluster, &state, cluster->flow.ops[piece->first + piece->count - 1].op);
+    for (uint32_t i = 0; i < piece->edge_count; i++) {
+        uint32_t next = cluster->flow.edges[piece->first_edge + i].to;
+        Standing both = joined(&cluster->before[next], &state);
+        if (same_state(&cluster->before[next], &both))
+            continue;
+        cluster->before[next] = both;
+        enqueue(cluster, next);
+    }
+}
+
+static void follow(Cluster *cluster) {
+    const Flow *flow = &cluster->flow;
+    Standing start = {.reached = true, .alone = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
+    for (uint32_t i = 0; i < flow->piece_count; i++)
+        cluster->before[i] = i == 0 ? start : (Standing){0};
+    cluster->told = false;
+    if (flow->piece_count)
+        enqueue(cluster, 0);
+    while (cluster->queue_count) {
+        uint32_t piece = cluster->queue[cluster->queue_first];
+        cluster->queue_first = (cluster->queue_first + 1) % flow->piece_count;
+        cluster->queue_count--;
+        cluster->queued[piece] = false;
+        pass_piece(cluster, piece);
+    }
+    cluster->told = true;
+    for (uint32_t i = 0; i < flow->piece_count; i++)
+        pass_piece(cluster, i);
+}
+
+/* Barriers that somebody signals in another CTA, and those that somebody waits for. */
+static void find_barriers(Cluster *cluster) {
+    const Op *function = cluster->lint->function;
+    for (uint32_t i = 0; i < cluster->origins.count; i++)
+        cluster->tracked[i] = FLOW_NONE;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        Effect effects[EFFECTS_MOST];
+        unsigned count = op->row && *op->row->effects ? effects_of(cluster->lint->module, op, effects) : 0;
+        for (unsigned i = 0; i < count; i++) {
+            if (!is_signal(cluster->lint->module, &effects[i]))
+                continue;
+            OriginSet set = origins_find(&cluster->origins, effects[i].on);
+            bool remote = effect_is_remote(cluster->lint, cluster->ctas, &effects[i]);
+            for (uint32_t k = 0; k < set.count; k++) {
+                cluster->waited[set.items[k]] |= effects[i].verb == EFFECT_WAIT;
+                if (remote && cluster->tracked[set.items[k]] == FLOW_NONE)
+                    cluster->tracked[set.items[k]] = cluster->tracked_count++;
+            }
+        }
+    }
+}
+
+/* Follows the barriers of one batch, whose touches begin at `touch`; returns where those of the next do. */
+static uint32_t follow_batch(Cluster *cluster, uint32_t touch) {
+    uint32_t first = touch;
+    for (; touch < cluster->touch_count && cluster->touches[touch].barrier / BATCH == cluster->batch; touch++) {
+        Step *step = &cluster->steps[cluster->touches[touch].op];
+        uint64_t bit = UINT64_C(1) << cluster->touches[touch].barrier % BATCH;
+        *(cluster->touches[touch].init ? &step->inits : &step->remote) |= bit;
+    }
+    follow(cluster);
+    for (uint32_t i = first; i < touch; i++) {
+        Step *step = &cluster->steps[cluster->touches[i].op];
+        step->inits = step->remote = 0;
+    }
+    return touch;
+}
+
+void lint_cluster(Lint *lint) {
+    Arena *arena = &lint->module->arena;
+    Cluster cluster = {.lint = lint, .ctas = lint_ctas(lint)};
+    if (cluster.ctas < 2 || !memory_is_placed(lint->function))
+        return;
+    cluster.origins = origins_of(lint->module, lint->function, arena);
+    cluster.waited = ARENA_ARRAY(arena, bool, cluster.origins.count + 1);
+    cluster.tracked = ARENA_ARRAY(arena, uint32_t, cluster.origins.count + 1);
+    find_barriers(&cluster);
+    cluster.flow = flow_of(lint->function, arena);
+    cluster.steps = ARENA_ARRAY(arena, Step, cluster.flow.op_count + 1);
+    cluster.before = ARENA_ARRAY(arena, Standing, cluster.flow.piece_count + 1);
+    cluster.queue = ARENA_ARRAY(arena, uint32_t, cluster.flow.piece_count + 1);
+    cluster.queued = ARENA_ARRAY(arena, bool, cluster.flow.piece_count + 1);
+    set_steps(&cluster);
+    if (cluster.touch_count)
+        qsort(cluster.touches, cluster.touch_count, sizeof *cluster.touches, by_barrier);
+    uint32_t touch = 0;
+    for (; cluster.batch == 0 || cluster.batch * BATCH < cluster.tracked_count; cluster.batch++)
+        touch = follow_batch(&cluster, touch);
+}

@@ -1,0 +1,216 @@
+/* cp.async: waits that wait for nothing, and copies narrower than the instruction. */
+#include "analyze/facts/contiguity.h"
+#include "analyze/lint/group.h"
+#include "model/layout/distributed.h"
+#include "model/layout/layout.h"
+
+/* ---- How many groups may be pending -------------------------------------------------------------- */
+
+enum {
+    MANY = 1 << 20,   /* more than any wait leaves */
+    MOST_VISITS = 64, /* of one piece whose number still grows: then it is taken to grow for ever */
+};
+
+/* What a piece makes of the number of groups that are pending before it: so many more, but at most `cap`. */
+typedef struct Passing {
+    int32_t more, cap;
+} Passing;
+
+typedef struct Pending {
+    Lint *lint;
+    const Flow *flow;
+    Passing *passings; /* by piece */
+    int32_t *groups;   /* at the start of a piece: the most that may be pending; -1: it was not reached */
+    uint8_t *visits;
+    uint32_t *stack, depth;
+    bool *waits;
+} Pending;
+
+static int32_t passed(int32_t groups, Passing passing) {
+    int32_t after = groups + passing.more;
+    return after < passing.cap ? after : passing.cap;
+}
+
+static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
+    if (groups == 0) {
+        lint_explain(lint_find(lint, RULE_COPY_WAIT_NEEDLESS, op, "no group of copies can be pending here"), "shared",
+                     "Every way to this wait has waited for all groups, or committed none.",
+                     "Take the wait out, or commit the copies that it is meant for before it.");
+        return;
+    }
+    lint_explain(
+        lint_find(lint, RULE_COPY_WAIT_NOTHING, op,
+                  "the wait leaves %lld group%s pending, and no more than %d can be: it waits for nothing",
+                  (long long)left, left == 1 ? "" : "s", groups),
+        "shared", "cp.async.wait_group returns as soon as at most that many groups are pending.",
+        lint_text(lint, "Wait with num = %d%s, or take the wait out.", groups - 1, groups > 1 ? " or less" : ""));
+}
+
+/* Adds one op to what a piece does. `before`: the number at the start of the piece is known, and waits that find too
+ * few are told; -1: it is not. */
+static void add_op(Lint *lint, const Op *op, int32_t before, Passing *passing) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && !*op->row->effects ? 0 : effects_of(lint->module, op, effects);
+    bool anything = lint_is_call(op);
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i];
+        anything |= effect->verb == EFFECT_ANYTHING;
+        if (effect->group != GROUP_CP_ASYNC)
+            continue;
+        if (effect->verb == EFFECT_COMMIT)
+            *passing = (Passing){passing->more < MANY ? passing->more + 1 : MANY,
+                                 passing->cap < MANY ? passing->cap + 1 : MANY};
+        if (effect->verb != EFFECT_AWAIT || effect->count < 0 || effect->count >= MANY)
+            continue;
+        if (before >= 0 && passed(before, *passing) <= effect->count)
+            tell_wait(lint, op, passed(before, *passing), effect->count);
+        passing->cap = passing->cap < effect->count ? passing->cap : (int32_t)effect->count;
+    }
+    if (anything)
+        *passing = (Passing){MANY, MANY};
+}
+
+static Passing pass_piece(const Pending *pending, uint32_t piece, int32_t before) {
+    const FlowPiece *at = &pending->flow->pieces[piece];
+    Passing passing = {0, MANY};
+    for (uint32_t i = 0; i < at->count; i++)
+        add_op(pending->lint, pending->flow->ops[at->first + i].op, before, &passing);
+    return passing;
+}
+
+static void reach(Pending *pending, uint32_t piece, int32_t groups) {
+    if (groups <= pending->groups[piece])
+        return;
+    bool grows = pending->visits[piece] >= MOST_VISITS;
+    pending->groups[piece] = grows ? MANY : groups;
+    pending->visits[piece] += !grows;
+    if (!pending->waits[piece])
+        pending->stack[pending->depth++] = piece;
+    pending->waits[piece] = true;
+}
+
+static void follow_groups(Pending *pending) {
+    const Flow *flow = pending->flow;
+    for (uint32_t i = flow->piece_count; i-- > 0;) {
+        pending->groups[i] = -1;
+        pending->passings[i] = pass_piece(pending, i, -1);
+    }
+    for (uint32_t i = flow->piece_count; i-- > 0;)
+        if (flow->pieces[i].entry)
+            reach(pending, i, 0);
+    while (pending->depth) {
+        uint32_t piece = pending->stack[--pending->depth];
+        const FlowPiece *from = &flow->pieces[piece];
+        int32_t groups = passed(pending->groups[piece], pending->passings[piece]);
+        pending->waits[piece] = false;
+        for (uint32_t e = 0; e < from->edge_count; e++) {
+            const FlowEdge *edge = &flow->edges[from->first_edge + e];
+            reach(pending, edge->to, flow_starts_threads(flow, from, edge) ? 0 : groups);
+        }
+    }
+}
+
+static void check_waits(Lint *lint) {
+    Arena *arena = &lint->module->arena;
+    Flow flow = flow_of(lint->function, arena);
+    Pending pending = {lint,
+                       &flow,
+                       .passings = ARENA_ARRAY(arena, Passing, flow.piece_count + 1),
+                       .groups = ARENA_ARRAY(arena, int32_t, flow.piece_count + 1),
+                       .visits = ARENA_ARRAY(arena, uint8_t, flow.piece_count + 1),
+                       .stack = ARENA_ARRAY(arena, uint32_t, flow.piece_count + 1),
+                       .waits = ARENA_ARRAY(arena, bool, flow.piece_count + 1)};
+    follow_groups(&pending);
+    for (uint32_t i = 0; i < flow.piece_count; i++)
+        if (pending.groups[i] >= 0)
+            pass_piece(&pending, i, pending.groups[i]);
+}
+
+/* ---- How wide a copy is --------------------------------------------------------------------------- */
+
+/* How many elements that one thread holds lie beside each other in the buffer; 0: not known. */
+static int64_t elements_together(Lint *lint, const Type *pointers, const Type *buffer) {
+    const Distributed *held = distributed_of(lint->module, pointers);
+    const Layout *layout = layout_of(lint->module, buffer);
+    if (!held || !held->known || !layout || !layout->known || layout->rank != held->rank)
+        return 0;
+    int64_t together = 1;
+    for (bool found = true; found && together < RUNS_MOST;) {
+        found = false;
+        for (unsigned i = 0; i < held->count[HOLD_REGISTER] && !found; i++) {
+            int64_t at[LAYOUT_RANK] = {0};
+            for (unsigned d = 0; d < held->rank; d++)
+                at[d] = held->bases[HOLD_REGISTER][i][d];
+            found = layout_place(layout, at) == (uint32_t)together;
+        }
+        together <<= found;
+    }
+    return together;
+}
+
+/* The dimension along which the buffer's neighbours lie. */
+static unsigned fastest_dim(Lint *lint, const Type *buffer) {
+    const Layout *layout = layout_of(lint->module, buffer);
+    for (unsigned d = 0; d < layout->rank; d++)
+        if (layout->bits[d] && layout->place[d][0] == 1)
+            return d;
+    return layout->rank - 1u;
+}
+
+/* How many elements beside each other the pointers, and the mask, are sure to allow. */
+static int64_t elements_sure(Contiguity *contiguity, const Op *copy, unsigned dim, int64_t bytes) {
+    const Value *mask = lint_operand(copy, "mask");
+    Runs pointers = runs_of(contiguity, lint_operand(copy, "src"), dim);
+    int64_t given, aligned = pointers.divisor / bytes;
+    int64_t sure = pointers.contiguous < aligned ? pointers.contiguous : aligned;
+    if (lint_integer(copy, "contiguity", &given) && given > sure)
+        sure = given;
+    int64_t same = mask ? runs_of(contiguity, mask, dim).constant : sure;
+    return same < sure ? same : sure;
+}
+
+static void check_width(Lint *lint, Contiguity *contiguity, const Op *copy) {
+    const Value *pointers = lint_operand(copy, "src"), *buffer = lint_operand(copy, "result");
+    const Type *type = pointers && pointers->type ? type_canonical(lint->module, pointers->type) : NULL;
+    const Type *memory = buffer && buffer->type ? type_canonical(lint->module, buffer->type) : NULL;
+    const Type *element = memory ? type_element(lint->module, memory) : NULL;
+    int64_t bits = element ? element->width : 0;
+    if (!type || type->kind != TYPE_TENSOR || lint_operand(copy, "barrier") || bits < 8 || bits >= 32)
+        return;
+    int64_t together = elements_together(lint, type, memory);
+    if (!together)
+        return;
+    if (together * bits < 32) {
+        lint_explain(lint_find(lint, RULE_COPY_WIDTH, copy,
+                               "each thread copies %lld element%s of %lld bits beside each other, which is less than 4 "
+                               "bytes",
+                               (long long)together, together == 1 ? "" : "s", (long long)bits),
+                     "shared", "cp.async moves 4, 8 or 16 bytes at a time.",
+                     "Give each thread more elements along the contiguous dimension, or load to registers and store.");
+        return;
+    }
+    int64_t sure = elements_sure(contiguity, copy, fastest_dim(lint, memory), bits / 8);
+    if (sure * bits < 32)
+        lint_explain(
+            lint_find(lint, RULE_COPY_WIDTH_UNKNOWN, copy,
+                      "review: only %lld element%s of %lld bits %s known to lie beside each other, and cp.async "
+                      "moves at least 4 bytes",
+                      (long long)sure, sure == 1 ? "" : "s", (long long)bits, sure == 1 ? "is" : "are"),
+            "shared", "cp.async moves 4, 8 or 16 bytes at a time, aligned to their size, under one mask.",
+            "Declare the divisibility of the pointer and its strides, or set contiguity on the copy.");
+}
+
+void lint_copies(Lint *lint) {
+    Contiguity *contiguity = NULL;
+    bool waits = false;
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
+        waits |= lint_is(op, OP_ttg_async_wait);
+        if (!lint_is(op, OP_ttg_async_copy_global_to_local))
+            continue;
+        if (!contiguity)
+            contiguity = contiguity_create(&lint->module->arena, lint->module, lint->facts);
+        check_width(lint, contiguity, op);
+    }
+    if (waits)
+        check_waits(lint);
+}

@@ -1,0 +1,187 @@
+/* Rules about grids: kernels that start before the one before has ended, and clusters that are asked for one by one. */
+#include "analyze/lint/signals.h"
+
+#include "ir/optable.h"
+#include "model/flow/flow.h"
+#include "model/flow/partition.h"
+#include "model/memory/placement.h"
+
+enum { RESPONSE_BYTES = 16 };
+
+/* ---- Kernels that overlap ------------------------------------------------------------------------- */
+
+static const Op *first_of(const Op *function, OpId id) {
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (lint_is(op, id))
+            return op;
+    return NULL;
+}
+
+static bool touches_global(Lint *lint, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && *op->row->effects ? effects_of(lint->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb <= EFFECT_UPDATE && effects[i].space == SPACE_GLOBAL && effects[i].proxy != PROXY_TENSORMAP)
+            return true;
+    return false;
+}
+
+/* Goes over a piece up to the wait; true if there is one in it. */
+static bool goes_over(Lint *lint, const Flow *flow, uint32_t piece, const Op **early, uint32_t *number) {
+    for (uint32_t i = 0; i < flow->pieces[piece].count; i++) {
+        const FlowOp *at = &flow->ops[flow->pieces[piece].first + i];
+        if (lint_is(at->op, OP_tt_grid_dependency_wait))
+            return true;
+        if (at->number < *number && touches_global(lint, at->op)) {
+            *early = at->op;
+            *number = at->number;
+        }
+    }
+    return false;
+}
+
+/* The first op in the text that touches global memory on a path from the start without a wait. */
+static const Op *early_access(Lint *lint) {
+    Arena *arena = &lint->module->arena;
+    Flow flow = flow_of(lint->function, arena);
+    uint32_t *stack = ARENA_ARRAY(arena, uint32_t, flow.piece_count + 1), count = 0, number = FLOW_NONE;
+    bool *seen = ARENA_ARRAY(arena, bool, flow.piece_count + 1);
+    const Op *early = NULL;
+    if (flow.piece_count)
+        stack[count++] = 0;
+    seen[0] = true;
+    while (count) {
+        uint32_t piece = stack[--count];
+        if (goes_over(lint, &flow, piece, &early, &number))
+            continue;
+        for (uint32_t i = 0; i < flow.pieces[piece].edge_count; i++) {
+            uint32_t to = flow.edges[flow.pieces[piece].first_edge + i].to;
+            if (!seen[to])
+                stack[count++] = to;
+            seen[to] = true;
+        }
+    }
+    return early;
+}
+
+static void check_dependencies(Lint *lint) {
+    const Op *wait = first_of(lint->function, OP_tt_grid_dependency_wait);
+    const Op *launch = first_of(lint->function, OP_tt_grid_dependency_launch_dependents);
+    if (!wait && launch)
+        lint_find(lint, RULE_GRID_NO_WAIT, launch,
+                  "review: the next kernel is let go, and this one never waits for the one before it");
+    const Op *early = wait ? early_access(lint) : NULL;
+    if (early)
+        lint_other_place(lint,
+                         lint_find(lint, RULE_GRID_EARLY_ACCESS, early,
+                                   "review: global memory is touched before the wait for the kernel before this one"),
+                         "waits", wait);
+}
+
+/* ---- Asking for the next cluster ------------------------------------------------------------------ */
+
+/* Where the response is written or read; NULL: the op is about something else. */
+static const Value *response_of(const Op *op) {
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_ttng_clc_try_cancel:
+        return lint_operand(op, "result");
+    case OP_ttng_clc_load_result:
+        return lint_operand(op, "src");
+    case OP_ttng_async_clc_try_cancel:
+    case OP_ttng_clc_query_cancel:
+        return lint_operand(op, "clcResAlloc");
+    default:
+        return NULL;
+    }
+}
+
+static bool is_request(const Op *op) {
+    return lint_is(op, OP_ttng_clc_try_cancel) || lint_is(op, OP_ttng_async_clc_try_cancel);
+}
+
+static void check_response(Lint *lint, const Op *op, const Value *response) {
+    int64_t bytes = response->type ? memdesc_bytes(lint->module, response->type) : -1;
+    KnownPlace place = place_of(lint->facts, response);
+    Answer aligned = place.allocation ? is_aligned(lint, response, RESPONSE_BYTES) : ANSWER_YES;
+    if (bytes >= 0 && bytes < RESPONSE_BYTES)
+        lint_find(lint, RULE_CLC_RESPONSE, op, "the response has %lld bytes", (long long)bytes);
+    else if (aligned == ANSWER_NO)
+        lint_find(lint, RULE_CLC_RESPONSE, op, "the response begins at byte %lld of %s", (long long)place.byte.least,
+                  place.placed ? "shared memory" : "its allocation");
+    else if (aligned == ANSWER_OPEN)
+        lint_find(lint, RULE_CLC_RESPONSE_UNKNOWN, op,
+                  "review: it is not known whether the response begins at a multiple of 16 bytes");
+}
+
+static bool is_repeated(const Lint *lint, const Op *op) {
+    for (op = op_parent(op); op && op != lint->function; op = op_parent(op))
+        if (lint_is(op, OP_scf_for) || lint_is(op, OP_scf_while))
+            return true;
+    return false;
+}
+
+/* Whether the partition of an op has a fence between its own accesses and those of the hardware. */
+static bool is_fenced(Lint *lint, const Op *near) {
+    Partitions own = partitions_of(near);
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
+        Effect effects[EFFECTS_MOST];
+        unsigned count = op->row && *op->row->effects ? effects_of(lint->module, op, effects) : 0;
+        for (unsigned i = 0; i < count; i++)
+            if (effects[i].verb == EFFECT_FENCE_PROXY && effects[i].proxy == PROXY_ASYNC &&
+                partitions_of(op).mask == own.mask)
+                return true;
+    }
+    return false;
+}
+
+/* The first request in a loop, and the first op of each partition that reads a response. */
+static void check_reuse(Lint *lint) {
+    const Op *request = NULL;
+    uint64_t judged = 0; /* partitions */
+    bool placed = memory_is_placed(lint->function);
+    for (const Op *op = lint->function; op && !request; op = op_next_in_walk(op, lint->function))
+        if (is_request(op) && is_repeated(lint, op))
+            request = op;
+    for (const Op *op = lint->function; op && request; op = op_next_in_walk(op, lint->function)) {
+        if (is_request(op) || !response_of(op))
+            continue;
+        Partitions own = partitions_of(op);
+        bool inserted_later = own.mask == partitions_of(request).mask && !placed;
+        if (inserted_later || (own.mask & judged) || (!own.mask && judged))
+            continue;
+        judged |= own.mask ? own.mask : UINT64_MAX;
+        if (!is_fenced(lint, op))
+            lint_other_place(lint,
+                             lint_find(lint, RULE_CLC_REUSE, op,
+                                       "review: the response is read, and written again later, with no fence between"),
+                             "writes", request);
+    }
+}
+
+/* ---- Stores into other CTAs ----------------------------------------------------------------------- */
+
+static void check_store(Lint *lint, const Op *op, uint32_t ctas) {
+    bool upstream = lint_is(op, OP_ttng_async_shared_store);
+    if (!upstream && !lint_is(op, OP_ttg_async_remote_shmem_store))
+        return;
+    const Value *data = lint_operand(op, "dst"), *barrier = lint_operand(op, upstream ? "mbarrier" : "barrier");
+    if (ctas < 2)
+        lint_find(lint, RULE_CLUSTER_STORE_ALONE, op, "the cluster has one CTA");
+    else if (data && barrier && place_of(lint->facts, data).remote != place_of(lint->facts, barrier).remote)
+        lint_find(lint, RULE_CLUSTER_STORE_BARRIER, op, "the data goes to another CTA than the barrier is in");
+}
+
+void lint_grid(Lint *lint) {
+    uint32_t ctas = lint_ctas(lint);
+    bool asks = false;
+    check_dependencies(lint);
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
+        const Value *response = response_of(op);
+        asks |= is_request(op);
+        if (response)
+            check_response(lint, op, response);
+        check_store(lint, op, ctas);
+    }
+    if (asks)
+        check_reuse(lint);
+}

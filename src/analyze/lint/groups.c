@@ -1,0 +1,50 @@
+/* Rules of lint_group.def: what its passes share, and their order. */
+#include "analyze/lint/group.h"
+
+void lint_explain(Finding *finding, const char *space, const char *why, const char *fix) {
+    if (!finding)
+        return;
+    finding->space = space;
+    finding->why = why;
+    finding->fix = fix;
+}
+
+bool lint_is_amd(const Lint *lint) {
+    return lint->target && lint->target->vendor == VENDOR_AMD;
+}
+
+bool flow_starts_threads(const Flow *flow, const FlowPiece *from, const FlowEdge *edge) {
+    const Op *last = flow->ops[from->first + from->count - 1].op;
+    return edge->all_meet || lint_is(last, OP_ttg_warp_specialize_partitions);
+}
+
+int64_t partition_first_warp(const Op *op) {
+    for (const Op *parent; (parent = op_parent(op)); op = parent) {
+        if (!lint_is(parent, OP_ttg_warp_specialize_partitions))
+            continue;
+        const Op *specialize = op_parent(parent);
+        const Attr *starts = specialize ? op_attr(specialize, "warpGroupStartIds") : NULL;
+        ptrdiff_t index = op->block->region - parent->regions;
+        bool there = starts && starts->kind == ATTR_INTS && index < (ptrdiff_t)starts->count;
+        return there && starts->ints[index] >= 0 ? starts->ints[index] : -1;
+    }
+    return -1;
+}
+
+const char *partition_name(Lint *lint, const Op *op) {
+    Text text = {0};
+    Partitions partitions = partitions_of(op);
+    if (partitions.mask)
+        partition_print(partitions, &text);
+    else
+        text_str(&text, STR("the kernel"));
+    return verdict_keep(lint->verdict, &text);
+}
+
+void lint_groups(Lint *lint) {
+    if (!lint_is_amd(lint))
+        lint_copies(lint);
+    lint_products(lint);
+    lint_tensor(lint);
+    lint_atomics(lint);
+}

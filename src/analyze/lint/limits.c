@@ -1,0 +1,112 @@
+/* Rules of lint_limit.def: how much of everything a target has, and which ops it has at all. */
+#include "analyze/lint/signals.h"
+
+#include "ir/optable.h"
+#include "model/memory/placement.h"
+
+/* The first target that has an op. */
+typedef struct Needs {
+    OpId op;
+    unsigned number;
+    const char *what;
+} Needs;
+
+static const Needs needs[] = {
+    {OP_ttng_cluster_barrier, 90, "clusters"},
+    {OP_ttng_cluster_arrive, 90, "clusters"},
+    {OP_ttng_cluster_wait, 90, "clusters"},
+    {OP_ttng_fence_mbarrier_init_release_cluster, 90, "clusters"},
+    {OP_ttng_map_to_remote_buffer, 90, "clusters"},
+    {OP_ttng_async_shared_store, 90, "clusters"},
+    {OP_ttg_remote_shmem_store, 90, "clusters"},
+    {OP_ttg_async_remote_shmem_store, 90, "clusters"},
+    {OP_ttg_async_remote_shmem_copy, 90, "clusters"},
+    {OP_tt_grid_dependency_wait, 90, "kernels that overlap"},
+    {OP_tt_grid_dependency_launch_dependents, 90, "kernels that overlap"},
+    {OP_ttng_clc_try_cancel, 100, "requests for the next cluster"},
+    {OP_ttng_clc_try_cancel_sync, 100, "requests for the next cluster"},
+    {OP_ttng_async_clc_try_cancel, 100, "requests for the next cluster"},
+    {OP_ttng_clc_try_cancel_async, 100, "requests for the next cluster"},
+};
+
+static void check_op(Lint *lint, const Op *op) {
+    for (size_t i = 0; op->row && i < sizeof needs / sizeof *needs; i++)
+        if (op->row->id == needs[i].op && lint->target->number < needs[i].number)
+            lint_find(lint, RULE_LIMIT_TARGET, op, "%s has no %s", lint->target->name, needs[i].what);
+    if (lint_is(op, OP_ttg_warp_specialize) && op_attr(op, "actualRegisters") && lint->target->number < 90)
+        lint_find(lint, RULE_LIMIT_TARGET, op, "%s cannot change the registers of running warps", lint->target->name);
+}
+
+/* ---- Shared memory -------------------------------------------------------------------------------- */
+
+static const Allocation *largest(const Allocations *allocations) {
+    const Allocation *found = NULL;
+    for (uint32_t i = 0; i < allocations->count; i++)
+        if (allocations->items[i].space == SPACE_SHARED && (!found || allocations->items[i].size > found->size))
+            found = &allocations->items[i];
+    return found;
+}
+
+static void check_shared(Lint *lint) {
+    int64_t limit = lint->target->shared_bytes, used = lint_module_integer(lint, "ttg.shared", -1);
+    const char *name = lint->target->name;
+    if (used > limit)
+        lint_find(lint, RULE_LIMIT_SHARED, lint->function,
+                  "a CTA needs %lld bytes of shared memory, and on %s has %lld", (long long)used, name,
+                  (long long)limit);
+    if (used >= 0)
+        return;
+    Allocations allocations = allocations_of(lint->module, lint->function);
+    const Allocation *most = largest(&allocations);
+    if (most && most->size > limit) {
+        lint_find(lint, RULE_LIMIT_SHARED, most->op, "it needs %lld bytes of shared memory, and on %s a CTA has %lld",
+                  (long long)most->size, name, (long long)limit);
+        return;
+    }
+    Placements placements = placements_of(lint->module, lint->function);
+    if (!placements.problem && placements.size > limit)
+        lint_find(lint, RULE_LIMIT_SHARED_ESTIMATE, lint->function,
+                  "review: placed as the compiler would, a CTA needs %lld bytes of shared memory, and on %s has %lld",
+                  (long long)placements.size, name, (long long)limit);
+}
+
+/* ---- Clusters ------------------------------------------------------------------------------------- */
+
+static void check_cluster(Lint *lint) {
+    uint32_t ctas = lint_ctas(lint);
+    const Target *target = lint->target;
+    if (ctas < 2)
+        return;
+    if (!target->bulk)
+        lint_find(lint, RULE_LIMIT_CLUSTER, lint->function, "the cluster has %u CTAs, and %s has no clusters", ctas,
+                  target->name);
+    else if (target->most_ctas < 2) /* sources disagree on consumer chips */
+        lint_find(lint, RULE_LIMIT_CLUSTER_UNKNOWN, lint->function,
+                  "review: the cluster has %u CTAs, and whether %s has clusters is not agreed on", ctas, target->name);
+    else if (ctas > target->most_ctas)
+        lint_find(lint, RULE_LIMIT_CLUSTER, lint->function, "the cluster has %u CTAs, and on %s at most %u", ctas,
+                  target->name, target->most_ctas);
+    else if (ctas > target->portable_ctas)
+        lint_find(lint, RULE_LIMIT_CLUSTER_PORTABLE, lint->function, "the cluster has %u CTAs, and %u are portable",
+                  ctas, target->portable_ctas);
+}
+
+static void check_target(Lint *lint) {
+    check_shared(lint);
+    check_cluster(lint);
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
+        check_op(lint, op);
+}
+
+void lint_limits(Lint *lint) {
+    if (lint->target && lint->target->vendor == VENDOR_AMD) { /* the rest of what it has of this is in lint_amd */
+        check_shared(lint);
+        return;
+    }
+    if (lint->target)
+        check_target(lint);
+    lint_partitions(lint);
+    lint_conditions(lint);
+    lint_cluster(lint);
+    lint_grid(lint);
+}

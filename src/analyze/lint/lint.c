@@ -1,0 +1,160 @@
+/* All passes over one kernel, and how they say what they find. */
+#include "analyze/lint/internal.h"
+
+#include "analyze/telling/place.h"
+#include "model/memory/views.h"
+
+#include <stdarg.h>
+
+/* Why a rule is one, and what mends it: the columns of its row. */
+static const struct {
+    const char *why, *fix;
+} rows[RULE_COUNT] = {
+#define LINT(name, id, fact, grade, summary, illegal, needs, source, fix) [RULE_##name] = {illegal, fix},
+#include "finding/lint_amd.def"
+#include "finding/lint_barrier.def"
+#include "finding/lint_group.def"
+#include "finding/lint_limit.def"
+#include "finding/lint_proxy.def"
+#include "finding/lint_tma.def"
+#undef LINT
+};
+
+/* ---- Saying it ------------------------------------------------------------------------------------ */
+
+bool lint_told(const Lint *lint, RuleId rule, const Op *op) {
+    for (uint32_t i = pointers_get(&lint->told, op); i != NO_NUMBER; i = lint->told_rules[i].before)
+        if (lint->told_rules[i].rule == rule)
+            return true;
+    return false;
+}
+
+static void keep_told(Lint *lint, RuleId rule, const Op *op) {
+    if (lint->told_rule_count == lint->told_rule_capacity) {
+        const ToldRule *old = lint->told_rules;
+        lint->told_rule_capacity = lint->told_rule_capacity ? 2 * lint->told_rule_capacity : 16;
+        lint->told_rules = ARENA_ARRAY(&lint->module->arena, ToldRule, lint->told_rule_capacity);
+        for (uint32_t i = 0; i < lint->told_rule_count; i++)
+            lint->told_rules[i] = old[i];
+    }
+    lint->told_rules[lint->told_rule_count] = (ToldRule){rule, pointers_get(&lint->told, op)};
+    pointers_set(&lint->told, op, lint->told_rule_count++);
+}
+
+Finding *lint_find(Lint *lint, RuleId rule, const Op *op, const char *format, ...) {
+    Text text = {0};
+    va_list arguments;
+    if (lint_told(lint, rule, op))
+        return NULL;
+    keep_told(lint, rule, op);
+    va_start(arguments, format);
+    text_vaddf(&text, format, arguments);
+    va_end(arguments);
+    Finding *finding = verdict_finding(lint->verdict);
+    finding->rule = rule;
+    finding->space = "shared";
+    finding->message = verdict_keep(lint->verdict, &text);
+    finding->why = rows[rule].why;
+    finding->fix = rows[rule].fix;
+    finding->times = 1;
+    FindingPlace *places = finding_places(lint->verdict, finding, 2);
+    op_place_set(lint->module, op, &places[0], lint->verdict);
+    finding->place_count = 1;
+    return finding;
+}
+
+void lint_other_place(Lint *lint, Finding *finding, const char *role, const Op *other) {
+    if (!finding || finding->place_count != 1)
+        return;
+    op_place_set(lint->module, other, &finding->places[1], lint->verdict);
+    finding->places[1].role = role;
+    finding->place_count = 2;
+}
+
+const char *lint_text(Lint *lint, const char *format, ...) {
+    Text text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    text_vaddf(&text, format, arguments);
+    va_end(arguments);
+    return verdict_keep(lint->verdict, &text);
+}
+
+/* ---- Looking at ops ------------------------------------------------------------------------------- */
+
+const Value *lint_operand(const Op *op, const char *name) {
+    int slot = op->row ? op_slot(op->row->operands, op->row->operand_count, str_of(name)) : -1;
+    uint32_t count = 0;
+    Value **values = slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, &count);
+    return count ? values[0] : NULL;
+}
+
+bool lint_integer(const Op *op, const char *name, int64_t *value) {
+    const Attr *attr = op_attr(op, name);
+    if (!attr || attr->kind != ATTR_INTEGER)
+        return false;
+    *value = attr->integer;
+    return true;
+}
+
+int64_t lint_module_integer(const Lint *lint, const char *name, int64_t otherwise) {
+    int64_t value;
+    for (const Op *op = lint->function; op; op = op_parent(op))
+        if (lint_integer(op, name, &value))
+            return value;
+    return otherwise;
+}
+
+/* Beside a run, a kernel that does not fit its target is no fault of its synchronisation: the driver refuses it. What
+ * was found about sizes becomes a note. */
+static void set_limits_aside(Verdict *verdict, size_t first) {
+    size_t kept = first;
+    for (size_t i = first; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        const Rule *rule = rule_of(finding->rule);
+        if (rule_listed("limit", rule->id) && rule->severity != SEVERITY_NOTE)
+            verdict_note(verdict, "IR line %u: %s [%s]; `weir lint` counts it", finding->places[0].ir_line,
+                         finding->message, rule->id);
+        else
+            verdict->findings[kept++] = *finding;
+    }
+    verdict->finding_count = kept;
+}
+
+/* An op that nobody knows may break any rule with what it is handed, as it may hand it on. That the verdict says so
+ * needs no more than some of them. */
+static void note_unknown_ops(Lint *lint) {
+    enum { MOST_TOLD = 100 };
+    unsigned told = 0;
+    for (const Op *op = lint->function; op && told < MOST_TOLD; op = op_next_in_walk(op, lint->function)) {
+        bool matters = !op->operand_count || op->region_count;
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            matters |= memdesc_space(op->operands[i]->type) != SPACE_NONE;
+        if (op->row || !matters)
+            continue;
+        verdict_incomplete(lint->verdict, lint_text(lint, "%.*s", STR_ARG(op->name)),
+                           source_place(lint->module->source, op->offset).line, "the op is not known");
+        told++;
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------ */
+
+void lint_check(Module *module, const Op *function, const LintOptions *options, Verdict *verdict) {
+    Lint lint = {.module = module,
+                 .function = function,
+                 .target = options->target ? options->target : target_of(function),
+                 .launch = options->launch,
+                 .alone = options->alone,
+                 .told = {.arena = &module->arena},
+                 .verdict = verdict};
+    static void (*const passes[])(Lint *) = {lint_tma, lint_barriers, lint_groups, lint_limits, lint_proxies, lint_amd};
+    lint.facts = facts_create(&module->arena, module, function, options->launch);
+    size_t first = verdict->finding_count;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
+        passes[i](&lint);
+    if (options->alone)
+        note_unknown_ops(&lint);
+    else
+        set_limits_aside(verdict, first);
+}

@@ -1,0 +1,22 @@
+/* What the hardware does not allow, whatever order things run in: the engine of `weir lint`.
+ *
+ * Each pass looks at one kernel and knows one family of rules (finding/lint.def). What a rule needs to know of values
+ * comes from facts.h: constants, divisibility, the launch; what stays unknown is said as such, never taken for clean.
+ */
+#ifndef ANALYZE_LINT_LINT_H
+#define ANALYZE_LINT_LINT_H
+
+#include "analyze/run/check.h"
+#include "model/target/target.h"
+
+typedef struct LintOptions {
+    const Target *target; /* NULL: that of the module */
+    const Launch *launch; /* NULL: none was given */
+    bool alone;           /* nobody else says how runs of the kernel end */
+} LintOptions;
+
+/* Adds what it finds to the verdict; verdict_close is the caller's. Memory: the module's arena, which must be able to
+ * jump. */
+void lint_check(Module *module, const Op *function, const LintOptions *options, Verdict *verdict);
+
+#endif

@@ -1,0 +1,398 @@
+/* Proxies and their fences: what the observer of proxies.h has found, told as findings.
+ *
+ * How much a missing fence counts depends on who else could still put it in. Triton inserts proxy fences when it lowers
+ * the IR, after it has laid out memory, and looks at one partition at a time: until then, what is missing within one is
+ * only noted. */
+#include "analyze/lint/internal.h"
+
+#include "analyze/fences/fences.h"
+
+/* What is known of the IR as a whole. */
+typedef struct Stage {
+    bool inserted;    /* the compiler has put its fences in */
+    bool partitioned; /* it has parted the kernel, and not put in the fences of its products */
+    bool tokens;      /* partitions are joined by tokens or arefs, which are barriers only later on */
+    bool assembly;    /* some fence is inline assembly */
+} Stage;
+
+enum { MOST_FENCES = 256 }; /* that are looked at one by one */
+
+typedef struct Telling {
+    Lint *lint;
+    const Machine *machine;
+    const Proxies *proxies;
+    Stage stage;
+} Telling;
+
+/* ---- The stage ------------------------------------------------------------------------------------ */
+
+static bool mentions_fence(const Op *op) {
+    const Attr *text = op->row && (op->row->id == OP_tt_elementwise_inline_asm || op->row->id == OP_llvm_inline_asm)
+                           ? op_attr(op, "asm_string")
+                           : NULL;
+    return text && memmem(text->text.data, text->text.size, "fence.proxy", strlen("fence.proxy"));
+}
+
+/* Marks that the compiler leaves when it parts a kernel by itself. */
+static bool is_parted(const Op *op) {
+    return op_attr(op, "ttg.partition") || op_attr(op, "async_task_id") || op_attr(op, "tt.warp_specialize");
+}
+
+static Stage stage_of(Lint *lint) {
+    const Op *root = proxies_scope(lint->function);
+    Stage stage = {0};
+    bool placed = lint_module_integer(lint, "ttg.shared", -1) >= 0, fences = false;
+    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
+        Effect effects[EFFECTS_MOST];
+        unsigned count = op->row ? effects_of(lint->module, op, effects) : 0;
+        placed |= op_attr(op, "allocation.offset") != NULL;
+        stage.assembly |= mentions_fence(op);
+        stage.partitioned |= is_parted(op);
+        for (unsigned i = 0; i < count; i++) {
+            fences |= effects[i].verb == EFFECT_FENCE_PROXY && effects[i].proxy == PROXY_ASYNC;
+            stage.tokens |= effects[i].side != SIDE_NONE;
+        }
+    }
+    stage.inserted = placed && fences;
+    stage.partitioned &= !fences;
+    return stage;
+}
+
+/* ---- Words ---------------------------------------------------------------------------------------- */
+
+static const Op *op_at(const Telling *telling, uint32_t pc) {
+    return telling->machine->program->ops[pc];
+}
+
+static uint32_t line_of(const Telling *telling, uint32_t pc) {
+    return source_place(telling->lint->module->source, op_at(telling, pc)->offset).line;
+}
+
+static const char *agent_text(const Telling *telling, uint32_t agent) {
+    Text text = {0};
+    agent_name(telling->machine, agent, HELPER_BASE, &text);
+    return verdict_keep(telling->lint->verdict, &text);
+}
+
+static const char *memory_text(const Telling *telling, uint32_t span) {
+    Text text = {0};
+    proxies_describe(telling->proxies, span, &text);
+    return verdict_keep(telling->lint->verdict, &text);
+}
+
+static const char *fence_text(const Breach *breach) {
+    return breach->wide ? "ttng.fence_async_shared {bCluster = true}" : "ttng.fence_async_shared {bCluster = false}";
+}
+
+static const char *review_text(RuleId rule) {
+    return rule_of(rule)->severity == SEVERITY_NOTE ? "review: " : "";
+}
+
+/* Where the fence has to go. */
+static const char *place_text(const Telling *telling, const Breach *breach) {
+    uint32_t line = line_of(telling, breach->other_pc);
+    const char *before = breach->own || breach->arrive_pc == NO_PC ? "the operation" : "the arrive";
+    const char *after = breach->delayed ? "after the wait for the copies of" : "after";
+    uint32_t until = line_of(telling, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
+    return lint_text(telling->lint, "`%s` in %s, %s IR line %u, before %s of IR line %u", fence_text(breach),
+                     agent_text(telling, breach->other_agent), after, line, before, until);
+}
+
+/* ---- Shared memory -------------------------------------------------------------------------------- */
+
+static const char *why_missing(const Telling *telling, const Breach *breach) {
+    const char *rule =
+        "The async proxy sees what threads wrote only after a proxy fence of those threads; that the two "
+        "are ordered in time is not enough.";
+    if (breach->fence_pc == NO_PC)
+        return rule;
+    uint32_t line = line_of(telling, breach->fence_pc);
+    if (breach->kind == BREACH_NARROW)
+        return lint_text(telling->lint,
+                         "The fence of IR line %u is for the memory of its own CTA, and other CTAs have a part in this "
+                         "operation.",
+                         line);
+    if (breach->early)
+        return lint_text(
+            telling->lint,
+            "%s The fence of IR line %u comes before the wait for the copies that write, and does not cover them.",
+            rule, line);
+    if (breach->arrive_pc == NO_PC)
+        return lint_text(telling->lint, "%s The fence of IR line %u does not come in between.", rule, line);
+    return lint_text(telling->lint,
+                     "%s The fence of IR line %u comes after the arrive of IR line %u, which lets the other side go on "
+                     "before it.",
+                     rule, line, line_of(telling, breach->arrive_pc));
+}
+
+static bool is_product(const Op *op) {
+    return lint_is(op, OP_ttng_warp_group_dot) || lint_is(op, OP_ttng_tc_gen5_mma) ||
+           lint_is(op, OP_ttng_tc_gen5_mma_scaled);
+}
+
+/* Whether a pass that is still to come puts the fence in. */
+static bool is_pending(const Telling *telling, const Breach *breach) {
+    const Stage *stage = &telling->stage;
+    return stage->assembly || stage->tokens || (breach->own && !stage->inserted) ||
+           (stage->partitioned && is_product(op_at(telling, breach->pc)));
+}
+
+static RuleId rule_for(const Telling *telling, const Breach *breach) {
+    if (breach->reads)
+        return breach->own && telling->stage.inserted ? RULE_FENCE_REUSE : RULE_COUNT;
+    if (breach->kind == BREACH_LATE)
+        return RULE_FENCE_LATE;
+    if (is_pending(telling, breach))
+        return RULE_FENCE_PENDING;
+    return breach->kind == BREACH_NARROW ? RULE_FENCE_NARROW : RULE_FENCE_MISSING;
+}
+
+static const char *why_pending(const Telling *telling, const Breach *breach) {
+    const Stage *stage = &telling->stage;
+    if (stage->assembly)
+        return "Some proxy fence is inline assembly, and where that stands is not followed.";
+    if (breach->own && breach->delayed)
+        return "Triton puts this fence in when it lowers the IR, after it has laid out memory; but releases up to 3.6 "
+               "do "
+               "not do so for `cp.async`.";
+    if (breach->own)
+        return "Triton puts this fence in when it lowers the IR, after it has laid out memory.";
+    if (stage->tokens)
+        return "Tokens and arefs become barriers later on, and the fences that go with them are put in then.";
+    return "The compiler has parted this kernel, and not put in the fences of its products yet.";
+}
+
+static const char *why_shared(const Telling *telling, const Breach *breach, RuleId rule) {
+    switch (rule) {
+    case RULE_FENCE_LATE:
+        return lint_text(telling->lint,
+                         "The fence of IR line %u is executed by others, after they were told of the write; the "
+                         "documents have it in the threads that wrote.",
+                         line_of(telling, breach->fence_pc));
+    case RULE_FENCE_REUSE:
+        return "The memory model asks for a fence between two proxies in this order, too; rings of copies are commonly "
+               "built without one.";
+    case RULE_FENCE_PENDING:
+        return why_pending(telling, breach);
+    default:
+        return why_missing(telling, breach);
+    }
+}
+
+static const char *what_is_wrong(const Breach *breach, RuleId rule) {
+    if (rule == RULE_FENCE_LATE)
+        return "the only proxy fence between them is not of the threads that wrote";
+    if (breach->kind == BREACH_NARROW)
+        return "the proxy fence between them is for the own CTA only";
+    return rule == RULE_FENCE_PENDING ? "no proxy fence is between them yet" : "no proxy fence is between them";
+}
+
+static const char *fix_shared(const Telling *telling, const Breach *breach) {
+    const char *where = place_text(telling, breach);
+    if (breach->kind == BREACH_NARROW)
+        return lint_text(telling->lint, "Make it wide: %s.", where);
+    return lint_text(telling->lint, breach->fence_pc == NO_PC ? "Put in %s." : "Move it: %s.", where);
+}
+
+static void tell_shared(const Telling *telling, const Breach *breach) {
+    Lint *lint = telling->lint;
+    RuleId rule = rule_for(telling, breach);
+    if (rule == RULE_COUNT)
+        return;
+    const char *who = agent_text(telling, breach->agent), *other = agent_text(telling, breach->other_agent);
+    const char *what = memory_text(telling, breach->span), *other_verb = breach->reads ? "reads" : "writes";
+    const char *verb = breach->writes ? "overwrites" : "reads";
+    Finding *finding =
+        lint_find(lint, rule, op_at(telling, breach->pc),
+                  "%s%s %s %s through the async proxy, which %s %s at IR line %u, and %s", review_text(rule), who, verb,
+                  what, other, other_verb, line_of(telling, breach->other_pc), what_is_wrong(breach, rule));
+    if (!finding)
+        return;
+    finding->times = breach->times;
+    lint_other_place(lint, finding, other_verb, op_at(telling, breach->other_pc));
+    finding->places[0].role = verb;
+    finding->places[0].agent = who;
+    finding->places[1].agent = other;
+    finding->places[0].note = finding->places[1].note = what;
+    finding->why = why_shared(telling, breach, rule);
+    finding->fix = fix_shared(telling, breach);
+}
+
+/* ---- Global memory and descriptors ---------------------------------------------------------------- */
+
+typedef struct Wording {
+    BreachKind kind;
+    RuleId rule;
+    const char *doing, *rest; /* what who does; IR line N; what is wrong about it */
+    const char *role, *other_role, *why, *fix;
+} Wording;
+
+static const Wording wordings[] = {
+    {BREACH_GLOBAL, RULE_FENCE_GLOBAL, "copies global memory that threads wrote at",
+     ", and no proxy fence for global memory is between them", "copies", "writes",
+     "The copy engine reads through the async proxy, which sees what threads wrote only after a proxy fence; the fence "
+     "for shared memory does not cover global memory.",
+     "Put `fence.proxy.async.global` (inline assembly) behind the stores, or load through pointers."},
+    {BREACH_ELSEWHERE, RULE_FENCE_GLOBAL_OTHER, "copies global memory that another CTA writes at",
+     ", without a proxy fence behind the stores", "copies", "writes",
+     "If a flag orders the two, the stores need a proxy fence for global memory before it is raised.",
+     "Put `fence.proxy.async.global` (inline assembly) behind the stores, before the flag."},
+    {BREACH_IN_FLIGHT, RULE_FENCE_IN_FLIGHT, "reads global memory that the TMA store of", " may still be writing",
+     "reads", "stores",
+     "A store has written its destination once it was waited for without `read_only`, and no such wait is between "
+     "them.",
+     "Put `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the read."},
+    {BREACH_FLAG, RULE_FENCE_FLAG, "raises a flag while its TMA store of", " may still be writing", "releases",
+     "stores",
+     "If the flag is about what the store writes, whoever sees it may read too early: a store has written its "
+     "destination once it was waited for without `read_only`.",
+     "Put `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the atomic."},
+    {BREACH_TENSORMAP, RULE_FENCE_TENSORMAP, "uses the descriptor that was made at",
+     ", and no acquiring fence is between them", "copies", "makes",
+     "Copies read descriptors through the tensormap proxy, which sees what was written after a release and an acquire "
+     "on that descriptor.",
+     "Put `ttng.tensormap_fenceproxy_acquire` on the descriptor before the copy."},
+    {BREACH_REWRITTEN, RULE_FENCE_DESCRIPTOR_REWRITTEN, "makes a descriptor anew that the copy of",
+     " may still be reading", "makes", "copies",
+     "A copy reads its descriptor at any time until it is over, and nobody here has waited for it.",
+     "Wait for the copy first, or give each descriptor memory of its own."},
+};
+
+/* The rule of lint_tma.def that tells the same fault where one walk along the paths of a partition shows it. */
+static RuleId rule_of_paths(BreachKind kind) {
+    return kind == BREACH_TENSORMAP   ? RULE_TMA_MAP_ACQUIRE
+           : kind == BREACH_REWRITTEN ? RULE_TMA_MAP_REWRITE
+                                      : RULE_COUNT;
+}
+
+static void tell_global(const Telling *telling, const Breach *breach) {
+    if (lint_told(telling->lint, rule_of_paths(breach->kind), op_at(telling, breach->pc)))
+        return;
+    for (size_t i = 0; i < sizeof wordings / sizeof *wordings; i++) {
+        const Wording *wording = &wordings[i];
+        if (wording->kind != breach->kind)
+            continue;
+        const char *who = agent_text(telling, breach->agent);
+        Finding *finding = lint_find(telling->lint, wording->rule, op_at(telling, breach->pc), "%s%s %s IR line %u%s",
+                                     review_text(wording->rule), who, wording->doing,
+                                     line_of(telling, breach->other_pc), wording->rest);
+        if (!finding)
+            return;
+        finding->space = "global";
+        finding->times = breach->times;
+        finding->why = wording->why;
+        finding->fix = wording->fix;
+        finding->places[0].role = wording->role;
+        finding->places[0].agent = who;
+        lint_other_place(telling->lint, finding, wording->other_role, op_at(telling, breach->other_pc));
+        finding->places[1].agent = agent_text(telling, breach->other_agent);
+        return;
+    }
+}
+
+/* ---- Needless fences ------------------------------------------------------------------------------ */
+
+/* What was seen of a fence of the kernel. */
+typedef struct SeenFence {
+    const Op *op;
+    FenceUse use;
+    uint32_t before; /* the fence after which nothing was accessed; NO_PC: none */
+    bool blamed;     /* a finding says what is wrong with it */
+} SeenFence;
+
+/* An op may have several instructions, where a function is called more than once: one that is of use is enough. */
+static SeenFence seen_fence(const Telling *telling, const Op *op) {
+    const Program *program = telling->machine->program;
+    SeenFence seen = {.op = op, .before = NO_PC};
+    uint32_t count;
+    const Breach *found = proxies_found(telling->proxies, &count);
+    for (uint32_t i = 0; i < count; i++)
+        seen.blamed |= found[i].fence_pc != NO_PC && op_at(telling, found[i].fence_pc) == op && !found[i].reads;
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        uint32_t last;
+        if (program->ops[pc] != op)
+            continue;
+        FenceUse here = proxies_fence_use(telling->proxies, pc, &last);
+        seen.use = here > seen.use ? here : seen.use;
+        seen.before = last == NO_PC ? seen.before : last;
+    }
+    return seen;
+}
+
+static void tell_needless(const Telling *telling, const SeenFence *fence) {
+    if (fence->use == FENCE_NEVER || fence->blamed)
+        return;
+    Finding *finding = lint_find(telling->lint, RULE_FENCE_NEEDLESS, fence->op, "this proxy fence orders nothing");
+    if (!finding)
+        return;
+    if (fence->use == FENCE_USED)
+        finding->why = "Before any asynchronous operation that it is for, the same threads execute another fence.";
+    else if (fence->use == FENCE_UNUSED)
+        finding->why =
+            "No asynchronous operation touches what threads accessed before it, or an earlier fence is enough "
+            "for those that do.";
+    else if (fence->before != NO_PC && op_at(telling, fence->before) != fence->op)
+        finding->why = lint_text(telling->lint, "Threads have accessed no shared memory since the fence of IR line %u.",
+                                 line_of(telling, fence->before));
+    else
+        finding->why = "Threads have accessed no shared memory before it that is not fenced already; what copies and "
+                       "products wrote is visible to whoever has waited for them.";
+    finding->fix = "Leave it out.";
+}
+
+/* Has to come last: it runs the kernel again, without one fence and another. */
+static void find_needless(const Telling *telling, FenceRuns *runs, Proxies *proxies) {
+    Lint *lint = telling->lint;
+    size_t count = 0, made = 0, needless;
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
+        count += op_is_fence(op);
+    if (count > MOST_FENCES)
+        return;
+    SeenFence *fences = ARENA_ARRAY(&lint->module->arena, SeenFence, count + 1);
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
+        if (op_is_fence(op))
+            fences[made++] = seen_fence(telling, op);
+    const Op *const *ops = fences_needless(lint->module, lint->function, runs, proxies, &needless);
+    for (size_t i = 0, k = 0; i < needless; i++, k++) { /* both are in the order of the text */
+        while (fences[k].op != ops[i])
+            k++;
+        tell_needless(telling, &fences[k]);
+    }
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------ */
+
+/* One write without a fence is one finding, however many operations miss it. */
+static bool is_told(const Telling *telling, const Breach *found, uint32_t index) {
+    const Breach *breach = &found[index];
+    for (uint32_t i = 0; i < index; i++)
+        if (op_at(telling, found[i].other_pc) == op_at(telling, breach->other_pc) && found[i].reads == breach->reads &&
+            rule_for(telling, &found[i]) == rule_for(telling, breach))
+            return true;
+    return false;
+}
+
+static void look(FenceRuns *runs, Proxies *proxies, void *context) {
+    Lint *lint = context;
+    Telling telling = {lint, fence_runs_machine(runs), proxies, stage_of(lint)};
+    uint32_t count;
+    (void)fence_runs_again(runs);
+    const Breach *found = proxies_found(proxies, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (found[i].kind > BREACH_LATE)
+            tell_global(&telling, &found[i]);
+        else if (!is_told(&telling, found, i))
+            tell_shared(&telling, &found[i]);
+    const char *cut_short = fence_runs_cut_short(runs);
+    if (cut_short && lint->alone)
+        verdict_note(lint->verdict, "fences are looked at as far as runs go, and some did not come to their end: %s",
+                     cut_short);
+    if (!telling.stage.assembly)
+        find_needless(&telling, runs, proxies);
+}
+
+void lint_proxies(Lint *lint) {
+    if ((lint->target && lint->target->vendor == VENDOR_AMD) || !proxies_matter(lint->module, lint->function))
+        return;
+    fence_runs(lint->module, lint->function, lint->launch, lint->verdict, look, lint);
+}

@@ -1,0 +1,258 @@
+/* What the tensor cores do one after the other: products and copies that nothing orders, and peers that may leave.
+ *
+ * From each asynchronous operation all ways are followed as far as the next wait for a barrier, which may order it. */
+#include "analyze/lint/group.h"
+#include "base/pointers.h"
+
+/* What an op is to these rules, as bits. */
+enum {
+    IS_ASYNC = 1,   /* a product or copy that is not over when the next op comes */
+    MAY_WAIT = 2,   /* it may wait for a barrier */
+    MAY_GATHER = 4, /* it may wait for the cluster */
+};
+
+/* A view of tensor memory that was looked at. */
+typedef struct View {
+    KnownPlace place;
+    bool exact; /* its words are known */
+    Bytes words;
+} View;
+
+typedef struct Walk {
+    Lint *lint;
+    const Flow *flow;
+    uint8_t *kinds; /* of the ops of `flow`, in its order */
+    Pointers numbers;
+    View *views;
+    uint32_t view_count, view_capacity;
+    /* of one walk */
+    const Op *from;
+    uint8_t ends;          /* ops of these kinds end a way */
+    bool compares;         /* with the asynchronous ones on the way */
+    uint32_t *seen, stamp; /* by piece: the walk that was there last */
+    uint32_t *stack;
+    uint64_t steps;
+    bool returned; /* some way came to the end of the function */
+} Walk;
+
+static void compare(Walk *walk, const Op *first, const Op *second);
+
+static void walk_piece(Walk *walk, uint32_t piece, uint32_t skip, uint32_t *depth) {
+    const Flow *flow = walk->flow;
+    const FlowPiece *at = &flow->pieces[piece];
+    for (uint32_t i = at->first + skip; i < at->first + at->count; i++, walk->steps++) {
+        if (walk->compares && (walk->kinds[i] & IS_ASYNC))
+            compare(walk, walk->from, flow->ops[i].op);
+        if (walk->kinds[i] & walk->ends)
+            return;
+    }
+    walk->returned |= at->returns;
+    for (uint32_t e = 0; e < at->edge_count; e++) {
+        const FlowEdge *edge = &flow->edges[at->first_edge + e];
+        if (walk->seen[edge->to] == walk->stamp || flow_starts_threads(flow, at, edge))
+            continue;
+        walk->seen[edge->to] = walk->stamp;
+        walk->stack[(*depth)++] = edge->to;
+    }
+}
+
+/* From behind the op `index` of a piece. */
+static void walk_from(Walk *walk, uint32_t piece, uint32_t index) {
+    uint32_t depth = 0;
+    walk->from = walk->flow->ops[walk->flow->pieces[piece].first + index].op;
+    walk->stamp++;
+    walk->returned = false;
+    walk_piece(walk, piece, index + 1, &depth);
+    while (depth && walk->steps < LINT_STEPS)
+        walk_piece(walk, walk->stack[--depth], 0, &depth);
+}
+
+/* ---- Products and copies -------------------------------------------------------------------------- */
+
+static uint8_t kind_of(Lint *lint, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && !*op->row->effects ? 0 : effects_of(lint->module, op, effects);
+    bool issues = lint_is_tensor_product(op) || lint_is(op, OP_ttng_tmem_copy);
+    uint8_t kind = lint_is_call(op) ? MAY_WAIT | MAY_GATHER : 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (issues && effects[i].done == DONE_COMMIT && effects[i].verb <= EFFECT_UPDATE)
+            kind |= IS_ASYNC;
+        if (effects[i].verb == EFFECT_WAIT || effects[i].verb == EFFECT_ANYTHING)
+            kind |= MAY_WAIT;
+        if (effects[i].verb == EFFECT_CLUSTER_WAIT || effects[i].verb == EFFECT_ANYTHING)
+            kind |= MAY_GATHER;
+    }
+    return kind;
+}
+
+typedef enum Meeting { APART, PERHAPS, SURELY } Meeting;
+
+static const View *view_of(Walk *walk, const Value *value) {
+    Arena *arena = &walk->lint->module->arena;
+    uint32_t number = pointers_get(&walk->numbers, value);
+    if (number != NO_NUMBER)
+        return &walk->views[number];
+    const Type *type = value->type ? type_canonical(walk->lint->module, value->type) : NULL;
+    View view = {.place = place_of(walk->lint->facts, value)};
+    view.exact = type && view.place.allocation && view.place.byte.exact &&
+                 view_bytes(walk->lint->module, type, (Offset){(int32_t)view.place.byte.least, 0}, arena, &view.words);
+    walk->views = arena_grown(arena, walk->views, walk->view_count, &walk->view_capacity, sizeof *walk->views);
+    pointers_set(&walk->numbers, value, walk->view_count);
+    walk->views[walk->view_count] = view;
+    return &walk->views[walk->view_count++];
+}
+
+/* Whether two views of tensor memory share words. */
+static Meeting views_meet(Walk *walk, const Value *a, const Value *b) {
+    enum { WORK = 64 /* steps that it is worth */ };
+    if (a == b)
+        return SURELY;
+    walk->steps += WORK;
+    View first = *view_of(walk, a), second = *view_of(walk, b);
+    if (!first.place.allocation || !second.place.allocation)
+        return PERHAPS;
+    if (first.place.allocation != second.place.allocation && !(first.place.placed && second.place.placed))
+        return APART;
+    if (!first.exact || !second.exact)
+        return PERHAPS;
+    return bytes_meet(&first.words, &second.words) ? SURELY : APART;
+}
+
+static bool is_tensor(Lint *lint, const Value *value) {
+    const Type *type = value && value->type ? type_canonical(lint->module, value->type) : NULL;
+    return type && memdesc_space(type) == SPACE_TENSOR;
+}
+
+/* What an operation writes in tensor memory. */
+static const Value *written(const Op *op) {
+    return lint_operand(op, lint_is_tensor_product(op) ? "d" : "dst");
+}
+
+static const char *const inputs[] = {"a", "a_scale", "b_scale"}; /* that may be in tensor memory */
+enum { INPUTS = sizeof inputs / sizeof *inputs };
+
+/* Whether `op` reads a part of `view`, its accumulator aside. */
+static Meeting reads(Walk *walk, const Op *op, const Value *view) {
+    Meeting most = APART;
+    for (unsigned i = 0; i < INPUTS && lint_is_tensor_product(op); i++) {
+        const Value *input = lint_operand(op, inputs[i]);
+        Meeting meeting = is_tensor(walk->lint, input) ? views_meet(walk, input, view) : APART;
+        most = meeting > most ? meeting : most;
+    }
+    return most;
+}
+
+/* Of the same shape and kind: the same op on elements of the same types, of which the accumulator is one. */
+static bool are_alike(Lint *lint, const Op *first, const Op *second) {
+    static const char *const operands[] = {"a", "b", "d"};
+    if (first->row != second->row)
+        return false;
+    for (unsigned i = 0; i < 3; i++) {
+        const Value *a = lint_operand(first, operands[i]), *b = lint_operand(second, operands[i]);
+        const Type *x = a && a->type ? type_canonical(lint->module, a->type) : NULL;
+        const Type *y = b && b->type ? type_canonical(lint->module, b->type) : NULL;
+        if (!x || !y || x->dim_count < 2 || y->dim_count < 2)
+            return true; /* not known: taken for alike */
+        bool sized = i != 2 || (x->dims[x->dim_count - 1] == y->dims[y->dim_count - 1] &&
+                                x->dims[x->dim_count - 2] == y->dims[y->dim_count - 2]);
+        if (!sized || x->element->width != y->element->width || x->element->kind != y->element->kind)
+            return false;
+    }
+    return true;
+}
+
+/* Two accumulators that share words without being the same: the second part of the first, or of another shape. */
+static Meeting sums_meet(Walk *walk, const Op *first, const Op *second) {
+    const Value *a = written(first), *b = written(second);
+    if (!a || !b)
+        return APART;
+    Meeting meeting = views_meet(walk, a, b);
+    if (meeting != SURELY || !are_alike(walk->lint, first, second))
+        return meeting;
+    return a == b || view_of(walk, a)->place.byte.least == view_of(walk, b)->place.byte.least ? APART : SURELY;
+}
+
+static void tell_order(Lint *lint, RuleId rule, const Op *second, const Op *first, const char *what) {
+    uint32_t line = source_place(lint->module->source, first->offset).line;
+    Finding *finding = lint_find(lint, rule, second, "%s%s at line %u, and nothing orders the two",
+                                 rule == RULE_TMEM_ORDER ? "" : "review: ", what, line);
+    lint_explain(
+        finding, "tensor",
+        "Of two tcgen05 operations of one thread, only products on the same accumulator, and a product after a "
+        "copy, are executed in order.",
+        "Wait for the first on a barrier before the second.");
+    lint_other_place(lint, finding, "comes first", first);
+}
+
+static void compare(Walk *walk, const Op *first, const Op *second) {
+    enum { WORK = 8 /* steps that it is worth */ };
+    Lint *lint = walk->lint;
+    walk->steps += WORK;
+    const Value *was = written(first), *is = written(second);
+    if (!was || !is || partitions_of(first).mask != partitions_of(second).mask)
+        return;
+    bool copies = lint_is(second, OP_ttng_tmem_copy);
+    if (copies && lint_is_tensor_product(first)) {
+        if (reads(walk, first, is) == SURELY || views_meet(walk, was, is) == SURELY)
+            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "copies over what is used by the product");
+        return;
+    }
+    if (copies) {
+        if (first != second && views_meet(walk, was, is) == SURELY)
+            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "copies over the copy");
+        return;
+    }
+    if (!lint_is_tensor_product(first)) /* a product after a copy is in order */
+        return;
+    Meeting result = reads(walk, second, was);
+    if (result == SURELY)
+        tell_order(lint, RULE_TMEM_ORDER, second, first, "reads the result of the product");
+    else if (result == PERHAPS)
+        tell_order(lint, RULE_TMEM_ORDER_UNKNOWN, second, first, "may read the result of the product");
+    else if (reads(walk, first, is) == SURELY)
+        tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "writes over what is read by the product");
+    else if (sums_meet(walk, first, second) == SURELY)
+        tell_order(lint, RULE_TMEM_ORDER, second, first, "writes a part of the accumulator of the product");
+}
+
+/* ---- Peers ---------------------------------------------------------------------------------------- */
+
+static void check_peer(Walk *walk, uint32_t piece, uint32_t index) {
+    walk->ends = MAY_GATHER;
+    walk->compares = false;
+    walk_from(walk, piece, index);
+    if (walk->returned)
+        lint_explain(lint_find(walk->lint, RULE_TMEM_PEER, walk->from,
+                               "review: no barrier of the cluster keeps the CTA from leaving while its peer's product "
+                               "runs"),
+                     "tensor", "A product of two CTAs uses the memory of both; Triton adds the barrier when it lowers.",
+                     "Put ttng.cluster_barrier before the return, unless the compiler does.");
+}
+
+void lint_tensor_order(Lint *lint, const Flow *flow) {
+    Arena *arena = &lint->module->arena;
+    Walk walk = {.lint = lint,
+                 .flow = flow,
+                 .kinds = ARENA_ARRAY(arena, uint8_t, flow->op_count + 1),
+                 .numbers = {.arena = arena},
+                 .seen = ARENA_ARRAY(arena, uint32_t, flow->piece_count + 1),
+                 .stack = ARENA_ARRAY(arena, uint32_t, flow->piece_count + 1)};
+    bool pairs = false;
+    for (uint32_t i = 0; i < flow->op_count; i++)
+        walk.kinds[i] = kind_of(lint, flow->ops[i].op);
+    for (uint32_t piece = 0; piece < flow->piece_count; piece++)
+        for (uint32_t i = 0; i < flow->pieces[piece].count && walk.steps < LINT_STEPS; i++) {
+            uint32_t at = flow->pieces[piece].first + i;
+            bool pair = (walk.kinds[at] & IS_ASYNC) && op_attr(flow->ops[at].op, "two_ctas");
+            if (!(walk.kinds[at] & IS_ASYNC))
+                continue;
+            walk.ends = MAY_WAIT;
+            walk.compares = true;
+            walk_from(&walk, piece, i);
+            if (pair && !pairs)
+                check_peer(&walk, piece, i);
+            pairs |= pair;
+        }
+    if (walk.steps >= LINT_STEPS)
+        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to follow the order of its tensor-core work");
+}

@@ -1,0 +1,80 @@
+/* What the passes about tensor copies share: a copy, whatever op it is, and the block that it moves. */
+#ifndef ANALYZE_LINT_TMA_H
+#define ANALYZE_LINT_TMA_H
+
+#include "analyze/lint/internal.h"
+#include "base/pointers.h"
+#include "model/layout/encoding.h"
+
+enum { TILE_RANK = 8, BOX_MOST = 256, MAP_RANK = 5, MAP_BYTES = 128, MAP_ALIGNMENT = 64 };
+
+typedef enum TileLayout {
+    TILE_NOT_SAID, /* no layout yet, or one that is not understood */
+    TILE_ROWS,     /* rows one after the other, maybe swizzled */
+    TILE_OTHER     /* what no tensor map can make */
+} TileLayout;
+
+/* A block of a tensor, from the type of a tensor descriptor or of the shared memory that it is copied to. */
+typedef struct Tile {
+    bool known;
+    bool im2col;
+    uint8_t rank;
+    int64_t dims[TILE_RANK];  /* of all CTAs together */
+    int64_t split[TILE_RANK]; /* between how many CTAs a dimension is cut */
+    const Type *element;
+    uint32_t bits; /* of an element in memory */
+    TileLayout layout;
+    int64_t swizzle; /* bytes; 0: none */
+    bool transposed, fp4_padded;
+    unsigned cta_bits;       /* of the number of a CTA that the layout speaks of */
+    unsigned broadcast_bits; /* those that change nothing: these CTAs have the same block */
+} Tile;
+
+Tile tma_tile(Module *module, const Type *type);
+/* The box that one instruction copies; false if that cannot be said. */
+bool tma_box(const Tile *tile, int64_t box[TILE_RANK]);
+
+typedef enum CopyKind { COPY_LOAD, COPY_STORE, COPY_REDUCE, COPY_GATHER, COPY_SCATTER, COPY_PREFETCH } CopyKind;
+
+typedef struct Copy {
+    const Op *op;
+    CopyKind kind;
+    bool lowered; /* it is a copy between global and shared memory, no longer a load or store of values */
+    const Value *descriptor;
+    const Value *memory, *barrier; /* NULL: none */
+    Value **coordinates, **offsets;
+    uint32_t coordinate_count, offset_count;
+    const Value *rows; /* of a gather or scatter: their numbers; the column is the one coordinate */
+} Copy;
+
+/* The operands of that name of the op's row; none if it has no such name. */
+Value **tma_operands(const Op *op, const char *name, uint32_t *count);
+
+/* False if the op copies nothing through a tensor descriptor. */
+bool tma_copy(const Op *op, Copy *copy);
+static inline bool tma_stores(const Copy *copy) {
+    return copy->kind == COPY_STORE || copy->kind == COPY_REDUCE || copy->kind == COPY_SCATTER;
+}
+
+/* Where a value comes from: through captures of partitions, and loops that hand it on as it is. */
+const Value *tma_source(const Value *value);
+/* The op that makes the value, if it is of that row; else NULL. */
+const Op *tma_maker(const Value *value, unsigned row);
+
+/* A number in words: "48", "a multiple of 8", "any number". */
+const char *tma_words(Lint *lint, const Known *known);
+
+/* ---- The parts of the pass ---- */
+void lint_tma_copy(Lint *lint, const Copy *copy);
+/* Of allocations of shared memory: which ones copies use, and which ones others, once somebody has asked. */
+typedef struct SharedUsers {
+    Pointers copied, others;
+} SharedUsers;
+void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users);
+/* Of a product, after all copies. */
+void lint_tma_operands(Lint *lint, const Op *op, const SharedUsers *users);
+void lint_tma_bulk(Lint *lint, const Op *op);
+void lint_tma_maps(Lint *lint);
+void lint_tma_life(Lint *lint);
+
+#endif

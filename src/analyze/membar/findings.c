@@ -1,0 +1,100 @@
+/* Thread barriers as findings of `weir check`: what is missing and what is needless, where the IR claims to have them.
+ */
+#include "analyze/membar/telling.h"
+
+#include <inttypes.h>
+
+static void set_place(FindingPlace *place, const char *role, const MembarPlace *at) {
+    place->role = role;
+    place->op = at->op;
+    place->file = at->file;
+    place->line = at->line;
+    place->column = at->column;
+    place->ir_line = at->ir_line;
+    place->ir_column = at->ir_column;
+}
+
+static const char *quoted(Verdict *verdict, const char *buffer) {
+    return *buffer ? verdict_text(verdict, " of %s", buffer) : "";
+}
+
+/* What can go wrong without the barrier. */
+static const char *danger(Verdict *verdict, const MembarConflict *conflict) {
+    const char *buffer = quoted(verdict, conflict->second_buffer);
+    uint32_t line = conflict->first.ir_line;
+    if (strcmp(conflict->kind, "RAW") == 0)
+        return verdict_text(verdict, "this read%s may come before another thread's write at IR line %u", buffer, line);
+    if (strcmp(conflict->kind, "WAR") == 0)
+        return verdict_text(verdict, "this write%s may come before another thread's read at IR line %u", buffer, line);
+    return verdict_text(verdict, "this write%s may come before another thread's write at IR line %u", buffer, line);
+}
+
+static const char *reason(Verdict *verdict, const MembarNeeded *needed) {
+    const MembarConflict *conflict = &needed->conflicts[0];
+    Text text = {0};
+    text_addf(&text, "%s: both touch ", conflict->kind);
+    if (conflict->begin < conflict->end)
+        text_addf(&text, "%s %" PRId64 " to %" PRId64 " of ",
+                  strcmp(conflict->space, "tensor") == 0 ? "columns" : "bytes", conflict->begin, conflict->end - 1);
+    text_addf(&text, "%s memory, and no barrier of the threads comes between them", conflict->space);
+    if (conflict->loop.ir_line)
+        text_addf(&text, " around the back edge of the loop of IR line %u", conflict->loop.ir_line);
+    text_addf(&text, ".");
+    if (needed->all_conflicts > 1)
+        text_addf(&text, " The same barrier would part %zu pairs of accesses.", needed->all_conflicts);
+    return verdict_keep(verdict, &text);
+}
+
+static void add_missing(Verdict *verdict, const MembarNeeded *needed) {
+    const MembarConflict *conflict = needed->conflict_count ? &needed->conflicts[0] : NULL;
+    const char *where = needed->after ? "after" : "before";
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_MEMBAR_MISSING;
+    finding->space = conflict ? conflict->space : "shared";
+    finding->message = verdict_text(verdict, "there is no thread barrier %s %s%s%s", where, needed->at.op,
+                                    conflict ? ": " : "", conflict ? danger(verdict, conflict) : "");
+    finding->fix = verdict_text(verdict, "Put `%s` %s IR line %u; `weir membar --emit` prints the IR with it.",
+                                strcmp(needed->kind, "cluster") == 0 ? "ttng.cluster_barrier" : "ttg.barrier local",
+                                where, needed->at.ir_line);
+    FindingPlace *places = finding_places(verdict, finding, conflict ? 2 : 1);
+    set_place(&places[0], "", conflict ? &conflict->second : &needed->at);
+    if (!conflict)
+        return;
+    finding->why = reason(verdict, needed);
+    places[0].role = strcmp(conflict->kind, "RAW") == 0 ? "reads" : "writes";
+    set_place(&places[1], strcmp(conflict->kind, "WAR") == 0 ? "reads" : "writes", &conflict->first);
+    places[0].note = conflict->second_buffer;
+    places[1].note = conflict->first_buffer;
+}
+
+static void add_needless(Verdict *verdict, const MembarThere *there) {
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_MEMBAR_NEEDLESS;
+    finding->space = "shared";
+    finding->message = "this thread barrier is needless";
+    finding->why = there->why;
+    finding->fix = "Leave it out; `weir membar --emit --prune` prints the IR without it.";
+    FindingPlace *places = finding_places(verdict, finding, there->covered_by.ir_line ? 2 : 1);
+    set_place(&places[0], "", &there->at);
+    if (there->covered_by.ir_line)
+        set_place(&places[1], "parts the same accesses", &there->covered_by);
+}
+
+void membar_findings(Module *module, const Op *function, bool summary, Verdict *verdict) {
+    const MembarResult *result = membar_analyze(module, function, MEMBAR_ASYNC);
+    if (!result->inserted) {
+        if (summary && result->need_count)
+            verdict_note(verdict, "membar: %zu thread barrier%s needed, put in later by the compiler",
+                         result->need_count, result->need_count == 1 ? "" : "s");
+        return;
+    }
+    if (summary && result->problem)
+        verdict_note(verdict, "membar: not all thread barriers could be looked at: %s", result->problem);
+    MembarReport report = membar_report(verdict->arena, module, result, (MembarQuestion){0});
+    for (size_t i = 0; i < report.needed_count; i++)
+        if (report.needed[i].missing)
+            add_missing(verdict, &report.needed[i]);
+    for (size_t i = 0; i < report.present_count; i++)
+        if (report.present[i].needless)
+            add_needless(verdict, &report.present[i]);
+}

@@ -1,0 +1,311 @@
+/* Thread barriers: functions and what they call, and the result for one of them. */
+#include "analyze/membar/internal.h"
+
+#include <stdlib.h>
+
+static const size_t scratch_budget = (size_t)1 << 30;
+enum { MOST_CALLEES = 1000 };
+
+/* ---- Functions ------------------------------------------------------------------------------------------------- */
+
+/* A function on the way down the calls, and the op to look at next. */
+typedef struct Walking {
+    const Op *function, *next;
+} Walking;
+
+typedef struct Program {
+    Module *module;
+    MembarModel model;
+    Arena *arena, *run;
+    Map *functions; /* by name, as a call writes it */
+    Pointers callees;
+    Membar **analyses;
+    uint32_t count, capacity;
+    const char *problem;
+    const Op *problem_op;
+} Program;
+
+/* The name of a function as a call of it writes it. */
+static Str called_as(Arena *arena, Str name) {
+    if (name.size && name.data[0] == '@')
+        return name;
+    if (name.size > 1 && name.data[0] == '"')
+        name = (Str){name.data + 1, name.size - 2};
+    char *copy = arena_alloc(arena, name.size + 1);
+    copy[0] = '@';
+    memcpy(copy + 1, name.data, name.size);
+    return (Str){copy, name.size + 1};
+}
+
+static void enter_functions(Program *program) {
+    for (const Item *item = program->module->first; item; item = item->next)
+        for (Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
+            const Attr *name = op_function(op) ? op_attr(op, "sym_name") : NULL;
+            if (!name || !op->region_count || !op->regions[0].first)
+                continue;
+            void **place = map_put(program->functions, called_as(program->arena, name->text));
+            if (place && !*place)
+                *place = op;
+        }
+}
+
+static bool is_call(const Op *op) {
+    return membar_is(op, OP_tt_call) || membar_is(op, OP_func_call);
+}
+
+static bool calls_others(const Op *function) {
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (is_call(op))
+            return true;
+    return false;
+}
+
+static const Attr *module_attr(const Op *op, const char *name) {
+    const Attr *attr = NULL;
+    for (; op && !attr; op = op_parent(op))
+        attr = op_attr(op, name);
+    return attr;
+}
+
+/* What the module says the kernel is for; where it says nothing, AMD's own ops say it. */
+static bool is_amd(const Op *function) {
+    const Attr *target = module_attr(function, "ttg.target");
+    if (target && target->text.size > 5)
+        return str_starts(target->text, STR("\"hip:"));
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (str_starts(op->name, STR("amdg.")) || str_starts(op->name, STR("amdgpu.")))
+            return true;
+    return false;
+}
+
+static bool is_true(const Attr *attr) {
+    return attr && (attr->kind == ATTR_UNIT || (attr->kind == ATTR_BOOL && attr->integer));
+}
+
+/* What callers have to know, where the runs of others leave it alone. */
+static void keep_summary(Membar *membar) {
+    Notes notes;
+    membar_run(membar, PASS_THREADS, RUN_NOTE, &notes);
+    Summary *summary = &membar->summary;
+    summary->entry = (uint32_t *)(void *)arena_copy(membar->arena, (const char *)summary->entry,
+                                                    summary->entry_count * sizeof *summary->entry);
+    if (summary->exit)
+        summary->exit = (const State *)(void *)arena_copy(membar->arena, (const char *)summary->exit,
+                                                          sizeof(State) + summary->exit->count * sizeof(Entry));
+}
+
+/* Whether others may call it. Where it would take long to find out, they may. */
+static bool may_be_called(const Program *program, const Op *function) {
+    enum { MOST_FUNCTIONS = 100 };
+    const Function *signature = op_function(function);
+    const Attr *name = op_attr(function, "sym_name");
+    uint32_t functions = 0;
+    if ((signature && str_starts(signature->visibility, STR("private"))) || !name)
+        return true;
+    Str called = called_as(program->arena, name->text);
+    for (const Item *item = program->module->first; item; item = item->next)
+        for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
+            const Attr *callee = is_call(op) ? op_attr(op, "callee") : NULL;
+            functions += op_function(op) != NULL;
+            if (functions > MOST_FUNCTIONS || (callee && str_equal(callee->text, called)))
+                return true;
+        }
+    return false;
+}
+
+static void analyze_function(Program *program, const Op *function, bool called) {
+    Membar *membar = ARENA_NEW(program->arena, Membar);
+    const Attr *ctas = module_attr(function, "ttg.num-ctas");
+    const Function *signature = op_function(function);
+    *membar = (Membar){.module = program->module,
+                       .function = function,
+                       .model = program->model,
+                       .arena = program->arena,
+                       .run = program->run,
+                       .amd = is_amd(function),
+                       .clusters = ctas && ctas->kind == ATTR_INTEGER && ctas->integer > 1,
+                       .two_ctas = is_true(module_attr(function, "ttng.two-ctas")),
+                       .called = called,
+                       .public = signature && !str_starts(signature->visibility, STR("private"))};
+    membar_compile(membar, program->functions, &program->callees, program->analyses);
+    membar_place_barriers(membar);
+    if (called)
+        keep_summary(membar);
+    if (membar->problem && !program->problem) {
+        program->problem = membar->problem;
+        program->problem_op = membar->problem_op ? membar->problem_op : function;
+    }
+    program->analyses =
+        arena_grown(program->arena, program->analyses, program->count, &program->capacity, sizeof *program->analyses);
+    pointers_set(&program->callees, function, program->count);
+    program->analyses[program->count++] = membar;
+}
+
+/* Callees before callers. A function that is called while it is looked at is not looked into there. */
+static void analyze_calls(Program *program, const Op *function) {
+    Walking *stack = NULL;
+    uint32_t depth = 0, capacity = 0, seen_count = 0;
+    Pointers seen = {.arena = program->arena};
+    stack = arena_grown(program->arena, stack, depth, &capacity, sizeof *stack);
+    stack[depth++] = (Walking){function, function};
+    pointers_set(&seen, function, seen_count++);
+    while (depth) {
+        Walking *top = &stack[depth - 1];
+        const Op *callee = NULL;
+        for (; top->next && !callee; top->next = op_next_in_walk(top->next, top->function)) {
+            callee = is_call(top->next) ? membar_callee(top->next, program->functions) : NULL;
+            if (callee && (pointers_get(&seen, callee) != NO_NUMBER || seen_count > MOST_CALLEES))
+                callee = NULL;
+        }
+        if (callee) {
+            pointers_set(&seen, callee, seen_count++);
+            stack = arena_grown(program->arena, stack, depth, &capacity, sizeof *stack);
+            stack[depth++] = (Walking){callee, callee};
+            continue;
+        }
+        depth--;
+        analyze_function(program, stack[depth].function,
+                         stack[depth].function != function || may_be_called(program, function));
+    }
+}
+
+static Membar *prepare(Program program, const Op *function) {
+    if (calls_others(function)) {
+        enter_functions(&program);
+        analyze_calls(&program, function);
+    } else {
+        analyze_function(&program, function, may_be_called(&program, function));
+    }
+    Membar *membar = program.analyses[program.count - 1];
+    membar->problem = program.problem;
+    membar->problem_op = program.problem_op;
+    return membar;
+}
+
+/* ---- The result ------------------------------------------------------------------------------------------------ */
+
+static const MembarHazard *copy_hazards(Module *module, const MembarHazard *hazards, uint32_t count) {
+    return count ? (const MembarHazard *)(void *)arena_copy(&module->arena, (const char *)hazards,
+                                                            count * sizeof *hazards)
+                 : NULL;
+}
+
+static void set_hazards(const Membar *membar, const Barrier *barrier, const Node *node, MembarNeed *need) {
+    need->hazards = copy_hazards(membar->module, barrier->hazards, barrier->kept);
+    need->hazard_count = barrier->alone;
+    if (!barrier->alone && !need->after && node->reason) {
+        need->hazards = copy_hazards(membar->module, &membar->reasons[node->reason - 1], 1);
+        need->hazard_count = 1;
+    }
+}
+
+static MembarKind kind_of(const Membar *membar, uint8_t bits, const Barrier *barrier) {
+    if (bits & PASS_CLUSTER)
+        return MEMBAR_CLUSTER;
+    bool tensor = membar->model == MEMBAR_ASYNC ? barrier->alone && barrier->tensor_only : bits == PASS_TENSOR;
+    return tensor ? MEMBAR_TENSOR : MEMBAR_LOCAL;
+}
+
+static void add_need(const Membar *membar, MembarResult *result, uint32_t index, bool after, const Notes *notes) {
+    const Node *node = &membar->nodes[index];
+    const Barrier *barrier = &notes->barriers[2 * index + after];
+    MembarNeed *need = &result->needs[result->need_count++];
+    *need = (MembarNeed){
+        .op = node->op, .after = after, .automatic = after && node->automatic && membar->model != MEMBAR_ASYNC};
+    need->kind = kind_of(membar, after ? node->after : node->before, barrier);
+    set_hazards(membar, barrier, node, need);
+}
+
+static void collect_needs(Membar *membar, MembarResult *result, const Notes *notes) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < membar->node_count; i++)
+        count += (membar->nodes[i].before != 0) + (membar->nodes[i].after != 0);
+    result->needs = ARENA_ARRAY(&membar->module->arena, MembarNeed, count + 1);
+    for (uint32_t i = 0; i < membar->node_count; i++) {
+        if (membar->nodes[i].before)
+            add_need(membar, result, i, false, notes);
+        if (membar->nodes[i].after)
+            add_need(membar, result, i, true, notes);
+    }
+}
+
+static void collect_present(Membar *membar, MembarResult *result, const Notes *notes, const Needless *needless) {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < membar->node_count; i++)
+        count += membar->nodes[i].present;
+    result->present = ARENA_ARRAY(&membar->module->arena, MembarPresent, count + 1);
+    for (uint32_t i = 0; i < membar->node_count; i++) {
+        const Node *node = &membar->nodes[i];
+        if (!node->present)
+            continue;
+        const Barrier *barrier = &notes->barriers[2 * i];
+        result->present[result->present_count++] =
+            (MembarPresent){.op = node->op,
+                            .needless = node->removed,
+                            .covered_by = needless[i].covered_by,
+                            .why = needless[i].why,
+                            .hazards = copy_hazards(membar->module, barrier->hazards, barrier->kept),
+                            .hazard_count = barrier->alone};
+    }
+}
+
+static void analyze(Membar *membar, void *context) {
+    MembarResult *result = context;
+    Notes notes;
+    Needless *needless = membar_find_needless(membar);
+    membar_run(membar, PASS_THREADS, RUN_NOTE, &notes);
+    collect_needs(membar, result, &notes);
+    collect_present(membar, result, &notes, needless);
+    result->proofs = (MembarProof *)(void *)arena_copy(&membar->module->arena, (const char *)membar->proofs,
+                                                       membar->proof_count * sizeof *membar->proofs);
+    result->proof_count = membar->proof_count;
+    result->problem = membar->problem;
+    result->problem_op = membar->problem_op;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------------------------- */
+
+/* Calls `work` with the function's analysis, in an arena of its own. False if that took more memory than it may. */
+static bool with_analysis(Module *module, const Op *function, MembarModel model,
+                          void (*work)(Membar *membar, void *context), void *context) {
+    Arena scratch, run;
+    Map functions = {0};
+    jmp_buf out_of_memory, *outer = module->arena.exhausted;
+    volatile bool done = false;
+    arena_init(&scratch, scratch_budget);
+    arena_init(&run, scratch_budget);
+    scratch.exhausted = run.exhausted = module->arena.exhausted = &out_of_memory;
+    if (setjmp(out_of_memory) == 0) {
+        Program program = {.module = module,
+                           .model = model,
+                           .arena = &scratch,
+                           .run = &run,
+                           .functions = &functions,
+                           .callees = {.arena = &scratch}};
+        work(prepare(program, function), context);
+        done = true;
+    }
+    module->arena.exhausted = outer;
+    map_free(&functions);
+    arena_free(&scratch);
+    arena_free(&run);
+    return done;
+}
+
+const MembarResult *membar_analyze(Module *module, const Op *function, MembarModel model) {
+    MembarResult *result = ARENA_NEW(&module->arena, MembarResult);
+    MembarResult empty = {.function = function, .model = model, .inserted = memory_is_placed(function)};
+    *result = empty;
+    if (!with_analysis(module, function, model, analyze, result)) {
+        *result = empty;
+        result->problem = "it takes more memory than it may";
+        result->problem_op = function;
+    }
+    return result;
+}
+
+void membar_why(Module *module, const Op *function, MembarModel model, const Op *op, Text *to) {
+    WhyQuestion question = {op, to};
+    if (!with_analysis(module, function, model, membar_tell_why, &question))
+        text_addf(to, "it takes more memory than it may\n");
+}

@@ -1,0 +1,34 @@
+/* What the analysis of thread barriers found, as a report, as findings, and put into the IR. */
+#ifndef ANALYZE_MEMBAR_REPORT_H
+#define ANALYZE_MEMBAR_REPORT_H
+
+#include "analyze/membar/membar.h"
+#include "finding/membar.h"
+
+typedef enum MembarStage { MEMBAR_STAGE_AS_READ, MEMBAR_STAGE_INSERTED, MEMBAR_STAGE_BEFORE } MembarStage;
+
+typedef struct MembarQuestion {
+    MembarStage stage;         /* goes over what the IR says */
+    const MembarResult *other; /* of another model, to compare with; NULL: none */
+    uint32_t line;             /* of the IR, to be explained; 0: none */
+} MembarQuestion;
+
+/* "sync", "near", "async"; false if there is no such model. */
+const char *membar_model_name(MembarModel model);
+bool membar_model_find(const char *name, MembarModel *model);
+
+/* The functions of a module that have a body, in the order of the text; at most `most` are stored, all are counted. */
+size_t membar_functions(const Module *module, const Op **functions, size_t most);
+
+/* Texts are in `arena`. Both arenas must be able to jump. */
+MembarReport membar_report(Arena *arena, Module *module, const MembarResult *result, MembarQuestion question);
+
+/* For check: adds what is missing and what is needless, where the IR claims to have its barriers. At earlier stages
+ * `summary` adds a note on how many the compiler will put in. */
+void membar_findings(Module *module, const Op *function, bool summary, Verdict *verdict);
+
+/* The module with the barriers that each function needs put in; `prune`: and without the needless ones. The module
+ * itself stays as it is. */
+void membar_emit(Module *module, const MembarResult *const *results, size_t count, bool prune, Text *to);
+
+#endif

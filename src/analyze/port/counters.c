@@ -1,0 +1,688 @@
+/* Distances between what is issued and what waits for it, as a dataflow over the pieces of a function.
+ *
+ * A state has one distance a mark. Marks of tokens and of groups exist once for each queue, since a token may stand for
+ * things on any of them; a copy's mark is on the copy's own queue. Only ops that change something are looked at. */
+#include "analyze/port/counters.h"
+
+#include "base/pointers.h"
+#include "ir/optable.h"
+#include "model/flow/handed.h"
+#include "model/flow/origin.h"
+
+enum { MOST_MARKS = 1 << 14, MOST_COPIES = 512, MOST_RINGS = 64, VISITS_BEFORE_WIDENING = 40 };
+/* Of a ring: how many stages are started and not waited for (low: at least; most: at most), then the latest ones. */
+enum { RING_MARKS = 1 + COUNTERS_STAGES };
+static const uint64_t most_work = 400 * 1000 * 1000;
+
+static const Distance none = {DISTANCE_NONE, DISTANCE_NONE, DISTANCE_NONE};
+static const Distance here = {0, 0, 0};
+/* Nothing is known of it: it may be anything but negative, and nothing can be proved with it. */
+static const Distance unknown = {0, DISTANCE_NONE, AMD_MANY};
+
+/* An op that changes a state. */
+typedef struct Happening {
+    const Op *op;
+    uint32_t number; /* of the op in the flow */
+    AmdCount counts[QUEUE_COUNT];
+    uint32_t copy; /* its number; NO_NUMBER: it is none */
+    uint32_t ring; /* of mbarriers; NO_NUMBER: none */
+    bool issues, commits, stores, starts, unsettles;
+    CounterWait wait;
+} Happening;
+
+/* What becomes of tokens on the way out of a piece. */
+typedef struct Hand {
+    uint32_t from, to;  /* numbers of tokens */
+    const Block *block; /* only if the edge goes there; NULL: always */
+    bool later;         /* after those that are not */
+} Hand;
+
+typedef struct Piece {
+    uint32_t first, count; /* of its happenings */
+    uint32_t first_hand, hand_count;
+    uint32_t visits;
+    bool reached;
+    Distance *input;
+} Piece;
+
+struct Counters {
+    Module *module;
+    Arena *arena;
+    const Target *target;
+    Flow flow;
+    const char *problem;
+    Pointers tokens, numbers, rings; /* values; ops: their number in the flow; allocations of mbarriers */
+    Pointers used;                   /* tokens that are operands of something */
+    Happening *happenings;
+    uint32_t happening_count, happening_capacity;
+    Piece *pieces;
+    uint32_t *piece_of; /* by number of an op */
+    Hand *hands;
+    uint32_t hand_count, hand_capacity;
+    const Op **copies;
+    AmdQueue *copy_queues;
+    uint32_t copy_count, copy_capacity;
+    uint32_t token_count, group_count; /* groups: how many commits back is looked */
+    uint32_t marks, first_group, first_store, first_copy, first_ring;
+    uint64_t work;
+    /* The state before the happening `at` of `piece`, for questions that come in the order of the text. */
+    Distance *state, *scratch;
+    uint32_t piece, at;
+};
+
+/* ---- Distances ------------------------------------------------------------------------------------ */
+
+static uint16_t sum(uint16_t a, uint16_t b) {
+    return a == DISTANCE_NONE ? a : (uint16_t)(a + b > AMD_MANY ? AMD_MANY : a + b);
+}
+
+static void go_on(Distance *distance, AmdCount count) {
+    if (distance_is_none(*distance))
+        return;
+    distance->low = sum(distance->low, count.low);
+    distance->high = sum(distance->high, count.high);
+    distance->most = sum(distance->most, count.high);
+}
+
+/* Where two paths meet. */
+static Distance met(Distance a, Distance b) {
+    if (distance_is_none(a))
+        return b;
+    if (distance_is_none(b))
+        return a;
+    return (Distance){a.low < b.low ? a.low : b.low, a.high < b.high ? a.high : b.high,
+                      a.most > b.most ? a.most : b.most};
+}
+
+/* Of two things that are waited for together, the one that was issued later. */
+static Distance nearer(Distance a, Distance b) {
+    Distance both = met(a, b);
+    if (!distance_is_none(a) && !distance_is_none(b))
+        both.most = a.most < b.most ? a.most : b.most;
+    return both;
+}
+
+static bool same(Distance a, Distance b) {
+    return a.low == b.low && a.high == b.high && a.most == b.most;
+}
+
+/* ---- Waits ---------------------------------------------------------------------------------------- */
+
+static bool is_op(const Op *op, OpId id) {
+    return op->row && op->row->id == id;
+}
+
+/* A number to be left: a negative one asks for all, as 0 does, and one beyond reason for none. */
+static bool number_left(const Op *op, const char *name, int64_t *value) {
+    enum { LARGEST = 1 << 30 };
+    const Attr *attr = op_attr(op, name);
+    if (!attr || attr->kind != ATTR_INTEGER)
+        return false;
+    *value = attr->integer < 0 ? 0 : attr->integer > LARGEST || !attr->exact ? LARGEST : attr->integer;
+    return true;
+}
+
+static CounterWait wait_for(const Op *op, AmdQueue queue, const char *attribute, bool written) {
+    CounterWait wait = {.queue = queue, .written = written};
+    return number_left(op, attribute, &wait.leave) ? wait : (CounterWait){.queue = QUEUE_NONE};
+}
+
+/* Before there was a counter of their own, loads and stores counted together, and so do their numbers here. */
+static CounterWait memory_wait(const Op *op, const Target *target) {
+    int64_t loads = 0, stores = 0;
+    bool load = number_left(op, "load", &loads), store = number_left(op, "store", &stores);
+    bool any = load || (store && !target->store_counter);
+    CounterWait wait = {.queue = any ? QUEUE_LOAD : QUEUE_NONE, .written = true};
+    wait.leave = target->store_counter ? loads : loads + stores;
+    return wait;
+}
+
+CounterWait counter_wait_of(const Op *op, const Target *target) {
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_ttg_async_wait:
+        return wait_for(op, QUEUE_GROUPS, "num", false);
+    case OP_amdg_async_wait:
+        return wait_for(op, amd_copy_queue(target), "num_inst", true);
+    case OP_amdg_async_tdm_wait:
+        return wait_for(op, QUEUE_MOVES, "num", false);
+    case OP_amdg_async_tdm_intrinsic_wait:
+        return wait_for(op, QUEUE_TENSOR, "count", true);
+    case OP_ttng_async_tma_store_wait:
+        return wait_for(op, QUEUE_MOVES, "pendings", false);
+    case OP_rocdl_s_wait_asynccnt:
+        return wait_for(op, QUEUE_ASYNC, "count", true);
+    case OP_rocdl_s_wait_tensorcnt:
+        return wait_for(op, QUEUE_TENSOR, "count", true);
+    case OP_rocdl_s_wait_loadcnt:
+        return wait_for(op, QUEUE_LOAD, "count", true);
+    case OP_amdg_memory_counter_wait:
+        return memory_wait(op, target);
+    default:
+        return (CounterWait){.queue = QUEUE_NONE};
+    }
+}
+
+/* ---- What happens where --------------------------------------------------------------------------- */
+
+static bool is_token(const Value *value) {
+    return value->type && type_is(value->type, STR("ttg.async.token"));
+}
+
+static void number_token(Counters *counters, const Value *value) {
+    if (is_token(value) && pointers_get(&counters->tokens, value) == NO_NUMBER)
+        pointers_set(&counters->tokens, value, counters->token_count++);
+}
+
+static void number_tokens(Counters *counters, const Op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++)
+        number_token(counters, &op->results[i]);
+    for (uint32_t r = 0; r < op->region_count; r++)
+        for (const Block *block = op->regions[r].first; block; block = block->next)
+            for (uint32_t i = 0; i < block->arg_count; i++)
+                number_token(counters, &block->args[i]);
+}
+
+/* A wait on an mbarrier, or for a scalar's sake, may cover copies too, and which it does is not looked at. */
+static bool unsettles(const Op *op) {
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_amdg_wait_barrier:
+    case OP_ttng_wait_barrier:
+    case OP_rocdl_waitcnt:
+    case OP_rocdl_s_waitcnt:
+    case OP_tt_call:
+    case OP_COUNT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Waits for TMA are for stores only, those of AMD's tensor data mover for all it does. */
+static bool is_store(const Op *op) {
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_ttng_async_tma_copy_local_to_global:
+    case OP_ttng_async_tma_reduce:
+    case OP_ttng_async_tma_scatter:
+    case OP_ttng_async_store:
+    case OP_amdg_async_tdm_copy_global_to_local:
+    case OP_amdg_async_tdm_copy_local_to_global:
+    case OP_amdg_async_tdm_fused_copy_global_to_local:
+    case OP_amdg_async_tdm_gather:
+    case OP_amdg_async_tdm_scatter:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The allocation of mbarriers that the op starts a stage of, or waits for one of. */
+static uint32_t number_ring(Counters *counters, const Op *op) {
+    if (!is_op(op, OP_ttng_barrier_expect) && !is_op(op, OP_ttng_wait_barrier))
+        return NO_NUMBER;
+    const Op *root = op->operand_count ? origin_of(counters->module, op->operands[0]) : NULL;
+    if (root && pointers_get(&counters->rings, root) == NO_NUMBER && counters->rings.count < MOST_RINGS)
+        pointers_set(&counters->rings, root, counters->rings.count);
+    return root ? pointers_get(&counters->rings, root) : NO_NUMBER;
+}
+
+static uint32_t number_copy(Counters *counters, const Op *op, const AmdCount *counts) {
+    AmdCopy copy;
+    AmdQueue queue = counts[QUEUE_MOVES].high == 1 ? QUEUE_TENSOR
+                     : amd_copy_of(op, &copy)      ? amd_copy_queue(counters->target)
+                                                   : QUEUE_NONE;
+    if (queue == QUEUE_NONE)
+        return NO_NUMBER;
+    uint32_t capacity = counters->copy_capacity;
+    counters->copies = arena_grown(counters->arena, counters->copies, counters->copy_count, &counters->copy_capacity,
+                                   sizeof *counters->copies);
+    counters->copy_queues = arena_grown(counters->arena, counters->copy_queues, counters->copy_count, &capacity,
+                                        sizeof *counters->copy_queues);
+    counters->copies[counters->copy_count] = op;
+    counters->copy_queues[counters->copy_count] = queue;
+    return counters->copy_count++;
+}
+
+static void note_happening(Counters *counters, const FlowOp *at) {
+    const Op *op = at->op;
+    Happening happening = {.op = op,
+                           .number = at->number,
+                           .commits = is_op(op, OP_ttg_async_commit_group),
+                           .stores = is_store(op),
+                           .starts = is_op(op, OP_ttng_barrier_expect),
+                           .ring = number_ring(counters, op),
+                           .unsettles = unsettles(op),
+                           .wait = counter_wait_of(op, counters->target)};
+    amd_issues(counters->module, op, counters->target, happening.counts);
+    happening.copy = number_copy(counters, op, happening.counts);
+    bool defines = false;
+    for (AmdQueue queue = 0; queue < QUEUE_COUNT; queue++)
+        happening.issues |= happening.counts[queue].high;
+    for (uint32_t i = 0; i < op->result_count && !flow_branches(op); i++)
+        defines |= is_token(&op->results[i]);
+    bool waits = happening.wait.queue != QUEUE_NONE;
+    if (!happening.issues && !happening.commits && !happening.unsettles && !waits && !defines &&
+        happening.ring == NO_NUMBER)
+        return;
+    if (waits && happening.wait.leave + 1 > counters->group_count)
+        counters->group_count =
+            happening.wait.leave + 1 > COUNTERS_GROUPS ? COUNTERS_GROUPS : (uint32_t)happening.wait.leave + 1;
+    counters->happenings = arena_grown(counters->arena, counters->happenings, counters->happening_count,
+                                       &counters->happening_capacity, sizeof *counters->happenings);
+    counters->happenings[counters->happening_count++] = happening;
+}
+
+static void note_happenings(Counters *counters) {
+    Flow *flow = &counters->flow;
+    for (uint32_t i = 0; i < flow->op_count; i++) {
+        const Op *op = flow->ops[i].op;
+        pointers_set(&counters->numbers, op, flow->ops[i].number);
+        number_tokens(counters, op);
+        for (uint32_t k = 0; k < op->operand_count; k++)
+            if (is_token(op->operands[k]))
+                pointers_set(&counters->used, op->operands[k], 0);
+    }
+    for (uint32_t p = 0; p < flow->piece_count; p++) {
+        const FlowPiece *piece = &flow->pieces[p];
+        counters->pieces[p].first = counters->happening_count;
+        for (uint32_t i = 0; i < piece->count; i++) {
+            counters->piece_of[flow->ops[piece->first + i].number] = p;
+            note_happening(counters, &flow->ops[piece->first + i]);
+        }
+        counters->pieces[p].count = counters->happening_count - counters->pieces[p].first;
+    }
+}
+
+/* ---- Tokens that are handed on -------------------------------------------------------------------- */
+
+typedef struct Handing {
+    Counters *counters;
+    const Op *control, *end;
+} Handing;
+
+static bool has_operand(const Op *op, const Value *value) {
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (op->operands[i] == value)
+            return true;
+    return false;
+}
+
+static void note_hand(void *context, const Value *from, const Value *to) {
+    const Handing *handing = context;
+    Counters *counters = handing->counters;
+    uint32_t source = pointers_get(&counters->tokens, from), target = pointers_get(&counters->tokens, to);
+    if (source == NO_NUMBER || target == NO_NUMBER)
+        return;
+    bool straight = has_operand(handing->end, from);
+    /* What a loop carries is what it gives back once it is over. */
+    bool later = to->is_result && to->owner == handing->control && !from->is_result;
+    if (!straight && !later)
+        return;
+    counters->hands = arena_grown(counters->arena, counters->hands, counters->hand_count, &counters->hand_capacity,
+                                  sizeof *counters->hands);
+    const Block *only = handing->control == handing->end && op_successor_count(handing->end) ? to->owner : NULL;
+    counters->hands[counters->hand_count++] = (Hand){source, target, only, !straight};
+}
+
+static void note_hands(Counters *counters) {
+    Flow *flow = &counters->flow;
+    for (uint32_t p = 0; p < flow->piece_count; p++) {
+        const FlowPiece *piece = &flow->pieces[p];
+        Piece *here = &counters->pieces[p];
+        here->first_hand = counters->hand_count;
+        if (!piece->count || !counters->token_count)
+            continue;
+        const Op *end = flow->ops[piece->first + piece->count - 1].op;
+        const Op *control = flow_branches(end) || op_successor_count(end) ? end : op_parent(end);
+        Handing handing = {counters, control, end};
+        if (control)
+            op_hands_on(control, note_hand, &handing);
+        here->hand_count = counters->hand_count - here->first_hand;
+    }
+}
+
+static bool leads_to(const Counters *counters, const FlowEdge *edge, const Block *block) {
+    const FlowPiece *to = &counters->flow.pieces[edge->to];
+    return !block || (to->count && counters->flow.ops[to->first].op->block == block);
+}
+
+/* From `state` to scratch, which is all that a token is under its new names. */
+static void hand_on(Counters *counters, const Piece *piece, const FlowEdge *edge, const Distance *state) {
+    Distance *out = counters->scratch;
+    memcpy(out, state, counters->marks * sizeof *out);
+    for (int later = 0; later < 2; later++) {
+        for (uint32_t i = 0; i < piece->hand_count; i++) {
+            const Hand *hand = &counters->hands[piece->first_hand + i];
+            if (hand->later != later || !leads_to(counters, edge, hand->block))
+                continue;
+            const Distance *from = hand->later ? out : state;
+            memcpy(out + hand->to * QUEUE_COUNT, from + hand->from * QUEUE_COUNT, QUEUE_COUNT * sizeof *out);
+        }
+    }
+}
+
+/* ---- One op --------------------------------------------------------------------------------------- */
+
+/* The latest commit, or store, is the first of its ring. */
+static void turn_ring(Counters *counters, Distance *ring) {
+    size_t others = (size_t)(counters->group_count - 1) * QUEUE_COUNT;
+    memmove(ring + QUEUE_COUNT, ring, others * sizeof *ring);
+    for (AmdQueue queue = 0; queue < QUEUE_COUNT; queue++)
+        ring[queue] = here;
+}
+
+static void issue(Counters *counters, const Happening *happening, Distance *state) {
+    for (uint32_t mark = 0; mark < counters->first_copy; mark++)
+        go_on(&state[mark], happening->counts[mark % QUEUE_COUNT]);
+    for (uint32_t copy = 0; copy < counters->copy_count; copy++)
+        for (uint32_t ago = 0; ago < COUNTERS_EXECUTIONS; ago++)
+            go_on(&state[counters->first_copy + copy * COUNTERS_EXECUTIONS + ago],
+                  happening->counts[counters->copy_queues[copy]]);
+    for (uint32_t i = 0; i < counters->rings.count * RING_MARKS; i++)
+        if (i % RING_MARKS)
+            go_on(&state[counters->first_ring + i], happening->counts[QUEUE_TENSOR]);
+}
+
+static void go_round(Counters *counters, const Happening *happening, Distance *state) {
+    Distance *ring = state + counters->first_ring + happening->ring * RING_MARKS, *stages = ring + 1;
+    Distance *open = &ring[0];
+    if (!happening->starts) {
+        open->low -= !distance_is_none(*open) && open->low > 0;
+        open->most -= !distance_is_none(*open) && open->most > 0;
+        return;
+    }
+    memmove(stages + 1, stages, (COUNTERS_STAGES - 1) * sizeof *stages);
+    stages[0] = here;
+    if (distance_is_none(*open))
+        *open = here;
+    go_on(open, (AmdCount){1, 1});
+}
+
+static void start_copy(Counters *counters, uint32_t copy, Distance *state) {
+    Distance *ring = state + counters->first_copy + copy * COUNTERS_EXECUTIONS;
+    memmove(ring + 1, ring, (COUNTERS_EXECUTIONS - 1) * sizeof *ring);
+    ring[0] = here;
+}
+
+/* A wait ends a copy for sure if it was that long ago on every path, and for sure not if on one path it was not. */
+static void settle(Counters *counters, const Happening *happening, Distance *state) {
+    const CounterWait *wait = &happening->wait;
+    for (uint32_t i = 0; i < counters->copy_count * COUNTERS_EXECUTIONS; i++) {
+        Distance *distance = &state[counters->first_copy + i];
+        AmdQueue queue = counters->copy_queues[i / COUNTERS_EXECUTIONS];
+        bool counted = wait->written && wait->queue == queue;
+        if (distance_is_none(*distance) || (wait->written && !counted && !happening->unsettles))
+            continue;
+        if (counted && distance->low >= wait->leave)
+            *distance = none;
+        else if (!counted || distance->high >= wait->leave)
+            distance->high = DISTANCE_NONE;
+    }
+}
+
+/* A token stands for what the tokens that it was made of stand for; one that is made of none, for its own op. */
+static void define_tokens(Counters *counters, const Op *op, Distance *state) {
+    Distance found[QUEUE_COUNT];
+    bool made = false;
+    for (AmdQueue queue = 0; queue < QUEUE_COUNT; queue++)
+        found[queue] = none;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        if (!is_token(op->operands[i]))
+            continue;
+        uint32_t token = pointers_get(&counters->tokens, op->operands[i]);
+        for (AmdQueue queue = 0; queue < QUEUE_COUNT; queue++) {
+            Distance from = token == NO_NUMBER ? none : state[token * QUEUE_COUNT + queue];
+            found[queue] = nearer(found[queue], distance_is_none(from) ? unknown : from);
+        }
+        made = true;
+    }
+    if (is_op(op, OP_ttg_async_commit_group))
+        found[QUEUE_GROUPS] = here;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        uint32_t token = pointers_get(&counters->tokens, &op->results[i]);
+        for (AmdQueue queue = 0; queue < QUEUE_COUNT && token != NO_NUMBER; queue++)
+            state[token * QUEUE_COUNT + queue] = made ? found[queue] : here;
+    }
+}
+
+static void go_over(Counters *counters, const Happening *happening, Distance *state) {
+    counters->work += counters->marks;
+    if (happening->issues)
+        issue(counters, happening, state);
+    if (happening->commits && counters->group_count)
+        turn_ring(counters, state + counters->first_group);
+    if (happening->stores && counters->group_count)
+        turn_ring(counters, state + counters->first_store);
+    if (happening->copy != NO_NUMBER)
+        start_copy(counters, happening->copy, state);
+    if (happening->ring != NO_NUMBER)
+        go_round(counters, happening, state);
+    if (happening->wait.queue != QUEUE_NONE || happening->unsettles)
+        settle(counters, happening, state);
+    if (!flow_branches(happening->op))
+        define_tokens(counters, happening->op, state);
+}
+
+/* ---- To the fixed point --------------------------------------------------------------------------- */
+
+/* Adds what comes over an edge; whether that changed anything. */
+static bool arrive(Counters *counters, const FlowEdge *edge, bool other_waves) {
+    Piece *to = &counters->pieces[edge->to];
+    bool changed = !to->reached;
+    to->reached = true;
+    counters->work += counters->marks;
+    for (uint32_t mark = 0; mark < counters->marks; mark++) {
+        Distance joined = met(to->input[mark], other_waves ? none : counters->scratch[mark]);
+        if (to->visits > VISITS_BEFORE_WIDENING && !same(joined, to->input[mark]))
+            joined.most = AMD_MANY;
+        changed |= !same(joined, to->input[mark]);
+        to->input[mark] = joined;
+    }
+    return changed;
+}
+
+/* Goes through a piece and to those behind it; the first one before `next` that has to be looked at again. */
+static uint32_t go_through(Counters *counters, uint32_t number, bool *waiting, uint32_t next) {
+    Piece *piece = &counters->pieces[number];
+    const FlowPiece *flow = &counters->flow.pieces[number];
+    const Op *end = flow->count ? counters->flow.ops[flow->first + flow->count - 1].op : NULL;
+    bool other_waves = end && is_op(end, OP_ttg_warp_specialize_partitions);
+    piece->visits++;
+    memcpy(counters->state, piece->input, counters->marks * sizeof *counters->state);
+    for (uint32_t i = 0; i < piece->count; i++)
+        go_over(counters, &counters->happenings[piece->first + i], counters->state);
+    for (uint32_t i = 0; i < flow->edge_count; i++) {
+        const FlowEdge *edge = &counters->flow.edges[flow->first_edge + i];
+        hand_on(counters, piece, edge, counters->state);
+        if (!arrive(counters, edge, other_waves || edge->all_meet))
+            continue;
+        waiting[edge->to] = true;
+        next = edge->to < next ? edge->to : next;
+    }
+    return next;
+}
+
+/* What the function is handed may stand for anything. */
+static void start_tokens(Counters *counters, const Op *function, Distance *state) {
+    const Block *entry = function->region_count ? function->regions[0].first : NULL;
+    for (uint32_t i = 0; entry && i < entry->arg_count; i++) {
+        uint32_t token = pointers_get(&counters->tokens, &entry->args[i]);
+        for (AmdQueue queue = 0; queue < QUEUE_COUNT && token != NO_NUMBER; queue++)
+            state[token * QUEUE_COUNT + queue] = unknown;
+    }
+}
+
+static void run_to_end(Counters *counters, const Op *function) {
+    uint32_t count = counters->flow.piece_count;
+    bool *waiting = ARENA_ARRAY(counters->arena, bool, count + 1);
+    uint32_t next = count;
+    for (uint32_t p = count; p-- > 0;) {
+        Piece *piece = &counters->pieces[p];
+        piece->input = arena_alloc(counters->arena, (size_t)(counters->marks + 1) * sizeof *piece->input);
+        for (uint32_t mark = 0; mark < counters->marks; mark++)
+            piece->input[mark] = none;
+        waiting[p] = piece->reached = counters->flow.pieces[p].entry;
+        if (piece->reached)
+            start_tokens(counters, function, piece->input);
+        next = waiting[p] ? p : next;
+    }
+    while (next < count && counters->work < most_work) {
+        uint32_t number = next++;
+        if (!waiting[number])
+            continue;
+        waiting[number] = false;
+        next = go_through(counters, number, waiting, next);
+    }
+    if (next < count)
+        counters->problem = "it is too large for its waits to be counted";
+}
+
+Counters *counters_of(Module *module, const Op *function, const Target *target, Arena *arena) {
+    Counters *counters = ARENA_NEW(arena, Counters);
+    *counters = (Counters){.module = module,
+                           .arena = arena,
+                           .target = target,
+                           .flow = flow_of(function, arena),
+                           .tokens = {.arena = arena},
+                           .numbers = {.arena = arena},
+                           .rings = {.arena = arena},
+                           .used = {.arena = arena},
+                           .piece = FLOW_NONE};
+    counters->pieces = ARENA_ARRAY(arena, Piece, counters->flow.piece_count + 1);
+    counters->piece_of = ARENA_ARRAY(arena, uint32_t, counters->flow.op_count + 1);
+    number_tokens(counters, function);
+    note_happenings(counters);
+    uint64_t marks = (uint64_t)(counters->token_count + 2 * counters->group_count) * QUEUE_COUNT +
+                     (uint64_t)counters->copy_count * COUNTERS_EXECUTIONS +
+                     (uint64_t)counters->rings.count * RING_MARKS;
+    if (marks > MOST_MARKS || counters->copy_count > MOST_COPIES ||
+        marks * counters->flow.piece_count > most_work / 8) {
+        counters->problem = "it is too large for its waits to be counted";
+        return counters;
+    }
+    note_hands(counters);
+    counters->marks = (uint32_t)marks;
+    counters->first_group = counters->token_count * QUEUE_COUNT;
+    counters->first_store = counters->first_group + counters->group_count * QUEUE_COUNT;
+    counters->first_copy = counters->first_store + counters->group_count * QUEUE_COUNT;
+    counters->first_ring = counters->first_copy + counters->copy_count * COUNTERS_EXECUTIONS;
+    counters->state = ARENA_ARRAY(arena, Distance, counters->marks + 1);
+    counters->scratch = ARENA_ARRAY(arena, Distance, counters->marks + 1);
+    run_to_end(counters, function);
+    return counters;
+}
+
+const char *counters_problem(const Counters *counters) {
+    return counters->problem;
+}
+
+/* ---- Questions ------------------------------------------------------------------------------------ */
+
+/* Brings `state` to the place before the op; false if no path leads there. */
+static bool go_to(Counters *counters, const Op *op) {
+    uint32_t number = pointers_get(&counters->numbers, op);
+    if (counters->problem || number == NO_NUMBER)
+        return false;
+    uint32_t piece = counters->piece_of[number];
+    const Piece *there = &counters->pieces[piece];
+    if (!there->reached)
+        return false;
+    bool passed = counters->piece == piece && counters->at > 0 &&
+                  counters->happenings[there->first + counters->at - 1].number >= number;
+    if (counters->piece != piece || passed) {
+        memcpy(counters->state, there->input, counters->marks * sizeof *counters->state);
+        counters->piece = piece;
+        counters->at = 0;
+    }
+    while (counters->at < there->count && counters->happenings[there->first + counters->at].number < number)
+        go_over(counters, &counters->happenings[there->first + counters->at++], counters->state);
+    return true;
+}
+
+Distance distance_of_token(Counters *counters, const Op *op, const Value *token, AmdQueue queue) {
+    uint32_t number = pointers_get(&counters->tokens, token);
+    return number != NO_NUMBER && go_to(counters, op) ? counters->state[number * QUEUE_COUNT + queue] : none;
+}
+
+bool waits_for_tokens(const Op *wait) {
+    for (uint32_t i = 0; i < wait->operand_count; i++)
+        if (is_token(wait->operands[i]))
+            return true;
+    return false;
+}
+
+Distance distance_of_tokens(Counters *counters, const Op *wait, AmdQueue queue) {
+    Distance found = none;
+    for (uint32_t i = 0; i < wait->operand_count; i++)
+        if (is_token(wait->operands[i])) {
+            Distance distance = distance_of_token(counters, wait, wait->operands[i], queue);
+            found = nearer(found, distance_is_none(distance) ? unknown : distance);
+        }
+    return found;
+}
+
+PortCover distance_cover(Distance distance, int64_t leave) {
+    if (distance_is_none(distance))
+        return PORT_ENOUGH;
+    if (leave > distance.low)
+        return distance.high != DISTANCE_NONE && leave > distance.high ? PORT_TOO_LITTLE : PORT_UNKNOWN;
+    return leave < distance.low ? PORT_MORE : PORT_ENOUGH;
+}
+
+static bool is_relied_on(const Counters *counters, const Op *wait) {
+    for (uint32_t i = 0; i < wait->result_count; i++)
+        if (pointers_get(&counters->used, &wait->results[i]) != NO_NUMBER)
+            return true;
+    return false;
+}
+
+PortCover counter_cover(Counters *counters, const Op *op, const CounterWait *wait, Distance *need) {
+    *need = distance_of_tokens(counters, op, wait->queue);
+    PortCover cover = distance_cover(*need, wait->leave);
+    /* Ops of the mover are counted by the compiler, from the tokens; a load without a token is waited for by it. */
+    bool proves = wait->queue != QUEUE_MOVES && (wait->queue != QUEUE_GROUPS || is_relied_on(counters, op));
+    return cover == PORT_TOO_LITTLE && !proves ? PORT_UNKNOWN : cover;
+}
+
+static Distance distance_in_ring(Counters *counters, const Op *op, uint32_t ring, uint64_t leave, AmdQueue queue) {
+    bool kept = leave < counters->group_count && go_to(counters, op);
+    return kept ? counters->state[ring + leave * QUEUE_COUNT + queue] : none;
+}
+
+Distance distance_of_group(Counters *counters, const Op *op, uint64_t leave, AmdQueue queue) {
+    return distance_in_ring(counters, op, counters->first_group, leave, queue);
+}
+
+Distance distance_of_store(Counters *counters, const Op *op, uint64_t leave, AmdQueue queue) {
+    return distance_in_ring(counters, op, counters->first_store, leave, queue);
+}
+
+Distance distance_of_stage(Counters *counters, const Op *op, unsigned *left) {
+    const Op *root = op->operand_count ? origin_of(counters->module, op->operands[0]) : NULL;
+    uint32_t number = root ? pointers_get(&counters->rings, root) : NO_NUMBER;
+    if (number == NO_NUMBER || !go_to(counters, op))
+        return none;
+    const Distance *ring = &counters->state[counters->first_ring + number * RING_MARKS];
+    if (distance_is_none(ring[0]))
+        return none;
+    *left = ring[0].low > 0 ? ring[0].low - 1u : 0;
+    *left = *left > COUNTERS_STAGES ? COUNTERS_STAGES : *left;
+    return *left ? ring[*left] : here;
+}
+
+uint32_t counters_copies(const Counters *counters) {
+    return counters->problem ? 0 : counters->copy_count;
+}
+
+const Op *counters_copy(const Counters *counters, uint32_t number) {
+    return counters->copies[number];
+}
+
+AmdQueue counters_queue(const Counters *counters, uint32_t number) {
+    return counters->copy_queues[number];
+}
+
+Distance distance_of_copy(Counters *counters, const Op *op, uint32_t number, uint32_t executions_ago) {
+    if (executions_ago >= COUNTERS_EXECUTIONS || !go_to(counters, op))
+        return none;
+    return counters->state[counters->first_copy + number * COUNTERS_EXECUTIONS + executions_ago];
+}

@@ -1,0 +1,22 @@
+/* What the parts of the porting report share. */
+#ifndef ANALYZE_PORT_INTERNAL_H
+#define ANALYZE_PORT_INTERNAL_H
+
+#include "analyze/port/counters.h"
+#include "analyze/port/port.h"
+
+typedef struct Port {
+    Arena *arena;
+    Module *module;
+    const Op *function;
+    const Target *target;
+    bool native; /* the kernel is written for AMD */
+    Counters *counters;
+} Port;
+
+/* Fills in what is to be said of a wait; false if the op is none. */
+bool port_wait(Port *port, const Op *op, PortWait *wait);
+/* What has been added to the text, in the arena; frees it. */
+const char *port_keep(Port *port, Text *text);
+
+#endif

@@ -1,0 +1,180 @@
+/* The ops of a kernel and what each becomes, by name; its waits; and what of the target it needs. */
+#include "analyze/port/internal.h"
+
+#include "analyze/telling/place.h"
+#include "base/pointers.h"
+#include "ir/optable.h"
+#include "model/effect/effect.h"
+
+enum { MOST_UNKNOWN = 32 /* names of ops that are not in the table; others count with the last */ };
+
+const char *port_keep(Port *port, Text *text) {
+    const char *kept = arena_copy(port->arena, text->data ? text->data : "", text->size);
+    text_free(text);
+    return kept;
+}
+
+/* ---- Ops ------------------------------------------------------------------------------------------ */
+
+typedef struct Group {
+    PortOp told;
+    uint32_t *lines;
+    size_t expected;
+} Group;
+
+typedef struct Groups {
+    Port *port;
+    Group items[OP_COUNT + MOST_UNKNOWN];
+    uint32_t count;
+    uint32_t of_row[OP_COUNT]; /* number of its group from 1; 0: none yet */
+    uint32_t unknown[MOST_UNKNOWN], unknown_count;
+} Groups;
+
+static uint32_t add_group(Groups *groups, const Op *op) {
+    Arena *arena = groups->port->arena;
+    AmdForm form = amd_form_of(op, groups->port->target);
+    Str name = op->row ? op->row->name : op->name;
+    bool known = form.class != AMD_NOTHING;
+    groups->items[groups->count].told = (PortOp){
+        .op = arena_copy(arena, name.data, name.size),
+        .class = known ? amd_class_name(form.class) : "not known",
+        .form = arena_copy(arena, form.form.data ? form.form.data : "", form.form.size),
+        .remark = known ? arena_copy(arena, form.remark.data ? form.remark.data : "", form.remark.size)
+                        : "the op table does not say what it does",
+    };
+    return groups->count++;
+}
+
+static uint32_t unknown_group(Groups *groups, const Op *op) {
+    for (uint32_t i = 0; i < groups->unknown_count; i++)
+        if (str_is(op->name, groups->items[groups->unknown[i]].told.op))
+            return groups->unknown[i];
+    if (groups->unknown_count == MOST_UNKNOWN)
+        return groups->unknown[MOST_UNKNOWN - 1];
+    return groups->unknown[groups->unknown_count++] = add_group(groups, op);
+}
+
+/* Nothing is known of the op: it is in no row, or it runs code that is no IR. */
+static bool is_opaque(Port *port, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(port->module, op, effects);
+    return count && effects[0].verb == EFFECT_ANYTHING;
+}
+
+/* NO_NUMBER: the op needs no form of its own. */
+static uint32_t group_of(Groups *groups, const Op *op) {
+    if (!op->row)
+        return unknown_group(groups, op);
+    bool plain = !*op->row->amd && !is_opaque(groups->port, op);
+    if (plain || op->implicit)
+        return NO_NUMBER;
+    uint32_t *number = &groups->of_row[op->row->id];
+    if (!*number)
+        *number = add_group(groups, op) + 1;
+    return *number - 1;
+}
+
+static void count_op(PortReport *report, const Group *group) {
+    const char *class = group->told.class;
+    report->exact += strcmp(class, amd_class_name(AMD_EXACT)) == 0;
+    report->staged += strcmp(class, amd_class_name(AMD_STAGE)) == 0;
+    report->none += strcmp(class, amd_class_name(AMD_NONE)) == 0;
+    report->unknown += strcmp(class, "not known") == 0;
+}
+
+static void tell_ops(Port *port, PortReport *report) {
+    Groups *groups = ARENA_NEW(port->arena, Groups);
+    groups->port = port;
+    const Op *function = port->function;
+    for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function)) {
+        uint32_t group = group_of(groups, op);
+        if (group == NO_NUMBER) {
+            report->plain++;
+            continue;
+        }
+        groups->items[group].expected++;
+        count_op(report, &groups->items[group]);
+    }
+    PortOp *ops = ARENA_ARRAY(port->arena, PortOp, groups->count + 1);
+    for (uint32_t i = 0; i < groups->count; i++)
+        groups->items[i].lines = ARENA_ARRAY(port->arena, uint32_t, groups->items[i].expected + 1);
+    for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function)) {
+        uint32_t group = group_of(groups, op);
+        if (group != NO_NUMBER)
+            groups->items[group].lines[groups->items[group].told.line_count++] =
+                source_place(port->module->source, op->offset).line;
+    }
+    for (uint32_t i = 0; i < groups->count; i++) {
+        ops[i] = groups->items[i].told;
+        ops[i].lines = groups->items[i].lines;
+    }
+    report->ops = ops;
+    report->op_count = groups->count;
+}
+
+/* ---- Waits ---------------------------------------------------------------------------------------- */
+
+static void place_wait(Port *port, const Op *op, PortWait *wait) {
+    Verdict words = {.arena = port->arena};
+    FindingPlace place = {0};
+    op_place_set(port->module, op, &place, &words);
+    wait->op = place.op;
+    wait->file = place.file;
+    wait->line = place.line;
+    wait->ir_line = place.ir_line;
+}
+
+static void tell_waits(Port *port, PortReport *report) {
+    uint32_t count = 0, capacity = 0;
+    PortWait *waits = NULL, wait;
+    for (const Op *op = port->function; op; op = op_next_in_walk(op, port->function)) {
+        if (!port_wait(port, op, &wait))
+            continue;
+        place_wait(port, op, &wait);
+        waits = arena_grown(port->arena, waits, count, &capacity, sizeof *waits);
+        waits[count++] = wait;
+        if (wait.cover == PORT_TOO_LITTLE)
+            report->verdict = VERDICT_FINDINGS;
+    }
+    report->waits = waits;
+    report->wait_count = count;
+}
+
+/* ---- The whole ------------------------------------------------------------------------------------ */
+
+static int64_t module_integer(const Op *op, const char *name, int64_t otherwise) {
+    for (; op; op = op_parent(op)) {
+        const Attr *attr = op_attr(op, name);
+        if (attr && attr->kind == ATTR_INTEGER)
+            return attr->integer;
+    }
+    return otherwise;
+}
+
+PortReport port_report(Arena *arena, Module *module, const Op *function, const Target *target) {
+    const Target *own = target_of(function);
+    Str name = op_symbol(function);
+    Port port = {.arena = arena,
+                 .module = module,
+                 .function = function,
+                 .target = target,
+                 .native = own && own->vendor == VENDOR_AMD,
+                 .counters = counters_of(module, function, target, &module->arena)};
+    int64_t threads = module_integer(function, "ttg.threads-per-warp", 0);
+    PortReport report = {.file = module->source->name,
+                         .function = arena_copy(arena, name.data ? name.data : "", name.size),
+                         .target = target->name,
+                         .problem = counters_problem(port.counters),
+                         .wave_threads = target->warp_threads,
+                         .warp_threads = threads > 0 && threads <= 1024 ? (unsigned)threads : 0,
+                         .shared_bytes = module_integer(function, "ttg.shared", -1),
+                         .shared_limit = target->shared_bytes};
+    tell_ops(&port, &report);
+    if (report.problem) {
+        report.verdict = VERDICT_INCOMPLETE;
+    } else {
+        report.problem = "";
+        tell_waits(&port, &report);
+    }
+    return report;
+}

@@ -1,0 +1,582 @@
+/* Section 5 of the barrier report: every value that is another name for a barrier or a buffer.
+ *
+ * One walk over the kernel collects the steps by which a name goes from one value to another (views, captures, what
+ * loops carry, what branches hand over); a search from each allocation then follows them. A value may come from several
+ * allocations; it keeps the first few, so that the work is linear in the text. */
+#include "analyze/report/internal.h"
+
+#include "ir/optable.h"
+#include "model/effect/effect.h"
+#include "model/flow/handed.h"
+
+enum { MOST_ROOTS = 8 /* of one value */, NO_ROOT = UINT32_MAX };
+
+/* A value that could be another name for something. */
+typedef struct Node {
+    const Value *value;
+    uint32_t first_step, step_count;
+    uint32_t roots[MOST_ROOTS], levels[MOST_ROOTS];
+    uint32_t root_count;
+    uint32_t own; /* the root that it is the allocation of, plus 1 */
+} Node;
+
+typedef struct Step {
+    uint32_t from, to;
+    bool aref; /* only for the aref itself: its buffers have steps of their own */
+} Step;
+
+/* An allocation that has aliases, or a named barrier. */
+typedef struct Root {
+    const Op *op;
+    int64_t id;
+    ReportAlias *aliases;
+    size_t alias_count;
+} Root;
+
+typedef struct Search {
+    Builder *builder;
+    Node *nodes;
+    uint32_t node_count, node_capacity;
+    uint32_t *table; /* of values: index of the node + 1 */
+    uint32_t table_capacity;
+    Step *steps;
+    uint32_t step_count, step_capacity;
+    uint32_t *ordered; /* targets of steps, those of one node beside each other */
+    bool *ordered_aref;
+    Root *roots;
+    uint32_t root_count;
+    uint32_t *barrier_roots, *buffer_roots; /* of each barrier and buffer; NO_ROOT: it has none */
+} Search;
+
+static bool is_op(const Op *op, OpId id) {
+    return op && op->row && op->row->id == id;
+}
+
+/* ---- The graph ------------------------------------------------------------------------------------------------- */
+
+static uint32_t *table_place(const Search *search, const Value *value) {
+    uint64_t bits = (uint64_t)(uintptr_t)value;
+    uint32_t at = (uint32_t)((bits >> 4) * 0x9e3779b97f4a7c15u >> 32) & (search->table_capacity - 1);
+    while (search->table[at] && search->nodes[search->table[at] - 1].value != value)
+        at = (at + 1) & (search->table_capacity - 1);
+    return &search->table[at];
+}
+
+static Node *find_node(const Search *search, const Value *value) {
+    uint32_t index = value && search->table_capacity ? *table_place(search, value) : 0;
+    return index ? &search->nodes[index - 1] : NULL;
+}
+
+static void grow_nodes(Search *search) {
+    Arena *arena = search->builder->arena;
+    search->node_capacity = search->node_capacity ? 2 * search->node_capacity : 256;
+    Node *larger = ARENA_ARRAY(arena, Node, search->node_capacity);
+    if (search->node_count)
+        memcpy(larger, search->nodes, search->node_count * sizeof *larger);
+    search->nodes = larger;
+    search->table_capacity = 2 * search->node_capacity;
+    search->table = ARENA_ARRAY(arena, uint32_t, search->table_capacity);
+    for (uint32_t i = 0; i < search->node_count; i++)
+        *table_place(search, search->nodes[i].value) = i + 1;
+}
+
+static uint32_t node_of(Search *search, const Value *value) {
+    if (search->node_count == search->node_capacity)
+        grow_nodes(search);
+    uint32_t *place = table_place(search, value);
+    if (!*place) {
+        search->nodes[search->node_count] = (Node){.value = value};
+        *place = ++search->node_count;
+    }
+    return *place - 1;
+}
+
+static void add_step(Search *search, const Value *from, const Value *to, bool aref) {
+    if (!from || !to)
+        return;
+    if (search->step_count == search->step_capacity) {
+        search->step_capacity = search->step_capacity ? 2 * search->step_capacity : 256;
+        Step *larger = ARENA_ARRAY(search->builder->arena, Step, search->step_capacity);
+        if (search->step_count)
+            memcpy(larger, search->steps, search->step_count * sizeof *larger);
+        search->steps = larger;
+    }
+    uint32_t a = node_of(search, from), b = node_of(search, to);
+    search->steps[search->step_count++] = (Step){a, b, aref};
+    search->nodes[a].step_count++;
+}
+
+static bool is_aref_view(const Op *op) {
+    return is_op(op, OP_nvws_aref_put_enter) || is_op(op, OP_nvws_aref_get_enter) || is_op(op, OP_nvws_aref_buffer);
+}
+
+/* Result j is a slot of buffer j of the aref, and a name for the aref, too. */
+static void add_aref_view(Search *search, const Op *op) {
+    const Op *create = op->operand_count ? origin_of(search->builder->module, op->operands[0]) : NULL;
+    for (uint32_t i = 0; i < op->result_count && is_op(create, OP_nvws_aref_create); i++) {
+        if (i >= create->operand_count)
+            break;
+        add_step(search, op->operands[0], &op->results[i], true);
+        add_step(search, create->operands[i], &op->results[i], false);
+    }
+}
+
+static void add_views(Search *search, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->result_count ? effects_of(search->builder->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_VIEW)
+            add_step(search, effects[i].amount, effects[i].on, false);
+    if (is_op(op, OP_nvws_aref_create)) /* one effect stands for all its buffers */
+        for (uint32_t i = 1; i < op->operand_count && op->result_count; i++)
+            add_step(search, op->operands[i], &op->results[0], false);
+}
+
+static void add_handed(void *search, const Value *from, const Value *to) {
+    add_step(search, from, to, false);
+}
+
+static void add_op(Search *search, const Op *op) {
+    if (op_hands_on(op, add_handed, search))
+        return;
+    if (is_aref_view(op))
+        add_aref_view(search, op);
+    else
+        add_views(search, op);
+}
+
+/* Puts the steps of each node beside each other. */
+static void order_steps(Search *search) {
+    Arena *arena = search->builder->arena;
+    uint32_t at = 0;
+    search->ordered = ARENA_ARRAY(arena, uint32_t, search->step_count + 1);
+    search->ordered_aref = ARENA_ARRAY(arena, bool, search->step_count + 1);
+    for (uint32_t i = 0; i < search->node_count; i++) {
+        search->nodes[i].first_step = at;
+        at += search->nodes[i].step_count;
+        search->nodes[i].step_count = 0;
+    }
+    for (uint32_t i = 0; i < search->step_count; i++) {
+        Node *from = &search->nodes[search->steps[i].from];
+        uint32_t place = from->first_step + from->step_count++;
+        search->ordered[place] = search->steps[i].to;
+        search->ordered_aref[place] = search->steps[i].aref;
+    }
+}
+
+/* ---- The search ------------------------------------------------------------------------------------------------ */
+
+/* Whether the value was not reached from this root before, and has room. Roots come one after the other. */
+static bool reach(Node *node, uint32_t root, uint32_t level) {
+    if (node->root_count == MOST_ROOTS || (node->root_count && node->roots[node->root_count - 1] == root))
+        return false;
+    node->roots[node->root_count] = root;
+    node->levels[node->root_count++] = level;
+    return true;
+}
+
+static void search_from(Search *search, uint32_t root, uint32_t *queue) {
+    const Op *op = search->roots[root].op;
+    if (!op || !op->result_count)
+        return;
+    uint32_t start = node_of(search, &op->results[0]), count = 0;
+    bool aref = is_op(op, OP_nvws_aref_create);
+    if (reach(&search->nodes[start], root, 0))
+        queue[count++] = start;
+    for (uint32_t i = 0; i < count; i++) {
+        const Node *node = &search->nodes[queue[i]];
+        uint32_t level = node->levels[node->root_count - 1] + 1;
+        for (uint32_t s = 0; s < node->step_count; s++) {
+            uint32_t to = search->ordered[node->first_step + s];
+            if ((aref || !search->ordered_aref[node->first_step + s]) && reach(&search->nodes[to], root, level))
+                queue[count++] = to;
+        }
+    }
+}
+
+/* The root of a thing: one for each allocation, and one for each named barrier. */
+static uint32_t root_at(Search *search, Thing thing) {
+    const Value *value = thing.root && thing.root->result_count ? &thing.root->results[0] : NULL;
+    uint32_t node = value ? node_of(search, value) : 0;
+    if (value && search->nodes[node].own)
+        return search->nodes[node].own - 1;
+    search->roots[search->root_count++] = (Root){.op = thing.root, .id = thing.id};
+    if (value)
+        search->nodes[node].own = search->root_count;
+    return search->root_count - 1;
+}
+
+static void collect_roots(Search *search) {
+    Builder *builder = search->builder;
+    search->roots = ARENA_ARRAY(builder->arena, Root, builder->barrier_count + builder->buffer_count + 1);
+    search->barrier_roots = ARENA_ARRAY(builder->arena, uint32_t, builder->barrier_count + 1);
+    search->buffer_roots = ARENA_ARRAY(builder->arena, uint32_t, builder->buffer_count + 1);
+    for (size_t i = 0; i < builder->barrier_count; i++)
+        search->barrier_roots[i] = root_at(search, builder->barrier_things[i]);
+    for (size_t i = 0; i < builder->buffer_count; i++)
+        search->buffer_roots[i] = builder->buffer_things[i].root ? root_at(search, builder->buffer_things[i]) : NO_ROOT;
+}
+
+/* That a constant holds the number of one of the named barriers. It is not followed: a number may be anything else. */
+static void reach_constant(Search *search, const uint32_t *named, uint32_t count, const Value *value) {
+    const Op *constant = value && value->is_result ? value->owner : NULL;
+    const Attr *number = is_op(constant, OP_arith_constant) ? op_attr(constant, "value") : NULL;
+    for (uint32_t i = 0; number && number->kind == ATTR_INTEGER && i < count; i++)
+        if (search->roots[named[i]].id == number->integer) {
+            uint32_t node = node_of(search, value); /* which may move them all */
+            reach(&search->nodes[node], named[i], 0);
+        }
+}
+
+static void reach_constants(Search *search) {
+    enum { MOST_NAMED = 64 }; /* the hardware has 16 */
+    Builder *builder = search->builder;
+    uint32_t named[MOST_NAMED], count = 0;
+    Effect effects[EFFECTS_MOST];
+    for (uint32_t r = 0; r < search->root_count && count < MOST_NAMED; r++)
+        if (!search->roots[r].op)
+            named[count++] = r;
+    for (const Op *op = builder->function; op && count; op = op_next_in_walk(op, builder->function)) {
+        unsigned effect_count = effects_of(builder->module, op, effects);
+        for (unsigned i = 0; i < effect_count; i++)
+            if (effects[i].verb == EFFECT_NAMED_ARRIVE || effects[i].verb == EFFECT_NAMED_SYNC)
+                reach_constant(search, named, count, effects[i].on);
+    }
+}
+
+/* ---- What they are called -------------------------------------------------------------------------------------- */
+
+static uint32_t line_of(const Search *search, const Op *op) {
+    return source_place(search->builder->module->source, op->offset).line;
+}
+
+static void describe_view(Search *search, const Op *op, Text *to) {
+    const Attr *column = op_attr(op, "N"), *offsets = op_attr(op, "offsets");
+    Str name = op->name;
+    const char *dot = memchr(name.data, '.', name.size);
+    if (dot)
+        name = str_between(dot + 1, name.data + name.size);
+    bool indexed = is_op(op, OP_ttg_memdesc_index) || is_op(op, OP_ttg_memdesc_subview) ||
+                   is_op(op, OP_ttg_memdesc_dynamic_subslice);
+    if (is_aref_view(op)) {
+        text_addf(to, "handed out by ");
+        text_add_plain(to, str_starts(name, STR("aref.")) ? (Str){name.data + 5, name.size - 5} : name);
+    } else if (is_op(op, OP_nvws_aref_create)) {
+        text_addf(to, "aref of it");
+    } else if (indexed) {
+        for (uint32_t i = 1; i < op->operand_count; i++)
+            text_addf(to, "%s%s", i > 1 ? ", " : "view [", value_text(search->builder->arena, op->operands[i]));
+        text_addf(to, op->operand_count > 1 ? "]" : "view");
+    } else if (is_op(op, OP_ttg_memdesc_subslice) && offsets && offsets->kind == ATTR_INTS) {
+        for (uint32_t i = 0; i < offsets->count; i++)
+            text_addf(to, "%s%lld", i ? ", " : "view [", (long long)offsets->ints[i]);
+        text_addf(to, offsets->count ? "]" : "view");
+    } else if (is_op(op, OP_ttng_tmem_subslice) && column && column->kind == ATTR_INTEGER) {
+        text_addf(to, "view from column %lld", (long long)column->integer);
+    } else if (is_op(op, OP_ttng_map_to_remote_buffer) && op->operand_count > 1) {
+        text_addf(to, "view in CTA %s", value_text(search->builder->arena, op->operands[1]));
+    } else {
+        text_addf(to, "view (");
+        text_add_plain(to, name);
+        text_char(to, ')');
+    }
+}
+
+static bool is_view(const Search *search, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row ? effects_of(search->builder->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_VIEW)
+            return true;
+    return false;
+}
+
+static void describe_result(Search *search, const Root *root, const Op *op, Text *to) {
+    if (!root->op) {
+        text_addf(to, "constant %lld", (long long)root->id);
+        return;
+    }
+    /* A part of an allocation that has a name of its own is a view even where its aliases start. */
+    if (op == root->op && (allocation_find(&search->builder->allocations, op) || !is_view(search, op))) {
+        text_addf(to, "allocation");
+        return;
+    }
+    switch (op->row ? op->row->id : OP_placeholder) {
+    case OP_scf_for:
+    case OP_scf_while:
+        text_addf(to, "result of the loop of line %u", line_of(search, op));
+        break;
+    case OP_scf_if:
+    case OP_scf_index_switch:
+    case OP_scf_execute_region:
+    case OP_ttg_mask:
+    case OP_ttg_warp_specialize:
+    case OP_nvws_warp_group:
+    case OP_arith_select:
+        text_addf(to, "result of %.*s", STR_ARG(op->row->name));
+        break;
+    default:
+        describe_view(search, op, to);
+        break;
+    }
+}
+
+static void describe_argument(Search *search, const Block *block, Text *to) {
+    const Op *op = block->region->op;
+    switch (op && op->row ? op->row->id : OP_placeholder) {
+    case OP_ttg_warp_specialize_partitions:
+        text_addf(to, "argument of partition%u", (unsigned)(block->region - op->regions));
+        break;
+    case OP_scf_for:
+        text_addf(to, "iter_arg of the loop of line %u", line_of(search, op));
+        break;
+    case OP_scf_while:
+        text_addf(to, "%s of the loop of line %u", block->region == op->regions ? "argument" : "argument of the body",
+                  line_of(search, op));
+        break;
+    case OP_ttng_subtiled_region:
+        text_addf(to, "argument of the subtiled region of line %u", line_of(search, op));
+        break;
+    default:
+        text_addf(to, "argument of block ^");
+        if (block->label)
+            text_add_plain(to, block->label->text);
+        break;
+    }
+}
+
+static ReportAlias alias_of(Search *search, const Node *node, uint32_t which) {
+    const Value *value = node->value;
+    const Block *block = value->is_result ? NULL : value->owner;
+    const Op *op = value->is_result ? value->owner : block->first ? block->first : block->region->op;
+    Text how = {0};
+    if (block)
+        describe_argument(search, block, &how);
+    else
+        describe_result(search, &search->roots[node->roots[which]], op, &how);
+    Builder *builder = search->builder;
+    uint32_t offset = block && block->offset       ? block->offset
+                      : block && block->region->op ? block->region->op->offset
+                                                   : op->offset;
+    return (ReportAlias){.value = value_text(builder->arena, value),
+                         .how = verdict_keep(builder->verdict, &how),
+                         .partition = builder_partition(builder, op),
+                         .ir_line = source_place(builder->module->source, offset).line,
+                         .level = node->levels[which]};
+}
+
+/* ---- In the order of the text ---------------------------------------------------------------------------------- */
+
+/* Counts, or with `fill` writes, the aliases that a value is. */
+static void take_value(Search *search, const Value *value, bool fill) {
+    const Node *node = find_node(search, value);
+    for (uint32_t i = 0; node && i < node->root_count; i++) {
+        Root *root = &search->roots[node->roots[i]];
+        if (fill)
+            root->aliases[root->alias_count] = alias_of(search, node, i);
+        root->alias_count++;
+    }
+}
+
+static void take_all(Search *search, bool fill) {
+    const Op *function = search->builder->function;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        if (op->block && op == op->block->first && op != function)
+            for (uint32_t i = 0; i < op->block->arg_count; i++)
+                take_value(search, &op->block->args[i], fill);
+        for (uint32_t i = 0; i < op->result_count; i++)
+            take_value(search, &op->results[i], fill);
+    }
+}
+
+static void write_aliases(Search *search) {
+    Builder *builder = search->builder;
+    take_all(search, false);
+    for (uint32_t r = 0; r < search->root_count; r++) {
+        Root *root = &search->roots[r];
+        root->aliases = ARENA_ARRAY(builder->arena, ReportAlias, root->alias_count + 1);
+        root->alias_count = 0;
+    }
+    take_all(search, true);
+    for (size_t i = 0; i < builder->barrier_count; i++) {
+        const Root *root = &search->roots[search->barrier_roots[i]];
+        builder->barriers[i].aliases = root->aliases;
+        builder->barriers[i].alias_count = root->alias_count;
+    }
+    for (size_t i = 0; i < builder->buffer_count; i++) {
+        const Root *root = search->buffer_roots[i] == NO_ROOT ? NULL : &search->roots[search->buffer_roots[i]];
+        builder->buffers[i].aliases = root ? root->aliases : NULL;
+        builder->buffers[i].alias_count = root ? root->alias_count : 0;
+    }
+}
+
+/* ---- Other ops ------------------------------------------------------------------------------------------------- */
+
+static void add_other(Builder *builder, ReportBarrier *barrier, ReportPlace place) {
+    size_t count = barrier->other_count;
+    if ((count & (count - 1)) == 0) { /* it is full at every power of two */
+        ReportPlace *larger = ARENA_ARRAY(builder->arena, ReportPlace, count ? 2 * count : 1);
+        if (count)
+            memcpy(larger, barrier->others, count * sizeof *larger);
+        barrier->others = larger;
+    }
+    ((ReportPlace *)barrier->others)[barrier->other_count++] = place;
+}
+
+/* The barriers of each root, as a list: the first, and after each barrier the next; SIZE_MAX ends it. */
+typedef struct Barriers {
+    size_t *first, *next;
+} Barriers;
+
+static Barriers barriers_by_root(const Search *search) {
+    Builder *builder = search->builder;
+    Barriers lists = {ARENA_ARRAY(builder->arena, size_t, search->root_count + 1),
+                      ARENA_ARRAY(builder->arena, size_t, builder->barrier_count + 1)};
+    for (uint32_t r = 0; r < search->root_count; r++)
+        lists.first[r] = SIZE_MAX;
+    for (size_t i = builder->barrier_count; i-- > 0;) {
+        lists.next[i] = lists.first[search->barrier_roots[i]];
+        lists.first[search->barrier_roots[i]] = i;
+    }
+    return lists;
+}
+
+/* An op that does something to a barrier; of a token or an aref, to one side of it or (SIDE_NONE) to both. */
+static void note_other(Search *search, const Barriers *lists, const Op *op, const Value *on, Side side,
+                       const char *detail) {
+    const Node *node = find_node(search, on);
+    ReportPlace place;
+    bool placed = false;
+    for (uint32_t r = 0; node && r < node->root_count; r++)
+        for (size_t i = lists->first[node->roots[r]]; i != SIZE_MAX; i = lists->next[i]) {
+            Side of = search->builder->barrier_things[i].side;
+            if (side != SIDE_NONE && of != SIDE_NONE && of != side)
+                continue;
+            if (!placed) {
+                place = builder_place(search->builder, op);
+                place.detail = detail;
+                placed = true;
+            }
+            add_other(search->builder, &search->builder->barriers[i], place);
+        }
+}
+
+/* A token of an aref, and the values that hand it on: into a loop, around it, and out of it. */
+typedef struct Tokens {
+    const Value *items[16];
+    uint32_t count;
+} Tokens;
+
+static bool is_token(const Tokens *tokens, const Value *value) {
+    for (uint32_t i = 0; i < tokens->count; i++)
+        if (tokens->items[i] == value)
+            return true;
+    return false;
+}
+
+static void add_token(Tokens *tokens, const Value *value) {
+    if (!is_token(tokens, value) && tokens->count < sizeof tokens->items / sizeof *tokens->items)
+        tokens->items[tokens->count++] = value;
+}
+
+static void hand_on(Tokens *tokens, const Op *loop, uint32_t index) {
+    const Block *body = loop->region_count ? loop->regions[0].first : NULL;
+    if (body && index + 1 < body->arg_count)
+        add_token(tokens, &body->args[index + 1]);
+    if (index < loop->result_count)
+        add_token(tokens, &loop->results[index]);
+}
+
+static bool ends(const Op *op, const Op *enter, const Tokens *tokens) {
+    OpId id = is_op(enter, OP_nvws_aref_put_enter) ? OP_nvws_aref_put_exit : OP_nvws_aref_get_exit;
+    if (!is_op(op, id) || !op->operand_count || op->operands[0] != enter->operands[0])
+        return false;
+    for (uint32_t i = 1; i < op->operand_count; i++)
+        if (is_token(tokens, op->operands[i]))
+            return true;
+    return !tokens->count;
+}
+
+enum { MOST_OPS = 4096 };
+
+/* The first op from `from` on, within `within`, that takes the token; NULL if there is none. */
+static const Op *find_end(const Op *from, const Op *within, const Op *enter, Tokens *tokens, bool around) {
+    const Op *op = from;
+    for (int step = 0; step < MOST_OPS && (op = op_next_in_walk(op, within)); step++) {
+        if (ends(op, enter, tokens))
+            return op;
+        const Op *loop = is_op(op, OP_scf_for) ? op : is_op(op, OP_scf_yield) ? op_parent(op) : NULL;
+        bool yields = loop && loop != op;
+        if (!is_op(loop, OP_scf_for))
+            continue;
+        bool taken = false;
+        for (uint32_t i = yields ? 0 : 3; i < op->operand_count; i++)
+            if (is_token(tokens, op->operands[i])) {
+                hand_on(tokens, loop, yields ? i : i - 3);
+                taken = true;
+            }
+        /* What goes around the loop ends in it, before what leaves it. */
+        const Op *end = yields && taken && around ? find_end(loop, loop, enter, tokens, false) : NULL;
+        if (end)
+            return end;
+    }
+    return NULL;
+}
+
+/* The op that ends what `enter` begins: the one that takes its token, or without one the next of its kind. */
+static const Op *exit_of(const Op *enter, const Op *function) {
+    Tokens tokens = {0};
+    if (enter->result_count)
+        add_token(&tokens, &enter->results[enter->result_count - 1]);
+    return find_end(enter, function, enter, &tokens, true);
+}
+
+static void note_aref(Search *search, const Barriers *lists, const Op *op) {
+    Verdict *verdict = search->builder->verdict;
+    bool put = is_op(op, OP_nvws_aref_put_enter);
+    if (is_op(op, OP_nvws_aref_create) && op->result_count)
+        note_other(search, lists, op, &op->results[0], SIDE_NONE, "");
+    if ((!put && !is_op(op, OP_nvws_aref_get_enter)) || !op->operand_count)
+        return;
+    const Op *end = exit_of(op, search->builder->function);
+    const char *word = put ? "put" : "get";
+    const char *detail = end ? verdict_text(verdict, "%s.enter ... %s.exit, IR lines %u-%u", word, word,
+                                            line_of(search, op), line_of(search, end))
+                             : verdict_text(verdict, "%s.enter, without an exit", word);
+    note_other(search, lists, op, op->operands[0], SIDE_NONE, detail);
+}
+
+static void write_others(Search *search) {
+    Builder *builder = search->builder;
+    Barriers lists = barriers_by_root(search);
+    Effect effects[EFFECTS_MOST];
+    for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function)) {
+        unsigned count = op->row ? effects_of(builder->module, op, effects) : 0;
+        bool aref = is_op(op, OP_nvws_aref_create);
+        for (unsigned i = 0; i < count && !aref; i++) {
+            const Effect *effect = &effects[i];
+            if (effect->verb == EFFECT_INIT)
+                note_other(search, &lists, op, effect->on, effect->side,
+                           effect->count < 0 ? ""
+                                             : verdict_text(builder->verdict, "count %lld", (long long)effect->count));
+            else if (effect->verb == EFFECT_INVALIDATE)
+                note_other(search, &lists, op, effect->on, effect->side, "");
+        }
+        note_aref(search, &lists, op);
+    }
+}
+
+void report_aliases(Builder *builder) {
+    Search search = {.builder = builder};
+    collect_roots(&search);
+    for (const Op *op = op_next_in_walk(builder->function, builder->function); op;
+         op = op_next_in_walk(op, builder->function))
+        add_op(&search, op);
+    order_steps(&search);
+    uint32_t *queue = ARENA_ARRAY(builder->arena, uint32_t, search.node_count + 1);
+    for (uint32_t r = 0; r < search.root_count; r++)
+        search_from(&search, r, queue);
+    reach_constants(&search);
+    write_aliases(&search);
+    write_others(&search);
+}

@@ -1,0 +1,368 @@
+/* Chains of TMEM tokens: the order that ops on tensor memory are written with before barriers make it.
+ *
+ * A token is followed from the op that takes it back to those that make it: through loops, where it may come from the
+ * iteration before, conditions, and what partitions capture. */
+#include "analyze/report/internal.h"
+
+#include "ir/optable.h"
+
+#include <stdlib.h>
+
+static bool is_op(const Op *op, OpId id) {
+    return op->row && op->row->id == id;
+}
+
+static bool is_mma(const Op *op) {
+    return is_op(op, OP_ttng_tc_gen5_mma) || is_op(op, OP_ttng_tc_gen5_mma_scaled);
+}
+
+static bool is_token(Module *module, const Value *value) {
+    const Type *type = value && value->type ? type_resolve(module, value->type) : NULL;
+    return type && type_is(type, STR("ttg.async.token"));
+}
+
+/* What stands outside of all partitions of a specialised kernel is run by the default one. */
+static uint64_t mask_of(const Builder *builder, const Op *op) {
+    Partitions partitions = partitions_of(op);
+    if (builder->form == PARTITION_REGIONS && !partitions.mask)
+        return 1;
+    return partitions.form == builder->form ? partitions.mask : 0;
+}
+
+/* What an op does to tensor memory: where, and how. */
+typedef struct Touch {
+    const Op *root; /* that allocates it; NULL: nothing, or it cannot be seen */
+    bool reads, writes;
+} Touch;
+
+static Touch touch_of(Module *module, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    Touch touch = {0};
+    for (unsigned i = 0; i < count; i++) {
+        if (effects[i].verb > EFFECT_UPDATE || effects[i].space != SPACE_TENSOR || !effects[i].on)
+            continue;
+        bool writes = effects[i].verb != EFFECT_READ;
+        if (touch.root && (touch.writes || !writes))
+            continue; /* an MMA may read tensor memory besides; its token is that of the accumulator */
+        touch = (Touch){
+            .root = origin_of(module, effects[i].on), .reads = effects[i].verb != EFFECT_WRITE, .writes = writes};
+    }
+    return touch;
+}
+
+/* Whether a write may leave nothing of what was there: all but an MMA that always accumulates. */
+static bool may_overwrite(Module *module, const Op *op) {
+    if (!is_mma(op))
+        return is_op(op, OP_ttng_tmem_store) || is_op(op, OP_ttng_tmem_alloc);
+    const Slot *slots = op->row->operands;
+    for (unsigned i = 0; i < op->row->operand_count; i++) {
+        uint32_t count = 0;
+        Value **values = str_is(slots[i].name, "useD") ? op_operands_at(op, i, &count) : NULL;
+        const Op *constant = count && values[0]->is_result ? values[0]->owner : NULL;
+        const Attr *attr = constant && is_op(constant, OP_arith_constant) ? op_attr(constant, "value") : NULL;
+        attr = attr ? attr_resolve(module, attr) : NULL;
+        if (attr && (attr->kind == ATTR_BOOL || attr->kind == ATTR_INTEGER))
+            return attr->integer == 0;
+    }
+    return true;
+}
+
+/* ---- Where a token comes from ------------------------------------------------------------------- */
+
+enum { MOST_SEEN = 64 };
+
+typedef struct TokenPath {
+    const Value *value;
+    bool around; /* by way of the next iteration */
+} TokenPath;
+
+/* What one op's token is made by. */
+typedef struct TokenTrace {
+    TokenPath seen[MOST_SEEN];
+    size_t count;
+} TokenTrace;
+
+static void look_at(TokenTrace *trace, const Value *value, bool around) {
+    if (!value || trace->count == MOST_SEEN)
+        return;
+    for (size_t i = 0; i < trace->count; i++)
+        if (trace->seen[i].value == value && trace->seen[i].around == around)
+            return;
+    trace->seen[trace->count++] = (TokenPath){value, around};
+}
+
+/* Operand `index` of the end of a region. */
+static const Value *end_of(const Op *op, uint32_t region, uint32_t index) {
+    const Op *end = region < op->region_count && op->regions[region].first ? op->regions[region].first->last : NULL;
+    return end && index < end->operand_count ? end->operands[index] : NULL;
+}
+
+static const Value *operand(const Op *op, uint32_t index) {
+    return op && index < op->operand_count ? op->operands[index] : NULL;
+}
+
+static void before_argument(TokenTrace *trace, const Value *value, bool around) {
+    const Block *block = value->owner;
+    const Op *op = block->region->op;
+    if (!op || !op->row || block != block->region->first)
+        return;
+    switch (op->row->id) {
+    case OP_scf_for:
+        if (!value->index)
+            return;
+        look_at(trace, operand(op, value->index + 2), around);
+        look_at(trace, end_of(op, 0, value->index - 1), true);
+        return;
+    case OP_scf_while:
+        if (block->region == &op->regions[0]) {
+            look_at(trace, operand(op, value->index), around);
+            look_at(trace, end_of(op, 1, value->index), true);
+        } else {
+            look_at(trace, end_of(op, 0, value->index + 1), around);
+        }
+        return;
+    case OP_ttg_warp_specialize_partitions:
+        look_at(trace, operand(op->operand_count ? op : op_parent(op), value->index), around);
+        return;
+    default:
+        return;
+    }
+}
+
+/* Adds where a result that only hands on comes from; false if its op makes it. */
+static bool before_result(TokenTrace *trace, const Value *value, bool around) {
+    const Op *op = value->owner;
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_scf_for:
+        look_at(trace, end_of(op, 0, value->index), around);
+        return true;
+    case OP_scf_while:
+        look_at(trace, end_of(op, 0, value->index + 1), around);
+        return true;
+    case OP_scf_if:
+        look_at(trace, end_of(op, 0, value->index), around);
+        look_at(trace, end_of(op, 1, value->index), around);
+        return true;
+    case OP_ttg_warp_specialize:
+        look_at(trace, end_of(op, 0, value->index), around);
+        return true;
+    case OP_arith_select:
+        look_at(trace, operand(op, 1), around);
+        look_at(trace, operand(op, 2), around);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- Edges -------------------------------------------------------------------------------------- */
+
+static void add_edge(Builder *builder, const Op *from, const Op *to, const Op *root, bool around) {
+    ReportEdge *edge = builder_edge(builder);
+    edge->from = builder_partition(builder, from);
+    edge->to = builder_partition(builder, to);
+    edge->mechanism = report_mechanism(MECHANISM_TMEM_TOKEN);
+    edge->direction = around ? "backward" : "forward";
+    edge->carries = root ? name_of(builder->names, root) : "";
+    edge->out = builder_place(builder, from);
+    edge->in = builder_place(builder, to);
+}
+
+/* Between partitions every step of a chain counts; within one, only that what was read is written over. */
+static bool matters(Builder *builder, const Op *from, const Op *to, bool around) {
+    uint64_t made = mask_of(builder, from), taken = mask_of(builder, to);
+    if (!made || !taken)
+        return false;
+    if (!(made & taken))
+        return true;
+    return made == taken && around && is_op(from, OP_ttng_tmem_load) && touch_of(builder->module, to).writes &&
+           may_overwrite(builder->module, to);
+}
+
+static void follow(Builder *builder, const Op *op, const Value *token) {
+    TokenTrace trace = {.count = 0};
+    const Op *made[MOST_SEEN];
+    size_t made_count = 0;
+    look_at(&trace, token, false);
+    for (size_t i = 0; i < trace.count; i++) {
+        const Value *value = trace.seen[i].value;
+        bool around = trace.seen[i].around;
+        if (!value->is_result) {
+            before_argument(&trace, value, around);
+            continue;
+        }
+        if (before_result(&trace, value, around))
+            continue;
+        const Op *from = value->owner;
+        Touch touch = touch_of(builder->module, from);
+        bool known = !touch.root || (is_op(from, OP_ttng_tmem_alloc) && !from->operand_count);
+        for (size_t k = 0; k < made_count && !known; k++)
+            known = made[k] == from;
+        if (known)
+            continue;
+        made[made_count++] = from;
+        if (matters(builder, from, op, around))
+            add_edge(builder, from, op, touch.root, around);
+    }
+}
+
+/* ---- Reads whose end nobody is told of ---------------------------------------------------------- */
+
+typedef struct Load {
+    const Op *op;
+    const Value *token;
+    bool used;
+} Load;
+
+typedef struct Overwrite {
+    const Op *op, *root;
+} Overwrite;
+
+typedef struct Loads {
+    Load *items;
+    Overwrite *overwrites;
+    size_t count, overwrite_count;
+} Loads;
+
+static int by_root(const void *a, const void *b) {
+    const Overwrite *x = a, *y = b;
+    if (x->root->offset != y->root->offset)
+        return x->root->offset < y->root->offset ? -1 : 1;
+    return x->op->offset < y->op->offset ? -1 : x->op->offset > y->op->offset;
+}
+
+static bool is_within(const Op *op, const Op *loop) {
+    while (op && op != loop && op->offset > loop->offset)
+        op = enclosing_loop(op);
+    return op == loop;
+}
+
+static const Value *token_of(Module *module, const Op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (is_token(module, &op->results[i]))
+            return &op->results[i];
+    return NULL;
+}
+
+static bool is_barrier_op(Module *module, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_WAIT)
+            return true;
+    return false;
+}
+
+/* False if the kernel has barriers: then it is not tokens that order things. */
+static bool collect(Builder *builder, Loads *loads) {
+    const Op *function = builder->function;
+    size_t count = 0;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        if (is_barrier_op(builder->module, op))
+            return false;
+        count++;
+    }
+    loads->items = ARENA_ARRAY(builder->arena, Load, count + 1);
+    loads->overwrites = ARENA_ARRAY(builder->arena, Overwrite, count + 1);
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        const Value *token = is_op(op, OP_ttng_tmem_load) && enclosing_loop(op) ? token_of(builder->module, op) : NULL;
+        if (token)
+            loads->items[loads->count++] = (Load){.op = op, .token = token};
+        if (!is_op(op, OP_ttng_tmem_store) && !is_mma(op))
+            continue;
+        const Op *root = may_overwrite(builder->module, op) ? touch_of(builder->module, op).root : NULL;
+        if (root)
+            loads->overwrites[loads->overwrite_count++] = (Overwrite){op, root};
+    }
+    if (loads->overwrite_count)
+        qsort(loads->overwrites, loads->overwrite_count, sizeof *loads->overwrites, by_root);
+    return true;
+}
+
+static void mark_used(Builder *builder, Loads *loads) {
+    const Op *function = builder->function;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        for (uint32_t i = 0; i < op->operand_count; i++) {
+            const Value *value = op->operands[i];
+            const Op *maker = value && value->is_result ? value->owner : NULL;
+            if (!maker || !is_op(maker, OP_ttng_tmem_load))
+                continue;
+            size_t low = 0, high = loads->count;
+            while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (loads->items[middle].op->offset < maker->offset)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            if (low < loads->count && loads->items[low].token == value)
+                loads->items[low].used = true;
+        }
+    }
+}
+
+/* The next write over what a load reads, around the innermost loop that has one; NULL if none has. */
+static const Op *next_overwrite(const Loads *loads, const Op *load, const Op *root) {
+    enum { MOST_LOOKED_AT = 64 };
+    size_t low = 0, high = loads->overwrite_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (loads->overwrites[middle].root->offset < root->offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (const Op *loop = enclosing_loop(load); loop; loop = enclosing_loop(loop)) {
+        const Op *first = NULL;
+        for (size_t i = low; i < loads->overwrite_count && i < low + MOST_LOOKED_AT; i++) {
+            const Overwrite *overwrite = &loads->overwrites[i];
+            if (overwrite->root != root)
+                break;
+            if (!is_within(overwrite->op, loop))
+                continue;
+            if (overwrite->op->offset > load->offset)
+                return overwrite->op;
+            first = first ? first : overwrite->op;
+        }
+        if (first)
+            return first;
+    }
+    return NULL;
+}
+
+static void report_unused(Builder *builder) {
+    Loads loads = {0};
+    if (builder->form != PARTITION_TASKS && builder->form != PARTITION_SCHEDULED)
+        return;
+    if (!collect(builder, &loads))
+        return;
+    mark_used(builder, &loads);
+    for (size_t i = 0; i < loads.count; i++) {
+        const Op *load = loads.items[i].op, *root = loads.items[i].used ? NULL : touch_of(builder->module, load).root;
+        const Op *writer = root ? next_overwrite(&loads, load, root) : NULL;
+        uint64_t reads = mask_of(builder, load), writes = writer ? mask_of(builder, writer) : 0;
+        if (!reads || !writes)
+            continue;
+        add_edge(builder, load, writer, root, true);
+        builder->edges[builder->edge_count - 1].note =
+            reads & writes ? "unused token: nothing carries the end of this read to the next write; the two are of one "
+                             "partition, and only the order of its text keeps them apart"
+                           : "unused token: nothing carries the end of this read to the next write; once barriers are "
+                             "there, one of them has to";
+    }
+}
+
+void report_token_chains(Builder *builder) {
+    const Op *function = builder->function;
+    if (builder->form == PARTITION_NONE)
+        return;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        if (!is_op(op, OP_ttng_tmem_load) && !is_op(op, OP_ttng_tmem_store) && !is_mma(op))
+            continue;
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            if (is_token(builder->module, op->operands[i]))
+                follow(builder, op, op->operands[i]);
+    }
+    report_unused(builder);
+}

@@ -1,0 +1,152 @@
+/* Parts of allocations that have names of their own: columns packed into a larger accumulator, a staging buffer laid
+ * over an operand's. */
+#include "analyze/report/coverage_internal.h"
+
+#include <stdlib.h>
+
+enum { MOST_PARTS = 128 };
+
+/* What the text calls a part: by the first of its views that has a name. */
+static const char *base_of(Builder *builder, Buffer *part) {
+    if (part->base)
+        return part->base;
+    part->base = "";
+    for (uint32_t i = 0; i < part->view_count && !*part->base; i++)
+        part->base = given_name_of(builder->names, part->views[i]);
+    return part->base;
+}
+
+static const char *extent_of(Builder *builder, const Buffer *part) {
+    const Carrier *carrier = part->carrier;
+    return verdict_text(
+        builder->verdict, "%s %lld-%lld", carrier->allocation->space == SPACE_TENSOR ? "columns" : "bytes",
+        (long long)(part->box.begin - carrier->box.begin), (long long)(part->box.end - carrier->box.begin - 1));
+}
+
+/* Whether something else of the report has the name, or could have: other parts of that name come later. */
+static bool is_shared_name(const Coverage *coverage, Builder *builder, Buffer *part, const char *name) {
+    for (size_t i = 0; i < builder->buffer_count; i++)
+        if (strcmp(builder->buffers[i].name, name) == 0)
+            return true;
+    for (Buffer *other = coverage->buffers; other; other = other->next)
+        if (other != part && buffer_is_part(other) && strcmp(base_of(builder, other), name) == 0)
+            return true;
+    return false;
+}
+
+static const char *name_part(const Coverage *coverage, Builder *builder, Buffer *part) {
+    const char *owner = name_of(builder->names, part->carrier->allocation->op);
+    const char *name = base_of(builder, part), *extent = extent_of(builder, part);
+    if (!*name || strcmp(name, owner) == 0)
+        name = verdict_text(builder->verdict, "%s[%s]", owner, extent);
+    else if (is_shared_name(coverage, builder, part, name))
+        name = verdict_text(builder->verdict, "%s (%s, %s)", name, owner, extent);
+    for (const Buffer *other = coverage->buffers; other; other = other->next)
+        if (other->name && strcmp(other->name, name) == 0)
+            return verdict_text(builder->verdict, "%s, IR line %u", name,
+                                source_place(builder->module->source, part->views[0]->offset).line);
+    return name;
+}
+
+const char *coverage_buffer_name(Coverage *coverage, Builder *builder, Buffer *buffer) {
+    if (!buffer_is_part(buffer))
+        return name_of(builder->names, buffer->carrier->op);
+    if (!buffer->name)
+        buffer->name = name_part(coverage, builder, buffer);
+    return buffer->name;
+}
+
+static void add_user(const Coverage *coverage, Builder *builder, const Touch *touch, bool writes,
+                     ReportBuffer *buffer) {
+    if (agent_cta(coverage->machine, touch->agent))
+        return;
+    ReportPlace place = builder_place(builder, coverage->machine->program->ops[touch->pc]);
+    place.partition = builder_agent(builder, touch->agent);
+    builder_add_place(builder, writes ? &buffer->writers : &buffer->readers,
+                      writes ? &buffer->writer_count : &buffer->reader_count, place);
+}
+
+static int compare_places(const void *left, const void *right) {
+    const ReportPlace *a = left, *b = right;
+    if (a->ir_line != b->ir_line)
+        return a->ir_line < b->ir_line ? -1 : 1;
+    return strcmp(a->partition, b->partition);
+}
+
+static void sort_places(Builder *builder, const ReportPlace **places, size_t count) {
+    ReportPlace *sorted = ARENA_ARRAY(builder->arena, ReportPlace, count + 1);
+    if (count)
+        memcpy(sorted, *places, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_places);
+    *places = sorted;
+}
+
+/* Who writes and reads the part; and who writes, or reads, under another name what is read, or written, under this. */
+static void add_users(const Coverage *coverage, Builder *builder, const Buffer *part, ReportBuffer *buffer) {
+    for (const Touch *touch = coverage->listed; touch; touch = touch->next) {
+        if (touch->area->buffer != part)
+            continue;
+        if (touch->effect->effect.verb != EFFECT_READ)
+            add_user(coverage, builder, touch, true, buffer);
+        if (touch->effect->effect.verb != EFFECT_WRITE)
+            add_user(coverage, builder, touch, false, buffer);
+    }
+    for (uint32_t i = 0; i < coverage->flow_capacity; i++) {
+        const Flow *flow = &coverage->flows[i];
+        if (flow->write && flow->read->area->buffer == part)
+            add_user(coverage, builder, flow->write, true, buffer);
+        if (flow->write && flow->write->area->buffer == part)
+            add_user(coverage, builder, flow->read, false, buffer);
+    }
+    sort_places(builder, &buffer->writers, buffer->writer_count);
+    sort_places(builder, &buffer->readers, buffer->reader_count);
+}
+
+static void note_other_names(Builder *builder, Buffer *part, ReportBuffer *buffer) {
+    const char *base = base_of(builder, part);
+    for (uint32_t i = 0; i < part->view_count; i++) {
+        const char *other = given_name_of(builder->names, part->views[i]);
+        bool again = !*other || strcmp(other, base) == 0;
+        for (uint32_t k = 0; k < i && !again; k++)
+            again = strcmp(other, given_name_of(builder->names, part->views[k])) == 0;
+        if (!again)
+            builder_add_text(builder, &buffer->notes, &buffer->note_count,
+                             verdict_text(builder->verdict, "also called %s", other));
+    }
+}
+
+static void add_part(Coverage *coverage, Builder *builder, Buffer *part) {
+    const Op *view = part->views[0];
+    const Carrier *carrier = part->carrier;
+    bool tensor = carrier->allocation->space == SPACE_TENSOR;
+    size_t whole = builder_find_buffer(builder, carrier->allocation->op);
+    const char *name = coverage_buffer_name(coverage, builder, part);
+    ReportBuffer *buffer = builder_buffer(builder, (Thing){.root = view});
+    buffer->name = name;
+    buffer->value = view->result_count ? value_text(builder->arena, &view->results[0]) : "";
+    buffer->space = tensor ? "tensor" : "shared";
+    buffer->storage = view->result_count && view->results[0].type
+                          ? verdict_text(builder->verdict, "%.*s",
+                                         STR_ARG(type_resolve(builder->module, view->results[0].type)->text))
+                          : "";
+    buffer->size = tensor ? part->box.end - part->box.begin : part->size;
+    buffer->id = whole == SIZE_MAX ? -1 : builder->buffers[whole].id;
+    buffer->depth = whole == SIZE_MAX ? 1 : builder->buffers[whole].depth;
+    builder_add_text(builder, &buffer->notes, &buffer->note_count,
+                     verdict_text(builder->verdict, "is %s of %s: the same memory under another name",
+                                  extent_of(builder, part), name_of(builder->names, carrier->allocation->op)));
+    note_other_names(builder, part, buffer);
+    add_users(coverage, builder, part, buffer);
+}
+
+void coverage_parts(Coverage *coverage, Builder *builder) {
+    Buffer *parts[MOST_PARTS];
+    size_t count = 0;
+    for (Buffer *buffer = coverage ? coverage->buffers : NULL; buffer && count < MOST_PARTS; buffer = buffer->next)
+        if (buffer_is_part(buffer))
+            parts[count++] = buffer;
+    for (size_t i = count; i-- > 0;) /* before any of them is in the report: it is asked for those names too */
+        (void)coverage_buffer_name(coverage, builder, parts[i]);
+    while (count) /* the first that was met stands last */
+        add_part(coverage, builder, parts[--count]);
+}

@@ -1,0 +1,83 @@
+/* Fits slots and parities to a count, and writes the count the way people do. */
+#include "analyze/report/fit.h"
+
+enum { MOST_SHOWN = 12 };
+
+static bool fits(const Fit *fit, const Sighting *seen, size_t count) {
+    uint64_t position = (uint64_t)fit->start, turn = 2 * (uint64_t)fit->depth;
+    for (size_t i = 0; i < count; i++) {
+        bool parity = position / fit->depth & 1;
+        if (seen[i].slot != position % fit->depth || (fit->parities && seen[i].parity != (parity ^ fit->inverted)))
+            return false;
+        position = (position + (uint64_t)fit->stride) % turn;
+    }
+    return true;
+}
+
+Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool parities) {
+    Fit fit = {.depth = depth, .parities = parities};
+    if (!count || seen[0].slot >= depth)
+        return fit;
+    fit.slot = seen[0].slot;
+    fit.parity = seen[0].parity;
+    fit.start = seen[0].slot;
+    fit.inverted = parities && seen[0].parity;
+    if (count == 1) {
+        fit.found = fit.constant = true;
+        return fit;
+    }
+    /* The second sighting leaves two strides open: a turn of the ring changes the parity and not the slot. */
+    int64_t step = ((int64_t)seen[1].slot - seen[0].slot + depth) % depth;
+    for (int turn = 0; turn < 2 && !fit.found; turn++) {
+        fit.stride = step + turn * (int64_t)depth;
+        fit.found = fits(&fit, seen, count);
+    }
+    fit.constant = fit.found && fit.stride == 0;
+    return fit;
+}
+
+/* The count at an op: "accumCnt", "accumCnt + 1". */
+static void print_count(const Fit *fit, const char *counter, bool parentheses, Text *to) {
+    parentheses &= fit->start != 0;
+    text_addf(to, "%s%s", parentheses ? "(" : "", counter);
+    if (fit->start)
+        text_addf(to, " + %lld", (long long)fit->start);
+    text_addf(to, "%s", parentheses ? ")" : "");
+}
+
+/* Each time the same slot, with the parity changing or not. */
+static bool is_one_slot(const Fit *fit) {
+    return fit->constant || fit->stride % fit->depth == 0;
+}
+
+void fit_print_index(const Fit *fit, const char *counter, Text *to) {
+    if (is_one_slot(fit)) {
+        text_addf(to, "%u", fit->slot);
+        return;
+    }
+    print_count(fit, counter, true, to);
+    text_addf(to, " %% %u", fit->depth);
+}
+
+void fit_print_phase(const Fit *fit, const char *counter, Text *to) {
+    if (fit->constant) {
+        text_addf(to, "%u", fit->parity);
+        return;
+    }
+    if (fit->inverted)
+        text_addf(to, "NOT (");
+    if (is_one_slot(fit)) {
+        text_addf(to, "%s & 1", counter);
+    } else {
+        text_addf(to, "(");
+        print_count(fit, counter, true, to);
+        text_addf(to, " / %u) & 1", fit->depth);
+    }
+    text_addf(to, "%s", fit->inverted ? ")" : "");
+}
+
+void fit_print_seen(const Sighting *seen, size_t count, bool parities, Text *to) {
+    for (size_t i = 0; i < count && i < MOST_SHOWN; i++)
+        text_addf(to, "%s%u", i ? ", " : "", parities ? seen[i].parity : seen[i].slot);
+    text_addf(to, "%s", count > MOST_SHOWN ? ", ..." : "");
+}

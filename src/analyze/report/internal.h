@@ -1,0 +1,119 @@
+/* What the parts of the barrier report share. */
+#ifndef ANALYZE_REPORT_INTERNAL_H
+#define ANALYZE_REPORT_INTERNAL_H
+
+#include "analyze/report/report.h"
+#include "analyze/report/watch.h"
+#include "analyze/telling/names.h"
+#include "model/flow/origin.h"
+#include "model/flow/partition.h"
+#include "model/memory/views.h"
+
+enum { MOST_PARTITIONS = 64 };
+
+/* Who runs what stands outside of all partitions, where that is not said. */
+#define OUTSIDE "outside the partitions"
+
+/* What a barrier or a buffer of the report is in the IR. */
+typedef struct Thing {
+    const Op *root; /* the op that allocates it; NULL: a named barrier, `id` */
+    Side side;      /* tokens and arefs: which of the two rings; else SIDE_NONE */
+    int64_t id;
+} Thing;
+
+/* A report while it is made. Arrays are in the verdict's arena and as large as they need to be. */
+typedef struct Builder {
+    Module *module;
+    const Op *function;
+    Verdict *verdict;
+    Arena *arena; /* the verdict's */
+    Names *names;
+    Allocations allocations;
+    Report *report;
+    PartitionForm form;
+    /* partition k is bit k of Partitions.mask, and agent k of a CTA; one that does not exist has the index SIZE_MAX */
+    size_t partition_index[MOST_PARTITIONS];
+    ReportPartition *partitions;
+    ReportBarrier *barriers;
+    Thing *barrier_things; /* of each barrier */
+    size_t barrier_count, barrier_capacity;
+    ReportBuffer *buffers;
+    Thing *buffer_things;
+    size_t buffer_count, buffer_capacity;
+    ReportEdge *edges;
+    size_t edge_count, edge_capacity;
+    /* What was run; NULL if nothing was. */
+    const Machine *machine;
+    const Sights *sights;
+    size_t *ring_barriers; /* of each ring of the sights: its barrier */
+} Builder;
+
+/* ---- report_builder.c ---- */
+/* Adds one; all its texts are "", its numbers not known. */
+ReportBarrier *builder_barrier(Builder *builder, Thing thing);
+ReportBuffer *builder_buffer(Builder *builder, Thing thing);
+ReportEdge *builder_edge(Builder *builder);
+/* SIZE_MAX if there is none. */
+size_t builder_find_barrier(const Builder *builder, Thing thing);
+size_t builder_find_buffer(const Builder *builder, const Op *root);
+/* Adds a place to a list of places, unless the same op of the same partition is there. */
+void builder_add_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place);
+/* A place with everything that the IR says of an op: partition, name, location. */
+ReportPlace builder_place(Builder *builder, const Op *op);
+/* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialised
+ * kernel; "kernel" if it is not specialised. An op of several partitions: "partition0, partition2". */
+const char *builder_partition(Builder *builder, const Op *op);
+/* How many slots an allocation is planned to have (buffer.copy) that its type does not have yet; 1 if none. */
+int64_t builder_planned_slots(Builder *builder, const Op *op);
+/* One more text at the end of a list of texts; `list` is replaced. */
+void builder_add_text(Builder *builder, const char *const **list, size_t *count, const char *text);
+/* The innermost loop (scf.for, scf.while) around an op, within its partition; NULL if there is none. */
+const Op *enclosing_loop(const Op *op);
+/* "each iteration of the loop of line 41", "once"; for people. */
+const char *builder_cadence(Builder *builder, const Op *op);
+
+/* ---- report_barriers.c: sections 2 and 3, one barrier at a time ---- */
+/* Adds every barrier of the kernel, with the ops that use it and what was seen of them. */
+void report_barriers(Builder *builder);
+/* What an effect on a barrier is to people. */
+ReportMechanism effect_mechanism(Module *module, const Op *op, const Effect *effect);
+/* The name of the partition that an agent of the run is; with its CTA if that is not the first. */
+const char *builder_agent(Builder *builder, uint32_t agent);
+/* Who runs an op that an agent was seen at: the agent, or, where partitions are only planned, what the op says. */
+const char *builder_runner(Builder *builder, uint32_t agent, const Op *op);
+
+/* ---- report_data.c: section 4 ---- */
+/* Adds every buffer, and who writes and reads it. */
+struct Coverage;
+void report_buffers(Builder *builder, struct Coverage *coverage);
+
+/* ---- report_edges.c: section 2 ---- */
+/* What each barrier protects, its direction, its pair, and the edges. */
+void report_edges(Builder *builder);
+
+/* ---- report_named.c: section 3 ---- */
+/* Who comes to each named barrier. */
+void report_named(Builder *builder);
+
+/* ---- report_pairs.c: section 3 ---- */
+/* Which barriers are the two sides of one ring; directions and what they protect are known. */
+void report_pairs(Builder *builder);
+
+/* ---- candidates.c: section 6 ---- */
+void report_candidates(Builder *builder);
+
+/* ---- roles.c: section 1 ---- */
+/* Fills `partitions`, `partition_index`, and the report's partitions and limits. */
+void report_partitions(Builder *builder);
+
+/* ---- aliases.c: section 5 ---- */
+/* Fills aliases and `others` (init, invalidate) of every barrier, and aliases of every buffer. */
+void report_aliases(Builder *builder);
+
+/* ---- plan.c: forms without barriers ---- */
+/* Adds the barriers, edges, buffers and coverage that will have to be, from tasks and from what is shared between
+ * them; and chains of TMEM tokens in every form. */
+void report_plan(Builder *builder);
+void report_token_chains(Builder *builder);
+
+#endif

@@ -1,0 +1,319 @@
+/* Buffers that are the same memory: what they have to say of each other, and, for each write over that memory, which
+ * reads have to be over before it. */
+#include "analyze/report/plan.h"
+
+/* What is looked at: buffers of one storage, writes and reads of one buffer, its rows in a table, tables. */
+enum { MOST_MEMBERS = 64, MOST_WRITES = 64, MOST_READS = 1024, MOST_ROWS = 32, MOST_TABLES = 1024 };
+
+typedef struct Tables {
+    ReportCoverage *items;
+    size_t count, capacity;
+    bool cut; /* some were left out */
+} Tables;
+
+static bool overlap(const Plan *plan, uint32_t a, uint32_t b) {
+    const PlanBuffer *x = &plan->buffers[a], *y = &plan->buffers[b];
+    if (x->storage == NO_INDEX || x->storage != y->storage || x->space != y->space)
+        return false;
+    /* Shared memory of an id is only realised as one ring where the types are the same. */
+    if (x->space == SPACE_SHARED && x->id >= 0 && x->id == y->id && x->type != y->type)
+        return false;
+    return x->begin < y->end && y->begin < x->end;
+}
+
+/* "columns 0-63", "bytes 0-16383" of what the two have in common. */
+static const char *extent_text(Plan *plan, const PlanBuffer *x, const PlanBuffer *y) {
+    int64_t begin = x->begin > y->begin ? x->begin : y->begin, end = x->end < y->end ? x->end : y->end;
+    if (end <= begin)
+        return "";
+    return verdict_text(plan->builder->verdict, "%s %lld-%lld", x->space == SPACE_TENSOR ? "columns" : "bytes",
+                        (long long)begin, (long long)end - 1);
+}
+
+static uint32_t line_at(const Plan *plan, uint32_t order) {
+    return source_place(plan->module->source, order).line;
+}
+
+/* ---- Notes -------------------------------------------------------------------------------------- */
+
+static void note(Plan *plan, const PlanBuffer *buffer, const char *text) {
+    ReportBuffer *report = &plan->builder->buffers[buffer->report];
+    builder_add_text(plan->builder, &report->notes, &report->note_count, text);
+}
+
+/* Where in the text a buffer holds something that is still to be read; false if nowhere. */
+static bool live_range(const Plan *plan, const PlanBuffer *buffer, uint32_t *begin, uint32_t *end) {
+    *begin = NO_INDEX;
+    *end = 0;
+    for (uint32_t i = buffer->first; i < buffer->first + buffer->count; i++) {
+        const PlanAccess *access = &plan->accesses[i];
+        if (access->writes && access->order < *begin)
+            *begin = access->order;
+        if (access->reads && access->order > *end)
+            *end = access->order;
+    }
+    for (uint32_t i = 0; i < buffer->channels; i++) {
+        const PlanChannel *channel = &plan->channels[buffer->channel + i];
+        if (!channel->around || channel->loop == NO_INDEX)
+            continue;
+        const PlanLoop *loop = &plan->loops[channel->loop];
+        *begin = loop->begin < *begin ? loop->begin : *begin;
+        *end = loop->end > *end ? loop->end : *end;
+    }
+    return *begin < *end;
+}
+
+static void note_pair(Plan *plan, uint32_t a, uint32_t b) {
+    const PlanBuffer *x = &plan->buffers[a], *y = &plan->buffers[b];
+    Verdict *verdict = plan->builder->verdict;
+    bool ring = x->ring == y->ring && plan->buffers[x->ring].turns > 1 && x->position != y->position;
+    if (ring) {
+        note(plan, x,
+             verdict_text(verdict, "takes turns with %s in one ring of %lld slots", y->name, (long long)x->depth));
+        note(plan, y,
+             verdict_text(verdict, "takes turns with %s in one ring of %lld slots", x->name, (long long)x->depth));
+        return;
+    }
+    const char *extent = extent_text(plan, x, y);
+    note(plan, x, verdict_text(verdict, "shares its memory with %s (%s)", y->name, extent));
+    note(plan, y, verdict_text(verdict, "shares its memory with %s (%s)", x->name, extent));
+    uint32_t begin, end, other, other_end;
+    if (!live_range(plan, x, &begin, &end) || !live_range(plan, y, &other, &other_end) || begin >= other_end ||
+        other >= end)
+        return;
+    const char *text = verdict_text(
+        verdict, "%s and %s are the same memory (%s) and both in use between lines %u and %u", x->name, y->name, extent,
+        line_at(plan, begin > other ? begin : other), line_at(plan, end < other_end ? end : other_end));
+    note(plan, x, text);
+    note(plan, y, text);
+}
+
+static void note_merged(Plan *plan) {
+    for (size_t i = 0; i < plan->buffer_count; i++) {
+        const PlanBuffer *buffer = &plan->buffers[i], *first = &plan->buffers[buffer->merged];
+        if (first == buffer || !first->channels || first->aref)
+            continue;
+        const PlanBarrier *full = &plan->barriers[plan->channels[first->channel].full];
+        int64_t bytes = plan->builder->barriers[full->report].expect_bytes;
+        Verdict *verdict = plan->builder->verdict;
+        const char *sum = bytes >= 0 ? verdict_text(verdict, ", %lld bytes", (long long)bytes) : "";
+        note(plan, buffer, verdict_text(verdict, "merged with %s: one barrier%s", first->name, sum));
+        note(plan, first, verdict_text(verdict, "merged with %s: one barrier%s", buffer->name, sum));
+    }
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------- */
+
+/* The barrier that says that a partition has read a buffer; NULL if none is planned. */
+static const char *empty_of(const Plan *plan, const PlanBuffer *buffer, const PlanAccess *read) {
+    const PlanChannel *found = NULL;
+    for (uint32_t i = 0; i < buffer->channels; i++) {
+        const PlanChannel *channel = &plan->channels[buffer->channel + i];
+        if (read->mask >> channel->to & 1 && (!found || channel->to_loop == read->loop))
+            found = channel;
+    }
+    return found ? plan->builder->barriers[plan->barriers[found->empty].report].name : NULL;
+}
+
+/* Where the wait has to stand: by how often the two come. */
+static const char *place_text(Plan *plan, const PlanAccess *write, const PlanAccess *read) {
+    uint32_t both = plan_common_loop(plan, write->loop, read->loop);
+    uint32_t inner = plan_loop_below(plan, write->loop, both);
+    if (inner == NO_INDEX)
+        return "before the write";
+    if (both == NO_INDEX)
+        return verdict_text(plan->builder->verdict, "before the loop of line %u, once", plan->loops[inner].line);
+    return verdict_text(plan->builder->verdict, "before the loop of line %u, with the phase of the loop of line %u",
+                        plan->loops[inner].line, plan->loops[both].line);
+}
+
+static void set_order(Plan *plan, ReportRow *row, const PlanBuffer *buffer, const PlanAccess *write,
+                      const PlanAccess *read) {
+    Verdict *verdict = plan->builder->verdict;
+    const char *writer = plan_partitions(plan, write->mask), *where = place_text(plan, write, read);
+    row->order = COVERAGE_PLANNED;
+    if (!(read->mask & ~write->mask) && !read->asynchronous) {
+        row->order = COVERAGE_ORDERED;
+        row->by = "program order";
+        return;
+    }
+    if (!(read->mask & ~write->mask) && read->mma && write->mma) {
+        row->by = verdict_text(verdict, "%s must issue the MMA of line %u first: its MMAs run in the order of issue",
+                               writer, line_at(plan, read->order));
+        return;
+    }
+    if (!(read->mask & ~write->mask)) {
+        row->by = verdict_text(verdict, "%s must wait for its own %s of line %u, %s", writer,
+                               read->mma ? "MMA" : "asynchronous read", line_at(plan, read->order), where);
+        return;
+    }
+    const char *empty = empty_of(plan, buffer, read);
+    row->by = empty ? verdict_text(verdict, "%s must wait for %s, %s", writer, empty, where)
+                    : verdict_text(verdict, "%s must wait for a barrier of its own from %s, %s", writer, row->consumer,
+                                   where);
+}
+
+typedef struct Rows {
+    ReportRow *items;
+    size_t count, capacity;
+} Rows;
+
+static void add_row(Plan *plan, Rows *rows, const PlanBuffer *written, const PlanBuffer *buffer,
+                    const PlanAccess *write, const PlanAccess *read) {
+    rows->items = plan_grow(plan->arena, rows->items, rows->count, &rows->capacity, sizeof *rows->items);
+    ReportRow *row = &rows->items[rows->count++];
+    *row = (ReportRow){.extent = extent_text(plan, written, buffer),
+                       .name = buffer->name,
+                       .consumer = plan_partitions(plan, read->mask),
+                       .read = builder_place(plan->builder, read->op),
+                       .cadence = builder_cadence(plan->builder, read->op),
+                       .by = ""};
+    set_order(plan, row, buffer, write, read);
+}
+
+/* One row for each consumer at each cadence, of its last read. */
+static void add_rows(Plan *plan, Rows *rows, uint32_t written, uint32_t sibling, const PlanAccess *write) {
+    const PlanBuffer *buffer = &plan->buffers[sibling];
+    const PlanAccess *last[MOST_ROWS];
+    size_t count = 0;
+    uint32_t end = buffer->count < MOST_READS ? buffer->count : MOST_READS;
+    for (uint32_t i = buffer->first; i < buffer->first + end; i++) {
+        const PlanAccess *read = &plan->accesses[i];
+        bool other = sibling != written || (read->mask & ~write->mask);
+        if (!read->reads || !read->mask || read->op == write->op || !other)
+            continue;
+        size_t at = 0;
+        while (at < count && (last[at]->mask != read->mask || last[at]->loop != read->loop))
+            at++;
+        if (at < MOST_ROWS)
+            last[at] = read;
+        count += at == count && at < MOST_ROWS;
+    }
+    for (size_t i = 0; i < count; i++)
+        add_row(plan, rows, &plan->buffers[written], buffer, write, last[i]);
+}
+
+static const char *storage_text(Plan *plan, const List *members, const PlanBuffer *owner, int64_t size) {
+    const PlanBuffer *first = &plan->buffers[members->items[0]];
+    bool tensor = first->space == SPACE_TENSOR;
+    const char *name =
+        owner->id >= 0 ? verdict_text(plan->builder->verdict, "buffer.id %lld", (long long)owner->id) : owner->name;
+    const char *slots =
+        owner->depth > 1 ? verdict_text(plan->builder->verdict, "%lld slots of ", (long long)owner->depth) : "";
+    return verdict_text(plan->builder->verdict, "%s (%s, %s%lld %s)", name, tensor ? "tensor" : "shared", slots,
+                        (long long)size, tensor ? "columns" : "bytes");
+}
+
+/* The buffer whose memory it is: the first that is not put at some place in it, and of those the largest. */
+static const PlanBuffer *owner_of(const Plan *plan, const List *members) {
+    const PlanBuffer *owner = &plan->buffers[members->items[0]];
+    for (uint32_t i = 1; i < members->count; i++) {
+        const PlanBuffer *buffer = &plan->buffers[members->items[i]];
+        bool placed = buffer->offset >= 0, owner_placed = owner->offset >= 0;
+        if (placed < owner_placed || (placed == owner_placed && buffer->size > owner->size))
+            owner = buffer;
+    }
+    return owner;
+}
+
+static void add_table(Plan *plan, Tables *tables, const List *members, uint32_t written, const PlanAccess *write) {
+    const PlanBuffer *owner = owner_of(plan, members), *buffer = &plan->buffers[written];
+    if (tables->count == MOST_TABLES) {
+        tables->cut = true;
+        return;
+    }
+    Rows rows = {0};
+    int64_t begin = INT64_MAX, end = 0;
+    for (uint32_t i = 0; i < members->count; i++) {
+        const PlanBuffer *member = &plan->buffers[members->items[i]];
+        begin = member->begin < begin ? member->begin : begin;
+        end = member->end > end ? member->end : end;
+        if (members->items[i] == written || overlap(plan, written, members->items[i]))
+            add_rows(plan, &rows, written, members->items[i], write);
+    }
+    bool needed = buffer == owner && rows.count;
+    for (size_t i = 0; i < rows.count && !needed; i++)
+        needed = rows.items[i].name != buffer->name && rows.items[i].order == COVERAGE_PLANNED;
+    if (!needed)
+        return; /* its own barriers and the order of its partition do */
+    tables->items = plan_grow(plan->arena, tables->items, tables->count, &tables->capacity, sizeof *tables->items);
+    ReportCoverage *table = &tables->items[tables->count++];
+    *table = (ReportCoverage){.storage = storage_text(plan, members, owner, end - begin),
+                              .owner = owner->name,
+                              .writer = builder_place(plan->builder, write->op),
+                              .extent = extent_text(plan, buffer, buffer),
+                              .whole = buffer->begin == begin && buffer->end == end,
+                              .rows = rows.items,
+                              .row_count = rows.count};
+    table->writer.detail = verdict_text(plan->builder->verdict, "writes %s%s", buffer->name,
+                                        write->mma   ? ", from zero"
+                                        : write->tma ? ", by TMA"
+                                                     : "");
+}
+
+static void add_writes(Plan *plan, Tables *tables, const List *members, uint32_t index) {
+    const PlanBuffer *buffer = &plan->buffers[index];
+    unsigned writes = 0;
+    for (uint32_t k = buffer->first; k < buffer->first + buffer->count && writes < MOST_WRITES; k++) {
+        const PlanAccess *write = &plan->accesses[k];
+        if (!write->writes || !write->whole || write->accumulates || !write->mask)
+            continue;
+        writes++;
+        add_table(plan, tables, members, index, write);
+    }
+}
+
+/* The owner's first: they overwrite all of it. */
+static void add_tables(Plan *plan, Tables *tables, const List *members) {
+    uint32_t owner = members->count ? (uint32_t)(owner_of(plan, members) - plan->buffers) : NO_INDEX;
+    if (owner != NO_INDEX)
+        add_writes(plan, tables, members, owner);
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->items[i] != owner)
+            add_writes(plan, tables, members, members->items[i]);
+}
+
+/* Those of a storage that are, in part, the same memory as another one of it. */
+static List sharing(Plan *plan, const List *members) {
+    List found = {0};
+    for (uint32_t i = 0; i < members->count; i++) {
+        bool shares = false;
+        for (uint32_t k = 0; k < members->count && !shares; k++)
+            shares = k != i && overlap(plan, members->items[i], members->items[k]);
+        if (shares)
+            list_add(plan->arena, &found, members->items[i]);
+    }
+    return found;
+}
+
+void plan_coverage(Plan *plan) {
+    uint32_t storages = plan->builder->allocations.storage_count;
+    List *members = ARENA_ARRAY(plan->arena, List, storages + 1);
+    Tables tables = {0};
+    for (uint32_t i = 0; i < plan->buffer_count; i++) {
+        uint32_t storage = plan->buffers[i].storage;
+        if (storage < storages && members[storage].count == MOST_MEMBERS)
+            tables.cut = true;
+        else if (storage < storages)
+            list_add(plan->arena, &members[storage], i);
+    }
+    note_merged(plan);
+    for (size_t i = 0; i < plan->buffer_count; i++)
+        if (plan->buffers[i].cut)
+            note(plan, &plan->buffers[i], "passes between more partitions and loops than are listed");
+    for (uint32_t s = 0; s < storages; s++) {
+        List shared = sharing(plan, &members[s]);
+        for (uint32_t i = 0; i < shared.count; i++)
+            for (uint32_t k = i + 1; k < shared.count; k++)
+                if (overlap(plan, shared.items[i], shared.items[k]))
+                    note_pair(plan, shared.items[i], shared.items[k]);
+        add_tables(plan, &tables, &shared);
+    }
+    Report *report = plan->builder->report;
+    report->coverage = tables.items;
+    report->coverage_count = tables.count;
+    report->coverage_note = tables.cut     ? "Nothing was run: the tables say which back edges the plan needs. There "
+                                             "are more of them than are shown."
+                            : tables.count ? "Nothing was run: the tables say which back edges the plan needs."
+                                           : "Nothing was run, and no two buffers of the plan share memory.";
+}

@@ -1,0 +1,340 @@
+/* Puts the barrier report together: one check of the kernel that the observers of the report look on at, then section
+ * after section. */
+#include "analyze/report/report.h"
+
+#include "analyze/report/coverage.h"
+#include "analyze/report/internal.h"
+#include "analyze/run/timeline.h"
+#include "analyze/run/trail.h"
+#include "ir/optable.h"
+
+/* ---- Looking on ----------------------------------------------------------------------------------- */
+
+typedef struct Onlooker {
+    Arena *arena; /* the module's */
+    Machine *machine;
+    Watch *watch;
+    Coverage *coverage;
+} Onlooker;
+
+static void start(void *context, Machine *machine, const Rerun *rerun) {
+    Onlooker *onlooker = context;
+    if (!onlooker->machine) {
+        onlooker->machine = machine;
+        onlooker->watch = watch_create(onlooker->arena, machine);
+        onlooker->coverage = coverage_create(onlooker->arena, machine, onlooker->watch);
+    }
+    watch_start(onlooker->watch, rerun);
+    coverage_start(onlooker->coverage, rerun);
+}
+
+static void observe(void *context, const Event *event) {
+    Onlooker *onlooker = context;
+    watch_observe(onlooker->watch, event);
+    coverage_observe(onlooker->coverage, event);
+}
+
+static void end(void *context, Machine *machine, RunEnd end) {
+    Onlooker *onlooker = context;
+    (void)machine;
+    watch_end(onlooker->watch, end);
+}
+
+/* ---- What kind of IR it is ------------------------------------------------------------------------ */
+
+/* Whether there are barriers in the IR, and not only those that it will need. */
+static bool has_barriers(const Builder *builder) {
+    for (size_t i = 0; i < builder->barrier_count; i++)
+        if (strcmp(builder->barriers[i].kind, "planned") != 0)
+            return true;
+    return false;
+}
+
+static bool has_kind(const Builder *builder, const char *kind) {
+    for (size_t i = 0; i < builder->barrier_count; i++)
+        if (strcmp(builder->barriers[i].kind, kind) == 0)
+            return true;
+    return false;
+}
+
+static bool has_buffer_ids(const Builder *builder) {
+    for (uint32_t i = 0; i < builder->allocations.count; i++)
+        if (op_attr(builder->allocations.items[i].op, "buffer.id"))
+            return true;
+    return false;
+}
+
+static void name_form(Builder *builder) {
+    Report *report = builder->report;
+    bool parted = builder->form == PARTITION_REGIONS || builder->form == PARTITION_GROUPS;
+    bool marked = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED;
+    if (has_kind(builder, "aref")) {
+        report->form = "aref";
+        report->form_text =
+            "Data is handed over through arefs, each a ring of buffers with two rings of barriers that a "
+            "later pass makes.";
+    } else if (has_kind(builder, "token")) {
+        report->form = "tokens";
+        report->form_text =
+            "Partitions hand over through tokens, each of which becomes two rings of barriers, full and "
+            "empty.";
+    } else if (parted) {
+        report->form = "lowered";
+        report->form_text = "Partitions are regions, and what orders them are barriers of the hardware.";
+    } else if (marked && builder->barrier_count) {
+        report->form = "lowered";
+        report->form_text = "Barriers are there; which partition runs an op is still an attribute of it.";
+    } else if (marked && has_buffer_ids(builder)) {
+        report->form = "planned";
+        report->form_text = "Ops name their tasks and buffers their place; there are no barriers yet: the report says "
+                            "which will have to be.";
+    } else if (marked) {
+        report->form = builder->form == PARTITION_TASKS ? "tasks" : "scheduled";
+        report->form_text = "Ops name the partitions that will run them; there are no barriers yet: the report says "
+                            "which will have to be.";
+    } else {
+        report->form = "plain";
+        report->form_text = "The kernel is not split into partitions.";
+        if (!builder->barrier_count)
+            report->nothing = "The kernel has neither partitions nor barriers: there is nothing to report.";
+    }
+}
+
+static const char *target_of(Builder *builder) {
+    for (const Op *op = builder->function; op; op = op_parent(op)) {
+        const Attr *target = op_attr(op, "ttg.target");
+        if (target && target->kind == ATTR_STRING && target->text.size > 2)
+            return verdict_text(builder->verdict, "%.*s", (int)(target->text.size - 2), target->text.data + 1);
+    }
+    return "";
+}
+
+/* ---- Deadlocks ------------------------------------------------------------------------------------ */
+
+static bool is_deadlock(const Finding *finding) {
+    return strncmp(rule_of(finding->rule)->id, "deadlock.", 9) == 0;
+}
+
+static bool has_real_barriers(const Builder *builder) {
+    for (size_t i = 0; i < builder->barrier_count; i++)
+        if (strcmp(builder->barriers[i].kind, "planned") != 0)
+            return true;
+    return false;
+}
+
+/* Who waits, with barriers called what the rest of the report calls them. */
+static const ReportBlocked *named_blocked(Builder *builder, const Finding *finding) {
+    ReportBlocked *blocked = ARENA_ARRAY(builder->arena, ReportBlocked, finding->blocked_count + 1);
+    for (size_t i = 0; i < finding->blocked_count; i++) {
+        const char *text = finding->blocked[i].waits_for;
+        blocked[i] = finding->blocked[i];
+        for (size_t k = 0; k < builder->barrier_count; k++) {
+            const char *value = builder->barriers[k].value;
+            size_t size = strlen(value);
+            const Op *root = builder->barrier_things[k].root;
+            if (!size || !root || strncmp(text, value, size) != 0 || (text[size] && !strchr("[.", text[size])))
+                continue;
+            blocked[i].waits_for = verdict_text(builder->verdict, "%s%s", name_of(builder->names, root), text + size);
+            break;
+        }
+    }
+    return blocked;
+}
+
+static void report_deadlocks(Builder *builder, uint64_t runs) {
+    const Verdict *verdict = builder->verdict;
+    Report *report = builder->report;
+    ReportDeadlock *deadlocks = ARENA_ARRAY(builder->arena, ReportDeadlock, verdict->finding_count + 1);
+    for (size_t i = 0; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        if (!is_deadlock(finding))
+            continue;
+        deadlocks[report->deadlock_count++] = (ReportDeadlock){.rule = rule_of(finding->rule)->id,
+                                                               .message = finding->message,
+                                                               .why = finding->why,
+                                                               .fix = finding->fix,
+                                                               .schedule = finding->schedule,
+                                                               .launch = finding->launch,
+                                                               .blocked = named_blocked(builder, finding),
+                                                               .blocked_count = finding->blocked_count};
+    }
+    report->deadlocks = deadlocks;
+    if (report->deadlock_count) {
+        report->deadlock_verdict = "found";
+        report->deadlock_reason = deadlocks[0].message;
+    } else if (!has_barriers(builder)) {
+        report->deadlock_verdict = "none";
+        report->deadlock_reason = "There are no barriers yet to hang on.";
+    } else if (!runs) {
+        report->deadlock_verdict = "unknown";
+        report->deadlock_reason = "The kernel was not run, so nothing is known of its phases.";
+    } else if (verdict->incomplete_count) {
+        report->deadlock_verdict = "unknown";
+        report->deadlock_reason = verdict_text(builder->verdict,
+                                               "No agent was seen to wait for ever, but not all could be "
+                                               "looked at: %s.",
+                                               verdict->incomplete[0].reason);
+    } else if (!has_real_barriers(builder)) {
+        report->deadlock_verdict = "none";
+        report->deadlock_reason = "There are no barriers yet to hang on.";
+    } else {
+        report->deadlock_verdict = "none";
+        report->deadlock_reason = verdict_text(
+            builder->verdict,
+            "In %llu run%s every wait found the phase of its parity complete and every agent came to its end. Wherever "
+            "the next phase of a barrier could have completed before a wait had seen the one before, schedules that "
+            "hold back the waiter were tried.",
+            (unsigned long long)runs, runs == 1 ? "" : "s");
+    }
+}
+
+/* ---- Coverage's witnesses ------------------------------------------------------------------------- */
+
+static void add_witness(Builder *builder, const MissingEdge *missing) {
+    Verdict nobody = {.arena = builder->verdict->arena};
+    Trail trail = {.arena = &builder->module->arena};
+    Rerun again = missing->rerun;
+    Machine *machine;
+    again.schedule.record = &trail;
+    (void)deadlock_rerun(builder->module, builder->function, &again, NULL, NULL, &nobody, &machine);
+    if (!machine)
+        return;
+    Text text = {0};
+    again.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = true};
+    trail_write(machine, &again, &trail, &text);
+    builder->verdict->findings[missing->finding].witness = verdict_keep(builder->verdict, &text);
+}
+
+static void cover(Builder *builder, Coverage *coverage) {
+    size_t count;
+    const MissingEdge *missing = coverage_report(coverage, builder, &count);
+    for (size_t i = 0; i < count; i++)
+        add_witness(builder, &missing[i]);
+}
+
+/* ---- The picture ---------------------------------------------------------------------------------- */
+
+static const uint64_t picture_budget = 200 * 1000;
+
+typedef struct Picture {
+    Arena *arena;
+    const Verdict *verdict;
+    Timeline *timeline;
+} Picture;
+
+/* The accesses that findings are about; what is wrong with a wait is drawn anyway. */
+static void mark(const Picture *picture) {
+    for (size_t i = 0; i < picture->verdict->finding_count; i++) {
+        const Finding *finding = &picture->verdict->findings[i];
+        for (size_t k = 0; k < finding->place_count && !is_deadlock(finding); k++)
+            timeline_mark(picture->timeline, finding->places[k].ir_line);
+    }
+}
+
+static void attach(void *context, Machine *machine) {
+    Picture *picture = context;
+    picture->timeline = timeline_create(picture->arena, machine);
+    machine->observe = timeline_observe;
+    machine->observer = picture->timeline;
+    mark(picture);
+}
+
+/* The run that shows the first finding; without one, the run that the report is about, all agents in turn. */
+static void draw(Builder *builder, Trace *trace) {
+    Verdict nobody = {.arena = builder->verdict->arena};
+    Picture picture = {.arena = &builder->module->arena, .verdict = builder->verdict};
+    Rerun rerun = builder->sights->rerun;
+    TrailFile witness;
+    Machine *machine;
+    rerun.launch = &builder->sights->launch;
+    rerun.schedule = (Schedule){.kind = SCHEDULE_ROUND_ROBIN};
+    rerun.budget = picture_budget;
+    for (size_t i = 0; i < builder->verdict->finding_count; i++)
+        if (trail_read_text(&builder->module->arena, builder->verdict->findings[i].witness, &witness)) {
+            rerun = witness.rerun;
+            break;
+        }
+    RunEnd end = deadlock_rerun(builder->module, builder->function, &rerun, attach, &picture, &nobody, &machine);
+    if (!machine)
+        return;
+    Text launch = {0};
+    launch_describe(rerun.launch, &launch);
+    *trace = (Trace){.file = builder->report->file,
+                     .kernel = builder->report->kernel,
+                     .launch = verdict_keep(builder->verdict, &launch)};
+    timeline_finish(picture.timeline, end, trace);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------ */
+
+static void finish(Builder *builder) {
+    Report *report = builder->report;
+    report->barriers = builder->barriers;
+    report->barrier_count = builder->barrier_count;
+    report->buffers = builder->buffers;
+    report->buffer_count = builder->buffer_count;
+    report->edges = builder->edges;
+    report->edge_count = builder->edge_count;
+}
+
+static const char *launch_text(Builder *builder) {
+    Text text = {0};
+    launch_describe(&builder->sights->launch, &text);
+    return verdict_keep(builder->verdict, &text);
+}
+
+const Report *report_build(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict,
+                           Trace *trace) {
+    Onlooker onlooker = {.arena = &module->arena};
+    const Spectator spectator = {&onlooker, start, observe, end};
+    DeadlockOptions watched = *options;
+    watched.spectator = &spectator;
+    *trace = (Trace){.file = "", .kernel = "", .launch = ""};
+    deadlock_check(module, function, &watched, verdict);
+    Builder *builder = ARENA_NEW(verdict->arena, Builder);
+    Report *report = ARENA_NEW(verdict->arena, Report);
+    *builder = (Builder){.module = module,
+                         .function = function,
+                         .verdict = verdict,
+                         .arena = verdict->arena,
+                         .names = names_create(verdict->arena, module, function),
+                         .allocations = allocations_of(module, function),
+                         .report = report,
+                         .machine = onlooker.machine,
+                         .sights = watch_kept(onlooker.watch)};
+    *report = (Report){.file = module->source->name,
+                       .kernel = verdict->kernel,
+                       .form = "",
+                       .form_text = "",
+                       .target = target_of(builder),
+                       .module = "",
+                       .nothing = "",
+                       .verdict = verdict,
+                       .launch = builder->sights ? launch_text(builder) : "",
+                       .cluster = onlooker.machine ? onlooker.machine->program->ctas : 0,
+                       .deadlock_verdict = "",
+                       .deadlock_reason = "",
+                       .coverage_note = ""};
+    report_partitions(builder);
+    report_barriers(builder);
+    name_form(builder);
+    bool parted = builder->form == PARTITION_REGIONS || builder->form == PARTITION_GROUPS;
+    if (!parted && builder->form != PARTITION_NONE && !builder->barrier_count) {
+        report_plan(builder);
+    } else {
+        report_buffers(builder, onlooker.coverage);
+        report_edges(builder);
+    }
+    report_token_chains(builder);
+    report_aliases(builder);
+    report_candidates(builder);
+    if (onlooker.coverage && has_barriers(builder))
+        cover(builder, onlooker.coverage);
+    else if (has_barriers(builder))
+        report->coverage_note = "The kernel was not run, so it is not known what is overwritten when.";
+    report_deadlocks(builder, watch_runs(onlooker.watch));
+    finish(builder);
+    if (builder->sights && !*report->nothing)
+        draw(builder, trace);
+    return report;
+}

@@ -1,0 +1,18 @@
+/* The barrier report: partitions, barriers, shared data, aliases, deadlocks and coverage of one kernel.
+ *
+ * What can be read off the IR is; slots, phases, edges and coverage are what a run showed. The parts are files of their
+ * own (report_internal.h lists them); report.c puts them together. */
+#ifndef ANALYZE_REPORT_REPORT_H
+#define ANALYZE_REPORT_REPORT_H
+
+#include "analyze/run/check.h"
+#include "finding/report.h"
+#include "render/trace.h"
+
+/* Checks the kernel as deadlock_check does, and makes the report of it; findings of the report's own (coverage) are
+ * added to the verdict. verdict_close is the caller's. `trace` becomes a picture of one run; it has no tracks if
+ * nothing was run. The module's arena must be able to jump. */
+const Report *report_build(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict,
+                           Trace *trace);
+
+#endif

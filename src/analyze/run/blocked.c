@@ -1,0 +1,713 @@
+/* Explains a stuck or faulted run. The order of the questions matters: what has gone wrong already (lapped, bytes,
+ * parity) comes before what would still come (cycle) or not (no producer, exited). */
+#include "analyze/run/blocked_internal.h"
+
+#include "analyze/telling/place.h"
+#include "model/flow/origin.h"
+
+#include <stdlib.h>
+
+enum { COUNTERFACTUAL_BUDGET = 1 << 18 };
+
+/* ---- Texts ---------------------------------------------------------------------------------------- */
+
+const char *inquiry_agent(const Inquiry *inquiry, uint32_t agent, Helper helper) {
+    Text text = {0};
+    agent_name(inquiry->machine, agent, helper, &text);
+    return verdict_keep(inquiry->verdict, &text);
+}
+
+const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier) {
+    Text text = {0};
+    barrier_name(inquiry->machine, barrier, &text);
+    return verdict_keep(inquiry->verdict, &text);
+}
+
+static const char *plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
+
+static void set_place(Inquiry *inquiry, FindingPlace *place, const char *role, uint32_t agent, Helper helper,
+                      uint32_t pc) {
+    place_set(inquiry->machine, place, role, inquiry_agent(inquiry, agent, helper), pc, inquiry->verdict);
+}
+
+static uint32_t line_at(const Inquiry *inquiry, uint32_t pc) {
+    const Program *program = inquiry->machine->program;
+    return source_place(program->module->source, program->ops[pc]->offset).line;
+}
+
+/* "parity 0; 2 phases complete, 1 of 1 arrivals pending, 16384 bytes to come" */
+static const char *state_text(const Inquiry *inquiry, const Blocked *blocked) {
+    Verdict *verdict = inquiry->verdict;
+    if (blocked->status == AGENT_NAMED)
+        return verdict_text(verdict, "named barrier %u: %u of %u threads have come", blocked->barrier % NAMED_BARRIERS,
+                            blocked->meeting.arrived, blocked->meeting.expected);
+    if (blocked->status == AGENT_CLUSTER)
+        return verdict_text(verdict, "%u of the agents of the cluster have arrived", blocked->meeting.arrived);
+    if (blocked->status == AGENT_JOINS)
+        return "waits for the partitions to end";
+    const Barrier *barrier = &blocked->state;
+    uint32_t phases = barrier->generation - barrier->born;
+    const char *bytes = "";
+    if (barrier->bytes)
+        bytes = verdict_text(verdict, barrier->bytes > 0 ? ", %lld bytes still to come" : ", %lld bytes too many",
+                             (long long)llabs(barrier->bytes));
+    return verdict_text(verdict, "%s, parity %u; phase %u is not complete (%u of %u arrival%s pending%s)",
+                        inquiry_barrier(inquiry, blocked->barrier), blocked->parity, phases, barrier->pending,
+                        barrier->count, plural(barrier->count), bytes);
+}
+
+/* ---- What would have come -------------------------------------------------------------------------- */
+
+static bool has_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc) {
+    uint32_t count = history->phase_count < MOST_REMEMBERED ? history->phase_count : MOST_REMEMBERED;
+    for (uint32_t i = 0; i < count; i++)
+        if (history->phase[i].agent == agent && history->phase[i].pc == pc)
+            return true;
+    return false;
+}
+
+/* Watches the run in which everyone is let through: who would have arrived where first. */
+static void watch_release(void *observer, const Event *event) {
+    Inquiry *inquiry = observer;
+    inquiry->order++;
+    bool named = event->kind == EVENT_NAMED_ARRIVE, cluster = event->kind == EVENT_CLUSTER_ARRIVE;
+    if (event->kind != EVENT_ARRIVE && event->kind != EVENT_EXPECT && event->kind != EVENT_SIGNAL && !named && !cluster)
+        return;
+    for (uint32_t i = 0; i < inquiry->count; i++) {
+        Blocked *blocked = &inquiry->blocked[i];
+        bool same = named     ? blocked->status == AGENT_NAMED && blocked->agent != event->agent
+                    : cluster ? blocked->status == AGENT_CLUSTER && blocked->agent != event->agent
+                              : blocked->status == AGENT_WAITS;
+        if (!same || blocked->released || blocked->barrier != event->barrier)
+            continue;
+        /* One that has come into this phase already does not make up for one that is missing. */
+        if (blocked->status == AGENT_WAITS &&
+            has_contributed(&inquiry->history->barriers[blocked->barrier], event->agent, event->pc))
+            continue;
+        blocked->released = true;
+        blocked->releaser_order = inquiry->order;
+        blocked->releaser = (Deed){.kind = event->kind == EVENT_EXPECT ? DEED_EXPECT : DEED_ARRIVE,
+                                   .agent = event->agent,
+                                   .pc = event->pc,
+                                   .helper = event->flight ? (Helper)event->flight->helper : HELPER_BASE};
+    }
+}
+
+static void let_through(Inquiry *inquiry) {
+    Machine *machine = inquiry->machine;
+    uint64_t limit = machine->used + COUNTERFACTUAL_BUDGET;
+    uint64_t budget = machine->budget;
+    machine->budget = limit;
+    machine->observe = watch_release;
+    machine->observer = inquiry;
+    for (unsigned round = 0; round < 4096; round++) {
+        bool any = false;
+        for (uint32_t i = 0; i < machine->agent_count; i++) {
+            Agent *agent = &machine->state->agents[i];
+            if (agent->status == AGENT_WAITS || agent->status == AGENT_NAMED || agent->status == AGENT_CLUSTER) {
+                agent->forced = 1;
+                any = true;
+            }
+        }
+        if (!any || schedule_continue(machine) != RUN_STUCK)
+            break;
+    }
+    machine->observe = NULL;
+    machine->budget = budget;
+}
+
+/* ---- Which rule ----------------------------------------------------------------------------------- */
+
+bool inquiry_ended(const Inquiry *inquiry, uint32_t agent) {
+    for (uint32_t i = 0; i < inquiry->count; i++)
+        if (inquiry->blocked[i].agent == agent && inquiry->blocked[i].status != AGENT_JOINS)
+            return false;
+    return true;
+}
+
+static bool is_in_loop(const Op *op) {
+    for (op = op_parent(op); op; op = op_parent(op))
+        if (op->row && (op->row->id == OP_scf_for || op->row->id == OP_scf_while))
+            return true;
+    return false;
+}
+
+/* The op by which a strand arrives on the storage of a barrier, in a loop that could have gone round more often. */
+static bool strand_arrives(const Machine *machine, uint32_t strand, uint32_t barrier, uint32_t *pc) {
+    const Program *program = machine->program;
+    uint32_t storage = (uint32_t)(machine->slot_places[barrier % machine->slots_per_cta] >> 32);
+    uint32_t end = strand + 1 < program->strand_count ? program->strands[strand + 1].entry : program->code_count;
+    for (uint32_t at = program->strands[strand].entry; at < end; at++) {
+        const Instruction *instruction = &program->code[at];
+        if (instruction->code != CODE_EFFECTS || !is_in_loop(program->ops[at]))
+            continue;
+        for (uint32_t i = 0; i < instruction->a; i++) {
+            const Effect *effect = &program->effects[instruction->aux + i].effect;
+            if (effect->verb != EFFECT_ARRIVE && effect->verb != EFFECT_EXPECT)
+                continue;
+            const Op *root = origin_of(program->module, effect->on);
+            const Allocation *allocation = root ? allocation_find(&program->allocations, root) : NULL;
+            if (allocation && allocation->storage == storage) {
+                *pc = at;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Another agent that arrives on barriers of this kind in a loop, and has run to its end. */
+static bool find_exited(const Inquiry *inquiry, Blocked *blocked) {
+    const Machine *machine = inquiry->machine;
+    for (uint32_t i = 0; i < machine->agent_count; i++) {
+        uint32_t pc;
+        if (i == blocked->agent || !inquiry->ran[i] || !inquiry_ended(inquiry, i) ||
+            !strand_arrives(machine, inquiry->strands[i], blocked->barrier, &pc))
+            continue;
+        blocked->exited = (Deed){.kind = DEED_ARRIVE, .agent = i, .pc = pc};
+        return true;
+    }
+    return false;
+}
+
+/* A wait of `agent` that passes again and again on the same phase: it holds nothing back. */
+static bool find_idle_wait(const Inquiry *inquiry, uint32_t agent, Blocked *blocked) {
+    for (uint32_t i = 0; i < inquiry->machine->slot_count; i++) {
+        const LastPass *pass = history_pass(inquiry->history, i, agent);
+        if (!pass->any || !pass->again)
+            continue;
+        blocked->idle = pass;
+        blocked->idle_barrier = i;
+        blocked->idle_agent = agent;
+        return true;
+    }
+    return false;
+}
+
+static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
+    const Barrier *barrier = &blocked->state;
+    const BarrierHistory *past = &inquiry->history->barriers[blocked->barrier];
+    const LastPass *pass = history_pass(inquiry->history, blocked->barrier, blocked->agent);
+    uint32_t phases = barrier->generation - barrier->born;
+    uint32_t passed = pass->any ? pass->generation - barrier->born : 0;
+    blocked->rooted = true;
+    if (!barrier->pending && barrier->bytes) {
+        blocked->rule = RULE_DEADLOCK_BYTES;
+        return;
+    }
+    if (pass->any && pass->parity == blocked->parity && phases == passed + 1) {
+        blocked->rule = RULE_DEADLOCK_PARITY; /* the same parity again, one flip later */
+        return;
+    }
+    uint32_t wanted = passed;                   /* the phase it has not seen yet */
+    bool fresh = !pass->any && blocked->parity; /* meant to pass at once, or to wait for the second phase */
+    /* What was completed before the partitions started, or by itself, it knew: then it does not mean to pass at once.
+     */
+    bool knew = past->last_count && (past->last[0].alone || past->last[0].agent == blocked->agent);
+    bool lapped = fresh ? phases > (knew ? 1u : 0u) : phases > wanted + 1;
+    lapped |= !blocked->released && pass->skipped; /* it went on, but has lost count */
+    if (lapped) {
+        blocked->rule = RULE_DEADLOCK_LAPPED;
+        if (past->last_count && find_idle_wait(inquiry, past->last[0].agent, blocked))
+            blocked->rule = RULE_DEADLOCK_PARITY;
+        return;
+    }
+    if (blocked->released) {
+        blocked->rule = RULE_DEADLOCK_CYCLE;
+        blocked->rooted = false;
+        return;
+    }
+    bool partial = barrier->pending < barrier->count;
+    if (pass->any && past->last_count && past->last[0].agent == blocked->agent)
+        blocked->rule = RULE_DEADLOCK_PARITY;
+    else if (!partial && find_exited(inquiry, blocked))
+        blocked->rule = RULE_DEADLOCK_EXITED;
+    else
+        blocked->rule = RULE_DEADLOCK_NO_PRODUCER;
+}
+
+static void classify(const Inquiry *inquiry, Blocked *blocked) {
+    if (blocked->status == AGENT_WAITS) {
+        classify_mbarrier(inquiry, blocked);
+    } else if (blocked->status == AGENT_NAMED || blocked->status == AGENT_CLUSTER) {
+        blocked->rooted = !blocked->released;
+        blocked->rule = blocked->released ? RULE_DEADLOCK_CYCLE : RULE_DEADLOCK_NO_PRODUCER;
+        if (blocked->status == AGENT_NAMED && !blocked->released && inquiry->history->named_any[blocked->barrier] &&
+            inquiry->history->named[blocked->barrier].agent != blocked->agent &&
+            is_in_loop(inquiry->machine->program->ops[inquiry->history->named[blocked->barrier].pc]) &&
+            inquiry_ended(inquiry, inquiry->history->named[blocked->barrier].agent))
+            blocked->rule = RULE_DEADLOCK_EXITED;
+    }
+}
+
+static void find_blocked(Inquiry *inquiry) {
+    const Machine *machine = inquiry->machine;
+    for (uint32_t i = 0; i < machine->agent_count && inquiry->count < MOST_BLOCKED; i++) {
+        const Agent *agent = &machine->state->agents[i];
+        inquiry->ran[i] = agent->status != AGENT_IDLE;
+        inquiry->strands[i] = agent->strand;
+        if (agent->status == AGENT_ENDED || agent->status == AGENT_IDLE || agent->status == AGENT_READY)
+            continue;
+        Blocked *blocked = &inquiry->blocked[inquiry->count++];
+        *blocked = (Blocked){
+            .agent = i, .pc = agent->pc, .status = agent->status, .parity = agent->parity, .barrier = agent->barrier};
+        if (agent->status == AGENT_WAITS)
+            blocked->state = machine->state->barriers[agent->barrier];
+        else if (agent->status == AGENT_NAMED)
+            blocked->meeting = machine->state->named[agent->barrier];
+        else if (agent->status == AGENT_CLUSTER)
+            blocked->meeting = machine->state->cluster[agent->barrier];
+    }
+}
+
+/* The one that explains the others. */
+static Blocked *pick(Inquiry *inquiry) {
+    static const RuleId order[] = {RULE_DEADLOCK_LAPPED, RULE_DEADLOCK_BYTES, RULE_DEADLOCK_PARITY,
+                                   RULE_DEADLOCK_NO_PRODUCER, RULE_DEADLOCK_EXITED};
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+        for (uint32_t i = 0; i < inquiry->count; i++)
+            if (inquiry->blocked[i].rooted && inquiry->blocked[i].rule == order[k])
+                return &inquiry->blocked[i];
+    for (uint32_t i = 0; i < inquiry->count; i++)
+        if (inquiry->blocked[i].status != AGENT_JOINS)
+            return &inquiry->blocked[i];
+    return &inquiry->blocked[0];
+}
+
+/* ---- The finding ---------------------------------------------------------------------------------- */
+
+static const char *what_text(const Inquiry *inquiry, const Blocked *blocked) {
+    if (blocked->status == AGENT_NAMED)
+        return verdict_text(inquiry->verdict, "named barrier %u", blocked->barrier % NAMED_BARRIERS);
+    if (blocked->status == AGENT_CLUSTER)
+        return "the cluster barrier";
+    if (blocked->status == AGENT_JOINS)
+        return "the partitions";
+    return inquiry_barrier(inquiry, blocked->barrier);
+}
+
+static void explain_meeting(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
+    Verdict *verdict = inquiry->verdict;
+    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE);
+    const char *what = what_text(inquiry, root);
+    if (root->status == AGENT_CLUSTER) {
+        finding->message = verdict_text(
+            verdict, "%s waits for ever at the cluster barrier: not every thread of the cluster comes to it", agent);
+        finding->why = "The cluster barrier of the hardware counts all threads of all CTAs of the cluster; the other "
+                       "partitions of the "
+                       "CTA are alive and never arrive.";
+        finding->fix = "Put the cluster barrier outside of warp_specialize, or hand over through an mbarrier that the "
+                       "peer arrives on.";
+        return;
+    }
+    finding->message = verdict_text(verdict, "%s waits for ever at %s: %u of %u threads come to it", agent, what,
+                                    root->meeting.arrived, root->meeting.expected);
+    finding->why = verdict_text(
+        verdict,
+        "A named barrier opens when as many threads have come as its count says (%u); each partition "
+        "brings its warps times 32. Only %u have, and %s.",
+        root->meeting.expected, root->meeting.arrived,
+        root->rule == RULE_DEADLOCK_CYCLE    ? "the arrival that is missing comes after a wait that is blocked itself"
+        : root->rule == RULE_DEADLOCK_EXITED ? "the partition that came here before has ended"
+                                             : "nobody else comes");
+    finding->fix =
+        "Make the count the sum of the threads that wait and that arrive, and let the first waiter of a ping-pong be "
+        "released by an arrive before the loop.";
+}
+
+/* The parity asked for does not go with the phases. */
+static void explain_parity(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
+    const Barrier *barrier = &root->state;
+    const LastPass *pass = history_pass(inquiry->history, root->barrier, root->agent);
+    uint32_t phases = barrier->generation - barrier->born;
+    finding->message = verdict_text(
+        inquiry->verdict, "%s waits for ever for %s: it asks for parity %u, the phase after the one that is completed",
+        inquiry_agent(inquiry, root->agent, HELPER_BASE), what_text(inquiry, root), root->parity);
+    finding->why = verdict_text(
+        inquiry->verdict,
+        "%u phase%s complete; the wait before, at IR line %u, passed with parity %u when %u were, and parity %u now "
+        "means phase %u, which is not completed before this wait is passed. The parity asked for must alternate "
+        "exactly with the phases.",
+        phases, phases == 1 ? " is" : "s are", line_at(inquiry, pass->pc), pass->parity,
+        pass->generation - barrier->born, root->parity, phases);
+    finding->fix = "Compute the parity from the count of the uses of this slot ((count / depth) & 1), carried through "
+                   "every loop around it.";
+}
+
+/* Someone else's parity does not go with the phases: its wait holds nothing back, and so it laps this one. */
+static void explain_idle_wait(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
+    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE),
+               *other = inquiry_agent(inquiry, root->idle_agent, HELPER_BASE);
+    const char *slot = inquiry_barrier(inquiry, root->idle_barrier);
+    finding->message = verdict_text(
+        inquiry->verdict,
+        "%s waits for ever for %s: %s goes past its wait for %s with parity %u again and again, and laps it", agent,
+        what_text(inquiry, root), other, slot, root->idle->parity);
+    finding->why =
+        verdict_text(inquiry->verdict,
+                     "The wait at IR line %u passed %u times in a row with parity %u while no phase of %s was "
+                     "completed in between, so that it "
+                     "holds nobody back; %u phases of %s are complete before %s looks.",
+                     line_at(inquiry, root->idle->pc), root->idle->again + 1, root->idle->parity, slot,
+                     root->state.generation - root->state.born, what_text(inquiry, root), agent);
+    finding->fix = "Let the parity of that wait alternate with the uses of its slot ((count / depth) & 1), with a "
+                   "counter that goes up by one a use.";
+}
+
+static void explain(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
+    Verdict *verdict = inquiry->verdict;
+    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE);
+    const char *what = what_text(inquiry, root);
+    const Barrier *barrier = &root->state;
+    const BarrierHistory *past =
+        &inquiry->history->barriers[root->barrier < inquiry->machine->slot_count ? root->barrier : 0];
+    const LastPass *pass =
+        root->status == AGENT_WAITS ? history_pass(inquiry->history, root->barrier, root->agent) : NULL;
+    uint32_t phases = barrier->generation - barrier->born;
+    if (root->status != AGENT_WAITS) {
+        explain_meeting(inquiry, root, finding);
+        return;
+    }
+    switch (root->rule) {
+    case RULE_DEADLOCK_BYTES:
+        finding->message = verdict_text(
+            verdict,
+            barrier->bytes > 0
+                ? "%s waits for ever for %s: all arrivals are there, but %lld bytes never come"
+                : "%s waits for ever for %s: all arrivals are there, but %lld bytes more came than were expected",
+            agent, what, (long long)llabs(barrier->bytes));
+        finding->why = verdict_text(
+            verdict,
+            "Phase %u completes when no arrival is pending and the transaction bytes are zero. In it, %lld bytes "
+            "were expected and %lld delivered; with what the phases before left over, %+lld remain.",
+            phases, (long long)past->expected, (long long)past->delivered, (long long)barrier->bytes);
+        finding->fix = "Make the expect the sum of the bytes that the copies on this slot and phase deliver (the box "
+                       "of a descriptor counts, "
+                       "not the size of the destination), and let every copy have its expect.";
+        break;
+    case RULE_DEADLOCK_LAPPED:
+        finding->message = verdict_text(
+            verdict,
+            "%s waits for ever for %s: the phase that it wants, and the one after it, are over before it looks", agent,
+            what);
+        finding->why = verdict_text(
+            verdict,
+            "%u phase%s complete, so parity %u now means phase %u, which nobody completes; %s. "
+            "Nothing keeps whoever arrives from completing the next phase before the wait has seen the one before.",
+            phases, phases == 1 ? " is" : "s are", root->parity, phases,
+            pass->any && pass->generation > barrier->born
+                ? verdict_text(verdict, "the last one that %s saw is phase %u", agent,
+                               pass->generation - barrier->born - 1)
+                : verdict_text(verdict, "%s has seen none of them", agent));
+        finding->fix = "Let the one who arrives wait first for a sign that the waiter is past this wait (an \"empty\" "
+                       "barrier that the waiter arrives "
+                       "on), or arrive once only.";
+        break;
+    case RULE_DEADLOCK_PARITY:
+        if (root->idle)
+            explain_idle_wait(inquiry, root, finding);
+        else
+            explain_parity(inquiry, root, finding);
+        break;
+    case RULE_DEADLOCK_NO_PRODUCER:
+        if (barrier->pending < barrier->count && !phases)
+            finding->message =
+                verdict_text(verdict, "%s waits for ever for %s: %u of %u arrivals come, and nobody makes the others",
+                             agent, what, barrier->count - barrier->pending, barrier->count);
+        else if (barrier->pending < barrier->count)
+            finding->message = verdict_text(
+                verdict, "%s waits for ever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
+                agent, what, phases, barrier->count - barrier->pending, barrier->count);
+        else
+            finding->message = verdict_text(verdict, "%s waits for ever for %s: nothing arrives on it%s", agent, what,
+                                            phases ? " any more" : "");
+        finding->why = verdict_text(verdict,
+                                    "The wait for parity %u needs phase %u to complete, which takes %u arrival%s; %u "
+                                    "came, and letting every blocked agent "
+                                    "through brings no other.",
+                                    root->parity, phases, barrier->count, plural(barrier->count),
+                                    barrier->count - barrier->pending);
+        finding->fix = past->deeds ? "Make the count of the init the number of arrivals of one phase, or add the "
+                                     "arrive that is missing (check its slot)."
+                                   : "Add the arrive, commit or expect on this slot (check which slot the others "
+                                     "arrive on), or drop the wait.";
+        break;
+    case RULE_DEADLOCK_EXITED:
+        finding->message = verdict_text(verdict, "%s waits for ever for %s: %s, which arrives on it, has ended", agent,
+                                        what, inquiry_agent(inquiry, root->exited.agent, root->exited.helper));
+        finding->why = verdict_text(
+            verdict,
+            "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that went "
+            "round too few times for it.",
+            phases, phases == 1 ? " is" : "s are", phases, line_at(inquiry, root->exited.pc));
+        finding->fix = "Let both run the same number of iterations, for every trip count, zero and one included.";
+        break;
+    default: {
+        const char *other = root->released ? inquiry_agent(inquiry, root->releaser.agent, root->releaser.helper) : "";
+        bool self = root->released && root->releaser.agent == root->agent;
+        finding->message =
+            self ? verdict_text(verdict, "%s waits for ever for %s: it would arrive on it itself, after this wait",
+                                agent, what)
+                 : verdict_text(verdict,
+                                "%s waits for ever for %s: %s arrives on it only after a wait that is blocked, too",
+                                agent, what, other);
+        finding->why =
+            verdict_text(verdict,
+                         "Phase %u of %s is completed by the arrive at IR line %u, and that comes after a wait "
+                         "which, through the others, waits "
+                         "for this one.",
+                         phases, what, root->released ? line_at(inquiry, root->releaser.pc) : 0);
+        finding->fix = "Break the circle: arrive before waiting, make both sides take their slots in the same order, "
+                       "or let the first wait on an empty slot "
+                       "pass (parity 1 on a fresh barrier).";
+    }
+    }
+}
+
+static void add_places(Inquiry *inquiry, const Blocked *root, Finding *finding) {
+    const BarrierHistory *past = root->status == AGENT_WAITS ? &inquiry->history->barriers[root->barrier] : NULL;
+    FindingPlace *places = finding_places(inquiry->verdict, finding, inquiry->count + MOST_REMEMBERED + 5);
+    size_t count = 0;
+    set_place(inquiry, &places[count], "waits", root->agent, HELPER_BASE, root->pc);
+    places[count++].note = state_text(inquiry, root);
+    if (root->released) {
+        set_place(inquiry, &places[count], "would arrive", root->releaser.agent, root->releaser.helper,
+                  root->releaser.pc);
+        places[count++].note = "if it got here";
+    }
+    if (root->rule == RULE_DEADLOCK_EXITED && root->status == AGENT_WAITS) {
+        set_place(inquiry, &places[count], "would arrive", root->exited.agent, root->exited.helper, root->exited.pc);
+        places[count++].note = "has ended";
+    }
+    if (root->idle) {
+        set_place(inquiry, &places[count], "does not wait", root->idle_agent, HELPER_BASE, root->idle->pc);
+        places[count++].note = inquiry_barrier(inquiry, root->idle_barrier);
+    }
+    if (past && root->rule == RULE_DEADLOCK_BYTES) {
+        uint32_t deeds = past->phase_count < MOST_REMEMBERED ? past->phase_count : MOST_REMEMBERED;
+        for (uint32_t i = 0; i < deeds; i++) {
+            const Deed *deed = &past->phase[i];
+            set_place(inquiry, &places[count],
+                      deed->kind == DEED_EXPECT    ? "expects"
+                      : deed->kind == DEED_DELIVER ? "delivers"
+                                                   : "arrives",
+                      deed->agent, deed->helper, deed->pc);
+            places[count++].note =
+                verdict_text(inquiry->verdict,
+                             deed->kind == DEED_EXPECT || deed->kind == DEED_DELIVER ? "%lld bytes" : "%lld arrivals",
+                             (long long)deed->amount);
+        }
+    } else if (past && !root->released) {
+        for (uint32_t i = past->last_count; i-- > 0;) {
+            set_place(inquiry, &places[count], "completed", past->last[i].agent, past->last[i].helper,
+                      past->last[i].pc);
+            places[count++].note =
+                verdict_text(inquiry->verdict, "phase %u", root->state.generation - root->state.born - 1 - i);
+        }
+        if (!past->last_count && past->initialised) {
+            set_place(inquiry, &places[count], "initialised", past->init_agent, HELPER_BASE, past->init_pc);
+            places[count++].note =
+                verdict_text(inquiry->verdict, "%u arrival%s a phase", root->state.count, plural(root->state.count));
+        }
+    }
+    for (uint32_t i = 0; i < inquiry->count; i++) {
+        const Blocked *other = &inquiry->blocked[i];
+        if (other == root || other->status == AGENT_JOINS)
+            continue;
+        set_place(inquiry, &places[count], "waits too", other->agent, HELPER_BASE, other->pc);
+        places[count++].note = state_text(inquiry, other);
+    }
+    finding->place_count = count;
+}
+
+Finding *blocked_explain(Machine *machine, const History *history, Verdict *verdict) {
+    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    find_blocked(&inquiry);
+    let_through(&inquiry);
+    bool mbarrier = false, cluster = false;
+    for (uint32_t i = 0; i < inquiry.count; i++) {
+        classify(&inquiry, &inquiry.blocked[i]);
+        mbarrier |= inquiry.blocked[i].status == AGENT_WAITS;
+        cluster |= inquiry.blocked[i].status == AGENT_CLUSTER;
+    }
+    const Blocked *root = pick(&inquiry);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = root->rule;
+    if (mbarrier && cluster && root->rule == RULE_DEADLOCK_CYCLE)
+        finding->rule = RULE_DEADLOCK_MIXED;
+    finding->space = "barrier";
+    explain(&inquiry, root, finding);
+    add_places(&inquiry, root, finding);
+    blocked_table(&inquiry, finding);
+    return finding;
+}
+
+/* ---- Faults --------------------------------------------------------------------------------------- */
+
+static const char *deed_of(EffectVerb verb) {
+    switch (verb) {
+    case EFFECT_INIT:
+        return "initialises";
+    case EFFECT_INVALIDATE:
+        return "invalidates";
+    case EFFECT_EXPECT:
+        return "expects";
+    case EFFECT_COMPLETE:
+        return "delivers";
+    case EFFECT_WAIT:
+        return "waits";
+    default:
+        return "arrives";
+    }
+}
+
+Finding *fault_explain(Machine *machine, const History *history, Verdict *verdict) {
+    const Fault *fault = &machine->fault;
+    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    const Barrier *barrier = &machine->state->barriers[fault->barrier];
+    const BarrierHistory *past = &history->barriers[fault->barrier];
+    const Effect *effect = &machine->program->effects[fault->effect].effect;
+    const char *what = inquiry_barrier(&inquiry, fault->barrier);
+    const char *agent = inquiry_agent(&inquiry, fault->agent, fault->in_flight ? effect->helper : HELPER_BASE);
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = fault->rule;
+    finding->space = "barrier";
+    FindingPlace *places = finding_places(verdict, finding, 3);
+    set_place(&inquiry, &places[0], deed_of(effect->verb), fault->agent,
+              fault->in_flight ? effect->helper : HELPER_BASE, fault->pc);
+    places[0].note = what;
+    size_t count = 1;
+    if (past->initialised && fault->rule != RULE_BARRIER_UNINITIALISED &&
+        !(past->ended && fault->rule == RULE_BARRIER_INVALIDATED)) {
+        set_place(&inquiry, &places[count], "initialised", past->init_agent, HELPER_BASE, past->init_pc);
+        places[count++].note = verdict_text(verdict, "%u arrival%s a phase", barrier->count, plural(barrier->count));
+    }
+    switch (fault->rule) {
+    case RULE_BARRIER_UNDERFLOW:
+        finding->message = verdict_text(verdict, "%s brings %lld arrival%s to %s, of which %u %s pending", agent,
+                                        (long long)fault->amount, plural(fault->amount), what, barrier->pending,
+                                        barrier->pending == 1 ? "is" : "are");
+        finding->why = verdict_text(verdict,
+                                    "The barrier counts %u arrival%s a phase; phase %u has had %u, and %lld bytes are "
+                                    "still to come. One arrival more takes the "
+                                    "count below zero, which the hardware does not define.",
+                                    barrier->count, plural(barrier->count), barrier->generation - barrier->born,
+                                    barrier->count - barrier->pending, (long long)barrier->bytes);
+        finding->fix = "Make the count of the init the number of arrivals of one phase (an expect is one, too; a "
+                       "perThread arrive is one for each thread), or wait for the "
+                       "phase before arriving again.";
+        break;
+    case RULE_BARRIER_UNINITIALISED:
+        finding->message = verdict_text(verdict, "%s uses %s before it is initialised", agent, what);
+        finding->why = "An mbarrier is memory like any other until init_barrier has made it one; what an operation on "
+                       "it does before that is not defined.";
+        finding->fix =
+            "Initialise it (check the slot) before the warp_specialize, or before the first use in every schedule.";
+        break;
+    case RULE_BARRIER_REINITIALISED:
+        finding->message = verdict_text(verdict, "%s initialises %s, which is in use", agent, what);
+        finding->why = "An init on a location that holds a valid mbarrier is not defined, even if nobody waits on it.";
+        finding->fix = "Invalidate it first, or initialise it once, outside of the loop.";
+        break;
+    case RULE_BARRIER_INVALIDATED:
+        if (fault->amount) {
+            uint32_t waiter = (uint32_t)fault->amount - 1;
+            finding->message = verdict_text(verdict, "%s invalidates %s while %s waits for it", agent, what,
+                                            inquiry_agent(&inquiry, waiter, HELPER_BASE));
+            set_place(&inquiry, &places[count], "waits", waiter, HELPER_BASE, machine->state->agents[waiter].pc);
+            places[count++].note = what;
+        } else {
+            finding->message = verdict_text(verdict, "%s uses %s after it was invalidated", agent, what);
+            set_place(&inquiry, &places[count], "invalidated", past->end_agent, HELPER_BASE, past->end_pc);
+            places[count++].note = what;
+        }
+        finding->why =
+            "After inval_barrier the location is plain memory again; what an operation on it does is not defined.";
+        finding->fix = "Invalidate it when all who use it are done: after the join of the partitions, and after the "
+                       "waits for everything in flight.";
+        break;
+    default:
+        finding->message = verdict_text(verdict, "%s takes the transaction bytes of %s to %lld, out of range", agent,
+                                        what, (long long)fault->amount);
+        finding->why = "The transaction count of an mbarrier holds -1048575 to 1048575 bytes.";
+        finding->fix = "Spread the copies over more barriers, or wait between them.";
+        break;
+    }
+    finding->place_count = count;
+    return finding;
+}
+
+Finding *overrun_explain(Machine *machine, const History *history, uint32_t barrier, Verdict *verdict) {
+    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    const BarrierHistory *past = &history->barriers[barrier];
+    if (!past->unobserved || !past->waits)
+        return NULL;
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_BARRIER_OVERRUN;
+    finding->space = "barrier";
+    const char *what = inquiry_barrier(&inquiry, barrier);
+    finding->message =
+        verdict_text(verdict, "%s completes a phase of %s before anybody could see that the one before was complete",
+                     inquiry_agent(&inquiry, past->overrun.agent, past->overrun.helper), what);
+    finding->why = verdict_text(verdict,
+                                "Of each phase at least one wait must have succeeded before the next phase is arrived "
+                                "on; here %llu phase%s passed unseen, and a wait "
+                                "by parity cannot tell phases apart that are two apart.",
+                                (unsigned long long)past->unobserved, past->unobserved == 1 ? "" : "s");
+    finding->fix =
+        "Wait for each phase before the arrive of the next, or make the two arrivals one phase (a count of two).";
+    FindingPlace *places = finding_places(verdict, finding, 2);
+    set_place(&inquiry, &places[0], "completes", past->overrun.agent, past->overrun.helper, past->overrun.pc);
+    places[0].note = what;
+    set_place(&inquiry, &places[1], "initialised", past->init_agent, HELPER_BASE, past->init_pc);
+    finding->place_count = 2;
+    return finding;
+}
+
+Finding *leftover_explain(Machine *machine, const History *history, Verdict *verdict) {
+    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    for (uint32_t i = 0; i < machine->slot_count; i++) {
+        const Barrier *barrier = &machine->state->barriers[i];
+        const BarrierHistory *past = &history->barriers[i];
+        if (barrier->life == BARRIER_NEVER || !barrier->bytes || !past->deeds)
+            continue;
+        Finding *finding = verdict_finding(verdict);
+        finding->rule = RULE_BARRIER_BYTES;
+        finding->space = "barrier";
+        const char *what = inquiry_barrier(&inquiry, i);
+        finding->message = verdict_text(verdict,
+                                        barrier->bytes > 0 ? "%s ends with %lld bytes expected that never come"
+                                                           : "%s ends with %lld bytes more than were expected",
+                                        what, (long long)llabs(barrier->bytes));
+        finding->why =
+            verdict_text(verdict,
+                         "At the end, phase %u has %lld bytes expected and %lld delivered. Nobody waits for that phase "
+                         "here, but it can never complete, and a "
+                         "phase before it may have completed with the wrong bytes.",
+                         barrier->generation - barrier->born, (long long)past->expected, (long long)past->delivered);
+        finding->fix = "Make every expect the sum of the bytes of its copies, and give every copy its expect.";
+        uint32_t deeds = past->phase_count < MOST_REMEMBERED ? past->phase_count : MOST_REMEMBERED;
+        FindingPlace *places = finding_places(verdict, finding, deeds + 1);
+        size_t count = 0;
+        for (uint32_t k = 0; k < deeds; k++) {
+            const Deed *deed = &past->phase[k];
+            bool bytes = deed->kind == DEED_EXPECT || deed->kind == DEED_DELIVER;
+            set_place(&inquiry, &places[count],
+                      deed->kind == DEED_EXPECT ? "expects"
+                      : bytes                   ? "delivers"
+                                                : "arrives",
+                      deed->agent, deed->helper, deed->pc);
+            places[count++].note =
+                verdict_text(verdict, bytes ? "%lld bytes" : "%lld arrivals", (long long)deed->amount);
+        }
+        if (!deeds) {
+            set_place(&inquiry, &places[count], "initialised", past->init_agent, HELPER_BASE, past->init_pc);
+            places[count++].note = what;
+        }
+        finding->place_count = count;
+        return finding;
+    }
+    return NULL;
+}

@@ -1,0 +1,48 @@
+/* What the files that explain stuck runs share: who is blocked, and what is known of each. */
+#ifndef ANALYZE_RUN_BLOCKED_INTERNAL_H
+#define ANALYZE_RUN_BLOCKED_INTERNAL_H
+
+#include "analyze/run/blocked.h"
+#include "finding/report.h"
+
+enum { MOST_BLOCKED = 64 };
+
+/* An agent that cannot go on. */
+typedef struct Blocked {
+    uint32_t agent, pc;
+    uint8_t status, parity;
+    uint32_t barrier;
+    Barrier state;      /* of an mbarrier */
+    Rendezvous meeting; /* of the others */
+    RuleId rule;
+    bool rooted;   /* what holds it is not another blocked agent */
+    bool released; /* someone would have arrived */
+    Deed releaser;
+    uint32_t releaser_order;
+    Deed exited;          /* RULE_DEADLOCK_EXITED: who ended, and where it would have arrived */
+    const LastPass *idle; /* a wait that does not hold back whoever laps it; NULL if there is none */
+    uint32_t idle_barrier, idle_agent;
+} Blocked;
+
+typedef struct Inquiry {
+    Machine *machine;
+    const History *history;
+    Verdict *verdict;
+    Blocked blocked[MOST_BLOCKED];
+    uint32_t count;
+    uint32_t order;
+    bool ran[256];         /* agents that were running when the run ended */
+    uint32_t strands[256]; /* what they ran */
+} Inquiry;
+
+/* ---- blocked.c ---- */
+const char *inquiry_agent(const Inquiry *inquiry, uint32_t agent, Helper helper);
+const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier);
+/* Whether the agent has come to its end, or never ran. */
+bool inquiry_ended(const Inquiry *inquiry, uint32_t agent);
+
+/* ---- blocked_table.c ---- */
+/* Gives the finding a row for each agent that waits. */
+void blocked_table(const Inquiry *inquiry, Finding *finding);
+
+#endif

@@ -1,0 +1,678 @@
+/* Launches, clusters, worlds and schedules: which runs are made, and what is made of how they end. */
+#include "analyze/run/check.h"
+
+#include "analyze/run/blocked.h"
+#include "analyze/run/races.h"
+#include "analyze/run/trail.h"
+#include "analyze/telling/place.h"
+#include "emulate/causes.h"
+#include "emulate/choose.h"
+
+enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_DIRECTED = 48, RANDOM_BY_DEFAULT = 8 };
+static const uint64_t usual_budget = 4 * 1000 * 1000, usual_states = 200 * 1000, states_by_default = 20 * 1000;
+static const size_t scratch_budget = (size_t)1 << 30, search_budget = (size_t)1 << 28;
+
+typedef struct Check {
+    Module *module;
+    const DeadlockOptions *options;
+    Verdict *verdict;
+    const Program *program;
+    Machine *machine;
+    Causes *causes;
+    Races *races; /* NULL: not looked for */
+    uint32_t races_reported;
+    Arena scratch; /* tensors of one run */
+    const Launch *launch;
+    const char *launch_text;
+    bool alike;      /* every cluster does the same */
+    bool noted_data; /* that control depends on data was said */
+    bool noted_budget;
+    uint32_t risks_tried;
+    uint32_t directed;
+    bool loosely_ordered; /* a risk was seen, and nothing went wrong in its directed runs */
+} Check;
+
+/* ---- One run -------------------------------------------------------------------------------------- */
+
+static void empty_scratch(Check *check) {
+    jmp_buf *exhausted = check->scratch.exhausted;
+    if (check->scratch.held) {
+        arena_free(&check->scratch);
+        arena_init(&check->scratch, scratch_budget);
+    }
+    check->scratch.exhausted = exhausted;
+    check->machine->atomic_capacity = 0;
+}
+
+static RunEnd run(Check *check, const Rerun *rerun) {
+    empty_scratch(check);
+    check->machine->world = rerun->world;
+    const DeadlockOptions *options = check->options;
+    machine_give_loads(check->machine, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
+    return schedule_run(check->machine, rerun->cluster, &rerun->schedule);
+}
+
+/* How the schedule came about, in words. */
+static const char *schedule_text(Check *check, const Rerun *rerun) {
+    Text text = {0};
+    const Schedule *schedule = &rerun->schedule;
+    if (schedule->kind == SCHEDULE_HELD) {
+        const Agent *agent = &check->machine->state->agents[schedule->held_agent];
+        text_addf(&text, "if ");
+        agent_name(check->machine, schedule->held_agent, HELPER_BASE, &text);
+        (void)agent;
+        text_addf(&text, " is slow there");
+    } else if (schedule->kind == SCHEDULE_EAGER && check->options->choice == SCHEDULES_DIRECTED) {
+        uint32_t risks;
+        (void)causes_risks(check->causes, &risks);
+        text_addf(&text, risks ? "already in the plainest schedule, in which copies and products complete at once"
+                               : "in every schedule");
+    } else if (schedule->kind == SCHEDULE_LAZY) {
+        text_addf(&text, "if copies and products complete late");
+    } else {
+        schedule_describe(check->machine, schedule, &text);
+    }
+    const char *kept = arena_copy(check->verdict->arena, text.data ? text.data : "", text.size);
+    text_free(&text);
+    return kept;
+}
+
+static bool is_race(const Finding *finding) {
+    return (finding->rule >= RULE_RACE_RAW && finding->rule <= RULE_RACE_INFLIGHT) ||
+           finding->rule == RULE_BARRIER_OVERWRITTEN;
+}
+
+/* Found without a run (finding/lint.def, which comes last): it takes nothing from what a run shows at the same place.
+ */
+static bool is_legality(const Finding *finding) {
+    return finding->rule > RULE_MEMBAR_NEEDLESS;
+}
+
+/* The same place again is the same fault, and is counted, not listed; so are bytes left over where something hangs for
+ * them. */
+static void settle_finding(Check *check, Finding *finding) {
+    Verdict *verdict = check->verdict;
+    bool minor = finding->rule == RULE_BARRIER_BYTES || finding->rule == RULE_BARRIER_OVERRUN;
+    for (size_t i = 0; i + 1 < verdict->finding_count; i++) {
+        Finding *other = &verdict->findings[i];
+        bool minor_too = other->rule == RULE_BARRIER_BYTES || other->rule == RULE_BARRIER_OVERRUN;
+        if (!minor && minor_too) { /* the graver one takes its place */
+            size_t times = other->times;
+            *other = *finding;
+            other->times += times;
+            verdict->finding_count--;
+            return;
+        }
+        if (is_race(other) || is_legality(other))
+            continue;
+        if (minor ||
+            (other->place_count && finding->place_count && other->places[0].ir_line == finding->places[0].ir_line)) {
+            other->times++;
+            verdict->finding_count--;
+            return;
+        }
+    }
+}
+
+/* Repeats a run that went wrong, watching it, and explains how it ended. */
+static bool report(Check *check, const Rerun *rerun, RunEnd end) {
+    Machine *machine = check->machine;
+    History *history = history_create(&check->module->arena, machine);
+    Trail trail = {.arena = &check->module->arena};
+    Rerun again = *rerun;
+    again.schedule.record = &trail;
+    machine->observe = history_observe;
+    machine->observer = history;
+    RunEnd repeated = run(check, &again);
+    machine->observe = NULL;
+    if (repeated != end) {
+        verdict_incomplete(check->verdict, "", 0, "a run did not end the same way twice");
+        return true;
+    }
+    const char *schedule = schedule_text(check, rerun);
+    uint32_t overrun = 0;
+    Finding *finding = end == RUN_STUCK   ? blocked_explain(machine, history, check->verdict)
+                       : end == RUN_FAULT ? fault_explain(machine, history, check->verdict)
+                                          : leftover_explain(machine, history, check->verdict);
+    if (!finding && causes_overrun(check->causes, &overrun))
+        finding = overrun_explain(machine, history, overrun, check->verdict);
+    if (!finding)
+        return false;
+    finding->launch = check->launch_text;
+    finding->schedule = schedule;
+    finding->times = 1;
+    Text witness = {0};
+    again.schedule =
+        (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = schedule_is_immediate(&rerun->schedule)};
+    trail_write(machine, &again, &trail, &witness);
+    finding->witness = arena_copy(check->verdict->arena, witness.data ? witness.data : "", witness.size);
+    text_free(&witness);
+    settle_finding(check, finding);
+    return true;
+}
+
+/* Whether transaction bytes are left on a barrier. */
+static bool has_leftover(const Machine *machine) {
+    for (uint32_t i = 0; i < machine->slot_count; i++)
+        if (machine->state->barriers[i].life != BARRIER_NEVER && machine->state->barriers[i].bytes)
+            return true;
+    return false;
+}
+
+/* What to make of how a run ended. False: this launch needs no other run. */
+static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
+    Machine *machine = check->machine;
+    switch (end) {
+    case RUN_COMPLETE: {
+        uint32_t barrier;
+        bool leftover = has_leftover(machine);
+        bool overrun = rerun->schedule.kind == SCHEDULE_EAGER && causes_overrun(check->causes, &barrier);
+        bool told = (leftover || overrun) && report(check, rerun, end);
+        return !leftover || !told; /* after a mere overrun other schedules may show something graver */
+    }
+    case RUN_STUCK:
+    case RUN_FAULT:
+        report(check, rerun, end);
+        return false;
+    case RUN_UNKNOWN: {
+        const Op *op = machine->unknown_op;
+        verdict_incomplete(check->verdict, arena_copy(check->verdict->arena, op->name.data, op->name.size),
+                           source_place(check->module->source, op->offset).line, "%s", machine->unknown);
+        return false;
+    }
+    case RUN_BUDGET:
+        if (rerun->world) /* loops on made-up data need not end */
+            return true;
+        if (!check->noted_budget)
+            verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu steps (--budget allows more)",
+                               (unsigned long long)machine->budget);
+        check->noted_budget = true;
+        return false;
+    case RUN_EXCLUDED:
+        if (!check->launch->chosen)
+            verdict_incomplete(check->verdict, "", 0,
+                               "the launch breaks an assumption of the kernel (llvm.intr.assume)");
+        return false;
+    default:
+        verdict_incomplete(check->verdict, "", 0, "a trail does not fit the kernel");
+        return false;
+    }
+}
+
+/* ---- Races ----------------------------------------------------------------------------------------- */
+
+/* Several observers of one run. */
+enum { MOST_OBSERVERS = 3 };
+typedef struct Audience {
+    struct {
+        Observe *observe; /* NULL: nobody */
+        void *observer;
+    } seats[MOST_OBSERVERS];
+} Audience;
+
+static void observe_all(void *observer, const Event *event) {
+    const Audience *audience = observer;
+    for (int i = 0; i < MOST_OBSERVERS; i++)
+        if (audience->seats[i].observe)
+            audience->seats[i].observe(audience->seats[i].observer, event);
+}
+
+/* A run that the race engine watches, and someone else. */
+static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, void *observer) {
+    const Spectator *spectator = schedule_is_immediate(&rerun->schedule) ? check->options->spectator : NULL;
+    Audience audience = {{{observe, observer},
+                          {check->races ? races_observe : NULL, check->races},
+                          {spectator ? spectator->observe : NULL, spectator ? spectator->context : NULL}}};
+    if (check->races)
+        races_start(check->races, rerun->cluster, rerun->world);
+    if (spectator)
+        spectator->start(spectator->context, check->machine, rerun);
+    check->machine->observe = observe_all;
+    check->machine->observer = &audience;
+    RunEnd end = run(check, rerun);
+    check->machine->observe = NULL;
+    if (spectator)
+        spectator->end(spectator->context, check->machine, end);
+    return end;
+}
+
+/* Findings for the races that the run just made has shown; all share its trail. */
+static void report_races(Check *check, const Rerun *rerun) {
+    uint32_t count, before = check->races_reported;
+    const Race *races = check->races ? races_found(check->races, &count) : NULL;
+    if (!races || count == before)
+        return;
+    Verdict *verdict = check->verdict;
+    for (uint32_t i = before; i < count; i++)
+        races_report(check->races, check->machine, i, verdict);
+    Trail trail = {.arena = &check->module->arena};
+    Rerun again = *rerun;
+    again.schedule.record = &trail;
+    (void)run(check, &again);
+    Text text = {0};
+    again.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = true};
+    trail_write(check->machine, &again, &trail, &text);
+    const char *witness = verdict_keep(verdict, &text);
+    for (uint32_t i = before; i < count; i++) {
+        Finding *finding = &verdict->findings[verdict->finding_count - (count - i)];
+        finding->witness = witness;
+        finding->launch = check->launch_text;
+        finding->schedule = races[i].by_order ? "where the tensor core's work is ordered by waits alone"
+                            : rerun->schedule.kind == SCHEDULE_EAGER ? "in every schedule: nothing orders the two"
+                                                                     : "in some schedules: nothing orders the two";
+    }
+    check->races_reported = count;
+}
+
+/* ---- One cluster ---------------------------------------------------------------------------------- */
+
+/* A hang that needs one agent to stand still until all others are through, at arguments that Weir chose itself: neither
+ * the one nor the other is known to happen. It is told, and does not decide the verdict. */
+static void note_hang(Check *check, const Rerun *held) {
+    Verdict *verdict = check->verdict;
+    size_t before = verdict->finding_count;
+    if (!report(check, held, RUN_STUCK) || verdict->finding_count == before)
+        return;
+    Finding finding = verdict->findings[--verdict->finding_count];
+    const FindingPlace *place = &finding.places[0];
+    verdict_note(verdict, "%s, %s: IR line %u: %s [%s]; given as a launch (--arg, --grid), it is an error",
+                 finding.launch, finding.schedule, place->ir_line, finding.message, rule_of(finding.rule)->id);
+}
+
+/* Runs that hold back whoever a risk names. False if one went wrong. */
+static bool try_risks(Check *check, const Rerun *rerun) {
+    uint32_t count;
+    const Risk *risks = causes_risks(check->causes, &count);
+    for (; check->risks_tried < count; check->risks_tried++) {
+        const Risk *risk = &risks[check->risks_tried];
+        bool told = false;
+        for (int which = 0; which < 2; which++) {
+            if (check->directed++ >= MOST_DIRECTED || (which && (risk->flights || risk->first == risk->last)))
+                break;
+            Rerun held = *rerun;
+            held.schedule = risk->flights ? (Schedule){.kind = SCHEDULE_LAZY}
+                                          : (Schedule){.kind = SCHEDULE_HELD,
+                                                       .held_agent = risk->agent,
+                                                       .held_tick = which ? risk->last : risk->first};
+            RunEnd end = run(check, &held);
+            if (end == RUN_STUCK && check->launch->chosen && check->launch->count && !risk->flights) {
+                note_hang(check, &held);
+                told = true;
+                break;
+            }
+            if (end == RUN_STUCK || end == RUN_FAULT || (end == RUN_COMPLETE && has_leftover(check->machine))) {
+                check->risks_tried++;
+                report(check, &held, end);
+                return false;
+            }
+        }
+        check->loosely_ordered |= !told;
+    }
+    return true;
+}
+
+static bool try_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
+    Rerun other = *rerun;
+    other.schedule = schedule;
+    return judge(check, &other, run(check, &other));
+}
+
+static bool try_random(Check *check, const Rerun *rerun, unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        if (!try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_RANDOM, .seed = check->options->seed + i}))
+            return false;
+    return true;
+}
+
+typedef struct Found {
+    Check *check;
+    const Rerun *rerun;
+    Trail trail;
+    RunEnd end;
+    bool any;
+} Found;
+
+static bool found_end(void *context, RunEnd end, const Trail *trail) {
+    Found *found = context;
+    if (end == RUN_COMPLETE && !has_leftover(found->check->machine))
+        return false;
+    found->any = true;
+    found->end = end;
+    found->trail = *trail;
+    found->trail.steps = ARENA_ARRAY(&found->check->module->arena, uint32_t, trail->count + 1);
+    if (trail->count)
+        memcpy(found->trail.steps, trail->steps, trail->count * sizeof *trail->steps);
+    return true;
+}
+
+/* Every schedule, within the budget. */
+static bool try_all(Check *check, const Rerun *rerun, uint64_t states) {
+    Found found = {.check = check, .rerun = rerun};
+    empty_scratch(check);
+    check->machine->world = rerun->world;
+    Exploration result = explore(check->machine, rerun->cluster, states, search_budget, found_end, &found);
+    if (found.any) {
+        Rerun wrong = *rerun;
+        wrong.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &found.trail};
+        report(check, &wrong, found.end);
+        return false;
+    }
+    if (!result.complete)
+        verdict_incomplete(
+            check->verdict, "", 0, "%snot all schedules were tried: the search was stopped after %llu states",
+            check->options->choice == SCHEDULES_ALL ? "" : "what arrives first is not settled by barriers alone, and ",
+            (unsigned long long)result.states);
+    return true;
+}
+
+static bool directed(Check *check, const Rerun *rerun) {
+    Machine *machine = check->machine;
+    causes_start(check->causes);
+    RunEnd end = run_for_races(check, rerun, causes_observe, check->causes);
+    bool chosen = machine->choices || machine->loads_chosen;
+    const Op *first = machine->first_choice;
+    bool goes_on = judge(check, rerun, end);
+    report_races(check, rerun);
+    if (!goes_on && check->races && (end == RUN_STUCK || end == RUN_FAULT)) { /* a fairer one may get further */
+        Rerun fair = *rerun;
+        fair.schedule = (Schedule){.kind = SCHEDULE_ROUND_ROBIN, .immediate = true};
+        (void)run_for_races(check, &fair, NULL, NULL);
+        report_races(check, &fair);
+    }
+    if (!goes_on)
+        return false;
+    if (!try_risks(check, rerun))
+        return false;
+    if (rerun->cluster == 0 && rerun->world == 0 && !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}))
+        return false;
+    if (check->loosely_ordered || causes_overflowed(check->causes)) {
+        check->loosely_ordered = false;
+        if (!try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}) ||
+            !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_ROUND_ROBIN}) ||
+            !try_random(check, rerun, RANDOM_BY_DEFAULT) || !try_all(check, rerun, states_by_default))
+            return false;
+    }
+    if (!chosen)
+        return true;
+    if (!check->noted_data && first)
+        verdict_note(check->verdict,
+                     "control depends on data that is not known (%.*s at line %u); it was tried with %d choices of "
+                     "them, and the launch "
+                     "file can give it",
+                     STR_ARG(first->name), source_place(check->module->source, first->offset).line, WORLDS);
+    check->noted_data = true;
+    if (rerun->world || rerun->cluster >= MOST_WORLD_CLUSTERS)
+        return true;
+    for (unsigned world = 1; world < WORLDS; world++) {
+        Rerun other = *rerun;
+        other.world = world;
+        if (!directed(check, &other))
+            return false;
+    }
+    return true;
+}
+
+/* False: this launch needs no other run. */
+static bool run_cluster(Check *check, uint64_t cluster) {
+    Rerun rerun = {.launch = check->launch,
+                   .cluster = cluster,
+                   .out_of_order = check->options->out_of_order,
+                   .schedule = {.kind = SCHEDULE_EAGER}};
+    unsigned schedules = check->options->schedules ? check->options->schedules : RANDOM_BY_DEFAULT;
+    switch (check->options->choice) {
+    case SCHEDULES_EAGER:
+        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_EAGER});
+    case SCHEDULES_LAZY:
+        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_LAZY});
+    case SCHEDULES_ROUND_ROBIN:
+        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_ROUND_ROBIN});
+    case SCHEDULES_RANDOM:
+        return try_random(check, &rerun, schedules);
+    case SCHEDULES_ALL:
+        return try_all(check, &rerun, check->options->states ? check->options->states : usual_states);
+    default:
+        return directed(check, &rerun);
+    }
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------- */
+
+enum { ALL_AXES = 7 };
+
+/* The axes whose program ids tell clusters apart, as a mask: what is compiled reads them. */
+static unsigned axes_read(const Machine *machine) {
+    const Program *program = machine->program;
+    unsigned axes = 0;
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (program->code[i].code == CODE_PROGRAM_ID)
+            axes |= 1u << program->code[i].aux;
+        else if (program->code[i].code == CODE_LOAD || program->code[i].code == CODE_CLC)
+            return ALL_AXES;
+    bool rows_share_clusters = program->ranks_are_programs && machine->programs[0] % program->ctas;
+    return axes && rows_share_clusters ? ALL_AXES : axes;
+}
+
+static uint64_t clusters_along(const Machine *machine, int axis) {
+    uint64_t count = (uint64_t)machine->programs[axis];
+    return axis == 0 && machine->program->ranks_are_programs ? count / machine->program->ctas : count;
+}
+
+/* Clusters that differ in program ids that nothing reads do the same, and the first of them is enough. */
+static uint64_t different_clusters(const Machine *machine, unsigned axes) {
+    uint64_t count = 1;
+    for (int axis = 0; axis < 3; axis++)
+        count *= axes >> axis & 1 ? clusters_along(machine, axis) : 1;
+    return axes == ALL_AXES ? machine_clusters(machine) : count;
+}
+
+static uint64_t different_cluster(const Machine *machine, unsigned axes, uint64_t index) {
+    uint64_t cluster = 0, size = 1;
+    if (axes == ALL_AXES)
+        return index;
+    for (int axis = 0; axis < 3; axis++) {
+        uint64_t count = clusters_along(machine, axis);
+        if (axes >> axis & 1) {
+            cluster += index % count * size;
+            index /= count;
+        }
+        size *= count;
+    }
+    return cluster;
+}
+
+static const char *describe(Check *check, const Launch *launch) {
+    Text text = {0};
+    launch_describe(launch, &text);
+    const char *kept = arena_copy(check->verdict->arena, text.data ? text.data : "", text.size);
+    text_free(&text);
+    return kept;
+}
+
+static void run_launch(Check *check, const Launch *launch) {
+    Machine *machine = check->machine;
+    check->launch = launch;
+    check->launch_text = describe(check, launch);
+    check->directed = 0;
+    machine_launch(machine, launch);
+    uint64_t clusters = machine_clusters(machine), events = machine->events;
+    unsigned axes = axes_read(machine);
+    uint64_t run_count = different_clusters(machine, axes);
+    size_t findings = check->verdict->finding_count, incomplete = check->verdict->incomplete_count;
+    for (uint64_t i = 0; i < run_count; i++) {
+        if (check->options->progress)
+            check->options->progress(check->options->context, check->launch_text, i, run_count);
+        if (!run_cluster(check, different_cluster(machine, axes, i)))
+            break;
+    }
+    bool silent = check->verdict->finding_count == findings && check->verdict->incomplete_count == incomplete;
+    if (launch->chosen && silent && machine->excluded)
+        return;
+    *verdict_launch(check->verdict) =
+        (LaunchRun){.text = check->launch_text,
+                    .chosen = launch->chosen,
+                    .ctas = (size_t)(clusters * (check->program->ranks_are_programs ? 1 : check->program->ctas)),
+                    .schedules = 1,
+                    .events = machine->events - events};
+}
+
+static void run_all(Check *check);
+
+static void run_launches(Check *check) {
+    const char *problem = NULL;
+    const Op *function = check->program ? check->program->function : NULL;
+    check->machine = function ? machine_create(&check->module->arena, check->program, &problem) : NULL;
+    if (!check->machine) {
+        if (!check->verdict->incomplete_count)
+            verdict_incomplete(check->verdict, "", 0, "%s", problem ? problem : "there is nothing to run");
+        return;
+    }
+    check->machine->arena = &check->scratch;
+    check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
+    check->machine->out_of_order = check->options->out_of_order;
+    check->causes = causes_create(&check->module->arena, check->machine);
+    if (check->program->planned)
+        verdict_note(check->verdict,
+                     "its tasks are planned and not parted yet: races are not looked for before they are");
+    else if (!(check->races =
+                   races_create(&check->module->arena, check->machine, check->options->out_of_order, &problem)))
+        verdict_incomplete(check->verdict, "", 0, "%s", problem);
+    run_all(check);
+    const Op *op;
+    const char *unknown = check->races ? races_problem(check->races, &op) : NULL;
+    if (unknown)
+        verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(op->name)),
+                           source_place(check->module->source, op->offset).line, "%s", unknown);
+}
+
+static void run_all(Check *check) {
+    if (check->options->launch) {
+        run_launch(check, check->options->launch);
+        return;
+    }
+    Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
+    size_t count = choose_launches(check->machine, &check->module->arena, launches);
+    check->machine->events = 0;
+    for (size_t i = 0; i < count; i++)
+        run_launch(check, &launches[i]);
+}
+
+void deadlock_check(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict) {
+    jmp_buf out_of_memory, *outer = module->arena.exhausted;
+    Check *const check = ARENA_NEW(&module->arena, Check);
+    check->module = module;
+    check->options = options;
+    check->verdict = verdict;
+    arena_init(&check->scratch, scratch_budget);
+    check->scratch.exhausted = module->arena.exhausted = &out_of_memory;
+    if (setjmp(out_of_memory) == 0) {
+        verdict->kernel = program_name(module, function);
+        check->program = program_compile(module, function, 0, verdict);
+        run_launches(check);
+        module->arena.exhausted = outer;
+    } else {
+        module->arena.exhausted = outer;
+        verdict_incomplete(verdict, "", 0, "the run takes more memory than it may");
+    }
+    arena_free(&check->scratch);
+}
+
+/* Hands events on to the race engine, and prints its tables before the first event of a later step than was asked for.
+ */
+typedef struct StateWatch {
+    Races *races;
+    const Machine *machine;
+    Text *to; /* NULL: printed already, or not asked for */
+    uint64_t wanted, last;
+    StepCount count;
+} StateWatch;
+
+static void print_state(StateWatch *watch) {
+    if (!watch->to)
+        return;
+    text_addf(watch->to, "after step %llu: ", (unsigned long long)watch->last);
+    races_print(watch->races, watch->machine, watch->to);
+    watch->to = NULL;
+}
+
+static void watch_state(void *observer, const Event *event) {
+    StateWatch *watch = observer;
+    uint64_t step = step_of(&watch->count, watch->machine, event);
+    if (step > watch->wanted)
+        print_state(watch);
+    watch->last = step;
+    races_observe(watch->races, event);
+}
+
+/* The op of the program that loads at a line of the IR; NULL if there is none. */
+static const Op *load_on_line(const Program *program, uint32_t line) {
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (program->code[i].code == CODE_LOAD &&
+            source_place(program->module->source, program->ops[i]->offset).line == line)
+            return program->ops[i];
+    return NULL;
+}
+
+static void give_loads(Machine *machine, Arena *arena, const Rerun *rerun) {
+    LoadLog *log = loads_start(arena, machine->agent_count);
+    for (size_t i = 0; i < rerun->load_count; i++) {
+        const Op *op = load_on_line(machine->program, rerun->loads[i].ir_line);
+        if (op)
+            loads_add(log, rerun->loads[i].agent, op, rerun->loads[i].value);
+    }
+    machine_give_loads(machine, log);
+}
+
+RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
+                      void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
+                      Machine **machine) {
+    const DeadlockOptions options = {
+        .launch = rerun->launch, .choice = SCHEDULES_EAGER, .out_of_order = rerun->out_of_order};
+    Check *check = ARENA_NEW(&module->arena, Check);
+    const char *problem = NULL;
+    check->module = module;
+    check->options = &options;
+    check->verdict = verdict;
+    check->launch = rerun->launch;
+    check->launch_text = describe(check, rerun->launch);
+    verdict->kernel = program_name(module, function);
+    check->program = program_compile(module, function, rerun->global ? COMPILE_GLOBAL : 0, verdict);
+    *machine = check->machine = check->program ? machine_create(&module->arena, check->program, &problem) : NULL;
+    if (!check->machine) {
+        verdict_incomplete(verdict, "", 0, "%s", problem ? problem : "there is nothing to run");
+        return RUN_UNKNOWN;
+    }
+    check->machine->budget = rerun->budget ? rerun->budget : usual_budget;
+    check->machine->out_of_order = rerun->out_of_order;
+    check->causes = causes_create(&module->arena, check->machine);
+    machine_launch(check->machine, rerun->launch);
+    if (rerun->load_count)
+        give_loads(check->machine, &module->arena, rerun);
+    if (attach)
+        attach(context, check->machine);
+    check->machine->world = rerun->world;
+    check->races = schedule_is_immediate(&rerun->schedule)
+                       ? races_create(&module->arena, check->machine, rerun->out_of_order, &problem)
+                       : NULL;
+    StateWatch state = {
+        .races = check->races, .machine = check->machine, .to = rerun->state, .wanted = rerun->state_step};
+    Audience audience = {
+        {{check->machine->observe, check->machine->observer}, {check->races ? watch_state : NULL, &state}}};
+    if (check->races)
+        races_start(check->races, rerun->cluster, rerun->world);
+    check->machine->observe = observe_all;
+    check->machine->observer = &audience;
+    RunEnd end = schedule_run(check->machine, rerun->cluster, &rerun->schedule);
+    check->machine->observe = NULL;
+    if (check->races)
+        print_state(&state);
+    uint32_t count = 0;
+    if (check->races)
+        (void)races_found(check->races, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        races_report(check->races, check->machine, i, verdict);
+        verdict->findings[verdict->finding_count - 1].launch = check->launch_text;
+    }
+    *verdict_launch(verdict) =
+        (LaunchRun){.text = check->launch_text, .ctas = 1, .schedules = 1, .events = check->machine->events};
+    return end;
+}

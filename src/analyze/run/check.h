@@ -1,0 +1,82 @@
+/* Runs a kernel's launches and says whether all agents come to their end, and, since the runs are there, whether their
+ * accesses to memory are ordered (races.h): the engine of `weir run` and `weir check`.
+ *
+ * By default one eager run of each cluster decides for all schedules, by the order of causes (emulate/causes.h); where
+ * something could come otherwise, directed schedules try it, and only what goes wrong in one of them is a finding.
+ * Other schedules can be asked for by name, and for small kernels all of them (emulate/explore.h). */
+#ifndef ANALYZE_RUN_CHECK_H
+#define ANALYZE_RUN_CHECK_H
+
+#include "emulate/explore.h"
+#include "emulate/schedule.h"
+
+typedef enum ScheduleChoice {
+    SCHEDULES_DIRECTED,
+    SCHEDULES_EAGER,
+    SCHEDULES_LAZY,
+    SCHEDULES_ROUND_ROBIN,
+    SCHEDULES_RANDOM, /* `schedules` of them, from `seed` on */
+    SCHEDULES_ALL,    /* exhaustively, up to `states` */
+} ScheduleChoice;
+
+struct Rerun;
+
+/* Somebody who looks on at the plain runs of each cluster: those in which what is asynchronous completes at once. */
+typedef struct Spectator {
+    void *context;
+    void (*start)(void *context, Machine *machine, const struct Rerun *rerun);
+    Observe *observe; /* with `context` */
+    /* The machine is as the run left it. */
+    void (*end)(void *context, Machine *machine, RunEnd end);
+} Spectator;
+
+typedef struct DeadlockOptions {
+    const Launch *launch; /* NULL: chosen */
+    ScheduleChoice choice;
+    uint64_t seed;
+    unsigned schedules;         /* 0: 8 */
+    uint64_t budget;            /* steps and loop iterations of one run of one cluster; 0: 4 million */
+    uint64_t states;            /* of an exhaustive search; 0: 200,000 */
+    bool out_of_order;          /* tensor-core work is ordered by waits alone */
+    const Spectator *spectator; /* NULL: nobody */
+    /* What the loads of a cluster gave when the whole grid ran (emulate/grid.h); NULL: it did not. */
+    const struct LoadLog *(*loads)(void *context, uint64_t cluster);
+    void *loads_context;
+    /* Called now and then with what is going on; may be NULL. */
+    void (*progress)(void *context, const char *launch, uint64_t cluster, uint64_t clusters);
+    void *context;
+} DeadlockOptions;
+
+/* Adds what it finds, the launches it ran, and what it could not do to the verdict; verdict_close is the caller's. The
+ * module's arena must be able to jump (arena.exhausted set). */
+void deadlock_check(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict);
+
+/* What a load of an agent found in memory that other CTAs write, too. */
+typedef struct GivenLoad {
+    uint32_t agent, ir_line;
+    int64_t value;
+} GivenLoad;
+
+/* One run, to be looked at or repeated: this launch, this cluster, this schedule. */
+typedef struct Rerun {
+    const Launch *launch;
+    uint64_t cluster;
+    unsigned world; /* how unknown values were chosen */
+    bool out_of_order;
+    bool global; /* accesses to global memory are told, too */
+    Schedule schedule;
+    uint64_t budget;        /* 0: 4 million */
+    const GivenLoad *loads; /* in the order of each agent */
+    size_t load_count;
+    Text *state;         /* where the race engine's tables go, if it watches the run; NULL: nowhere */
+    uint64_t state_step; /* after which step; UINT64_MAX: at the end */
+} Rerun;
+
+/* Compiles and runs it; `attach` (may be NULL) is called with the machine before the run, to set an observer. Returns
+ * how it ended; *machine is the machine in its last state (NULL: the kernel could not be compiled). Explaining how it
+ * ended is the caller's, since that uses up the state. */
+RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
+                      void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
+                      Machine **machine);
+
+#endif

@@ -1,0 +1,64 @@
+/* Races in shared and tensor memory: the emulator's events, fed to the ConSan engine, and what it objects to.
+ *
+ * An observer of an eager run: what is asynchronous completes at once, so that what orders two accesses is the order of
+ * barriers and waits, and never luck. One run finds what is unordered in it. */
+#ifndef ANALYZE_RUN_RACES_H
+#define ANALYZE_RUN_RACES_H
+
+#include "analyze/run/spans.h"
+#include "emulate/machine.h"
+
+typedef enum RaceKind {
+    RACE_RAW,
+    RACE_WAR,
+    RACE_WAW,
+    RACE_INFLIGHT,
+    RACE_OVERWRITTEN /* of a live barrier */
+} RaceKind;
+
+enum { MOST_MORE = 4 };
+
+/* Two accesses that nothing orders. */
+typedef struct Race {
+    RaceKind kind;
+    uint32_t thread, pc;             /* the later one */
+    uint32_t other_thread, other_pc; /* the earlier one */
+    uint32_t span;
+    GroupKind group;  /* RACE_INFLIGHT */
+    uint32_t barrier; /* on which the earlier one reports, UINT32_MAX: on none */
+    uint8_t parity;   /* in the phase of which parity */
+    /* The later one's agent waited for a barrier of that ring, but the arrival that let it go on came before the
+     * earlier access. */
+    bool released_early;
+    uint32_t guard, guard_wait_pc, guard_arrive_pc;
+    struct RacePair {
+        uint32_t pc, other_pc;
+    } more[MOST_MORE]; /* other pairs of the same two agents for want of the same edge */
+    uint32_t more_count;
+    bool ends;     /* the later one is the end of the agent */
+    bool frees;    /* it is that the memory is given back */
+    bool writes;   /* the later one does */
+    bool by_order; /* only where tensor-core work is ordered by waits alone */
+    uint64_t times;
+    uint64_t cluster;
+    unsigned world;
+} Race;
+
+enum { MOST_RACES = 64 };
+
+typedef struct Races Races;
+
+/* NULL, with a reason, if the kernel has more agents than the engine has threads. */
+Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **problem);
+void races_start(Races *races, uint64_t cluster, unsigned world);
+void races_observe(void *races, const Event *event);
+const Race *races_found(const Races *races, uint32_t *count);
+/* The first access whose memory was not known; NULL if there was none. */
+const char *races_problem(const Races *races, const Op **op);
+
+/* Adds a finding for each race to the verdict. */
+void races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict);
+/* The engine's tables, for people. */
+void races_print(const Races *races, const Machine *machine, Text *to);
+
+#endif

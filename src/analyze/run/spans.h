@@ -1,0 +1,31 @@
+/* Which spans of the race engine a view of memory covers.
+ *
+ * Spans are the largest pieces of memory that every region seen so far either contains or does not touch. They are made
+ * as regions appear: a region that cuts a span splits it, and the two go on with the same past. */
+#ifndef ANALYZE_RUN_SPANS_H
+#define ANALYZE_RUN_SPANS_H
+
+#include "emulate/machine.h"
+#include "engine/consan.h"
+
+/* A region that was seen: its spans. The list grows when spans are split; the pointer stays good. */
+typedef struct SpanSet {
+    struct SpanSet *next; /* of the same memory */
+    const Type *type;
+    Word view;
+    uint32_t *spans;
+    uint32_t count, capacity;
+    Bytes bytes;
+} SpanSet;
+
+typedef struct Spans Spans;
+
+Spans *spans_create(Arena *arena, Module *module, Consan *engine);
+void spans_reset(Spans *spans);
+/* The spans of a view; NULL, with a reason, if its bytes are not known or there are too many. */
+const SpanSet *spans_of(Spans *spans, Word view, const Type *type, const char **problem);
+/* "bytes 0-8191 of %a", "columns 0-63 of %acc"; where a span lies. */
+void spans_describe(const Spans *spans, const Machine *machine, uint32_t span, Text *to);
+Space spans_space(const Spans *spans, uint32_t span);
+
+#endif

@@ -1,0 +1,30 @@
+/* What people call the buffers and barriers of a kernel.
+ *
+ * An allocation is named after, in this order: the name in its location (`loc("a_bufs"(...))`), the name that its value
+ * was printed with, unless that is a number (`%a_bufs`), the tensor descriptor or kernel argument that fills it, what
+ * it is used for, and at last its value (`%12`). */
+#ifndef ANALYZE_TELLING_NAMES_H
+#define ANALYZE_TELLING_NAMES_H
+
+#include "ir/ir.h"
+
+typedef struct Names Names;
+
+/* Looks at every op below `function` once. */
+Names *names_create(Arena *arena, Module *module, const Op *function);
+/* Of the op that allocates something (ttg.local_alloc, ttng.tmem_alloc, nvws.create_token, nvws.aref.create ...), or of
+ * an op that makes a view of it; unique among all. Without a '%', unless it is only a value. */
+const char *name_of(Names *names, const Op *op);
+/* What the text calls it, before that is made unique; "" if the text has no name for it. */
+const char *given_name_of(Names *names, const Op *op);
+/* The op that allocates the memory behind a view, through arefs to their buffers; NULL if that cannot be seen. */
+const Op *data_root(Module *module, const Value *value);
+/* Whether the text gives the op's value a name, and another than that of `other`. */
+bool is_renamed(Module *module, const Op *other, const Op *op);
+/* A value as it is written: "%a_bufs", "%x#1"; in the arena. */
+const char *value_text(Arena *arena, const Value *value);
+/* What a tensor descriptor, pointer or tensor value is called: "q" for %q_desc, %desc_q, loc("q"); "" if it has no name
+ * of its own. */
+const char *operand_name(Names *names, const Value *value);
+
+#endif

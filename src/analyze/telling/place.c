@@ -1,0 +1,132 @@
+/* Where an op stands, what a view means, and which step an event belongs to, for people. */
+#include "analyze/telling/place.h"
+
+enum { DEEPEST_LOCATION = 64 };
+
+/* What `#loc12` stands for. */
+static const Attr *alias_location(Module *module, const Attr *location) {
+    Str name = {location->name.data - 1, location->name.size + 1}; /* the number sign stands before it */
+    const Item *item = map_get(&module->aliases, name);
+    return item && item->kind == ITEM_ATTR_ALIAS ? item->attr : NULL;
+}
+
+const Attr *kernel_location(Module *module, const Attr *location) {
+    for (int depth = 0; location && depth < DEEPEST_LOCATION; depth++) {
+        location = attr_resolve(module, location);
+        if (!location || location->kind != ATTR_LOCATION || location->location == LOC_UNKNOWN)
+            return NULL;
+        if (location->location == LOC_FILE)
+            return location;
+        location = location->location == LOC_ALIAS ? alias_location(module, location) : location->inner;
+    }
+    return NULL;
+}
+
+Str location_file(const Attr *location) {
+    Str name = location->name;
+    if (name.size > 1 && name.data[0] == '"')
+        name = (Str){name.data + 1, name.size - 2};
+    return name;
+}
+
+void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *verdict) {
+    Place at = source_place(module->source, op->offset);
+    place->op = arena_copy(verdict->arena, op->name.data, op->name.size);
+    place->ir_line = at.line;
+    place->ir_column = at.column;
+    const Attr *location = kernel_location(module, op->location);
+    if (!location)
+        return;
+    Str file = location_file(location);
+    place->file = arena_copy(verdict->arena, file.data, file.size);
+    place->line = location->line;
+    place->column = location->column + 1; /* Triton counts them from 0 */
+}
+
+void place_set(const Machine *machine, FindingPlace *place, const char *role, const char *agent, uint32_t pc,
+               Verdict *verdict) {
+    op_place_set(machine->program->module, machine->program->ops[pc], place, verdict);
+    place->role = role;
+    place->agent = agent;
+}
+
+void op_place(const Machine *machine, const Op *op, Text *to) {
+    Module *module = machine->program->module;
+    text_add_plain(to, op->name);
+    text_addf(to, " @%u", source_place(module->source, op->offset).line);
+    const Attr *location = kernel_location(module, op->location);
+    if (!location)
+        return;
+    Str file = location_file(location);
+    for (size_t i = file.size; i-- > 0;)
+        if (file.data[i] == '/') {
+            file = (Str){file.data + i + 1, file.size - i - 1};
+            break;
+        }
+    text_addf(to, " (");
+    text_add_plain(to, file);
+    text_addf(to, ":%u)", location->line);
+}
+
+void wait_name(const Machine *machine, const Agent *agent, Text *to) {
+    switch ((AgentStatus)agent->status) {
+    case AGENT_WAITS:
+        barrier_name(machine, agent->barrier, to);
+        text_addf(to, ", parity %u", agent->parity);
+        break;
+    case AGENT_NAMED:
+        text_addf(to, "named barrier %u", agent->barrier % NAMED_BARRIERS);
+        break;
+    case AGENT_CLUSTER:
+        text_addf(to, "the cluster barrier");
+        break;
+    default:
+        text_addf(to, "the partitions");
+        break;
+    }
+}
+
+/* Of the allocations that share the storage, the one that starts last before the place. */
+static const Allocation *allocation_at(const Allocations *allocations, uint32_t storage, int64_t place) {
+    const Allocation *best = NULL;
+    for (uint32_t i = 0; i < allocations->count; i++) {
+        const Allocation *allocation = &allocations->items[i];
+        if (allocation->storage == storage && allocation->offset.base <= place &&
+            (!best || allocation->offset.base > best->offset.base))
+            best = allocation;
+    }
+    return best;
+}
+
+void access_name(const Machine *machine, const CompiledEffect *effect, Word view, Text *to) {
+    static const char *const spaces[] = {"memory", "shared memory", "tensor memory", "global memory"}; /* ORDER Space */
+    if (!word_is(view, WORD_VIEW)) {
+        text_addf(to, "%s", spaces[effect->effect.space]);
+        return;
+    }
+    int64_t base = (int32_t)(view.bits & UINT32_MAX), flip = (int32_t)(view.bits >> 32);
+    const Allocation *allocation = allocation_at(&machine->program->allocations, view.meta, base);
+    const Value *value = allocation && allocation->op->result_count ? &allocation->op->results[0] : NULL;
+    if (value && value->name) {
+        text_char(to, '%');
+        text_add_plain(to, value->name->text);
+        base -= allocation->offset.base;
+    } else {
+        text_addf(to, "%s", spaces[effect->effect.space]);
+    }
+    if (effect->effect.space == SPACE_TENSOR)
+        text_addf(to, " at row %lld, column %lld", (long long)(base >> 16), (long long)(base & UINT16_MAX));
+    else
+        text_addf(to, " at byte %lld", (long long)(base + flip));
+    if (machine->program->ctas > 1)
+        text_addf(to, " of cta%u", view.cta);
+}
+
+uint64_t step_of(StepCount *count, const Machine *machine, const Event *event) {
+    bool ends_flight = event->kind == EVENT_DELIVER || event->kind == EVENT_SIGNAL || event->kind == EVENT_FINISH;
+    count->completions += ends_flight && event->flight && !machine->immediate;
+    uint64_t steps = count->completions;
+    for (uint32_t i = 0; i < machine->agent_count; i++)
+        steps += event->state->agents[i].ticks;
+    return steps;
+}

@@ -1,0 +1,34 @@
+/* Places and names that those who tell of a run have in common. */
+#ifndef ANALYZE_TELLING_PLACE_H
+#define ANALYZE_TELLING_PLACE_H
+
+#include "emulate/machine.h"
+
+/* The location in the kernel's own source, through names, calls and fusions: of kind LOC_FILE, or NULL. */
+const Attr *kernel_location(Module *module, const Attr *location);
+/* The file of such a location, without its quotes. */
+Str location_file(const Attr *location);
+
+/* A place of a finding: what `agent` does at that instruction. */
+void place_set(const Machine *machine, FindingPlace *place, const char *role, const char *agent, uint32_t pc,
+               Verdict *verdict);
+
+/* Where an op stands, in the IR and in the kernel's own source; role and agent are left "". */
+void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *verdict);
+
+/* "ttng.wait_barrier @24 (kernel.py:19)" */
+void op_place(const Machine *machine, const Op *op, Text *to);
+/* What a blocked agent waits for: "%full[1], parity 0", "named barrier 9", "the partitions". */
+void wait_name(const Machine *machine, const Agent *agent, Text *to);
+/* "%ring at byte 16384"; "global memory" for what is no view. */
+void access_name(const Machine *machine, const CompiledEffect *effect, Word view, Text *to);
+
+/* Steps of the schedule, counted from what an observer sees: those of agents are their ticks, those of asynchronous
+ * operations the events that end them, unless they complete at once and so belong to the step that issues them. */
+typedef struct StepCount {
+    uint64_t completions;
+} StepCount;
+/* The number of the step that the event belongs to, from 1; 0 before the first. To be asked once an event. */
+uint64_t step_of(StepCount *count, const Machine *machine, const Event *event);
+
+#endif

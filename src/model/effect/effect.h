@@ -1,0 +1,128 @@
+/* What an op does to memory and to time, in one vocabulary.
+ *
+ * A row of the op table says it in words (its EFFECTS column, read by effect_column); `effects_of` turns the words into
+ * effects on the values of one op. Whoever asks what an op does (the emulator, an analysis, a printer) knows effects
+ * and nothing of op names. docs/effects.md explains the words. */
+#ifndef MODEL_EFFECT_EFFECT_H
+#define MODEL_EFFECT_EFFECT_H
+
+#include "ir/ir.h"
+#include "ir/optable.h"
+
+typedef enum EffectVerb {
+    /* access: `on` is what is touched */
+    EFFECT_READ,
+    EFFECT_WRITE,
+    EFFECT_UPDATE, /* read-modify-write */
+    /* barrier: `on` is the mbarrier (or token, or aref) */
+    EFFECT_INIT,       /* count */
+    EFFECT_INVALIDATE, /* */
+    EFFECT_EXPECT,     /* one arrival, and count = bytes to come */
+    EFFECT_ARRIVE,     /* count arrivals; `when` says at once or when earlier work of the issuer is done */
+    EFFECT_COMPLETE,   /* delivers the bytes of `amount` (a memory descriptor), or `count` bytes; no arrival */
+    EFFECT_WAIT,       /* `amount` is the parity */
+    /* groups */
+    EFFECT_COMMIT, /* closes the issuer's group of kind `group` */
+    EFFECT_AWAIT,  /* until at most `count` groups of the kind are left; `sources`: only their reads */
+    /* threads */
+    EFFECT_CTA_BARRIER,
+    EFFECT_NAMED_ARRIVE, /* `on` is the id, `amount` the number of threads */
+    EFFECT_NAMED_SYNC,
+    EFFECT_CLUSTER_ARRIVE,
+    EFFECT_CLUSTER_WAIT,
+    /* fences */
+    EFFECT_FENCE_PROXY, /* generic <-> proxy, in `space`, `scope` */
+    EFFECT_FENCE_ORDER, /* order, scope */
+    /* life */
+    EFFECT_ALLOCATE, /* `on` is the result */
+    EFFECT_FREE,
+    EFFECT_VIEW,           /* `on` (a result) is another name for bytes of `amount` */
+    EFFECT_ANYTHING,       /* not known: an op in no row, inline assembly with memory in its reach */
+    EFFECT_AWAIT_LAUNCHES, /* until the launches that this one depends on have ended, and all they wrote is there */
+} EffectVerb;
+
+typedef enum Space { SPACE_NONE, SPACE_SHARED, SPACE_TENSOR, SPACE_GLOBAL } Space;
+typedef enum Proxy { PROXY_GENERIC, PROXY_ASYNC, PROXY_TENSORMAP } Proxy;
+typedef enum Order { ORDER_WEAK, ORDER_RELAXED, ORDER_ACQUIRE, ORDER_RELEASE, ORDER_ACQ_REL } Order;
+typedef enum Scope { SCOPE_NONE, SCOPE_CTA, SCOPE_CLUSTER, SCOPE_GPU, SCOPE_SYS } Scope;
+
+/* When an access is over, or an arrival made. */
+typedef enum Completion {
+    DONE_NOW,
+    DONE_TX,     /* the bytes count on the mbarrier `through` */
+    DONE_GROUP,  /* a later wait for `group` */
+    DONE_COMMIT, /* a later tcgen05 commit of the issuer; the arrival of such a commit: when all its earlier work is
+                    done */
+    DONE_COPIES, /* an arrival when the issuer's earlier cp.async are done */
+    DONE_TOKEN,  /* whoever waits for the op's token result */
+} Completion;
+
+typedef enum GroupKind {
+    GROUP_NONE,
+    GROUP_CP_ASYNC,
+    GROUP_BULK,
+    GROUP_WGMMA,
+    GROUP_TMA_STORE,
+    GROUP_AMD_ASYNC,
+    GROUP_AMD_TENSOR,
+    GROUP_KINDS
+} GroupKind;
+
+/* Who performs it: the thread itself, or one of its helpers. */
+typedef enum Helper { HELPER_BASE, HELPER_TMA, HELPER_TENSOR, HELPER_CLC, HELPER_KINDS } Helper;
+
+/* A token and an aref are two rings of mbarriers each. */
+typedef enum Side { SIDE_NONE, SIDE_FULL, SIDE_EMPTY } Side;
+
+typedef struct Effect {
+    EffectVerb verb;
+    Space space;
+    Proxy proxy;
+    Order order;
+    Scope scope;
+    Completion done;
+    GroupKind group;
+    Helper helper;
+    Side side;
+    bool inverted;     /* wait: for the opposite of `amount` */
+    bool per_thread;   /* arrive: `count` for each thread of the partition */
+    bool no_increment; /* arrive when copies are done: not announced beforehand */
+    bool relaxed;
+    bool sources;       /* await: the sources may be reused, the destinations are not there yet */
+    bool on_descriptor; /* the access goes through the tensor descriptor `on`: its tile at the op's coordinates */
+    const Value *on;
+    const Value *amount;
+    const Value *through;
+    const Value *predicate; /* NULL: always */
+    const Value *slot;      /* tokens and arefs: which of the ring; NULL: none was said */
+    int64_t count;          /* -1: what `amount` says, and that is not a constant */
+    /* What fewer effects have. */
+    const Value *second_predicate; /* both must hold; NULL: there is one at most */
+    const Value *mask;             /* of the elements of an access that are touched at all; NULL: every one */
+    const Value *rank;             /* the CTA of the cluster whose memory it is; NULL: the issuer's own */
+    int64_t from_ctas, to_ctas;    /* masks of the bits of a CTA's rank: who does it, who gets it; 0: each its own */
+    uint8_t spaces;                /* of a barrier: bit (1 << Space) for each space whose accesses it orders */
+    bool per_warp;                 /* arrive: `count` for each warp of the partition */
+    bool multicast;                /* a copy into several CTAs of the cluster */
+    bool pair;                     /* by two CTAs together */
+    bool repeats;                  /* an access of inline assembly, again and again: see InlineAccess.until */
+    int64_t offset;                /* of an access: bytes from where `on` points to where it begins */
+    int64_t element_bytes;         /* at each place that `on` points to; 0: what the type of `on` says */
+} Effect;
+
+enum { EFFECTS_MOST = 48 };
+
+/* The effects of `op`, in the order in which they happen; at most EFFECTS_MOST. An op without effects has none; an op
+ * that is not in the table, or is of opaque form, has the one effect EFFECT_ANYTHING. `module` resolves aliases. */
+unsigned effects_of(Module *module, const Op *op, Effect *effects);
+
+/* As text, for people: "write %a shared async, completes on %bar". */
+void effect_print(const Effect *effect, Text *to);
+const char *effect_verb_name(EffectVerb verb);
+/* NULL if the EFFECTS column of every row is well-formed, else a sentence about the first that is not. For tests. */
+const char *effect_table_problem(void);
+/* The same for one text that a row might have: "" if it is well-formed. For tests. */
+enum { EFFECT_PROBLEM_SIZE = 256 };
+void effect_column_check(const OpRow *row, const char *column, char found[EFFECT_PROBLEM_SIZE]);
+
+#endif

@@ -1,0 +1,101 @@
+/* What the files of the effect model share: the words, and a row's EFFECTS column taken apart. */
+#ifndef MODEL_EFFECT_INTERNAL_H
+#define MODEL_EFFECT_INTERNAL_H
+
+#include "model/effect/effect.h"
+
+/* The words of each enumeration, in its order; NULL for one that is never written. A row's column and a printed effect
+ * use the same. */
+extern const char *const effect_verb_words[];
+extern const char *const effect_space_words[];
+extern const char *const effect_proxy_words[];
+extern const char *const effect_order_words[];
+extern const char *const effect_scope_words[];
+extern const char *const effect_group_words[];
+extern const char *const effect_helper_words[];
+extern const char *const effect_side_words[];
+
+/* An Order or Scope by its name, LLVM's names and AMD's included; -1 if it is none. */
+int effect_find_order(Str word);
+int effect_find_scope(Str word);
+
+typedef enum Field {
+    FIELD_SPACE,
+    FIELD_MEMORY, /* the space that the type of `on` names */
+    FIELD_PROXY,
+    FIELD_ORDER,
+    FIELD_SCOPE,
+    FIELD_DONE,
+    FIELD_THROUGH,
+    FIELD_GROUP,
+    FIELD_HELPER,
+    FIELD_SIDE,
+    FIELD_INVERTED,
+    FIELD_PER_THREAD,
+    FIELD_PER_WARP,
+    FIELD_NO_INCREMENT,
+    FIELD_RELAXED,
+    FIELD_SOURCES,
+    FIELD_ON_DESCRIPTOR,
+    FIELD_MULTICAST,
+    FIELD_PAIR,
+    FIELD_COUNT,
+    FIELD_AMOUNT,
+    FIELD_SLOT,
+    FIELD_PREDICATE,
+    FIELD_MASK,
+    FIELD_RANK,
+    FIELD_FROM,
+    FIELD_TO,
+    FIELD_ORDERS,
+} Field;
+
+typedef struct Test {
+    SlotRef of;
+    Str value; /* empty: it is there, and not false */
+    bool negated;
+    bool alternative; /* "or": this one or those before it */
+} Test;
+
+/* Tests stand beside each other in the column's own array. */
+typedef struct Tests {
+    uint16_t first, count;
+} Tests;
+
+typedef struct Setting {
+    Field field;
+    SlotRef from;   /* REF_NONE: `number` */
+    int64_t number; /* or a value of the field's enumeration */
+    Tests tests;
+} Setting;
+
+typedef struct Clause {
+    EffectVerb verb;
+    bool assembly; /* what the text of inline assembly says, and `verb` if that is not known */
+    SlotRef on;
+    uint16_t first, count; /* settings */
+    Tests tests;
+} Clause;
+
+typedef struct Column {
+    Clause *clauses;
+    Setting *settings;
+    Test *tests;
+    uint16_t clause_count, setting_count, test_count;
+} Column;
+
+/* The number that a value always is; false if that is not written. */
+bool effect_constant(Module *module, const Value *value, int64_t *number);
+
+/* The column of a row, taken apart when it is first asked for. */
+const Column *effect_column_of(const OpRow *row);
+
+static inline bool effect_ref_is_value(SlotRef ref) {
+    return ref.column == REF_OPERAND || ref.column == REF_RESULT;
+}
+
+static inline bool effect_verb_is_barrier(EffectVerb verb) {
+    return verb >= EFFECT_INIT && verb <= EFFECT_WAIT;
+}
+
+#endif

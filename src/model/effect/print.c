@@ -1,0 +1,158 @@
+/* An effect as one line of text. */
+#include "model/effect/internal.h"
+
+const char *effect_verb_name(EffectVerb verb) {
+    return effect_verb_words[verb];
+}
+
+static void print_value(const Value *value, Text *to) {
+    const Value *first = value;
+    while (first->is_result && first->pack == 0 && first->index > 0)
+        first--;
+    text_char(to, '%');
+    text_str(to, first->name ? first->name->text : STR("_unnamed"));
+    if (first->pack > 1)
+        text_addf(to, "#%u", (unsigned)(value - first));
+}
+
+static void print_with(const char *before, const Value *value, Text *to) {
+    if (!value)
+        return;
+    text_str(to, str_of(before));
+    print_value(value, to);
+}
+
+static void print_word(const char *word, Text *to) {
+    if (word)
+        text_addf(to, " %s", word);
+}
+
+static void print_slot(const Effect *effect, Text *to) {
+    print_with("[", effect->slot, to);
+    if (effect->slot)
+        text_char(to, ']');
+}
+
+/* "3", or the value that says it. */
+static void print_count(const Effect *effect, const char *unit, Text *to) {
+    if (effect->amount && effect->count < 0)
+        print_with(" ", effect->amount, to);
+    else
+        text_addf(to, " %lld", (long long)effect->count);
+    print_word(unit, to);
+}
+
+static void print_quantity(const Effect *effect, Text *to) {
+    switch (effect->verb) {
+    case EFFECT_INIT:
+        text_addf(to, effect->count ? " count" : "");
+        if (effect->count)
+            print_count(effect, NULL, to);
+        break;
+    case EFFECT_ARRIVE:
+        text_str(to, STR(" count"));
+        print_count(effect, effect->per_thread ? "per thread" : effect->per_warp ? "per warp" : NULL, to);
+        break;
+    case EFFECT_EXPECT:
+        print_count(effect, "bytes", to);
+        break;
+    case EFFECT_COMPLETE:
+        if (effect->amount && effect->count == 0)
+            print_with(" the bytes of ", effect->amount, to);
+        else
+            print_count(effect, "bytes", to);
+        break;
+    case EFFECT_WAIT:
+        print_with(effect->inverted ? " parity not " : " parity ", effect->amount, to);
+        break;
+    case EFFECT_AWAIT:
+        text_str(to, STR(" down to"));
+        print_count(effect, NULL, to);
+        print_with(", for ", effect->amount, to);
+        break;
+    case EFFECT_NAMED_ARRIVE:
+    case EFFECT_NAMED_SYNC:
+        print_with(" threads ", effect->amount, to);
+        break;
+    case EFFECT_VIEW:
+        print_with(" of ", effect->amount, to);
+        print_slot(effect, to);
+        break;
+    case EFFECT_READ:
+        print_with(" until it is ", effect->amount, to);
+        break;
+    default:
+        break;
+    }
+}
+
+static void print_completion(const Effect *effect, Text *to) {
+    bool arrival = effect->verb == EFFECT_ARRIVE;
+    switch (effect->done) {
+    case DONE_NOW:
+        break;
+    case DONE_TX:
+        print_with(", completes on ", effect->through, to);
+        break;
+    case DONE_GROUP:
+        text_addf(to, arrival ? ", once its %s copies are done" : ", completes with its %s group",
+                  effect_group_words[effect->group]);
+        break;
+    case DONE_COMMIT:
+        text_addf(to, arrival ? ", once its tensor core work is done" : ", completes with a commit");
+        break;
+    case DONE_COPIES:
+        text_addf(to, ", once its copies are done%s", effect->no_increment ? ", not announced" : "");
+        break;
+    case DONE_TOKEN:
+        text_addf(to, ", completes with its token");
+        break;
+    }
+}
+
+void effect_print(const Effect *effect, Text *to) {
+    bool shows_space = !effect_verb_is_barrier(effect->verb);
+    text_str(to, str_of(effect_verb_words[effect->verb]));
+    if (effect->on_descriptor)
+        text_str(to, STR(" the tile of"));
+    print_with(" ", effect->on, to);
+    if (effect->verb != EFFECT_VIEW)
+        print_slot(effect, to);
+    print_word(effect_side_words[effect->side], to);
+    if (effect->verb == EFFECT_COMMIT || effect->verb == EFFECT_AWAIT)
+        print_word(effect_group_words[effect->group], to);
+    if (shows_space)
+        print_word(effect_space_words[effect->space], to);
+    if (effect->proxy != PROXY_GENERIC)
+        print_word(effect_proxy_words[effect->proxy], to);
+    if (effect->order != ORDER_WEAK)
+        print_word(effect_order_words[effect->order], to);
+    print_word(effect_scope_words[effect->scope], to);
+    print_quantity(effect, to);
+    if (effect->offset)
+        text_addf(to, " at %+lld", (long long)effect->offset);
+    if (effect->repeats)
+        text_str(to, STR(" again and again"));
+    if (effect->sources)
+        text_str(to, STR(", sources only"));
+    if (effect->relaxed)
+        text_str(to, STR(", relaxed"));
+    for (int space = SPACE_SHARED, any = 0; space <= SPACE_GLOBAL; space++)
+        if (effect->spaces >> space & 1)
+            text_addf(to, "%s %s", any++ ? "," : " orders", effect_space_words[space]);
+    print_completion(effect, to);
+    if (effect->helper != HELPER_BASE)
+        text_addf(to, ", by %s", effect_helper_words[effect->helper]);
+    if (effect->multicast)
+        text_str(to, STR(", multicast"));
+    if (effect->pair)
+        text_str(to, STR(", by a pair of CTAs"));
+    print_with(", in CTA ", effect->rank, to);
+    if (effect->from_ctas)
+        text_addf(to, ", from CTAs %lld", (long long)effect->from_ctas);
+    if (effect->to_ctas)
+        text_addf(to, ", to CTAs %lld", (long long)effect->to_ctas);
+    print_with(", where ", effect->mask, to);
+    print_with(", if ", effect->predicate, to);
+    print_with(" and ", effect->second_predicate, to);
+}

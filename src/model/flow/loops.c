@@ -1,0 +1,306 @@
+/* Loops: those of branches are found here, and how all of them lie in each other. */
+#include "model/flow/internal.h"
+
+void flow_add_loop(Builder *builder, FlowLoop loop, const void *known_by) {
+    Flow *flow = &builder->flow;
+    flow->loops =
+        arena_grown(builder->arena, flow->loops, flow->loop_count, &builder->loop_capacity, sizeof *flow->loops);
+    loop.parent = FLOW_NONE;
+    flow->loops[flow->loop_count] = loop;
+    pointers_set(&builder->loops, known_by, flow->loop_count++);
+}
+
+/* ---- The blocks of a region ------------------------------------------------------------------------------------ */
+
+/* Those that can be reached, known by their places in reverse postorder, from `start` to `end`. */
+typedef struct Graph {
+    Builder *builder;
+    const Region *region;
+    const Block **blocks;
+    uint32_t *order; /* by Block.order: the place */
+    uint32_t start, end;
+    uint32_t *first_from, *froms; /* by place, and one more: who branches to it */
+} Graph;
+
+/* A block on the way of a depth-first walk, and the successor to go to next. */
+typedef struct Walking {
+    const Block *block;
+    uint32_t next;
+} Walking;
+
+static void order_blocks(Graph *graph) {
+    uint32_t depth = 1;
+    Arena *arena = graph->builder->arena;
+    bool *seen = ARENA_ARRAY(arena, bool, graph->end);
+    Walking *stack = ARENA_ARRAY(arena, Walking, graph->end + 1);
+    stack[0] = (Walking){graph->region->first, 0};
+    seen[graph->region->first->order] = true;
+    graph->start = graph->end;
+    while (depth) {
+        Walking *top = &stack[depth - 1];
+        const Block *to = flow_successor(top->block, top->next++);
+        if (!to) {
+            graph->blocks[--graph->start] = top->block;
+            graph->order[top->block->order] = graph->start;
+            depth--;
+        } else if (!seen[to->order]) {
+            seen[to->order] = true;
+            stack[depth++] = (Walking){to, 0};
+        }
+    }
+}
+
+/* The place of a successor; FLOW_NONE past the last one. */
+static uint32_t next_of(const Graph *graph, uint32_t from, uint32_t index) {
+    const Block *to = flow_successor(graph->blocks[from], index);
+    return to ? graph->order[to->order] : FLOW_NONE;
+}
+
+static void turn_around(Graph *graph) {
+    uint32_t count = 0, to;
+    Arena *arena = graph->builder->arena;
+    graph->first_from = ARENA_ARRAY(arena, uint32_t, graph->end + 2);
+    uint32_t *fill = graph->first_from + 1; /* filling moves each start to where the next one is */
+    for (uint32_t from = graph->start; from < graph->end; from++)
+        for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++, count++)
+            fill[to + 1 < graph->end ? to + 1 : graph->end]++;
+    graph->froms = ARENA_ARRAY(arena, uint32_t, count + 1);
+    for (uint32_t i = 1; i <= graph->end; i++)
+        fill[i] += fill[i - 1];
+    for (uint32_t from = graph->start; from < graph->end; from++)
+        for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++)
+            graph->froms[fill[to]++] = from;
+}
+
+/* ---- Whether every loop has one entry -------------------------------------------------------------------------- */
+
+/* Where the ways from `a` and `b` up the tree of dominators meet. */
+static uint32_t meet(Builder *builder, const uint32_t *parents, uint32_t a, uint32_t b) {
+    for (; a != b; builder->steps++) {
+        if (a > b)
+            a = parents[a];
+        else
+            b = parents[b];
+    }
+    return a;
+}
+
+/* Dominators, by Cooper, Harvey and Kennedy. Where no loop has two entries, one round finds them and a second finds
+ * nothing new; what takes longer is not looked at further. */
+static bool is_reducible(const Graph *graph) {
+    enum { ROUNDS = 2 };
+    Builder *builder = graph->builder;
+    const uint64_t most_steps = builder->steps + 64 * (uint64_t)graph->end + 100000;
+    uint32_t *parents = ARENA_ARRAY(builder->arena, uint32_t, graph->end), to;
+    for (uint32_t i = 0; i < graph->end; i++)
+        parents[i] = FLOW_NONE;
+    parents[graph->start] = graph->start;
+    bool changed = true;
+    for (int round = 0; changed && round < ROUNDS; round++) {
+        changed = false;
+        for (uint32_t from = graph->start; from < graph->end; from++)
+            for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++) {
+                if (to == graph->start)
+                    continue;
+                uint32_t dominator = parents[to] == FLOW_NONE ? from : meet(builder, parents, parents[to], from);
+                changed |= dominator != parents[to];
+                parents[to] = dominator;
+                if (builder->steps > most_steps)
+                    return false;
+            }
+    }
+    if (changed)
+        return false;
+    for (uint32_t from = graph->start; from < graph->end; from++)
+        for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++) {
+            if (to <= from && meet(builder, parents, to, from) != to)
+                return false;
+            if (builder->steps > most_steps)
+                return false;
+        }
+    return true;
+}
+
+/* ---- Loops of branches ----------------------------------------------------------------------------------------- */
+
+/* Edges to a block that comes no later in reverse postorder: whoever computes a value again has gone over one. */
+static void mark_back_edges(const Graph *graph) {
+    Builder *builder = graph->builder;
+    for (uint32_t from = graph->start; from < graph->end; from++) {
+        const BlockPieces *pieces = flow_pieces_of(builder, graph->blocks[from]);
+        if (!pieces)
+            continue;
+        FlowEdge *edge = &builder->flow.edges[builder->flow.pieces[pieces->last].first_edge];
+        uint32_t to;
+        for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++) {
+            if (!flow_pieces_of(builder, graph->blocks[to])) /* it has no code, and so no edge */
+                continue;
+            uint32_t loop = pointers_get(&builder->loops, graph->blocks[to]);
+            if (to <= from) {
+                edge->back = edge->round = true;
+                edge->loop = loop;
+            } else {
+                edge->enters = loop;
+            }
+            edge++;
+        }
+    }
+}
+
+/* The loop that a block was found to be in last, or the block itself: each loop's blocks become one with its first. */
+static uint32_t find(uint32_t *in, uint32_t block) {
+    uint32_t top = block;
+    while (in[top] != top)
+        top = in[top];
+    while (in[block] != top) {
+        uint32_t next = in[block];
+        in[block] = top;
+        block = next;
+    }
+    return top;
+}
+
+/* Adds those who branch to a block of the loop, or to its end, and are not in it yet. */
+static uint32_t add_froms(const Graph *graph, uint32_t *in, uint32_t block, uint32_t first, uint32_t *list,
+                          uint32_t count, bool *listed) {
+    for (uint32_t i = graph->first_from[block]; i < graph->first_from[block + 1]; i++) {
+        uint32_t from = find(in, graph->froms[i]);
+        if (from <= first || listed[from])
+            continue;
+        listed[from] = true;
+        list[count++] = from;
+    }
+    return count;
+}
+
+/* The op that the loop is known by: some branch back to its first block. */
+static FlowLoop loop_at(const Graph *graph, uint32_t first) {
+    for (uint32_t i = graph->first_from[first]; i < graph->first_from[first + 1]; i++) {
+        uint32_t from = graph->froms[i];
+        const BlockPieces *pieces = from >= first ? flow_pieces_of(graph->builder, graph->blocks[from]) : NULL;
+        if (!pieces)
+            continue;
+        const FlowPiece *piece = &graph->builder->flow.pieces[pieces->last];
+        FlowOp branch = graph->builder->flow.ops[piece->first + piece->count - 1];
+        return (FlowLoop){.op = branch.op, .number = branch.number, .of_branches = true};
+    }
+    return (FlowLoop){0};
+}
+
+/* The blocks of each loop, inner loops first: backwards from the branches that go back, as far as the first block. */
+static void find_branch_loops(const Graph *graph) {
+    Builder *builder = graph->builder;
+    uint32_t *in = ARENA_ARRAY(builder->arena, uint32_t, graph->end);
+    uint32_t *list = ARENA_ARRAY(builder->arena, uint32_t, graph->end + 1);
+    bool *listed = ARENA_ARRAY(builder->arena, bool, graph->end);
+    for (uint32_t i = 0; i < graph->end; i++)
+        in[i] = i;
+    for (uint32_t first = graph->end; first-- > graph->start;) {
+        FlowLoop loop = loop_at(graph, first);
+        if (!loop.op)
+            continue;
+        uint32_t index = builder->flow.loop_count;
+        flow_add_loop(builder, loop, graph->blocks[first]);
+        if (pointers_get(&builder->block_loops, graph->blocks[first]) == NO_NUMBER)
+            pointers_set(&builder->block_loops, graph->blocks[first], index);
+        uint32_t count = add_froms(graph, in, first, first, list, 0, listed);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t block = list[i], inner = pointers_get(&builder->loops, graph->blocks[block]);
+            if (inner != NO_NUMBER)
+                builder->flow.loops[inner].parent = index;
+            else
+                pointers_set(&builder->block_loops, graph->blocks[block], index);
+            count = add_froms(graph, in, block, first, list, count, listed);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            in[list[i]] = first;
+            listed[list[i]] = false;
+        }
+    }
+}
+
+static void look_at_region(Builder *builder, const Region *region) {
+    if (region->block_count < 2)
+        return;
+    Graph graph = {.builder = builder,
+                   .region = region,
+                   .blocks = ARENA_ARRAY(builder->arena, const Block *, region->block_count),
+                   .order = ARENA_ARRAY(builder->arena, uint32_t, region->block_count),
+                   .end = region->block_count};
+    order_blocks(&graph);
+    turn_around(&graph);
+    if (is_reducible(&graph))
+        find_branch_loops(&graph);
+    else
+        builder->flow.irreducible = true;
+    mark_back_edges(&graph);
+}
+
+/* ---- Loops in loops -------------------------------------------------------------------------------------------- */
+
+/* An op around the place where a walk is, and the loop that what it holds is in. */
+typedef struct Holder {
+    const Op *op;
+    uint32_t loop;
+} Holder;
+
+/* Which loop each op is in. */
+static void nest(Builder *builder) {
+    Flow *flow = &builder->flow;
+    Holder *holders = ARENA_ARRAY(builder->arena, Holder, flow->op_count + 1);
+    uint32_t depth = 0, number = 0;
+    for (const Op *op = op_next_in_walk(builder->function, builder->function); op;
+         op = op_next_in_walk(op, builder->function), number++) {
+        const Op *parent = op_parent(op);
+        while (depth && holders[depth - 1].op != parent)
+            depth--;
+        uint32_t around = depth ? holders[depth - 1].loop : FLOW_NONE;
+        uint32_t of_branches = pointers_get(&builder->block_loops, op->block);
+        uint32_t begins = op->prev ? NO_NUMBER : pointers_get(&builder->loops, op->block);
+        if (begins != NO_NUMBER && flow->loops[begins].parent == FLOW_NONE)
+            flow->loops[begins].parent = around;
+        flow->loop_of[number] = of_branches != NO_NUMBER ? of_branches : around;
+        if (!op->region_count)
+            continue;
+        uint32_t own = pointers_get(&builder->loops, op);
+        if (own != NO_NUMBER)
+            flow->loops[own].parent = flow->loop_of[number];
+        holders[depth++] = (Holder){op, own != NO_NUMBER ? own : flow->loop_of[number]};
+    }
+}
+
+/* Numbers the loops so that those inside one are beside each other. */
+static void number_loops(Builder *builder) {
+    Flow *flow = &builder->flow;
+    uint32_t *child =
+        ARENA_ARRAY(builder->arena, uint32_t, flow->loop_count + 1); /* newest of each, plus 1; last: top */
+    uint32_t *sibling = ARENA_ARRAY(builder->arena, uint32_t, flow->loop_count + 1);
+    for (uint32_t i = 0; i < flow->loop_count; i++) {
+        uint32_t parent = flow->loops[i].parent == FLOW_NONE ? flow->loop_count : flow->loops[i].parent;
+        sibling[i] = child[parent];
+        child[parent] = i + 1;
+    }
+    uint32_t count = 0, at = child[flow->loop_count];
+    while (at) {
+        FlowLoop *loop = &flow->loops[at - 1];
+        loop->first = count++;
+        if (child[at - 1]) {
+            at = child[at - 1];
+            continue;
+        }
+        for (; at && !sibling[at - 1]; at = flow->loops[at - 1].parent + 1) /* FLOW_NONE + 1 is 0 */
+            flow->loops[at - 1].last = count - 1;
+        if (!at)
+            break;
+        flow->loops[at - 1].last = count - 1;
+        at = sibling[at - 1];
+    }
+}
+
+void flow_find_loops(Builder *builder) {
+    for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function))
+        for (uint32_t r = 0; r < op->region_count; r++)
+            look_at_region(builder, &op->regions[r]);
+    nest(builder);
+    number_loops(builder);
+}

@@ -1,0 +1,325 @@
+/* Collects the steps by which memory goes from one name to another, and lets the allocations run along them. */
+#include "model/flow/origin.h"
+
+#include <stdlib.h>
+
+#include "ir/optable.h"
+#include "model/effect/effect.h"
+#include "model/flow/handed.h"
+
+typedef struct OriginNode {
+    const Value *value;
+    uint32_t items[ORIGINS_MOST];
+    uint32_t count;
+    bool anything, queued, has_source;
+    uint32_t first_step, step_count; /* to others */
+} OriginNode;
+
+typedef struct Step {
+    uint32_t from, to;
+} Step;
+
+typedef struct Search {
+    Module *module;
+    Arena *arena;
+    const Op *function;
+    Origins found;
+    uint32_t node_count, node_capacity, item_capacity;
+    Step *steps;
+    uint32_t step_count, step_capacity;
+    uint32_t *targets;
+    bool up_to_views; /* what an op makes is not looked through */
+} Search;
+
+static bool is(const Op *op, OpId id) {
+    return op && op->row && op->row->id == id;
+}
+
+/* Whether it may be a name for memory: a descriptor, an aref, or of a type that is not known. */
+static bool is_memory(Search *search, const Value *value) {
+    const Type *type = value->type ? type_canonical(search->module, value->type) : NULL;
+    if (!type)
+        return true;
+    return type->kind == TYPE_DIALECT && !type_is(type, STR("tt.ptr")) && !type_is(type, STR("tt.tensordesc")) &&
+           !type_is(type, STR("ttg.async.token"));
+}
+
+static uint32_t node_of(Search *search, const Value *value) {
+    uint32_t node = pointers_get(&search->found.values, value);
+    if (node != NO_NUMBER)
+        return node;
+    search->found.nodes = arena_grown(search->arena, search->found.nodes, search->node_count, &search->node_capacity,
+                                      sizeof *search->found.nodes);
+    search->found.nodes[search->node_count].value = value;
+    pointers_set(&search->found.values, value, search->node_count);
+    return search->node_count++;
+}
+
+static void add_step(Search *search, const Value *from, const Value *to) {
+    if (!from || !to || !is_memory(search, to))
+        return;
+    Step step = {node_of(search, from), node_of(search, to)};
+    search->steps =
+        arena_grown(search->arena, search->steps, search->step_count, &search->step_capacity, sizeof *search->steps);
+    search->steps[search->step_count++] = step;
+    search->found.nodes[step.from].step_count++;
+    search->found.nodes[step.to].has_source = true;
+}
+
+/* From each of `from` to the one of `to` at the same place. */
+static void add_steps(Search *search, Value *const *from, uint32_t from_count, Value *to, uint32_t to_count) {
+    for (uint32_t i = 0; i < from_count && i < to_count; i++)
+        add_step(search, from[i], &to[i]);
+}
+
+static void add_origin(Search *search, const Value *value, Origin origin) {
+    Origins *found = &search->found;
+    uint32_t node = node_of(search, value);
+    if (found->nodes[node].count) /* it is one already */
+        return;
+    found->items = arena_grown(search->arena, found->items, found->count, &search->item_capacity, sizeof *found->items);
+    origin.value = value;
+    found->items[found->count] = origin;
+    found->nodes[node].items[found->nodes[node].count++] = found->count++;
+    found->nodes[node].has_source = true;
+}
+
+/* ---- The steps of one op --------------------------------------------------------------------------------------- */
+
+/* Result j is a slot of buffer j of the aref; of any of its buffers, if that cannot be seen. */
+static void add_aref_view(Search *search, const Op *op) {
+    const Op *create = op->operand_count ? origin_of(search->module, op->operands[0]) : NULL;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (is(create, OP_nvws_aref_create) && i < create->operand_count)
+            add_step(search, create->operands[i], &op->results[i]);
+        else if (op->operand_count)
+            add_step(search, op->operands[0], &op->results[i]);
+    }
+}
+
+static void add_effects(Search *search, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->result_count ? effects_of(search->module, op, effects) : 0;
+    bool view = false;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_VIEW) {
+            add_step(search, effects[i].amount, effects[i].on);
+            view = true;
+        }
+    for (unsigned i = 0; i < count && !view; i++)
+        if (effects[i].verb == EFFECT_ALLOCATE && is_memory(search, effects[i].on))
+            add_origin(search, effects[i].on, (Origin){.op = op});
+    if (is(op, OP_nvws_aref_create)) /* one effect stands for all its buffers */
+        for (uint32_t i = 1; i < op->operand_count && op->result_count; i++)
+            add_step(search, op->operands[i], &op->results[0]);
+}
+
+static void hand_on(void *search, const Value *from, const Value *to) {
+    add_step(search, from, to);
+}
+
+static void add_made(Search *search, const Op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (is_memory(search, &op->results[i]))
+            add_origin(search, &op->results[i], (Origin){.op = op});
+}
+
+static void add_op(Search *search, const Op *op) {
+    if (op_hands_on(op, hand_on, search))
+        return;
+    if (search->up_to_views) {
+        add_made(search, op);
+        return;
+    }
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_ttng_warp_group_dot_wait:
+    case OP_builtin_unrealized_conversion_cast:
+        add_steps(search, op->operands, op->operand_count, op->results, op->result_count);
+        break;
+    case OP_nvws_aref_put_enter:
+    case OP_nvws_aref_get_enter:
+    case OP_nvws_aref_buffer:
+        add_aref_view(search, op);
+        break;
+    default:
+        add_effects(search, op);
+        break;
+    }
+}
+
+/* ---- The search ------------------------------------------------------------------------------------------------ */
+
+/* Puts the steps of each node beside each other. */
+static void order_steps(Search *search) {
+    uint32_t at = 0;
+    search->targets = ARENA_ARRAY(search->arena, uint32_t, search->step_count + 1);
+    for (uint32_t i = 0; i < search->node_count; i++) {
+        OriginNode *node = &search->found.nodes[i];
+        node->first_step = at;
+        at += node->step_count;
+        node->step_count = 0;
+    }
+    for (uint32_t i = 0; i < search->step_count; i++) {
+        OriginNode *from = &search->found.nodes[search->steps[i].from];
+        search->targets[from->first_step + from->step_count++] = search->steps[i].to;
+    }
+}
+
+static bool has_item(const OriginNode *node, uint32_t item) {
+    for (uint32_t i = 0; i < node->count; i++)
+        if (node->items[i] == item)
+            return true;
+    return false;
+}
+
+/* Adds what `from` may be to `to`; true if that is new. */
+static bool join(const OriginNode *from, OriginNode *to) {
+    bool changed = from->anything && !to->anything;
+    to->anything |= from->anything;
+    for (uint32_t i = 0; i < from->count && !to->anything; i++) {
+        if (has_item(to, from->items[i]))
+            continue;
+        changed = true;
+        if (to->count == ORIGINS_MOST)
+            to->anything = true;
+        else
+            to->items[to->count++] = from->items[i];
+    }
+    return changed;
+}
+
+static void spread(Search *search) {
+    OriginNode *nodes = search->found.nodes;
+    uint32_t *queue = ARENA_ARRAY(search->arena, uint32_t, search->node_count + 1);
+    uint32_t head = 0, waiting = 0, capacity = search->node_count + 1;
+    for (uint32_t i = 0; i < search->node_count; i++) {
+        nodes[i].anything |= !nodes[i].has_source; /* what gives it is not known */
+        nodes[i].queued = true;
+        queue[waiting++] = i;
+    }
+    while (waiting) {
+        OriginNode *node = &nodes[queue[head]];
+        head = (head + 1) % capacity;
+        waiting--;
+        node->queued = false;
+        for (uint32_t s = 0; s < node->step_count; s++) {
+            uint32_t to = search->targets[node->first_step + s];
+            if (!join(node, &nodes[to]) || nodes[to].queued)
+                continue;
+            nodes[to].queued = true;
+            queue[(head + waiting++) % capacity] = to;
+        }
+    }
+}
+
+static Origins found_by(Search search) {
+    const Op *function = search.function;
+    search.found.values.arena = search.arena;
+    const Block *entry = function->region_count ? function->regions[0].first : NULL;
+    for (uint32_t i = 0; entry && i < entry->arg_count; i++)
+        if (is_memory(&search, &entry->args[i]))
+            add_origin(&search, &entry->args[i], (Origin){.argument = &entry->args[i]});
+    for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function))
+        add_op(&search, op);
+    order_steps(&search);
+    spread(&search);
+    return search.found;
+}
+
+Origins origins_of(Module *module, const Op *function, Arena *arena) {
+    return found_by((Search){.module = module, .arena = arena, .function = function});
+}
+
+Origins views_of(Module *module, const Op *function, Arena *arena) {
+    return found_by((Search){.module = module, .arena = arena, .function = function, .up_to_views = true});
+}
+
+static int compare_items(const void *a, const void *b) {
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+OriginSet origins_find(const Origins *origins, const Value *value) {
+    uint32_t index = pointers_get(&origins->values, value);
+    if (index == NO_NUMBER)
+        return (OriginSet){.anything = true};
+    OriginNode *node = &origins->nodes[index];
+    qsort(node->items, node->count, sizeof *node->items, compare_items);
+    return (OriginSet){node->items, node->count, node->anything};
+}
+
+/* ---- The first ------------------------------------------------------------------------------------------------- */
+
+enum { MOST_STEPS = 256 };
+
+/* Operand `index` of the end of the op's first region; NULL if there is none. */
+static const Value *handed_over(const Op *op, uint32_t index) {
+    const Op *end = op->region_count && op->regions[0].first ? op->regions[0].first->last : NULL;
+    return end && index < end->operand_count ? end->operands[index] : NULL;
+}
+
+static const Value *before_argument(const Value *value) {
+    const Block *block = value->owner;
+    const Op *op = block->region->op;
+    if (!op || !op->row)
+        return NULL;
+    if (block != block->region->first) { /* what the first branch to the block hands over */
+        for (const Block *from = block->region->first; from; from = from->next) {
+            const Op *end = from->last;
+            uint32_t first = end && end->row && end->row->id == OP_cf_cond_br ? 1 : 0;
+            for (uint32_t s = 0; end && s < op_successor_count(end); s++) {
+                if (end->extra->successors[s] == block && first + value->index < end->operand_count)
+                    return end->operands[first + value->index];
+                first += end->extra->successors[s]->arg_count;
+            }
+        }
+        return NULL;
+    }
+    switch (op->row->id) {
+    case OP_scf_for:
+        return value->index && value->index + 2 < op->operand_count ? op->operands[value->index + 2] : NULL;
+    case OP_scf_while:
+        if (block->region == &op->regions[0])
+            return value->index < op->operand_count ? op->operands[value->index] : NULL;
+        return handed_over(op, value->index + 1);
+    case OP_ttg_warp_specialize_partitions: {
+        const Op *holder = op->operand_count ? op : op_parent(op);
+        return holder && value->index < holder->operand_count ? holder->operands[value->index] : NULL;
+    }
+    default:
+        return NULL;
+    }
+}
+
+static const Value *before_result(Module *module, const Value *value, bool *found) {
+    const Op *op = value->owner;
+    if (!op->row)
+        return NULL;
+    if (op->row->id == OP_scf_for)
+        return value->index + 3 < op->operand_count ? op->operands[value->index + 3] : NULL;
+    if (op->row->id == OP_arith_select)
+        return op->operands[1];
+    if (op->row->id == OP_scf_if || op->row->id == OP_ttg_warp_specialize)
+        return handed_over(op, value->index);
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_ALLOCATE && effects[i].on == value) {
+            *found = true;
+            return value;
+        }
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_VIEW && effects[i].on == value)
+            return effects[i].amount;
+    return NULL;
+}
+
+const Op *origin_of(Module *module, const Value *value) {
+    bool found = false;
+    for (int step = 0; value && step < MOST_STEPS; step++) {
+        value = value->is_result ? before_result(module, value, &found) : before_argument(value);
+        if (found)
+            return value->owner;
+    }
+    return NULL;
+}

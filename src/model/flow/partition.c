@@ -1,0 +1,118 @@
+/* Which partition an op belongs to: by the region it is in, else by what is written on it or around it. */
+#include "model/flow/partition.h"
+
+#include "ir/optable.h"
+
+enum { DEFAULT_WARPS = 4 }; /* what Triton takes where nobody says */
+
+static bool is_op(const Op *op, OpId id) {
+    return op->row && op->row->id == id;
+}
+
+static uint64_t bit(int64_t partition) {
+    return partition >= 0 && partition < 64 ? UINT64_C(1) << partition : 0;
+}
+
+/* The partitions that an attribute lists: array<i32: 0, 1>, dense<[0, 1]> : vector<2xi32>, 1 : i32. */
+static uint64_t listed(const Attr *attr) {
+    uint64_t mask = 0;
+    if (!attr)
+        return 0;
+    if (attr->kind == ATTR_INTEGER)
+        return bit(attr->integer);
+    if (attr->kind == ATTR_INTS)
+        for (uint32_t i = 0; i < attr->count; i++)
+            mask |= bit(attr->ints[i]);
+    if (attr->kind == ATTR_DENSE) {
+        const char *at = attr->body.data, *end = at + attr->body.size;
+        while (at < end) {
+            const char *start = at;
+            while (at < end && *at >= '0' && *at <= '9')
+                at++;
+            int64_t partition;
+            if (at > start && str_to_int(str_between(start, at), &partition))
+                mask |= bit(partition);
+            at += at == start;
+        }
+    }
+    return mask;
+}
+
+static uint32_t region_index(const Op *op) {
+    return (uint32_t)(op->block->region - op_parent(op)->regions);
+}
+
+/* The partition of the region of a specialised op around `op`, if there is one; *inside is then the op that stands
+ * right in it. Such a region says who runs it, whatever attributes an earlier pass left behind. */
+static Partitions by_region(const Op *op, const Op **inside) {
+    for (const Op *parent; (parent = op_parent(op)); op = parent) {
+        *inside = op;
+        if (is_op(parent, OP_ttg_warp_specialize_partitions))
+            return (Partitions){PARTITION_REGIONS, bit((int64_t)region_index(op) + 1)};
+        if (is_op(parent, OP_ttg_warp_specialize) && region_index(op) == 0)
+            return (Partitions){PARTITION_REGIONS, bit(0)};
+        if (is_op(parent, OP_nvws_warp_group))
+            return (Partitions){PARTITION_GROUPS, bit(region_index(op))};
+    }
+    *inside = NULL;
+    return (Partitions){PARTITION_NONE, 0};
+}
+
+Partitions partitions_of(const Op *op) {
+    const Op *inside;
+    Partitions found = by_region(op, &inside);
+    for (; found.form == PARTITION_NONE && op; op = op_parent(op)) {
+        uint64_t mask = listed(op_attr(op, "async_task_id"));
+        if (mask)
+            return (Partitions){PARTITION_TASKS, mask};
+        mask = listed(op_attr(op, "ttg.partition"));
+        if (mask)
+            return (Partitions){PARTITION_SCHEDULED, mask};
+    }
+    return found;
+}
+
+void partition_print(Partitions partitions, Text *to) {
+    static const char *const words[] = {
+        [PARTITION_NONE] = "",       [PARTITION_REGIONS] = "partition",    [PARTITION_GROUPS] = "group ",
+        [PARTITION_TASKS] = "task ", [PARTITION_SCHEDULED] = "partition ",
+    };
+    bool regions = partitions.form == PARTITION_REGIONS, first = true;
+    for (unsigned k = 0; k < 64; k++) {
+        if (!(partitions.mask >> k & 1))
+            continue;
+        if (regions && k == 0)
+            text_str(to, STR("default"));
+        else if (first)
+            text_addf(to, "%s%u", words[partitions.form], k - regions);
+        else
+            text_addf(to, ", %u", k);
+        first = false;
+    }
+}
+
+static unsigned warps_at(const Op *op, const char *name, uint32_t index) {
+    const Attr *warps = op_attr(op, name);
+    bool there = warps && warps->kind == ATTR_INTS && index < warps->count;
+    return there && warps->ints[index] > 0 && warps->ints[index] <= 64 ? (unsigned)warps->ints[index] : 0;
+}
+
+unsigned partition_warps(const Op *op) {
+    const Op *inside;
+    Partitions found = by_region(op, &inside);
+    const Op *holder = inside ? op_parent(inside) : NULL;
+    unsigned warps = 0;
+    if (found.form == PARTITION_GROUPS)
+        warps = warps_at(holder, "numWarps", region_index(inside));
+    else if (found.form == PARTITION_REGIONS && found.mask != bit(0) && op_parent(holder))
+        warps = warps_at(op_parent(holder), "partitionNumWarps", region_index(inside));
+    for (; !warps && op; op = op_parent(op)) {
+        const Attr *module_warps = op_attr(op, "ttg.num-warps");
+        if (!module_warps)
+            module_warps = op_attr(op, "triton_gpu.num-warps");
+        if (module_warps && module_warps->kind == ATTR_INTEGER && module_warps->integer > 0 &&
+            module_warps->integer <= 64)
+            warps = (unsigned)module_warps->integer;
+    }
+    return warps ? warps : DEFAULT_WARPS;
+}

@@ -1,0 +1,39 @@
+/* Where in shared memory everything lies: allocations, scratch memory of ops, frames of functions that are called.
+ *
+ * Offsets that the IR has (`allocation.offset`) are taken. Without them they are computed as Triton's allocator would:
+ * from how long each buffer lives, the largest first, at the lowest place that nobody else has at that time. */
+#ifndef MODEL_MEMORY_PLACEMENT_H
+#define MODEL_MEMORY_PLACEMENT_H
+
+#include "model/memory/scratch.h"
+
+typedef enum PlacedKind { PLACED_ALLOCATION, PLACED_SCRATCH, PLACED_CALL /* the frame of a callee */ } PlacedKind;
+
+/* The end of what could not be placed: it overlaps everything. */
+#define PLACED_ANYWHERE INT64_MAX
+
+typedef struct Placed {
+    const Op *op; /* the function itself has scratch memory too, if it is warp-specialised */
+    PlacedKind kind;
+    int64_t begin, end; /* bytes of the function's frame; tensor memory is not in it */
+    Scratch scratch;    /* PLACED_SCRATCH */
+} Placed;
+
+typedef struct Placements {
+    Placed *items; /* in the order of the text; several for an allocation that lies in several pieces */
+    uint32_t count;
+    int64_t size;        /* of the frame */
+    bool given;          /* the IR has offsets */
+    const char *problem; /* a sentence, if something could not be placed; it then overlaps everything; else NULL */
+    Placed **by_op;      /* the items again, for placed_find */
+} Placements;
+
+/* Whether the IR says where shared memory lies: compilers put in the barriers and fences of threads and clusters then,
+ * and none can be missing before. */
+bool memory_is_placed(const Op *function);
+/* Of one function; callees are placed first, as part of it. In the module's arena, and computed once. */
+Placements placements_of(Module *module, const Op *function);
+/* What an op has there, the first of its pieces; NULL if nothing. */
+const Placed *placed_find(const Placements *placements, const Op *op, PlacedKind kind);
+
+#endif

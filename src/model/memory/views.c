@@ -1,0 +1,676 @@
+/* Allocations, what views do to an offset, and the bytes of a view. */
+#include "model/memory/views.h"
+
+#include <stdlib.h>
+
+/* ---- Types ------------------------------------------------------------------------------------- */
+
+/* Bytes, or columns of tensor memory, of all stages. */
+static int64_t extent(const Layout *layout) {
+    if (!layout || !layout->sized)
+        return -1;
+    int64_t elements = layout->stages * layout->stage_elements;
+    if (layout->space == SPACE_TENSOR)
+        return elements;
+    int64_t bytes = elements * (layout->element_bits / 8);
+    return layout->padding_count ? layout_pad(layout, bytes - 1) + 1 : bytes;
+}
+
+int64_t memdesc_transfer_bytes(Module *module, const Type *memdesc) {
+    const Layout *layout = layout_of(module, memdesc);
+    if (!layout || !layout->sized)
+        return -1;
+    const Type *type = layout->type;
+    int64_t elements = 1;
+    for (unsigned d = 0; d < type->dim_count; d++) {
+        unsigned inner = d + layout->rank - type->dim_count; /* wraps around for a stage */
+        int64_t split = inner < layout->rank ? layout->split[inner] : 1;
+        elements *= type->dims[d] > split ? type->dims[d] / split : 1;
+    }
+    return elements * layout->element_bits / 8;
+}
+
+/* ---- Allocations ------------------------------------------------------------------------------- */
+
+/* What puts allocations into one storage. */
+typedef struct Key {
+    enum { KEY_FRAME, KEY_BUFFER, KEY_SHARE } kind;
+    Space space;
+    const Op *function;
+    int64_t number;
+    uint32_t allocation; /* the first that has it */
+} Key;
+
+typedef struct Collector {
+    Module *module;
+    Allocation *items;
+    uint32_t *leaders; /* another allocation of the same storage, itself if it leads */
+    Key *keys;
+    uint32_t count, key_count;
+    bool parted; /* its partitions are regions: what a plan shares is shared by views, and allocations are apart */
+} Collector;
+
+static bool int_of(const Attr *attr, int64_t *value) {
+    if (attr && attr->kind == ATTR_ARRAY && attr->count)
+        attr = attr->items[0];
+    if (attr && attr->kind == ATTR_INTS && attr->count && attr->exact) {
+        *value = attr->ints[0];
+        return true;
+    }
+    if (!attr || attr->kind != ATTR_INTEGER || !attr->exact)
+        return false;
+    *value = attr->integer;
+    return true;
+}
+
+/* An enumeration's word, or in the generic form its number. */
+static bool is_word(const Attr *attr, Str word, int64_t number) {
+    int64_t value;
+    return attr && (int_of(attr, &value) ? value == number : str_mentions(attr->text, word));
+}
+
+static uint32_t leader_of(Collector *c, uint32_t i) {
+    while (c->leaders[i] != i)
+        i = c->leaders[i] = c->leaders[c->leaders[i]];
+    return i;
+}
+
+static void join(Collector *c, uint32_t allocation, Key key) {
+    for (uint32_t i = 0; i < c->key_count; i++) {
+        const Key *known = &c->keys[i];
+        if (known->kind == key.kind && known->space == key.space && known->function == key.function &&
+            known->number == key.number) {
+            uint32_t a = leader_of(c, known->allocation), b = leader_of(c, allocation);
+            c->leaders[a > b ? a : b] = a > b ? b : a;
+            return;
+        }
+    }
+    key.allocation = allocation;
+    c->keys[c->key_count++] = key;
+}
+
+static const Op *function_around(const Op *op) {
+    while (op && !op_function(op))
+        op = op_parent(op);
+    return op;
+}
+
+/* Which storage, and where in it, as the attributes of a placed or planned allocation say. */
+static void place(Collector *c, uint32_t index) {
+    Allocation *a = &c->items[index];
+    const Op *function = function_around(a->op);
+    int64_t offset, row = 0, id, share;
+    bool tensor = a->space == SPACE_TENSOR;
+    if (int_of(op_attr(a->op, tensor ? "tensor_memory_col_offset" : "allocation.offset"), &offset)) {
+        int_of(op_attr(a->op, "tensor_memory_row_offset"), &row);
+        a->offset.base = (int32_t)(tensor ? row << 16 | offset : offset);
+        join(c, index, (Key){.kind = KEY_FRAME, .space = a->space, .function = function});
+        return;
+    }
+    if (int_of(op_attr(a->op, "buffer.offset"), &offset))
+        a->offset.base = (int32_t)offset;
+    /* In shared memory one id may also mean one barrier for several buffers. */
+    if ((tensor || !c->parted) && int_of(op_attr(a->op, "buffer.id"), &id))
+        join(c, index, (Key){.kind = KEY_BUFFER, .space = a->space, .function = function, .number = id});
+    if (int_of(op_attr(a->op, "allocation.reuseTarget"), &id))
+        join(c, index, (Key){.kind = KEY_BUFFER, .space = a->space, .function = function, .number = id});
+    if (int_of(op_attr(a->op, "allocation.shareGroup"), &share))
+        join(c, index, (Key){.kind = KEY_SHARE, .space = a->space, .function = function, .number = share});
+}
+
+static int64_t leading_dim(Module *module, const Type *type) {
+    const Layout *layout = layout_of(module, type);
+    if (!layout || layout->known)
+        return layout ? layout->stages : 1;
+    return layout->type->dim_count > 1 ? layout->type->dims[0] : 1;
+}
+
+static bool allocates(const Op *op) {
+    switch (op->row ? op->row->id : OP_COUNT) {
+    case OP_ttg_local_alloc:
+    case OP_ttng_tmem_alloc:
+    case OP_tlx_storage_alias_spec:
+    case OP_nvws_create_token:
+    case OP_nvws_aref_create:
+        return op->result_count > 0;
+    default:
+        return false;
+    }
+}
+
+/* A token and an aref are a full and an empty mbarrier for each slot. */
+static int64_t ring_size(int64_t slots) {
+    enum { RINGS = 2, MBARRIER = 8, MOST_SLOTS = 1 << 16 };
+    return slots >= 0 && slots <= MOST_SLOTS ? slots * RINGS * MBARRIER : -1;
+}
+
+static void collect(Collector *c, const Op *op) {
+    uint32_t index = c->count++;
+    Allocation *a = &c->items[index];
+    c->leaders[index] = index;
+    *a = (Allocation){.op = op, .space = SPACE_SHARED};
+    int64_t slots = 1;
+    switch (op->row->id) {
+    case OP_nvws_create_token:
+        int_of(op_attr(op, "numBuffers"), &slots);
+        a->size = ring_size(slots);
+        return;
+    case OP_nvws_aref_create:
+        slots = op->operand_count ? leading_dim(c->module, op->operands[0]->type) : 1;
+        a->size = ring_size(slots);
+        return;
+    case OP_tlx_storage_alias_spec:
+        a->space = is_word(op_attr(op, "storage"), STR("tmem"), 1) ? SPACE_TENSOR : SPACE_SHARED;
+        int_of(op_attr(op, "buffer_size_bytes"), &a->size);
+        return;
+    default: {
+        const Layout *layout = layout_of(c->module, op->results[0].type);
+        a->space = layout ? layout->space : SPACE_NONE;
+        a->size = extent(layout);
+        place(c, index);
+    }
+    }
+}
+
+/* Looks for an op in what a reuse group names: its members lie one beside the other, or all at the same place. */
+typedef struct GroupSearch {
+    Module *module;
+    const Op *target;
+    int64_t found;   /* where the target lies */
+    int depth, left; /* groups may name groups, and a hostile file the same one again and again */
+} GroupSearch;
+
+/* The size of an element that lies at `base`. */
+static int64_t search_group(GroupSearch *search, const Value *element, int64_t base) {
+    enum { DEEPEST = 16 };
+    const Op *op = element->is_result ? element->owner : NULL;
+    if (!op || !op->row || search->depth == DEEPEST || search->left-- <= 0)
+        return 0;
+    if (op == search->target)
+        search->found = base;
+    if (op->row->id != OP_tlx_reuse_group) {
+        int64_t size = extent(layout_of(search->module, element->type));
+        return size > 0 ? size : 0;
+    }
+    bool beside = is_word(op_attr(op, "group_kind"), STR("distinct"), 1);
+    int64_t total = 0;
+    search->depth++;
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        int64_t size = search_group(search, op->operands[i], base + (beside ? total : 0));
+        total = beside ? total + size : size > total ? size : total;
+    }
+    search->depth--;
+    return total;
+}
+
+/* Where a tlx.storage_alias_local_alloc lies in the storage that its operand names. */
+static int64_t place_in_spec(Module *module, const Op *alias) {
+    const Op *function = function_around(alias);
+    GroupSearch search = {.module = module, .target = alias, .left = 10000};
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (op->row && op->row->id == OP_tlx_set_buffer_overlap && op->operand_count == 2 &&
+            op->operands[0] == alias->operands[0])
+            search_group(&search, op->operands[1], 0);
+    return search.found;
+}
+
+/* A storage without a size of its own is as large as what lies in it. */
+static void widen(Collector *c, const Op *alias) {
+    if (!alias->operand_count || !alias->operands[0]->is_result || !alias->result_count)
+        return;
+    int64_t end = place_in_spec(c->module, alias) + extent(layout_of(c->module, alias->results[0].type));
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->items[i].op == alias->operands[0]->owner && c->items[i].size < end)
+            c->items[i].size = end;
+}
+
+/* memdesc_space has no module to look aliases up in, so types get their canonical form here. */
+static void settle_types(Module *module, const Op *op) {
+    for (uint32_t i = 0; i < op->result_count; i++)
+        if (op->results[i].type)
+            type_canonical(module, op->results[i].type);
+    for (uint32_t i = 0; i < op->region_count; i++)
+        for (const Block *block = op->regions[i].first; block; block = block->next)
+            for (uint32_t k = 0; k < block->arg_count; k++)
+                if (block->args[k].type)
+                    type_canonical(module, block->args[k].type);
+}
+
+Allocations allocations_of(Module *module, const Op *root) {
+    enum { KEYS_EACH = 4 };
+    uint32_t count = 0;
+    bool parted = false;
+    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
+        settle_types(module, op);
+        count += allocates(op);
+        parted |= op->row && op->row->id == OP_ttg_warp_specialize;
+    }
+    Arena *arena = &module->arena;
+    Collector c = {.module = module,
+                   .parted = parted,
+                   .items = ARENA_ARRAY(arena, Allocation, count + 1),
+                   .leaders = ARENA_ARRAY(arena, uint32_t, count + 1),
+                   .keys = ARENA_ARRAY(arena, Key, count * KEYS_EACH + 1)};
+    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
+        if (allocates(op))
+            collect(&c, op);
+        else if (op->row && op->row->id == OP_tlx_storage_alias_local_alloc)
+            widen(&c, op);
+    }
+    Allocations found = {.items = c.items, .count = c.count};
+    for (uint32_t i = 0; i < c.count; i++) {
+        uint32_t leader = leader_of(&c, i);
+        c.items[i].storage = leader == i ? found.storage_count++ : c.items[leader].storage;
+    }
+    return found;
+}
+
+const Allocation *allocation_find(const Allocations *allocations, const Op *op) {
+    for (uint32_t i = 0; i < allocations->count; i++)
+        if (allocations->items[i].op == op)
+            return &allocations->items[i];
+    return NULL;
+}
+
+/* ---- Views ------------------------------------------------------------------------------------- */
+
+static bool constant_of(const Value *value, int64_t *number) {
+    const Op *op = value->is_result ? value->owner : NULL;
+    const Attr *attr = op && op->row && op->row->id == OP_arith_constant ? op_attr(op, "value") : NULL;
+    return int_of(attr, number);
+}
+
+/* An offset in each dimension of the source, of which one at most is a value that is not a constant. */
+typedef struct Slice {
+    int64_t offsets[LAYOUT_RANK * 2];
+    unsigned count;
+    const Value *moving;
+    unsigned moving_dim;
+} Slice;
+
+static unsigned bits_below(int64_t size) {
+    unsigned bits = 0;
+    while (bits < LAYOUT_BITS && (int64_t)1 << bits < size)
+        bits++;
+    return bits;
+}
+
+/* How far, in elements, one step of a coordinate moves a slice of these sizes, where every step of the slice's size is
+ * as far as the others and changes no bit that an element of the slice has; else -1. */
+static int64_t even_stride(const Layout *layout, unsigned dim, const int64_t *sizes) {
+    unsigned first = bits_below(sizes[dim]), end = bits_below(layout->shape[dim]);
+    if (first >= end)
+        return 0;
+    uint32_t unit = layout->place[dim][first], moved = 0;
+    for (unsigned k = first; k < end; k++) {
+        if (layout->place[dim][k] != unit << (k - first))
+            return -1;
+        moved |= layout->place[dim][k];
+    }
+    for (unsigned d = 0; d < layout->rank; d++)
+        for (unsigned k = 0; k < bits_below(sizes[d]) && k < layout->bits[d]; k++)
+            if (layout->place[d][k] & moved)
+                return -1;
+    bool even = (unit & (unit - 1)) == 0 && unit >> first;
+    return even ? (int64_t)(unit >> first) : -1;
+}
+
+/* The bits of a coordinate that choose the CTA have no place. */
+static bool starts_elsewhere(const Layout *layout, const int64_t *offsets) {
+    for (unsigned d = 0; d < layout->rank; d++)
+        for (unsigned k = 0; k < layout->bits[d]; k++)
+            if (offsets[d] >> k & 1 && !layout->place[d][k])
+                return true;
+    return false;
+}
+
+static ViewStep step_to_slice(Module *module, const Type *source_type, const Type *result_type, const Slice *slice) {
+    const Layout *source = layout_of(module, source_type);
+    const Type *result = result_type ? type_canonical(module, result_type) : NULL;
+    if (!source || !source->known || !result)
+        return (ViewStep){.problem = "the encoding of the source is not understood"};
+    const Type *type = source->type;
+    if (slice->count != type->dim_count || result->dim_count == 0)
+        return (ViewStep){.problem = "the view has not one offset for each dimension"};
+    for (unsigned d = 0; d < slice->count; d++)
+        if (slice->offsets[d] < 0 || slice->offsets[d] >= type->dims[d])
+            return (ViewStep){.problem = "the view starts outside its source"};
+    unsigned outer = type->dim_count - source->rank;
+    ViewStep step = {0};
+    int64_t stage = 0, stage_stride = layout_stage_stride(source);
+    for (unsigned d = 0; d < outer; d++)
+        stage = stage * type->dims[d] + slice->offsets[d];
+    if (starts_elsewhere(source, slice->offsets + outer))
+        return (ViewStep){.problem = "the view starts in another CTA"};
+    uint32_t at = layout_place(source, slice->offsets + outer);
+    int64_t unit = source->space == SPACE_TENSOR ? 1 : source->element_bits / 8;
+    if (source->space == SPACE_TENSOR)
+        step.add = (at & ~0xffffu) + (int64_t)(at & 0xffff) * source->element_bits / 32;
+    else
+        step.flip = at * unit;
+    if (stage && stage_stride < 0)
+        return (ViewStep){.problem = "the padding makes the stages differ"};
+    step.add += stage ? stage * stage_stride : 0;
+    if (!slice->moving)
+        return step;
+    if (slice->moving_dim + 1 == outer) {
+        step.stride = stage_stride;
+    } else {
+        int64_t sizes[LAYOUT_RANK], stride = -1;
+        for (unsigned d = 0; d < source->rank; d++) { /* a view of fewer dimensions has lost the first ones */
+            unsigned back = source->rank - d;
+            sizes[d] = back <= result->dim_count ? result->dims[result->dim_count - back] : 1;
+        }
+        if (slice->moving_dim >= outer && !source->padding_count && source->space == SPACE_SHARED)
+            stride = even_stride(source, slice->moving_dim - outer, sizes);
+        step.stride = stride < 0 ? -1 : stride * unit;
+    }
+    if (step.stride < 0)
+        return (ViewStep){.problem = "an offset that is not constant moves through the layout unevenly"};
+    step.index = slice->moving;
+    return step;
+}
+
+/* The offsets of ttg.memdesc_subslice: an attribute. */
+static ViewStep subslice(Module *module, const Op *op) {
+    const Attr *attr = op_attr(op, "offsets");
+    Slice slice = {0};
+    if (!attr || attr->kind != ATTR_INTS || !attr->exact || attr->count > LAYOUT_RANK * 2)
+        return (ViewStep){.problem = "the offsets of the view are not known"};
+    memcpy(slice.offsets, attr->ints, sizeof *slice.offsets * attr->count);
+    slice.count = attr->count;
+    return step_to_slice(module, op->operands[0]->type, op->results[0].type, &slice);
+}
+
+/* The offsets of ttg.memdesc_subview: operands. */
+static ViewStep subview(Module *module, const Op *op) {
+    Slice slice = {.count = op->operand_count - 1};
+    if (slice.count > LAYOUT_RANK * 2)
+        return (ViewStep){.problem = "the offsets of the view are not known"};
+    for (unsigned d = 0; d < slice.count; d++) {
+        const Value *offset = op->operands[d + 1];
+        if (constant_of(offset, &slice.offsets[d]))
+            continue;
+        if (slice.moving)
+            return (ViewStep){.problem = "more than one offset of the view is not constant"};
+        slice.moving = offset;
+        slice.moving_dim = d;
+    }
+    return step_to_slice(module, op->operands[0]->type, op->results[0].type, &slice);
+}
+
+static ViewStep tensor_subslice(Module *module, const Op *op) {
+    const Layout *source = layout_of(module, op->operands[0]->type);
+    int64_t offset = 0, dim = 0;
+    if (!int_of(op_attr(op, "offset"), &offset) && !int_of(op_attr(op, "N"), &offset))
+        return (ViewStep){.problem = "the offset of the view is not known"};
+    if (!source)
+        return (ViewStep){.problem = "the source of the view is not known"};
+    const Type *type = source->type;
+    if (!int_of(op_attr(op, "dim"), &dim))
+        dim = type->dim_count - 1;
+    if (dim < 0 || dim >= type->dim_count || type->dim_count > LAYOUT_RANK * 2)
+        return (ViewStep){.problem = "the view is along no dimension of its source"};
+    Slice slice = {.count = type->dim_count};
+    slice.offsets[dim] = offset;
+    return step_to_slice(module, op->operands[0]->type, op->results[0].type, &slice);
+}
+
+/* The slot of a ring: each takes as much as the view, in the allocation. */
+static ViewStep slot(Module *module, const Type *result, const Value *index) {
+    const Layout *layout = layout_of(module, result);
+    if (!layout || !layout->sized)
+        return (ViewStep){.problem = "the size of the view is not known"};
+    int64_t stride = layout_stage_stride(layout);
+    if (stride < 0)
+        return (ViewStep){.problem = "the padding makes the stages differ"};
+    return (ViewStep){.index = index, .stride = stride * layout->stages};
+}
+
+static ViewStep aref_slot(Module *module, const Op *op, uint32_t result) {
+    int slot_number = op_slot(op->row->operands, op->row->operand_count, STR("stage"));
+    uint32_t count = 0;
+    Value **stage = slot_number < 0 ? NULL : op_operands_at(op, (unsigned)slot_number, &count);
+    if (!count)
+        return (ViewStep){.problem = "the aref has no stage yet"};
+    return slot(module, op->results[result].type, stage[0]);
+}
+
+ViewStep view_step_of_result(Module *module, const Op *op, uint32_t result) {
+    if (!op->row || op->form == FORM_OPAQUE || !op->operand_count || result >= op->result_count)
+        return (ViewStep){.problem = "the op is not known"};
+    switch (op->row->id) {
+    case OP_ttg_memdesc_index:
+        if (op->operand_count < 2)
+            break;
+        return slot(module, op->results[0].type, op->operands[1]);
+    case OP_ttg_memdesc_subslice:
+        return subslice(module, op);
+    case OP_ttg_memdesc_subview:
+    case OP_ttg_memdesc_dynamic_subslice:
+        return subview(module, op);
+    case OP_ttng_tmem_subslice:
+        return tensor_subslice(module, op);
+    case OP_ttng_map_to_remote_buffer:
+        return (ViewStep){.rank = op->operand_count > 1 ? op->operands[1] : NULL};
+    case OP_tlx_storage_alias_local_alloc:
+        return (ViewStep){.add = place_in_spec(module, op)};
+    case OP_nvws_aref_put_enter:
+    case OP_nvws_aref_get_enter:
+    case OP_nvws_aref_buffer:
+        return aref_slot(module, op, result);
+    case OP_ttg_memdesc_trans:
+    case OP_ttg_memdesc_reshape:
+    case OP_ttg_memdesc_reinterpret:
+    case OP_tlx_require_layout:
+    case OP_tlx_local_alias:
+    case OP_tt_trans:
+    case OP_nvws_aref_phi:
+    case OP_ttng_warp_group_dot_wait:
+        return (ViewStep){0};
+    default:
+        break;
+    }
+    return (ViewStep){.problem = "the op is not known as a view"};
+}
+
+ViewStep view_step_of(Module *module, const Op *op) {
+    return view_step_of_result(module, op, 0);
+}
+
+/* ---- Bytes of a view --------------------------------------------------------------------------- */
+
+enum { MOST_RUNS = 1 << 16, MOST_RUN_BITS = 16 };
+
+/* The places of a part of the view, whose sizes are powers of two: all XORs of these vectors with `origin`. */
+typedef struct Span {
+    uint32_t vectors[32]; /* by their highest bit; 0 if none; reduced */
+    uint32_t origin;
+    unsigned count;
+} Span;
+
+static void span_add(Span *span, uint32_t vector) {
+    for (unsigned k = 32; k-- > 0 && vector;) {
+        if (!(vector >> k & 1))
+            continue;
+        if (span->vectors[k]) {
+            vector ^= span->vectors[k];
+            continue;
+        }
+        for (unsigned low = 0; low < k; low++)
+            if (vector >> low & 1 && span->vectors[low])
+                vector ^= span->vectors[low];
+        span->vectors[k] = vector;
+        for (unsigned high = k + 1; high < 32; high++)
+            if (span->vectors[high] >> k & 1)
+                span->vectors[high] ^= vector;
+        span->count++;
+        return;
+    }
+}
+
+static int compare_runs(const void *a, const void *b) {
+    int64_t x = ((const Run *)a)->begin, y = ((const Run *)b)->begin;
+    return (x > y) - (x < y);
+}
+
+typedef struct RunList {
+    Arena *arena;
+    Run *items;
+    uint32_t count, capacity;
+} RunList;
+
+static bool run_add(RunList *list, int64_t begin, int64_t end) {
+    if (list->count && list->items[list->count - 1].end == begin) {
+        list->items[list->count - 1].end = end;
+        return true;
+    }
+    if (list->count == list->capacity) {
+        if (list->capacity >= MOST_RUNS)
+            return false;
+        uint32_t capacity = list->capacity ? list->capacity * 2 : 16;
+        Run *items = ARENA_ARRAY(list->arena, Run, capacity);
+        if (list->count)
+            memcpy(items, list->items, sizeof *items * list->count);
+        list->items = items;
+        list->capacity = capacity;
+    }
+    list->items[list->count++] = (Run){begin, end};
+    return true;
+}
+
+static void merge_runs(RunList *list) {
+    if (!list->count)
+        return;
+    qsort(list->items, list->count, sizeof *list->items, compare_runs);
+    uint32_t kept = 0;
+    for (uint32_t i = 1; i < list->count; i++) {
+        Run *last = &list->items[kept], run = list->items[i];
+        if (run.begin > last->end)
+            list->items[++kept] = run;
+        else if (run.end > last->end)
+            last->end = run.end;
+    }
+    list->count = kept + 1;
+}
+
+/* [begin, end) as if there were no padding, with it. */
+static bool run_add_padded(RunList *list, const Layout *layout, int64_t begin, int64_t end) {
+    int64_t unit = 0;
+    for (unsigned i = 0; i < layout->padding_count; i++)
+        if (!unit || layout->paddings[i].interval < unit)
+            unit = layout->paddings[i].interval;
+    unit *= layout->element_bits / 8;
+    while (unit && begin < end) {
+        int64_t stop = (begin / unit + 1) * unit < end ? (begin / unit + 1) * unit : end;
+        int64_t from = layout_pad(layout, begin);
+        if (!run_add(list, from, from + (stop - begin)))
+            return false;
+        begin = stop;
+    }
+    return unit || run_add(list, begin, end);
+}
+
+/* `scale` is how many units of a run (bytes, columns) one step of a vector is. */
+static bool span_runs(const Span *span, const Layout *layout, int64_t scale, RunList *list) {
+    unsigned low = 0; /* the lowest bits that the vectors make alone: a run's length */
+    while (low < 32 && span->vectors[low] == (uint32_t)1 << low)
+        low++;
+    uint32_t rest[32], rest_count = 0;
+    for (unsigned k = low; k < 32; k++)
+        if (span->vectors[k])
+            rest[rest_count++] = span->vectors[k];
+    if (rest_count > MOST_RUN_BITS)
+        return false;
+    uint32_t place = span->origin & ~(((uint32_t)1 << low) - 1);
+    int64_t length = ((int64_t)1 << low) * scale;
+    for (uint32_t i = 0; i < (uint32_t)1 << rest_count; i++) {
+        if (i) /* Gray code: one vector changes */
+            place ^= rest[__builtin_ctz(i)];
+        if (!run_add_padded(list, layout, place * scale, place * scale + length))
+            return false;
+    }
+    return true;
+}
+
+/* Tensor memory is looked at in words, so bits of a place below a word's go. */
+static uint32_t to_unit(const Layout *layout, uint32_t place) {
+    return layout->space == SPACE_SHARED ? place : (place & ~0xffffu) | (place & 0xffff) * layout->element_bits / 32;
+}
+
+/* Sizes that are no powers of two are cut into parts that are. */
+static bool box_runs(const Layout *layout, unsigned dim, Span span, uint32_t affine, RunList *list) {
+    if (dim == layout->rank) {
+        for (unsigned i = 0; i < layout->replica_count; i++)
+            span_add(&span, to_unit(layout, layout->replicas[i]));
+        span.origin ^= affine;
+        return span_runs(&span, layout, layout->space == SPACE_SHARED ? layout->element_bits / 8 : 1, list);
+    }
+    int64_t begin = 0;
+    for (unsigned k = layout->bits[dim] + 1u; k-- > 0;) {
+        if (!(layout->shape[dim] >> k & 1))
+            continue;
+        Span part = span;
+        for (unsigned bit = 0; bit < layout->bits[dim]; bit++) {
+            if (bit < k)
+                span_add(&part, to_unit(layout, layout->place[dim][bit]));
+            else if (begin >> bit & 1)
+                part.origin ^= to_unit(layout, layout->place[dim][bit]);
+        }
+        if (!box_runs(layout, dim + 1, part, affine, list))
+            return false;
+        begin += (int64_t)1 << k;
+    }
+    return true;
+}
+
+static const Footprint *footprint_of(Module *module, Layout *layout, int32_t affine) {
+    enum { MOST_KEPT = 256 };
+    for (const Footprint *known = layout->footprints; known; known = known->next)
+        if (known->affine == affine)
+            return known;
+    int64_t unit = layout->space == SPACE_SHARED ? layout->element_bits / 8 : 1;
+    int64_t stride = layout_stage_stride(layout);
+    if (affine < 0 || affine % unit || (layout->stages > 1 && stride < 0))
+        return NULL;
+    RunList stage = {.arena = &module->arena}, all = {.arena = &module->arena};
+    if (!box_runs(layout, 0, (Span){0}, (uint32_t)(affine / unit), &stage))
+        return NULL;
+    merge_runs(&stage);
+    for (int64_t s = 0; s < layout->stages; s++)
+        for (uint32_t i = 0; i < stage.count; i++)
+            if (!run_add(&all, stage.items[i].begin + s * stride, stage.items[i].end + s * stride))
+                return NULL;
+    merge_runs(&all);
+    Footprint *made = ARENA_NEW(&module->arena, Footprint);
+    *made = (Footprint){layout->footprints, affine, {all.items, all.count}};
+    if (layout->footprint_count < MOST_KEPT) {
+        layout->footprints = made;
+        layout->footprint_count++;
+    }
+    return made;
+}
+
+bool view_bytes(Module *module, const Type *memdesc, Offset at, Arena *arena, Bytes *bytes) {
+    Layout *layout = layout_of(module, memdesc);
+    const Footprint *footprint = layout && layout->known ? footprint_of(module, layout, at.affine) : NULL;
+    *bytes = (Bytes){0};
+    if (!footprint)
+        return false;
+    bytes->count = footprint->bytes.count;
+    bytes->runs = ARENA_ARRAY(arena, Run, bytes->count);
+    for (uint32_t i = 0; i < bytes->count; i++) {
+        Run run = footprint->bytes.runs[i];
+        bytes->runs[i] = (Run){run.begin + at.base, run.end + at.base};
+    }
+    return true;
+}
+
+int64_t memdesc_bytes(Module *module, const Type *memdesc) {
+    Layout *layout = layout_of(module, memdesc);
+    const Footprint *footprint = layout && layout->known ? footprint_of(module, layout, 0) : NULL;
+    if (footprint)
+        return bytes_size(&footprint->bytes);
+    int64_t size = extent(layout);
+    return size < 0 || layout->space != SPACE_TENSOR ? size : size * layout->rows;
+}

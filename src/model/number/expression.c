@@ -1,0 +1,794 @@
+/* Finds the expression that a few dozen ops compute, and writes it.
+ *
+ * Three things that loops carry are known: counters (x + k each iteration), rings (x + 1 that wraps around to 0, once
+ * or several times an iteration) and phases (a bit that flips when a ring wraps around, or each time). A count that an
+ * inner loop carries on for its outer loop is one counter, that of the inner loop. */
+#include "model/number/expression.h"
+
+#include "ir/optable.h"
+
+enum { MOST_DEPTH = 12, MOST_CHARACTERS = 200, MOST_STEPS = 64, MOST_TERMS = 32, MOST_LOOPS = 16, MOST_CHAIN = 16 };
+
+/* How tightly a written expression holds together; a lower one is put in parentheses. */
+typedef enum Level { LEVEL_ANY, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_ATOM } Level;
+
+typedef struct Printer {
+    Module *module;
+    Text out;
+    unsigned depth;
+} Printer;
+
+/* ---- Values ---------------------------------------------------------------------------------------------------- */
+
+static const Op *made_by(const Value *value, OpId id) {
+    const Op *op = value && value->is_result ? value->owner : NULL;
+    return op && op->row && op->row->id == id ? op : NULL;
+}
+
+static bool is_bit(const Value *value) {
+    return value->type && value->type->kind == TYPE_INTEGER && value->type->width == 1;
+}
+
+/* Operand `index` of the end of a region; NULL if there is none. */
+static const Value *handed_over(const Op *op, uint32_t region, uint32_t index) {
+    const Block *block = region < op->region_count ? op->regions[region].first : NULL;
+    return block && block->last && index < block->last->operand_count ? block->last->operands[index] : NULL;
+}
+
+static const Op *block_op(const Value *value, OpId id) {
+    const Block *block = value->owner;
+    const Op *op = block->region->op;
+    return block == block->region->first && op && op->row && op->row->id == id ? op : NULL;
+}
+
+static const Value *before_cast(const Op *op, const Value *value) {
+    const Value *from = op->operand_count ? op->operands[0] : NULL;
+    switch (op->row->id) {
+    case OP_arith_extui:
+    case OP_arith_index_cast:
+    case OP_arith_index_castui:
+    case OP_arith_bitcast:
+        return from;
+    case OP_arith_extsi:
+        return from && is_bit(from) ? NULL : from; /* a bit becomes 0 or -1 */
+    case OP_arith_trunci:
+        return is_bit(value) ? NULL : from;
+    default:
+        return NULL;
+    }
+}
+
+static const Value *before_result(const Value *value) {
+    const Op *op = value->owner;
+    if (!op->row)
+        return NULL;
+    const Value *then, *otherwise;
+    switch (op->row->id) {
+    case OP_scf_while:
+        return handed_over(op, 0, value->index + 1);
+    case OP_scf_if:
+        then = handed_over(op, 0, value->index);
+        otherwise = handed_over(op, 1, value->index);
+        return then == otherwise ? then : NULL;
+    case OP_scf_for: /* that it carries without changing it */
+        if (op->region_count && op->regions[0].first && value->index + 1 < op->regions[0].first->arg_count &&
+            value->index + 3 < op->operand_count &&
+            handed_over(op, 0, value->index) == &op->regions[0].first->args[value->index + 1])
+            return op->operands[value->index + 3];
+        return NULL;
+    default:
+        return before_cast(op, value);
+    }
+}
+
+static const Value *before_argument(const Value *value) {
+    const Op *op;
+    if ((op = block_op(value, OP_ttg_warp_specialize_partitions))) {
+        const Op *holder = op->operand_count ? op : op_parent(op);
+        return holder && value->index < holder->operand_count ? holder->operands[value->index] : NULL;
+    }
+    if ((op = block_op(value, OP_scf_while)))
+        return ((const Block *)value->owner)->region == &op->regions[0] ? NULL : handed_over(op, 0, value->index + 1);
+    if ((op = block_op(value, OP_scf_for)))
+        return value->index && value->index + 2 < op->operand_count && handed_over(op, 0, value->index - 1) == value
+                   ? op->operands[value->index + 2]
+                   : NULL;
+    if ((op = block_op(value, OP_ttng_subtiled_region))) {
+        uint32_t shared, arguments = ((const Block *)value->owner)->arg_count;
+        Value **operands = op_operands_at(op, 1, &shared);
+        uint32_t first = arguments > shared ? arguments - 1 - shared : UINT32_MAX;
+        return operands && value->index >= first && value->index - first < shared ? operands[value->index - first]
+                                                                                  : NULL;
+    }
+    return NULL;
+}
+
+/* The same number under the name that it was given first: through casts, captures, and loops that hand it on. */
+static const Value *through(const Value *value) {
+    for (int step = 0; step < MOST_STEPS; step++) {
+        const Value *before = value->is_result ? before_result(value) : before_argument(value);
+        if (!before)
+            break;
+        value = before;
+    }
+    return value;
+}
+
+static bool number_of(const Value *value, int64_t *number) {
+    const Op *op = value ? made_by(through(value), OP_arith_constant) : NULL;
+    const Attr *attr = op ? op_attr(op, "value") : NULL;
+    if (!attr || (attr->kind != ATTR_INTEGER && attr->kind != ATTR_BOOL) || !attr->exact)
+        return false;
+    *number = attr->kind == ATTR_BOOL || (attr->type && attr->type->width == 1) ? attr->integer != 0 : attr->integer;
+    return true;
+}
+
+static bool is_number(const Value *value, int64_t wanted) {
+    int64_t number;
+    return number_of(value, &number) && number == wanted;
+}
+
+static const Op *binary(const Value *value, OpId id) {
+    const Op *op = made_by(value, id);
+    return op && op->operand_count == 2 ? op : NULL;
+}
+
+/* value = base + add, with as much as possible in `add`. */
+static const Value *split_sum(const Value *value, int64_t *add) {
+    *add = 0;
+    value = through(value);
+    for (int term = 0; term < MOST_TERMS; term++) {
+        const Op *sum = binary(value, OP_arith_addi), *difference = binary(value, OP_arith_subi);
+        const Op *op = sum ? sum : difference;
+        int64_t number, total;
+        if (!op)
+            break;
+        unsigned constant = number_of(op->operands[1], &number)          ? 1
+                            : sum && number_of(op->operands[0], &number) ? 0
+                                                                         : 2;
+        if (constant == 2 || number == INT64_MIN || __builtin_add_overflow(*add, sum ? number : -number, &total))
+            break;
+        *add = total;
+        value = through(op->operands[1 - constant]);
+    }
+    return value;
+}
+
+/* value = numerator / depth */
+static const Value *quotient_of(const Value *value, int64_t *depth) {
+    const Op *op = binary(value, OP_arith_divui);
+    if (!op)
+        op = binary(value, OP_arith_divsi);
+    return op && number_of(op->operands[1], depth) && *depth > 0 ? through(op->operands[0]) : NULL;
+}
+
+/* value = x % depth, also where it is written x - (x / depth) * depth. */
+static const Value *modulo_of(const Value *value, int64_t *depth) {
+    const Op *op = binary(value, OP_arith_remui);
+    if (!op)
+        op = binary(value, OP_arith_remsi);
+    if (op)
+        return number_of(op->operands[1], depth) && *depth > 0 ? through(op->operands[0]) : NULL;
+    op = binary(value, OP_arith_subi);
+    const Op *product = op ? binary(through(op->operands[1]), OP_arith_muli) : NULL;
+    for (unsigned i = 0; product && i < 2; i++) {
+        int64_t factor;
+        const Value *x = quotient_of(through(product->operands[i]), depth);
+        if (x && x == through(op->operands[0]) && number_of(product->operands[1 - i], &factor) && factor == *depth)
+            return x;
+    }
+    return NULL;
+}
+
+/* One of two: arith.select, or the result of a conditional. */
+typedef struct Choice {
+    const Value *condition, *yes, *no;
+} Choice;
+
+static bool choice_of(const Value *value, Choice *choice) {
+    const Op *op = made_by(value, OP_arith_select);
+    if (op && op->operand_count == 3) {
+        *choice = (Choice){op->operands[0], op->operands[1], op->operands[2]};
+        return true;
+    }
+    op = made_by(value, OP_scf_if);
+    if (!op || !op->operand_count)
+        return false;
+    *choice = (Choice){op->operands[0], handed_over(op, 0, value->index), handed_over(op, 1, value->index)};
+    return choice->yes && choice->no;
+}
+
+/* Whether a condition is "x is the last slot of `depth`", or, if *negated, that it is not. */
+static const Value *last_slot_of(const Value *condition, int64_t *depth, bool *negated) {
+    const Op *op = binary(through(condition), OP_arith_cmpi);
+    const Attr *attr = op ? op_attr(op, "predicate") : NULL;
+    int64_t bound, add;
+    if (!attr || !number_of(op->operands[1], &bound) || bound < 0 || bound > INT32_MAX)
+        return NULL;
+    static const struct {
+        const char *word;
+        int64_t number; /* as the generic form has it */
+        bool negated, above;
+    } words[] = {{"eq", 0, false, false}, {"ne", 1, true, false},   {"slt", 2, true, false}, {"sle", 3, true, true},
+                 {"sgt", 4, false, true}, {"sge", 5, false, false}, {"ult", 6, true, false}, {"ule", 7, true, true},
+                 {"ugt", 8, false, true}, {"uge", 9, false, false}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        bool same = attr->kind == ATTR_INTEGER ? attr->integer == words[i].number : str_is(attr->text, words[i].word);
+        if (!same)
+            continue;
+        const Value *x = split_sum(op->operands[0], &add);
+        if (add < INT32_MIN || add > INT32_MAX)
+            return NULL;
+        *negated = words[i].negated;
+        *depth = bound + words[i].above - add + 1;
+        return *depth > 0 ? x : NULL;
+    }
+    return NULL;
+}
+
+/* value = (x + *by) % depth, where x is below depth: x + 1, or 0 where that would be `depth`. */
+static const Value *wrapped(const Value *value, int64_t *depth, int64_t *by) {
+    const Value *x = modulo_of(value, depth);
+    if (x) {
+        x = split_sum(x, by);
+        return *by > 0 && *by <= INT32_MAX ? x : NULL;
+    }
+    Choice choice;
+    bool negated;
+    if (!choice_of(value, &choice))
+        return NULL;
+    x = last_slot_of(choice.condition, depth, &negated);
+    if (!x)
+        return NULL;
+    const Value *zero = negated ? choice.no : choice.yes, *next = negated ? choice.yes : choice.no;
+    return is_number(zero, 0) && split_sum(next, by) == x && *by == 1 ? x : NULL;
+}
+
+/* value = NOT bit; NULL if it is not that. */
+static const Value *inverted(const Value *value) {
+    const Op *op = binary(value, OP_arith_xori);
+    for (unsigned i = 0; op && i < 2; i++)
+        if (is_number(op->operands[1 - i], 1))
+            return through(op->operands[i]);
+    return NULL;
+}
+
+/* value = bit, flipped if *condition holds (or, if *negated, does not); *condition is NULL where it always flips. */
+static const Value *flipped(const Value *value, const Value **condition, bool *negated) {
+    const Value *bit = inverted(value);
+    Choice choice;
+    *condition = NULL;
+    *negated = false;
+    if (bit)
+        return bit;
+    if (choice_of(value, &choice)) {
+        *condition = choice.condition;
+        const Value *yes = through(choice.yes), *no = through(choice.no);
+        if (inverted(yes) == no)
+            return no;
+        *negated = true;
+        return inverted(no) == yes ? yes : NULL;
+    }
+    const Op *op = binary(value, OP_arith_xori);
+    for (unsigned i = 0; op && i < 2; i++)
+        if (binary(through(op->operands[i]), OP_arith_cmpi)) {
+            *condition = op->operands[i];
+            return through(op->operands[1 - i]);
+        }
+    return NULL;
+}
+
+/* ---- What loops carry ------------------------------------------------------------------------------------------ */
+
+typedef struct Carried {
+    const Op *loop;
+    const Value *argument, *first, *next; /* next: at the end of an iteration */
+} Carried;
+
+static bool carried_by(const Op *loop, uint32_t index, Carried *carried) {
+    bool counts = loop->row->id == OP_scf_for;
+    const Block *body = loop->region_count ? loop->regions[0].first : NULL;
+    uint32_t argument = index + counts, operand = index + (counts ? 3 : 0);
+    const Value *next = handed_over(loop, counts ? 0 : 1, index);
+    if (!body || argument >= body->arg_count || operand >= loop->operand_count || !next)
+        return false;
+    *carried = (Carried){loop, &body->args[argument], through(loop->operands[operand]), through(next)};
+    return true;
+}
+
+/* A value that a loop carries, inside the loop or after it. */
+static bool carried_of(const Value *value, Carried *carried) {
+    const Op *op = made_by(value, OP_scf_for);
+    if (op)
+        return carried_by(op, value->index, carried);
+    if (value->is_result)
+        return false;
+    if ((op = block_op(value, OP_scf_for)))
+        return value->index && carried_by(op, value->index - 1, carried);
+    op = block_op(value, OP_scf_while);
+    return op && ((const Block *)value->owner)->region == &op->regions[0] && carried_by(op, value->index, carried);
+}
+
+/* Of loops that carry one value on for each other: the innermost, which changes it, and what it is at first. */
+static bool core_of(const Value *value, Carried *core, int64_t *start) {
+    Carried inner, outer;
+    if (!carried_of(value, core))
+        return false;
+    for (int i = 0; i < MOST_LOOPS && carried_of(core->next, &inner) && inner.first == core->argument; i++)
+        *core = inner;
+    Carried at = *core;
+    for (int i = 0; i < MOST_LOOPS && carried_of(at.first, &outer) && at.first == outer.argument; i++) {
+        if (!carried_of(outer.next, &inner) || inner.argument != at.argument)
+            return false;
+        at = outer;
+    }
+    return number_of(at.first, start);
+}
+
+static bool counter_of(const Value *value, Carried *core, int64_t *start, int64_t *step) {
+    return core_of(value, core, start) && split_sum(core->next, step) == core->argument;
+}
+
+/* A slot: (start + step * iterations) % depth. */
+typedef struct Ring {
+    const Op *loop;
+    int64_t start, step, depth;
+} Ring;
+
+/* What wraps around to become `value`, *later slots later; `value` itself if it is no such thing. */
+static const Value *unwrapped(const Value *value, int64_t *depth, int64_t *later) {
+    int64_t by, this_depth;
+    const Value *x;
+    *depth = *later = 0;
+    for (int i = 0; i < MOST_CHAIN && (x = wrapped(value, &this_depth, &by)); i++) {
+        if (*depth && this_depth != *depth)
+            break;
+        *depth = this_depth;
+        *later += by;
+        value = x;
+    }
+    return value;
+}
+
+static bool ring_of(const Value *value, Ring *ring) {
+    Carried core;
+    if (!core_of(value, &core, &ring->start) || unwrapped(core.next, &ring->depth, &ring->step) != core.argument)
+        return false;
+    ring->loop = core.loop; /* pipelined loops start at -1, before the first slot */
+    return ring->step > 0 && ring->start >= -1 && ring->start < ring->depth;
+}
+
+/* A slot that a loop carries, or one that follows it within the iteration. */
+static bool ring_value(const Value *value, Ring *ring, int64_t *later) {
+    int64_t depth;
+    const Value *x = unwrapped(value, &depth, later);
+    return ring_of(x, ring) && (!*later || ring->depth == depth);
+}
+
+/* The slot that a condition looks at, if it says that this is the last one. */
+static bool ring_at_end(const Value *condition, Ring *ring, int64_t *later, bool *negated) {
+    int64_t depth;
+    const Value *x = last_slot_of(condition, &depth, negated);
+    return x && ring_value(x, ring, later) && ring->depth == depth;
+}
+
+/* A phase: start XOR ((ring.start + ring.step * iterations) / ring.depth & 1). A depth of 0: it flips for reasons that
+ * were not found. */
+typedef struct Phase {
+    Ring ring;
+    bool start;
+} Phase;
+
+/* What flips to become `value`, *flips times, each when the ring is at its end, at one slot after the other. A phase
+ * that always flips is one of a ring of depth 1; any other has depth 0. */
+static const Value *unflipped(const Value *value, Ring *ring, int64_t *flips) {
+    const Value *condition, *bit;
+    bool negated, at_end_negated, exact = true;
+    int64_t later, last = -1;
+    *ring = (Ring){.depth = 1};
+    *flips = 0;
+    for (int i = 0; i < MOST_CHAIN && (bit = flipped(value, &condition, &negated)); i++) {
+        Ring at = {.depth = 1};
+        later = 0;
+        if (condition)
+            exact = exact && ring_at_end(condition, &at, &later, &at_end_negated) && negated == at_end_negated;
+        exact = exact && (!i || (at.loop == ring->loop && at.depth == ring->depth));
+        exact = exact && (!condition || !i || later + i == last);
+        last = condition ? later + i : -1;
+        *ring = at;
+        ++*flips;
+        value = bit;
+    }
+    if (!exact || (*flips && last >= 0 && last != *flips - 1))
+        ring->depth = 0;
+    return value;
+}
+
+/* That it flips in loops within the loop, or under conditions: a phase, but not one with a formula. */
+static bool flips_somehow(const Value *value, Phase *phase) {
+    Carried carried, inner;
+    const Value *condition, *bit;
+    bool negated, any = false;
+    Choice choice;
+    if (!carried_of(value, &carried))
+        return false;
+    const Value *at = carried.next;
+    for (int i = 0; i < MOST_STEPS && at != carried.argument; i++) {
+        if ((bit = flipped(at, &condition, &negated))) {
+            any = true;
+            at = bit;
+        } else if (choice_of(at, &choice)) {
+            at = through(through(choice.yes) == carried.argument ? choice.no : choice.yes);
+        } else if (at->is_result && carried_of(at, &inner)) {
+            any |= flipped(inner.next, &condition, &negated) != NULL;
+            at = inner.first;
+        } else {
+            return false;
+        }
+    }
+    *phase = (Phase){.ring = {.loop = carried.loop}};
+    return any && at == carried.argument;
+}
+
+static bool phase_of(const Value *value, Phase *phase) {
+    Carried core;
+    int64_t start, flips;
+    if (!core_of(value, &core, &start) || (start != 0 && start != 1) ||
+        unflipped(core.next, &phase->ring, &flips) != core.argument || !flips)
+        return flips_somehow(value, phase);
+    Ring *ring = &phase->ring;
+    if (ring->depth == 1 && !ring->loop)
+        *ring = (Ring){core.loop, 0, flips, 1};
+    else if (ring->loop != core.loop || ring->step != flips)
+        ring->depth = 0;
+    ring->loop = core.loop;
+    phase->start = start == 1;
+    return true;
+}
+
+/* A phase that a loop carries, or what it flips to within the iteration. */
+static bool phase_value(const Value *value, Phase *phase, int64_t *later) {
+    Ring ring;
+    const Value *bit = unflipped(value, &ring, later);
+    if (!phase_of(bit, phase))
+        return false;
+    const Ring *known = &phase->ring;
+    bool always = ring.depth == 1 && !ring.loop,
+         exact = known->depth &&
+                 (always ? known->depth == 1
+                         : ring.loop == known->loop && ring.start == known->start && ring.depth == known->depth);
+    if (*later && !exact)
+        phase->ring.depth = 0;
+    return true;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------------------------- */
+
+static void print(Printer *p, const Value *value, Level level);
+
+static bool open_at(Printer *p, Level level, Level least) {
+    if (level < least)
+        text_char(&p->out, '(');
+    return level < least;
+}
+
+static void close_if(Printer *p, bool opened) {
+    if (opened)
+        text_char(&p->out, ')');
+}
+
+static void print_name(Printer *p, const Value *value) {
+    const Value *first = value;
+    while (first->is_result && first->pack == 0 && first->index > 0)
+        first--;
+    text_char(&p->out, '%');
+    if (first->name)
+        text_add_plain(&p->out, first->name->text);
+    if (first->pack > 1)
+        text_addf(&p->out, "#%u", (unsigned)(value - first));
+}
+
+static void print_loop(Printer *p, const char *word, const Op *loop) {
+    text_addf(&p->out, "%s(loop@%u)", word, source_place(p->module->source, loop->offset).line);
+}
+
+static void print_sum_end(Printer *p, int64_t add) {
+    if (add)
+        text_addf(&p->out, " %c %llu", add < 0 ? '-' : '+',
+                  add < 0 ? 0 - (unsigned long long)add : (unsigned long long)add);
+}
+
+/* step * iterations + start */
+static void print_count(Printer *p, const Op *loop, int64_t start, int64_t step, Level least) {
+    bool opened = open_at(p, start ? LEVEL_SUM : step == 1 ? LEVEL_ATOM : LEVEL_PRODUCT, least);
+    if (step != 1)
+        text_addf(&p->out, "%lld*", (long long)step);
+    print_loop(p, step == 1 ? "accumCnt" : "n", loop);
+    print_sum_end(p, start);
+    close_if(p, opened);
+}
+
+/* The slot, `later` slots later. */
+static void print_ring(Printer *p, const Ring *ring, int64_t later, Level least) {
+    if (ring->step % ring->depth == 0) { /* it comes back to where it was */
+        text_addf(&p->out, "%lld", (long long)((ring->start + later) % ring->depth));
+        return;
+    }
+    bool opened = open_at(p, LEVEL_PRODUCT, least);
+    print_count(p, ring->loop, (ring->start + later) % ring->depth, ring->step, LEVEL_ATOM);
+    text_addf(&p->out, " %% %lld", (long long)ring->depth);
+    close_if(p, opened);
+}
+
+static void print_phase(Printer *p, const Phase *phase, int64_t later, bool invert, Level least) {
+    Ring around, one = phase->ring;
+    const Ring *ring = &one;
+    int64_t start = ring->start + later;
+    if (ring->depth && ring->step % ring->depth == 0) { /* once around in each iteration, or several times */
+        around = (Ring){ring->loop, 0, ring->step / ring->depth, 1};
+        start /= ring->depth;
+        ring = &around;
+    } else if (start < 0) {
+        one.depth = 0;
+    }
+    bool set = ring->depth ? (phase->start != invert) != (start / ring->depth % 2 == 1) : invert;
+    bool opened = open_at(p, !ring->depth && !set ? LEVEL_ATOM : LEVEL_ANY, least);
+    text_addf(&p->out, "%s", set ? "NOT " : "");
+    if (ring->depth) {
+        text_addf(&p->out, "%s%s", set ? "(" : "", ring->depth > 1 ? "(" : "");
+        print_count(p, ring->loop, start % ring->depth, ring->step, LEVEL_ATOM);
+        if (ring->depth > 1)
+            text_addf(&p->out, " / %lld)", (long long)ring->depth);
+        text_addf(&p->out, " & 1%s", set ? ")" : "");
+    } else {
+        print_loop(p, "phase", ring->loop);
+    }
+    close_if(p, opened);
+}
+
+/* What loops carry, and what follows from it within an iteration. */
+static bool print_carried(Printer *p, const Value *value, Level least) {
+    Carried core;
+    Ring ring;
+    Phase phase;
+    int64_t start, step, later, same;
+    if (core_of(value, &core, &start) && number_of(core.next, &same) && same == start)
+        text_addf(&p->out, "%lld", (long long)start);
+    else if (counter_of(value, &core, &start, &step))
+        print_count(p, core.loop, start, step, least);
+    else if (ring_value(value, &ring, &later) && ring.start + later >= 0)
+        print_ring(p, &ring, later, least);
+    else if (phase_value(value, &phase, &later) && (phase.ring.depth || !inverted(value)))
+        print_phase(p, &phase, later, false, least);
+    else
+        return false;
+    return true;
+}
+
+static void print_inverted(Printer *p, const Value *bit, Level least) {
+    const Value *again = inverted(bit);
+    Phase phase;
+    int64_t later;
+    if (again) {
+        print(p, again, least);
+    } else if (phase_value(bit, &phase, &later)) {
+        print_phase(p, &phase, later, true, least);
+    } else {
+        bool opened = open_at(p, LEVEL_ANY, least);
+        text_addf(&p->out, "NOT ");
+        print(p, bit, LEVEL_ATOM);
+        close_if(p, opened);
+    }
+}
+
+static void print_binary(Printer *p, const Op *op, const char *sign, Level level, Level left, Level right,
+                         Level least) {
+    bool opened = open_at(p, level, least);
+    print(p, op->operands[0], left);
+    text_addf(&p->out, " %s ", sign);
+    print(p, op->operands[1], right);
+    close_if(p, opened);
+}
+
+static void print_call(Printer *p, const char *word, const Op *op) {
+    text_addf(&p->out, "%s(", word);
+    print(p, op->operands[0], LEVEL_ANY);
+    text_addf(&p->out, ", ");
+    print(p, op->operands[1], LEVEL_ANY);
+    text_char(&p->out, ')');
+}
+
+static bool print_comparison(Printer *p, const Op *op, Level least) {
+    static const char *const signs[] = {"==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="};
+    static const char *const words[] = {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"};
+    const Attr *attr = op_attr(op, "predicate");
+    for (size_t i = 0; attr && i < sizeof words / sizeof *words; i++)
+        if (attr->kind == ATTR_INTEGER ? attr->integer == (int64_t)i : str_is(attr->text, words[i])) {
+            print_binary(p, op, signs[i], LEVEL_ANY, LEVEL_SUM, LEVEL_SUM, least);
+            return true;
+        }
+    return false;
+}
+
+/* Ops that are one sign, or a word with two arguments. */
+static bool print_arithmetic(Printer *p, const Op *op, Level least) {
+    static const struct {
+        OpId id;
+        const char *sign;
+        Level level, left, right;
+        bool word;
+    } signs[] = {
+        {OP_arith_addi, "+", LEVEL_SUM, LEVEL_SUM, LEVEL_PRODUCT, false},
+        {OP_arith_subi, "-", LEVEL_SUM, LEVEL_SUM, LEVEL_PRODUCT, false},
+        {OP_arith_muli, "*", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_divui, "/", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_divsi, "/", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_floordivsi, "/", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_remui, "%", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_remsi, "%", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_andi, "&", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_ori, "|", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_xori, "^", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_shli, "<<", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_shrui, ">>", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_shrsi, ">>", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
+        {OP_arith_ceildivui, "ceildiv", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
+        {OP_arith_ceildivsi, "ceildiv", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
+        {OP_arith_minui, "min", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
+        {OP_arith_minsi, "min", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
+        {OP_arith_maxui, "max", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
+        {OP_arith_maxsi, "max", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
+    };
+    if (op->operand_count != 2)
+        return false;
+    if (op->row->id == OP_arith_cmpi)
+        return print_comparison(p, op, least);
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
+        if (op->row->id != signs[i].id)
+            continue;
+        if (signs[i].word)
+            print_call(p, signs[i].sign, op);
+        else
+            print_binary(p, op, signs[i].sign, signs[i].level, signs[i].left, signs[i].right, least);
+        return true;
+    }
+    return false;
+}
+
+static void print_sum(Printer *p, const Value *x, int64_t add, Level least) {
+    Carried core;
+    int64_t start, step, total;
+    if (counter_of(x, &core, &start, &step) && start && !__builtin_add_overflow(start, add, &total)) {
+        print_count(p, core.loop, total, step, least);
+        return;
+    }
+    bool opened = open_at(p, add ? LEVEL_SUM : LEVEL_ATOM, least);
+    print(p, x, add ? LEVEL_SUM : least);
+    print_sum_end(p, add);
+    close_if(p, opened);
+}
+
+/* x + 3, x % 3, wrap(x + 1, 3): what is found in several ops. */
+static bool print_found(Printer *p, const Value *value, Level least) {
+    int64_t add, depth;
+    const Value *x = modulo_of(value, &depth);
+    if (x) {
+        bool opened = open_at(p, LEVEL_PRODUCT, least);
+        print(p, x, LEVEL_ATOM);
+        text_addf(&p->out, " %% %lld", (long long)depth);
+        close_if(p, opened);
+        return true;
+    }
+    x = quotient_of(value, &depth);
+    if (x && depth == 1) {
+        print(p, x, least);
+        return true;
+    }
+    x = split_sum(value, &add);
+    if (x != value) {
+        print_sum(p, x, add, least);
+        return true;
+    }
+    x = wrapped(value, &depth, &add);
+    if (x) {
+        text_addf(&p->out, "wrap(");
+        print(p, x, LEVEL_SUM);
+        text_addf(&p->out, " + %lld, %lld)", (long long)add, (long long)depth);
+        return true;
+    }
+    x = inverted(value);
+    if (x)
+        print_inverted(p, x, least);
+    return x != NULL;
+}
+
+/* Whether it can only be 0 or 1, so that its lowest bit is all of it. */
+static bool is_one_bit(const Value *value) {
+    int64_t depth;
+    Phase phase;
+    value = through(value);
+    if (is_bit(value) || (modulo_of(value, &depth) && depth == 2) || phase_of(value, &phase))
+        return true;
+    const Op *op = binary(value, OP_arith_andi);
+    return op && (is_number(op->operands[0], 1) || is_number(op->operands[1], 1));
+}
+
+static void print_lowest_bit(Printer *p, const Value *value, Level least) {
+    if (is_one_bit(value)) {
+        print(p, value, least);
+        return;
+    }
+    bool opened = open_at(p, LEVEL_ANY, least);
+    print(p, value, LEVEL_ATOM);
+    text_addf(&p->out, " & 1");
+    close_if(p, opened);
+}
+
+static void print_result(Printer *p, const Value *value, Level least) {
+    const Op *op = value->owner;
+    const Attr *axis = op_attr(op, "axis");
+    if (op->row && (print_found(p, value, least) || print_arithmetic(p, op, least)))
+        return;
+    switch (op->row ? op->row->id : OP_placeholder) {
+    case OP_arith_trunci: /* to one bit: the others were passed through */
+        if (op->operand_count)
+            print_lowest_bit(p, op->operands[0], least);
+        else
+            print_name(p, value);
+        break;
+    case OP_tt_get_program_id:
+    case OP_tt_get_num_programs:
+        text_addf(&p->out, op->row->id == OP_tt_get_program_id ? "program_id(" : "num_programs(");
+        if (axis && axis->kind == ATTR_INTEGER && axis->integer >= 0 && axis->integer < 3)
+            text_char(&p->out, (char)('x' + axis->integer));
+        else if (axis)
+            text_add_plain(&p->out, axis->text);
+        text_char(&p->out, ')');
+        break;
+    default:
+        print_name(p, value);
+        break;
+    }
+}
+
+static void print_argument(Printer *p, const Value *value) {
+    const Op *op = block_op(value, OP_scf_for);
+    if (op && value->index == 0)
+        print_loop(p, "iv", op);
+    else if ((op = block_op(value, OP_ttng_subtiled_region)) &&
+             value->index + 1 == ((const Block *)value->owner)->arg_count)
+        text_addf(&p->out, "tileIdx");
+    else
+        print_name(p, value);
+}
+
+static void print(Printer *p, const Value *value, Level least) {
+    int64_t number;
+    value = through(value);
+    if (p->depth >= MOST_DEPTH || p->out.size > MOST_CHARACTERS) {
+        text_addf(&p->out, "...");
+        return;
+    }
+    p->depth++;
+    if (number_of(value, &number))
+        text_addf(&p->out, "%lld", (long long)number);
+    else if (print_carried(p, value, least))
+        ;
+    else if (value->is_result)
+        print_result(p, value, least);
+    else
+        print_argument(p, value);
+    p->depth--;
+}
+
+void expression_print(Module *module, const Value *value, Text *to) {
+    Printer p = {.module = module};
+    print(&p, value, LEVEL_ANY);
+    size_t size = p.out.size > MOST_CHARACTERS ? MOST_CHARACTERS - 3 : p.out.size;
+    while (size && size < p.out.size && (p.out.data[size] & 0xc0) == 0x80) /* not within a character */
+        size--;
+    text_add(to, p.out.data, size);
+    if (size < p.out.size)
+        text_addf(to, "...");
+    text_free(&p.out);
+}

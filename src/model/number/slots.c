@@ -1,0 +1,474 @@
+/* Compares two slots, and says why they differ. */
+#include "model/number/slots_internal.h"
+
+enum { MOST_VIEWS = 64 };
+
+/* ---- Which slot a view is of ---------------------------------------------------------------------------------------
+ */
+
+static const Op *slot_op(const Value *view) {
+    static const OpId kept[] = {OP_ttg_memdesc_trans, OP_ttg_memdesc_reshape, OP_ttg_memdesc_reinterpret,
+                                OP_ttg_memdesc_subslice};
+    for (int step = 0; view && step < MOST_VIEWS; step++) {
+        const Op *op = made_by(view, OP_ttg_memdesc_index);
+        if (op)
+            return op->operand_count == 2 ? op : NULL;
+        const Value *before = view->is_result ? NULL : captured(view);
+        for (size_t i = 0; i < sizeof kept / sizeof *kept && !before; i++)
+            if ((op = made_by(view, kept[i])) && op->operand_count)
+                before = op->operands[0];
+        view = before;
+    }
+    return NULL;
+}
+
+const Value *slot_index(const Value *view) {
+    const Op *op = slot_op(view);
+    return op ? op->operands[1] : NULL;
+}
+
+const Value *slot_ring(const Value *view) {
+    const Op *op = slot_op(view);
+    const Value *ring = op ? op->operands[0] : NULL, *before;
+    for (int step = 0; ring && step < MOST_VIEWS && !ring->is_result && (before = captured(ring)); step++)
+        ring = before;
+    return ring;
+}
+
+/* ---- As Triton does it ---------------------------------------------------------------------------------------------
+ */
+
+/* base + offset, or (base + offset) % modulus. */
+typedef struct Plain {
+    const Value *base; /* NULL: a constant */
+    int64_t offset;
+    int64_t modulus; /* 0: none */
+} Plain;
+
+/* addi x, 1 in either order; NULL if it is not that. */
+static const Value *before_increment(const Value *value) {
+    const Op *op = made_by(value, OP_arith_addi);
+    int64_t number;
+    if (!op || op->operand_count != 2)
+        return NULL;
+    if (number_of(op->operands[1], &number))
+        return number == 1 ? op->operands[0] : NULL;
+    return number_of(op->operands[0], &number) && number == 1 ? op->operands[1] : NULL;
+}
+
+/* -1 <= base < modulus, so that one more, with 0 for `modulus`, is the remainder. */
+static bool is_bounded(Slots *slots, const Value *base, int64_t modulus, const Value *select) {
+    const Value *incoming[MOST_WAYS * 2];
+    int64_t number;
+    Carried carried;
+    if (number_of(base, &number))
+        return number >= -1 && number < modulus;
+    if (base->is_result)
+        return false;
+    unsigned count = merged_of(slots, base, incoming);
+    if (!count && carried_of(slots, base, &carried) && !carried.loop->op) {
+        for (unsigned i = 0; i < carried.first_count; i++)
+            incoming[count++] = carried.first[i];
+        for (unsigned i = 0; i < carried.next_count; i++)
+            incoming[count++] = carried.next[i];
+    }
+    for (unsigned i = 0; i < count; i++)
+        if (incoming[i] != select && (!number_of(incoming[i], &number) || number < -1 || number >= modulus))
+            return false;
+    return count > 0;
+}
+
+/* The value that a select moves on by one and wraps around to 0, and where; NULL if it is no such select. */
+static const Value *before_wrap(Slots *slots, const Value *value, int64_t *modulus) {
+    const Op *op = made_by(value, OP_arith_select);
+    Comparison comparison;
+    int64_t zero;
+    if (!op || op->operand_count != 3 || !comparison_of(op->operands[0], &comparison) ||
+        (comparison.predicate != IS_SGE && comparison.predicate != IS_SLT))
+        return NULL;
+    bool above = comparison.predicate == IS_SGE;
+    const Value *wrapped = op->operands[above ? 1 : 2], *next = op->operands[above ? 2 : 1];
+    const Value *base = before_increment(next);
+    if (!base || comparison.left != next || !number_of(wrapped, &zero) || zero != 0 ||
+        !number_of(comparison.right, modulus) || *modulus <= 0 || !is_bounded(slots, base, *modulus, value))
+        return NULL;
+    return base;
+}
+
+static Plain plain_of(Slots *slots, const Value *value, unsigned depth) {
+    enum { MOST_DEPTH = 64 };
+    const Plain opaque = {.base = value};
+    const Value *inner;
+    const Op *op;
+    int64_t number, modulus = 0;
+    if (number_of(value, &number))
+        return (Plain){.offset = number};
+    if (depth == MOST_DEPTH)
+        return opaque;
+    if ((op = made_by(value, OP_arith_addi)) && op->operand_count == 2) {
+        bool right = number_of(op->operands[1], &number);
+        if (!right && !number_of(op->operands[0], &number))
+            return opaque;
+        inner = op->operands[right ? 0 : 1];
+    } else if ((inner = before_wrap(slots, value, &modulus))) {
+        number = 1;
+    } else if ((op = made_by(value, OP_arith_remsi)) && op->operand_count == 2 &&
+               number_of(op->operands[1], &modulus) && modulus > 0) {
+        inner = op->operands[0];
+        number = 0;
+    } else {
+        return opaque;
+    }
+    Plain plain = plain_of(slots, inner, depth + 1);
+    if (plain.modulus || __builtin_add_overflow(plain.offset, number, &plain.offset)) /* nothing within a remainder */
+        return opaque;
+    plain.modulus = modulus;
+    return plain;
+}
+
+/* ---- How far apart two are -----------------------------------------------------------------------------------------
+ */
+
+/* second - first = constant + step * (back edges crossed) + a multiple of `modulus` (0: exactly). */
+typedef struct Distance {
+    int64_t constant, step, modulus;
+} Distance;
+
+typedef struct Entered {
+    const Loop *loop; /* NULL: none */
+    int64_t trips;
+} Entered;
+
+/* A SlotsWay, with loops that are known. */
+typedef struct Way {
+    const Loop *loop;   /* NULL: no back edge lies between */
+    int64_t iterations; /* of it; SLOTS_EVERY */
+    Entered entered[SLOTS_ENTERED];
+} Way;
+
+static bool distance_plain(Slots *slots, const Value *first, const Value *second, Distance *distance) {
+    Plain a = plain_of(slots, first, 0), b = plain_of(slots, second, 0);
+    *distance = (Distance){.modulus = a.modulus};
+    return a.base == b.base && a.modulus == b.modulus &&
+           !__builtin_sub_overflow(b.offset, a.offset, &distance->constant) && distance->constant != INT64_MIN;
+}
+
+/* What a symbol was inside the loop when that was left; itself, if it is none of those. */
+static const Symbol *inside(const Symbol *symbol, const Loop *loop) {
+    return symbol->kind == SYMBOL_EXIT && symbol->loop == loop ? symbol->of : symbol;
+}
+
+/* Takes what an iteration changes out of a form: the factor of the loop's count, and what the others have in common.
+ * Behind the loop, the count is that with which it was left. */
+static bool take_varying(Form *form, const Loop *loop, int64_t *counted, int64_t *modulus) {
+    uint32_t kept = 0;
+    *counted = 0;
+    for (uint32_t i = 0; i < form->count; i++) {
+        Term term = form->terms[i];
+        const Symbol *symbol = inside(term.symbol, loop);
+        if (!symbol_varies(symbol, loop))
+            form->terms[kept++] = term;
+        else if (symbol->kind != SYMBOL_COUNT || symbol->loop != loop)
+            *modulus = greatest_divisor(*modulus, term.factor);
+        else if (__builtin_add_overflow(*counted, term.factor, counted))
+            return false;
+    }
+    form->count = kept;
+    return true;
+}
+
+/* In its first iteration, what a loop carries is what it was handed, whatever it makes of that later. */
+static bool put_first(Slots *slots, Form *form, const Loop *loop) {
+    for (uint32_t i = 0; i < form->count;) {
+        Term term = form->terms[i];
+        const Symbol *symbol = inside(term.symbol, loop);
+        Carried carried;
+        if (symbol->kind != SYMBOL_VALUE || !carried_of(slots, symbol->value, &carried) || carried.loop != loop ||
+            carried.first_count != 1) {
+            i++;
+            continue;
+        }
+        if (!form_add(form, &(Form){.count = 1, .terms = {term}}, -1) ||
+            !form_add(form, form_of(slots, carried.first[0]), term.factor))
+            return false;
+        i = 0; /* the terms have moved */
+    }
+    return form_expand(slots, form, NULL);
+}
+
+/* Puts in how often a loop has gone around. At first, sums over its iterations are 0, and so is what was before. */
+static bool put_trips(Form *form, const Entered *entered) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < form->count; i++) {
+        Term term = form->terms[i];
+        const Symbol *symbol = inside(term.symbol, entered->loop);
+        bool of_loop = symbol->loop == entered->loop;
+        int64_t part;
+        if (of_loop && symbol->kind == SYMBOL_COUNT) {
+            if (__builtin_mul_overflow(term.factor, entered->trips, &part) ||
+                __builtin_add_overflow(form->constant, part, &form->constant) || form->constant == INT64_MIN)
+                return false;
+        } else if (!of_loop || entered->trips || (symbol->kind != SYMBOL_SUM && symbol->kind != SYMBOL_LAST)) {
+            form->terms[kept++] = term;
+        }
+    }
+    form->count = kept;
+    return true;
+}
+
+static bool distance_strong(Slots *slots, const Value *first, const Value *second, const Way *way, Distance *distance) {
+    Form a = *form_of(slots, first), b = *form_of(slots, second);
+    const Loop *loop = way->loop;
+    int64_t counted = 0, more;
+    *distance = (Distance){0};
+    if ((loop || way->entered[0].loop) && !form_expand(slots, &b, NULL))
+        return false;
+    for (unsigned i = 0; i < SLOTS_ENTERED; i++)
+        if (way->entered[i].loop && ((!way->entered[i].trips && !put_first(slots, &b, way->entered[i].loop)) ||
+                                     !put_trips(&b, &way->entered[i])))
+            return false;
+    if (loop) {
+        if (!form_expand(slots, &a, loop) || !take_varying(&a, loop, &counted, &distance->modulus) ||
+            !take_varying(&b, loop, &distance->step, &distance->modulus))
+            return false;
+        if (__builtin_sub_overflow(distance->step, counted, &more) || more == INT64_MIN)
+            return false;
+        distance->modulus = greatest_divisor(distance->modulus, more);
+    }
+    if (!form_add(&b, &a, -1) || !form_expand(slots, &b, NULL))
+        return false;
+    for (uint32_t i = 0; i < b.count; i++)
+        distance->modulus = greatest_divisor(distance->modulus, b.terms[i].factor);
+    distance->constant = b.constant;
+    return true;
+}
+
+/* What its constant is after that many iterations; false if that is too large a number. */
+static bool constant_after(const Distance *distance, int64_t iterations, int64_t *constant) {
+    int64_t part;
+    *constant = distance->constant;
+    return iterations <= 0 || (!__builtin_mul_overflow(distance->step, iterations, &part) &&
+                               !__builtin_add_overflow(*constant, part, constant) && *constant != INT64_MIN);
+}
+
+/* All that is not its constant is a multiple of this; 0: there is nothing else. */
+static int64_t modulus_of(const Distance *distance, int64_t iterations) {
+    return iterations == SLOTS_EVERY ? greatest_divisor(distance->modulus, distance->step) : distance->modulus;
+}
+
+/* Exactly known, and more or less with each iteration. */
+static bool only_moves(const Distance *distance, int64_t iterations) {
+    return iterations == SLOTS_EVERY && !distance->modulus && distance->step;
+}
+
+/* True if it is never 0. */
+static bool never_zero(const Distance *distance, int64_t iterations) {
+    int64_t constant, modulus = modulus_of(distance, iterations);
+    if (!constant_after(distance, iterations, &constant))
+        return false;
+    if (only_moves(distance, iterations) && (constant == 0 || (constant > 0) == (distance->step > 0)))
+        return true;
+    return modulus ? constant % modulus != 0 : constant != 0;
+}
+
+/* ---- Saying why ----------------------------------------------------------------------------------------------------
+ */
+
+static void add_name(const Value *value, Text *to) {
+    int64_t add, number;
+    if (number_of(value, &number)) {
+        text_addf(to, "%lld", (long long)number);
+        return;
+    }
+    const Value *base = split_sum(value, &add), *first = base;
+    while (first->is_result && first->pack == 0 && first->index > 0)
+        first--;
+    text_char(to, '%');
+    if (first->name)
+        text_add_plain(to, first->name->text);
+    if (first->pack > 1)
+        text_addf(to, "#%u", (unsigned)(base - first));
+    if (add)
+        text_addf(to, " %c %llu", add < 0 ? '-' : '+', add < 0 ? 0 - (unsigned long long)add : (unsigned long long)add);
+}
+
+/* What the remainder is taken of, where that is what makes a slot of a count. */
+static const Value *counted(const Value *value) {
+    enum { MOST_STEPS = 8 };
+    for (int step = 0; step < MOST_STEPS; step++) {
+        const Op *op = value->is_result ? value->owner : NULL;
+        int64_t number;
+        if (!op || !op->row || op->form == FORM_OPAQUE || !op->operand_count)
+            break;
+        bool remainder = op->row->id == OP_arith_remsi || op->row->id == OP_arith_remui || op->row->id == OP_arith_andi;
+        bool cast = op->row->id == OP_arith_extsi || op->row->id == OP_arith_extui || op->row->id == OP_arith_trunci ||
+                    op->row->id == OP_arith_index_cast || op->row->id == OP_arith_index_castui;
+        if (!cast && (!remainder || op->operand_count != 2 || !number_of(op->operands[1], &number)))
+            break;
+        value = op->operands[0];
+    }
+    return value;
+}
+
+typedef struct Question {
+    Slots *slots;
+    const Value *first, *second;
+    Way way;
+    Distance distance;
+} Question;
+
+/* "in every iteration of the loop of line 5 (both start so and go on by 1)", if that is what keeps the distance. */
+static void add_reason(const Question *q, const Value *a, const Value *b, Text *to) {
+    int64_t add, step, other;
+    a = split_sum(a, &add);
+    b = split_sum(b, &add);
+    const Loop *loop = loop_around(q->slots, block_of(a));
+    if (!loop || loop != loop_around(q->slots, block_of(b)))
+        return;
+    text_addf(to, " in every iteration of the loop of line %u", loop_line(q->slots, loop));
+    if (carried_step(q->slots, a, &step) && carried_step(q->slots, b, &other) && step == other)
+        text_addf(to, " (both start so and go on by %lld)", (long long)step);
+}
+
+static void add_later(const Question *q, Text *to) {
+    uint32_t line = loop_line(q->slots, q->way.loop);
+    if (q->way.iterations == SLOTS_EVERY)
+        text_addf(to, " any number of iterations of the loop of line %u later", line);
+    else if (q->way.iterations == 1)
+        text_addf(to, " in the next iteration of the loop of line %u", line);
+    else
+        text_addf(to, " %lld iterations of the loop of line %u later", (long long)q->way.iterations, line);
+}
+
+/* "when the loop of line 5 has not gone around yet" */
+static void add_entered(const Question *q, Text *to) {
+    for (unsigned i = 0; i < SLOTS_ENTERED && q->way.entered[i].loop; i++) {
+        const Entered *entered = &q->way.entered[i];
+        text_addf(to, "%s the loop of line %u has ", i ? " and" : " when", loop_line(q->slots, entered->loop));
+        if (entered->trips)
+            text_addf(to, "gone around %lld time%s", (long long)entered->trips, entered->trips == 1 ? "" : "s");
+        else
+            text_addf(to, "not gone around yet");
+    }
+}
+
+/* "%p = %c + 2", or what else the distance is. */
+static void add_distance(const Question *q, const Value *a, const Value *b, int64_t apart, int64_t multiples,
+                         Text *to) {
+    int64_t add;
+    if (!q->way.loop && !multiples && split_sum(a, &add) == split_sum(b, &add)) {
+        add_name(a, to);
+        text_addf(to, " and ");
+        add_name(b, to);
+        text_addf(to, " are %lld apart", (long long)(apart < 0 ? -apart : apart));
+        return;
+    }
+    bool swapped = !q->way.loop && apart < 0;
+    add_name(swapped ? a : b, to);
+    if (q->way.loop)
+        add_later(q, to);
+    text_addf(to, " = ");
+    add_name(swapped ? b : a, to);
+    if (apart)
+        text_addf(to, " %c %lld", apart < 0 && !swapped ? '-' : '+', (long long)(apart < 0 ? -apart : apart));
+    if (multiples)
+        text_addf(to, " plus a multiple of %lld", (long long)multiples);
+    if (!q->way.loop && !q->way.entered[0].loop)
+        add_reason(q, a, b, to);
+    add_entered(q, to);
+}
+
+static void explain(const Question *q, Text *to) {
+    const Value *a = counted(q->first), *b = counted(q->second);
+    Distance distance;
+    int64_t modulus = modulus_of(&q->distance, q->way.iterations), apart, number;
+    if (!q->way.loop && number_of(a, &number) && number_of(b, &number)) {
+        text_addf(to, "the slots are always ");
+        add_name(q->first, to);
+        text_addf(to, " and ");
+        add_name(q->second, to);
+        return;
+    }
+    if (only_moves(&q->distance, q->way.iterations)) {
+        add_name(q->second, to);
+        text_addf(to, " goes on by %lld in each iteration of the loop of line %u, and does not come back to ",
+                  (long long)q->distance.step, loop_line(q->slots, q->way.loop));
+        add_name(q->first, to);
+        add_entered(q, to);
+        return;
+    }
+    bool simple = distance_strong(q->slots, a, b, &q->way, &distance) && !distance.modulus &&
+                  constant_after(&distance, q->way.iterations, &apart);
+    if (!simple) { /* in between lies more than a remainder: say it of the slots themselves */
+        distance = q->distance;
+        a = q->first;
+        b = q->second;
+        constant_after(&distance, q->way.iterations, &apart);
+    }
+    add_distance(q, a, b, apart, modulus_of(&distance, q->way.iterations), to);
+    if (modulus)
+        text_addf(to, ", and %lld is no multiple of %lld", (long long)(apart < 0 ? -apart : apart), (long long)modulus);
+}
+
+/* True if one is always below the other, at whatever time. */
+static bool apart_by_range(Slots *slots, const Value *first, const Value *second, Text *proof) {
+    Range a = range_of(slots, first), b = range_of(slots, second);
+    if (a.high >= b.low && b.high >= a.low)
+        return false;
+    if (!proof)
+        return true;
+    add_name(first, proof);
+    text_addf(proof, a.high < b.low ? " is never above %lld, and " : " is never below %lld, and ",
+              (long long)(a.high < b.low ? a.high : a.low));
+    add_name(second, proof);
+    text_addf(proof, a.high < b.low ? " never below %lld" : " never above %lld",
+              (long long)(a.high < b.low ? b.low : b.high));
+    return true;
+}
+
+/* ---- The answers ---------------------------------------------------------------------------------------------------
+ */
+
+static bool apart_on(Slots *slots, const Value *first, const Value *second, Way way, Text *proof) {
+    Question q = {slots, first, second, way, {0}};
+    if (!distance_strong(slots, first, second, &way, &q.distance) || !never_zero(&q.distance, way.iterations))
+        return false;
+    if (proof)
+        explain(&q, proof);
+    return true;
+}
+
+bool slots_differ_on(Slots *slots, const Value *first, const Value *second, const SlotsWay *way, Text *proof) {
+    Way known = {.loop = way->around ? loop_of(slots, way->around) : NULL, .iterations = way->iterations};
+    if (slots->irreducible || (way->around && !known.loop))
+        return false;
+    /* what the loops that were entered say comes last: it makes the longer proof */
+    if (apart_on(slots, first, second, known, proof) || apart_by_range(slots, first, second, proof))
+        return true;
+    unsigned count = 0;
+    for (unsigned i = 0; i < SLOTS_ENTERED && way->entered[i].loop; i++)
+        if ((known.entered[count].loop = loop_of(slots, way->entered[i].loop)))
+            known.entered[count++].trips = way->entered[i].trips;
+    return count && apart_on(slots, first, second, known, proof);
+}
+
+bool slots_differ(Slots *slots, const Value *first, const Value *second, const Op *around, SlotStrength strength,
+                  Text *proof) {
+    if (strength == SLOTS_STRONG)
+        return slots_differ_on(slots, first, second, &(SlotsWay){around, around ? SLOTS_EVERY : 0, {{0}}}, proof);
+    const Loop *loop = around ? loop_of(slots, around) : NULL;
+    Question q = {.slots = slots, .first = first, .second = second};
+    if (slots->irreducible || (around && (!loop || !loop->op)) || !distance_plain(slots, first, second, &q.distance) ||
+        !never_zero(&q.distance, 0))
+        return false;
+    if (proof)
+        explain(&q, proof);
+    return true;
+}
+
+bool slots_differ_after(Slots *slots, const Value *first, const Value *second, const Op *around, int64_t iterations,
+                        Text *proof) {
+    if (iterations < 0 || (iterations && !around))
+        return false;
+    return slots_differ_on(slots, first, second, &(SlotsWay){iterations ? around : NULL, iterations, {{0}}}, proof);
+}

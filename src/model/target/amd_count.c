@@ -1,0 +1,266 @@
+/* How many instructions an op becomes on an AMD target, as far as its layouts tell. */
+#include "model/target/amd.h"
+
+#include "model/effect/effect.h"
+#include "model/layout/distributed.h"
+#include "model/layout/encoding.h"
+#include "model/layout/layout.h"
+
+static const AmdCount one = {1, 1}, any = {0, AMD_MANY};
+
+static bool is_op(const Op *op, OpId id) {
+    return op->row && op->row->id == id;
+}
+
+static const Value *operand(const Op *op, const char *name) {
+    int slot = op->row ? op_slot(op->row->operands, op->row->operand_count, str_of(name)) : -1;
+    uint32_t count = 0;
+    Value **values = slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, &count);
+    return count ? values[0] : NULL;
+}
+
+/* ---- Copies between memory and LDS ---------------------------------------------------------------- */
+
+bool amd_copy_of(const Op *op, AmdCopy *copy) {
+    if (is_op(op, OP_ttg_async_copy_global_to_local))
+        *copy = (AmdCopy){operand(op, "src"), operand(op, "result"), false};
+    else if (is_op(op, OP_amdg_buffer_load_to_local))
+        *copy = (AmdCopy){operand(op, "offsets"), operand(op, "dest"), false};
+    else if (is_op(op, OP_amdg_async_copy_local_to_global))
+        *copy = (AmdCopy){operand(op, "dst"), operand(op, "src"), true};
+    else
+        return false;
+    return copy->global && copy->local;
+}
+
+/* Both sides of a copy, where they are understood. */
+typedef struct Sides {
+    Distributed threads; /* without registers that hold copies */
+    const Layout *local;
+} Sides;
+
+static bool sides_of(Module *module, const AmdCopy *copy, Sides *sides) {
+    const Distributed *threads = copy->global->type ? distributed_of(module, copy->global->type) : NULL;
+    sides->local = copy->local->type ? layout_of(module, copy->local->type) : NULL;
+    if (!threads || !threads->known || !sides->local || !sides->local->known || sides->local->rank != threads->rank)
+        return false;
+    sides->threads = *threads;
+    distributed_drop_copies(&sides->threads);
+    return true;
+}
+
+static uint32_t place_of_basis(const Sides *sides, Holder holder, unsigned index) {
+    int64_t coordinates[LAYOUT_RANK] = {0};
+    for (unsigned d = 0; d < sides->threads.rank; d++)
+        coordinates[d] = sides->threads.bases[holder][index][d];
+    return layout_place(sides->local, coordinates);
+}
+
+/* Elements of one lane that lie side by side in LDS; its registers hold them side by side in memory. */
+static int64_t neighbours_of(const Sides *sides) {
+    unsigned bits = 0;
+    while (bits < sides->threads.count[HOLD_REGISTER] && bits < 16 &&
+           place_of_basis(sides, HOLD_REGISTER, bits) == UINT32_C(1) << bits)
+        bits++;
+    int64_t most = INT64_C(1) << bits;
+    for (unsigned i = 0; i < sides->local->padding_count; i++)
+        if (sides->local->paddings[i].interval < most)
+            most = sides->local->paddings[i].interval;
+    return most;
+}
+
+/* Whether the target has an instruction that moves that many bytes a lane. */
+static bool has_width(const Target *target, int64_t bytes, bool store) {
+    switch (bytes) {
+    case 1:
+        return store && target->async_counter;
+    case 4:
+        return true;
+    case 8:
+        return target->async_counter;
+    case 16:
+        return target->async_counter || target->shared_bytes > 64 << 10; /* not the first that copies to LDS */
+    default:
+        return false;
+    }
+}
+
+static bool is_swizzled(const Layout *layout) {
+    for (unsigned d = 0; d < layout->rank; d++)
+        for (unsigned b = 0; b < layout->bits[d]; b++)
+            if (layout->place[d][b] & (layout->place[d][b] - 1))
+                return true;
+    return false;
+}
+
+/* Without scattering, a wave writes from a uniform base on: lane k at k times the width. Where the layout is swizzled
+ * the lanes may come in another order: they then read from each other's addresses. */
+static bool is_scattered(const Sides *sides, uint32_t elements) {
+    const Layout *local = sides->local;
+    unsigned lanes = sides->threads.count[HOLD_LANE];
+    uint64_t span = (uint64_t)elements << lanes;
+    bool swizzled = is_swizzled(local);
+    for (unsigned i = 0; i < lanes; i++) {
+        uint32_t place = place_of_basis(sides, HOLD_LANE, i);
+        if (swizzled ? place >= span : place != (uint64_t)elements << i)
+            return true;
+    }
+    for (unsigned i = 0; i < local->padding_count; i++)
+        if ((uint64_t)local->paddings[i].interval < span)
+            return true;
+    return local->replica_count;
+}
+
+AmdWidth amd_width_of(Module *module, const Op *op, const Target *target) {
+    AmdCopy copy;
+    Sides sides;
+    AmdWidth width = {.known = amd_copy_of(op, &copy) && sides_of(module, &copy, &sides)};
+    if (!width.known)
+        return width;
+    const Attr *hint = op_attr(op, "contiguity");
+    bool said = hint && hint->kind == ATTR_INTEGER && hint->integer > 1;
+    width.element = sides.local->element_bits / 8;
+    width.neighbours = neighbours_of(&sides);
+    int64_t fits = said && hint->integer < width.neighbours ? hint->integer : width.neighbours;
+    /* A store may split an element; a load may not, which would overwrite its neighbour. */
+    for (int64_t bytes = copy.store ? 1 : width.element; bytes && bytes <= 16 && bytes <= fits * width.element;
+         bytes *= 2)
+        if (has_width(target, bytes, copy.store)) {
+            width.least = width.least && !said ? width.least : bytes;
+            width.most = bytes;
+        }
+    if (width.most && !target->async_counter)
+        width.scattered = is_scattered(&sides, (uint32_t)(width.most / width.element));
+    return width;
+}
+
+static AmdCount count_of(int64_t low, int64_t high) {
+    return (AmdCount){(uint16_t)(low > AMD_MANY ? AMD_MANY : low), (uint16_t)(high > AMD_MANY ? AMD_MANY : high)};
+}
+
+static int64_t threads_per_warp(const Op *op, int64_t otherwise) {
+    for (; op; op = op_parent(op)) {
+        const Attr *attr = op_attr(op, "ttg.threads-per-warp");
+        attr = attr ? attr : op_attr(op, "triton_gpu.threads-per-warp");
+        if (attr && attr->kind == ATTR_INTEGER && attr->integer > 0)
+            return attr->integer;
+    }
+    return otherwise;
+}
+
+/* Where waves are wider than the kernel's warps, the same tile is held by more lanes, each of which has less. */
+static AmdCount count_copy(Module *module, const Op *op, const AmdCopy *copy, const Target *target) {
+    Sides sides;
+    AmdWidth width = amd_width_of(module, op, target);
+    if (!width.known || !width.most || !sides_of(module, copy, &sides))
+        return any;
+    int64_t registers = INT64_C(1) << sides.threads.count[HOLD_REGISTER];
+    registers = registers * threads_per_warp(op, target->warp_threads) / target->warp_threads;
+    int64_t low = registers * width.element / width.most, high = registers * width.element / width.least;
+    if (width.least < width.most && high < registers) /* as narrow as the compiler may count it */
+        high = registers;
+    for (unsigned i = 0; i < sides.threads.count[HOLD_WARP]; i++) {
+        const uint32_t *basis = sides.threads.bases[HOLD_WARP][i];
+        bool copies = true;
+        for (unsigned d = 0; d < sides.threads.rank && copies; d++)
+            copies = !basis[d];
+        if (copies) /* some waves have nothing to do */
+            return count_of(0, high > 1 ? high : 1);
+    }
+    return count_of(low > 1 ? low : 1, high > 1 ? high : 1);
+}
+
+/* ---- The tensor data mover ------------------------------------------------------------------------ */
+
+/* 8 rows an instruction where their numbers have 32 bits, 16 where they have 16; of one lane, side by side. */
+static AmdCount count_rows(Module *module, const Value *rows) {
+    const Distributed *known = rows && rows->type ? distributed_of(module, rows->type) : NULL;
+    if (!known || !known->known || known->rank != 1)
+        return (AmdCount){1, AMD_MANY};
+    Distributed threads = *known;
+    const Type *type = type_canonical(module, rows->type);
+    distributed_drop_copies(&threads);
+    unsigned side_by_side = 0;
+    while (side_by_side < threads.count[HOLD_REGISTER] &&
+           threads.bases[HOLD_REGISTER][side_by_side][0] == UINT32_C(1) << side_by_side)
+        side_by_side++;
+    int64_t most = type && type->element && type->element->width == 16 ? 16 : 8;
+    int64_t each = INT64_C(1) << side_by_side < most ? INT64_C(1) << side_by_side : most;
+    int64_t count = ((INT64_C(1) << threads.count[HOLD_REGISTER]) + each - 1) / each;
+    return count_of(count, count);
+}
+
+static bool is_partitioned(Module *module, const Value *local) {
+    const Layout *layout = local && local->type ? layout_of(module, local->type) : NULL;
+    return layout && layout->pieces > 1;
+}
+
+/* False if it is none of its ops. */
+static bool count_move(Module *module, const Op *op, AmdCount *count) {
+    *count = one;
+    switch (op->row->id) {
+    case OP_amdg_async_tdm_copy_global_to_local:
+    case OP_amdg_async_tdm_copy_local_to_global:
+        if (is_partitioned(module, operand(op, "result")) || is_partitioned(module, operand(op, "src")))
+            *count = (AmdCount){1, AMD_MANY};
+        return true;
+    case OP_amdg_async_tdm_gather:
+        *count = count_rows(module, operand(op, "src_row_indices"));
+        return true;
+    case OP_amdg_async_tdm_scatter:
+        *count = count_rows(module, operand(op, "dst_row_indices"));
+        return true;
+    case OP_ttng_async_tma_gather:
+    case OP_ttng_async_tma_scatter:
+        *count = (AmdCount){1, AMD_MANY};
+        return true;
+    case OP_amdg_async_tdm_fused_copy_global_to_local:
+    case OP_ttng_async_tma_copy_global_to_local:
+    case OP_ttng_async_tma_copy_local_to_global:
+    case OP_ttng_async_store:
+        return true;
+    default:
+        *count = (AmdCount){0, 0};
+        return false;
+    }
+}
+
+/* ---- Everything ----------------------------------------------------------------------------------- */
+
+/* What loads and stores of registers count is up to the compiler, which parts and joins them. */
+static bool touches_global(Module *module, const Op *op, const Target *target) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    for (unsigned i = 0; i < count; i++) {
+        bool writes = effects[i].verb == EFFECT_WRITE && target->store_counter;
+        if (effects[i].space == SPACE_GLOBAL && effects[i].verb <= EFFECT_UPDATE && !writes)
+            return true;
+    }
+    return false;
+}
+
+static bool is_anything(Module *module, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_ANYTHING)
+            return true;
+    return is_op(op, OP_tt_call);
+}
+
+void amd_issues(Module *module, const Op *op, const Target *target, AmdCount counts[QUEUE_COUNT]) {
+    AmdCopy copy;
+    memset(counts, 0, QUEUE_COUNT * sizeof *counts);
+    if (!op->row || is_anything(module, op)) {
+        for (AmdQueue queue = 0; queue < QUEUE_COUNT; queue++)
+            counts[queue] = any;
+    } else if (amd_copy_of(op, &copy)) {
+        counts[amd_copy_queue(target)] = count_copy(module, op, &copy, target);
+    } else if (count_move(module, op, &counts[QUEUE_TENSOR])) {
+        counts[QUEUE_MOVES] = one;
+    } else if (is_op(op, OP_ttg_async_commit_group)) {
+        counts[QUEUE_GROUPS] = one;
+    } else if (touches_global(module, op, target)) {
+        counts[QUEUE_LOAD] = any;
+    }
+}

@@ -1,0 +1,33 @@
+/* What a target has and how much of it: one row each. Facts about hardware stand here and nowhere else. */
+#ifndef MODEL_TARGET_TARGET_H
+#define MODEL_TARGET_TARGET_H
+
+#include "ir/ir.h"
+
+typedef enum Vendor { VENDOR_NVIDIA, VENDOR_AMD } Vendor;
+
+typedef struct Target {
+    const char *name; /* "sm_90a", "gfx942" */
+    Vendor vendor;
+    unsigned number; /* 90; 942 */
+    unsigned warp_threads;
+    int64_t shared_bytes;              /* that a CTA can have */
+    int64_t tensor_columns;            /* of tensor memory; 0: there is none */
+    unsigned portable_ctas, most_ctas; /* of a cluster; 1: there are no clusters */
+    bool bulk;                         /* TMA, transaction bytes on mbarriers */
+    bool wgmma;
+    bool gather; /* rows by index, cta pairs, launch control: Blackwell's TMA */
+    /* AMD: the largest count of each wait counter; 0: the target does not have it. Without a store counter stores count
+     * on the load counter. */
+    unsigned load_counter, store_counter, ds_counter, async_counter, tensor_counter;
+    bool named_barriers, split_barriers, lds_barriers;
+} Target;
+
+/* By name; an "a" or "f" at the end may be left out or given. NULL if it is not known. */
+const Target *target_named(Str name);
+/* What the module of the op says it is for (ttg.target = "cuda:90"); else what its ops show; NULL: neither. */
+const Target *target_of(const Op *op);
+/* The names of all, for messages: "sm_80, sm_86, ...". */
+void targets_list(Text *to);
+
+#endif
