@@ -2,6 +2,7 @@
  * without a fault, with a verdict that can be put into words and into JSON; and of each finding holds: its witness is a
  * trail, and the trail runs again, can be shown step by step and as a picture, and ends as the finding says. The
  * barrier report of it can be made and written in every format, and does not differ from itself. */
+#include "analyze/report/compare.h"
 #include "analyze/report/report.h"
 #include "analyze/run/blocked.h"
 #include "analyze/run/steps.h"
