@@ -12,7 +12,7 @@ enum {
 };
 
 /* Kinds of groups that are waited for together. */
-typedef enum GroupClass { CLASS_COPY, CLASS_WGMMA, CLASS_STORE, CLASS_AMD_TENSOR, CLASSES } GroupClass;
+typedef enum GroupClass { KIND_COPY, KIND_WGMMA, KIND_STORE, KIND_AMD_TENSOR, CLASSES } GroupClass;
 
 /* Of each agent: what it did, its tensor-core work, and from PART_GROUPS on two for each class of groups. */
 enum { PART_OWN, PART_TENSOR, PART_GROUPS };
@@ -65,14 +65,14 @@ struct Clocks {
 static GroupClass class_of(GroupKind kind) {
     switch (kind) {
     case GROUP_WGMMA:
-        return CLASS_WGMMA;
+        return KIND_WGMMA;
     case GROUP_CP_ASYNC:
     case GROUP_AMD_ASYNC:
-        return CLASS_COPY;
+        return KIND_COPY;
     case GROUP_AMD_TENSOR:
-        return CLASS_AMD_TENSOR;
+        return KIND_AMD_TENSOR;
     default:
-        return CLASS_STORE;
+        return KIND_STORE;
     }
 }
 
@@ -290,7 +290,7 @@ static void signalled(Clocks *clocks, const Event *event) {
     if (event->flight && event->flight->kind == FLIGHT_BYTES)
         return;
     if (effect->done == DONE_COPIES) {
-        tell_groups(clocks, to, event->agent, CLASS_COPY);
+        tell_groups(clocks, to, event->agent, KIND_COPY);
         return;
     }
     tell(clocks, to, event->agent);

@@ -1,6 +1,8 @@
 /* Control flow, calls and partitions as jumps. */
 #include "emulate/program_internal.h"
 
+#include "model/flow/handed.h"
+
 /* ---- Structure ------------------------------------------------------------------------------------ */
 
 /* The only block of a region that has one, with these arguments at least and a terminator; else NULL. */
@@ -16,7 +18,7 @@ bool structure_is_sound(const Op *op) {
     case OP_scf_for:
         return op->region_count == 1 && body_of(op, 0, 1);
     case OP_scf_while:
-        return op->region_count == 2 && body_of(op, 0, 0) && op_is(op->regions[0].first->last, OP_scf_condition) &&
+        return op->region_count == 2 && body_of(op, 0, 0) && op_has_id(op->regions[0].first->last, OP_scf_condition) &&
                body_of(op, 1, 0);
     case OP_scf_if:
         return op->region_count == 1 || op->region_count == 2;
@@ -26,7 +28,7 @@ bool structure_is_sound(const Op *op) {
         return op->region_count == 1;
     case OP_ttg_warp_specialize:
         return op->region_count == 1 || (op->region_count == 2 && body_of(op, 1, 0) &&
-                                         op_is(op->regions[1].first->last, OP_ttg_warp_specialize_partitions));
+                                         op_has_id(op->regions[1].first->last, OP_ttg_warp_specialize_partitions));
     default:
         return true;
     }
@@ -35,7 +37,7 @@ bool structure_is_sound(const Op *op) {
 /* ---- Control flow --------------------------------------------------------------------------------- */
 
 static bool is_constant(const Value *value) {
-    return value->is_result && op_is(value->owner, OP_arith_constant);
+    return value->is_result && op_has_id(value->owner, OP_arith_constant);
 }
 
 void compile_for(Compiler *compiler, const Op *op) {
@@ -345,8 +347,8 @@ void compile_region(Compiler *compiler, const Region *region) {
     uint32_t patch_count = 0, patch_capacity = 0;
     uint32_t *starts = ARENA_ARRAY(&compiler->module->arena, uint32_t, region->block_count + 1);
     const Op *holder = region->op;
-    bool yields = holder && !op_function(holder) && !op_is(holder, OP_ttg_warp_specialize_partitions) &&
-                  !op_is(holder, OP_nvws_warp_group);
+    bool yields = holder && !op_function(holder) && !op_has_id(holder, OP_ttg_warp_specialize_partitions) &&
+                  !op_has_id(holder, OP_nvws_warp_group);
     uint32_t *ends = ARENA_ARRAY(&compiler->module->arena, uint32_t, region->block_count + 1);
     uint32_t end_count = 0, order = 0;
     for (const Block *block = region->first; block; block = block->next, order++) {
@@ -356,10 +358,10 @@ void compile_region(Compiler *compiler, const Region *region) {
         compile_block(compiler, block);
         const Op *end = block->last;
         uint32_t successors = end ? op_successor_count(end) : 0;
-        if (op_is(end, OP_cf_br) && successors == 1 && end->operand_count == end->extra->successors[0]->arg_count) {
+        if (op_has_id(end, OP_cf_br) && successors == 1 && end->operand_count == end->extra->successors[0]->arg_count) {
             compile_edge(compiler, end, end->extra->successors[0], end->operands, &patches, &patch_count,
                          &patch_capacity);
-        } else if (op_is(end, OP_cf_cond_br) && successors == 2) {
+        } else if (op_has_id(end, OP_cf_cond_br) && successors == 2) {
             const Block *yes = end->extra->successors[0], *no = end->extra->successors[1];
             if (end->operand_count != 1 + yes->arg_count + no->arg_count) {
                 compile_cannot(compiler, end, "its operands do not match its successors");

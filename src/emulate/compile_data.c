@@ -25,7 +25,7 @@ static const DataOp *data_op(const Op *op) {
         {.id = OP_amdg_buffer_atomic_cas, .value = "val", .compare = "cmp"},
     };
     for (unsigned i = 0; i < sizeof ops / sizeof *ops; i++)
-        if (op_is(op, ops[i].id))
+        if (op_has_id(op, ops[i].id))
             return &ops[i];
     return NULL;
 }
@@ -54,7 +54,7 @@ bool data_loads(Compiler *compiler, const Op *op) {
         return false;
     if (is_inline_ptx(op))
         return inline_ptx_load(compiler->module, op) >= 0;
-    return op_is(op, OP_tt_atomic_poll) || ((compiler->flags & COMPILE_DATA) && data_op(op));
+    return op_has_id(op, OP_tt_atomic_poll) || ((compiler->flags & COMPILE_DATA) && data_op(op));
 }
 
 /* ---- Ops of the table ----------------------------------------------------------------------------- */
@@ -71,7 +71,7 @@ AtomicKind data_atomic(const Op *op) {
                                        ATOMIC_MAXIMUM_UNSIGNED,
                                        ATOMIC_MINIMUM_UNSIGNED,
                                        ATOMIC_EXCHANGE};
-    if (op_is(op, OP_tt_atomic_cas) || op_is(op, OP_amdg_buffer_atomic_cas))
+    if (op_has_id(op, OP_tt_atomic_cas) || op_has_id(op, OP_amdg_buffer_atomic_cas))
         return ATOMIC_CAS;
     int slot = op->row ? op_slot(op->row->attrs, op->row->attr_count, STR("atomic_rmw_op")) : -1;
     const Attr *kind = slot < 0 ? NULL : op_attr(op, "atomic_rmw_op");
@@ -97,7 +97,7 @@ static const Type *moved_type(const Op *op, const DataOp *names, const char *als
 }
 
 static bool is_volatile(const Op *op) {
-    const Attr *attr = op_is(op, OP_tt_load) ? op_attr(op, "isVolatile") : NULL;
+    const Attr *attr = op_has_id(op, OP_tt_load) ? op_attr(op, "isVolatile") : NULL;
     return attr && (attr->kind == ATTR_UNIT || (attr->kind == ATTR_BOOL && attr->integer));
 }
 
@@ -228,7 +228,7 @@ static bool is_followed(Compiler *compiler, const Value *value, unsigned *steps)
     for (unsigned i = 0; i < count; i++)
         if (effects[i].verb != EFFECT_READ || effects[i].space != SPACE_GLOBAL)
             return false;
-    if (op->region_count && !op_is(op, OP_tt_reduce) && !op_is(op, OP_tt_scan))
+    if (op->region_count && !op_has_id(op, OP_tt_reduce) && !op_has_id(op, OP_tt_scan))
         return false;
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (!is_followed(compiler, op->operands[i], steps))

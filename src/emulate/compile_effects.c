@@ -58,13 +58,13 @@ static uint64_t hash_text(Str text) {
 bool arefs_are_unassigned(const Op *root) {
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         uint32_t count = 0;
-        if (!op_is(op, OP_nvws_aref_put_enter))
+        if (!op_has_id(op, OP_nvws_aref_put_enter))
             continue;
         Value **phase = op_operands_named(op, "phase", &count);
         if (!count)
             return true;
         const Op *constant = count && phase[0]->is_result ? phase[0]->owner : NULL;
-        const Attr *value = op_is(constant, OP_arith_constant) ? op_attr(constant, "value") : NULL;
+        const Attr *value = op_has_id(constant, OP_arith_constant) ? op_attr(constant, "value") : NULL;
         if (value && value->kind == ATTR_INTEGER && value->integer == 0)
             return true;
     }
@@ -79,7 +79,7 @@ static int64_t aref_arrivals(Compiler *compiler, const Op *aref, Side side) {
     const Op *root = compiler->program->function;
     OpId leaves = side == SIDE_FULL ? OP_nvws_aref_put_exit : OP_nvws_aref_get_exit;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        if (!op_is(op, leaves) || origin_of(compiler->module, op->operands[0]) != aref || count == MOST)
+        if (!op_has_id(op, leaves) || origin_of(compiler->module, op->operands[0]) != aref || count == MOST)
             continue;
         const Attr *kinds = op_attr(op, "async_ops");
         uint64_t way = identity_mix(partitions_of(op).mask, kinds ? hash_text(kinds->text) : 0);
@@ -100,7 +100,7 @@ static void compile_access(Compiler *compiler, const Op *op, CompiledEffect *com
     compiled->mask = value_register(compiler, effect->mask);
     if (!effect->on_descriptor) {
         compiled->offsets = emit_operand_named(compiler, op, "offsets");
-        if (op_is(op, OP_ttg_async_copy_global_to_local) && effect->done == DONE_TX) { /* one piece */
+        if (op_has_id(op, OP_ttg_async_copy_global_to_local) && effect->done == DONE_TX) { /* one piece */
             uint32_t count;
             Value **to = op_operands_named(op, "result", &count);
             compiled->amount = emit_operand_named(compiler, op, "bulkSize");
@@ -205,7 +205,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
         }
         if (effect->verb == EFFECT_COMPLETE && effect->amount && value_is_memdesc(compiler->module, effect->amount))
             compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
-        if (effect->verb == EFFECT_INIT && op_is(op, OP_nvws_aref_create))
+        if (effect->verb == EFFECT_INIT && op_has_id(op, OP_nvws_aref_create))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !touches_memory(effect->verb)) {
             compiled.shared_by_ctas = barrier_is_shared(compiler, effect->on->type);

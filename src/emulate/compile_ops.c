@@ -80,15 +80,15 @@ static void compile_load(Compiler *compiler, const Op *op, AtomicKind atomic) {
     Program *program = compiler->program;
     const Type *type = type_resolve(compiler->module, op->results[0].type);
     const Type *element = type && type->element && type->kind == TYPE_TENSOR ? type->element : type;
-    *PUSH(compiler, program->loads, program->load_count, program->load_capacity) =
-        (CompiledLoad){.op = op,
-                       .width = (uint16_t)type_bits(compiler->module, element),
-                       .integer = element && (element->kind == TYPE_INTEGER || type_is(element, STR("tt.ptr"))),
-                       .atomic = atomic,
-                       .given = !op_is(op, OP_tt_load) && !op_is(op, OP_tt_atomic_rmw) && !op_is(op, OP_tt_atomic_cas),
-                       .type = type};
+    *PUSH(compiler, program->loads, program->load_count, program->load_capacity) = (CompiledLoad){
+        .op = op,
+        .width = (uint16_t)type_bits(compiler->module, element),
+        .integer = element && (element->kind == TYPE_INTEGER || type_is(element, STR("tt.ptr"))),
+        .atomic = atomic,
+        .given = !op_has_id(op, OP_tt_load) && !op_has_id(op, OP_tt_atomic_rmw) && !op_has_id(op, OP_tt_atomic_cas),
+        .type = type};
     uint32_t count = 0, mask = NO_REGISTER, other = NO_REGISTER;
-    if (op_is(op, OP_tt_load)) {
+    if (op_has_id(op, OP_tt_load)) {
         Value **at = op_operands_at(op, 1, &count);
         mask = count ? value_register(compiler, at[0]) : NO_REGISTER;
         at = op_operands_at(op, 2, &count);
@@ -113,15 +113,15 @@ static void compile_descriptor(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
     uint32_t rank = 0, strides, boxes;
     Maker maker = {.op = op, .pointer = NO_REGISTER, .predicate = NO_REGISTER};
-    if (op_is(op, OP_tt_make_tensor_descriptor) || op_is(op, OP_tt_make_tensor_ptr)) {
+    if (op_has_id(op, OP_tt_make_tensor_descriptor) || op_has_id(op, OP_tt_make_tensor_ptr)) {
         maker.base = emit_operand_named(compiler, op, "base");
         maker.shape = emit_operands_named(compiler, op, "shape", &rank);
         maker.strides = emit_operands_named(compiler, op, "strides", &strides);
         maker.offsets = emit_operands_named(compiler, op, "offsets", &maker.offset_count);
-    } else if (op_is(op, OP_tt_advance)) {
+    } else if (op_has_id(op, OP_tt_advance)) {
         maker.base = emit_operand_named(compiler, op, "ptr");
         maker.offsets = emit_operands_named(compiler, op, "offsets", &maker.offset_count);
-    } else if (op_is(op, OP_amdg_update_tensor_descriptor)) {
+    } else if (op_has_id(op, OP_amdg_update_tensor_descriptor)) {
         maker.base = emit_operand_named(compiler, op, "desc");
         maker.offsets = emit_operands_named(compiler, op, "add_offsets", &maker.offset_count);
         maker.bounds = emit_operands_named(compiler, op, "set_bounds", &maker.bound_count);
@@ -166,7 +166,7 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
     uint32_t dst = value_register(compiler, effect->on);
     if (dst == NO_REGISTER)
         return;
-    if (op_is(op, OP_nvws_aref_create)) { /* what is allocated are its barriers; the buffers are kept beside them */
+    if (op_has_id(op, OP_nvws_aref_create)) { /* what is allocated are its barriers; the buffers are kept beside them */
         for (uint32_t i = 0; i < op->operand_count; i++) {
             uint32_t buffer = value_register(compiler, op->operands[i]);
             if (op->operands[i] != effect->amount || buffer == NO_REGISTER)
@@ -403,7 +403,7 @@ void compile_op(Compiler *compiler, const Op *op) {
     compile_effects(compiler, op);
     compile_meeting(compiler, op);
     if (compiler->slice.reads_cells &&
-        (op_is(op, OP_ttg_local_store) || (op_is(op, OP_ttg_local_alloc) && op->operand_count))) {
+        (op_has_id(op, OP_ttg_local_store) || (op_has_id(op, OP_ttg_local_alloc) && op->operand_count))) {
         uint32_t value = value_register(compiler, op->operands[0]);
         uint32_t place = value_register(compiler, op->operand_count > 1 ? op->operands[1] : &op->results[0]);
         if (value != NO_REGISTER && place != NO_REGISTER) {

@@ -10,16 +10,12 @@ void *program_grow(Compiler *compiler, const void *old, uint32_t *capacity, size
     return items;
 }
 
-static uint32_t line_of(Compiler *compiler, const Op *op) {
-    return source_place(compiler->module->source, op->offset).line;
-}
-
 static const char *name_of(Compiler *compiler, const Op *op) {
     return arena_copy(&compiler->module->arena, op->name.data, op->name.size);
 }
 
 void compile_cannot(Compiler *compiler, const Op *op, const char *reason) {
-    verdict_incomplete(compiler->verdict, name_of(compiler, op), line_of(compiler, op), "%s", reason);
+    verdict_incomplete(compiler->verdict, name_of(compiler, op), op_line(compiler->module, op), "%s", reason);
 }
 
 void compile_too_large(Compiler *compiler, const Op *op) {
@@ -176,16 +172,6 @@ uint32_t emit_jump(Compiler *compiler, const Op *op, Code code, uint32_t conditi
 
 void emit_aim(Compiler *compiler, uint32_t jump, uint32_t target) {
     compiler->program->code[jump].aux = target;
-}
-
-static int slot_named(const Op *op, const char *name) {
-    return op->row ? op_slot(op->row->operands, op->row->operand_count, str_of(name)) : -1;
-}
-
-Value **op_operands_named(const Op *op, const char *name, uint32_t *count) {
-    int slot = slot_named(op, name);
-    *count = 0;
-    return slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, count);
 }
 
 uint32_t emit_operand_named(Compiler *compiler, const Op *op, const char *name) {

@@ -3,8 +3,10 @@
  * that it was waited for. */
 #include "emulate/program_internal.h"
 
+#include "model/flow/handed.h"
+
 static bool is_asynchronous(const Op *op) {
-    const Attr *attr = op_is(op, OP_ttng_warp_group_dot) ? op_attr(op, "isAsync") : NULL;
+    const Attr *attr = op_has_id(op, OP_ttng_warp_group_dot) ? op_attr(op, "isAsync") : NULL;
     return attr && ((attr->kind == ATTR_BOOL && attr->integer) || attr->kind == ATTR_UNIT);
 }
 

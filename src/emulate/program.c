@@ -166,9 +166,9 @@ static void add_effects(Compiler *compiler, const Op *op) {
     }
     if (compiler->flags & COMPILE_DATA)
         data_add(compiler, op);
-    if (op_is(op, OP_llvm_intr_assume) && op->operand_count)
+    if (op_has_id(op, OP_llvm_intr_assume) && op->operand_count)
         slice_add(slice, op->operands[0]);
-    if (op_is(op, OP_ttng_tensormap_create)) {
+    if (op_has_id(op, OP_ttng_tensormap_create)) {
         add_named(slice, op, "desc_ptr");
         add_named(slice, op, "box_dim");
         add_named(slice, op, "global_dim");
@@ -183,7 +183,7 @@ static void add_effects(Compiler *compiler, const Op *op) {
 static void add_cells(Compiler *compiler) {
     const Op *root = compiler->program->function;
     for (const Op *op = root; op; op = op_next_in_walk(op, root))
-        if ((op_is(op, OP_ttg_local_store) || op_is(op, OP_ttg_local_alloc)) && op->operand_count) {
+        if ((op_has_id(op, OP_ttg_local_store) || op_has_id(op, OP_ttg_local_alloc)) && op->operand_count) {
             const Type *type = type_resolve(compiler->module, op->operands[0]->type);
             if (type && type->element && type->element->kind == TYPE_INTEGER)
                 slice_add(&compiler->slice, op->operands[0]);
@@ -329,7 +329,7 @@ static uint64_t tasks_of(const Compiler *compiler) {
     uint64_t tasks = 0;
     bool synchronises = false;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        if (op_is(op, OP_ttg_warp_specialize))
+        if (op_has_id(op, OP_ttg_warp_specialize))
             return 0;
         Partitions partitions = partitions_of(op);
         if (!partition_is_task(partitions.form))
@@ -351,7 +351,7 @@ const char *program_name(Module *module, const Op *function) {
 
 static bool calls_others(const Op *function) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (op_is(op, OP_tt_call) || op_is(op, OP_func_call))
+        if (op_has_id(op, OP_tt_call) || op_has_id(op, OP_func_call))
             return true;
     return false;
 }
@@ -366,7 +366,7 @@ static const Op *outermost(const Op *op) {
 static bool is_planned(const Op *function) {
     bool tasks = false;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        if (op_is(op, OP_ttg_warp_specialize) || op_is(op, OP_nvws_warp_group))
+        if (op_has_id(op, OP_ttg_warp_specialize) || op_has_id(op, OP_nvws_warp_group))
             return false;
         tasks |= partition_is_task(partitions_of(op).form);
     }
@@ -427,7 +427,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     if (compiler.tasks)
         compile_tasks(&compiler);
     for (uint32_t i = 0; i < compiler.pending_count; i++) {
-        if (op_is(compiler.pending[i].op, OP_nvws_warp_group))
+        if (op_has_id(compiler.pending[i].op, OP_nvws_warp_group))
             compile_group_partitions(&compiler, &compiler.pending[i]);
         else
             compile_partitions(&compiler, &compiler.pending[i]);
@@ -446,13 +446,15 @@ size_t program_kernels(Module *module, const Op **functions, size_t most) {
     Map called = {0};
     for (const Item *item = module->first; item; item = item->next)
         for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            const Attr *callee = op_is(op, OP_tt_call) || op_is(op, OP_func_call) ? op_attr(op, "callee") : NULL;
+            const Attr *callee =
+                op_has_id(op, OP_tt_call) || op_has_id(op, OP_func_call) ? op_attr(op, "callee") : NULL;
             if (callee)
                 *module_put(module, &called, symbol_name(callee)) = module;
         }
     for (const Item *item = module->first; item; item = item->next)
         for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            if ((!op_is(op, OP_tt_func) && !op_is(op, OP_func_func)) || !op->region_count || !op->regions[0].first)
+            if ((!op_has_id(op, OP_tt_func) && !op_has_id(op, OP_func_func)) || !op->region_count ||
+                !op->regions[0].first)
                 continue;
             const Attr *symbol = op_attr(op, "sym_name");
             if (symbol && map_get(&called, symbol_name(symbol)))

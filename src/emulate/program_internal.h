@@ -4,6 +4,7 @@
 
 #include "emulate/program.h"
 #include "emulate/slice.h"
+#include "ir/op.h"
 #include "model/flow/partition.h"
 
 /* The registers of one frame: a function's body, put in place at one call, or a partition's. */
@@ -64,7 +65,7 @@ enum {
                             : (void)0),                                                                     \
      &(array)[(count)++])
 
-static inline bool op_is(const Op *op, OpId id) {
+static inline bool op_has_id(const Op *op, OpId id) {
     return op && op->row && op->row->id == id;
 }
 
@@ -97,7 +98,6 @@ void emit_aim(Compiler *compiler, uint32_t jump, uint32_t target);
 /* A register that holds the same all the time. */
 void emit_constant(Compiler *compiler, uint32_t dst, Word word);
 /* The operands of the row's entry of that name; as registers, one of them or all as a list. */
-Value **op_operands_named(const Op *op, const char *name, uint32_t *count);
 uint32_t emit_operand_named(Compiler *compiler, const Op *op, const char *name);
 uint32_t emit_operands_named(Compiler *compiler, const Op *op, const char *name, uint32_t *count);
 

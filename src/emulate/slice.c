@@ -3,6 +3,7 @@
 #include "emulate/slice.h"
 
 #include "ir/optable.h"
+#include "model/flow/handed.h"
 
 static size_t hash_of(const Value *value) {
     uint64_t bits = (uint64_t)(uintptr_t)value;
@@ -62,10 +63,6 @@ void slice_add(Slice *slice, const Value *value) {
 
 static bool is(const Op *op, OpId id) {
     return op && op->row && op->row->id == id;
-}
-
-const Op *region_end(const Op *op, uint32_t region) {
-    return region < op->region_count && op->regions[region].first ? op->regions[region].first->last : NULL;
 }
 
 static void add_operand(Slice *slice, const Op *op, uint32_t index) {

@@ -22,7 +22,4 @@ bool slice_has(const Slice *slice, const Value *value);
 /* As it is now; what is added to one of the two is not in the other. */
 Slice slice_copy(const Slice *slice);
 
-/* The last op of the first block of a region; NULL if there is none. */
-const Op *region_end(const Op *op, uint32_t region);
-
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
+#include "ir/columns.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -381,7 +382,8 @@ static Format compile(const OpRow *row, const char *text) {
 static void read_further_columns(OpRow *row, unsigned at) {
     const struct {
         const char *name, **column;
-    } columns[] = {{"evaluate", &row->evaluate}, {"effects", &row->effects}, {"ptx", &row->ptx}, {"amd", &row->amd}};
+    } columns[] = {{"control", &row->control_column}, {"evaluate", &row->evaluate}, {"is", &row->is},
+                   {"effects", &row->effects},        {"ptx", &row->ptx},           {"amd", &row->amd}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     for (unsigned k = 0; k < COLUMNS; k++)
         *columns[k].column = "";
@@ -395,6 +397,9 @@ static void read_further_columns(OpRow *row, unsigned at) {
         else
             *columns[k].column = row->format_column[at + 2];
     }
+    Str where = {0};
+    if (!columns_read(row, &where))
+        complain(row, "a word that means nothing there", where);
 }
 
 static void take_apart(OpRow *row) {

@@ -5,14 +5,18 @@
 
 #include "base/text.h"
 #include "ir/amd_forms.h"
+#include "ir/control.h"
+#include "ir/evaluator.h"
 #include "ir/format.h"
+#include "ir/op_ids.h"
 
-typedef enum OpId {
-#define OP(id, ...) OP_##id,
-#include "ir/ops/all.def"
-#undef OP
-    OP_COUNT
-} OpId;
+/* What its members have in common is in classes.def. */
+typedef enum OpClass {
+#define CLASS(id, word, what) CLASS_##id,
+#include "ir/classes.def"
+#undef CLASS
+    CLASS_COUNT
+} OpClass;
 
 enum {
     ISOLATED = 1 << 0,
@@ -21,15 +25,18 @@ enum {
 #define YIELDS(id) ((OP_##id + 1) << 8)
 };
 
-/* Columns that few rows have; they stand after the formats. `evaluate` says how the result of a pure op comes from its
- * operands, `effects` what the op does to memory and to time, `ptx` what it becomes on NVIDIA, `amd` what AMD has for
- * it (amd_forms.h). */
+/* Columns that few rows have; they stand after the formats. CONTROL says what the op does to the flow of control
+ * (control.h), EVALUATE how the result of a pure op comes from its operands (evaluator.h), IS in which classes it is
+ * (classes.def), EFFECTS what it does to memory and to time, PTX what it becomes on NVIDIA, AMD what AMD has for it
+ * (amd_forms.h). */
+#define CONTROL(text)  NULL, "control", text
+#define IS(text)       NULL, "is", text
 #define EVALUATE(text) NULL, "evaluate", text
 #define EFFECTS(text)  NULL, "effects", text
 #define PTX(text)      NULL, "ptx", text
 #define AMD(text)      NULL, "amd", text
 
-enum { MAX_OPERAND_SLOTS = 32, MAX_RESULT_SLOTS = 16, MAX_FIXED_TYPES = 32 };
+enum { MAX_OPERAND_SLOTS = 32, MAX_RESULT_SLOTS = 16, MAX_FIXED_TYPES = 32, MAX_EVALUATORS = 4 };
 
 /* One entry of an operand, attribute or result column. */
 typedef struct Slot {
@@ -71,16 +78,20 @@ struct OpRow {
     uint32_t traits;
     /* as written in the table */
     const char *operand_column, *attr_column, *result_column;
-    const char *const *format_column;           /* ended by NULL */
-    const char *evaluate, *effects, *ptx, *amd; /* "" where the row has none */
-    uint8_t column_size;                        /* of format_column with what follows it */
+    const char *const *format_column;                                 /* ended by NULL */
+    const char *control_column, *evaluate, *is, *effects, *ptx, *amd; /* "" where the row has none */
+    uint8_t column_size;                                              /* of format_column with what follows it */
     /* the same, taken apart */
     const Slot *operands, *attrs, *results;
     uint8_t operand_count, attr_count, result_count, format_count;
     uint8_t varying;  /* entries of the operand column that are not exactly one */
     bool constrained; /* the columns say something about types */
     const Format *formats;
+    ControlColumn control;
+    uint8_t evaluators[MAX_EVALUATORS]; /* of each result; the last is for those behind it, too */
+    uint64_t classes[2];                /* a bit for each OpClass */
 };
+_Static_assert(CLASS_COUNT <= 128, "OpRow.classes has a bit for each");
 
 /* The row of an op, by its name as written (old dialect names included); NULL if there is none. */
 const OpRow *op_row(Str name);

@@ -177,7 +177,8 @@ static Step *add_step(Facts *facts, StepKind kind, uint32_t to) {
     return step;
 }
 
-static void add_handed(void *context, const Value *from, const Value *to) {
+static void add_handed(void *context, Handed how, const Value *from, const Value *to) {
+    (void)how;
     Facts *facts = context;
     uint32_t node = node_of(facts, to);
     if (node != NO_NODE)

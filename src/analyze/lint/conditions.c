@@ -81,7 +81,8 @@ static void mark(Conditions *conditions, const Value *value, unsigned marks) {
     conditions->changed = true;
 }
 
-static void mark_handed(void *context, const Value *from, const Value *to) {
+static void mark_handed(void *context, Handed how, const Value *from, const Value *to) {
+    (void)how;
     mark(context, to, mark_of(context, from));
 }
 

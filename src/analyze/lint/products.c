@@ -78,7 +78,8 @@ static uint32_t value_number(Products *products, const Value *value) {
     return products->value_count++;
 }
 
-static void hand_on(void *context, const Value *from, const Value *to) {
+static void hand_on(void *context, Handed how, const Value *from, const Value *to) {
+    (void)how;
     Products *products = context;
     const Type *type = from->type ? type_canonical(products->lint->module, from->type) : NULL;
     if (!type || type->kind != TYPE_TENSOR)
@@ -102,7 +103,7 @@ static void collect(Products *products) {
             value_number(products, &op->results[0]);
         } else if (lint_is(op, OP_ttng_warp_group_dot_wait)) {
             for (uint32_t i = 0; i < op->operand_count && i < op->result_count; i++)
-                hand_on(products, op->operands[i], &op->results[i]);
+                hand_on(products, HANDED_OVER, op->operands[i], &op->results[i]);
             for (uint32_t i = before; i < products->hand_count; i++)
                 products->hands[i].waited = true;
         } else if (!lint_is(op, OP_arith_select)) { /* which reads what it chooses from */

@@ -306,7 +306,8 @@ static bool has_operand(const Op *op, const Value *value) {
     return false;
 }
 
-static void note_hand(void *context, const Value *from, const Value *to) {
+static void note_hand(void *context, Handed how, const Value *from, const Value *to) {
+    (void)how;
     const Handing *handing = context;
     Counters *counters = handing->counters;
     uint32_t source = pointers_get(&counters->tokens, from), target = pointers_get(&counters->tokens, to);

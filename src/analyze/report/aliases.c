@@ -132,7 +132,8 @@ static void add_views(Search *search, const Op *op) {
             add_step(search, op->operands[i], &op->results[0], false);
 }
 
-static void add_handed(void *search, const Value *from, const Value *to) {
+static void add_handed(void *search, Handed how, const Value *from, const Value *to) {
+    (void)how;
     add_step(search, from, to, false);
 }
 

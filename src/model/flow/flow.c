@@ -1,40 +1,16 @@
 /* Cuts a function into straight-line pieces and finds where each of them leads. */
 #include "model/flow/internal.h"
 
-#include "ir/optable.h"
+#include "ir/op.h"
 
-static bool is(const Op *op, OpId id) {
-    return op && op->row && op->row->id == id;
-}
-
-static bool is_terminator(const Op *op) {
-    return op->row && (op->row->traits & TERMINATOR);
-}
-
+/* A loop that is an op. */
 static bool is_loop(const Op *op) {
-    return is(op, OP_scf_for) || is(op, OP_scf_while) || is(op, OP_ttng_subtiled_region);
+    return op_is_loop(op) || op_is_control(op, CONTROL_TILES);
 }
 
 bool flow_branches(const Op *op) {
-    if (!op->region_count)
-        return false;
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_scf_for:
-    case OP_scf_while:
-    case OP_scf_if:
-    case OP_scf_index_switch:
-    case OP_scf_execute_region:
-    case OP_ttg_mask:
-    case OP_ttg_warp_specialize:
-    case OP_ttg_warp_specialize_partitions:
-    case OP_nvws_warp_group:
-    case OP_ttng_subtiled_region:
-        return true;
-    case OP_COUNT: /* not known: it may do anything with its regions */
-        return true;
-    default:
-        return false;
-    }
+    Control kind = op_control(op);
+    return op->region_count && (kind == CONTROL_UNKNOWN || (kind >= CONTROL_LOOP && kind <= CONTROL_GROUPS));
 }
 
 /* ---- Pieces ---------------------------------------------------------------------------------------------------- */
@@ -152,31 +128,31 @@ static void go_out(Builder *builder, const Op *op) {
 /* From an op into its regions, or past them. */
 static void enter_regions(Builder *builder, const Op *op) {
     uint32_t before = builder->flow.edge_count;
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_scf_for:
-    case OP_ttg_mask:
+    switch (op_control(op)) {
+    case CONTROL_LOOP:
+    case CONTROL_GUARD:
         go_into(builder, op, 0);
         go_behind(builder, op);
         break;
-    case OP_scf_while:
-    case OP_scf_execute_region:
-    case OP_ttng_subtiled_region:
+    case CONTROL_WHILE:
+    case CONTROL_ONCE:
+    case CONTROL_TILES:
         go_into(builder, op, 0);
         break;
-    case OP_scf_if:
+    case CONTROL_BRANCH:
         go_into(builder, op, 0);
         if (start_of(builder, op, 1) == FLOW_NONE)
             go_behind(builder, op);
         go_into(builder, op, 1);
         break;
-    case OP_nvws_warp_group:
+    case CONTROL_GROUPS:
         for (uint32_t r = 0; r < op->region_count; r++) {
             FlowEdge edge = edge_to(start_of(builder, op, r));
             edge.all_meet = r > 0;
             add_edge(builder, edge);
         }
         break;
-    case OP_COUNT:
+    case CONTROL_UNKNOWN:
         for (uint32_t r = 0; r < op->region_count; r++)
             go_into(builder, op, r);
         go_behind(builder, op);
@@ -186,7 +162,7 @@ static void enter_regions(Builder *builder, const Op *op) {
             go_into(builder, op, r);
         break;
     }
-    if (builder->flow.edge_count == before && !is(op, OP_ttg_warp_specialize_partitions))
+    if (builder->flow.edge_count == before && !op_is_control(op, CONTROL_PARTITIONS))
         go_behind(builder, op); /* no region has code */
     for (uint32_t e = before; e < builder->flow.edge_count; e++)
         builder->flow.edges[e].enters = pointers_get(&builder->loops, op);
@@ -194,16 +170,16 @@ static void enter_regions(Builder *builder, const Op *op) {
 
 /* From the end of a region of `op`. */
 static void leave_region(Builder *builder, const Op *op, uint32_t region) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_scf_for:
+    switch (op_control(op)) {
+    case CONTROL_LOOP:
         go_back(builder, op, 0);
         go_out(builder, op);
         break;
-    case OP_ttng_subtiled_region:
+    case CONTROL_TILES:
         go_back(builder, op, 0);
         go_behind(builder, op);
         break;
-    case OP_scf_while:
+    case CONTROL_WHILE:
         if (region == 0) {
             go_into(builder, op, 1);
             go_behind(builder, op);
@@ -211,14 +187,14 @@ static void leave_region(Builder *builder, const Op *op, uint32_t region) {
             go_back(builder, op, 0);
         }
         break;
-    case OP_ttg_warp_specialize:
-    case OP_nvws_warp_group:
+    case CONTROL_FORK:
+    case CONTROL_GROUPS:
         if (region == 0)
             go_behind(builder, op);
         break;
-    case OP_ttg_warp_specialize_partitions:
+    case CONTROL_PARTITIONS:
         break;
-    case OP_COUNT:
+    case CONTROL_UNKNOWN:
         for (uint32_t r = 0; r < op->region_count; r++)
             go_back(builder, op, r);
         go_behind(builder, op);
@@ -254,8 +230,7 @@ static void connect(Builder *builder) {
         piece->first_edge = flow->edge_count;
         if (flow_branches(last))
             enter_regions(builder, last);
-        if (!last->next && (is_terminator(last) || !flow_branches(last)) &&
-            !is(last, OP_ttg_warp_specialize_partitions))
+        if (!last->next && (op_is_terminator(last) || !flow_branches(last)) && !op_is_control(last, CONTROL_PARTITIONS))
             leave_block(builder, last, piece);
         piece->edge_count = flow->edge_count - piece->first_edge;
     }

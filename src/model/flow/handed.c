@@ -1,83 +1,170 @@
-/* Values under other names, op by op of control flow. */
+/* Values under other names, kind by kind of control flow. */
 #include "model/flow/handed.h"
 
-#include "ir/optable.h"
+/* ---- Ends and loops --------------------------------------------------------------------------------- */
+
+static const Block *entry_of(const Op *op, uint32_t region) {
+    return op && region < op->region_count ? op->regions[region].first : NULL;
+}
+
+const Op *region_end(const Op *op, uint32_t region) {
+    const Block *block = entry_of(op, region);
+    return block ? block->last : NULL;
+}
+
+/* What an op at the end of a region hands over: all its operands but a condition. */
+static Value **handed_values(const Op *end, uint32_t *count) {
+    uint32_t skip = end && end->operand_count && op_is_control(end, CONTROL_CONDITION);
+    *count = end ? end->operand_count - skip : 0;
+    return end ? end->operands + skip : NULL;
+}
+
+const Value *handed_over(const Op *op, uint32_t region, uint32_t index) {
+    const Region *from = region < op->region_count ? &op->regions[region] : NULL;
+    const Op *end = from && from->block_count == 1 ? from->first->last : NULL;
+    uint32_t count;
+    Value **values = handed_values(end && end->row ? end : NULL, &count);
+    return index < count ? values[index] : NULL;
+}
+
+bool choice_of(const Value *value, Choice *choice) {
+    const Op *op = value_made(value, EVALUATE_SELECT);
+    if (op && op->operand_count == 3) {
+        *choice = (Choice){op->operands[0], op->operands[1], op->operands[2]};
+        return true;
+    }
+    op = value_op(value);
+    if (!op_is_control(op, CONTROL_BRANCH) || !op->operand_count)
+        return false;
+    *choice = (Choice){op_operand_of(op, op->row->control.condition), handed_over(op, 0, value->index),
+                       handed_over(op, 1, value->index)};
+    return choice->yes && choice->no;
+}
+
+const Op *captures_of(const Op *partitions) {
+    return partitions->operand_count ? partitions : op_parent(partitions);
+}
+
+const Op *counted_by(const Value *value) {
+    const Op *op = value_holder(value);
+    return op_is_control(op, CONTROL_LOOP) && value->index == 0 ? op : NULL;
+}
+
+bool loop_bounds(const Op *loop, Bounds *bounds) {
+    if (!op_is_control(loop, CONTROL_LOOP))
+        return false;
+    const ControlColumn *control = &loop->row->control;
+    *bounds = (Bounds){op_operand_of(loop, control->from), op_operand_of(loop, control->to),
+                       op_operand_of(loop, control->step)};
+    return bounds->from && bounds->to && bounds->step;
+}
+
+bool loop_carries(const Op *loop, uint32_t index, Carried *carried) {
+    if (!op_is_loop(loop))
+        return false;
+    bool counts = op_is_control(loop, CONTROL_LOOP);
+    const Block *body = entry_of(loop, 0);
+    const Value *next = handed_over(loop, counts ? 0 : 1, index);
+    uint32_t count;
+    Value **first = op_operands_of(loop, loop->row->control.carries, &count);
+    if (!body || index + counts >= body->arg_count || index >= count || !next)
+        return false;
+    *carried = (Carried){loop, index, first[index], &body->args[index + counts], next};
+    return true;
+}
+
+bool carried_of(const Value *value, Carried *carried) {
+    const Op *op = value_op(value);
+    if (op)
+        return op_is_control(op, CONTROL_LOOP) && loop_carries(op, value->index, carried);
+    op = value_holder(value);
+    if (!op_is_loop(op) || ((const Block *)value->owner)->region != &op->regions[0])
+        return false;
+    bool counts = op_is_control(op, CONTROL_LOOP);
+    return value->index >= counts && loop_carries(op, value->index - counts, carried);
+}
+
+/* ---- Handing on ------------------------------------------------------------------------------------- */
 
 typedef struct Hands {
     HandOn *hand_on;
     void *context;
+    const Value *only; /* NULL: all; else what becomes of this one name */
 } Hands;
 
-static bool is_op(const Op *op, OpId id) {
-    return op && op->row && op->row->id == id;
-}
-
-static void hand(const Hands *hands, const Value *from, const Value *to) {
-    hands->hand_on(hands->context, from, to);
+static void hand(const Hands *hands, Handed how, const Value *from, const Value *to) {
+    if (!hands->only || hands->only == to)
+        hands->hand_on(hands->context, how, from, to);
 }
 
 /* From each of `from` to the one of `to` at the same place. */
-static void hand_all(const Hands *hands, Value *const *from, uint32_t from_count, Value *to, uint32_t to_count) {
-    for (uint32_t i = 0; i < from_count && i < to_count; i++)
-        hand(hands, from[i], &to[i]);
-}
-
-static const Block *entry_of(const Op *op, uint32_t region) {
-    return region < op->region_count ? op->regions[region].first : NULL;
+static void hand_all(const Hands *hands, Handed how, Value *const *from, uint32_t from_count, Value *to,
+                     uint32_t to_count) {
+    uint32_t first = 0, end = from_count < to_count ? from_count : to_count;
+    if (hands->only) { /* just the place of that one */
+        if (hands->only < to || hands->only >= to + end)
+            return;
+        first = (uint32_t)(hands->only - to);
+        end = first + 1;
+    }
+    for (uint32_t i = first; i < end; i++)
+        hands->hand_on(hands->context, how, from[i], &to[i]);
 }
 
 static void hand_round(const Hands *hands, const Op *op) {
     const Block *body = entry_of(op, 0);
-    if (!body || !body->arg_count || op->operand_count < 3)
+    if (!body || !body->arg_count)
         return;
     Value *args = body->args + 1;
-    uint32_t count = body->arg_count - 1;
-    hand_all(hands, op->operands + 3, op->operand_count - 3, args, count);
-    if (body->last)
-        hand_all(hands, body->last->operands, body->last->operand_count, args, count);
+    uint32_t count = body->arg_count - 1, carried, handed;
+    Value **first = op_operands_of(op, op->row->control.carries, &carried), **next = handed_values(body->last, &handed);
+    hand_all(hands, HANDED_IN, first, carried, args, count);
+    hand_all(hands, HANDED_ROUND, next, handed, args, count);
     for (uint32_t i = 0; i < count && i < op->result_count; i++)
-        hand(hands, &args[i], &op->results[i]);
+        hand(hands, HANDED_OUT, &args[i], &op->results[i]);
 }
 
 static void hand_round_while(const Hands *hands, const Op *op) {
     const Block *before = entry_of(op, 0), *after = entry_of(op, 1);
     if (!before || !after)
         return;
-    hand_all(hands, op->operands, op->operand_count, before->args, before->arg_count);
-    if (is_op(before->last, OP_scf_condition) && before->last->operand_count) {
-        Value **handed = before->last->operands + 1;
-        uint32_t count = before->last->operand_count - 1;
-        hand_all(hands, handed, count, after->args, after->arg_count);
-        hand_all(hands, handed, count, op->results, op->result_count);
+    uint32_t carried, handed;
+    Value **first = op_operands_of(op, op->row->control.carries, &carried), **values;
+    hand_all(hands, HANDED_IN, first, carried, before->args, before->arg_count);
+    if (op_is_control(before->last, CONTROL_CONDITION)) {
+        values = handed_values(before->last, &handed);
+        hand_all(hands, HANDED_ACROSS, values, handed, after->args, after->arg_count);
+        hand_all(hands, HANDED_OUT, values, handed, op->results, op->result_count);
     }
-    if (after->last)
-        hand_all(hands, after->last->operands, after->last->operand_count, before->args, before->arg_count);
+    values = handed_values(after->last, &handed);
+    hand_all(hands, HANDED_ROUND, values, handed, before->args, before->arg_count);
 }
 
 /* What regions hand over at their ends becomes the op's results. */
 static void hand_results(const Hands *hands, const Op *op) {
     for (uint32_t r = 0; r < op->region_count && op->result_count; r++)
         for (const Block *block = op->regions[r].first; block; block = block->next)
-            if (block->last && block->last->row && (block->last->row->traits & TERMINATOR) &&
-                !op_successor_count(block->last))
-                hand_all(hands, block->last->operands, block->last->operand_count, op->results, op->result_count);
+            if (op_is_terminator(block->last) && !op_successor_count(block->last))
+                hand_all(hands, HANDED_OVER, block->last->operands, block->last->operand_count, op->results,
+                         op->result_count);
 }
 
 static void hand_captures(const Hands *hands, const Op *op) {
-    const Op *holder = op->operand_count ? op : op_parent(op);
+    const Op *holder = captures_of(op);
     for (uint32_t r = 0; holder && r < op->region_count; r++) {
         const Block *body = entry_of(op, r);
         if (body)
-            hand_all(hands, holder->operands, holder->operand_count, body->args, body->arg_count);
+            hand_all(hands, HANDED_CAPTURE, holder->operands, holder->operand_count, body->args, body->arg_count);
     }
 }
 
 static void hand_branches(const Hands *hands, const Op *op) {
-    uint32_t first = is_op(op, OP_cf_br) ? 0 : 1;
+    const ControlColumn *control = &op->row->control;
+    uint32_t first = control->condition.column != REF_NONE || control->number.column != REF_NONE;
     for (uint32_t s = 0; s < op_successor_count(op) && first <= op->operand_count; s++) {
         const Block *to = op->extra->successors[s];
         if (first < op->operand_count)
-            hand_all(hands, op->operands + first, op->operand_count - first, to->args, to->arg_count);
+            hand_all(hands, HANDED_BRANCH, op->operands + first, op->operand_count - first, to->args, to->arg_count);
         first += to->arg_count;
     }
 }
@@ -92,45 +179,101 @@ static void hand_subtiles(const Hands *hands, const Op *op) {
         return;
     uint32_t tiles = (uint32_t)attr->integer;
     for (uint32_t i = 0; first && i < per_tile && i / tiles < body->arg_count; i++)
-        hand(hands, first[i], &body->args[i / tiles]);
+        hand(hands, HANDED_TILE, first[i], &body->args[i / tiles]);
     uint32_t from = per_tile / tiles;
     if (others && from < body->arg_count)
-        hand_all(hands, others, shared, body->args + from, body->arg_count - from);
+        hand_all(hands, HANDED_TILE, others, shared, body->args + from, body->arg_count - from);
+}
+
+static bool hands_on(const Hands *hands, const Op *op) {
+    switch (op_control(op)) {
+    case CONTROL_LOOP:
+        hand_round(hands, op);
+        return true;
+    case CONTROL_WHILE:
+        hand_round_while(hands, op);
+        return true;
+    case CONTROL_BRANCH:
+    case CONTROL_SWITCH:
+    case CONTROL_ONCE:
+    case CONTROL_GUARD:
+    case CONTROL_FORK:
+    case CONTROL_GROUPS:
+        hand_results(hands, op);
+        return true;
+    case CONTROL_PARTITIONS:
+        hand_captures(hands, op);
+        return true;
+    case CONTROL_JUMP:
+        hand_branches(hands, op);
+        return true;
+    case CONTROL_TILES:
+        hand_subtiles(hands, op);
+        return true;
+    default:
+        if (op_evaluator(op) != EVALUATE_SELECT)
+            return false;
+        for (uint32_t i = 1; i < op->operand_count && op->result_count; i++)
+            hand(hands, HANDED_CHOICE, op->operands[i], &op->results[0]);
+        return true;
+    }
 }
 
 bool op_hands_on(const Op *op, HandOn *hand_on, void *context) {
-    const Hands hands = {hand_on, context};
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_scf_for:
-        hand_round(&hands, op);
-        return true;
-    case OP_scf_while:
-        hand_round_while(&hands, op);
-        return true;
-    case OP_scf_if:
-    case OP_scf_index_switch:
-    case OP_scf_execute_region:
-    case OP_ttg_mask:
-    case OP_ttg_warp_specialize:
-    case OP_nvws_warp_group:
-        hand_results(&hands, op);
-        return true;
-    case OP_ttg_warp_specialize_partitions:
-        hand_captures(&hands, op);
-        return true;
-    case OP_cf_br:
-    case OP_cf_cond_br:
-    case OP_cf_switch:
-        hand_branches(&hands, op);
-        return true;
-    case OP_ttng_subtiled_region:
-        hand_subtiles(&hands, op);
-        return true;
-    case OP_arith_select:
-        for (uint32_t i = 1; i < op->operand_count && op->result_count; i++)
-            hand(&hands, op->operands[i], &op->results[0]);
-        return true;
-    default:
-        return false;
+    return hands_on(&(Hands){hand_on, context, NULL}, op);
+}
+
+/* ---- Backward --------------------------------------------------------------------------------------- */
+
+typedef struct Counting {
+    HandOn *hand_on;
+    void *context;
+    uint32_t count;
+} Counting;
+
+static void count_hand(void *context, Handed how, const Value *from, const Value *to) {
+    Counting *counting = context;
+    counting->count++;
+    counting->hand_on(counting->context, how, from, to);
+}
+
+bool value_sources(const Value *value, HandOn *hand_on, void *context) {
+    Counting counting = {hand_on, context, 0};
+    Hands hands = {count_hand, &counting, value};
+    const Op *op = value_op(value);
+    op = op ? op : value_holder(value);
+    if (op) {
+        hands_on(&hands, op);
+    } else if (!value->is_result) { /* of a block that is branched to */
+        const Block *block = value->owner;
+        for (const Block *from = block->region->first; from; from = from->next)
+            if (op_is_control(from->last, CONTROL_JUMP))
+                hand_branches(&hands, from->last);
     }
+    return counting.count > 0;
+}
+
+typedef struct First {
+    bool any;
+    Handed how;
+    const Value *found;
+} First;
+
+static void take_first(void *context, Handed how, const Value *from, const Value *to) {
+    (void)to;
+    First *first = context;
+    if (!first->found && (first->any || first->how == how))
+        first->found = from;
+}
+
+const Value *value_handed(const Value *value, Handed how) {
+    First first = {.how = how};
+    value_sources(value, take_first, &first);
+    return first.found;
+}
+
+const Value *value_source(const Value *value) {
+    First first = {.any = true};
+    value_sources(value, take_first, &first);
+    return first.found;
 }

@@ -4,38 +4,10 @@
  * no evaluation, and an unknown result. Tensors are in tensor.c. */
 #include "model/number/evaluate.h"
 
-#include "ir/optable.h"
+#include "ir/op.h"
 #include "model/number/tensor.h"
 
 #include <assert.h>
-
-enum { NUMBERS, SHAPES, ANY = -1 };
-
-static const struct {
-    const char *name;
-    int8_t kind, operands;
-} evaluators[EVALUATOR_COUNT] = {
-    [EVALUATE_NONE] = {"", SHAPES, ANY},
-#define EVALUATOR(id, name, kind, operands, what) [EVALUATE_##id] = {name, kind, operands},
-#include "ir/evaluators.def"
-#undef EVALUATOR
-};
-
-Evaluator evaluator_named(Str name) {
-    for (int code = EVALUATE_NONE + 1; code < EVALUATOR_COUNT; code++)
-        if (str_is(name, evaluators[code].name))
-            return (Evaluator)code;
-    return EVALUATE_NONE;
-}
-
-/* What the row's column says of result `index`: its word of that number, or its only one. */
-static Evaluator evaluator_of(const OpRow *row, unsigned index) {
-    Str name = str_of(row->evaluate);
-    const char *space;
-    while ((space = memchr(name.data, ' ', name.size)) && index-- > 0)
-        name = str_between(space + 1, name.data + name.size);
-    return evaluator_named(space ? str_between(name.data, space) : name);
-}
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
@@ -351,10 +323,9 @@ static bool takes_both(const Op *op, unsigned first, const Block *block) {
 /* A comparison of both arguments and a select of one of them: the smaller or the greater. */
 static Evaluator chosen_by(Module *module, const Op *compare, const Op *select, const Block *block) {
     int64_t predicate;
-    if (evaluator_of(compare->row, 0) != EVALUATE_COMPARE || compare->operand_count != 2 ||
-        !takes_both(compare, 0, block) || !op_number(module, compare, "predicate", &predicate) ||
-        evaluator_of(select->row, 0) != EVALUATE_SELECT || select->operand_count != 3 ||
-        select->operands[0] != compare->results || !takes_both(select, 1, block))
+    if (op_evaluator(compare) != EVALUATE_COMPARE || compare->operand_count != 2 || !takes_both(compare, 0, block) ||
+        !op_number(module, compare, "predicate", &predicate) || op_evaluator(select) != EVALUATE_SELECT ||
+        select->operand_count != 3 || select->operands[0] != compare->results || !takes_both(select, 1, block))
         return EVALUATE_NONE;
     bool same_order = compare->operands[0] == select->operands[1];
     switch ((Comparison)predicate) {
@@ -385,7 +356,7 @@ static Evaluator combiner_of(Module *module, const Op *op) {
         !first->row)
         return EVALUATE_NONE;
     if (first == last) {
-        Evaluator code = evaluator_of(last->row, 0);
+        Evaluator code = op_evaluator(last);
         return combines(code) && last->operand_count == 2 && takes_both(last, 0, block) ? code : EVALUATE_NONE;
     }
     return first->next == last && first->result_count == 1 ? chosen_by(module, first, last, block) : EVALUATE_NONE;
@@ -474,12 +445,13 @@ Evaluation evaluation_of(Module *module, const Op *op, unsigned index) {
     how.width = width_in(module, type);
     how.operand_width = op->operand_count ? width_in(module, op->operands[0]->type) : 0;
     how.identity = evaluation_identity(module, op, &how, type);
-    how.code = op->row && index <= UINT8_MAX ? evaluator_of(op->row, index) : EVALUATE_NONE;
+    how.code = index <= UINT8_MAX ? op_evaluator_at(op, index) : EVALUATE_NONE;
     int operands = evaluators[how.code].operands;
     bool counted = operands == ANY ? op->operand_count > 0 : op->operand_count == (uint32_t)operands;
     bool any_shape = how.code == EVALUATE_SAME || how.code == EVALUATE_SELECT;
-    if (how.code == EVALUATE_NONE || !counted || !type || (!shaped && !any_shape) ||
-        (evaluators[how.code].kind == NUMBERS && !has_numbers(module, op, &how)) || !set_attributes(module, op, &how))
+    if (how.code == EVALUATE_NONE || evaluators[how.code].kind == MACHINE || !counted || !type ||
+        (!shaped && !any_shape) || (evaluators[how.code].kind == NUMBERS && !has_numbers(module, op, &how)) ||
+        !set_attributes(module, op, &how))
         how.code = EVALUATE_NONE;
     return how;
 }

@@ -6,16 +6,9 @@
 #ifndef MODEL_NUMBER_EVALUATE_H
 #define MODEL_NUMBER_EVALUATE_H
 
+#include "ir/evaluator.h"
 #include "ir/ir.h"
 #include "model/number/value.h"
-
-typedef enum Evaluator {
-    EVALUATE_NONE, /* the row says nothing: the result is unknown */
-#define EVALUATOR(id, name, kind, operands, what) EVALUATE_##id,
-#include "ir/evaluators.def"
-#undef EVALUATOR
-    EVALUATOR_COUNT
-} Evaluator;
 
 /* The numbers of an integer comparison's predicates, as the op table's enumerations have them. */
 typedef enum Comparison {
@@ -63,9 +56,6 @@ Word evaluate(const Evaluation *how, const Word *operands, unsigned count, Arena
 int64_t tensor_at(const Tensor *tensor, const int64_t *coordinates);
 int64_t tensor_linear(const Tensor *tensor, size_t index);
 size_t tensor_size(const Tensor *tensor);
-
-/* The Evaluator of that name; EVALUATE_NONE if there is none. */
-Evaluator evaluator_named(Str name);
 
 /* ---- Integers: inline, since emulating is little else ------------------------------------------- */
 

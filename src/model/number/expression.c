@@ -6,6 +6,7 @@
 #include "model/number/expression.h"
 
 #include "ir/optable.h"
+#include "model/flow/handed.h"
 
 enum { MOST_DEPTH = 12, MOST_CHARACTERS = 200, MOST_STEPS = 64, MOST_TERMS = 32, MOST_LOOPS = 16, MOST_CHAIN = 16 };
 
@@ -27,12 +28,6 @@ static const Op *made_by(const Value *value, OpId id) {
 
 static bool is_bit(const Value *value) {
     return value->type && value->type->kind == TYPE_INTEGER && value->type->width == 1;
-}
-
-/* Operand `index` of the end of a region; NULL if there is none. */
-static const Value *handed_over(const Op *op, uint32_t region, uint32_t index) {
-    const Block *block = region < op->region_count ? op->regions[region].first : NULL;
-    return block && block->last && index < block->last->operand_count ? block->last->operands[index] : NULL;
 }
 
 static const Op *block_op(const Value *value, OpId id) {
@@ -65,7 +60,7 @@ static const Value *before_result(const Value *value) {
     const Value *then, *otherwise;
     switch (op->row->id) {
     case OP_scf_while:
-        return handed_over(op, 0, value->index + 1);
+        return handed_over(op, 0, value->index);
     case OP_scf_if:
         then = handed_over(op, 0, value->index);
         otherwise = handed_over(op, 1, value->index);
@@ -88,7 +83,7 @@ static const Value *before_argument(const Value *value) {
         return holder && value->index < holder->operand_count ? holder->operands[value->index] : NULL;
     }
     if ((op = block_op(value, OP_scf_while)))
-        return ((const Block *)value->owner)->region == &op->regions[0] ? NULL : handed_over(op, 0, value->index + 1);
+        return ((const Block *)value->owner)->region == &op->regions[0] ? NULL : handed_over(op, 0, value->index);
     if ((op = block_op(value, OP_scf_for)))
         return value->index && value->index + 2 < op->operand_count && handed_over(op, 0, value->index - 1) == value
                    ? op->operands[value->index + 2]
@@ -180,24 +175,6 @@ static const Value *modulo_of(const Value *value, int64_t *depth) {
     return NULL;
 }
 
-/* One of two: arith.select, or the result of a conditional. */
-typedef struct Choice {
-    const Value *condition, *yes, *no;
-} Choice;
-
-static bool choice_of(const Value *value, Choice *choice) {
-    const Op *op = made_by(value, OP_arith_select);
-    if (op && op->operand_count == 3) {
-        *choice = (Choice){op->operands[0], op->operands[1], op->operands[2]};
-        return true;
-    }
-    op = made_by(value, OP_scf_if);
-    if (!op || !op->operand_count)
-        return false;
-    *choice = (Choice){op->operands[0], handed_over(op, 0, value->index), handed_over(op, 1, value->index)};
-    return choice->yes && choice->no;
-}
-
 /* Whether a condition is "x is the last slot of `depth`", or, if *negated, that it is not. */
 static const Value *last_slot_of(const Value *condition, int64_t *depth, bool *negated) {
     const Op *op = binary(through(condition), OP_arith_cmpi);
@@ -280,45 +257,25 @@ static const Value *flipped(const Value *value, const Value **condition, bool *n
 
 /* ---- What loops carry ------------------------------------------------------------------------------------------ */
 
-typedef struct Carried {
-    const Op *loop;
-    const Value *argument, *first, *next; /* next: at the end of an iteration */
-} Carried;
-
-static bool carried_by(const Op *loop, uint32_t index, Carried *carried) {
-    bool counts = loop->row->id == OP_scf_for;
-    const Block *body = loop->region_count ? loop->regions[0].first : NULL;
-    uint32_t argument = index + counts, operand = index + (counts ? 3 : 0);
-    const Value *next = handed_over(loop, counts ? 0 : 1, index);
-    if (!body || argument >= body->arg_count || operand >= loop->operand_count || !next)
+/* A value that a loop carries, inside the loop or after it, seen through. */
+static bool carried_through(const Value *value, Carried *carried) {
+    if (!carried_of(value, carried))
         return false;
-    *carried = (Carried){loop, &body->args[argument], through(loop->operands[operand]), through(next)};
+    carried->first = through(carried->first);
+    carried->next = through(carried->next);
     return true;
-}
-
-/* A value that a loop carries, inside the loop or after it. */
-static bool carried_of(const Value *value, Carried *carried) {
-    const Op *op = made_by(value, OP_scf_for);
-    if (op)
-        return carried_by(op, value->index, carried);
-    if (value->is_result)
-        return false;
-    if ((op = block_op(value, OP_scf_for)))
-        return value->index && carried_by(op, value->index - 1, carried);
-    op = block_op(value, OP_scf_while);
-    return op && ((const Block *)value->owner)->region == &op->regions[0] && carried_by(op, value->index, carried);
 }
 
 /* Of loops that carry one value on for each other: the innermost, which changes it, and what it is at first. */
 static bool core_of(const Value *value, Carried *core, int64_t *start) {
     Carried inner, outer;
-    if (!carried_of(value, core))
+    if (!carried_through(value, core))
         return false;
-    for (int i = 0; i < MOST_LOOPS && carried_of(core->next, &inner) && inner.first == core->argument; i++)
+    for (int i = 0; i < MOST_LOOPS && carried_through(core->next, &inner) && inner.first == core->argument; i++)
         *core = inner;
     Carried at = *core;
-    for (int i = 0; i < MOST_LOOPS && carried_of(at.first, &outer) && at.first == outer.argument; i++) {
-        if (!carried_of(outer.next, &inner) || inner.argument != at.argument)
+    for (int i = 0; i < MOST_LOOPS && carried_through(at.first, &outer) && at.first == outer.argument; i++) {
+        if (!carried_through(outer.next, &inner) || inner.argument != at.argument)
             return false;
         at = outer;
     }
@@ -410,7 +367,7 @@ static bool flips_somehow(const Value *value, Phase *phase) {
     const Value *condition, *bit;
     bool negated, any = false;
     Choice choice;
-    if (!carried_of(value, &carried))
+    if (!carried_through(value, &carried))
         return false;
     const Value *at = carried.next;
     for (int i = 0; i < MOST_STEPS && at != carried.argument; i++) {
@@ -419,7 +376,7 @@ static bool flips_somehow(const Value *value, Phase *phase) {
             at = bit;
         } else if (choice_of(at, &choice)) {
             at = through(through(choice.yes) == carried.argument ? choice.no : choice.yes);
-        } else if (at->is_result && carried_of(at, &inner)) {
+        } else if (at->is_result && carried_through(at, &inner)) {
             any |= flipped(inner.next, &condition, &negated) != NULL;
             at = inner.first;
         } else {

@@ -60,13 +60,13 @@ static const Value *before_increment(const Value *value) {
 static bool is_bounded(Slots *slots, const Value *base, int64_t modulus, const Value *select) {
     const Value *incoming[MOST_WAYS * 2];
     int64_t number;
-    Carried carried;
+    Circulating carried;
     if (number_of(base, &number))
         return number >= -1 && number < modulus;
     if (base->is_result)
         return false;
     unsigned count = merged_of(slots, base, incoming);
-    if (!count && carried_of(slots, base, &carried) && !carried.loop->op) {
+    if (!count && circulating_of(slots, base, &carried) && !carried.loop->op) {
         for (unsigned i = 0; i < carried.first_count; i++)
             incoming[count++] = carried.first[i];
         for (unsigned i = 0; i < carried.next_count; i++)
@@ -182,8 +182,8 @@ static bool put_first(Slots *slots, Form *form, const Loop *loop) {
     for (uint32_t i = 0; i < form->count;) {
         Term term = form->terms[i];
         const Symbol *symbol = inside(term.symbol, loop);
-        Carried carried;
-        if (symbol->kind != SYMBOL_VALUE || !carried_of(slots, symbol->value, &carried) || carried.loop != loop ||
+        Circulating carried;
+        if (symbol->kind != SYMBOL_VALUE || !circulating_of(slots, symbol->value, &carried) || carried.loop != loop ||
             carried.first_count != 1) {
             i++;
             continue;

@@ -340,13 +340,6 @@ const Block *block_of(const Value *value) {
 /* ---- What is handed on ---------------------------------------------------------------------------------------------
  */
 
-/* Operand `index` of the end of a region of one block; NULL if there is none. */
-static const Value *handed_over(const Op *op, uint32_t region, uint32_t index) {
-    const Region *from = region < op->region_count ? &op->regions[region] : NULL;
-    const Op *end = from && from->block_count == 1 ? from->first->last : NULL;
-    return end && end->row && end->form != FORM_OPAQUE && index < end->operand_count ? end->operands[index] : NULL;
-}
-
 /* What an edge hands to an argument of the block that it leads to; NULL if that is not known. */
 static const Value *handed_by(const Edge *edge, uint32_t argument) {
     const Op *branch = edge->from->last;
@@ -367,12 +360,12 @@ static bool add_way(const Value **values, unsigned *count, const Value *value) {
     return true;
 }
 
-static bool carried_by_branches(const Flow *flow, const Value *argument, Carried *carried) {
+static bool carried_by_branches(const Flow *flow, const Value *argument, Circulating *carried) {
     const Block *block = argument->owner;
     const Loop *loop = flow->loops[block->order];
     if (!loop || loop->header != block)
         return false;
-    *carried = (Carried){.loop = loop};
+    *carried = (Circulating){.loop = loop};
     for (uint32_t e = flow->first_edge[block->order]; e < flow->first_edge[block->order + 1]; e++) {
         const Value *value = handed_by(&flow->edges[e], argument->index);
         bool added = flow->edges[e].back ? add_way(carried->next, &carried->next_count, value)
@@ -383,7 +376,7 @@ static bool carried_by_branches(const Flow *flow, const Value *argument, Carried
     return carried->first_count && carried->next_count;
 }
 
-bool carried_of(Slots *slots, const Value *argument, Carried *carried) {
+bool circulating_of(Slots *slots, const Value *argument, Circulating *carried) {
     if (argument->is_result)
         return false;
     const Block *block = argument->owner;
@@ -398,7 +391,7 @@ bool carried_of(Slots *slots, const Value *argument, Carried *carried) {
     const Value *next = handed_over(op, counts ? 0 : 1, index);
     if (operand >= op->operand_count || !next)
         return false;
-    *carried = (Carried){structured_loop(slots, op), {op->operands[operand]}, {next}, 1, 1};
+    *carried = (Circulating){structured_loop(slots, op), {op->operands[operand]}, {next}, 1, 1};
     return true;
 }
 
@@ -435,14 +428,14 @@ const Value *copied_from(Slots *slots, const Value *value) {
     const Block *block = value->owner;
     const Op *op = block->region->op;
     if (is_op(op, OP_scf_while) && op->region_count > 1 && block == op->regions[1].first)
-        return handed_over(op, 0, value->index + 1);
+        return handed_over(op, 0, value->index);
     return merged_of(slots, value, values) == 1 ? values[0] : NULL;
 }
 
 const Value *last_of(const Value *result) {
     const Op *op = made_by(result, OP_scf_while);
     if (op)
-        return handed_over(op, 0, result->index + 1);
+        return handed_over(op, 0, result->index);
     op = made_by(result, OP_scf_for);
     const Block *body = op && op->region_count ? op->regions[0].first : NULL;
     return body && result->index + 1 < body->arg_count ? &body->args[result->index + 1] : NULL;
@@ -488,19 +481,6 @@ const Value *split_sum(const Value *value, int64_t *add) {
         value = op->operands[left ? 1 : 0];
     }
     return value;
-}
-
-bool choice_of(const Value *value, Choice *choice) {
-    const Op *op = made_by(value, OP_arith_select);
-    if (op && op->operand_count == 3) {
-        *choice = (Choice){op->operands[0], op->operands[1], op->operands[2]};
-        return true;
-    }
-    op = made_by(value, OP_scf_if);
-    if (!op || !op->operand_count)
-        return false;
-    *choice = (Choice){op->operands[0], handed_over(op, 0, value->index), handed_over(op, 1, value->index)};
-    return choice->yes && choice->no;
 }
 
 bool comparison_of(const Value *condition, Comparison *comparison) {

@@ -327,7 +327,7 @@ static bool follows(Slots *slots, const Loop *loop, const Form *first, const For
     return form_add(&apart, first, -1) && form_expand(slots, &apart, NULL) && !apart.count && !apart.constant;
 }
 
-static bool carried_form(Slots *slots, const Symbol *symbol, const Carried *carried, Form *form) {
+static bool carried_form(Slots *slots, const Symbol *symbol, const Circulating *carried, Form *form) {
     const Loop *loop = carried->loop;
     const Form *first = form_of(slots, carried->first[0]);
     const Block *header = symbol->value->owner;
@@ -431,7 +431,7 @@ const Form *form_of(Slots *slots, const Value *value) {
 /* What a symbol is in terms of others that say more; false if nothing is known. */
 static bool expansion(Slots *slots, const Symbol *symbol, Form *form) {
     Form inside;
-    Carried carried;
+    Circulating carried;
     if (symbol->kind == SYMBOL_EXIT)
         return expansion(slots, symbol->of, &inside) && at_exit(slots, symbol->loop, &inside, form);
     if (symbol->kind != SYMBOL_VALUE || symbol->value->is_result || symbol->state == BEING_TRIED)
@@ -439,7 +439,7 @@ static bool expansion(Slots *slots, const Symbol *symbol, Form *form) {
     if (symbol->state == NOT_TRIED) {
         Symbol *tried = (Symbol *)symbol;
         tried->state = BEING_TRIED;
-        if (slots->depth < MOST_DEPTH && carried_of(slots, symbol->value, &carried)) {
+        if (slots->depth < MOST_DEPTH && circulating_of(slots, symbol->value, &carried)) {
             slots->depth++;
             if (carried_form(slots, symbol, &carried, form)) {
                 Form *kept = ARENA_NEW(&slots->module->arena, Form);
@@ -474,9 +474,9 @@ bool form_expand(Slots *slots, Form *form, const Loop *loop) {
 
 bool carried_step(Slots *slots, const Value *argument, int64_t *step) {
     const Form *form = form_of(slots, argument);
-    Carried carried;
+    Circulating carried;
     Form instead;
-    if (form->count != 1 || form->terms[0].symbol->value != argument || !carried_of(slots, argument, &carried) ||
+    if (form->count != 1 || form->terms[0].symbol->value != argument || !circulating_of(slots, argument, &carried) ||
         !expansion(slots, form->terms[0].symbol, &instead))
         return false;
     *step = 0;

@@ -10,6 +10,7 @@
 #define MODEL_NUMBER_SLOTS_INTERNAL_H
 
 #include "ir/optable.h"
+#include "model/flow/handed.h"
 #include "model/number/slots.h"
 
 /* ---- slots_flow.c: loops ------------------------------------------------------------------------------------------
@@ -58,12 +59,12 @@ enum { MOST_WAYS = 8 };
 
 /* A value that a loop carries from one iteration to the next: what it is at first, and what it becomes, for each way
  * into the loop and each way back. */
-typedef struct Carried {
+typedef struct Circulating {
     const Loop *loop;
     const Value *first[MOST_WAYS], *next[MOST_WAYS];
     unsigned first_count, next_count;
-} Carried;
-bool carried_of(Slots *slots, const Value *argument, Carried *carried);
+} Circulating;
+bool circulating_of(Slots *slots, const Value *argument, Circulating *carried);
 /* Those that come together in the argument of a block that is no loop's; their count, or 0. */
 unsigned merged_of(Slots *slots, const Value *argument, const Value *values[MOST_WAYS]);
 /* What the argument of a partition is outside of it; NULL if it is no such argument. */
@@ -79,12 +80,6 @@ bool number_of(const Value *value, int64_t *number);
 unsigned width_of(Slots *slots, const Value *value);
 /* value = the result + *add, read off additions of constants. */
 const Value *split_sum(const Value *value, int64_t *add);
-
-/* One of two: arith.select, or the result of an scf.if. */
-typedef struct Choice {
-    const Value *condition, *yes, *no;
-} Choice;
-bool choice_of(const Value *value, Choice *choice);
 
 /* left PREDICATE right */
 typedef enum Predicate { IS_EQ, IS_NE, IS_SLT, IS_SLE, IS_SGT, IS_SGE, IS_ULT, IS_ULE, IS_UGT, IS_UGE } Predicate;

@@ -252,7 +252,7 @@ static Range of_all(Ranger *r, const Value *const *values, unsigned count) {
     return range;
 }
 
-static Range next_if(Ranger *r, const Value *value, const Carried *carried, Range range) {
+static Range next_if(Ranger *r, const Value *value, const Circulating *carried, Range range) {
     Guess guess = {value, range, r->guesses};
     r->guesses = &guess;
     Range next = of_all(r, carried->next, carried->next_count);
@@ -262,7 +262,7 @@ static Range next_if(Ranger *r, const Value *value, const Carried *carried, Rang
 
 /* First that it stays what it is at first, then without the bounds that an iteration moves. A guess that an iteration
  * keeps holds; what an iteration makes of it holds too, and may say more. */
-static Range of_carried(Ranger *r, const Value *value, const Carried *carried) {
+static Range of_carried(Ranger *r, const Value *value, const Circulating *carried) {
     Range first = of_all(r, carried->first, carried->first_count), top = of_width(width_of(r->slots, value));
     Range guess = both(first, top), next = next_if(r, value, carried, guess);
     if (!within(next, guess)) {
@@ -278,10 +278,10 @@ static Range of_argument(Ranger *r, const Value *value) {
     const Block *block = value->owner;
     const Op *op = block->region->op;
     const Value *values[MOST_WAYS];
-    Carried carried;
+    Circulating carried;
     if (op && op->row && op->row->id == OP_scf_for && value->index == 0 && block == op->regions[0].first)
         return of_induction(r, op);
-    if (carried_of(r->slots, value, &carried))
+    if (circulating_of(r->slots, value, &carried))
         return of_carried(r, value, &carried);
     unsigned count = merged_of(r->slots, value, values);
     return count ? of_all(r, values, count) : everything;

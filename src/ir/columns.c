@@ -1,0 +1,94 @@
+/* Takes the CONTROL, EVALUATE and IS columns of a row apart. */
+#include "ir/columns.h"
+
+const EvaluatorRow evaluators[EVALUATOR_COUNT] = {
+    [EVALUATE_NONE] = {"", SHAPES, ANY},
+#define EVALUATOR(id, name, kind, operands, what) [EVALUATE_##id] = {name, kind, operands},
+#include "ir/evaluators.def"
+#undef EVALUATOR
+};
+
+Evaluator evaluator_named(Str name) {
+    for (int code = EVALUATE_NONE + 1; code < EVALUATOR_COUNT; code++)
+        if (str_is(name, evaluators[code].name))
+            return (Evaluator)code;
+    return EVALUATE_NONE;
+}
+
+static bool read_evaluate(OpRow *row, Str *where) {
+    const char *at = row->evaluate;
+    unsigned count = 0;
+    for (Str word; (word = str_next_word(&at)).size; count++) {
+        *where = word;
+        if (count == MAX_EVALUATORS || !(row->evaluators[count] = (uint8_t)evaluator_named(word)))
+            return false;
+    }
+    for (; count && count < MAX_EVALUATORS; count++) /* the last word is about all further results */
+        row->evaluators[count] = row->evaluators[count - 1];
+    return true;
+}
+
+static bool read_classes(OpRow *row, Str *where) {
+    static const char *const words[] = {
+#define CLASS(id, word, what) [CLASS_##id] = word,
+#include "ir/classes.def"
+#undef CLASS
+    };
+    const char *at = row->is;
+    for (Str word; (word = str_next_word(&at)).size;) {
+        unsigned class = 0;
+        while (class < CLASS_COUNT && !str_is(word, words[class]))
+            class ++;
+        *where = word;
+        if (class == CLASS_COUNT)
+            return false;
+        row->classes[class / 64] |= UINT64_C(1) << class % 64;
+    }
+    return true;
+}
+
+static Control control_named(Str word) {
+    static const char *const words[CONTROL_COUNT] = {
+#define KIND(id, word, what) [CONTROL_##id] = word,
+        CONTROL_KINDS(KIND)
+#undef KIND
+    };
+    for (int kind = CONTROL_UNKNOWN + 1; kind < CONTROL_COUNT; kind++)
+        if (str_is(word, words[kind]))
+            return (Control)kind;
+    return CONTROL_NONE;
+}
+
+static bool read_control(OpRow *row, Str *where) {
+    ControlColumn *control = &row->control;
+    const struct {
+        const char *word;
+        SlotRef *of;
+    } words[] = {{"from", &control->from},         {"to", &control->to},        {"step", &control->step},
+                 {"carries", &control->carries},   {"if", &control->condition}, {"on", &control->number},
+                 {"captures", &control->captures}, {"calls", &control->callee}, {"tiles", &control->tiles}};
+    enum { WORDS = sizeof words / sizeof *words };
+    const char *at = row->control_column;
+    *where = str_next_word(&at);
+    if (!where->size)
+        return true;
+    if (!(control->kind = control_named(*where)))
+        return false;
+    for (Str word; (word = str_next_word(&at)).size;) {
+        unsigned k = 0;
+        while (k < WORDS && !str_is(word, words[k].word))
+            k++;
+        *where = word;
+        if (k == WORDS)
+            return false;
+        *where = str_next_word(&at);
+        *words[k].of = op_slot_ref(row, *where);
+        if (words[k].of->column == REF_NONE)
+            return false;
+    }
+    return true;
+}
+
+bool columns_read(OpRow *row, Str *where) {
+    return read_control(row, where) && read_evaluate(row, where) && read_classes(row, where);
+}

@@ -1,0 +1,64 @@
+/* Questions about one op or value, answered by its row and its attributes. NULL is no op, and has none of it. */
+#ifndef IR_OP_H
+#define IR_OP_H
+
+#include "ir/ir.h"
+#include "ir/optable.h"
+
+/* What it does to the flow of control; CONTROL_UNKNOWN for an op without a row. */
+static inline Control op_control(const Op *op) {
+    return !op ? CONTROL_NONE : op->row ? op->row->control.kind : CONTROL_UNKNOWN;
+}
+static inline bool op_is_control(const Op *op, Control kind) {
+    return op_control(op) == kind;
+}
+/* Whether it runs a region again and again. */
+static inline bool op_is_loop(const Op *op) {
+    Control kind = op_control(op);
+    return kind == CONTROL_LOOP || kind == CONTROL_WHILE;
+}
+static inline bool op_is_terminator(const Op *op) {
+    return op && op->row && (op->row->traits & TERMINATOR);
+}
+
+/* How its result `index` is made. */
+static inline Evaluator op_evaluator_at(const Op *op, unsigned index) {
+    return op && op->row ? (Evaluator)op->row->evaluators[index < MAX_EVALUATORS ? index : MAX_EVALUATORS - 1]
+                         : EVALUATE_NONE;
+}
+static inline Evaluator op_evaluator(const Op *op) {
+    return op_evaluator_at(op, 0);
+}
+
+static inline bool op_is(const Op *op, OpClass class) {
+    return op && op->row && op->row->classes[class / 64] >> class % 64 & 1;
+}
+
+/* The op that a value is a result of; NULL for an argument. */
+static inline const Op *value_op(const Value *value) {
+    return value && value->is_result ? value->owner : NULL;
+}
+/* The op whose region starts with the block that the value is an argument of; NULL if it is none of such a block. */
+const Op *value_holder(const Value *value);
+/* The op that made it, if that one is evaluated so; else NULL. */
+const Op *value_made(const Value *value, Evaluator how);
+/* Whether it is written as a number, and which. */
+bool value_constant(const Value *value, int64_t *number);
+
+/* The operands, or the first one, of the row's entry of that name; NULL if there is none. */
+Value **op_operands_named(const Op *op, const char *name, uint32_t *count);
+Value *op_operand_named(const Op *op, const char *name);
+/* Those of an entry of the row: REF_NONE has none. */
+Value **op_operands_of(const Op *op, SlotRef entry, uint32_t *count);
+Value *op_operand_of(const Op *op, SlotRef entry);
+
+/* An attribute that is an integer, or a boolean that is true (a unit is). */
+bool op_integer(const Op *op, const char *name, int64_t *value);
+bool op_flag(const Op *op, const char *name);
+/* The attribute of the op, or of the nearest op around it that has one of that name; NULL if none has. */
+const Attr *op_attr_around(const Op *op, const char *name);
+
+/* The line of the file where it stands, from 1 on. */
+uint32_t op_line(const Module *module, const Op *op);
+
+#endif
