@@ -1,4 +1,4 @@
-/* Takes the CONTROL, EVALUATE and IS columns of a row apart. */
+/* Takes the CONTROL, EVALUATE, IS and WAITS columns of a row apart. */
 #include "ir/columns.h"
 
 const EvaluatorRow evaluators[EVALUATOR_COUNT] = {
@@ -89,6 +89,29 @@ static bool read_control(OpRow *row, Str *where) {
     return true;
 }
 
+static bool read_waits(OpRow *row, Str *where) {
+    static const char *const words[WAIT_COUNTER_COUNT] = {[WAITS_NOTHING] = "",
+#define COUNTER(id, word, what) [WAITS_##id] = word,
+                                                          WAIT_COUNTERS(COUNTER)
+#undef COUNTER
+    };
+    const char *at = row->waits_column;
+    unsigned count = 0;
+    for (Str word; (word = str_next_word(&at)).size; count++) {
+        unsigned counter = WAITS_NOTHING + 1;
+        while (counter < WAIT_COUNTER_COUNT && !str_is(word, words[counter]))
+            counter++;
+        *where = word;
+        if (counter == WAIT_COUNTER_COUNT || count == MAX_WAITS)
+            return false;
+        *where = str_next_word(&at);
+        row->waits[count] = (WaitEntry){(WaitCounter)counter, op_slot_ref(row, *where)};
+        if (row->waits[count].left.column != REF_ATTR)
+            return false;
+    }
+    return true;
+}
+
 bool columns_read(OpRow *row, Str *where) {
-    return read_control(row, where) && read_evaluate(row, where) && read_classes(row, where);
+    return read_control(row, where) && read_evaluate(row, where) && read_classes(row, where) && read_waits(row, where);
 }

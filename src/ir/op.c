@@ -46,6 +46,21 @@ Value *op_operand_named(const Op *op, const char *name) {
     return op_operand_of(op, operand_entry(op, name));
 }
 
+const Attr *op_attr_of(const Op *op, SlotRef entry) {
+    if (entry.column != REF_ATTR)
+        return NULL;
+    const Attr *attr = op->attrs ? op->attrs[entry.index] : NULL;
+    attr = attr ? attr : dict_get(op->dict, op->row->attrs[entry.index].name);
+    return attr ? attr : dict_get(op->properties, op->row->attrs[entry.index].name);
+}
+
+const WaitEntry *counter_entry(const Op *op, WaitCounter counter) {
+    for (unsigned i = 0; op->row && i < MAX_WAITS; i++)
+        if (op->row->waits[i].counter == counter)
+            return &op->row->waits[i];
+    return NULL;
+}
+
 bool op_integer(const Op *op, const char *name, int64_t *value) {
     const Attr *attr = op_attr(op, name);
     if (!attr || attr->kind != ATTR_INTEGER)

@@ -52,6 +52,10 @@ Value *op_operand_named(const Op *op, const char *name);
 Value **op_operands_of(const Op *op, SlotRef entry, uint32_t *count);
 Value *op_operand_of(const Op *op, SlotRef entry);
 
+/* The attribute of an entry of the row. */
+const Attr *op_attr_of(const Op *op, SlotRef entry);
+/* The entry of the row's WAITS column that is about the counter; NULL if none is. */
+const WaitEntry *counter_entry(const Op *op, WaitCounter counter);
 /* An attribute that is an integer, or a boolean that is true (a unit is). */
 bool op_integer(const Op *op, const char *name, int64_t *value);
 bool op_flag(const Op *op, const char *name);

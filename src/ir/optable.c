@@ -383,7 +383,8 @@ static void read_further_columns(OpRow *row, unsigned at) {
     const struct {
         const char *name, **column;
     } columns[] = {{"control", &row->control_column}, {"evaluate", &row->evaluate}, {"is", &row->is},
-                   {"effects", &row->effects},        {"ptx", &row->ptx},           {"amd", &row->amd}};
+                   {"effects", &row->effects},        {"ptx", &row->ptx},           {"amd", &row->amd},
+                   {"waits", &row->waits_column}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     for (unsigned k = 0; k < COLUMNS; k++)
         *columns[k].column = "";

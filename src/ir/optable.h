@@ -9,6 +9,7 @@
 #include "ir/evaluator.h"
 #include "ir/format.h"
 #include "ir/op_ids.h"
+#include "ir/waits.h"
 
 /* What its members have in common is in classes.def. */
 typedef enum OpClass {
@@ -28,9 +29,10 @@ enum {
 /* Columns that few rows have; they stand after the formats. CONTROL says what the op does to the flow of control
  * (control.h), EVALUATE how the result of a pure op comes from its operands (evaluator.h), IS in which classes it is
  * (classes.def), EFFECTS what it does to memory and to time, PTX what it becomes on NVIDIA, AMD what AMD has for it
- * (amd_forms.h). */
+ * (amd_forms.h), WAITS for which counters of AMD it waits (waits.h). */
 #define CONTROL(text)  NULL, "control", text
 #define IS(text)       NULL, "is", text
+#define WAITS(text)    NULL, "waits", text
 #define EVALUATE(text) NULL, "evaluate", text
 #define EFFECTS(text)  NULL, "effects", text
 #define PTX(text)      NULL, "ptx", text
@@ -78,9 +80,9 @@ struct OpRow {
     uint32_t traits;
     /* as written in the table */
     const char *operand_column, *attr_column, *result_column;
-    const char *const *format_column;                                 /* ended by NULL */
-    const char *control_column, *evaluate, *is, *effects, *ptx, *amd; /* "" where the row has none */
-    uint8_t column_size;                                              /* of format_column with what follows it */
+    const char *const *format_column;                                                /* ended by NULL */
+    const char *control_column, *evaluate, *is, *effects, *ptx, *amd, *waits_column; /* "" where the row has none */
+    uint8_t column_size; /* of format_column with what follows it */
     /* the same, taken apart */
     const Slot *operands, *attrs, *results;
     uint8_t operand_count, attr_count, result_count, format_count;
@@ -89,6 +91,7 @@ struct OpRow {
     const Format *formats;
     ControlColumn control;
     uint8_t evaluators[MAX_EVALUATORS]; /* of each result; the last is for those behind it, too */
+    WaitEntry waits[MAX_WAITS];         /* the first with WAITS_NOTHING ends them */
     uint64_t classes[2];                /* a bit for each OpClass */
 };
 _Static_assert(CLASS_COUNT <= 128, "OpRow.classes has a bit for each");

@@ -2,7 +2,7 @@
 #include "analyze/fences/fences.h"
 
 #include "ir/edit.h"
-#include "ir/optable.h"
+#include "ir/op.h"
 
 enum { MOST_POINTS = 64 };
 static const uint64_t most_steps = 20 * 1000 * 1000;
@@ -55,10 +55,6 @@ static bool suffices(Search *search) {
 
 /* ---- Putting in ----------------------------------------------------------------------------------- */
 
-static bool is_loop(const Op *op) {
-    return op->row && (op->row->id == OP_scf_for || op->row->id == OP_scf_while);
-}
-
 static bool is_inside(const Op *op, const Op *outer) {
     while (op && op != outer)
         op = op_parent(op);
@@ -68,7 +64,7 @@ static bool is_inside(const Op *op, const Op *outer) {
 /* Whether the op is in a loop that the other is not in: a fence there would be executed again and again. */
 static bool is_deeper(const Op *op, const Op *than) {
     for (const Op *outer = op_parent(op); outer; outer = op_parent(outer))
-        if (is_loop(outer) && !is_inside(than, outer))
+        if (op_is_loop(outer) && !is_inside(than, outer))
             return true;
     return false;
 }

@@ -3,7 +3,7 @@
 
 #include "emulate/choose.h"
 #include "emulate/schedule.h"
-#include "ir/optable.h"
+#include "ir/op.h"
 
 enum { MOST_CLUSTERS = 4, MOST_WORLDS = 3 };
 static const uint64_t usual_steps = 1000 * 1000, global_steps = 100 * 1000;
@@ -30,7 +30,7 @@ struct FenceRuns {
 
 const Op *proxies_scope(const Op *function) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (op->row && (op->row->id == OP_tt_call || op->row->id == OP_func_call) && op_parent(function))
+        if (op_is_control(op, CONTROL_CALL) && op_parent(function))
             return op_parent(function);
     return function;
 }

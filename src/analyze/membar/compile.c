@@ -33,10 +33,6 @@ const Op *membar_callee(const Op *call, const Map *functions) {
     return callee && callee->kind == ATTR_SYMBOL ? map_get(functions, callee->text) : NULL;
 }
 
-static bool is_call(const Op *op) {
-    return membar_is(op, OP_tt_call) || membar_is(op, OP_func_call);
-}
-
 /* ---- Buffers --------------------------------------------------------------------------------------------------- */
 
 static void index_placements(Membar *membar) {
@@ -355,7 +351,7 @@ static Scratch scratch_at(Membar *membar, const Op *op) {
     const Placed *placed = placed_of(membar, &membar->scratched, op);
     if (placed)
         return placed->scratch;
-    if (is_call(op)) /* the frame of the callee is no scratch memory */
+    if (op_is_control(op, CONTROL_CALL)) /* the frame of the callee is no scratch memory */
         return (Scratch){0};
     return scratch_of(membar->module, op);
 }
@@ -394,7 +390,7 @@ static void compile_op(Compiler *compiler, uint32_t place) {
                  .present = facts->present,
                  .removable = facts->removable,
                  .cluster = facts->cluster || scratch.crosses_ctas,
-                 .returns = membar_is(at->op, OP_tt_return) && membar->clusters};
+                 .returns = op_is_control(at->op, CONTROL_RETURN) && membar->clusters};
     if (count == 1 && effects[0].verb == EFFECT_ANYTHING)
         compile_unknown(membar, at->op);
     else
@@ -406,9 +402,9 @@ static void compile_op(Compiler *compiler, uint32_t place) {
         compile_scratch(membar, at->op, scratch, &node);
     compile_steps(membar, effects, count);
     node.step_count = membar->step_count - node.first_step;
-    if (is_call(at->op))
+    if (op_is_control(at->op, CONTROL_CALL))
         node.call = compile_call(compiler, at->op);
-    if (membar_is(at->op, OP_ttng_warp_group_dot_wait) && node.deferred)
+    if (op_is(at->op, CLASS_WGMMA_WAIT) && node.deferred)
         node.stages = 0; /* the later barrier does for its own */
     if (matters(&node))
         *MEMBAR_PUSH(membar, nodes, node) = node;
@@ -451,7 +447,7 @@ static void find_used(Compiler *compiler) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
         for (uint32_t i = 0; i < op->operand_count; i++) {
             const Value *value = op->operands[i];
-            if (value->is_result && membar_is(value->owner, OP_ttg_local_atomic_scatter_rmw))
+            if (op_is(value_op(value), CLASS_LOCAL_ATOMIC))
                 pointers_set(&compiler->used, value->owner, 0);
         }
 }

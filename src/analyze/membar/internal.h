@@ -16,6 +16,7 @@
 #define ANALYZE_MEMBAR_INTERNAL_H
 
 #include "analyze/membar/membar.h"
+#include "ir/op.h"
 #include "ir/optable.h"
 #include "model/flow/flow.h"
 #include "model/flow/origin.h"
@@ -266,9 +267,6 @@ struct Membar {
 
 /* What was not looked at; the first that is said is kept. */
 void membar_problem(Membar *membar, const Op *op, const char *sentence);
-static inline bool membar_is(const Op *op, OpId id) {
-    return op && op->row && op->row->id == id;
-}
 
 /* ---- membar_ops.c ---- */
 /* What one op is to the analysis, besides its accesses. */

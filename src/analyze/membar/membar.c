@@ -49,13 +49,9 @@ static void enter_functions(Program *program) {
         }
 }
 
-static bool is_call(const Op *op) {
-    return membar_is(op, OP_tt_call) || membar_is(op, OP_func_call);
-}
-
 static bool calls_others(const Op *function) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (is_call(op))
+        if (op_is_control(op, CONTROL_CALL))
             return true;
     return false;
 }
@@ -105,7 +101,7 @@ static bool may_be_called(const Program *program, const Op *function) {
     Str called = called_as(program->arena, name->text);
     for (const Item *item = program->module->first; item; item = item->next)
         for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            const Attr *callee = is_call(op) ? op_attr(op, "callee") : NULL;
+            const Attr *callee = op_is_control(op, CONTROL_CALL) ? op_attr(op, "callee") : NULL;
             functions += op_function(op) != NULL;
             if (functions > MOST_FUNCTIONS || (callee && str_equal(callee->text, called)))
                 return true;
@@ -153,7 +149,7 @@ static void analyze_calls(Program *program, const Op *function) {
         Walking *top = &stack[depth - 1];
         const Op *callee = NULL;
         for (; top->next && !callee; top->next = op_next_in_walk(top->next, top->function)) {
-            callee = is_call(top->next) ? membar_callee(top->next, program->functions) : NULL;
+            callee = op_is_control(top->next, CONTROL_CALL) ? membar_callee(top->next, program->functions) : NULL;
             if (callee && (pointers_get(&seen, callee) != NO_NUMBER || seen_count > MOST_CALLEES))
                 callee = NULL;
         }

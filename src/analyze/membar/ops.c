@@ -1,57 +1,14 @@
 /* What an op is to the membar analysis: where it is a barrier itself, and which pairs of ops need none between them.
  *
- * Most of it is in the effects. What is not (that the lowering of an arrive brings all threads together first, that one
- * elected thread does two things) are rows of the tables below. */
+ * All of it is in the effects and classes of the op's row. */
 #include "analyze/membar/internal.h"
 
+#include "model/flow/handed.h"
 #include "model/flow/partition.h"
 
 enum { WARP_GROUP = 4 /* warps */ };
 
 /* ---- Barriers -------------------------------------------------------------------------------------------------- */
-
-/* Ops whose lowering brings the threads of the partition together before it does anything: the elected thread that
- * arrives speaks for all of them. */
-static const OpId gathering_ops[] = {
-    OP_ttng_arrive_barrier,  OP_ttng_barrier_expect,   OP_ttng_tc_gen5_commit,   OP_ttg_warp_specialize_partitions,
-    OP_ttg_warp_yield,       OP_ttg_warp_return,       OP_nvws_warp_group_yield, OP_nvws_warp_group_return,
-    OP_nvws_producer_commit, OP_nvws_consumer_release, OP_ttng_producer_commit,  OP_ttng_consumer_release,
-};
-
-/* Atomics that bring threads together on the side that their memory order says. */
-static const OpId atomic_ops[] = {
-    OP_tt_atomic_rmw,
-    OP_tt_atomic_cas,
-    OP_amdg_buffer_atomic_rmw,
-    OP_amdg_buffer_atomic_cas,
-    OP_tti_experimental_gsan_atomic_rmw,
-    OP_tti_experimental_gsan_atomic_cas,
-};
-
-/* Ops without effects in their row that are nevertheless not free to be moved across. */
-static const OpId speaking_ops[] = {
-    OP_tt_print,
-    OP_tt_assert,
-    OP_cf_assert,
-    OP_gpu_printf,
-    OP_tt_grid_dependency_launch_dependents,
-    OP_ttng_reg_alloc,
-    OP_ttng_reg_dealloc,
-    OP_ttng_prefetch,
-    OP_ttg_clock64,
-    OP_amdg_instruction_sched_hint,
-    OP_amdg_tdm_prefetch,
-    OP_tt_call,
-    OP_func_call,
-};
-
-#define IS_ONE_OF(op, ids) is_one_of((op), (ids), sizeof(ids) / sizeof *(ids))
-static bool is_one_of(const Op *op, const OpId *ids, size_t count) {
-    for (size_t i = 0; op->row && i < count; i++)
-        if (op->row->id == ids[i])
-            return true;
-    return false;
-}
 
 static const Effect *find_effect(const Effect *effects, unsigned count, EffectVerb verb) {
     for (unsigned i = 0; i < count; i++)
@@ -63,20 +20,19 @@ static const Effect *find_effect(const Effect *effects, unsigned count, EffectVe
 /* An arrival that each thread makes for itself gathers nobody. */
 static bool gathers(const Op *op, const Effect *effects, unsigned count) {
     const Effect *arrive = find_effect(effects, count, EFFECT_ARRIVE);
-    return IS_ONE_OF(op, gathering_ops) && !(arrive && arrive->per_thread);
+    return op_is(op, CLASS_GATHERS) && !(arrive && arrive->per_thread);
 }
 
 /* A wait for wgmma of several warp groups ends with a barrier, unless it says that it is for its own group alone. */
 static bool joins_groups(const Op *op) {
-    return membar_is(op, OP_ttng_warp_group_dot_wait) && !op_attr(op, "warpGroupLocal") &&
-           partition_warps(op) > WARP_GROUP;
+    return op_is(op, CLASS_WGMMA_WAIT) && !op_attr(op, "warpGroupLocal") && partition_warps(op) > WARP_GROUP;
 }
 
 static uint8_t atomic_stages(const Op *op, const Effect *effects, unsigned count, bool scratch) {
     const Effect *update = find_effect(effects, count, EFFECT_UPDATE);
     Order order = update ? update->order : ORDER_ACQ_REL;
     uint8_t stages = 0;
-    if (membar_is(op, OP_tt_atomic_poll))
+    if (op_is(op, CLASS_POLL))
         return scratch ? STAGE_BETWEEN : STAGE_AFTER;
     if (order == ORDER_RELEASE || order == ORDER_ACQ_REL)
         stages |= STAGE_BEFORE;
@@ -108,14 +64,14 @@ static void find_barriers(const Membar *membar, const Effect *effects, unsigned 
 /* Whether it is one of the ops behind which Triton always puts a barrier. */
 static bool waits_for_copies(const Op *op, const Effect *effects, unsigned count) {
     const Effect *await = find_effect(effects, count, EFFECT_AWAIT);
-    return await && await->group != GROUP_WGMMA && !membar_is(op, OP_amdg_memory_counter_wait);
+    return await && await->group != GROUP_WGMMA && op->row->waits[0].counter != WAITS_LOAD;
 }
 
 static bool is_free(const Op *op, const Effect *effects, unsigned count) {
     for (unsigned i = 0; i < count; i++)
         if (effects[i].verb != EFFECT_VIEW)
             return false;
-    return !flow_branches(op) && !IS_ONE_OF(op, speaking_ops);
+    return !flow_branches(op) && !op_is(op, CLASS_FIXED) && !op_is_control(op, CONTROL_CALL);
 }
 
 OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsigned count, Scratch scratch) {
@@ -123,7 +79,7 @@ OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsign
     find_barriers(membar, effects, count, &facts);
     if (gathers(op, effects, count) || joins_groups(op))
         facts.stages |= STAGE_BEFORE;
-    if (IS_ONE_OF(op, atomic_ops) || membar_is(op, OP_tt_atomic_poll)) {
+    if (op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_POLL)) {
         facts.atomic = atomic_stages(op, effects, count, false) != 0;
         facts.stages |= atomic_stages(op, effects, count, scratch.bytes > 0);
     } else if (scratch.bytes > 0 && !scratch.warp_synchronous) {
@@ -144,26 +100,29 @@ Later membar_later(const Op *next, const OpFacts *facts) {
 
 /* ---- Exemptions ------------------------------------------------------------------------------------------------ */
 
-typedef struct RoleRow {
-    OpId op;
-    bool amd;
-    uint8_t role;
-} RoleRow;
+static bool is_mbarrier(const Effect *effect) {
+    return effect->verb >= EFFECT_INIT && effect->verb <= EFFECT_WAIT && effect->side == SIDE_NONE;
+}
 
-static const RoleRow role_rows[] = {
-    {OP_ttng_init_barrier, false, ROLE_ONE_THREAD},
-    {OP_ttng_inval_barrier, false, ROLE_ONE_THREAD},
-    {OP_ttng_barrier_expect, false, ROLE_ONE_THREAD},
-    {OP_ttng_async_tma_copy_global_to_local, false, ROLE_TMA_LOAD},
-    {OP_ttng_async_tma_gather, false, ROLE_TMA_LOAD},
-    {OP_ttng_wait_barrier, false, ROLE_WAIT},
-    {OP_ttg_async_copy_global_to_local, true, ROLE_ASYNC_LOAD},
-    {OP_amdg_buffer_load_to_local, true, ROLE_ASYNC_LOAD},
-    {OP_amdg_init_barrier, true, ROLE_AMD_BARRIER},
-    {OP_amdg_arrive_barrier, true, ROLE_AMD_BARRIER},
-    {OP_amdg_async_copy_mbarrier_arrive, true, ROLE_AMD_BARRIER},
-    {OP_amdg_wait_barrier, true, ROLE_AMD_BARRIER},
-};
+/* What an effect makes of its op on NVIDIA: one elected thread sets a barrier up, and TMA brings what a wait is for. */
+static uint8_t nvidia_role(const Effect *effect) {
+    if (is_mbarrier(effect) && effect->verb <= EFFECT_EXPECT)
+        return ROLE_ONE_THREAD;
+    if (is_mbarrier(effect) && effect->verb == EFFECT_WAIT)
+        return ROLE_WAIT;
+    return effect->verb == EFFECT_WRITE && effect->proxy == PROXY_ASYNC && effect->done == DONE_TX &&
+                   effect->helper == HELPER_TMA && !effect->rank
+               ? ROLE_TMA_LOAD
+               : 0;
+}
+
+/* The same on AMD; the data mover, which arrives by itself, has none. */
+static uint8_t amd_role(const Effect *effect) {
+    if (is_mbarrier(effect) && effect->helper == HELPER_BASE)
+        return ROLE_AMD_BARRIER;
+    bool copies = effect->verb == EFFECT_WRITE && effect->space == SPACE_SHARED && effect->group == GROUP_CP_ASYNC;
+    return copies ? ROLE_ASYNC_LOAD : 0;
+}
 
 /* Kinds of atomics whose order among each other does not matter. */
 static bool commutes(const Op *op) {
@@ -176,7 +135,7 @@ static bool commutes(const Op *op) {
 }
 
 static bool is_integer_atomic(Membar *membar, const Op *op, const Pointers *used) {
-    const Type *memory = membar_is(op, OP_ttg_local_atomic_scatter_rmw) && op->operand_count && op->operands[0]->type
+    const Type *memory = op_is(op, CLASS_LOCAL_ATOMIC) && op->operand_count && op->operands[0]->type
                              ? type_canonical(membar->module, op->operands[0]->type)
                              : NULL;
     return memory && memory->element && memory->element->kind == TYPE_INTEGER && commutes(op) && op->result_count &&
@@ -200,49 +159,28 @@ static void walk_to(TokenWalk *walk, const Value *value) {
     walk->values[walk->count++] = value;
 }
 
-static bool walk_to_ends(TokenWalk *walk, const Op *op, uint32_t index) {
-    for (uint32_t r = 0; r < op->region_count; r++) {
-        const Op *end = op->regions[r].first ? op->regions[r].first->last : NULL;
-        if (!end || index >= end->operand_count)
-            return false;
-        walk_to(walk, end->operands[index]);
-    }
-    return op->region_count > 0;
+static void walk_on(void *walk, Handed how, const Value *from, const Value *to) {
+    (void)how;
+    (void)to;
+    walk_to(walk, from);
 }
 
 /* One step towards where the token comes from; false if that is no wait. */
 static bool walk_back(TokenWalk *walk, Membar *membar, const Value *value) {
-    if (!value->is_result) {
-        const Block *block = value->owner;
-        const Op *loop = block->region->op;
-        if (!membar_is(loop, OP_scf_for) || !value->index || value->index + 2 >= loop->operand_count)
-            return false;
-        walk_to(walk, loop->operands[value->index + 2]);
-        return walk_to_ends(walk, loop, value->index - 1);
-    }
-    const Op *op = value->owner;
-    if (membar_is(op, OP_scf_for)) {
-        if (value->index + 3 >= op->operand_count)
-            return false;
-        walk_to(walk, op->operands[value->index + 3]);
-        return walk_to_ends(walk, op, value->index);
-    }
-    if (membar_is(op, OP_scf_if))
-        return op->region_count == 2 && walk_to_ends(walk, op, value->index);
+    const Op *op = value_op(value);
     Effect effects[EFFECTS_MOST];
-    return waits_for_copies(op, effects, effects_of(membar->module, op, effects));
+    return value_sources(value, walk_on, walk) ||
+           (op && waits_for_copies(op, effects, effects_of(membar->module, op, effects)));
 }
 
 /* Whether every way to the op's token starts at a wait. */
 static bool token_is_waited(Membar *membar, const Op *op) {
     enum { MOST = 256 };
-    int slot = op->row ? op_slot(op->row->operands, op->row->operand_count, STR("token")) : -1;
-    uint32_t count = 0;
-    Value **token = slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, &count);
-    if (!token || !count)
+    const Value *token = op_operand_named(op, "token");
+    if (!token)
         return false;
     TokenWalk walk = {.seen = {.arena = membar->arena}};
-    walk_to(&walk, token[0]);
+    walk_to(&walk, token);
     for (uint32_t i = 0; i < walk.count; i++)
         if (walk.count > MOST || !walk_back(&walk, membar, walk.values[i]))
             return false;
@@ -250,13 +188,14 @@ static bool token_is_waited(Membar *membar, const Op *op) {
 }
 
 uint8_t membar_roles(Membar *membar, const Op *op, const Pointers *used) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(membar->module, op, effects);
     uint8_t roles = 0;
-    for (size_t i = 0; op->row && i < sizeof role_rows / sizeof *role_rows; i++)
-        if (role_rows[i].op == op->row->id && role_rows[i].amd == membar->amd)
-            roles |= role_rows[i].role;
+    for (unsigned i = 0; i < count; i++)
+        roles |= membar->amd ? amd_role(&effects[i]) : nvidia_role(&effects[i]);
     if (!membar->amd && is_integer_atomic(membar, op, used))
         roles |= ROLE_ATOMIC;
-    if (membar->amd && membar_is(op, OP_ttg_local_load) && token_is_waited(membar, op))
+    if (membar->amd && count && effects[0].verb == EFFECT_READ && token_is_waited(membar, op))
         roles |= ROLE_WAITED_LOAD;
     return roles;
 }
@@ -299,14 +238,13 @@ bool membar_exempt(const Membar *membar, const Access *first, const Access *seco
 /* ---- Clusters -------------------------------------------------------------------------------------------------- */
 
 bool membar_distributed(const Membar *membar, const Op *op, const Effect *effects, unsigned count) {
-    static const OpId far_ops[] = {
-        OP_ttng_clc_try_cancel,    OP_ttng_async_clc_try_cancel,    OP_ttng_async_shared_store,
-        OP_ttg_remote_shmem_store, OP_ttg_async_remote_shmem_store, OP_ttg_async_remote_shmem_copy,
-    };
-    if (IS_ONE_OF(op, far_ops) || (membar->two_ctas && membar_is(op, OP_ttng_tmem_copy)))
-        return true;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].multicast || effects[i].pair || effects[i].to_ctas)
+    bool copies_to_tensor = membar->two_ctas && !op_is(op, CLASS_PRODUCT);
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i];
+        bool far = effect->helper == HELPER_CLC || (effect->rank && effect->verb == EFFECT_WRITE) ||
+                   effect->multicast || effect->pair || effect->to_ctas;
+        if (far || (copies_to_tensor && effect->helper == HELPER_TENSOR && effect->verb == EFFECT_WRITE))
             return true;
+    }
     return false;
 }

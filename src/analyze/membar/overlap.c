@@ -75,10 +75,6 @@ static bool ask_slots(Membar *membar, SlotAnswer question) {
     return question.differ;
 }
 
-static bool is_constant(const Value *value) {
-    return value->is_result && membar_is(value->owner, OP_arith_constant);
-}
-
 const FlowLoop *membar_loop_around(const Membar *membar, const Entry *entry, uint32_t number) {
     if (entry->mark < MARK_LOOP)
         return NULL;
@@ -93,7 +89,7 @@ static SlotsWay way_of(const Membar *membar, const Entry *entry, uint32_t number
     const FlowLoop *loops = membar->flow.loops;
     const FlowLoop *around = entry->mark >= MARK_LOOP ? &loops[entry->mark - MARK_LOOP] : NULL;
     SlotsWay way = {0};
-    if (around && membar_is(around->op, OP_ttng_subtiled_region))
+    if (around && op_is_control(around->op, CONTROL_TILES))
         around = membar_loop_around(membar, entry, number);
     if (around) {
         way.around = around->op;
@@ -123,7 +119,7 @@ static bool in_other_slots(Membar *membar, const Entry *entry, const Access *fir
         return false;
     SlotAnswer question = {.first = first->slot, .second = second->slot};
     if (membar->model == MEMBAR_ASYNC) {
-        bool constant = is_constant(first->slot) && is_constant(second->slot);
+        bool constant = value_made(first->slot, EVALUATE_CONSTANT) && value_made(second->slot, EVALUATE_CONSTANT);
         if ((entry->mark == MARK_STALE && !constant) || !first->ring || first->ring != second->ring)
             return false;
         question.way = way_of(membar, entry, number);

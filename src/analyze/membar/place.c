@@ -282,11 +282,17 @@ static void place_best(Membar *membar) {
     end_improving(membar, before);
 }
 
+static bool meets_cluster(Membar *membar, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op ? effects_of(membar->module, op, effects) : 0;
+    return count && effects[count - 1].verb == EFFECT_CLUSTER_WAIT && effects[0].verb == EFFECT_CLUSTER_ARRIVE;
+}
+
 static void place_clusters(Membar *membar) {
     membar_run(membar, PASS_CLUSTER, RUN_INSERT, NULL);
     for (uint32_t i = 0; i < membar->node_count; i++) {
         Node *node = &membar->nodes[i];
-        if (node->returns && membar->public && !membar_is(node->op->prev, OP_ttng_cluster_barrier))
+        if (node->returns && membar->public && !meets_cluster(membar, node->op->prev))
             node->before |= PASS_CLUSTER;
     }
 }

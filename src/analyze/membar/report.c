@@ -4,6 +4,7 @@
 
 #include "analyze/membar/telling.h"
 #include "analyze/telling/place.h"
+#include "ir/op.h"
 
 static const char *const model_names[] = {"sync", "near", "async"}; /* ORDER MembarModel */
 
@@ -24,8 +25,7 @@ size_t membar_functions(const Module *module, const Op **functions, size_t most)
     size_t count = 0;
     for (const Item *item = module->first; item; item = item->next)
         for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            bool function = op->row && (op->row->id == OP_tt_func || op->row->id == OP_func_func);
-            if (!function || !op->region_count || !op->regions[0].first)
+            if (!op_is_control(op, CONTROL_FUNCTION) || !op->region_count || !op->regions[0].first)
                 continue;
             if (count < most)
                 functions[count] = op;
@@ -73,7 +73,7 @@ static const char *buffer_name(MembarTeller *teller, const Op *buffer) {
             teller->names = names_create(teller->words.arena, teller->module, teller->function);
         return name_of(teller->names, buffer);
     }
-    if (buffer->row && buffer->row->id == OP_tt_call)
+    if (op_is_control(buffer, CONTROL_CALL))
         return verdict_text(&teller->words, "memory of the function called at line %u", line);
     return verdict_text(&teller->words, "scratch of %.*s at line %u", STR_ARG(buffer->name), line);
 }

@@ -394,7 +394,7 @@ static void visit_node(Run *run, uint32_t index) {
         cross(run, 2 * index);
     if (threads && node->present && !node->removed)
         cross(run, 2 * index);
-    bool group_wait = membar_is(node->op, OP_ttng_warp_group_dot_wait); /* its barrier is behind the wait */
+    bool group_wait = op_is(node->op, CLASS_WGMMA_WAIT); /* its barrier is behind the wait */
     if (group_wait)
         take_steps(run, node, index);
     if (acts(run, node, STAGE_BEFORE))

@@ -32,10 +32,21 @@ static bool is_small(const Attr *offsets, const Type *type) {
     return true;
 }
 
+/* What the view is a view of; NULL: it is none. */
+static const Value *source_of(Membar *membar, const Value *view) {
+    Effect effects[EFFECTS_MOST];
+    const Op *op = view->is_result ? view->owner : NULL;
+    unsigned count = op ? effects_of(membar->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_VIEW && effects[i].on == view)
+            return effects[i].amount;
+    return NULL;
+}
+
 /* The static offsets of a view that is a slice of what has the shape of its allocation; else NULL. */
 const Attr *membar_view_offsets(Membar *membar, const Value *view) {
-    const Op *op = view->is_result ? view->owner : NULL;
-    if (!membar_is(op, OP_ttg_memdesc_subslice) || !op->operand_count || !op->operands[0]->type || !view->type)
+    const Op *op = value_op(view);
+    if (!op || !op->operand_count || !op->operands[0]->type || !view->type || !source_of(membar, view))
         return NULL;
     const Type *source = type_canonical(membar->module, op->operands[0]->type);
     const Type *result = type_canonical(membar->module, view->type);
@@ -53,32 +64,12 @@ const Attr *membar_view_offsets(Membar *membar, const Value *view) {
 /* The steps by which a view picks slots of its allocation. */
 enum { MOST_VIEWS = 64, MOST_SLOTS = 8 };
 
-/* What the view is a view of; NULL: it is none. */
-static const Value *source_of(Membar *membar, const Value *view) {
-    Effect effects[EFFECTS_MOST];
-    const Op *op = view->is_result ? view->owner : NULL;
-    unsigned count = op ? effects_of(membar->module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_VIEW && effects[i].on == view)
-            return effects[i].amount;
-    return NULL;
-}
-
-static bool constant_of(const Value *value, int64_t *number) {
-    const Op *op = value->is_result ? value->owner : NULL;
-    const Attr *attr = membar_is(op, OP_arith_constant) ? op_attr(op, "value") : NULL;
-    if (!attr || attr->kind != ATTR_INTEGER || !attr->exact)
-        return false;
-    *number = attr->integer;
-    return true;
-}
-
 void membar_view_narrow(Membar *membar, const Value *view, Access *access) {
     const Op *picks[MOST_SLOTS];
     uint32_t count = 0;
     const Op *allocation = membar->buffers[access->buffer].op;
     for (int step = 0; view && step < MOST_VIEWS && view->is_result && view->owner != allocation; step++) {
-        if (membar_is(view->owner, OP_ttg_memdesc_index)) {
+        if (op_is(view->owner, CLASS_INDEX)) {
             if (count == MOST_SLOTS)
                 return;
             picks[count++] = view->owner;
@@ -91,7 +82,7 @@ void membar_view_narrow(Membar *membar, const Value *view, Access *access) {
         const Op *pick = picks[--count];
         ViewStep step = view_step_of(membar->module, pick);
         int64_t index;
-        if (step.problem || step.stride <= 0 || !constant_of(pick->operands[1], &index) || index < 0 ||
+        if (step.problem || step.stride <= 0 || !value_constant(pick->operands[1], &index) || index < 0 ||
             index >= (access->end - access->begin) / step.stride)
             return;
         access->begin += index * step.stride;

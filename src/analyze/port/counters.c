@@ -5,7 +5,8 @@
 #include "analyze/port/counters.h"
 
 #include "base/pointers.h"
-#include "ir/optable.h"
+#include "ir/op.h"
+#include "model/effect/effect.h"
 #include "model/flow/handed.h"
 #include "model/flow/origin.h"
 
@@ -108,29 +109,21 @@ static bool same(Distance a, Distance b) {
 
 /* ---- Waits ---------------------------------------------------------------------------------------- */
 
-static bool is_op(const Op *op, OpId id) {
-    return op->row && op->row->id == id;
-}
-
 /* A number to be left: a negative one asks for all, as 0 does, and one beyond reason for none. */
-static bool number_left(const Op *op, const char *name, int64_t *value) {
+static bool number_left(const Op *op, WaitCounter counter, int64_t *value) {
     enum { LARGEST = 1 << 30 };
-    const Attr *attr = op_attr(op, name);
+    const WaitEntry *entry = counter_entry(op, counter);
+    const Attr *attr = entry ? op_attr_of(op, entry->left) : NULL;
     if (!attr || attr->kind != ATTR_INTEGER)
         return false;
     *value = attr->integer < 0 ? 0 : attr->integer > LARGEST || !attr->exact ? LARGEST : attr->integer;
     return true;
 }
 
-static CounterWait wait_for(const Op *op, AmdQueue queue, const char *attribute, bool written) {
-    CounterWait wait = {.queue = queue, .written = written};
-    return number_left(op, attribute, &wait.leave) ? wait : (CounterWait){.queue = QUEUE_NONE};
-}
-
 /* Before there was a counter of their own, loads and stores counted together, and so do their numbers here. */
 static CounterWait memory_wait(const Op *op, const Target *target) {
     int64_t loads = 0, stores = 0;
-    bool load = number_left(op, "load", &loads), store = number_left(op, "store", &stores);
+    bool load = number_left(op, WAITS_LOAD, &loads), store = number_left(op, WAITS_STORE, &stores);
     bool any = load || (store && !target->store_counter);
     CounterWait wait = {.queue = any ? QUEUE_LOAD : QUEUE_NONE, .written = true};
     wait.leave = target->store_counter ? loads : loads + stores;
@@ -138,28 +131,23 @@ static CounterWait memory_wait(const Op *op, const Target *target) {
 }
 
 CounterWait counter_wait_of(const Op *op, const Target *target) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttg_async_wait:
-        return wait_for(op, QUEUE_GROUPS, "num", false);
-    case OP_amdg_async_wait:
-        return wait_for(op, amd_copy_queue(target), "num_inst", true);
-    case OP_amdg_async_tdm_wait:
-        return wait_for(op, QUEUE_MOVES, "num", false);
-    case OP_amdg_async_tdm_intrinsic_wait:
-        return wait_for(op, QUEUE_TENSOR, "count", true);
-    case OP_ttng_async_tma_store_wait:
-        return wait_for(op, QUEUE_MOVES, "pendings", false);
-    case OP_rocdl_s_wait_asynccnt:
-        return wait_for(op, QUEUE_ASYNC, "count", true);
-    case OP_rocdl_s_wait_tensorcnt:
-        return wait_for(op, QUEUE_TENSOR, "count", true);
-    case OP_rocdl_s_wait_loadcnt:
-        return wait_for(op, QUEUE_LOAD, "count", true);
-    case OP_amdg_memory_counter_wait:
+    static const struct {
+        AmdQueue queue;
+        bool written; /* the number is one of instructions */
+    } waits[WAIT_COUNTER_COUNT] = {
+        [WAITS_NOTHING] = {QUEUE_NONE, false}, [WAITS_GROUPS] = {QUEUE_GROUPS, false},
+        [WAITS_MOVES] = {QUEUE_MOVES, false},  [WAITS_COPIES] = {QUEUE_NONE, true},
+        [WAITS_LOAD] = {QUEUE_LOAD, true},     [WAITS_STORE] = {QUEUE_NONE, false},
+        [WAITS_DS] = {QUEUE_NONE, false},      [WAITS_ASYNC] = {QUEUE_ASYNC, true},
+        [WAITS_TENSOR] = {QUEUE_TENSOR, true}, [WAITS_BITS] = {QUEUE_NONE, false},
+    };
+    WaitCounter counter = op->row ? op->row->waits[0].counter : WAITS_NOTHING;
+    if (counter == WAITS_LOAD)
         return memory_wait(op, target);
-    default:
-        return (CounterWait){.queue = QUEUE_NONE};
-    }
+    CounterWait wait = {.queue = counter == WAITS_COPIES ? amd_copy_queue(target) : waits[counter].queue,
+                        .written = waits[counter].written};
+    return wait.queue != QUEUE_NONE && number_left(op, counter, &wait.leave) ? wait
+                                                                             : (CounterWait){.queue = QUEUE_NONE};
 }
 
 /* ---- What happens where --------------------------------------------------------------------------- */
@@ -182,42 +170,44 @@ static void number_tokens(Counters *counters, const Op *op) {
                 number_token(counters, &block->args[i]);
 }
 
+static bool any_effect(const Counters *counters, const Op *op, bool (*fits)(const Effect *effect)) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row ? effects_of(counters->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (fits(&effects[i]))
+            return true;
+    return false;
+}
+
+static bool waits_for_phase(const Effect *effect) {
+    return effect->verb == EFFECT_WAIT && effect->side == SIDE_NONE;
+}
+
 /* A wait on an mbarrier, or for a scalar's sake, may cover copies too, and which it does is not looked at. */
-static bool unsettles(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_amdg_wait_barrier:
-    case OP_ttng_wait_barrier:
-    case OP_rocdl_waitcnt:
-    case OP_rocdl_s_waitcnt:
-    case OP_tt_call:
-    case OP_COUNT:
-        return true;
-    default:
-        return false;
-    }
+static bool unsettles(const Counters *counters, const Op *op) {
+    return !op->row || op_is_control(op, CONTROL_CALL) || op->row->waits[0].counter == WAITS_BITS ||
+           any_effect(counters, op, waits_for_phase);
 }
 
 /* Waits for TMA are for stores only, those of AMD's tensor data mover for all it does. */
-static bool is_store(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttng_async_tma_copy_local_to_global:
-    case OP_ttng_async_tma_reduce:
-    case OP_ttng_async_tma_scatter:
-    case OP_ttng_async_store:
-    case OP_amdg_async_tdm_copy_global_to_local:
-    case OP_amdg_async_tdm_copy_local_to_global:
-    case OP_amdg_async_tdm_fused_copy_global_to_local:
-    case OP_amdg_async_tdm_gather:
-    case OP_amdg_async_tdm_scatter:
-        return true;
-    default:
-        return false;
-    }
+static bool is_stored(const Effect *effect) {
+    return effect->verb <= EFFECT_UPDATE && (effect->group == GROUP_TMA_STORE || effect->group == GROUP_AMD_TENSOR);
+}
+
+static bool starts_stage(const Effect *effect) {
+    return effect->verb == EFFECT_EXPECT && effect->side == SIDE_NONE;
+}
+
+/* Closes a group of copies, and does nothing else. */
+static bool commits_copies(const Counters *counters, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    return op->row && effects_of(counters->module, op, effects) == 1 && effects[0].verb == EFFECT_COMMIT &&
+           effects[0].group == GROUP_CP_ASYNC;
 }
 
 /* The allocation of mbarriers that the op starts a stage of, or waits for one of. */
 static uint32_t number_ring(Counters *counters, const Op *op) {
-    if (!is_op(op, OP_ttng_barrier_expect) && !is_op(op, OP_ttng_wait_barrier))
+    if (!any_effect(counters, op, starts_stage) && !any_effect(counters, op, waits_for_phase))
         return NO_NUMBER;
     const Op *root = op->operand_count ? origin_of(counters->module, op->operands[0]) : NULL;
     if (root && pointers_get(&counters->rings, root) == NO_NUMBER && counters->rings.count < MOST_RINGS)
@@ -246,11 +236,11 @@ static void note_happening(Counters *counters, const FlowOp *at) {
     const Op *op = at->op;
     Happening happening = {.op = op,
                            .number = at->number,
-                           .commits = is_op(op, OP_ttg_async_commit_group),
-                           .stores = is_store(op),
-                           .starts = is_op(op, OP_ttng_barrier_expect),
+                           .commits = commits_copies(counters, op),
+                           .stores = any_effect(counters, op, is_stored),
+                           .starts = any_effect(counters, op, starts_stage),
                            .ring = number_ring(counters, op),
-                           .unsettles = unsettles(op),
+                           .unsettles = unsettles(counters, op),
                            .wait = counter_wait_of(op, counters->target)};
     amd_issues(counters->module, op, counters->target, happening.counts);
     happening.copy = number_copy(counters, op, happening.counts);
@@ -436,7 +426,7 @@ static void define_tokens(Counters *counters, const Op *op, Distance *state) {
         }
         made = true;
     }
-    if (is_op(op, OP_ttg_async_commit_group))
+    if (commits_copies(counters, op))
         found[QUEUE_GROUPS] = here;
     for (uint32_t i = 0; i < op->result_count; i++) {
         uint32_t token = pointers_get(&counters->tokens, &op->results[i]);
@@ -486,7 +476,7 @@ static uint32_t go_through(Counters *counters, uint32_t number, bool *waiting, u
     Piece *piece = &counters->pieces[number];
     const FlowPiece *flow = &counters->flow.pieces[number];
     const Op *end = flow->count ? counters->flow.ops[flow->first + flow->count - 1].op : NULL;
-    bool other_waves = end && is_op(end, OP_ttg_warp_specialize_partitions);
+    bool other_waves = op_is_control(end, CONTROL_PARTITIONS);
     piece->visits++;
     memcpy(counters->state, piece->input, counters->marks * sizeof *counters->state);
     for (uint32_t i = 0; i < piece->count; i++)

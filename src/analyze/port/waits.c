@@ -1,13 +1,10 @@
 /* What each wait of a kernel becomes: a number to wait for on a counter, from what was issued since what it is for. */
 #include "analyze/port/internal.h"
 
-#include "ir/optable.h"
+#include "ir/op.h"
+#include "model/effect/effect.h"
 
 #include <inttypes.h>
-
-static bool is_op(const Op *op, OpId id) {
-    return op->row && op->row->id == id;
-}
 
 __attribute__((format(printf, 2, 3))) static const char *say(Port *port, const char *format, ...) {
     Text text = {0};
@@ -153,15 +150,24 @@ static void wait_as_written(Port *port, const Op *op, const CounterWait *written
     }
 }
 
+static bool awaits(const Port *port, const Op *op, EffectVerb verb, GroupKind group) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row ? effects_of(port->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == verb && effects[i].group == group && effects[i].side == SIDE_NONE)
+            return true;
+    return false;
+}
+
 bool port_wait(Port *port, const Op *op, PortWait *wait) {
     CounterWait written = counter_wait_of(op, port->target);
     Text more = {0};
     *wait = (PortWait){.counter = "", .asked = "", .count = -1, .written = -1};
-    if (is_op(op, OP_ttg_async_wait))
+    if (written.queue == QUEUE_GROUPS)
         wait_for_groups(port, op, &written, wait, &more);
-    else if (is_op(op, OP_ttng_async_tma_store_wait))
+    else if (written.queue == QUEUE_MOVES && awaits(port, op, EFFECT_AWAIT, GROUP_TMA_STORE))
         wait_for_stores(port, op, &written, wait, &more);
-    else if (is_op(op, OP_ttng_wait_barrier))
+    else if (awaits(port, op, EFFECT_WAIT, GROUP_NONE) && *op->row->ptx) /* and AMD has nothing like it */
         wait_for_stage(port, op, wait, &more);
     else if (written.queue != QUEUE_NONE)
         wait_as_written(port, op, &written, wait, &more);
