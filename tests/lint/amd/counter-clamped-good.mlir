@@ -1,7 +1,0 @@
-// Loads and stores count together here: 63, which is all that vmcnt holds.
-module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx950", "ttg.threads-per-warp" = 64 : i32} {
-  tt.func public @kernel() {
-    amdg.memory_counter_wait load(40) store(23)
-    tt.return
-  }
-}

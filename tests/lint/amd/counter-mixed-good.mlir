@@ -1,7 +1,0 @@
-// All of the counter is waited for.
-module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "hip:gfx950", "ttg.threads-per-warp" = 64 : i32} {
-  tt.func public @kernel() {
-    amdg.memory_counter_wait ds(0)
-    tt.return
-  }
-}

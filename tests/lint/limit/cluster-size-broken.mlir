@@ -1,8 +1,0 @@
-// A cluster of 32 CTAs.
-// Wrong: there are 16 at most.
-module attributes {"ttg.num-ctas" = 32 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @kernel(%n: i32) attributes {noinline = false} {
-    %x = arith.addi %n, %n : i32
-    tt.return
-  }
-}

@@ -1,8 +1,0 @@
-// A cluster barrier, for sm_80.
-// Wrong: it has no clusters.
-module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:80", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @kernel() attributes {noinline = false} {
-    ttng.cluster_barrier
-    tt.return
-  }
-}

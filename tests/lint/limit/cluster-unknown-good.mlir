@@ -1,8 +1,0 @@
-// A cluster of 1 CTA, for sm_120.
-// Nothing is wrong.
-module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:120", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @kernel(%n: i32) attributes {noinline = false} {
-    %x = arith.addi %n, %n : i32
-    tt.return
-  }
-}

@@ -1,9 +1,0 @@
-// The next kernel is let go, and the one before is not waited for.
-// To be looked at: it may be the first.
-module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32} {
-  tt.func public @kernel(%p: !tt.ptr<i32>) attributes {noinline = false} {
-    %value = tt.load %p : !tt.ptr<i32>
-    tt.grid_dependency_launch_dependents
-    tt.return
-  }
-}
