@@ -3,6 +3,11 @@
 # Everything made lies below $(BUILD). The sanitizer and fuzz builds are this same file run again with another
 # BUILD and SANITIZE, so there is one list of flags. What a target runs, beyond the compiler, is in scripts/.
 
+# All cores, unless -j says otherwise.
+ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+
 ifeq ($(origin CC),default)
 CC = gcc
 endif
