@@ -251,13 +251,18 @@ const Attr *read_attr(Reader *r, bool typed);
 const Attr *read_dict(Reader *r); /* at '{' */
 /* The same when it is likely to be that which the last op of the kind had. */
 const Attr *read_dict_of(Reader *r, const Op *op);
-const Attr *read_location(Reader *r); /* at `loc(` */
 const Attr *read_attr_for(Reader *r, const Slot *slot);
 bool attr_may_start(Reader *r, const Slot *slot);
 const Attr *make_ints(Reader *r, const char *type, const int64_t *ints, uint32_t count);
 /* An attribute of its own text, which is freed, that stands for these numbers. */
 const Attr *make_int_list(Reader *r, Text *text, const int64_t *ints, uint32_t count);
 const Attr *make_attr(Reader *r, AttrKind kind, Str text);
+Attr *new_attr(Reader *r, AttrKind kind);
+/* Under its text, from `start` to where the reader is. */
+const Attr *enter_attr(Reader *r, const char *start, Attr *attr);
+
+/* ---- locations.c ---- */
+const Attr *read_location(Reader *r); /* at `loc(` */
 
 /* ---- scope.c: names and what they mean ---- */
 bool bind_values(Reader *r, Name *name, Value *first, uint32_t count, uint32_t at);
@@ -290,7 +295,7 @@ void keep_successors(Reader *r, Op *op, uint32_t successor_mark);
  * and compares those that were written after the operands were made (notes from `checked` on). */
 bool settle_notes(Reader *r, Op *op, bool odd_types, uint32_t checked, uint32_t spelled_mark);
 
-/* ---- assembly.c: an op in a format of its row ---- */
+/* ---- pretty.c: an op in a format of its row ---- */
 typedef struct Draft {
     Op *op;
     const OpRow *row;
