@@ -46,7 +46,7 @@ void compile_for(Compiler *compiler, const Op *op) {
     uint32_t lower = value_register(compiler, op->operands[0]), upper = value_register(compiler, op->operands[1]);
     uint32_t step = value_register(compiler, op->operands[2]);
     /* The bounds are read once: a body may hand its own values to registers of the same names. */
-    *PUSH(compiler, program->loops, program->loop_count, program->loop_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, program->loops, program->loop_count, program->loop_capacity) =
         (Loop){.op = op,
                .strand = compiler->strand,
                .depth = compiler->loop_depth,
@@ -136,7 +136,7 @@ void compile_if(Compiler *compiler, const Op *op) {
 
 static uint32_t compile_case(Compiler *compiler, const Op *op, uint32_t value, int64_t number) {
     Program *program = compiler->program;
-    *PUSH(compiler, program->cases, program->case_count, program->case_capacity) = number;
+    *ARENA_PUSH(&compiler->module->arena, program->cases, program->case_count, program->case_capacity) = number;
     Instruction *test = emit_code(compiler, CODE_SWITCH, op);
     test->a = value;
     test->b = program->case_count - 1;
@@ -279,11 +279,11 @@ void compile_specialize(Compiler *compiler, const Op *op) {
     }
     const Op *captured = holder->operand_count ? holder : op;
     uint32_t captures = emit_list(compiler, captured->operands, captured->operand_count);
-    Fork *fork = PUSH(compiler, program->forks, program->fork_count, program->fork_capacity);
+    Fork *fork = ARENA_PUSH(&compiler->module->arena, program->forks, program->fork_count, program->fork_capacity);
     *fork = (Fork){
         .op = op, .captures = captures, .capture_count = captured->operand_count, .strand_count = holder->region_count};
     uint32_t index = program->fork_count - 1;
-    *PUSH(compiler, compiler->pending, compiler->pending_count, compiler->pending_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, compiler->pending, compiler->pending_count, compiler->pending_capacity) =
         (Pending){.op = holder, .fork = index};
     if (holder->region_count > MOST_PARTITIONS)
         compile_cannot(compiler, op, "there are more than 15 partitions");
@@ -316,16 +316,16 @@ void compile_group(Compiler *compiler, const Op *op) {
             if (!is_wanted(compiler, value) || is_inside(value, op) || seen->keys[frame_place(seen, value)])
                 continue;
             frame_set(compiler, seen, value, 0);
-            *PUSH(compiler, captured, count, capacity) = value;
+            *ARENA_PUSH(&compiler->module->arena, captured, count, capacity) = value;
         }
     uint32_t captures = emit_list(compiler, captured, count);
-    *PUSH(compiler, program->forks, program->fork_count, program->fork_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, program->forks, program->fork_count, program->fork_capacity) =
         (Fork){.op = op,
                .captures = captures,
                .capture_count = count,
                .strand_count = op->region_count ? op->region_count - 1 : 0};
     uint32_t index = program->fork_count - 1;
-    *PUSH(compiler, compiler->pending, compiler->pending_count, compiler->pending_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, compiler->pending, compiler->pending_count, compiler->pending_capacity) =
         (Pending){.op = op, .fork = index, .captured = captured, .captured_count = count};
     emit_code(compiler, CODE_FORK, op)->aux = index;
     if (op->region_count)
@@ -337,7 +337,7 @@ void compile_group(Compiler *compiler, const Op *op) {
 static void compile_edge(Compiler *compiler, const Op *op, const Block *to, Value *const *values, Patch **patches,
                          uint32_t *count, uint32_t *capacity) {
     emit_hand_values(compiler, op, to->args, to->arg_count, values, to->arg_count);
-    Patch *patch = PUSH(compiler, *patches, *count, *capacity);
+    Patch *patch = ARENA_PUSH(&compiler->module->arena, *patches, *count, *capacity);
     *patch = (Patch){to, emit_jump(compiler, op, CODE_JUMP, NO_REGISTER)};
 }
 

@@ -139,7 +139,7 @@ void compile_meeting(Compiler *compiler, const Op *op) {
         return;
     uint32_t first = program->effect_count;
     for (unsigned i = 0; i < 2; i++)
-        *PUSH(compiler, program->effects, program->effect_count, program->effect_capacity) =
+        *ARENA_PUSH(&compiler->module->arena, program->effects, program->effect_count, program->effect_capacity) =
             (CompiledEffect){.effect = {.verb = verbs[i]},
                              .on = NO_REGISTER,
                              .amount = NO_REGISTER,
@@ -217,7 +217,8 @@ void compile_effects(Compiler *compiler, const Op *op) {
                     compiled.effect.count = -1;
             }
         }
-        *PUSH(compiler, program->effects, program->effect_count, program->effect_capacity) = compiled;
+        *ARENA_PUSH(&compiler->module->arena, program->effects, program->effect_count, program->effect_capacity) =
+            compiled;
     }
     if (program->effect_count == first)
         return;

@@ -26,7 +26,8 @@ void compile_pure(Compiler *compiler, const Op *op) {
             emit_constant(compiler, dst, evaluate(&how, NULL, 0, &compiler->module->arena));
             continue;
         }
-        *PUSH(compiler, program->evaluations, program->evaluation_count, program->evaluation_capacity) = how;
+        *ARENA_PUSH(&compiler->module->arena, program->evaluations, program->evaluation_count,
+                    program->evaluation_capacity) = how;
         uint32_t a = value_register(compiler, op->operands[0]);
         uint32_t b = op->operand_count > 1 ? value_register(compiler, op->operands[1]) : a;
         uint32_t c = op->operand_count > 2 ? value_register(compiler, op->operands[2]) : a;
@@ -80,7 +81,7 @@ static void compile_load(Compiler *compiler, const Op *op, AtomicKind atomic) {
     Program *program = compiler->program;
     const Type *type = type_resolve(compiler->module, op->results[0].type);
     const Type *element = type && type->element && type->kind == TYPE_TENSOR ? type->element : type;
-    *PUSH(compiler, program->loads, program->load_count, program->load_capacity) = (CompiledLoad){
+    *ARENA_PUSH(&compiler->module->arena, program->loads, program->load_count, program->load_capacity) = (CompiledLoad){
         .op = op,
         .width = (uint16_t)type_bits(compiler->module, element),
         .integer = element && (element->kind == TYPE_INTEGER || type_is(element, STR("tt.ptr"))),
@@ -135,7 +136,7 @@ static void compile_descriptor(Compiler *compiler, const Op *op) {
         maker.box_count = boxes;
     }
     maker.rank = rank;
-    *PUSH(compiler, program->makers, program->maker_count, program->maker_capacity) = maker;
+    *ARENA_PUSH(&compiler->module->arena, program->makers, program->maker_count, program->maker_capacity) = maker;
     uint32_t dst = op->result_count ? value_register(compiler, &op->results[0]) : NO_REGISTER;
     if (dst == NO_REGISTER && maker.pointer == NO_REGISTER)
         return;
@@ -186,7 +187,7 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
     bool of_aref = !value_is_memdesc(compiler->module, effect->amount);
     if (step.problem && !of_aref) /* an aref that has no stage yet is indexed by the uses of each agent */
         compile_cannot(compiler, op, step.problem);
-    *PUSH(compiler, program->views, program->view_count, program->view_capacity) = step;
+    *ARENA_PUSH(&compiler->module->arena, program->views, program->view_count, program->view_capacity) = step;
     uint32_t source = value_register(compiler, effect->amount), index = value_register(compiler, step.index),
              rank = value_register(compiler, step.rank);
     Instruction *instruction = emit_code(compiler, of_aref ? CODE_BUFFER : CODE_VIEW, op);

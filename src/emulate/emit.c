@@ -1,15 +1,6 @@
 /* Registers and instructions: how compiled code is written down. */
 #include "emulate/program_internal.h"
 
-void *program_grow(Compiler *compiler, const void *old, uint32_t *capacity, size_t size) {
-    uint32_t larger = *capacity ? *capacity * 2 : 32;
-    char *items = ARENA_ARRAY(&compiler->module->arena, char, larger *size);
-    if (*capacity)
-        memcpy(items, old, *capacity * size);
-    *capacity = larger;
-    return items;
-}
-
 static const char *name_of(Compiler *compiler, const Op *op) {
     return arena_copy(&compiler->module->arena, op->name.data, op->name.size);
 }
@@ -84,11 +75,11 @@ Instruction *emit_code(Compiler *compiler, Code code, const Op *op) {
         compile_too_large(compiler, op);
         program->code_count = MOST_INSTRUCTIONS / 2; /* what is still written goes over what is there */
     }
-    if (program->code_count == program->code_capacity) {
-        uint32_t capacity = program->code_capacity;
-        program->ops = program_grow(compiler, program->ops, &capacity, sizeof *program->ops);
-    }
-    Instruction *instruction = PUSH(compiler, program->code, program->code_count, program->code_capacity);
+    uint32_t capacity = program->code_capacity; /* both arrays grow together */
+    program->ops =
+        arena_grown(&compiler->module->arena, program->ops, program->code_count, &capacity, sizeof *program->ops);
+    Instruction *instruction =
+        ARENA_PUSH(&compiler->module->arena, program->code, program->code_count, program->code_capacity);
     *instruction =
         (Instruction){.code = (uint8_t)code, .dst = NO_REGISTER, .a = NO_REGISTER, .b = NO_REGISTER, .c = NO_REGISTER};
     program->ops[program->code_count - 1] = op;
@@ -97,7 +88,7 @@ Instruction *emit_code(Compiler *compiler, Code code, const Op *op) {
 
 uint32_t emit_list_item(Compiler *compiler, uint32_t item) {
     Program *program = compiler->program;
-    *PUSH(compiler, program->lists, program->list_count, program->list_capacity) = item;
+    *ARENA_PUSH(&compiler->module->arena, program->lists, program->list_count, program->list_capacity) = item;
     return program->list_count - 1;
 }
 
@@ -187,8 +178,10 @@ uint32_t emit_operands_named(Compiler *compiler, const Op *op, const char *name,
 
 void emit_constant(Compiler *compiler, uint32_t dst, Word word) {
     Program *program = compiler->program;
-    *PUSH(compiler, program->constants, program->constant_count, program->constant_capacity) = word;
-    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) = dst;
-    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, program->constants, program->constant_count, program->constant_capacity) =
+        word;
+    *ARENA_PUSH(&compiler->module->arena, compiler->constants, compiler->constant_count, compiler->constant_capacity) =
+        dst;
+    *ARENA_PUSH(&compiler->module->arena, compiler->constants, compiler->constant_count, compiler->constant_capacity) =
         program->constant_count - 1;
 }

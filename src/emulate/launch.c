@@ -82,15 +82,7 @@ static Argument *place_for(Arena *arena, Launch *launch, Str name) {
     const Argument *found = launch_find(launch, name);
     if (found)
         return &launch->arguments[found - launch->arguments];
-    if (launch->count == launch->capacity) {
-        size_t capacity = launch->capacity ? launch->capacity * 2 : 8;
-        Argument *arguments = ARENA_ARRAY(arena, Argument, capacity);
-        if (launch->count)
-            memcpy(arguments, launch->arguments, sizeof *arguments * launch->count);
-        launch->arguments = arguments;
-        launch->capacity = capacity;
-    }
-    return &launch->arguments[launch->count++];
+    return ARENA_PUSH(arena, launch->arguments, launch->count, launch->capacity);
 }
 
 /* Of a name that MLIR can give a value. */

@@ -9,7 +9,7 @@
 
 static void strand_start(Compiler *compiler, const char *name, uint32_t index, uint32_t warps, const Op *op) {
     Program *program = compiler->program;
-    *PUSH(compiler, program->strands, program->strand_count, program->strand_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, program->strands, program->strand_count, program->strand_capacity) =
         (Strand){.name = name, .entry = emit_here(compiler), .index = index, .warps = warps, .op = op};
     compiler->frame = frame_new(compiler);
     compiler->next_register = 0;
@@ -84,7 +84,7 @@ static void compile_tasks(Compiler *compiler) {
     uint32_t captures = program->list_count;
     for (uint32_t i = 0; i < entry->arg_count; i++)
         emit_list_item(compiler, program->parameters[i].reg);
-    Fork *fork = PUSH(compiler, program->forks, program->fork_count, program->fork_capacity);
+    Fork *fork = ARENA_PUSH(&compiler->module->arena, program->forks, program->fork_count, program->fork_capacity);
     uint32_t first = program->strand_count, count = 0;
     for (uint32_t task = 1; task < 16; task++) {
         if (!(compiler->tasks >> task & 1))
@@ -419,7 +419,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     for (uint32_t i = 0; i < entry->arg_count; i++)
         program->parameters[i].reg = value_register(&compiler, &entry->args[i]);
     if (compiler.tasks) { /* fork 0, filled in by compile_tasks */
-        (void)PUSH(&compiler, program->forks, program->fork_count, program->fork_capacity);
+        (void)ARENA_PUSH(&module->arena, program->forks, program->fork_count, program->fork_capacity);
         program->fork_count = 0;
     }
     compile_region(&compiler, &function->regions[0]);

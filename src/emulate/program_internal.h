@@ -59,18 +59,11 @@ enum {
     MOST_DIVISIBILITY = 1 << 30
 };
 
-/* Room for one more in an array of the program; what was there moves. */
-#define PUSH(compiler, array, count, capacity)                                                              \
-    (((count) == (capacity) ? (void)((array) = program_grow(compiler, array, &(capacity), sizeof *(array))) \
-                            : (void)0),                                                                     \
-     &(array)[(count)++])
-
 static inline bool op_has_id(const Op *op, OpId id) {
     return op && op->row && op->row->id == id;
 }
 
 /* ---- emit.c ---- */
-void *program_grow(Compiler *compiler, const void *old, uint32_t *capacity, size_t size);
 /* Says that the verdict is incomplete because of this op. */
 void compile_cannot(Compiler *compiler, const Op *op, const char *reason);
 /* The program is too large, which is said at this op, and will not be run. */

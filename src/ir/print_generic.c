@@ -84,15 +84,7 @@ typedef struct Entries {
 } Entries;
 
 static void add_entry(Printer *p, Entries *entries, Str name, Str value) {
-    if (entries->count == entries->capacity) {
-        uint32_t capacity = entries->capacity ? entries->capacity * 2 : 8;
-        Entry *moved = arena_alloc(&p->arena, sizeof *moved * capacity);
-        if (entries->count)
-            memcpy(moved, entries->items, sizeof *moved * entries->count);
-        entries->items = moved;
-        entries->capacity = capacity;
-    }
-    entries->items[entries->count++] = (Entry){name, value};
+    *ARENA_PUSH(&p->arena, entries->items, entries->count, entries->capacity) = (Entry){name, value};
 }
 
 /* The text that was put together, kept as long as the printer. */

@@ -86,9 +86,7 @@ static void add_edge(Builder *builder, FlowEdge edge) {
     Flow *flow = &builder->flow;
     if (edge.to == FLOW_NONE)
         return;
-    flow->edges =
-        arena_grown(builder->arena, flow->edges, flow->edge_count, &builder->edge_capacity, sizeof *flow->edges);
-    flow->edges[flow->edge_count++] = edge;
+    *ARENA_PUSH(builder->arena, flow->edges, flow->edge_count, builder->edge_capacity) = edge;
 }
 
 /* Where a region starts; FLOW_NONE if it has no code. */

@@ -3,11 +3,9 @@
 
 void flow_add_loop(Builder *builder, FlowLoop loop, const void *known_by) {
     Flow *flow = &builder->flow;
-    flow->loops =
-        arena_grown(builder->arena, flow->loops, flow->loop_count, &builder->loop_capacity, sizeof *flow->loops);
     loop.parent = FLOW_NONE;
-    flow->loops[flow->loop_count] = loop;
-    pointers_set(&builder->loops, known_by, flow->loop_count++);
+    pointers_set(&builder->loops, known_by, flow->loop_count);
+    *ARENA_PUSH(builder->arena, flow->loops, flow->loop_count, builder->loop_capacity) = loop;
 }
 
 /* ---- The blocks of a region ------------------------------------------------------------------------------------ */

@@ -48,20 +48,17 @@ static uint32_t node_of(Search *search, const Value *value) {
     uint32_t node = pointers_get(&search->found.values, value);
     if (node != NO_NUMBER)
         return node;
-    search->found.nodes = arena_grown(search->arena, search->found.nodes, search->node_count, &search->node_capacity,
-                                      sizeof *search->found.nodes);
-    search->found.nodes[search->node_count].value = value;
-    pointers_set(&search->found.values, value, search->node_count);
-    return search->node_count++;
+    node = search->node_count;
+    ARENA_PUSH(search->arena, search->found.nodes, search->node_count, search->node_capacity)->value = value;
+    pointers_set(&search->found.values, value, node);
+    return node;
 }
 
 static void add_step(Search *search, const Value *from, const Value *to) {
     if (!from || !to || !is_memory(search, to))
         return;
     Step step = {node_of(search, from), node_of(search, to)};
-    search->steps =
-        arena_grown(search->arena, search->steps, search->step_count, &search->step_capacity, sizeof *search->steps);
-    search->steps[search->step_count++] = step;
+    *ARENA_PUSH(search->arena, search->steps, search->step_count, search->step_capacity) = step;
     search->found.nodes[step.from].step_count++;
     search->found.nodes[step.to].has_source = true;
 }
@@ -77,10 +74,9 @@ static void add_origin(Search *search, const Value *value, Origin origin) {
     uint32_t node = node_of(search, value);
     if (found->nodes[node].count) /* it is one already */
         return;
-    found->items = arena_grown(search->arena, found->items, found->count, &search->item_capacity, sizeof *found->items);
     origin.value = value;
-    found->items[found->count] = origin;
-    found->nodes[node].items[found->nodes[node].count++] = found->count++;
+    found->nodes[node].items[found->nodes[node].count++] = found->count;
+    *ARENA_PUSH(search->arena, found->items, found->count, search->item_capacity) = origin;
     found->nodes[node].has_source = true;
 }
 

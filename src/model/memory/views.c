@@ -525,17 +525,9 @@ static bool run_add(RunList *list, int64_t begin, int64_t end) {
         list->items[list->count - 1].end = end;
         return true;
     }
-    if (list->count == list->capacity) {
-        if (list->capacity >= MOST_RUNS)
-            return false;
-        uint32_t capacity = list->capacity ? list->capacity * 2 : 16;
-        Run *items = ARENA_ARRAY(list->arena, Run, capacity);
-        if (list->count)
-            memcpy(items, list->items, sizeof *items * list->count);
-        list->items = items;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = (Run){begin, end};
+    if (list->count == MOST_RUNS)
+        return false;
+    *ARENA_PUSH(list->arena, list->items, list->count, list->capacity) = (Run){begin, end};
     return true;
 }
 
