@@ -53,19 +53,27 @@ static uint64_t hash_text(Str text) {
     return hash;
 }
 
+/* A wait for a side of an aref, or what else the op does to that side; false if it does nothing of it. */
+static bool aref_effect(Module *module, const Op *op, Side side, bool waits, Effect *found) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].side == side && effects[i].verb != EFFECT_INIT && (effects[i].verb == EFFECT_WAIT) == waits &&
+            !is_token(module, effects[i].on)) {
+            *found = effects[i];
+            return true;
+        }
+    return false;
+}
+
 /* Before stages and phases are assigned, arefs are written without them, or with zeros in their place: a put that waits
  * for parity 0 on a fresh barrier is none that anybody means. */
-bool arefs_are_unassigned(const Op *root) {
+bool arefs_are_unassigned(Module *module, const Op *root) {
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        uint32_t count = 0;
-        if (!op_has_id(op, OP_nvws_aref_put_enter))
-            continue;
-        Value **phase = op_operands_named(op, "phase", &count);
-        if (!count)
-            return true;
-        const Op *constant = count && phase[0]->is_result ? phase[0]->owner : NULL;
-        const Attr *value = op_has_id(constant, OP_arith_constant) ? op_attr(constant, "value") : NULL;
-        if (value && value->kind == ATTR_INTEGER && value->integer == 0)
+        Effect wait;
+        int64_t parity;
+        if (op_is(op, CLASS_AREF_ENTER) && aref_effect(module, op, SIDE_EMPTY, true, &wait) &&
+            (!wait.amount || (value_constant(wait.amount, &parity) && !parity)))
             return true;
     }
     return false;
@@ -77,9 +85,10 @@ static int64_t aref_arrivals(Compiler *compiler, const Op *aref, Side side) {
     uint64_t ways[MOST];
     unsigned count = 0;
     const Op *root = compiler->program->function;
-    OpId leaves = side == SIDE_FULL ? OP_nvws_aref_put_exit : OP_nvws_aref_get_exit;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        if (!op_has_id(op, leaves) || origin_of(compiler->module, op->operands[0]) != aref || count == MOST)
+        Effect leave;
+        if (!aref_effect(compiler->module, op, side, false, &leave) || count == MOST ||
+            origin_of(compiler->module, leave.on) != aref)
             continue;
         const Attr *kinds = op_attr(op, "async_ops");
         uint64_t way = identity_mix(partitions_of(op).mask, kinds ? hash_text(kinds->text) : 0);
@@ -205,7 +214,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
         }
         if (effect->verb == EFFECT_COMPLETE && effect->amount && value_is_memdesc(compiler->module, effect->amount))
             compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
-        if (effect->verb == EFFECT_INIT && op_has_id(op, OP_nvws_aref_create))
+        if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !touches_memory(effect->verb)) {
             compiled.shared_by_ctas = barrier_is_shared(compiler, effect->on->type);

@@ -17,38 +17,10 @@ void compile_too_large(Compiler *compiler, const Op *op) {
 
 /* ---- Registers ------------------------------------------------------------------------------------ */
 
-Frame *frame_new(Compiler *compiler) {
-    Frame *frame = ARENA_NEW(&compiler->module->arena, Frame);
-    frame->capacity = 256;
-    frame->keys = ARENA_ARRAY(&compiler->module->arena, const Value *, frame->capacity);
-    frame->registers = ARENA_ARRAY(&compiler->module->arena, uint32_t, frame->capacity);
+Pointers *frame_new(Compiler *compiler) {
+    Pointers *frame = ARENA_NEW(&compiler->module->arena, Pointers);
+    frame->arena = &compiler->module->arena;
     return frame;
-}
-
-uint32_t frame_place(const Frame *frame, const Value *value) {
-    uint32_t at = (uint32_t)(((uint64_t)(uintptr_t)value >> 4) * 0x9e3779b97f4a7c15u >> 32) & (frame->capacity - 1);
-    while (frame->keys[at] && frame->keys[at] != value)
-        at = (at + 1) & (frame->capacity - 1);
-    return at;
-}
-
-void frame_set(Compiler *compiler, Frame *frame, const Value *value, uint32_t reg) {
-    if (frame->count * 2 >= frame->capacity) {
-        Frame old = *frame;
-        frame->capacity *= 2;
-        frame->keys = ARENA_ARRAY(&compiler->module->arena, const Value *, frame->capacity);
-        frame->registers = ARENA_ARRAY(&compiler->module->arena, uint32_t, frame->capacity);
-        for (uint32_t i = 0; i < old.capacity; i++)
-            if (old.keys[i]) {
-                uint32_t at = frame_place(frame, old.keys[i]);
-                frame->keys[at] = old.keys[i];
-                frame->registers[at] = old.registers[i];
-            }
-    }
-    uint32_t at = frame_place(frame, value);
-    frame->count += frame->keys[at] == NULL;
-    frame->keys[at] = value;
-    frame->registers[at] = reg;
 }
 
 bool is_wanted(const Compiler *compiler, const Value *value) {
@@ -59,12 +31,11 @@ bool is_wanted(const Compiler *compiler, const Value *value) {
 uint32_t value_register(Compiler *compiler, const Value *value) {
     if (!value || !is_wanted(compiler, value))
         return NO_REGISTER;
-    uint32_t at = frame_place(compiler->frame, value);
-    if (compiler->frame->keys[at])
-        return compiler->frame->registers[at];
-    uint32_t fresh = compiler->next_register++;
-    frame_set(compiler, compiler->frame, value, fresh);
-    return fresh;
+    uint32_t known = pointers_get(compiler->frame, value);
+    if (known != NO_NUMBER)
+        return known;
+    pointers_set(compiler->frame, value, compiler->next_register);
+    return compiler->next_register++;
 }
 
 /* ---- Instructions --------------------------------------------------------------------------------- */

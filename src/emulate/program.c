@@ -3,6 +3,8 @@
  */
 #include "emulate/program_internal.h"
 
+#include "model/flow/symbol.h"
+
 #include <stdio.h>
 
 /* ---- Units ---------------------------------------------------------------------------------------- */
@@ -52,7 +54,7 @@ static void compile_partitions(Compiler *compiler, const Pending *pending) {
             compiler->next_register = entry->arg_count;
         for (uint32_t i = 0; entry && i < entry->arg_count; i++)
             if (is_wanted(compiler, &entry->args[i]))
-                frame_set(compiler, compiler->frame, &entry->args[i], i);
+                pointers_set(compiler->frame, &entry->args[i], i);
         if (entry)
             compile_region(compiler, &holder->regions[k]);
         strand_end(compiler, holder);
@@ -69,7 +71,7 @@ static void compile_group_partitions(Compiler *compiler, const Pending *pending)
                      (uint32_t)(count > 0 && count <= 64 ? count : 4), pending->op);
         compiler->next_register = pending->captured_count;
         for (uint32_t i = 0; i < pending->captured_count; i++)
-            frame_set(compiler, compiler->frame, pending->captured[i], i);
+            pointers_set(compiler->frame, pending->captured[i], i);
         compile_region(compiler, &pending->op->regions[k]);
         strand_end(compiler, pending->op);
     }
@@ -94,7 +96,7 @@ static void compile_tasks(Compiler *compiler) {
         compiler->next_register = entry->arg_count;
         for (uint32_t i = 0; i < entry->arg_count; i++)
             if (is_wanted(compiler, &entry->args[i]))
-                frame_set(compiler, compiler->frame, &entry->args[i], i);
+                pointers_set(compiler->frame, &entry->args[i], i);
         compile_region(compiler, &function->regions[0]);
         strand_end(compiler, function);
     }
@@ -108,23 +110,12 @@ static void compile_tasks(Compiler *compiler) {
 /* ---- The slice's roots ---------------------------------------------------------------------------- */
 
 static void add_control(Slice *slice, const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_scf_for:
-        for (uint32_t i = 0; i < 3 && i < op->operand_count; i++)
-            slice_add(slice, op->operands[i]);
-        break;
-    case OP_scf_if:
-    case OP_scf_condition:
-    case OP_scf_index_switch:
-    case OP_cf_cond_br:
-    case OP_cf_switch:
-    case OP_ttg_mask:
-        if (op->operand_count)
-            slice_add(slice, op->operands[0]);
-        break;
-    default:
-        break;
-    }
+    if (!op->row)
+        return;
+    const ControlColumn *control = &op->row->control;
+    const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
+    for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
+        slice_add(slice, op_operand_of(op, steering[i]));
 }
 
 static void add_named(Slice *slice, const Op *op, const char *name) {
@@ -166,7 +157,7 @@ static void add_effects(Compiler *compiler, const Op *op) {
     }
     if (compiler->flags & COMPILE_DATA)
         data_add(compiler, op);
-    if (op_has_id(op, OP_llvm_intr_assume) && op->operand_count)
+    if (op_is(op, CLASS_ASSUMPTION) && op->operand_count)
         slice_add(slice, op->operands[0]);
     if (op_has_id(op, OP_ttng_tensormap_create)) {
         add_named(slice, op, "desc_ptr");
@@ -183,7 +174,7 @@ static void add_effects(Compiler *compiler, const Op *op) {
 static void add_cells(Compiler *compiler) {
     const Op *root = compiler->program->function;
     for (const Op *op = root; op; op = op_next_in_walk(op, root))
-        if ((op_has_id(op, OP_ttg_local_store) || op_has_id(op, OP_ttg_local_alloc)) && op->operand_count) {
+        if (op_is(op, CLASS_LOCAL_STORE) && op->operand_count) {
             const Type *type = type_resolve(compiler->module, op->operands[0]->type);
             if (type && type->element && type->element->kind == TYPE_INTEGER)
                 slice_add(&compiler->slice, op->operands[0]);
@@ -329,7 +320,7 @@ static uint64_t tasks_of(const Compiler *compiler) {
     uint64_t tasks = 0;
     bool synchronises = false;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        if (op_has_id(op, OP_ttg_warp_specialize))
+        if (op_is_control(op, CONTROL_FORK))
             return 0;
         Partitions partitions = partitions_of(op);
         if (!partition_is_task(partitions.form))
@@ -351,7 +342,7 @@ const char *program_name(Module *module, const Op *function) {
 
 static bool calls_others(const Op *function) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (op_has_id(op, OP_tt_call) || op_has_id(op, OP_func_call))
+        if (op_is_control(op, CONTROL_CALL))
             return true;
     return false;
 }
@@ -366,7 +357,7 @@ static const Op *outermost(const Op *op) {
 static bool is_planned(const Op *function) {
     bool tasks = false;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        if (op_has_id(op, OP_ttg_warp_specialize) || op_has_id(op, OP_nvws_warp_group))
+        if (op_is_control(op, CONTROL_FORK) || op_is_control(op, CONTROL_GROUPS))
             return false;
         tasks |= partition_is_task(partitions_of(op).form);
     }
@@ -401,7 +392,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     program->parameters = program_parameters(module, function, &program->parameter_count);
     make_slice(&compiler);
     measure_rings(&compiler);
-    compiler.unassigned = arefs_are_unassigned(function);
+    compiler.unassigned = arefs_are_unassigned(module, function);
     compiler.tasks = tasks_of(&compiler);
     program->planned = !compiler.tasks && is_planned(function);
     if (compiler.tasks && compiler.unassigned) {
@@ -427,7 +418,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     if (compiler.tasks)
         compile_tasks(&compiler);
     for (uint32_t i = 0; i < compiler.pending_count; i++) {
-        if (op_has_id(compiler.pending[i].op, OP_nvws_warp_group))
+        if (op_is_control(compiler.pending[i].op, CONTROL_GROUPS))
             compile_group_partitions(&compiler, &compiler.pending[i]);
         else
             compile_partitions(&compiler, &compiler.pending[i]);
@@ -446,15 +437,13 @@ size_t program_kernels(Module *module, const Op **functions, size_t most) {
     Map called = {0};
     for (const Item *item = module->first; item; item = item->next)
         for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            const Attr *callee =
-                op_has_id(op, OP_tt_call) || op_has_id(op, OP_func_call) ? op_attr(op, "callee") : NULL;
+            const Attr *callee = op_is_control(op, CONTROL_CALL) ? op_attr(op, "callee") : NULL;
             if (callee)
                 *module_put(module, &called, symbol_name(callee)) = module;
         }
     for (const Item *item = module->first; item; item = item->next)
         for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            if ((!op_has_id(op, OP_tt_func) && !op_has_id(op, OP_func_func)) || !op->region_count ||
-                !op->regions[0].first)
+            if (!op_is_control(op, CONTROL_FUNCTION) || !op->region_count || !op->regions[0].first)
                 continue;
             const Attr *symbol = op_attr(op, "sym_name");
             if (symbol && map_get(&called, symbol_name(symbol)))

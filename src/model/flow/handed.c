@@ -144,7 +144,8 @@ static void hand_round_while(const Hands *hands, const Op *op) {
 static void hand_results(const Hands *hands, const Op *op) {
     for (uint32_t r = 0; r < op->region_count && op->result_count; r++)
         for (const Block *block = op->regions[r].first; block; block = block->next)
-            if (op_is_terminator(block->last) && !op_successor_count(block->last))
+            if (op_is_terminator(block->last) && !op_successor_count(block->last) &&
+                !op_is_control(block->last, CONTROL_PARTITIONS))
                 hand_all(hands, HANDED_OVER, block->last->operands, block->last->operand_count, op->results,
                          op->result_count);
 }
