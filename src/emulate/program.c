@@ -4,6 +4,7 @@
 #include "emulate/program_internal.h"
 
 #include "model/flow/symbol.h"
+#include "model/target/target.h"
 
 #include <stdio.h>
 
@@ -267,19 +268,6 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
     return parameters;
 }
 
-static int64_t module_number(const Op *function, const char *name, int64_t otherwise) {
-    for (const Op *op = function; op; op = op_parent(op)) {
-        const Attr *attr = op_attr(op, name);
-        if (attr && attr->kind == ATTR_INTEGER && attr->integer > 0 && attr->integer <= 64)
-            return attr->integer;
-    }
-    return otherwise;
-}
-
-static int64_t module_number_either(const Op *function, const char *name, const char *older, int64_t otherwise) {
-    return module_number(function, name, module_number(function, older, otherwise));
-}
-
 static uint32_t ring_of(const Value *value) {
     const Op *op = value && value->is_result ? value->owner : NULL;
     const Attr *buffers = op ? op_attr(op, "numBuffers") : NULL;
@@ -373,14 +361,11 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     program->function = function;
     program->global = flags & COMPILE_GLOBAL;
     program->data = program->global && (flags & COMPILE_DATA);
-    program->warps = (uint32_t)module_number_either(function, "ttg.num-warps", "triton_gpu.num-warps", 4);
-    program->warp_threads =
-        (uint32_t)module_number_either(function, "ttg.threads-per-warp", "triton_gpu.threads-per-warp", 32);
-    program->ctas = (uint32_t)module_number_either(function, "ttg.num-ctas", "triton_gpu.num-ctas", 1);
+    program->warps = module_warps(function);
+    program->warp_threads = module_warp_threads(function, 32);
+    program->ctas = module_ctas(function);
     if (program->ctas == 1) {
-        program->ctas = (uint32_t)(module_number(function, "ttg.cluster-dim-x", 1) *
-                                   module_number(function, "ttg.cluster-dim-y", 1) *
-                                   module_number(function, "ttg.cluster-dim-z", 1));
+        program->ctas = module_cluster(function);
         program->ranks_are_programs = program->ctas > 1;
     }
     if (program->ctas > 16) {

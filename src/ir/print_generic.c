@@ -2,6 +2,8 @@
  * and the regions of the dialect are worked out from its row. */
 #include "ir/print_internal.h"
 
+#include "ir/op.h"
+
 #include <stdlib.h>
 
 /* ---- Attributes ------------------------------------------------------------------------------ */
@@ -186,7 +188,7 @@ static Str function_type(Printer *p, const Function *function) {
 
 static void add_function(Printer *p, const Op *op, Entries *properties) {
     const Function *function = op_function(op);
-    bool llvm = op->row->id == OP_llvm_func;
+    bool llvm = op_is(op, CLASS_LLVM_FUNCTION);
     add_entry(p, properties, STR("function_type"), llvm ? llvm_function_type(p, function) : function_type(p, function));
     if (any(function->arg_attrs, function->arg_count))
         add_entry(p, properties, STR("arg_attrs"), attr_array(p, function->arg_attrs, function->arg_count));

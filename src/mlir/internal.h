@@ -2,7 +2,7 @@
 #ifndef MLIR_INTERNAL_H
 #define MLIR_INTERNAL_H
 
-#include "ir/optable.h"
+#include "ir/op.h"
 #include "mlir/reader.h"
 
 /* What is being put together: stacks that live as long as the Reader, and survive a jump out of it. */

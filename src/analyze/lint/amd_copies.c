@@ -124,7 +124,7 @@ static void tell_layout(Lint *lint, const Op *op, RuleId rule, const char *what)
 void lint_amd_copy(Lint *lint, const Op *op) {
     AmdCopy copy;
     int64_t hint;
-    if (!amd_copy_of(op, &copy) || !has_own_waves(lint))
+    if (!amd_copy_of(lint->module, op, &copy) || !has_own_waves(lint))
         return;
     AmdWidth width = amd_width_of(lint->module, op, lint->target);
     if (!width.known) {

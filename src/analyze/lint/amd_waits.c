@@ -76,9 +76,9 @@ static bool is_move(const Op *op) {
     }
 }
 
-static bool is_copy(const Op *op) {
+static bool is_copy(Lint *lint, const Op *op) {
     AmdCopy copy;
-    return amd_copy_of(op, &copy) || lint_is(op, OP_ttg_async_commit_group);
+    return amd_copy_of(lint->module, op, &copy) || lint_is(op, OP_ttg_async_commit_group);
 }
 
 /* The op that made the token; of a group, the one that made its first. */
@@ -94,7 +94,7 @@ static void check_kind(Lint *lint, const Op *op) {
         return;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const Op *made = maker(op->operands[i]);
-        if (!made || (of_moves ? !is_copy(made) : !is_move(made)))
+        if (!made || (of_moves ? !is_copy(lint, made) : !is_move(made)))
             continue;
         Finding *finding =
             lint_find(lint, RULE_AMD_WAIT_KIND, op, "it waits on %s for a copy that counts on %s",
@@ -170,7 +170,7 @@ static void check_read(Lint *lint, Counters *counters, const Op *op) {
     for (uint32_t i = 0; view && i < counters_copies(counters); i++) {
         const Op *made = counters_copy(counters, i);
         AmdCopy copy;
-        if (counters_queue(counters, i) != QUEUE_ASYNC || !amd_copy_of(made, &copy) || copy.store ||
+        if (counters_queue(counters, i) != QUEUE_ASYNC || !amd_copy_of(lint->module, made, &copy) || copy.store ||
             !reads_copy(lint, view, op, made, copy.local))
             continue;
         Distance distance = distance_of_copy(counters, op, i, 0);
