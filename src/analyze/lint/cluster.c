@@ -5,7 +5,6 @@
  * initialised?), and from the last such operation to the end (is the other one still there?). */
 #include "analyze/lint/signals.h"
 
-#include "ir/optable.h"
 #include "model/flow/flow.h"
 #include "model/memory/placement.h"
 
@@ -91,11 +90,10 @@ static bool all_waited(const Cluster *cluster, const Value *barrier) {
 }
 
 static Step step_of(Cluster *cluster, const Op *op, uint32_t number) {
-    Effect effects[EFFECTS_MOST];
+    Effects effects = lint_effects(cluster->lint, op);
     Step step = {.op = op, .waited = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
-    unsigned count = op->row && *op->row->effects ? effects_of(cluster->lint->module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++) {
-        const Effect *effect = &effects[i];
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
         bool remote = effect_is_remote(cluster->lint, cluster->ctas, effect);
         bool signals = is_signal(cluster->lint->module, effect);
         if (signals && (remote || effect->verb == EFFECT_INIT))
@@ -118,8 +116,8 @@ static Step step_of(Cluster *cluster, const Op *op, uint32_t number) {
 /* The op that starts the partition an op is in; NULL: it is in none that ends by itself. */
 static const Op *specializes(const Op *op) {
     for (op = op_parent(op); op; op = op_parent(op))
-        if (lint_is(op, OP_ttg_warp_specialize_partitions) || lint_is(op, OP_nvws_warp_group))
-            return lint_is(op, OP_nvws_warp_group) ? op : op_parent(op);
+        if (op_is_control(op, CONTROL_PARTITIONS) || op_is_control(op, CONTROL_GROUPS))
+            return op_is_control(op, CONTROL_GROUPS) ? op : op_parent(op);
     return NULL;
 }
 
@@ -284,15 +282,15 @@ static void find_barriers(Cluster *cluster) {
     for (uint32_t i = 0; i < cluster->origins.count; i++)
         cluster->tracked[i] = FLOW_NONE;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        Effect effects[EFFECTS_MOST];
-        unsigned count = op->row && *op->row->effects ? effects_of(cluster->lint->module, op, effects) : 0;
-        for (unsigned i = 0; i < count; i++) {
-            if (!is_signal(cluster->lint->module, &effects[i]))
+        Effects effects = lint_effects(cluster->lint, op);
+        for (unsigned i = 0; i < effects.count; i++) {
+            const Effect *effect = &effects.items[i];
+            if (!is_signal(cluster->lint->module, effect))
                 continue;
-            OriginSet set = origins_find(&cluster->origins, effects[i].on);
-            bool remote = effect_is_remote(cluster->lint, cluster->ctas, &effects[i]);
+            OriginSet set = origins_find(&cluster->origins, effect->on);
+            bool remote = effect_is_remote(cluster->lint, cluster->ctas, effect);
             for (uint32_t k = 0; k < set.count; k++) {
-                cluster->waited[set.items[k]] |= effects[i].verb == EFFECT_WAIT;
+                cluster->waited[set.items[k]] |= effect->verb == EFFECT_WAIT;
                 if (remote && cluster->tracked[set.items[k]] == FLOW_NONE)
                     cluster->tracked[set.items[k]] = cluster->tracked_count++;
             }

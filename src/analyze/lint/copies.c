@@ -49,12 +49,9 @@ static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
 /* Adds one op to what a piece does. `before`: the number at the start of the piece is known, and waits that find too
  * few are told; -1: it is not. */
 static void add_op(Lint *lint, const Op *op, int32_t before, Passing *passing) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op->row && !*op->row->effects ? 0 : effects_of(lint->module, op, effects);
-    bool anything = lint_is_call(op);
-    for (unsigned i = 0; i < count; i++) {
-        const Effect *effect = &effects[i];
-        anything |= effect->verb == EFFECT_ANYTHING;
+    Effects effects = lint_effects(lint, op);
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
         if (effect->group != GROUP_CP_ASYNC)
             continue;
         if (effect->verb == EFFECT_COMMIT)
@@ -66,7 +63,7 @@ static void add_op(Lint *lint, const Op *op, int32_t before, Passing *passing) {
             tell_wait(lint, op, passed(before, *passing), effect->count);
         passing->cap = passing->cap < effect->count ? passing->cap : (int32_t)effect->count;
     }
-    if (anything)
+    if (op_is_control(op, CONTROL_CALL) || lint_effect(lint, op, EFFECT_ANYTHING))
         *passing = (Passing){MANY, MANY};
 }
 
@@ -158,24 +155,23 @@ static unsigned fastest_dim(Lint *lint, const Type *buffer) {
 }
 
 /* How many elements beside each other the pointers, and the mask, are sure to allow. */
-static int64_t elements_sure(Contiguity *contiguity, const Op *copy, unsigned dim, int64_t bytes) {
-    const Value *mask = lint_operand(copy, "mask");
-    Runs pointers = runs_of(contiguity, lint_operand(copy, "src"), dim);
+static int64_t elements_sure(Contiguity *contiguity, const Op *copy, const Effect *read, unsigned dim, int64_t bytes) {
+    Runs pointers = runs_of(contiguity, read->on, dim);
     int64_t given, aligned = pointers.divisor / bytes;
     int64_t sure = pointers.contiguous < aligned ? pointers.contiguous : aligned;
-    if (lint_integer(copy, "contiguity", &given) && given > sure)
+    if (op_integer(copy, "contiguity", &given) && given > sure)
         sure = given;
-    int64_t same = mask ? runs_of(contiguity, mask, dim).constant : sure;
+    int64_t same = read->mask ? runs_of(contiguity, read->mask, dim).constant : sure;
     return same < sure ? same : sure;
 }
 
 static void check_width(Lint *lint, Contiguity *contiguity, const Op *copy) {
-    const Value *pointers = lint_operand(copy, "src"), *buffer = lint_operand(copy, "result");
-    const Type *type = pointers && pointers->type ? type_canonical(lint->module, pointers->type) : NULL;
-    const Type *memory = buffer && buffer->type ? type_canonical(lint->module, buffer->type) : NULL;
+    const Effect *read = lint_effect(lint, copy, EFFECT_READ), *write = lint_effect(lint, copy, EFFECT_WRITE);
+    const Type *type = lint_type(lint, read->on);
+    const Type *memory = lint_type(lint, write->on);
     const Type *element = memory ? type_element(lint->module, memory) : NULL;
     int64_t bits = element ? element->width : 0;
-    if (!type || type->kind != TYPE_TENSOR || lint_operand(copy, "barrier") || bits < 8 || bits >= 32)
+    if (!type || type->kind != TYPE_TENSOR || bits < 8 || bits >= 32)
         return;
     int64_t together = elements_together(lint, type, memory);
     if (!together)
@@ -189,7 +185,7 @@ static void check_width(Lint *lint, Contiguity *contiguity, const Op *copy) {
                      "Give each thread more elements along the contiguous dimension, or load to registers and store.");
         return;
     }
-    int64_t sure = elements_sure(contiguity, copy, fastest_dim(lint, memory), bits / 8);
+    int64_t sure = elements_sure(contiguity, copy, read, fastest_dim(lint, memory), bits / 8);
     if (sure * bits < 32)
         lint_explain(
             lint_find(lint, RULE_COPY_WIDTH_UNKNOWN, copy,
@@ -200,12 +196,18 @@ static void check_width(Lint *lint, Contiguity *contiguity, const Op *copy) {
             "Declare the divisibility of the pointer and its strides, or set contiguity on the copy.");
 }
 
+static bool is_copy(Lint *lint, const Op *op) {
+    const Effect *write = lint_effect(lint, op, EFFECT_WRITE);
+    return write && write->group == GROUP_CP_ASYNC && lint_effect(lint, op, EFFECT_READ);
+}
+
 void lint_copies(Lint *lint) {
     Contiguity *contiguity = NULL;
     bool waits = false;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        waits |= lint_is(op, OP_ttg_async_wait);
-        if (!lint_is(op, OP_ttg_async_copy_global_to_local))
+        const Effect *wait = lint_effect(lint, op, EFFECT_AWAIT);
+        waits |= wait && wait->group == GROUP_CP_ASYNC;
+        if (!is_copy(lint, op))
             continue;
         if (!contiguity)
             contiguity = contiguity_create(&lint->module->arena, lint->module, lint->facts);

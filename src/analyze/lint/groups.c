@@ -9,18 +9,22 @@ void lint_explain(Finding *finding, const char *space, const char *why, const ch
     finding->fix = fix;
 }
 
-bool lint_is_amd(const Lint *lint) {
-    return lint->target && lint->target->vendor == VENDOR_AMD;
+const Effect *tensor_access(Lint *lint, const Op *op) {
+    Effects effects = lint_effects(lint, op);
+    for (unsigned i = 0; i < effects.count; i++)
+        if (effect_is_access(&effects.items[i]) && effects.items[i].helper == HELPER_TENSOR)
+            return &effects.items[i];
+    return NULL;
 }
 
 bool flow_starts_threads(const Flow *flow, const FlowPiece *from, const FlowEdge *edge) {
     const Op *last = flow->ops[from->first + from->count - 1].op;
-    return edge->all_meet || lint_is(last, OP_ttg_warp_specialize_partitions);
+    return edge->all_meet || op_is_control(last, CONTROL_PARTITIONS);
 }
 
 int64_t partition_first_warp(const Op *op) {
     for (const Op *parent; (parent = op_parent(op)); op = parent) {
-        if (!lint_is(parent, OP_ttg_warp_specialize_partitions))
+        if (!op_is_control(parent, CONTROL_PARTITIONS))
             continue;
         const Op *specialize = op_parent(parent);
         const Attr *starts = specialize ? op_attr(specialize, "warpGroupStartIds") : NULL;

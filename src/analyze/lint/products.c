@@ -65,11 +65,6 @@ static void check_place(Products *products, const Op *op) {
 
 /* ---- Names of results ----------------------------------------------------------------------------- */
 
-static bool is_async(const Op *op) {
-    const Attr *attr = op_attr(op, "isAsync");
-    return attr && attr->kind == ATTR_BOOL && attr->integer;
-}
-
 static uint32_t value_number(Products *products, const Value *value) {
     uint32_t number = pointers_get(&products->values, value);
     if (number != NO_NUMBER)
@@ -92,21 +87,21 @@ static void hand_on(void *context, Handed how, const Value *from, const Value *t
 static void collect(Products *products) {
     for (const Op *op = products->lint->function; op; op = op_next_in_walk(op, products->lint->function)) {
         uint32_t before = products->hand_count;
-        if (lint_is(op, OP_ttng_warp_group_dot)) {
+        if (op_is(op, CLASS_WGMMA)) {
             check_place(products, op);
-            if (!is_async(op) || !op->result_count)
+            if (!op_flag(op, "isAsync") || !op->result_count)
                 continue;
             products->items = arena_grown(products->arena, products->items, products->count, &products->capacity,
                                           sizeof *products->items);
             pointers_set(&products->numbers, op, products->count);
             products->items[products->count++] = op;
             value_number(products, &op->results[0]);
-        } else if (lint_is(op, OP_ttng_warp_group_dot_wait)) {
+        } else if (op_is(op, CLASS_WGMMA_WAIT)) {
             for (uint32_t i = 0; i < op->operand_count && i < op->result_count; i++)
                 hand_on(products, HANDED_OVER, op->operands[i], &op->results[i]);
             for (uint32_t i = before; i < products->hand_count; i++)
                 products->hands[i].waited = true;
-        } else if (!lint_is(op, OP_arith_select)) { /* which reads what it chooses from */
+        } else if (op_evaluator(op) != EVALUATE_SELECT) { /* which reads what it chooses from */
             op_hands_on(op, hand_on, products);
         }
     }
@@ -183,10 +178,10 @@ static void issue(Products *products, const Op *op, uint8_t *ages) {
 
 static void pass(Products *products, const Op *op, uint8_t *ages) {
     int64_t left;
-    if (lint_is(op, OP_ttng_warp_group_dot)) {
+    if (op_is(op, CLASS_WGMMA)) {
         issue(products, op, ages);
-    } else if (lint_is(op, OP_ttng_warp_group_dot_wait)) {
-        bool known = lint_integer(op, "pendings", &left);
+    } else if (op_is(op, CLASS_WGMMA_WAIT)) {
+        bool known = op_integer(op, "pendings", &left);
         for (uint32_t i = 0; i < products->count; i++)
             if (!known || ages[i] >= left)
                 ages[i] = DONE;
@@ -240,7 +235,7 @@ static void find_ages(Products *products) {
 /* ---- Uses ----------------------------------------------------------------------------------------- */
 
 static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t age) {
-    uint32_t line = source_place(lint->module->source, product->offset).line;
+    uint32_t line = op_line(lint->module, product);
     Finding *finding;
     if (age != DONE) {
         finding = lint_find(lint, RULE_WGMMA_RESULT, op,
@@ -259,7 +254,7 @@ static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t age) {
 }
 
 static void check_uses(Products *products, const Op *op, const uint8_t *ages) {
-    const Value *sum = lint_is(op, OP_ttng_warp_group_dot) ? lint_operand(op, "c") : NULL;
+    const Value *sum = op_is(op, CLASS_WGMMA) ? op_operand_named(op, "c") : NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         uint32_t value = op->operands[i] == sum ? NO_NUMBER : pointers_get(&products->values, op->operands[i]);
         if (value == NO_NUMBER)
@@ -274,7 +269,7 @@ static void check_uses(Products *products, const Op *op, const uint8_t *ages) {
 
 /* Waits and control flow do not touch what they hand on. */
 static bool only_hands_on(const Op *op) {
-    return lint_is(op, OP_ttng_warp_group_dot_wait) || flow_branches(op) || (op->row && (op->row->traits & TERMINATOR));
+    return op_is(op, CLASS_WGMMA_WAIT) || flow_branches(op) || op_is_terminator(op);
 }
 
 static void find_uses(Products *products) {
