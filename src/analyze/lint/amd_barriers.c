@@ -3,23 +3,18 @@
  *
  * Pairs are counted: how many are open before each op, at least and at most, over all paths. */
 #include "analyze/lint/amd.h"
-
-#include "base/pointers.h"
-#include "model/flow/flow.h"
+#include "analyze/lint/paths.h"
 #include "model/flow/origin.h"
 #include "model/number/evaluate.h"
 
-enum { MOST_OPEN = 4 /* that, or more */, DEEPEST = 16, MOST_ROUNDS = 200 };
+enum { MOST_OPEN = 4 /* that, or more */, DEEPEST = 16 };
 
 typedef struct Open {
-    bool reached;
     int least, most;
 } Open;
 
 typedef struct Pairs {
     Lint *lint;
-    Flow flow;
-    Open *pieces;
     /* By how much the op changes what is open. */
     int (*step)(struct Pairs *pairs, const Op *op);
     /* What to say of an op, given what is open before it. */
@@ -33,55 +28,32 @@ static int within(int n) {
     return n > MOST_OPEN ? MOST_OPEN : n < -MOST_OPEN ? -MOST_OPEN : n;
 }
 
-static Open go_through(Pairs *pairs, uint32_t number, bool telling) {
-    const FlowPiece *piece = &pairs->flow.pieces[number];
-    Open open = pairs->pieces[number];
-    for (uint32_t i = 0; i < piece->count; i++) {
-        const Op *op = pairs->flow.ops[piece->first + i].op;
-        if (telling)
-            pairs->tell(pairs, op, open);
-        int step = pairs->step(pairs, op);
-        open.least = within(open.least + step);
-        open.most = within(open.most + step);
-    }
-    return open;
+static void pass(Paths *paths, const FlowOp *at, void *state) {
+    Pairs *pairs = paths->context;
+    Open *open = state;
+    if (paths->telling)
+        pairs->tell(pairs, at->op, *open);
+    int step = pairs->step(pairs, at->op);
+    *open = (Open){within(open->least + step), within(open->most + step)};
 }
 
-static bool join(Open *to, Open from) {
-    if (to->reached && to->least <= from.least && to->most >= from.most)
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    (void)paths, (void)piece;
+    Open *all = to;
+    const Open *more = from;
+    if (all->least <= more->least && all->most >= more->most)
         return false;
-    if (to->reached) {
-        from.least = from.least < to->least ? from.least : to->least;
-        from.most = from.most > to->most ? from.most : to->most;
-    }
-    *to = from;
+    all->least = more->least < all->least ? more->least : all->least;
+    all->most = more->most > all->most ? more->most : all->most;
     return true;
 }
 
-/* Ranges only grow and are bounded, so this ends; after a few rounds, unless branches go back and forth. */
 static void run_pairs(Pairs *pairs) {
-    pairs->pieces = ARENA_ARRAY(&pairs->lint->module->arena, Open, pairs->flow.piece_count + 1);
-    for (uint32_t p = 0; p < pairs->flow.piece_count; p++)
-        pairs->pieces[p].reached = pairs->flow.pieces[p].entry;
-    unsigned rounds = 0;
-    for (bool changed = true; changed; rounds++) {
-        if (rounds == MOST_ROUNDS) {
-            verdict_incomplete(pairs->lint->verdict, "", 0, "its barriers are too many to be paired");
-            return;
-        }
-        changed = false;
-        for (uint32_t p = 0; p < pairs->flow.piece_count; p++) {
-            if (!pairs->pieces[p].reached)
-                continue;
-            Open open = go_through(pairs, p, false);
-            const FlowPiece *piece = &pairs->flow.pieces[p];
-            for (uint32_t i = 0; i < piece->edge_count; i++)
-                changed |= join(&pairs->pieces[pairs->flow.edges[piece->first_edge + i].to], open);
-        }
-    }
-    for (uint32_t p = 0; p < pairs->flow.piece_count; p++)
-        if (pairs->pieces[p].reached)
-            go_through(pairs, p, true);
+    Flow flow = flow_of(pairs->lint->function, &pairs->lint->module->arena);
+    Paths paths = {
+        .lint = pairs->lint, .flow = &flow, .context = pairs, .size = sizeof(Open), .pass = pass, .join = join};
+    if (!paths_follow(&paths))
+        verdict_incomplete(pairs->lint->verdict, "", 0, "its barriers are too many to be paired");
 }
 
 /* ---- Clusters ------------------------------------------------------------------------------------- */
@@ -179,7 +151,6 @@ static void check_halves(Lint *lint, const Value *first) {
                       "review: which waves meet here cannot be held against the other conditional barriers");
             return;
         }
-    pairs.flow = flow_of(lint->function, &lint->module->arena);
     run_pairs(&pairs);
 }
 
@@ -233,9 +204,6 @@ void lint_amd_barriers(Lint *lint) {
     }
     if (half)
         check_halves(lint, half);
-    if (clusters) {
-        Pairs pairs = {.lint = lint, .step = step_cluster, .tell = tell_cluster};
-        pairs.flow = flow_of(lint->function, &lint->module->arena);
-        run_pairs(&pairs);
-    }
+    if (clusters)
+        run_pairs(&(Pairs){.lint = lint, .step = step_cluster, .tell = tell_cluster});
 }

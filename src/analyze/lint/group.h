@@ -2,12 +2,8 @@
 #ifndef ANALYZE_LINT_GROUP_H
 #define ANALYZE_LINT_GROUP_H
 
-#include "analyze/lint/internal.h"
-#include "model/flow/flow.h"
+#include "analyze/lint/paths.h"
 #include "model/flow/partition.h"
-
-/* Steps that a pass may take where a hostile file could make it quadratic; past that it says that it gave up. */
-enum { LINT_STEPS = 20 * 1000 * 1000 };
 
 void lint_copies(Lint *lint);
 void lint_products(Lint *lint);
@@ -19,8 +15,6 @@ void lint_atomics(Lint *lint);
 void lint_explain(Finding *finding, const char *space, const char *why, const char *fix);
 /* A product or copy of the tensor cores that have their own memory: the first access that they make; else NULL. */
 const Effect *tensor_access(Lint *lint, const Op *op);
-/* Whether an edge starts other threads than those that come to it: into a partition that is not the default one. */
-bool flow_starts_threads(const Flow *flow, const FlowPiece *from, const FlowEdge *edge);
 /* The warp of the CTA with which the partition of `op` starts; -1: not said. */
 int64_t partition_first_warp(const Op *op);
 /* "partition1", "default", or "the kernel" where there are no partitions: for messages. */

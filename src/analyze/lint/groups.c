@@ -17,11 +17,6 @@ const Effect *tensor_access(Lint *lint, const Op *op) {
     return NULL;
 }
 
-bool flow_starts_threads(const Flow *flow, const FlowPiece *from, const FlowEdge *edge) {
-    const Op *last = flow->ops[from->first + from->count - 1].op;
-    return edge->all_meet || op_is_control(last, CONTROL_PARTITIONS);
-}
-
 int64_t partition_first_warp(const Op *op) {
     for (const Op *parent; (parent = op_parent(op)); op = parent) {
         if (!op_is_control(parent, CONTROL_PARTITIONS))

@@ -23,7 +23,6 @@ typedef struct Holding {
 typedef struct Products {
     Lint *lint;
     Arena *arena;
-    Flow flow;
     const Op **items;
     uint32_t count, capacity;
     Pointers numbers; /* of products */
@@ -35,7 +34,6 @@ typedef struct Products {
     Holding *holdings;    /* sorted by value */
     uint32_t holding_count, holding_capacity;
     uint32_t *first_holding;
-    uint8_t *ages; /* at the start of each piece, of each product */
     uint64_t steps;
     bool told_target; /* once a kernel is enough */
 } Products;
@@ -165,7 +163,7 @@ static void find_names(Products *products) {
 
 /* ---- Ages ----------------------------------------------------------------------------------------- */
 
-static void issue(Products *products, const Op *op, uint8_t *ages) {
+static void issue(const Products *products, const Op *op, uint8_t *ages) {
     uint32_t number = pointers_get(&products->numbers, op);
     for (uint32_t i = 0; i < products->count; i++)
         if (number == NO_NUMBER) /* not asynchronous: it waits for all */
@@ -176,60 +174,25 @@ static void issue(Products *products, const Op *op, uint8_t *ages) {
         ages[number] = 0;
 }
 
-static void pass(Products *products, const Op *op, uint8_t *ages) {
+static void await(const Products *products, const Op *op, uint8_t *ages) {
     int64_t left;
-    if (op_is(op, CLASS_WGMMA)) {
-        issue(products, op, ages);
-    } else if (op_is(op, CLASS_WGMMA_WAIT)) {
-        bool known = op_integer(op, "pendings", &left);
-        for (uint32_t i = 0; i < products->count; i++)
-            if (!known || ages[i] >= left)
-                ages[i] = DONE;
-    } else {
-        return;
-    }
-    products->steps += products->count;
+    bool known = op_integer(op, "pendings", &left);
+    for (uint32_t i = 0; i < products->count; i++)
+        if (!known || ages[i] >= left)
+            ages[i] = DONE;
 }
 
-/* The younger of two, product by product; whether any is younger than before. */
-static bool meet(uint8_t *ages, const uint8_t *others, uint32_t count) {
+/* The younger of two, product by product. */
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    (void)piece;
+    uint8_t *ages = to;
+    const uint8_t *others = from;
     bool changed = false;
-    for (uint32_t i = 0; i < count; i++)
-        if (others[i] < ages[i]) {
-            ages[i] = others[i];
-            changed = true;
-        }
+    for (size_t i = 0; i < paths->size; i++) {
+        changed |= others[i] < ages[i];
+        ages[i] = others[i] < ages[i] ? others[i] : ages[i];
+    }
     return changed;
-}
-
-static void find_ages(Products *products) {
-    const Flow *flow = &products->flow;
-    uint32_t count = products->count, depth = 0;
-    uint8_t *now = ARENA_ARRAY(products->arena, uint8_t, count + 1);
-    uint32_t *stack = ARENA_ARRAY(products->arena, uint32_t, flow->piece_count + 1);
-    bool *waits = ARENA_ARRAY(products->arena, bool, flow->piece_count + 1);
-    memset(products->ages, DONE, (size_t)count * flow->piece_count);
-    for (uint32_t i = flow->piece_count; i-- > 0;) {
-        stack[depth++] = i;
-        waits[i] = true;
-    }
-    while (depth && products->steps < LINT_STEPS) {
-        uint32_t at = stack[--depth];
-        const FlowPiece *piece = &flow->pieces[at];
-        waits[at] = false;
-        memcpy(now, products->ages + (size_t)at * count, count);
-        for (uint32_t i = 0; i < piece->count; i++)
-            pass(products, flow->ops[piece->first + i].op, now);
-        for (uint32_t e = 0; e < piece->edge_count; e++) {
-            const FlowEdge *edge = &flow->edges[piece->first_edge + e];
-            products->steps += count;
-            if (flow_starts_threads(flow, piece, edge) ||
-                !meet(products->ages + (size_t)edge->to * count, now, count) || waits[edge->to])
-                continue;
-            waits[edge->to] = true;
-            stack[depth++] = edge->to;
-        }
-    }
 }
 
 /* ---- Uses ----------------------------------------------------------------------------------------- */
@@ -253,7 +216,7 @@ static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t age) {
     lint_other_place(lint, finding, "multiplies", product);
 }
 
-static void check_uses(Products *products, const Op *op, const uint8_t *ages) {
+static void check_uses(const Products *products, const Op *op, const uint8_t *ages) {
     const Value *sum = op_is(op, CLASS_WGMMA) ? op_operand_named(op, "c") : NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         uint32_t value = op->operands[i] == sum ? NO_NUMBER : pointers_get(&products->values, op->operands[i]);
@@ -272,19 +235,14 @@ static bool only_hands_on(const Op *op) {
     return op_is(op, CLASS_WGMMA_WAIT) || flow_branches(op) || op_is_terminator(op);
 }
 
-static void find_uses(Products *products) {
-    const Flow *flow = &products->flow;
-    uint8_t *now = ARENA_ARRAY(products->arena, uint8_t, products->count + 1);
-    for (uint32_t at = 0; at < flow->piece_count; at++) {
-        const FlowPiece *piece = &flow->pieces[at];
-        memcpy(now, products->ages + (size_t)at * products->count, products->count);
-        for (uint32_t i = 0; i < piece->count; i++) {
-            const Op *op = flow->ops[piece->first + i].op;
-            if (!only_hands_on(op))
-                check_uses(products, op, now);
-            pass(products, op, now);
-        }
-    }
+static void pass(Paths *paths, const FlowOp *at, void *state) {
+    const Products *products = paths->context;
+    if (paths->telling && !only_hands_on(at->op))
+        check_uses(products, at->op, state);
+    if (op_is(at->op, CLASS_WGMMA))
+        issue(products, at->op, state);
+    else if (op_is(at->op, CLASS_WGMMA_WAIT))
+        await(products, at->op, state);
 }
 
 void lint_products(Lint *lint) {
@@ -293,7 +251,6 @@ void lint_products(Lint *lint) {
     collect(&products);
     if (!products.count)
         return;
-    products.flow = flow_of(lint->function, arena);
     void *hands = products.hands;
     products.first_hand = sort_by_value(&products, &hands, sizeof *products.hands, products.hand_count);
     products.hands = hands;
@@ -301,13 +258,15 @@ void lint_products(Lint *lint) {
     void *holdings = products.holdings;
     products.first_holding = sort_by_value(&products, &holdings, sizeof *products.holdings, products.holding_count);
     products.holdings = holdings;
-    bool large = (uint64_t)products.count * products.flow.piece_count > LINT_STEPS;
-    if (!large) {
-        products.ages = arena_alloc(arena, (size_t)products.count * products.flow.piece_count + 1);
-        find_ages(&products);
-    }
-    if (large || products.steps >= LINT_STEPS)
+    Flow flow = flow_of(lint->function, arena);
+    Paths paths = {.lint = lint,
+                   .flow = &flow,
+                   .context = &products,
+                   .size = products.count, /* the age of each */
+                   .start = memset(arena_alloc(arena, products.count), DONE, products.count),
+                   .afresh = true,
+                   .pass = pass,
+                   .join = join};
+    if (products.steps >= LINT_STEPS || !paths_follow(&paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel has too many warp-group products to follow their results");
-    else
-        find_uses(&products);
 }

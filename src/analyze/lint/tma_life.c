@@ -4,16 +4,12 @@
  * may still read its map or write its memory. Of a store that is known by how many groups came after it: a wait for all
  * but N groups ends the stores with N or more behind them. What a partition does is seen by those that come after it,
  * not by those beside it. */
+#include "analyze/lint/paths.h"
 #include "analyze/lint/tma.h"
-
-#include "model/flow/flow.h"
-#include "model/flow/handed.h"
 
 enum {
     AGE_MOST = 30,           /* groups after a store; more are not told apart */
     YOUNGEST = AGE_MOST + 1, /* a state of a copy: 0: over; else YOUNGEST less its age, 1 at least */
-    MOST_ROUNDS = 100,
-    MOST_STATE = 16 << 20, /* bytes of all states */
     MOST_COPIES = 4096,
 };
 
@@ -34,14 +30,13 @@ typedef struct Moving {
 
 typedef struct Life {
     Lint *lint;
-    Flow flow;
+    Paths paths;
     Holder *holders;
     uint32_t holder_count, holder_capacity;
     Moving *flights;
     uint32_t flight_count, flight_capacity;
     Pointers flight_of; /* Op -> flight */
     Pointers holder_of; /* an op that makes or acquires a map -> holder */
-    bool telling;
 } Life;
 
 /* One byte each: a holder's map is made and not acquired; a flight may read its map; a flight may write its memory. */
@@ -51,10 +46,6 @@ typedef struct Standing {
 
 static Standing state_at(const Life *life, uint8_t *bytes) {
     return (Standing){bytes, bytes + life->holder_count, bytes + life->holder_count + life->flight_count};
-}
-
-static size_t state_size(const Life *life) {
-    return life->holder_count + 2 * (size_t)life->flight_count;
 }
 
 /* ---- What there is -------------------------------------------------------------------------------- */
@@ -186,7 +177,7 @@ static void tell_not_acquired(const Life *life, const Moving *flight) {
 }
 
 static void make_map(const Life *life, Standing state, const Op *op, uint32_t holder) {
-    for (uint32_t i = 0; life->telling && life->holders[holder].fixed && i < life->flight_count; i++)
+    for (uint32_t i = 0; life->paths.telling && life->holders[holder].fixed && i < life->flight_count; i++)
         if (life->flights[i].holder == holder && state.reads[i]) {
             Finding *finding = lint_find(life->lint, RULE_TMA_MAP_REWRITE, op,
                                          "this makes a map anew while a copy that reads it may not be complete");
@@ -197,7 +188,7 @@ static void make_map(const Life *life, Standing state, const Op *op, uint32_t ho
 
 static void fly(const Life *life, Standing state, uint32_t number) {
     const Moving *flight = &life->flights[number];
-    if (life->telling && flight->holder != NO_NUMBER && state.made[flight->holder])
+    if (life->paths.telling && flight->holder != NO_NUMBER && state.made[flight->holder])
         tell_not_acquired(life, flight);
     for (uint32_t i = 0; flight->store && i < life->flight_count; i++) {
         if (!life->flights[i].store)
@@ -229,7 +220,7 @@ static void wait_barrier(const Life *life, Standing state, const Value *on) {
 
 /* An atomic that releases, after a store whose sources alone were waited for. */
 static void release(const Life *life, Standing state, const Op *op, Order order) {
-    for (uint32_t i = 0; life->telling && order >= ORDER_RELEASE && i < life->flight_count; i++) {
+    for (uint32_t i = 0; life->paths.telling && order >= ORDER_RELEASE && i < life->flight_count; i++) {
         if (!state.writes[i] || state.reads[i])
             continue;
         Finding *finding =
@@ -266,49 +257,32 @@ static void pass_effect(const Life *life, Standing state, const Op *op, const Ef
         release(life, state, op, effect->order);
 }
 
-static void pass_op(const Life *life, Standing state, const Op *op) {
-    uint32_t flight = pointers_get(&life->flight_of, op);
-    Effects effects = lint_effects(life->lint, op);
+static void pass(Paths *paths, const FlowOp *at, void *bytes) {
+    const Life *life = paths->context;
+    Standing state = state_at(life, bytes);
+    uint32_t flight = pointers_get(&life->flight_of, at->op);
+    Effects effects = lint_effects(life->lint, at->op);
     if (flight != NO_NUMBER) {
         fly(life, state, flight);
-    } else if (op_is_control(op, CONTROL_CALL)) { /* what the callee waits for is not looked at */
+    } else if (op_is_control(at->op, CONTROL_CALL)) { /* what the callee waits for is not looked at */
         memset(state.reads, 0, life->flight_count);
         memset(state.writes, 0, life->flight_count);
     } else {
         for (unsigned i = 0; i < effects.count; i++)
-            pass_effect(life, state, op, &effects.items[i]);
+            pass_effect(life, state, at->op, &effects.items[i]);
     }
 }
 
-static void pass_piece(const Life *life, const FlowPiece *piece, const uint8_t *before, uint8_t *scratch) {
-    memcpy(scratch, before, state_size(life));
-    for (uint32_t i = 0; i < piece->count; i++)
-        pass_op(life, state_at(life, scratch), life->flow.ops[piece->first + i].op);
-}
-
-static bool join(uint8_t *to, const uint8_t *from, size_t size) {
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    (void)piece;
+    uint8_t *all = to;
+    const uint8_t *more = from;
     bool changed = false;
-    for (size_t i = 0; i < size; i++)
-        if (from[i] > to[i]) {
-            to[i] = from[i];
-            changed = true;
-        }
-    return changed;
-}
-
-static bool settle(const Life *life, uint8_t *states, uint8_t *scratch) {
-    size_t size = state_size(life);
-    bool changed = true;
-    for (unsigned round = 0; changed && round < MOST_ROUNDS; round++) {
-        changed = false;
-        for (uint32_t p = 0; p < life->flow.piece_count; p++) {
-            const FlowPiece *piece = &life->flow.pieces[p];
-            pass_piece(life, piece, states + p * size, scratch);
-            for (uint32_t e = 0; e < piece->edge_count; e++)
-                changed |= join(states + life->flow.edges[piece->first_edge + e].to * size, scratch, size);
-        }
+    for (size_t i = 0; i < paths->size; i++) {
+        changed |= more[i] > all[i];
+        all[i] = more[i] > all[i] ? more[i] : all[i];
     }
-    return !changed;
+    return changed;
 }
 
 void lint_tma_life(Lint *lint) {
@@ -318,18 +292,13 @@ void lint_tma_life(Lint *lint) {
     collect(&life);
     if (!life.flight_count)
         return;
-    life.flow = flow_of(lint->function, arena);
-    size_t size = state_size(&life);
-    if (life.flight_count > MOST_COPIES || size > MOST_STATE / ((size_t)life.flow.piece_count + 1)) {
+    Flow flow = flow_of(lint->function, arena);
+    life.paths = (Paths){.lint = lint,
+                         .flow = &flow,
+                         .context = &life,
+                         .size = life.holder_count + 2 * (size_t)life.flight_count,
+                         .pass = pass,
+                         .join = join};
+    if (life.flight_count > MOST_COPIES || !paths_follow(&life.paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to follow its tensor maps on every path");
-        return;
-    }
-    uint8_t *states = arena_zalloc(arena, size * life.flow.piece_count + 1), *scratch = arena_zalloc(arena, size + 1);
-    if (!settle(&life, states, scratch)) {
-        verdict_incomplete(lint->verdict, "", 0, "the tensor maps of the kernel change on too many paths");
-        return;
-    }
-    life.telling = true;
-    for (uint32_t p = 0; p < life.flow.piece_count; p++)
-        pass_piece(&life, &life.flow.pieces[p], states + p * size, scratch);
 }
