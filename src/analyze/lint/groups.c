@@ -18,16 +18,12 @@ const Effect *tensor_access(Lint *lint, const Op *op) {
 }
 
 int64_t partition_first_warp(const Op *op) {
-    for (const Op *parent; (parent = op_parent(op)); op = parent) {
-        if (!op_is_control(parent, CONTROL_PARTITIONS))
-            continue;
-        const Op *specialize = op_parent(parent);
-        const Attr *starts = specialize ? op_attr(specialize, "warpGroupStartIds") : NULL;
-        ptrdiff_t index = op->block->region - parent->regions;
-        bool there = starts && starts->kind == ATTR_INTS && index < (ptrdiff_t)starts->count;
-        return there && starts->ints[index] >= 0 ? starts->ints[index] : -1;
-    }
-    return -1;
+    const Region *region = partition_region(op);
+    const Op *fork = region ? op_parent(region->op) : NULL;
+    const Attr *starts = fork ? op_attr(fork, "warpGroupStartIds") : NULL;
+    ptrdiff_t index = region ? region - region->op->regions : 0;
+    bool there = starts && starts->kind == ATTR_INTS && index < (ptrdiff_t)starts->count;
+    return there && starts->ints[index] >= 0 ? starts->ints[index] : -1;
 }
 
 const char *partition_name(Lint *lint, const Op *op) {

@@ -69,6 +69,11 @@ static inline bool lint_integer(const Op *op, const char *name, int64_t *value) 
 /* Of the op's module: "ttg.num-ctas" and the like; `otherwise` if it is not there. */
 int64_t lint_module_integer(const Lint *lint, const char *name, int64_t otherwise);
 
+/* The region of a partition that holds the op; NULL: none does, or the default one, whose threads are the kernel's. */
+const Region *partition_region(const Op *op);
+/* Whether the compiler has marked it as one of a kernel that it parts, or is to part, by itself. */
+bool op_is_parted(const Op *op);
+
 /* CTAs of a cluster; 1: there is none. */
 uint32_t lint_ctas(const Lint *lint);
 

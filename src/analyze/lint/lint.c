@@ -107,6 +107,17 @@ int64_t lint_module_integer(const Lint *lint, const char *name, int64_t otherwis
     return attr && attr->kind == ATTR_INTEGER ? attr->integer : otherwise;
 }
 
+const Region *partition_region(const Op *op) {
+    for (const Op *parent; (parent = op_parent(op)); op = parent)
+        if (op_is_control(parent, CONTROL_PARTITIONS))
+            return op->block->region;
+    return NULL;
+}
+
+bool op_is_parted(const Op *op) {
+    return op_attr(op, "ttg.partition") || op_attr(op, "async_task_id") || op_attr(op, "tt.warp_specialize");
+}
+
 /* Beside a run, a kernel that does not fit its target is no fault of its synchronisation: the driver refuses it. What
  * was found about sizes becomes a note. */
 static void set_limits_aside(Verdict *verdict, size_t first) {

@@ -31,11 +31,6 @@ static bool mentions_fence(const Op *op) {
     return text && memmem(text->text.data, text->text.size, "fence.proxy", strlen("fence.proxy"));
 }
 
-/* Marks that the compiler leaves when it parts a kernel by itself. */
-static bool is_parted(const Op *op) {
-    return op_attr(op, "ttg.partition") || op_attr(op, "async_task_id") || op_attr(op, "tt.warp_specialize");
-}
-
 static Stage stage_of(Lint *lint) {
     const Op *root = proxies_scope(lint->function);
     Stage stage = {0};
@@ -44,7 +39,7 @@ static Stage stage_of(Lint *lint) {
         Effects effects = lint_effects(lint, op);
         placed |= op_attr(op, "allocation.offset") != NULL;
         stage.assembly |= mentions_fence(op);
-        stage.partitioned |= is_parted(op);
+        stage.partitioned |= op_is_parted(op);
         for (unsigned i = 0; i < effects.count; i++) {
             fences |= effects.items[i].verb == EFFECT_FENCE_PROXY && effects.items[i].proxy == PROXY_ASYNC;
             stage.tokens |= effects.items[i].side != SIDE_NONE;

@@ -114,7 +114,7 @@ static bool is_to_be_planned(const Lint *lint) {
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         if (op_is_control(op, CONTROL_FORK))
             return false;
-        marked |= op_attr(op, "tt.warp_specialize") || op_attr(op, "async_task_id") || op_attr(op, "ttg.partition");
+        marked |= op_is_parted(op);
     }
     return marked;
 }
@@ -156,18 +156,11 @@ static void check_outside(Lint *lint, const Buffer *buffer) {
                      "Allocate more columns, or place the buffer lower.");
 }
 
-/* The region of a specialised op that holds `op`; NULL: none. */
-static const Region *partition_region(const Op *op) {
-    for (const Op *parent; (parent = op_parent(op)); op = parent)
-        if (op_is_control(parent, CONTROL_PARTITIONS) || op_is_control(parent, CONTROL_FORK))
-            return op->block->region;
-    return NULL;
-}
-
 static void check_overlap(Lint *lint, const Buffer *a, const Buffer *b) {
     const Op *first = a->allocation->op, *second = b->allocation->op;
-    const Region *in_first = partition_region(first), *in_second = partition_region(second);
-    bool partitions = in_first && in_second && in_first != in_second;
+    Partitions in_first = partitions_of(first), in_second = partitions_of(second);
+    bool partitions =
+        in_first.form == PARTITION_REGIONS && in_first.mask && in_second.mask && in_first.mask != in_second.mask;
     bool together = a->life.begin < b->life.end && b->life.begin < a->life.end;
     if ((!together && !partitions) || !bytes_meet(&a->bytes, &b->bytes))
         return;

@@ -102,14 +102,7 @@ bool tma_box(const Tile *tile, int64_t box[TILE_RANK]) {
 
 /* ---- Copies --------------------------------------------------------------------------------------- */
 
-/* A prefetch reads the descriptor alone. What is not lowered yet is done by nobody else than the thread. */
-static bool tma_access(const Effect *effect) {
-    bool engine = effect->helper == HELPER_TMA && effect->group != GROUP_AMD_TENSOR;
-    return effect_is_access(effect) &&
-           (effect->on_descriptor ? engine || effect->helper == HELPER_BASE
-                                  : engine && (effect->proxy == PROXY_TENSORMAP || effect->space == SPACE_SHARED));
-}
-
+/* Until it is lowered, the thread itself does it. A prefetch reads the descriptor alone. */
 bool tma_copy(Lint *lint, const Op *op, Copy *copy) {
     static const char *const names[] = {"coord", "indices", "y_offset"};
     static const CopyKind kinds[][2] = {[EFFECT_READ] = {COPY_LOAD, COPY_GATHER},
@@ -119,16 +112,17 @@ bool tma_copy(Lint *lint, const Op *op, Copy *copy) {
     *copy = (Copy){.op = op, .kind = COPY_PREFETCH};
     for (unsigned i = 0; i < effects.count; i++) {
         const Effect *effect = &effects.items[i];
-        if (!tma_access(effect))
+        bool engine = effect->helper == HELPER_TMA;
+        if (!effect_is_access(effect) || effect->group == GROUP_AMD_TENSOR)
             continue;
-        copy->lowered |= effect->helper == HELPER_TMA;
-        if (!effect->on_descriptor && effect->proxy != PROXY_TENSORMAP) {
+        copy->lowered |= engine;
+        if (effect->on_descriptor || (engine && effect->proxy == PROXY_TENSORMAP)) {
+            copy->descriptor = effect->on;
+            copy->barrier = effect->through;
+            copy->rows = op_operand_named(op, "x_offsets");
+        } else if (engine && effect->space == SPACE_SHARED) {
             copy->memory = effect->on;
-            continue;
         }
-        copy->descriptor = effect->on;
-        copy->barrier = effect->through;
-        copy->rows = op_operand_named(op, "x_offsets");
         if (effect->on_descriptor)
             copy->kind = kinds[effect->verb][copy->rows != NULL];
     }

@@ -66,15 +66,6 @@ static const Value *map_memory(const Copy *copy) {
     return taken ? taken->operands[0] : copy->descriptor;
 }
 
-/* The partition that the op is in; NULL: the function itself, or the default region, which is the same warps. */
-static const Region *partition_of(const Op *op) {
-    for (const Op *at = op; at && at->block; at = op_parent(at)) {
-        if (op_is_control(op_parent(at), CONTROL_PARTITIONS))
-            return at->block->region;
-    }
-    return NULL;
-}
-
 static void add_maker(Life *life, const Op *op, const Value *pointer) {
     enum { MOST_HOLDERS = 256 }; /* a kernel has a few */
     uint32_t number = find_holder(life, pointer);
@@ -122,7 +113,7 @@ static void collect(Life *life) {
         if (holder == NO_NUMBER)
             continue;
         pointers_set(&life->holder_of, op, holder);
-        life->holders[holder].acquired_in_partition |= partition_of(op) != NULL;
+        life->holders[holder].acquired_in_partition |= partition_region(op) != NULL;
     }
 }
 
@@ -146,12 +137,12 @@ static void check_waits(Lint *lint) {
     const Op *first = NULL;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
         if (issues_stores(lint, op)) {
-            const Region *partition = partition_of(op);
+            const Region *partition = partition_region(op);
             pointers_set(&storing, partition ? (const void *)partition : &here, 1);
             first = first ? first : op;
         }
     for (const Op *op = lint->function; op && first; op = op_next_in_walk(op, lint->function)) {
-        const Region *partition = partition_of(op);
+        const Region *partition = partition_region(op);
         if (!is_store_wait(lint, op) ||
             pointers_get(&storing, partition ? (const void *)partition : &here) != NO_NUMBER)
             continue;

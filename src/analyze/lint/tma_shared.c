@@ -100,30 +100,40 @@ static const char *place_words(Lint *lint, const KnownPlace *place, const Known 
                      place->alignment);
 }
 
-/* A swizzled buffer that begins at a multiple of 128 bytes, but maybe not where the swizzle does. */
-static void check_swizzle(Lint *lint, const Copy *copy, const KnownPlace *place, const Tile *memory,
-                          SharedUsers *users) {
-    Known address = address_of(place);
-    int64_t boundary = boundary_of(memory), stride = 0;
-    bool never = known_is_multiple(&address, boundary) == ANSWER_NO;
-    const Op *stage = never ? NULL : uneven_stage(lint, copy->memory, boundary, &stride);
+/* Something swizzled whose start is not, or not known to be, where the swizzle starts. */
+typedef struct Swizzled {
+    const Op *op;
+    const Value *memory;
+    const KnownPlace *place;
+    int64_t swizzle, boundary;
+    const char *what, *ring; /* "the copy", "this ring" */
+    RuleId rule, unknown;
+} Swizzled;
+
+/* `users` is NULL if it does not matter who else uses the memory. */
+static void tell_swizzled(Lint *lint, const Swizzled *it, SharedUsers *users) {
+    Known address = address_of(it->place);
+    int64_t stride = 0;
+    bool never = known_is_multiple(&address, it->boundary) == ANSWER_NO;
+    const Op *stage = never ? NULL : uneven_stage(lint, it->memory, it->boundary, &stride);
+    const char *where = place_words(lint, it->place, &address);
     Finding *finding = NULL;
-    if ((never || stage) && !has_other_users(lint, place->allocation, users))
+    if ((never || stage) && users && !has_other_users(lint, it->place->allocation, users))
         return;
     if (never)
-        finding = lint_find(lint, RULE_TMA_SWIZZLE_BASE, copy->op,
-                            "the copy begins at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64,
-                            place_words(lint, place, &address), memory->swizzle, boundary);
+        finding = lint_find(lint, it->rule, it->op,
+                            "%s begins at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64, it->what,
+                            where, it->swizzle, it->boundary);
     else if (stage)
-        finding = lint_find(lint, RULE_TMA_SWIZZLE_BASE, copy->op,
-                            "the stages of this ring are %" PRId64 " bytes apart, but a swizzle of %" PRId64
+        finding = lint_find(lint, it->rule, it->op,
+                            "the stages of %s are %" PRId64 " bytes apart, but a swizzle of %" PRId64
                             " bytes repeats every %" PRId64,
-                            stride, memory->swizzle, boundary);
+                            it->ring, stride, it->swizzle, it->boundary);
     else
-        finding = lint_find(lint, RULE_TMA_BOX_ADDRESS_UNKNOWN, copy->op,
-                            "review: the copy begins at %s; whether that is a multiple of %" PRId64 " is not known",
-                            place_words(lint, place, &address), boundary);
-    lint_other_place(lint, finding, stage ? "chooses the stage" : "allocates", stage ? stage : place->allocation);
+        finding = lint_find(lint, it->unknown, it->op,
+                            "review: %s begins at %s; whether that is a multiple of %" PRId64 " is not known", it->what,
+                            where, it->boundary);
+    lint_other_place(lint, finding, stage ? "chooses the stage" : "allocates", stage ? stage : it->place->allocation);
 }
 
 void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
@@ -140,8 +150,11 @@ void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
     pointers_set(&users->copied, place.allocation, 1);
     Answer box = known_is_multiple(&address, BOX_ALIGNMENT);
     if (box == ANSWER_YES) {
-        if (known_is_multiple(&address, boundary_of(&memory)) != ANSWER_YES)
-            check_swizzle(lint, copy, &place, &memory, users);
+        Swizzled swizzled = {copy->op,       copy->memory,          &place,
+                             memory.swizzle, boundary_of(&memory),  "the copy",
+                             "this ring",    RULE_TMA_SWIZZLE_BASE, RULE_TMA_BOX_ADDRESS_UNKNOWN};
+        if (known_is_multiple(&address, swizzled.boundary) != ANSWER_YES)
+            tell_swizzled(lint, &swizzled, users);
         return;
     }
     if (box == ANSWER_OPEN && check_stages(lint, copy))
@@ -180,27 +193,21 @@ static void check_operand(Lint *lint, const Op *op, const Value *operand, const 
         return;
     KnownPlace place = place_of(lint->facts, memory);
     Known address = address_of(&place);
-    int64_t boundary = boundary_of(&tile), stride = 0;
-    Answer answer = known_is_multiple(&address, boundary);
+    int64_t boundary = boundary_of(&tile);
     /* What a copy uses, too, is told there. */
-    if (!place.allocation || answer == ANSWER_YES || pointers_get(&users->copied, place.allocation) != NO_NUMBER)
+    if (!place.allocation || known_is_multiple(&address, boundary) == ANSWER_YES ||
+        pointers_get(&users->copied, place.allocation) != NO_NUMBER)
         return;
-    const Op *stage = answer == ANSWER_NO ? NULL : uneven_stage(lint, memory, boundary, &stride);
-    Finding *finding = NULL;
-    if (answer == ANSWER_NO)
-        finding = lint_find(lint, RULE_PRODUCT_SWIZZLE_BASE, op,
-                            "an operand begins at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64,
-                            place_words(lint, &place, &address), tile.swizzle, boundary);
-    else if (stage)
-        finding = lint_find(lint, RULE_PRODUCT_SWIZZLE_BASE, op,
-                            "the stages of an operand's ring are %" PRId64 " bytes apart, but a swizzle of %" PRId64
-                            " bytes repeats every %" PRId64,
-                            stride, tile.swizzle, boundary);
-    else
-        finding = lint_find(lint, RULE_PRODUCT_SWIZZLE_BASE_UNKNOWN, op,
-                            "review: an operand begins at %s; whether that is a multiple of %" PRId64 " is not known",
-                            place_words(lint, &place, &address), boundary);
-    lint_other_place(lint, finding, stage ? "chooses the stage" : "allocates", stage ? stage : place.allocation);
+    Swizzled swizzled = {op,
+                         memory,
+                         &place,
+                         tile.swizzle,
+                         boundary,
+                         "an operand",
+                         "an operand's ring",
+                         RULE_PRODUCT_SWIZZLE_BASE,
+                         RULE_PRODUCT_SWIZZLE_BASE_UNKNOWN};
+    tell_swizzled(lint, &swizzled, NULL);
 }
 
 void lint_tma_operands(Lint *lint, const Op *op, const SharedUsers *users) {
