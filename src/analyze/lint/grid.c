@@ -1,7 +1,7 @@
 /* Rules about grids: kernels that start before the one before has ended, and clusters that are asked for one by one. */
+#include "analyze/lint/paths.h"
 #include "analyze/lint/signals.h"
 
-#include "model/flow/flow.h"
 #include "model/flow/partition.h"
 #include "model/memory/placement.h"
 
@@ -27,42 +27,42 @@ static bool touches_global(Lint *lint, const Op *op) {
     return false;
 }
 
-/* Goes over a piece up to the wait; true if there is one in it. */
-static bool goes_over(Lint *lint, const Flow *flow, uint32_t piece, const Op **early, uint32_t *number) {
-    for (uint32_t i = 0; i < flow->pieces[piece].count; i++) {
-        const FlowOp *at = &flow->ops[flow->pieces[piece].first + i];
-        if (lint_effect(lint, at->op, EFFECT_AWAIT_LAUNCHES))
-            return true;
-        if (at->number < *number && touches_global(lint, at->op)) {
-            *early = at->op;
-            *number = at->number;
-        }
-    }
-    return false;
+typedef struct Early {
+    const Op *op; /* the first in the text; NULL: none */
+    uint32_t number;
+} Early;
+
+/* The state says whether some path to the op has no wait. */
+static void pass(Paths *paths, const FlowOp *at, void *state) {
+    bool *early = state;
+    Early *first = paths->context;
+    *early &= !lint_effect(paths->lint, at->op, EFFECT_AWAIT_LAUNCHES);
+    if (paths->telling && *early && at->number < first->number && touches_global(paths->lint, at->op))
+        *first = (Early){at->op, at->number};
+}
+
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    (void)paths, (void)piece;
+    bool more = *(const bool *)from && !*(bool *)to;
+    *(bool *)to |= more;
+    return more;
 }
 
 /* The first op in the text that touches global memory on a path from the start without a wait. */
 static const Op *early_access(Lint *lint) {
-    Arena *arena = &lint->module->arena;
-    Flow flow = flow_of(lint->function, arena);
-    uint32_t *stack = ARENA_ARRAY(arena, uint32_t, flow.piece_count + 1), count = 0, number = FLOW_NONE;
-    bool *seen = ARENA_ARRAY(arena, bool, flow.piece_count + 1);
-    const Op *early = NULL;
-    if (flow.piece_count)
-        stack[count++] = 0;
-    seen[0] = true;
-    while (count) {
-        uint32_t piece = stack[--count];
-        if (goes_over(lint, &flow, piece, &early, &number))
-            continue;
-        for (uint32_t i = 0; i < flow.pieces[piece].edge_count; i++) {
-            uint32_t to = flow.edges[flow.pieces[piece].first_edge + i].to;
-            if (!seen[to])
-                stack[count++] = to;
-            seen[to] = true;
-        }
-    }
-    return early;
+    static const bool start = true;
+    Flow flow = flow_of(lint->function, &lint->module->arena);
+    Early first = {.number = FLOW_NONE};
+    Paths paths = {.lint = lint,
+                   .flow = &flow,
+                   .context = &first,
+                   .size = sizeof start,
+                   .start = &start,
+                   .pass = pass,
+                   .join = join};
+    if (!paths_follow(&paths))
+        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to look for accesses before its wait");
+    return first.op;
 }
 
 static void check_dependencies(Lint *lint) {

@@ -6,6 +6,7 @@
 #include "analyze/lint/lint.h"
 #include "base/pointers.h"
 #include "ir/op.h"
+#include "model/effect/effect.h"
 
 /* A rule that was told at some op, and the one before it there. */
 typedef struct ToldRule {

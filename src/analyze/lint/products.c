@@ -9,16 +9,18 @@
 
 enum { DONE = UINT8_MAX, OLDEST = UINT8_MAX - 1 };
 
-typedef struct Hand {
-    uint32_t from, to;
-    bool waited; /* through a wait */
-} Hand;
+/* A value, and what it is handed on to, or the product that it may be the result of. */
+typedef struct Link {
+    uint32_t value, other;
+    uint32_t next; /* of the same value; NO_NUMBER: none */
+    bool waited;   /* handed on through a wait; on every way from the product there is one that it goes through */
+} Link;
 
-/* A value may be the result of a product. */
-typedef struct Holding {
-    uint32_t value, product;
-    bool waited; /* on every way from the product to the value there is a wait that it goes through */
-} Holding;
+typedef struct Links {
+    Link *items;
+    uint32_t count, capacity;
+    uint32_t *first; /* by value, once all are there */
+} Links;
 
 typedef struct Products {
     Lint *lint;
@@ -28,12 +30,7 @@ typedef struct Products {
     Pointers numbers; /* of products */
     Pointers values;  /* that may be results */
     uint32_t value_count;
-    Hand *hands;
-    uint32_t hand_count, hand_capacity;
-    uint32_t *first_hand; /* by value, in `hands` sorted by `from` */
-    Holding *holdings;    /* sorted by value */
-    uint32_t holding_count, holding_capacity;
-    uint32_t *first_holding;
+    Links hands, holdings;
     uint64_t steps;
     bool told_target; /* once a kernel is enough */
 } Products;
@@ -71,20 +68,23 @@ static uint32_t value_number(Products *products, const Value *value) {
     return products->value_count++;
 }
 
+static void add_link(Products *products, Links *links, Link link) {
+    links->items = arena_grown(products->arena, links->items, links->count, &links->capacity, sizeof *links->items);
+    links->items[links->count++] = link;
+}
+
 static void hand_on(void *context, Handed how, const Value *from, const Value *to) {
     (void)how;
     Products *products = context;
-    const Type *type = from->type ? type_canonical(products->lint->module, from->type) : NULL;
-    if (!type || type->kind != TYPE_TENSOR)
-        return;
-    products->hands = arena_grown(products->arena, products->hands, products->hand_count, &products->hand_capacity,
-                                  sizeof *products->hands);
-    products->hands[products->hand_count++] = (Hand){value_number(products, from), value_number(products, to), false};
+    const Type *type = lint_type(products->lint, from);
+    if (type && type->kind == TYPE_TENSOR)
+        add_link(products, &products->hands,
+                 (Link){.value = value_number(products, from), .other = value_number(products, to)});
 }
 
 static void collect(Products *products) {
     for (const Op *op = products->lint->function; op; op = op_next_in_walk(op, products->lint->function)) {
-        uint32_t before = products->hand_count;
+        uint32_t before = products->hands.count;
         if (op_is(op, CLASS_WGMMA)) {
             check_place(products, op);
             if (!op_flag(op, "isAsync") || !op->result_count)
@@ -97,30 +97,22 @@ static void collect(Products *products) {
         } else if (op_is(op, CLASS_WGMMA_WAIT)) {
             for (uint32_t i = 0; i < op->operand_count && i < op->result_count; i++)
                 hand_on(products, HANDED_OVER, op->operands[i], &op->results[i]);
-            for (uint32_t i = before; i < products->hand_count; i++)
-                products->hands[i].waited = true;
+            for (uint32_t i = before; i < products->hands.count; i++)
+                products->hands.items[i].waited = true;
         } else if (op_evaluator(op) != EVALUATE_SELECT) { /* which reads what it chooses from */
             op_hands_on(op, hand_on, products);
         }
     }
 }
 
-/* Counting sort of items whose first field is the number of a value: those of value v are then from first[v] to
- * first[v + 1]. */
-static uint32_t *sort_by_value(Products *products, void **items, size_t size, uint32_t count) {
-    uint32_t *first = ARENA_ARRAY(products->arena, uint32_t, products->value_count + 2);
-    char *sorted = arena_zalloc(products->arena, size * (count + (size_t)1));
-    const char *from = *items;
-    for (uint32_t i = 0; i < count; i++)
-        first[*(const uint32_t *)(const void *)(from + i * size) + 2]++;
-    for (uint32_t i = 1; i < products->value_count + 2; i++)
-        first[i] += first[i - 1];
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t value = *(const uint32_t *)(const void *)(from + i * size);
-        memcpy(sorted + size * first[value + 1]++, from + i * size, size);
+/* Those of one value, in the order in which they were added. */
+static void link_up(Products *products, Links *links) {
+    links->first = ARENA_ARRAY(products->arena, uint32_t, products->value_count + 1);
+    memset(links->first, UINT8_MAX, products->value_count * sizeof *links->first); /* NO_NUMBER */
+    for (uint32_t i = links->count; i-- > 0;) {
+        links->items[i].next = links->first[links->items[i].value];
+        links->first[links->items[i].value] = i;
     }
-    *items = sorted;
-    return first;
 }
 
 /* Everything that may be the result of one product. `seen` is by value: 0 not yet, 1 through waits only, 2 otherwise,
@@ -132,22 +124,21 @@ static void follow(Products *products, uint32_t product, uint8_t *seen, uint32_t
     names[name_count++] = stack[depth++] = start;
     while (depth && products->steps < LINT_STEPS) {
         uint32_t value = stack[--depth];
-        for (uint32_t i = products->first_hand[value]; i < products->first_hand[value + 1]; i++) {
-            const Hand *hand = &products->hands[i];
+        for (uint32_t i = products->hands.first[value]; i != NO_NUMBER; i = products->hands.items[i].next) {
+            const Link *hand = &products->hands.items[i];
             uint8_t kind = hand->waited ? 1 : seen[value];
             products->steps++;
-            if (seen[hand->to] >= kind)
+            if (seen[hand->other] >= kind)
                 continue;
-            if (!seen[hand->to])
-                names[name_count++] = hand->to;
-            seen[hand->to] = kind;
-            stack[depth++] = hand->to;
+            if (!seen[hand->other])
+                names[name_count++] = hand->other;
+            seen[hand->other] = kind;
+            stack[depth++] = hand->other;
         }
     }
     for (uint32_t i = 0; i < name_count; i++) {
-        products->holdings = arena_grown(products->arena, products->holdings, products->holding_count,
-                                         &products->holding_capacity, sizeof *products->holdings);
-        products->holdings[products->holding_count++] = (Holding){names[i], product, seen[names[i]] == 1};
+        add_link(products, &products->holdings,
+                 (Link){.value = names[i], .other = product, .waited = seen[names[i]] == 1});
         seen[names[i]] = 0;
     }
 }
@@ -222,10 +213,10 @@ static void check_uses(const Products *products, const Op *op, const uint8_t *ag
         uint32_t value = op->operands[i] == sum ? NO_NUMBER : pointers_get(&products->values, op->operands[i]);
         if (value == NO_NUMBER)
             continue;
-        for (uint32_t h = products->first_holding[value]; h < products->first_holding[value + 1]; h++) {
-            const Holding *holding = &products->holdings[h];
-            if (ages[holding->product] != DONE || !holding->waited)
-                tell_use(products->lint, op, products->items[holding->product], ages[holding->product]);
+        for (uint32_t h = products->holdings.first[value]; h != NO_NUMBER; h = products->holdings.items[h].next) {
+            const Link *holding = &products->holdings.items[h];
+            if (ages[holding->other] != DONE || !holding->waited)
+                tell_use(products->lint, op, products->items[holding->other], ages[holding->other]);
         }
     }
 }
@@ -251,13 +242,9 @@ void lint_products(Lint *lint) {
     collect(&products);
     if (!products.count)
         return;
-    void *hands = products.hands;
-    products.first_hand = sort_by_value(&products, &hands, sizeof *products.hands, products.hand_count);
-    products.hands = hands;
+    link_up(&products, &products.hands);
     find_names(&products);
-    void *holdings = products.holdings;
-    products.first_holding = sort_by_value(&products, &holdings, sizeof *products.holdings, products.holding_count);
-    products.holdings = holdings;
+    link_up(&products, &products.holdings);
     Flow flow = flow_of(lint->function, arena);
     Paths paths = {.lint = lint,
                    .flow = &flow,

@@ -53,7 +53,7 @@ typedef struct Buffer {
 
 typedef struct Buffers {
     Buffer *items;
-    uint32_t count, placed;
+    uint32_t count, capacity, placed;
 } Buffers;
 
 /* Several names for one buffer (`buffer.id`): only one of them counts. */
@@ -79,6 +79,8 @@ static void add_buffer(Lint *lint, Buffers *buffers, const Allocation *allocatio
                      .placed = placed};
     if (placed && !view_bytes(lint->module, type, allocation->offset, &lint->module->arena, &buffer.bytes))
         return;
+    buffers->items =
+        arena_grown(&lint->module->arena, buffers->items, buffers->count, &buffers->capacity, sizeof *buffers->items);
     buffers->placed += placed;
     buffers->items[buffers->count++] = buffer;
 }
@@ -86,22 +88,15 @@ static void add_buffer(Lint *lint, Buffers *buffers, const Allocation *allocatio
 static Buffers buffers_of(Lint *lint) {
     enum { MOST_BUFFERS = 1000 };
     Allocations allocations = allocations_of(lint->module, lint->function);
-    Buffers buffers = {0};
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < allocations.count; i++)
-        count += allocations.items[i].space == SPACE_TENSOR;
-    if (!count)
-        return buffers;
-    if (count > MOST_BUFFERS) {
-        verdict_incomplete(lint->verdict, "", 0, "the kernel has too many buffers in tensor memory to compare them");
-        return buffers;
-    }
     const Lifetimes *lifetimes = lifetimes_of(lint->module, lint->function);
-    buffers.items = ARENA_ARRAY(&lint->module->arena, Buffer, count);
-    for (uint32_t i = 0; i < allocations.count; i++)
+    Buffers buffers = {0};
+    for (uint32_t i = 0; i < allocations.count && buffers.count <= MOST_BUFFERS; i++)
         if (allocations.items[i].space == SPACE_TENSOR && op_is(allocations.items[i].op, CLASS_LOCAL_ALLOC))
             add_buffer(lint, &buffers, &allocations.items[i], lifetimes);
-    return buffers;
+    if (buffers.count <= MOST_BUFFERS)
+        return buffers;
+    verdict_incomplete(lint->verdict, "", 0, "the kernel has too many buffers in tensor memory to compare them");
+    return (Buffers){0};
 }
 
 static bool lives_at(const Buffer *buffer, uint32_t time) {
