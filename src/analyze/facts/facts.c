@@ -289,55 +289,6 @@ static void add_op(Facts *facts, const Op *op) {
 
 /* ---- Evaluating ----------------------------------------------------------------------------------- */
 
-/* What a comparison that holds says about its left side. */
-static Known known_where(const Known *x, Comparison predicate, const Known *y) {
-    Known bound = known_nothing();
-    bool positive = x->least >= 0 && y->least >= 0;
-    switch (predicate) {
-    case COMPARE_EQ:
-        return known_both(x, y);
-    case COMPARE_NE:
-        if (y->exact && x->most == y->least && x->least < x->most)
-            bound = known_between(INT64_MIN, x->most - 1);
-        else if (y->exact && x->least == y->least && x->least < x->most)
-            bound = known_between(x->least + 1, INT64_MAX);
-        break;
-    case COMPARE_ULT:
-    case COMPARE_ULE:
-        if (y->least < 0)
-            break;
-        bound = known_between(0, y->most - (predicate == COMPARE_ULT && y->most > 0));
-        break;
-    case COMPARE_UGT:
-    case COMPARE_UGE:
-        if (!positive)
-            break;
-        bound = known_between(y->least + (predicate == COMPARE_UGT && y->least < INT64_MAX), INT64_MAX);
-        break;
-    case COMPARE_SLT:
-    case COMPARE_SLE:
-        bound = known_between(INT64_MIN, y->most - (predicate == COMPARE_SLT && y->most > INT64_MIN));
-        break;
-    case COMPARE_SGT:
-    case COMPARE_SGE:
-        bound = known_between(y->least + (predicate == COMPARE_SGT && y->least < INT64_MAX), INT64_MAX);
-        break;
-    }
-    return known_both(x, &bound);
-}
-
-static Comparison negated(Comparison predicate) {
-    static const Comparison other[] = {COMPARE_NE,  COMPARE_EQ,  COMPARE_SGE, COMPARE_SGT, COMPARE_SLE,
-                                       COMPARE_SLT, COMPARE_UGE, COMPARE_UGT, COMPARE_ULE, COMPARE_ULT};
-    return other[predicate];
-}
-
-static Comparison mirrored(Comparison predicate) {
-    static const Comparison other[] = {COMPARE_EQ,  COMPARE_NE,  COMPARE_SGT, COMPARE_SGE, COMPARE_SLT,
-                                       COMPARE_SLE, COMPARE_UGT, COMPARE_UGE, COMPARE_ULT, COMPARE_ULE};
-    return other[predicate];
-}
-
 static bool is_comparison(const Step *step) {
     return step->kind == STEP_EVALUATE && step->how->code == EVALUATE_COMPARE && step->how->a >= COMPARE_EQ &&
            step->how->a <= COMPARE_UGE;
@@ -357,9 +308,9 @@ static Known arm(const Facts *facts, const Step *select, bool holds) {
         return known;
     bool left = compare->from[0] == value;
     Comparison predicate = (Comparison)compare->how->a;
-    predicate = left ? predicate : mirrored(predicate);
+    predicate = left ? predicate : comparison_mirrored(predicate);
     Known other = bounded(facts, compare->from[left ? 1 : 0]);
-    return known_where(&known, holds ? predicate : negated(predicate), &other);
+    return known_where(&known, holds ? predicate : comparison_negated(predicate), &other);
 }
 
 static Known select_fact(const Facts *facts, const Step *step) {
@@ -368,103 +319,6 @@ static Known select_fact(const Facts *facts, const Step *step) {
     if (condition->exact)
         return condition->least ? yes : no;
     return known_join(&yes, &no);
-}
-
-static Known compare_fact(const Step *step, const Known *x, const Known *y) {
-    Comparison predicate = (Comparison)step->how->a;
-    bool unsigned_one = predicate >= COMPARE_ULT;
-    if (!is_comparison(step) || (unsigned_one && (x->least < 0 || y->least < 0)))
-        return known_between(0, 1);
-    switch (predicate) {
-    case COMPARE_SLT:
-    case COMPARE_ULT:
-        return x->most < y->least ? known_exact(1) : x->least >= y->most ? known_exact(0) : known_between(0, 1);
-    case COMPARE_SLE:
-    case COMPARE_ULE:
-        return x->most <= y->least ? known_exact(1) : x->least > y->most ? known_exact(0) : known_between(0, 1);
-    case COMPARE_SGT:
-    case COMPARE_UGT:
-        return x->least > y->most ? known_exact(1) : x->most <= y->least ? known_exact(0) : known_between(0, 1);
-    case COMPARE_SGE:
-    case COMPARE_UGE:
-        return x->least >= y->most ? known_exact(1) : x->most < y->least ? known_exact(0) : known_between(0, 1);
-    case COMPARE_EQ:
-    case COMPARE_NE:
-        if (x->most < y->least || x->least > y->most)
-            return known_exact(predicate == COMPARE_NE);
-        return known_between(0, 1);
-    }
-    return known_between(0, 1);
-}
-
-/* A shift by `y`: 2 to the y; what cannot be said is 0. */
-static Known power_of_two(const Known *y) {
-    return known_exact(y->exact && y->least >= 0 && y->least < 62 ? (int64_t)1 << y->least : 0);
-}
-
-/* Of one or two operands that are not all exact. */
-static Known arithmetic_fact(const Evaluation *how, const Known *x, const Known *y) {
-    unsigned width = how->operand_width;
-    bool positive = x->least >= 0 && y->least >= 0;
-    Known power = power_of_two(y), size = known_exact(how->a);
-    switch (how->code) {
-    case EVALUATE_ADD:
-        return known_add(x, y, width);
-    case EVALUATE_SUBTRACT:
-        return known_subtract(x, y, width);
-    case EVALUATE_MULTIPLY:
-        return known_multiply(x, y, width);
-    case EVALUATE_DIVIDE_SIGNED:
-        return known_divide(x, y, 0, width);
-    case EVALUATE_DIVIDE_FLOOR_SIGNED:
-        return known_divide(x, y, -1, width);
-    case EVALUATE_DIVIDE_CEIL_SIGNED:
-        return known_divide(x, y, 1, width);
-    case EVALUATE_REMAINDER_SIGNED:
-        return known_remainder(x, y, width);
-    case EVALUATE_DIVIDE_UNSIGNED:
-        return positive ? known_divide(x, y, 0, width) : known_nothing();
-    case EVALUATE_DIVIDE_CEIL_UNSIGNED:
-        return positive ? known_divide(x, y, 1, width) : known_nothing();
-    case EVALUATE_REMAINDER_UNSIGNED:
-        return positive ? known_remainder(x, y, width) : known_nothing();
-    case EVALUATE_MINIMUM_SIGNED:
-        return known_minimum(x, y);
-    case EVALUATE_MAXIMUM_SIGNED:
-        return known_maximum(x, y);
-    case EVALUATE_MINIMUM_UNSIGNED:
-        return positive ? known_minimum(x, y) : known_join(x, y);
-    case EVALUATE_MAXIMUM_UNSIGNED:
-        return positive ? known_maximum(x, y) : known_join(x, y);
-    case EVALUATE_AND:
-        return known_bits(x, y, BITS_AND, width);
-    case EVALUATE_OR:
-        return known_bits(x, y, BITS_OR, width);
-    case EVALUATE_XOR:
-        return known_bits(x, y, BITS_XOR, width);
-    case EVALUATE_SHIFT_LEFT:
-        return power.least ? known_multiply(x, &power, width) : known_nothing();
-    case EVALUATE_SHIFT_RIGHT_SIGNED:
-        return power.least ? known_divide(x, &power, -1, width) : known_nothing();
-    case EVALUATE_SHIFT_RIGHT_UNSIGNED:
-        return power.least && x->least >= 0 ? known_divide(x, &power, 0, width) : known_nothing();
-    case EVALUATE_SIGN_EXTEND:
-        return width == 1 ? known_between(-1, 0) : known_wrap(x, how->width);
-    case EVALUATE_ZERO_EXTEND: {
-        Known plain = known_unsigned(x, width);
-        return known_wrap(&plain, how->width);
-    }
-    case EVALUATE_WRAP:
-        return known_wrap(x, how->width);
-    case EVALUATE_SAME:
-        return *x;
-    case EVALUATE_ADD_POINTER: {
-        Known bytes = known_multiply(y, &size, 64);
-        return known_add(x, &bytes, 64);
-    }
-    default:
-        return known_nothing();
-    }
 }
 
 static Known evaluation_fact(const Facts *facts, const Step *step) {
@@ -488,8 +342,9 @@ static Known evaluation_fact(const Facts *facts, const Step *step) {
     if (how->code == EVALUATE_SELECT)
         return select_fact(facts, step);
     if (how->code == EVALUATE_COMPARE)
-        return compare_fact(step, &operands[0], &operands[1]);
-    Known known = arithmetic_fact(how, &operands[0], &operands[1]);
+        return is_comparison(step) ? known_compared((Comparison)how->a, &operands[0], &operands[1])
+                                   : known_between(0, 1);
+    Known known = known_evaluated(how->code, how->width, how->operand_width, how->a, &operands[0], &operands[1]);
     if (how->width == 1)
         known = known_bounded(&known, 1);
     return known_wrap(&known, how->width);
@@ -554,7 +409,7 @@ static Node view_fact(const Facts *facts, const Step *step) {
         return place;
     }
     Known flip = known_exact(view->flip), stride = known_exact(view->stride), add = known_exact(view->add);
-    place.affine = known_bits(&place.affine, &flip, BITS_XOR, 64);
+    place.affine = known_bits(&place.affine, &flip, EVALUATE_XOR, 64);
     place.number = known_add(&place.number, &add, 64);
     if (view->index) {
         Known index = step->index == NO_NODE ? known_nothing() : facts->nodes[step->index].number;
