@@ -93,6 +93,13 @@ bool op_number(const Op *op, const char *name, int64_t *value) {
     return slot >= 0 && attr_number(op_attr(op, name), &op->row->attrs[slot], value);
 }
 
+bool attr_one_number(const Attr *attr, int64_t *value) {
+    if (attr->kind == ATTR_DENSE)
+        return str_starts(attr->text, STR("dense<")) && str_to_int(attr->body, value);
+    *value = attr->integer;
+    return attr->kind == ATTR_INTEGER;
+}
+
 bool op_integer(const Op *op, const char *name, int64_t *value) {
     const Attr *attr = op_attr(op, name);
     if (!attr || attr->kind != ATTR_INTEGER)

@@ -61,6 +61,8 @@ const WaitEntry *counter_entry(const Op *op, WaitCounter counter);
 /* A number, a boolean, or a word of the enumeration that the row's entry names, as a number. */
 bool attr_number(const Attr *attr, const Slot *slot, int64_t *value);
 bool op_number(const Op *op, const char *name, int64_t *value);
+/* An integer, or the one that all elements are: dense<16> : tensor<2xi32>. */
+bool attr_one_number(const Attr *attr, int64_t *value);
 /* An attribute that is an integer, or a boolean that is true (a unit is). */
 bool op_integer(const Op *op, const char *name, int64_t *value);
 bool op_flag(const Op *op, const char *name);

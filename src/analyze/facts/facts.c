@@ -130,13 +130,8 @@ static void set_parameters(Facts *facts) {
 /* A program's id, or how many there are: of the launch, or what a grid can have at most. */
 static Known grid_fact(const Facts *facts, const Op *op, bool count) {
     static const int64_t most[3] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
-    const Attr *attr = op_attr(op, "axis");
-    Str word = attr ? attr->text : (Str){"", 0};
-    int64_t axis = attr && attr->kind == ATTR_INTEGER ? attr->integer
-                   : str_is(word, "y")                ? 1
-                   : str_is(word, "z")                ? 2
-                                                      : 0;
-    if (!attr || axis < 0 || axis > 2)
+    int64_t axis;
+    if (!op_number(op, "axis", &axis) || axis < 0 || axis > 2)
         return known_between(0, INT32_MAX);
     bool given = facts->launch && facts->launch->grid[axis] > 0;
     int64_t programs = given ? facts->launch->grid[axis] : most[axis];
@@ -145,26 +140,19 @@ static Known grid_fact(const Facts *facts, const Op *op, bool count) {
     return known_between(0, programs - 1);
 }
 
-/* What an op without operands gives, apart from constants: known_nothing for most. */
-static Known source_fact(const Facts *facts, const Op *op) {
-    const Attr *alignment;
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_tt_get_program_id:
-        return grid_fact(facts, op, false);
-    case OP_tt_get_num_programs:
-        return grid_fact(facts, op, true);
-    case OP_ttg_global_scratch_alloc:
-        alignment = op_attr(op, "alignment");
-        return known_multiple(
-            alignment && alignment->kind == ATTR_INTEGER && alignment->integer > 0 ? alignment->integer : 1);
-    default:
-        return known_nothing();
-    }
-}
-
-static bool is_source(const Op *op) {
-    return op->row && (op->row->id == OP_tt_get_program_id || op->row->id == OP_tt_get_num_programs ||
-                       op->row->id == OP_ttg_global_scratch_alloc);
+/* What an op gives that is no arithmetic; false if nothing is known. */
+static bool source_fact(const Facts *facts, const Op *op, Known *known) {
+    Evaluator how = op_evaluator(op);
+    Effect effects[EFFECTS_MOST];
+    int64_t alignment;
+    if (how == EVALUATE_PROGRAM_ID || how == EVALUATE_PROGRAM_COUNT)
+        *known = grid_fact(facts, op, how == EVALUATE_PROGRAM_COUNT);
+    else if (how == EVALUATE_NONE && op_integer(op, "alignment", &alignment) && alignment > 0 &&
+             effects_of(facts->module, op, effects) && effects[0].verb == EFFECT_ALLOCATE)
+        *known = known_multiple(alignment);
+    else
+        return false;
+    return true;
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------------- */
@@ -188,18 +176,8 @@ static void add_handed(void *context, Handed how, const Value *from, const Value
 /* tt.divisibility on an op is what the kernel's author promises of its result: dense<16> : tensor<1xi32>. */
 static int64_t promised_divisor(const Op *op) {
     const Attr *attr = op_attr(op, "tt.divisibility");
-    int64_t divisor = 1;
-    if (!attr)
-        return 1;
-    if (attr->kind == ATTR_INTEGER)
-        divisor = attr->integer;
-    else if (attr->kind == ATTR_DENSE && str_starts(attr->text, STR("dense<"))) {
-        Str rest = {attr->text.data + 6, attr->text.size - 6};
-        const char *end = memchr(rest.data, '>', rest.size);
-        if (!end || !str_to_int(str_between(rest.data, end), &divisor))
-            return 1;
-    }
-    return divisor >= 1 && divisor <= INT32_MAX ? divisor : 1;
+    int64_t divisor;
+    return attr && attr_one_number(attr, &divisor) && divisor >= 1 && divisor <= INT32_MAX ? divisor : 1;
 }
 
 static void add_evaluation(Facts *facts, const Op *op, uint32_t result) {
@@ -220,23 +198,21 @@ static void add_evaluation(Facts *facts, const Op *op, uint32_t result) {
 
 static void add_count(Facts *facts, const Op *loop) {
     const Block *body = loop->regions[0].first;
-    uint32_t node = body && body->arg_count && loop->operand_count >= 3 ? node_of(facts, &body->args[0]) : NO_NODE;
+    Bounds bounds;
+    uint32_t node = loop_bounds(loop, &bounds) && body && body->arg_count ? node_of(facts, &body->args[0]) : NO_NODE;
     if (node == NO_NODE)
         return;
     Step *step = add_step(facts, STEP_COUNT, node);
     step->unsigned_loop = op_attr(loop, "unsignedCmp") != NULL;
-    for (uint32_t i = 0; i < 3; i++)
-        step->from[i] = node_of(facts, loop->operands[i]);
+    step->from[0] = node_of(facts, bounds.from);
+    step->from[1] = node_of(facts, bounds.to);
+    step->from[2] = node_of(facts, bounds.step);
 }
 
 static void set_allocation(const Op *op, Node *node) {
-    const Attr *offset = op_attr(op, "allocation.offset");
+    int64_t offset;
     node->allocation = op;
-    set(node, offset && offset->kind == ATTR_INTEGER ? known_exact(offset->integer) : known_exact(0));
-}
-
-static bool is_plain_allocation(const Op *op) {
-    return op->row && (op->row->id == OP_ttg_local_alloc || op->row->id == OP_ttng_tmem_alloc);
+    set(node, known_exact(op_integer(op, "allocation.offset", &offset) ? offset : 0));
 }
 
 static void add_views(Facts *facts, const Op *op) {
@@ -263,12 +239,13 @@ static bool makes_view(Facts *facts, const Op *op) {
 }
 
 static void add_op(Facts *facts, const Op *op) {
-    if (op->row && op->row->id == OP_scf_for && op->region_count)
+    Known known;
+    if (op_is_control(op, CONTROL_LOOP) && op->region_count)
         add_count(facts, op);
-    bool chooses_number = op->row && op->row->id == OP_arith_select && !makes_view(facts, op);
+    bool chooses_number = op_evaluator(op) == EVALUATE_SELECT && !makes_view(facts, op);
     if (!chooses_number && op_hands_on(op, add_handed, facts))
         return;
-    if (is_plain_allocation(op) && op->result_count) {
+    if (op_is(op, CLASS_LOCAL_ALLOC) && op->result_count) {
         uint32_t node = node_of(facts, &op->results[0]);
         if (node != NO_NODE)
             set_allocation(op, &facts->nodes[node]);
@@ -280,8 +257,8 @@ static void add_op(Facts *facts, const Op *op) {
         uint32_t node = node_of(facts, &op->results[i]);
         if (node == NO_NODE || !facts->nodes[node].width)
             continue;
-        if (is_source(op))
-            set(&facts->nodes[node], source_fact(facts, op));
+        if (source_fact(facts, op, &known))
+            set(&facts->nodes[node], known);
         else
             add_evaluation(facts, op, i);
     }
@@ -506,9 +483,9 @@ Known known_of(Facts *facts, const Value *value) {
 
 /* The alignment of an allocation that has no place yet. */
 static int64_t alignment_of(Module *module, const Op *allocation) {
-    const Attr *attr = op_attr(allocation, "alignment");
-    if (attr && attr->kind == ATTR_INTEGER && attr->integer > 0)
-        return attr->integer;
+    int64_t alignment;
+    if (op_integer(allocation, "alignment", &alignment) && alignment > 0)
+        return alignment;
     const Layout *layout = layout_of(module, allocation->results[0].type);
     return layout && layout->alignment > 0 ? layout->alignment : 1;
 }
@@ -528,14 +505,8 @@ KnownPlace place_of(Facts *facts, const Value *memdesc) {
 /* Captures are few, and lead outwards: each step leaves a region. */
 const Parameter *parameter_of(Facts *facts, const Value *value) {
     const Block *entry = facts->function->region_count ? facts->function->regions[0].first : NULL;
-    while (value && !value->is_result && value->owner != entry) {
-        const Block *block = value->owner;
-        const Op *op = block->region ? block->region->op : NULL;
-        if (!op || !op->row || op->row->id != OP_ttg_warp_specialize_partitions)
-            return NULL;
-        const Op *holder = op->operand_count ? op : op_parent(op);
-        value = holder && value->index < holder->operand_count ? holder->operands[value->index] : NULL;
-    }
+    while (value && !value->is_result && value->owner != entry)
+        value = value_handed(value, HANDED_CAPTURE);
     return value && !value->is_result && value->index < facts->parameter_count ? &facts->parameters[value->index]
                                                                                : NULL;
 }
