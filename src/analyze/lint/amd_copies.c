@@ -1,4 +1,5 @@
 /* Copies to and from LDS on AMD: what a lane can move, and what the tensor data mover can describe. */
+#include "analyze/facts/contiguity.h"
 #include "analyze/lint/amd.h"
 
 #include "model/flow/partition.h"
@@ -10,94 +11,13 @@
 
 /* ---- How contiguous memory is --------------------------------------------------------------------- */
 
-/* What becomes of the elements of a tensor along one dimension: all the same, or each one more than the last. */
-typedef enum Along { ALONG_UNKNOWN, ALONG_SAME, ALONG_STEP } Along;
-enum { DEEPEST = 12 /* sums of sums; each level may double the work */ };
-
-static Along along(const Value *value, unsigned dim, int depth);
-
-static Along along_sum(const Op *op, unsigned dim, int depth) {
-    Along a = op->operand_count == 2 ? along(op->operands[0], dim, depth) : ALONG_UNKNOWN;
-    Along b = a ? along(op->operands[1], dim, depth) : ALONG_UNKNOWN;
-    if (!a || !b || (a == ALONG_STEP && b == ALONG_STEP))
-        return ALONG_UNKNOWN;
-    return a == ALONG_STEP ? a : b;
-}
-
-/* A pointer that a loop moves on by the same for all its elements stays as it came in. */
-static Along along_argument(const Value *value, unsigned dim, int depth) {
-    const Block *block = value->owner;
-    const Op *loop = block->region ? block->region->op : NULL;
-    if (!loop || !lint_is(loop, OP_scf_for) || value->index == 0 || !block->last)
-        return ALONG_UNKNOWN;
-    uint32_t carried = value->index - 1;
-    if (carried + 3 >= loop->operand_count || carried >= block->last->operand_count)
-        return ALONG_UNKNOWN;
-    const Value *next = block->last->operands[carried];
-    const Op *step = next->is_result ? next->owner : NULL;
-    bool moved = step && (lint_is(step, OP_tt_addptr) || lint_is(step, OP_arith_addi)) && step->operand_count == 2 &&
-                 step->operands[0] == value && along(step->operands[1], dim, depth) == ALONG_SAME;
-    return moved ? along(loop->operands[carried + 3], dim, depth) : ALONG_UNKNOWN;
-}
-
-static Along along_view(const Op *op, unsigned dim, int depth) {
-    const Value *from = op->operand_count ? op->operands[0] : NULL;
-    int64_t axis;
-    if (!from || !from->type)
-        return ALONG_UNKNOWN;
-    if (lint_is(op, OP_tt_broadcast))
-        return dim < from->type->dim_count && from->type->dims[dim] == 1 ? ALONG_SAME : along(from, dim, depth);
-    if (!lint_integer(op, "axis", &axis) || axis == (int64_t)dim)
-        return ALONG_SAME;
-    return along(from, axis < (int64_t)dim ? dim - 1 : dim, depth);
-}
-
-static Along along(const Value *value, unsigned dim, int depth) {
-    if (!value->type || depth == 0)
-        return ALONG_UNKNOWN;
-    if (value->type->kind != TYPE_TENSOR && value->type->kind != TYPE_ALIAS)
-        return ALONG_SAME;
-    if (!value->is_result)
-        return along_argument(value, dim, depth - 1);
-    const Op *op = value->owner;
-    if (op_attr(op, "tt.contiguity"))
-        return ALONG_STEP;
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_tt_make_range:
-        return ALONG_STEP;
-    case OP_tt_splat:
-        return ALONG_SAME;
-    case OP_arith_constant:
-        return str_starts(op_attr(op, "value") ? op_attr(op, "value")->text : STR(""), STR("dense<[")) ? ALONG_UNKNOWN
-                                                                                                       : ALONG_SAME;
-    case OP_tt_expand_dims:
-    case OP_tt_broadcast:
-        return along_view(op, dim, depth - 1);
-    case OP_tt_addptr:
-    case OP_arith_addi:
-        return along_sum(op, dim, depth - 1);
-    case OP_arith_muli:
-        return along_sum(op, dim, depth - 1) == ALONG_SAME ? ALONG_SAME : ALONG_UNKNOWN;
-    case OP_arith_extsi:
-    case OP_arith_extui:
-    case OP_ttg_convert_layout:
-        return op->operand_count ? along(op->operands[0], dim, depth - 1) : ALONG_UNKNOWN;
-    default:
-        return ALONG_UNKNOWN;
-    }
-}
-
-/* Whether what an argument of the function says of itself, or how the pointers are made, shows neighbours. */
+/* Whether how the pointers are made, or what is said of them, shows neighbours. */
 static bool is_contiguous(Lint *lint, const Value *pointers) {
     const Distributed *layout = distributed_of(lint->module, pointers->type);
-    const Function *function = op_function(lint->function);
-    const Block *entry = lint->function->region_count ? lint->function->regions[0].first : NULL;
-    if (!pointers->is_result && pointers->owner == entry && function && function->arg_attrs &&
-        pointers->index < function->arg_count)
-        return dict_get(function->arg_attrs[pointers->index], STR("tt.contiguity"));
+    Contiguity *contiguity = contiguity_create(&lint->module->arena, lint->module, lint->facts);
     for (unsigned d = 0; layout && layout->known && layout->count[HOLD_REGISTER] && d < layout->rank; d++)
         if (layout->bases[HOLD_REGISTER][0][d])
-            return along(pointers, d, DEEPEST) == ALONG_STEP;
+            return runs_of(contiguity, pointers, d).contiguous > 1;
     return false;
 }
 
