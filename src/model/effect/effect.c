@@ -58,18 +58,6 @@ static const Attr *attr_at(Module *module, const Op *op, SlotRef ref) {
     return attr_resolve(module, op_attr_of(op, ref));
 }
 
-bool effect_constant(Module *module, const Value *value, int64_t *number) {
-    const Op *op = value && value->is_result ? value->owner : NULL;
-    if (!op || !(str_is(op->name, "arith.constant") || str_is(op->name, "llvm.mlir.constant")))
-        return false;
-    const Attr *attr = op_attr(op, "value");
-    attr = attr_resolve(module, attr);
-    if (!attr || (attr->kind != ATTR_INTEGER && attr->kind != ATTR_BOOL) || !attr->exact)
-        return false;
-    *number = attr->integer;
-    return true;
-}
-
 /* The word that an attribute is: a keyword, the number of one, a text in quotes, what a dialect's attribute holds. */
 static Str word_of(const Slot *slot, const Attr *attr) {
     if (attr->kind == ATTR_STRING && attr->text.size >= 2)
@@ -133,7 +121,7 @@ static bool passes(Module *module, const Op *op, const Test *test) {
             return values.count > 0;
         int64_t number, wanted = str_is(test->value, "true");
         return (wanted || str_is(test->value, "false") || str_to_int(test->value, &wanted)) &&
-               effect_constant(module, value_at(values, 0), &number) && number == wanted;
+               value_constant(value_at(values, 0), &number) && number == wanted;
     }
     const Attr *attr = attr_at(module, op, test->of);
     if (!attr)
@@ -203,7 +191,7 @@ static void set_count(Module *module, const Op *op, const Setting *setting, uint
         effect->amount = pick(op, setting->from, index);
         effect->count = 0;
         const Type *type = effect->amount ? type_resolve(module, effect->amount->type) : NULL;
-        if (type && type->kind == TYPE_INTEGER && !effect_constant(module, effect->amount, &effect->count))
+        if (type && type->kind == TYPE_INTEGER && !value_constant(effect->amount, &effect->count))
             effect->count = -1;
     }
 }

@@ -78,9 +78,6 @@ typedef struct Column {
     uint16_t clause_count, setting_count, test_count;
 } Column;
 
-/* The number that a value always is; false if that is not written. */
-bool effect_constant(Module *module, const Value *value, int64_t *number);
-
 /* The column of a row, taken apart when it is first asked for. */
 const Column *effect_column_of(const OpRow *row);
 

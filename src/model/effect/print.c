@@ -78,14 +78,6 @@ static void print_quantity(const Effect *effect, Text *to) {
         print_with(" of ", effect->amount, to);
         print_slot(effect, to);
         break;
-    case EFFECT_READ:
-    case EFFECT_WRITE:
-    case EFFECT_UPDATE:
-        if (effect->amount && effect->count == 0)
-            print_with(" the bytes of ", effect->amount, to);
-        else if (effect->count)
-            print_count(effect, "bytes", to);
-        break;
     default:
         break;
     }
