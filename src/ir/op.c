@@ -58,7 +58,7 @@ Value *op_operand_named(const Op *op, const char *name) {
 }
 
 const Attr *op_attr_of(const Op *op, SlotRef entry) {
-    if (entry.column != REF_ATTR)
+    if (!op || entry.column != REF_ATTR)
         return NULL;
     const Attr *attr = op->attrs ? op->attrs[entry.index] : NULL;
     attr = attr ? attr : dict_get(op->dict, op->row->attrs[entry.index].name);

@@ -17,6 +17,10 @@ static inline bool op_is_loop(const Op *op) {
     Control kind = op_control(op);
     return kind == CONTROL_LOOP || kind == CONTROL_WHILE;
 }
+/* Which descriptor or block pointer it makes. */
+static inline Describe op_describes(const Op *op) {
+    return op && op->row ? op->row->describes.kind : DESCRIBE_NONE;
+}
 static inline bool op_is_terminator(const Op *op) {
     return op && op->row && (op->row->traits & TERMINATOR);
 }
@@ -54,7 +58,7 @@ Value *op_operand_named(const Op *op, const char *name);
 Value **op_operands_of(const Op *op, SlotRef entry, uint32_t *count);
 Value *op_operand_of(const Op *op, SlotRef entry);
 
-/* The attribute of an entry of the row. */
+/* The attribute of an entry of the row; NULL if there is none. */
 const Attr *op_attr_of(const Op *op, SlotRef entry);
 /* The entry of the row's WAITS column that is about the counter; NULL if none is. */
 const WaitEntry *counter_entry(const Op *op, WaitCounter counter);
