@@ -27,9 +27,9 @@ static void add_sum(const Difference *difference, Text *to) {
 
 /* Columns that a text takes, up to its first space. */
 static size_t word_size(Str text, size_t *columns) {
-    size_t size = 0;
-    for (*columns = 0; size < text.size && text.data[size] != ' '; size++)
-        *columns += ((unsigned char)text.data[size] & 0xc0) != 0x80;
+    const char *space = memchr(text.data, ' ', text.size);
+    size_t size = space ? (size_t)(space - text.data) : text.size;
+    *columns = utf8_count((Str){text.data, size});
     return size;
 }
 
@@ -164,33 +164,36 @@ void render_difference_markdown(const Difference *difference, Text *to) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+static const JsonField pair_fields[] = {JSON(DifferencePair, role, old, new), {0}};
+
+static void add_level(Json *json, const char *key, const void *object) {
+    const DifferenceRow *row = object;
+    json_text(json, key, difference_level_name(row->level));
+}
+
+static const JsonField row_fields[] = {JSON_BY(0, "level", add_level), JSON(DifferenceRow, what, old, new), {0}};
+
+static const JsonField list_fields[] = {JSON_LIST(1, 2, "partitions", Difference, pairs, pair_count, pair_fields),
+                                        JSON_LIST(1, 2, "differences", Difference, rows, row_count, row_fields),
+                                        {0}};
+
+static void add_input(Json *json, const char *key, const char *file, const char *kernel) {
+    json_line(json, 1);
+    json_begin(json, key);
+    json_text(json, "file", file);
+    json_text(json, "kernel", kernel);
+    json_end(json);
+}
+
 void render_difference_json(const Difference *difference, const char *version, Text *to) {
-    const char *first = difference->row_count ? difference_level_name(difference->rows[0].level) : "";
-    render_json_text(to, "{", "tool", "weir");
-    render_json_text(to, ", ", "version", version);
-    render_json_text(to, ",\n \"old\": {", "file", difference->old_file);
-    render_json_text(to, ", ", "kernel", difference->old_kernel);
-    render_json_text(to, "},\n \"new\": {", "file", difference->new_file);
-    render_json_text(to, ", ", "kernel", difference->new_kernel);
-    text_addf(to, "},\n \"same\": %s", difference->row_count ? "false" : "true");
-    render_json_text(to, ", ", "first", first);
-    text_addf(to, ",\n \"partitions\": [");
-    for (size_t i = 0; i < difference->pair_count; i++) {
-        render_json_separate(to, i, 2);
-        render_json_text(to, "{", "role", difference->pairs[i].role);
-        render_json_text(to, ", ", "old", difference->pairs[i].old);
-        render_json_text(to, ", ", "new", difference->pairs[i].new);
-        text_char(to, '}');
-    }
-    text_addf(to, "],\n \"differences\": [");
-    for (size_t i = 0; i < difference->row_count; i++) {
-        const DifferenceRow *row = &difference->rows[i];
-        render_json_separate(to, i, 2);
-        render_json_text(to, "{", "level", difference_level_name(row->level));
-        render_json_text(to, ", ", "what", row->what);
-        render_json_text(to, ", ", "old", row->old);
-        render_json_text(to, ", ", "new", row->new);
-        text_char(to, '}');
-    }
-    text_addf(to, "]}\n");
+    Json json = {.to = to};
+    render_json_head(&json, version);
+    add_input(&json, "old", difference->old_file, difference->old_kernel);
+    add_input(&json, "new", difference->new_file, difference->new_kernel);
+    json_line(&json, 1);
+    json_truth(&json, "same", !difference->row_count);
+    json_text(&json, "first", difference->row_count ? difference_level_name(difference->rows[0].level) : "");
+    json_members(&json, list_fields, difference);
+    json_end(&json);
+    text_char(to, '\n');
 }

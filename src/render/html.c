@@ -8,36 +8,12 @@
 
 /* ---- Texts ------------------------------------------------------------------------------------ */
 
-/* The character at `at` and its size, or 0 if the bytes there are none. Exact, as browsers are: no overlong forms, no
- * surrogates, nothing past U+10FFFF. */
-static size_t decode(const unsigned char *at, size_t left, uint32_t *character) {
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = at[0] < 0x80 ? 1 : (at[0] & 0xe0) == 0xc0 ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : 4;
-    if (size > left || (size == 4 && (at[0] & 0xf8) != 0xf0))
-        return 0;
-    *character = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        *character = *character << 6 | (at[i] & 0x3f);
-    }
-    if (*character < smallest[size] || *character > 0x10ffff || (*character >= 0xd800 && *character < 0xe000))
-        return 0;
-    return size;
-}
-
-/* What would be seen as something else than it is: controls, and marks that reorder the text around them. */
-static bool is_deceiving(uint32_t c) {
-    return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c & 0xfffe) == 0xfffe;
-}
-
 /* The next character of a text, as it may be shown. */
 static Str next_character(Str text, size_t *at) {
     uint32_t character = 0;
-    size_t size = decode((const unsigned char *)text.data + *at, text.size - *at, &character);
+    size_t size = utf8_size((Str){text.data + *at, text.size - *at}, &character);
     Str shown = {text.data + *at, size};
-    if (!size || is_deceiving(character))
+    if (!size || utf8_deceives(character))
         shown = STR("\xef\xbf\xbd");
     *at += size ? size : 1;
     return shown;
@@ -66,41 +42,6 @@ void html_text(Text *to, Str text) {
             text_str(to, shown);
         }
     }
-}
-
-/* '<' and '&' are escaped, too: no text can end the script, or begin a comment in it. */
-void html_json(Text *to, const char *text) {
-    Str whole = str_of(text ? text : "");
-    text_char(to, '"');
-    for (size_t at = 0; at < whole.size;) {
-        Str shown = next_character(whole, &at);
-        char c = shown.data[0];
-        if (c == '"' || c == '\\')
-            text_addf(to, "\\%c", c);
-        else if (c == '<' || c == '>' || c == '&' || c == '\'' || c == '\n' || c == '\t')
-            text_addf(to, "\\u%04x", (unsigned)c);
-        else
-            text_str(to, shown);
-    }
-    text_char(to, '"');
-}
-
-void html_number(Text *to, uint64_t number) {
-    char digits[32];
-    size_t start = sizeof digits - 1, count = 0;
-    digits[start] = 0;
-    do {
-        if (count && count % 3 == 0)
-            digits[--start] = ',';
-        digits[--start] = (char)('0' + number % 10);
-        count++;
-    } while (number /= 10);
-    text_addf(to, "%s", digits + start);
-}
-
-void html_count(Text *to, uint64_t number, const char *one) {
-    html_number(to, number);
-    text_addf(to, " %s%s%s", one, number == 1 ? "" : strcmp(one, "launch") == 0 ? "e" : "", number == 1 ? "" : "s");
 }
 
 bool html_said(const char *text) {
@@ -402,7 +343,7 @@ void html_place(Html *html, const ReportPlace *place) {
     html_line(html, place->ir_line);
     if (place->times > 1) {
         text_str(html->to, STR(" <span class=\"times\">"));
-        html_number(html->to, place->times);
+        text_number(html->to, place->times);
         text_str(html->to, STR("\xc3\x97</span>")); /* the sign of multiplication */
     }
     text_str(html->to, STR("</span>"));
@@ -463,7 +404,7 @@ void html_cell_code(Html *html, const char *text) {
 void html_cell_number(Html *html, int64_t number) {
     text_str(html->to, STR("<td class=\"number\">"));
     if (number >= 0)
-        html_number(html->to, (uint64_t)number);
+        text_number(html->to, (uint64_t)number);
     else
         html_none(html);
     text_str(html->to, STR("</td>"));

@@ -35,17 +35,10 @@ void html_free(Html *html);
 void html_text(Text *to, Str text);
 /* printf of %s, which is escaped, %u, %zu, %lld and %%, and nothing else. */
 void html_addf(Html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* 12345 as "12,345". */
-void html_number(Text *to, uint64_t number);
-/* "1 launch", "2 launches" */
-void html_count(Text *to, uint64_t number, const char *one);
 /* A sentence. "IR line 41", "the loop of line 41" and "loop@41" become links to that line. */
 void html_words(Html *html, const char *text);
 /* The same, and words of the glossary become links to it, each where it first stands. */
 void html_prose(Html *html, const char *text);
-/* A JSON string that may stand in a <script>. */
-void html_json(Text *to, const char *text);
-
 bool html_said(const char *text);
 
 /* ---- Links ---- */

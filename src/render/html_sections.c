@@ -20,7 +20,7 @@ void html_section(Html *html, const char *id, const char *heading, size_t count,
     html_addf(html, "<details class=\"section\" id=\"%s\" open>\n<summary><h2>%s</h2>", id, heading);
     if (html_said(one)) {
         add(html, "<span class=\"count\">");
-        html_count(html->to, count, one);
+        text_number_of(html->to, count, one);
         add(html, "</span>");
     }
     add(html, "</summary>\n");
@@ -52,7 +52,7 @@ static void add_partition(Html *html, const ReportPartition *partition) {
         html_addf(html, "%s<code>%s</code>", i ? " " : "", partition->key_ops[i].name);
         if (partition->key_ops[i].count > 1) {
             add(html, "<span class=\"times\">");
-            html_number(html->to, partition->key_ops[i].count);
+            text_number(html->to, partition->key_ops[i].count);
             add(html, "\xc3\x97</span>");
         }
     }
@@ -144,10 +144,10 @@ static void add_bytes_cell(Html *html, const ReportBarrier *barrier) {
         return;
     }
     add(html, "<td class=\"number\">");
-    html_number(html->to, (uint64_t)(barrier->expect_bytes < 0 ? 0 : barrier->expect_bytes));
+    text_number(html->to, (uint64_t)(barrier->expect_bytes < 0 ? 0 : barrier->expect_bytes));
     if (bytes_differ(barrier)) {
         add(html, " <span class=\"flag\" title=\"announced, and delivered\">\xe2\x89\xa0</span> ");
-        html_number(html->to, (uint64_t)(barrier->data_bytes < 0 ? 0 : barrier->data_bytes));
+        text_number(html->to, (uint64_t)(barrier->data_bytes < 0 ? 0 : barrier->data_bytes));
     } else {
         add(html, " <span class=\"good\" title=\"as many are delivered\">\xe2\x9c\x93</span>");
     }
@@ -247,7 +247,7 @@ static void add_byte_sum(Html *html, const ReportBarrier *barrier) {
         if (html_said(bytes->text))
             html_addf(html, " <code>%s</code>", bytes->text);
         add(html, " ");
-        html_number(html->to, bytes->bytes < 0 ? 0 : (uint64_t)bytes->bytes);
+        text_number(html->to, bytes->bytes < 0 ? 0 : (uint64_t)bytes->bytes);
         if (bytes->ir_line) {
             add(html, " (");
             html_line(html, bytes->ir_line);
@@ -255,9 +255,9 @@ static void add_byte_sum(Html *html, const ReportBarrier *barrier) {
         }
     }
     add(html, " = ");
-    html_number(html->to, barrier->data_bytes < 0 ? 0 : (uint64_t)barrier->data_bytes);
+    text_number(html->to, barrier->data_bytes < 0 ? 0 : (uint64_t)barrier->data_bytes);
     add(html, "; announced: ");
-    html_number(html->to, barrier->expect_bytes < 0 ? 0 : (uint64_t)barrier->expect_bytes);
+    text_number(html->to, barrier->expect_bytes < 0 ? 0 : (uint64_t)barrier->expect_bytes);
     add(html, "</dd></div>\n");
 }
 
@@ -427,7 +427,7 @@ static void add_state(Html *html, const ReportBlocked *blocked) {
                   (unsigned)(blocked->phase < 0 ? 0 : blocked->phase));
     if (blocked->pending >= 0) {
         add(html, "<span>");
-        html_count(html->to, (uint64_t)blocked->pending, blocked->parity < 0 ? "thread" : "arrival");
+        text_number_of(html->to, (uint64_t)blocked->pending, blocked->parity < 0 ? "thread" : "arrival");
         add(html, " to come</span>");
     }
     if (blocked->bytes) {
@@ -436,7 +436,7 @@ static void add_state(Html *html, const ReportBlocked *blocked) {
     }
     if (blocked->flips >= 0) {
         add(html, "<span>");
-        html_count(html->to, (uint64_t)blocked->flips, "phase");
+        text_number_of(html->to, (uint64_t)blocked->flips, "phase");
         add(html, " completed</span>");
     }
     add(html, "</td>");

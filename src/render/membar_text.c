@@ -16,11 +16,6 @@ static void plain(Text *to, const char *text) {
     text_add_plain(to, str_of(text));
 }
 
-/* "1 barrier", "2 barriers" */
-static void add_count(Text *to, size_t count, const char *one) {
-    text_addf(to, "%zu %s%s", count, one, count == 1 ? "" : "s");
-}
-
 /* ---- Places ---------------------------------------------------------------------------------------------------- */
 
 /* " (kernel.py:9)", where the kernel's own source is known. */
@@ -177,7 +172,7 @@ static void add_comparison(Writer *writer) {
     for (size_t i = 0; i < comparison->difference_count; i++)
         add_difference(writer, &comparison->differences[i]);
     text_addf(writer->to, "%s wants ", report->model);
-    add_count(writer->to, comparison->count, "barrier");
+    text_count(writer->to, comparison->count, "barrier");
     text_addf(writer->to, ", %s %zu\n", comparison->model, comparison->other);
 }
 
@@ -236,10 +231,10 @@ static void add_summary(Writer *writer) {
     if (!report->needed_count) {
         text_addf(to, "no %sbarrier is needed", report->present_count ? "further " : "");
     } else if (report->inserted) {
-        add_count(to, report->missing_count, "barrier");
+        text_count(to, report->missing_count, "barrier");
         text_addf(to, " missing");
     } else {
-        add_count(to, report->needed_count, "barrier");
+        text_count(to, report->needed_count, "barrier");
         text_addf(to, " needed");
     }
     if (automatic)
@@ -250,7 +245,7 @@ static void add_summary(Writer *writer) {
         text_addf(to, ", %zu needless", report->needless_count);
     if (report->distinct_count) {
         text_addf(to, "; ");
-        add_count(to, report->distinct_count, "proof");
+        text_count(to, report->distinct_count, "proof");
     }
     text_addf(to, "%s\n", report->verdict == VERDICT_INCOMPLETE ? "; incomplete" : "");
 }
@@ -312,7 +307,7 @@ void render_membar_totals(const MembarTotals *totals, Text *to) {
     if (!totals->compared)
         return;
     text_addf(to, "%s wants ", totals->model);
-    add_count(to, totals->count, "barrier");
+    text_count(to, totals->count, "barrier");
     text_addf(to, ", %s %zu\n", totals->compared, totals->other);
     add_causes(to, totals->saved, totals->compared);
     add_causes(to, totals->added, totals->model);

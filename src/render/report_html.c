@@ -77,26 +77,26 @@ static void add_basis(Html *html, const Verdict *verdict) {
     if (!verdict->launch_count)
         return;
     add(html, "<div><dt>Founded on</dt><dd>");
-    html_count(html->to, verdict->launch_count, "launch");
+    text_number_of(html->to, verdict->launch_count, "launch");
     add(html, ", ");
-    html_count(html->to, ctas, "CTA");
+    text_number_of(html->to, ctas, "CTA");
     add(html, ", ");
-    html_count(html->to, schedules, "schedule");
+    text_number_of(html->to, schedules, "schedule");
     add(html, ", ");
-    html_count(html->to, events, "event");
+    text_number_of(html->to, events, "event");
     add(html, "</dd></div>\n");
 }
 
 static void add_sizes(Html *html) {
     const Report *report = html->report;
     add(html, "<div><dt>Contents</dt><dd>");
-    html_count(html->to, report->partition_count, "partition");
+    text_number_of(html->to, report->partition_count, "partition");
     add(html, ", ");
-    html_count(html->to, report->barrier_count, "barrier");
+    text_number_of(html->to, report->barrier_count, "barrier");
     add(html, ", ");
-    html_count(html->to, report->edge_count, "edge");
+    text_number_of(html->to, report->edge_count, "edge");
     add(html, ", ");
-    html_count(html->to, report->buffer_count, "buffer");
+    text_number_of(html->to, report->buffer_count, "buffer");
     add(html, "</dd></div>\n");
 }
 
@@ -115,7 +115,7 @@ static void add_facts(Html *html) {
     html_fact(html, "Launch", report->launch);
     if (report->cluster > 1) {
         add(html, "<div><dt>Cluster</dt><dd>");
-        html_count(html->to, report->cluster, "CTA");
+        text_number_of(html->to, report->cluster, "CTA");
         add(html, "</dd></div>\n");
     }
     add_sizes(html);
@@ -136,7 +136,7 @@ static void add_families(Html *html, const Verdict *verdict) {
         if (!count)
             continue;
         add(html, before);
-        html_count(html->to, count, families[i][1]);
+        text_number_of(html->to, count, families[i][1]);
         before = ", ";
     }
     add(html, ".");
@@ -170,7 +170,7 @@ static void add_outcome(Html *html, const Verdict *verdict) {
     text_addf(html->to, "<p class=\"outcome\"><span class=\"mark\" aria-hidden=\"true\">%s</span> <strong>%s",
               kinds[verdict->kind].mark, kinds[verdict->kind].word);
     if (verdict->kind == VERDICT_FINDINGS)
-        html_count(html->to, verdict->finding_count, "finding");
+        text_number_of(html->to, verdict->finding_count, "finding");
     text_addf(html->to, "</strong><span class=\"meaning\">%s", kinds[verdict->kind].text);
     if (verdict->kind == VERDICT_FINDINGS)
         add_families(html, verdict);
@@ -225,7 +225,7 @@ static void add_finding(Html *html, const Finding *finding) {
     html_fact(html, "Launch", finding->launch);
     if (finding->times > 1) {
         add(html, "<div><dt>Seen</dt><dd>");
-        html_count(html->to, finding->times, "time");
+        text_number_of(html->to, finding->times, "time");
         add(html, "</dd></div>\n");
     }
     add(html, "</dl>\n");

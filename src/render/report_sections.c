@@ -50,10 +50,6 @@ static void part_by(Text *to, size_t start, const char *between) {
         text_addf(to, "%s", between);
 }
 
-static void add_count(Text *to, uint64_t count, const char *one) {
-    text_addf(to, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : "s");
-}
-
 static void add_number(Text *to, int64_t number) {
     if (number >= 0)
         text_addf(to, "%" PRId64, number);
@@ -94,7 +90,7 @@ static void add_full_place(Text *to, const ReportPlace *place) {
     }
     if (place->times) {
         part_by(to, start, ", ");
-        add_count(to, place->times, "time");
+        text_count(to, place->times, "time");
     }
     if (is_said(place->op)) {
         part_by(to, start, ": ");
@@ -123,7 +119,7 @@ const char *report_role(const Report *report, const char *name) {
 void report_outcome(const Report *report, Text *to) {
     const Verdict *verdict = report->verdict;
     if (verdict->kind == VERDICT_FINDINGS)
-        add_count(to, verdict->finding_count, "finding");
+        text_count(to, verdict->finding_count, "finding");
     else
         text_addf(to, "%s", verdict_kind_name(verdict->kind));
     if (is_said(report->form))
@@ -306,7 +302,7 @@ static void say_site(ReportWriter *writer, const ReportSite *site, bool waits) {
     if (site->amount > 0 && !is_said(site->place.detail)) {
         bool bytes = strcmp(site->mechanism, report_mechanism(MECHANISM_TMA)) == 0;
         text_addf(to, ", ");
-        add_count(to, (uint64_t)site->amount, bytes ? "byte" : "arrival");
+        text_count(to, (uint64_t)site->amount, bytes ? "byte" : "arrival");
         text_addf(to, " each time");
     }
     add_course(to, site);
@@ -346,7 +342,7 @@ static void add_barrier(Text *to, const ReportBarrier *barrier) {
     }
     if (barrier->count >= 0) {
         part_by(to, 0, ", ");
-        add_count(to, (uint64_t)barrier->count, strcmp(barrier->kind, "named") == 0 ? "thread" : "arrival");
+        text_count(to, (uint64_t)barrier->count, strcmp(barrier->kind, "named") == 0 ? "thread" : "arrival");
         text_addf(to, " a phase");
     }
 }
@@ -355,9 +351,9 @@ static void say_seen(ReportWriter *writer, const ReportBarrier *barrier) {
     Text *to = &writer->text;
     if (barrier->iterations) {
         text_addf(to, "seen over ");
-        add_count(to, barrier->iterations, "use");
+        text_count(to, barrier->iterations, "use");
         text_addf(to, ", ");
-        add_count(to, barrier->flips, "flip");
+        text_count(to, barrier->flips, "flip");
         text_addf(to, "%s", barrier->depth > 1 ? " of all slots together" : "");
     }
     if (is_said(barrier->cadence)) {
@@ -413,11 +409,11 @@ static void add_buffer(Text *to, const ReportBuffer *buffer) {
         text_addf(to, ", %s", buffer->value);
     if (buffer->depth >= 0 && memory) {
         text_addf(to, ", ");
-        add_count(to, (uint64_t)buffer->depth, "slot");
+        text_count(to, (uint64_t)buffer->depth, "slot");
     }
     if (buffer->size >= 0) {
         text_addf(to, ", ");
-        add_count(to, (uint64_t)buffer->size, strcmp(buffer->space, "tensor") == 0 ? "column" : "byte");
+        text_count(to, (uint64_t)buffer->size, strcmp(buffer->space, "tensor") == 0 ? "column" : "byte");
     }
     if (buffer->id >= 0)
         text_addf(to, ", buffer.id %" PRId64, buffer->id);
@@ -644,7 +640,7 @@ static void add_row(Table *table, const ReportRow *row) {
     text_addf(cadence, "%s", row->cadence);
     if (row->times) {
         text_addf(cadence, "%s", is_said(row->cadence) ? "; " : "");
-        add_count(cadence, row->times, "time");
+        text_count(cadence, row->times, "time");
     }
     text_addf(table_cell(table, TONE_PLAIN), "%s", row->by);
 }

@@ -29,20 +29,10 @@ static unsigned code_width(uint32_t code) {
 
 /* What text_add_plain makes one character of: bytes that are no UTF-8 are a '?' each. */
 static Character character_at(Str text, size_t at) {
-    const unsigned char *bytes = (const unsigned char *)text.data + at;
-    size_t left = text.size - at;
-    size_t size = bytes[0] >= 0xc2 && bytes[0] < 0xe0   ? 2
-                  : bytes[0] >= 0xe0 && bytes[0] < 0xf0 ? 3
-                  : bytes[0] >= 0xf0 && bytes[0] < 0xf5 ? 4
-                                                        : 1;
-    if (size == 1 || size > left || (bytes[0] == 0xc2 && bytes[1] < 0xa0))
+    uint32_t code = 0;
+    size_t size = utf8_size((Str){text.data + at, text.size - at}, &code);
+    if (size < 2 || code < 0xa0)
         return (Character){1, 1};
-    uint32_t code = bytes[0] & (0xffu >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return (Character){1, 1};
-        code = code << 6 | (bytes[i] & 0x3f);
-    }
     return (Character){size, code_width(code)};
 }
 

@@ -34,26 +34,6 @@ static bool is_said(const char *text) {
     return text && *text;
 }
 
-/* 12345 as "12,345". */
-static void add_number(Text *to, uint64_t number) {
-    char digits[32];
-    size_t start = sizeof digits - 1, count = 0;
-    digits[start] = 0;
-    do {
-        if (count && count % 3 == 0)
-            digits[--start] = ',';
-        digits[--start] = (char)('0' + number % 10);
-        count++;
-    } while (number /= 10);
-    text_addf(to, "%s", digits + start);
-}
-
-/* "1 finding", "2 findings" */
-static void add_count(Text *to, uint64_t number, const char *one) {
-    add_number(to, number);
-    text_addf(to, " %s%s%s", one, number == 1 ? "" : strcmp(one, "launch") == 0 ? "e" : "", number == 1 ? "" : "s");
-}
-
 /* ---- Excerpts -------------------------------------------------------------------------------- */
 
 void render_excerpt(Source *source, uint32_t line, uint32_t column, Text *to) {
@@ -268,7 +248,7 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
         text_addf(renderer->to, "  ");
         coloured(renderer, bold, "seen:");
         text_addf(renderer->to, " ");
-        add_count(renderer->to, finding->times, "time");
+        text_number_of(renderer->to, finding->times, "time");
         text_addf(renderer->to, "\n");
     }
     if (is_said(witness_file))
@@ -299,11 +279,11 @@ static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     text_addf(to, " ");
     plain(renderer, launch->text);
     text_addf(to, ": ");
-    add_count(to, launch->ctas, "CTA");
+    text_number_of(to, launch->ctas, "CTA");
     text_addf(to, ", ");
-    add_count(to, launch->schedules, "schedule");
+    text_number_of(to, launch->schedules, "schedule");
     text_addf(to, ", ");
-    add_count(to, launch->events, "event");
+    text_number_of(to, launch->events, "event");
     text_addf(to, "\n");
 }
 
@@ -317,12 +297,12 @@ static void add_outcome(Renderer *renderer, const Verdict *verdict) {
         text_addf(to, "%s", verdict_kind_name(verdict->kind));
     if (verdict->finding_count) {
         text_addf(to, "%s", verdict->kind == VERDICT_FINDINGS ? "" : "; ");
-        add_count(to, verdict->finding_count, "finding");
+        text_number_of(to, verdict->finding_count, "finding");
     }
     if (verdict->incomplete_count) {
         text_addf(to,
                   "%s: ", verdict->kind == VERDICT_INCOMPLETE || verdict->kind == VERDICT_ERROR ? "" : "; incomplete");
-        add_count(to, verdict->incomplete_count, "reason");
+        text_number_of(to, verdict->incomplete_count, "reason");
     }
     if (renderer->options.colour)
         text_addf(to, "%s", normal);
@@ -339,15 +319,15 @@ static void add_basis(Text *to, const Verdict *verdict) {
     }
     if (verdict->launch_count) {
         text_addf(to, "%s", verdict->incomplete_count || verdict->kind == VERDICT_FINDINGS ? "; " : ": ");
-        add_count(to, verdict->launch_count, "launch");
+        text_number_of(to, verdict->launch_count, "launch");
         if (chosen == verdict->launch_count)
             text_addf(to, " (chosen)");
         else if (chosen)
             text_addf(to, " (%zu chosen)", chosen);
         text_addf(to, ", ");
-        add_count(to, ctas, "CTA");
+        text_number_of(to, ctas, "CTA");
         text_addf(to, ", ");
-        add_count(to, events, "event");
+        text_number_of(to, events, "event");
     }
     text_addf(to, "\n");
 }
