@@ -81,7 +81,7 @@ struct JsonField {
     void (*write)(Json *json, const char *key, const void *object);
 };
 
-#define JSON_KIND(type, field)                 \
+#define JSON_KIND(type, field) \
     _Generic(((type *)0)->field,               \
              const char *: FIELD_TEXT,         \
              const char *const *: FIELD_TEXTS, \

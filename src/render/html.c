@@ -1,4 +1,4 @@
-/* Escapes, links and cells of an HTML page. */
+/* Escapes, links and sections of an HTML page. */
 #include "render/html.h"
 
 #include <ctype.h>
@@ -109,16 +109,11 @@ bool html_quote(Html *html, uint32_t line) {
     return true;
 }
 
-static void add_line_link(Html *html, uint32_t line, const char *before) {
-    if (html_quote(html, line))
-        text_addf(html->to, "<a class=\"ir\" href=\"#L%u\">%s%u</a>", line, before, line);
-    else
-        text_addf(html->to, "%s%u", before, line);
-}
-
 void html_line(Html *html, uint32_t line) {
-    if (line)
-        add_line_link(html, line, "IR line ");
+    if (html_quote(html, line))
+        text_addf(html->to, "<a class=\"ir\" href=\"#L%u\">%u</a>", line, line);
+    else
+        text_addf(html->to, "%u", line);
 }
 
 /* A line that is named at the start of `text`: its number, and how much of the text names it; 0 if none is. */
@@ -156,8 +151,13 @@ static void add_words(Html *html, Str text) {
     html_text(html->to, str_between(text.data + plain, text.data + text.size));
 }
 
-void html_words(Html *html, const char *text) {
-    add_words(html, str_of(text ? text : ""));
+void html_words(Html *html, Str text) {
+    for (const char *end; (end = memchr(text.data, '\n', text.size));
+         text = str_between(end + 1, text.data + text.size)) {
+        add_words(html, str_between(text.data, end));
+        text_str(html->to, STR("<br>"));
+    }
+    add_words(html, text);
 }
 
 /* ---- The glossary ------------------------------------------------------------------------------ */
@@ -167,21 +167,20 @@ static bool is_letter(char c) {
 }
 
 /* The size of the word, or its plural, at the start of `text`; 0 if it does not stand there. */
-static size_t word_size(const char *text, const char *word) {
-    size_t size = strlen(word);
-    if (size == 0 || strncasecmp(text, word, size) != 0)
+static size_t word_size(Str text, Str word) {
+    if (word.size == 0 || text.size < word.size || strncasecmp(text.data, word.data, word.size) != 0)
         return 0;
-    size += text[size] == 's';
-    bool ends = !is_letter(text[size]) || (text[size] == '.' && !is_letter(text[size + 1]));
-    return ends ? size : 0;
+    size_t size = word.size + (text.size > word.size && text.data[word.size] == 's');
+    char next = size < text.size ? text.data[size] : ' ', after = size + 1 < text.size ? text.data[size + 1] : ' ';
+    return !is_letter(next) || (next == '.' && !is_letter(after)) ? size : 0;
 }
 
 /* The term whose word stands at the start of `text`, the longest if there are several; NULL if none does. */
-static const Term *term_at(const Html *html, const char *text, size_t *size) {
+static const Term *term_at(const Html *html, Str text, size_t *size) {
     const Term *found = NULL;
     *size = 0;
     for (size_t i = 0; i < html->term_count; i++) {
-        size_t one = word_size(text, html->terms[i].word);
+        size_t one = word_size(text, str_of(html->terms[i].word));
         if (one > *size) {
             *size = one;
             found = &html->terms[i];
@@ -190,14 +189,14 @@ static const Term *term_at(const Html *html, const char *text, size_t *size) {
     return found;
 }
 
-void html_prose(Html *html, const char *text) {
+void html_prose(Html *html, Str text) {
     enum { MOST = 64 };
     const Term *linked[MOST];
-    size_t linked_count = 0;
-    const char *plain = text ? text : "", *at = plain;
-    while (*at) {
+    size_t linked_count = 0, plain = 0, at = 0;
+    while (at < text.size) {
         size_t size = 0;
-        const Term *term = at == text || !is_letter(at[-1]) ? term_at(html, at, &size) : NULL;
+        Str rest = {text.data + at, text.size - at};
+        const Term *term = at == 0 || !is_letter(text.data[at - 1]) ? term_at(html, rest, &size) : NULL;
         for (size_t i = 0; i < linked_count && term; i++)
             if (linked[i] == term)
                 term = NULL;
@@ -206,13 +205,13 @@ void html_prose(Html *html, const char *text) {
             continue;
         }
         linked[linked_count++] = term;
-        add_words(html, str_between(plain, at));
+        add_words(html, (Str){text.data + plain, at - plain});
         html_addf(html, "<a class=\"term\" href=\"#term-%s\">", term->id);
-        html_text(html->to, (Str){at, size});
+        html_text(html->to, (Str){text.data + at, size});
         text_str(html->to, STR("</a>"));
         plain = at += size;
     }
-    add_words(html, str_between(plain, at));
+    add_words(html, (Str){text.data + plain, at - plain});
 }
 
 /* ---- Links ------------------------------------------------------------------------------------- */
@@ -262,7 +261,7 @@ void html_free(Html *html) {
     text_free(&html->ring_names);
 }
 
-long html_barrier(const Html *html, Str name) {
+static long find_barrier(const Html *html, Str name) {
     const ReportBarrier *barrier = map_get(&html->barriers, name);
     return barrier ? (long)(barrier - html->report->barriers) : -1;
 }
@@ -286,10 +285,7 @@ static void add_link(Html *html, const char *kind, long index, Str name) {
 }
 
 /* A name may have a comma in it, hence the look at the whole first. */
-static void add_links(Html *html, const char *kind, long (*find)(const Html *, Str), const char *names) {
-    Str left = str_of(names ? names : "");
-    if (!left.size)
-        html_none(html);
+static void add_links(Html *html, const char *kind, long (*find)(const Html *, Str), Str left) {
     bool whole = find(html, left) >= 0;
     while (left.size) {
         const char *comma = whole ? NULL : memmem(left.data, left.size, ", ", 2);
@@ -302,132 +298,69 @@ static void add_links(Html *html, const char *kind, long (*find)(const Html *, S
     }
 }
 
-void html_barriers(Html *html, const char *names) {
-    add_links(html, "barrier", html_barrier, names);
+void html_barriers(Html *html, Str names) {
+    add_links(html, "barrier", find_barrier, names);
 }
 
-void html_buffers(Html *html, const char *names) {
+void html_buffers(Html *html, Str names) {
     add_links(html, "buffer", find_buffer, names);
 }
 
-void html_slot(Html *html, const char *slot) {
-    Str text = str_of(slot ? slot : "");
-    Str ring = {text.data, strcspn(text.data, "[")};
+void html_slot(Html *html, Str slot) {
+    const char *bracket = memchr(slot.data, '[', slot.size);
+    Str ring = {slot.data, bracket ? (size_t)(bracket - slot.data) : slot.size};
     long index = html_ring(html, ring);
-    if (text.size)
-        add_link(html, "barrier", index >= 0 ? index : html_barrier(html, ring), text);
-    else
-        html_none(html);
+    add_link(html, "barrier", index >= 0 ? index : find_barrier(html, ring), slot);
 }
 
-static void add_detail(Html *html, const char *detail) {
-    text_str(html->to, STR("<span class=\"detail\">"));
-    html_words(html, detail);
-    text_str(html->to, STR("</span> "));
-}
+/* ---- Sections ---------------------------------------------------------------------------------- */
 
-void html_place(Html *html, const ReportPlace *place) {
-    text_str(html->to, STR("<span class=\"place\">"));
-    if (html_said(place->partition))
-        html_addf(html, "<b>%s</b> ", place->partition);
-    if (html_said(place->op))
-        html_addf(html, "<code>%s</code> ", place->op);
-    if (html_said(place->detail))
-        add_detail(html, place->detail);
-    if (html_said(place->file)) {
-        html_addf(html, "<span class=\"where\">%s", place->file);
-        if (place->line)
-            text_addf(html->to, ":%u", place->line);
-        text_str(html->to, STR("</span> "));
+void html_section(Html *html, const char *id, const char *heading, size_t count, const char *one, Str lead) {
+    html_addf(html, "<details class=\"section\" id=\"%s\" open>\n<summary><h2>%s</h2>", id, heading);
+    if (*one) {
+        text_str(html->to, STR("<span class=\"count\">"));
+        text_number_of(html->to, count, one);
+        text_str(html->to, STR("</span>"));
     }
-    html_line(html, place->ir_line);
-    if (place->times > 1) {
-        text_str(html->to, STR(" <span class=\"times\">"));
-        text_number(html->to, place->times);
-        text_str(html->to, STR("\xc3\x97</span>")); /* the sign of multiplication */
-    }
-    text_str(html->to, STR("</span>"));
-}
-
-/* ---- Lists and tables ------------------------------------------------------------------------------------ */
-
-void html_fact(Html *html, const char *key, const char *text) {
-    if (!html_said(text))
+    text_str(html->to, STR("</summary>\n"));
+    if (!lead.size)
         return;
-    html_addf(html, "<div><dt>%s</dt><dd>", key);
-    html_words(html, text);
-    text_str(html->to, STR("</dd></div>\n"));
+    text_str(html->to, STR("<p class=\"lead\">"));
+    html_prose(html, lead);
+    text_str(html->to, STR("</p>\n"));
 }
 
-void html_table(Html *html, const char *name, const char *headings) {
-    html_addf(html, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n<thead><tr>", name);
-    while (*headings) {
-        bool number = *headings == '#';
-        headings += number;
-        size_t size = strcspn(headings, "|");
-        char heading[64];
-        snprintf(heading, sizeof heading, "%.*s", (int)size, headings);
-        text_addf(html->to, "<th scope=\"col\"%s>", number ? " class=\"number\"" : "");
-        html_prose(html, heading);
-        text_str(html->to, STR("</th>"));
-        headings += size + (headings[size] == '|');
+void html_section_end(Html *html) {
+    text_str(html->to, STR("</details>\n"));
+}
+
+void html_glossary(Html *html) {
+    html_section(html, "glossary", "Glossary", html->term_count, "word", STR(""));
+    text_str(html->to, STR("<dl class=\"glossary\">\n"));
+    for (size_t i = 0; i < html->term_count; i++) {
+        const Term *term = &html->terms[i];
+        html_addf(html, "<div id=\"term-%s\"><dt>%s</dt><dd>%s</dd></div>\n", term->id, term->word, term->text);
     }
-    text_str(html->to, STR("</tr></thead>\n<tbody>\n"));
+    text_str(html->to, STR("</dl>\n"));
+    html_section_end(html);
 }
 
-void html_table_end(Html *html) {
-    text_str(html->to, STR("</tbody></table></div>\n"));
-}
-
-void html_none(Html *html) {
-    text_str(html->to, STR("<span class=\"none\">\xe2\x80\x93</span>")); /* a dash */
-}
-
-void html_cell(Html *html, const char *text) {
-    text_str(html->to, STR("<td>"));
-    if (html_said(text))
-        html_words(html, text);
-    else
-        html_none(html);
-    text_str(html->to, STR("</td>"));
-}
-
-void html_cell_code(Html *html, const char *text) {
-    text_str(html->to, html_said(text) ? STR("<td><code>") : STR("<td>"));
-    if (html_said(text))
-        html_words(html, text);
-    else
-        html_none(html);
-    text_str(html->to, html_said(text) ? STR("</code></td>") : STR("</td>"));
-}
-
-void html_cell_number(Html *html, int64_t number) {
-    text_str(html->to, STR("<td class=\"number\">"));
-    if (number >= 0)
-        text_number(html->to, (uint64_t)number);
-    else
-        html_none(html);
-    text_str(html->to, STR("</td>"));
-}
-
-void html_cell_line(Html *html, uint32_t line) {
-    text_str(html->to, STR("<td class=\"number\">"));
-    if (line)
-        add_line_link(html, line, "");
-    else
-        html_none(html);
-    text_str(html->to, STR("</td>"));
-}
-
-void html_cell_places(Html *html, const ReportPlace *places, size_t count) {
-    enum { SHOWN = 6 }; /* the others are folded */
-    text_str(html->to, STR("<td class=\"places\">"));
-    if (!count)
-        html_none(html);
-    for (size_t i = 0; i < count; i++) {
-        if (i == SHOWN && count > SHOWN + 1)
-            html_addf(html, "<details><summary>%zu more</summary>", count - i);
-        html_place(html, &places[i]);
+void html_excerpts(Html *html) {
+    enum { MOST = 400 }; /* bytes of a line */
+    if (!html->line_count)
+        return;
+    html_addf(html,
+              "<details class=\"section\" id=\"excerpts\"><summary><h2>Lines of the IR</h2><span "
+              "class=\"count\">%zu quoted</span></summary>\n<ol class=\"lines\">\n",
+              html->line_count);
+    for (size_t i = 0; i < html->line_count; i++) {
+        uint32_t number = html->lines[i];
+        bool gap = i && html->lines[i - 1] + 1 != number;
+        Str line = source_line(html->source, number), shown = utf8_cut(line, MOST);
+        text_addf(html->to, "<li id=\"L%u\" value=\"%u\"%s><code>", number, number, gap ? " class=\"gap\"" : "");
+        html_text(html->to, shown);
+        text_addf(html->to, "%s</code></li>\n", shown.size < line.size ? " \xe2\x80\xa6" : "");
     }
-    text_addf(html->to, "%s</td>", count > SHOWN + 1 ? "</details>" : "");
+    text_str(html->to, STR("</ol>\n"));
+    html_section_end(html);
 }

@@ -2,7 +2,6 @@
 #include "render/swimlanes.h"
 
 #include "base/json.h"
-#include "render/html_sections.h"
 
 #include <stdio.h>
 
@@ -289,10 +288,10 @@ static bool shows_a_finding(const Report *report) {
 void swimlanes_section(Html *html, const Trace *trace) {
     html_section(html, "timeline", "Timeline", 0, "",
                  shows_a_finding(html->report)
-                     ? "The run that shows what is wrong, step by step. Each agent has a lane; arrows lead from an "
-                       "arrival to the wait that it released."
-                     : "One run, step by step. Each agent has a lane; arrows lead from an arrival to the wait that it "
-                       "released.");
+                     ? STR("The run that shows what is wrong, step by step. Each agent has a lane; arrows lead from an "
+                           "arrival to the wait that it released.")
+                     : STR("One run, step by step. Each agent has a lane; arrows lead from an arrival to the wait that "
+                           "it released."));
     if (!trace || !trace->event_count) {
         text_str(html->to, STR("<p class=\"empty\">Nothing was run, so there is no picture.</p>\n"));
         html_section_end(html);

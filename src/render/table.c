@@ -152,7 +152,7 @@ void table_free(Table *table) {
     *table = (Table){0};
 }
 
-Text *table_cell(Table *table, Tone tone) {
+Text *table_row(Table *table, Tone tone, Anchor anchor) {
     if (table->cell_count == table->cell_capacity) {
         size_t capacity = table->cell_capacity ? table->cell_capacity * 2 : 64;
         TableCell *cells = realloc(table->cells, capacity * sizeof *cells);
@@ -163,8 +163,12 @@ Text *table_cell(Table *table, Tone tone) {
         table->cells = cells;
         table->cell_capacity = capacity;
     }
-    table->cells[table->cell_count++] = (TableCell){table->text.size, tone};
+    table->cells[table->cell_count++] = (TableCell){table->text.size, tone, anchor};
     return &table->text;
+}
+
+Text *table_cell(Table *table, Tone tone) {
+    return table_row(table, tone, (Anchor){0});
 }
 
 size_t table_rows(const Table *table) {
@@ -180,6 +184,10 @@ Str table_text(const Table *table, size_t row, size_t column) {
 
 Tone table_tone(const Table *table, size_t row, size_t column) {
     return table->cells[row * table->column_count + column].tone;
+}
+
+Anchor table_anchor(const Table *table, size_t row) {
+    return table->cells[row * table->column_count].anchor;
 }
 
 bool table_shows(const Table *table, size_t column) {

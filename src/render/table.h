@@ -19,17 +19,37 @@
 
 typedef enum Tone { TONE_PLAIN, TONE_HEAD, TONE_GOOD, TONE_BAD, TONE_WARNING } Tone;
 
+/* What a text is, for who can make links of it. */
+typedef enum Content {
+    CONTENT_WORDS,
+    CONTENT_CODE,
+    CONTENT_LINE,     /* a number: of a line of the IR */
+    CONTENT_BARRIERS, /* names of barriers, joined by ", " */
+    CONTENT_BUFFERS,
+    CONTENT_SLOT,  /* of a barrier: "%full[1]" */
+    CONTENT_SHARE, /* "62%" */
+} Content;
+
 typedef struct TableColumn {
     const char *title;
     bool right;    /* numbers: at the right edge of the column */
     bool optional; /* left out if all its cells are empty */
+    Content content;
 } TableColumn;
+
+/* What a row or a block is about, for links that lead to it: "barrier", 3. */
+typedef struct Anchor {
+    const char *kind; /* NULL: nothing that has a number */
+    size_t index;
+    bool wrong; /* with it, even if none of what is said there is */
+} Anchor;
 
 enum { MOST_COLUMNS = 16 };
 
 typedef struct TableCell {
     size_t start; /* in `text`; it ends where the next one starts */
     Tone tone;
+    Anchor anchor; /* of the row, if it is its first cell */
 } TableCell;
 
 typedef struct Table {
@@ -50,9 +70,12 @@ Table table_begin(const TableColumn *columns, size_t count);
 void table_free(Table *table);
 /* Starts the next cell, which is what is added to the text until the next call. */
 Text *table_cell(Table *table, Tone tone);
+/* The same for the first cell of a row that links may lead to. */
+Text *table_row(Table *table, Tone tone, Anchor anchor);
 size_t table_rows(const Table *table);
 Str table_text(const Table *table, size_t row, size_t column);
 Tone table_tone(const Table *table, size_t row, size_t column);
+Anchor table_anchor(const Table *table, size_t row);
 /* Whether a column is shown. */
 bool table_shows(const Table *table, size_t column);
 /* With no rows, nothing. */

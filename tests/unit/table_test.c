@@ -9,8 +9,9 @@
 
 #include "render/table.h"
 
-static const TableColumn two[] = {{"name", false, false}, {"what it is", false, false}};
-static const TableColumn numbers[] = {{"name", false, false}, {"n", true, false}, {"more", false, true}};
+static const TableColumn two[] = {{"name", false, false, CONTENT_WORDS}, {"what it is", false, false, CONTENT_WORDS}};
+static const TableColumn numbers[] = {
+    {"name", false, false, CONTENT_WORDS}, {"n", true, false, CONTENT_WORDS}, {"more", false, true, CONTENT_WORDS}};
 
 /* Cells are given row by row, up to NULL. */
 static void expect_table(const TableColumn *columns, size_t count, Style style, const char *const *cells,
@@ -81,8 +82,11 @@ static void breaks_words_that_are_too_long(void **state) {
 
 static void becomes_paragraphs_where_it_cannot_fit(void **state) {
     (void)state;
-    static const TableColumn wide[] = {
-        {"a", false, false}, {"bb", false, false}, {"c", false, true}, {"d", false, true}, {"e", false, true}};
+    static const TableColumn wide[] = {{"a", false, false, CONTENT_WORDS},
+                                       {"bb", false, false, CONTENT_WORDS},
+                                       {"c", false, true, CONTENT_WORDS},
+                                       {"d", false, true, CONTENT_WORDS},
+                                       {"e", false, true, CONTENT_WORDS}};
     EXPECT_TABLE(wide, 40,
                  "  a   abcdefghijklmnopqrstuvwxyz\n"
                  "  bb  abcdefghijklmnopqrstuvwxyzabcdefgh\n"
