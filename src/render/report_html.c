@@ -69,6 +69,7 @@ static void add_end(Html *html) {
     add(html, "</main>\n<footer>Made by Weir from <code>");
     html_addf(html, "%s</code>.</footer>\n<script>\n", html->report->file);
     text_str(html->to, page_script());
+    text_str(html->to, page_lanes_script());
     add(html, "</script>\n</body>\n</html>\n");
 }
 
