@@ -162,10 +162,6 @@ void json_add_float(Text *to, double number) {
 
 /* ---- Structures -------------------------------------------------------------------------------- */
 
-static int64_t integer_at(const JsonField *field, const char *at) {
-    return field->kind == FIELD_INT ? *(const int *)at : *(const int64_t *)at;
-}
-
 static void add_list(Json *json, const JsonField *field, const void *object) {
     const void *elements = *(const void *const *)((const char *)object + field->offset);
     size_t count = *(const size_t *)((const char *)object + field->count_offset);
@@ -182,44 +178,36 @@ static void add_list(Json *json, const JsonField *field, const void *object) {
     json_end_list(json);
 }
 
+static void add_integer(Json *json, const JsonField *field, const char *at) {
+    int64_t number = field->kind == FIELD_INT ? *(const int *)at : *(const int64_t *)at;
+    if (field->known)
+        json_known(json, field->key, number);
+    else
+        json_signed(json, field->key, number);
+}
+
 static void add_field(Json *json, const JsonField *field, const void *object) {
     const char *at = (const char *)object + field->offset;
     if (field->indent)
         json_line(json, field->indent);
-    switch (field->kind) {
-    case FIELD_TEXT:
+    if (field->kind == FIELD_TEXT)
         json_text(json, field->key, *(const char *const *)at);
-        break;
-    case FIELD_TRUTH:
+    else if (field->kind == FIELD_TRUTH)
         json_truth(json, field->key, *(const bool *)at);
-        break;
-    case FIELD_INT:
-    case FIELD_INT64:
-        if (field->known)
-            json_known(json, field->key, integer_at(field, at));
-        else
-            json_signed(json, field->key, integer_at(field, at));
-        break;
-    case FIELD_UINT32:
+    else if (field->kind == FIELD_INT || field->kind == FIELD_INT64)
+        add_integer(json, field, at);
+    else if (field->kind == FIELD_UINT32)
         json_number(json, field->key, *(const uint32_t *)at);
-        break;
-    case FIELD_UINT64:
+    else if (field->kind == FIELD_UINT64)
         json_number(json, field->key, *(const uint64_t *)at);
-        break;
-    case FIELD_OBJECT:
+    else if (field->kind == FIELD_OBJECT)
         json_object_of(json, field->key, field->fields, at);
-        break;
-    case FIELD_MEMBERS:
+    else if (field->kind == FIELD_MEMBERS)
         json_members(json, field->fields, at);
-        break;
-    case FIELD_TEXTS:
-    case FIELD_LIST:
-        add_list(json, field, object);
-        break;
-    case FIELD_WRITTEN:
+    else if (field->kind == FIELD_WRITTEN)
         field->write(json, field->key, object);
-        break;
-    }
+    else
+        add_list(json, field, object);
 }
 
 void json_members(Json *json, const JsonField *fields, const void *object) {

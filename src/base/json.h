@@ -126,6 +126,9 @@ struct JsonField {
     { .key = #field, .kind = FIELD_MEMBERS, .offset = offsetof(type, field), .fields = of }
 #define JSON_WITHIN(line, type, field, of) \
     { .key = #field, .kind = FIELD_OBJECT, .indent = line, .offset = offsetof(type, field), .fields = of }
+/* Fields of the structure itself, as an object within it. */
+#define JSON_GROUP(line, name, of) \
+    { .key = name, .kind = FIELD_OBJECT, .indent = line, .fields = of }
 /* Lists, with what counts their elements. */
 #define JSON_TEXTS(line, separate, type, field, number) \
     { .key = #field, .kind = FIELD_TEXTS, .indent = line, .each = separate, JSON_MANY(type, field, number) }

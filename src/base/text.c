@@ -171,6 +171,34 @@ void text_add_plain(Text *text, Str s) {
     }
 }
 
+/* Numbers are as wide as their modifier says: none, or one of the 64 bits that z, l and ll all have. */
+void text_vescapef(Text *text, void (*escape)(Text *text, Str s), const char *format, va_list arguments) {
+    for (const char *at = format; *at; at++) {
+        if (*at != '%' || *++at == '%') {
+            text_char(text, *at);
+            continue;
+        }
+        if (*at == 's') {
+            const char *string = va_arg(arguments, const char *);
+            escape(text, str_of(string ? string : ""));
+            continue;
+        }
+        bool wide = *at == 'l' || *at == 'z';
+        at += strspn(at, "lz");
+        if (*at == 'u')
+            text_addf(text, "%" PRIu64, wide ? va_arg(arguments, uint64_t) : va_arg(arguments, unsigned));
+        else
+            text_addf(text, "%" PRId64, wide ? va_arg(arguments, int64_t) : va_arg(arguments, int));
+    }
+}
+
+void text_plainf(Text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text_vescapef(text, text_add_plain, format, arguments);
+    va_end(arguments);
+}
+
 bool text_flush(Text *text) {
     if (!text->failed && text->sink && text->size) {
         if (!text->sink(text->to, text->data, text->size))

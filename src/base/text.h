@@ -103,6 +103,12 @@ void text_count(Text *text, uint64_t number, const char *one);
 void text_number_of(Text *text, uint64_t number, const char *one);
 /* Bytes of an untrusted file for a terminal: controls, and what is no UTF-8, become '?'. */
 void text_add_plain(Text *text, Str s);
+/* printf of %s, which goes through text_add_plain and may be NULL, of whole numbers (%u, %d, %zu, PRIu64, PRId64), and
+ * of
+ * %%. */
+void text_plainf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with another way to make a text harmless. */
+void text_vescapef(Text *text, void (*escape)(Text *text, Str s), const char *format, va_list arguments);
 /* Hand what is held to the sink. False if anything failed since the start. */
 bool text_flush(Text *text);
 void text_free(Text *text);

@@ -59,14 +59,8 @@ static void add_side(Text *to, const char *name, const char *colour, unsigned wi
 }
 
 static void add_names(const Difference *difference, Text *to) {
-    text_add_plain(to, str_of(difference->old_file));
-    text_addf(to, " @");
-    text_add_plain(to, str_of(difference->old_kernel));
-    text_addf(to, " and ");
-    text_add_plain(to, str_of(difference->new_file));
-    text_addf(to, " @");
-    text_add_plain(to, str_of(difference->new_kernel));
-    text_addf(to, ": ");
+    text_plainf(to, "%s @%s and %s @%s: ", difference->old_file, difference->old_kernel, difference->new_file,
+                difference->new_kernel);
 }
 
 static void add_pairs(const Difference *difference, Text *to) {
@@ -74,16 +68,11 @@ static void add_pairs(const Difference *difference, Text *to) {
         text_addf(to, "Partitions, by what they do:\n");
     for (size_t i = 0; i < difference->pair_count; i++) {
         const DifferencePair *pair = &difference->pairs[i];
-        text_addf(to, "  ");
-        text_add_plain(to, str_of(pair->role));
-        text_addf(to, ": ");
-        text_add_plain(to, str_of(*pair->old ? pair->old : pair->new));
-        if (!*pair->old || !*pair->new) {
+        text_plainf(to, "  %s: %s", pair->role, *pair->old ? pair->old : pair->new);
+        if (!*pair->old || !*pair->new)
             text_addf(to, ", only in the %s one", *pair->old ? "old" : "new");
-        } else if (strcmp(pair->old, pair->new) != 0) {
-            text_addf(to, ", now ");
-            text_add_plain(to, str_of(pair->new));
-        }
+        else if (strcmp(pair->old, pair->new) != 0)
+            text_plainf(to, ", now %s", pair->new);
         text_char(to, '\n');
     }
 }
@@ -126,13 +115,13 @@ static void add_markdown(Text *to, const char *text) {
 }
 
 static void add_cells(Text *to, const char *first, const char *old, const char *new) {
-    text_addf(to, "| ");
-    add_markdown(to, first);
-    text_addf(to, " | ");
-    add_markdown(to, old);
-    text_addf(to, " | ");
-    add_markdown(to, new);
-    text_addf(to, " |\n");
+    const char *const cells[] = {first, old, new};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        text_addf(to, "| ");
+        add_markdown(to, cells[i]);
+        text_char(to, ' ');
+    }
+    text_addf(to, "|\n");
 }
 
 static void add_table_head(Text *to, const char *first) {
@@ -173,27 +162,28 @@ static void add_level(Json *json, const char *key, const void *object) {
 
 static const JsonField row_fields[] = {JSON_BY(0, "level", add_level), JSON(DifferenceRow, what, old, new), {0}};
 
-static const JsonField list_fields[] = {JSON_LIST(1, 2, "partitions", Difference, pairs, pair_count, pair_fields),
-                                        JSON_LIST(1, 2, "differences", Difference, rows, row_count, row_fields),
-                                        {0}};
+static const JsonField old_fields[] = {
+    JSON_NAMED("file", Difference, old_file), JSON_NAMED("kernel", Difference, old_kernel), {0}};
+static const JsonField new_fields[] = {
+    JSON_NAMED("file", Difference, new_file), JSON_NAMED("kernel", Difference, new_kernel), {0}};
 
-static void add_input(Json *json, const char *key, const char *file, const char *kernel) {
-    json_line(json, 1);
-    json_begin(json, key);
-    json_text(json, "file", file);
-    json_text(json, "kernel", kernel);
-    json_end(json);
+static void add_same(Json *json, const char *key, const void *object) {
+    const Difference *difference = object;
+    json_truth(json, key, !difference->row_count);
+    json_text(json, "first", difference->row_count ? difference_level_name(difference->rows[0].level) : "");
 }
+
+static const JsonField difference_fields[] = {JSON_GROUP(1, "old", old_fields),
+                                              JSON_GROUP(1, "new", new_fields),
+                                              JSON_BY(1, "same", add_same),
+                                              JSON_LIST(1, 2, "partitions", Difference, pairs, pair_count, pair_fields),
+                                              JSON_LIST(1, 2, "differences", Difference, rows, row_count, row_fields),
+                                              {0}};
 
 void render_difference_json(const Difference *difference, const char *version, Text *to) {
     Json json = {.to = to};
     render_json_head(&json, version);
-    add_input(&json, "old", difference->old_file, difference->old_kernel);
-    add_input(&json, "new", difference->new_file, difference->new_kernel);
-    json_line(&json, 1);
-    json_truth(&json, "same", !difference->row_count);
-    json_text(&json, "first", difference->row_count ? difference_level_name(difference->rows[0].level) : "");
-    json_members(&json, list_fields, difference);
+    json_members(&json, difference_fields, difference);
     json_end(&json);
     text_char(to, '\n');
 }

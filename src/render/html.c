@@ -2,8 +2,7 @@
 #include "render/html.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
 /* ---- Texts ------------------------------------------------------------------------------------ */
@@ -20,27 +19,12 @@ static Str next_character(Str text, size_t *at) {
 }
 
 void html_text(Text *to, Str text) {
+    static const char special[] = "&<>\"'";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"}; /* ORDER special */
     for (size_t at = 0; at < text.size;) {
         Str shown = next_character(text, &at);
-        switch (shown.data[0]) {
-        case '&':
-            text_str(to, STR("&amp;"));
-            break;
-        case '<':
-            text_str(to, STR("&lt;"));
-            break;
-        case '>':
-            text_str(to, STR("&gt;"));
-            break;
-        case '"':
-            text_str(to, STR("&quot;"));
-            break;
-        case '\'':
-            text_str(to, STR("&#39;"));
-            break;
-        default:
-            text_str(to, shown);
-        }
+        const char *found = strchr(special, shown.data[0]);
+        text_str(to, found && *found ? str_of(entities[found - special]) : shown);
     }
 }
 
@@ -51,60 +35,23 @@ bool html_said(const char *text) {
 void html_addf(Html *html, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    for (const char *at = format; *at; at++) {
-        if (*at != '%' || *++at == '%') {
-            text_char(html->to, *at);
-        } else if (*at == 's') {
-            const char *text = va_arg(arguments, const char *);
-            html_text(html->to, str_of(text ? text : ""));
-        } else if (*at == 'u') {
-            text_addf(html->to, "%u", va_arg(arguments, unsigned));
-        } else if (*at == 'z') {
-            at++;
-            text_addf(html->to, "%zu", va_arg(arguments, size_t));
-        } else {
-            at += 2;
-            text_addf(html->to, "%lld", va_arg(arguments, long long));
-        }
-    }
+    text_vescapef(html->to, html_text, format, arguments);
     va_end(arguments);
 }
 
 /* ---- Lines of the IR ---------------------------------------------------------------------------- */
 
-/* The index of the first quoted line that is not before `line`. */
-static size_t find_line(const Html *html, uint32_t line) {
-    size_t low = 0, high = html->line_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (html->lines[middle] < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool is_quoted(const Html *html, uint32_t line) {
-    size_t at = find_line(html, line);
-    return at < html->line_count && html->lines[at] == line;
-}
-
 bool html_quote(Html *html, uint32_t line) {
     enum { CONTEXT = 2 };
-    if (!html->source || !html->source->line_starts || line == 0 || line > html->source->line_count)
+    if (!html->quoted || line == 0 || line > html->source->line_count)
         return false;
     if (html->line_count + 2 * CONTEXT + 1 > HTML_MOST_LINES)
-        return is_quoted(html, line);
+        return html->quoted[line];
     uint32_t last = html->source->line_count;
     uint32_t from = line > CONTEXT ? line - CONTEXT : 1, to = last - line > CONTEXT ? line + CONTEXT : last;
     for (uint32_t i = from; i <= to; i++) {
-        size_t at = find_line(html, i);
-        if (at < html->line_count && html->lines[at] == i)
-            continue;
-        memmove(html->lines + at + 1, html->lines + at, (html->line_count - at) * sizeof *html->lines);
-        html->lines[at] = i;
-        html->line_count++;
+        html->line_count += !html->quoted[i];
+        html->quoted[i] = true;
     }
     return true;
 }
@@ -252,6 +199,8 @@ void html_init(Html *html, const Report *report, Source *source, Text *to) {
         put(html, &html->buffers, str_of(report->buffers[i].name), &report->buffers[i]);
     if (source)
         source_place(source, 0); /* makes the index of lines */
+    if (source && source->line_starts)
+        html->quoted = calloc((size_t)source->line_count + 1, sizeof *html->quoted);
 }
 
 void html_free(Html *html) {
@@ -259,6 +208,7 @@ void html_free(Html *html) {
     map_free(&html->buffers);
     map_free(&html->rings);
     text_free(&html->ring_names);
+    free(html->quoted);
 }
 
 static long find_barrier(const Html *html, Str name) {
@@ -347,15 +297,18 @@ void html_glossary(Html *html) {
 
 void html_excerpts(Html *html) {
     enum { MOST = 400 }; /* bytes of a line */
+    uint32_t last = 0;
     if (!html->line_count)
         return;
     html_addf(html,
               "<details class=\"section\" id=\"excerpts\"><summary><h2>Lines of the IR</h2><span "
               "class=\"count\">%zu quoted</span></summary>\n<ol class=\"lines\">\n",
               html->line_count);
-    for (size_t i = 0; i < html->line_count; i++) {
-        uint32_t number = html->lines[i];
-        bool gap = i && html->lines[i - 1] + 1 != number;
+    for (uint32_t number = 1; number <= html->source->line_count; number++) {
+        if (!html->quoted[number])
+            continue;
+        bool gap = last && last + 1 != number;
+        last = number;
         Str line = source_line(html->source, number), shown = utf8_cut(line, MOST);
         text_addf(html->to, "<li id=\"L%u\" value=\"%u\"%s><code>", number, number, gap ? " class=\"gap\"" : "");
         html_text(html->to, shown);

@@ -21,7 +21,7 @@ typedef struct Html {
     Text ring_names;
     const Term *terms;
     size_t term_count;
-    uint32_t lines[HTML_MOST_LINES]; /* of the IR that are quoted, in order */
+    bool *quoted; /* lines of the IR, by their number; NULL: none can be */
     size_t line_count;
 } Html;
 
@@ -33,7 +33,7 @@ void html_free(Html *html);
 /* Text for anywhere in a page, attributes included. Controls, marks that turn the direction of writing, and bytes that
  * are no UTF-8 become U+FFFD. */
 void html_text(Text *to, Str text);
-/* printf of %s, which is escaped, %u, %zu, %lld and %%, and nothing else. */
+/* printf as text_plainf has it, with texts made harmless for a page. */
 void html_addf(Html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A text of several lines. "IR line 41", "the loop of line 41" and "loop@41" become links to that line. */
 void html_words(Html *html, Str text);

@@ -3,6 +3,8 @@
  * run on different levels; the shorter ones are nearer to the partitions. */
 #include "render/html_graph.h"
 
+#include "render/report_sections.h"
+
 #include <stdlib.h>
 
 enum {
@@ -54,10 +56,6 @@ static uint32_t find_node(const Graph *graph, const char *name) {
     }
 }
 
-static bool is_back(const ReportEdge *edge) {
-    return strcmp(edge->direction, "backward") == 0;
-}
-
 /* False if there are too many lines. */
 static bool collect(Graph *graph) {
     const Report *report = graph->html->report;
@@ -65,7 +63,7 @@ static bool collect(Graph *graph) {
     for (size_t i = 0; i < report->edge_count; i++) {
         const ReportEdge *edge = &report->edges[i];
         uint32_t from = find_node(graph, edge->from), to = find_node(graph, edge->to);
-        bool back = is_back(edge);
+        bool back = report_is_backward(edge);
         if (from == MOST_NODES || to == MOST_NODES)
             continue;
         uint8_t *line = &known[from][to][back];
@@ -229,7 +227,7 @@ static void open_edge(const Graph *graph, const Line *line, bool label) {
     size_t told = 0;
     for (const ReportEdge *edge = first; edge < report->edges + report->edge_count && told < MOST; edge++) {
         if (find_node(graph, edge->from) != line->from || find_node(graph, edge->to) != line->to ||
-            is_back(edge) != line->back)
+            report_is_backward(edge) != line->back)
             continue;
         html_addf(html, "\n%s", edge_name(edge));
         if (html_said(edge->carries))

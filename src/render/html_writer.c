@@ -51,28 +51,31 @@ static void add_content(HtmlWriter *writer, Content content, Str text) {
     Html *html = &writer->html;
     int64_t line = 0;
     switch (content) {
-    case CONTENT_WORDS:
+    case IS_WORDS:
         html_words(html, text);
         break;
-    case CONTENT_CODE:
+    case IS_CODE:
         add(writer, "<code>");
         html_words(html, text);
         add(writer, "</code>");
         break;
-    case CONTENT_LINE:
+    case IS_NUMBER:
+        add_number(writer, text);
+        break;
+    case IS_LINE:
         if (str_to_int(text, &line))
             html_line(html, (uint32_t)line);
         break;
-    case CONTENT_BARRIERS:
+    case IS_BARRIERS:
         html_barriers(html, text);
         break;
-    case CONTENT_BUFFERS:
+    case IS_BUFFERS:
         html_buffers(html, text);
         break;
-    case CONTENT_SLOT:
+    case IS_SLOT:
         html_slot(html, text);
         break;
-    case CONTENT_SHARE:
+    case IS_SHARE:
         add_share(writer, text);
         break;
     }
@@ -170,7 +173,7 @@ static void add_entry(ReportWriter *base, const char *key, Content content, Tone
 
 void html_fact(HtmlWriter *writer, const char *key, const char *text) {
     if (html_said(text))
-        add_entry(&writer->writer, key, CONTENT_WORDS, TONE_PLAIN, str_of(text));
+        add_entry(&writer->writer, key, IS_WORDS, TONE_PLAIN, str_of(text));
 }
 
 static void add_line(ReportWriter *base, Tone tone, Str text, Anchor about) {
@@ -199,17 +202,14 @@ static void add_picture(ReportWriter *base) {
 
 static void add_cell_text(HtmlWriter *writer, const TableColumn *column, Tone tone, Str text) {
     static const char *const classes[] = {"", "", "tag tag-good", "tag tag-error", "remark"}; /* ORDER Tone */
-    bool toned = column->content == CONTENT_WORDS && *classes[tone];
+    bool toned = column->content == IS_WORDS && *classes[tone];
     if (!text.size) {
         add(writer, "<span class=\"none\">\xe2\x80\x93</span>"); /* a dash */
         return;
     }
     if (toned)
         text_addf(writer->html.to, "<span class=\"%s\">", classes[tone]);
-    if (column->right && column->content == CONTENT_WORDS)
-        add_number(writer, text);
-    else
-        add_content(writer, column->content, text);
+    add_content(writer, column->content, text);
     add(writer, toned ? "</span>" : "");
 }
 
@@ -219,7 +219,7 @@ static void add_cell(HtmlWriter *writer, const Table *table, size_t row, size_t 
     bool named = anchor.kind && strcmp(anchor.kind, "barrier") == 0;
     Str text = table_text(table, row, column);
     text_addf(writer->html.to, "<%s%s>", column ? "td" : "th scope=\"row\"",
-              table->columns[column].right ? " class=\"number\"" : "");
+              column_is_right(&table->columns[column]) ? " class=\"number\"" : "");
     if (named) {
         text_addf(writer->html.to, "<a class=\"name\" href=\"#sites-%zu\">", anchor.index);
         html_text(writer->html.to, text);
@@ -255,7 +255,8 @@ void html_table(HtmlWriter *writer, const Table *table) {
     for (size_t column = 0; column < table->column_count; column++) {
         if (!(shown[column] = table_shows(table, column)))
             continue;
-        add(writer, table->columns[column].right ? "<th scope=\"col\" class=\"number\">" : "<th scope=\"col\">");
+        add(writer,
+            column_is_right(&table->columns[column]) ? "<th scope=\"col\" class=\"number\">" : "<th scope=\"col\">");
         html_prose(&writer->html, str_of(table->columns[column].title));
         add(writer, "</th>");
     }

@@ -5,22 +5,10 @@ static const JsonField place_fields[] = {JSON(MembarPlace, ir_line, ir_column, o
 
 /* ---- Hazards --------------------------------------------------------------------------------------------------- */
 
-static void add_side(Json *json, const char *key, const MembarPlace *place, const char *buffer) {
-    json_begin(json, key);
-    json_members(json, place_fields, place);
-    json_text(json, "buffer", buffer);
-    json_end(json);
-}
-
-static void add_first(Json *json, const char *key, const void *object) {
-    const MembarConflict *conflict = object;
-    add_side(json, key, &conflict->first, conflict->first_buffer);
-}
-
-static void add_second(Json *json, const char *key, const void *object) {
-    const MembarConflict *conflict = object;
-    add_side(json, key, &conflict->second, conflict->second_buffer);
-}
+static const JsonField first_fields[] = {
+    JSON_MEMBERS(MembarConflict, first, place_fields), JSON_NAMED("buffer", MembarConflict, first_buffer), {0}};
+static const JsonField second_fields[] = {
+    JSON_MEMBERS(MembarConflict, second, place_fields), JSON_NAMED("buffer", MembarConflict, second_buffer), {0}};
 
 /* One name where both touch the same buffer. */
 static void add_buffer(Json *json, const char *key, const void *object) {
@@ -46,10 +34,10 @@ static void add_path(Json *json, const char *key, const void *object) {
 }
 
 static const JsonField hazard_fields[] = {
-    JSON(MembarConflict, kind, space), JSON_BY(6, "first", add_first),
-    JSON_BY(6, "second", add_second),  JSON_BY(6, "buffer", add_buffer),
-    JSON_BY(0, "bytes", add_bytes),    JSON_NAMED("loop_line", MembarConflict, loop.ir_line),
-    JSON_BY(0, "path", add_path),      {0}};
+    JSON(MembarConflict, kind, space),      JSON_GROUP(6, "first", first_fields),
+    JSON_GROUP(6, "second", second_fields), JSON_BY(6, "buffer", add_buffer),
+    JSON_BY(0, "bytes", add_bytes),         JSON_NAMED("loop_line", MembarConflict, loop.ir_line),
+    JSON_BY(0, "path", add_path),           {0}};
 
 /* ---- The parts of a function ----------------------------------------------------------------------------------- */
 

@@ -34,12 +34,10 @@ static void say_could(ReportWriter *writer, const ReportBlocked *blocked) {
 }
 
 static void say_deadlock(const ReportDeadlock *deadlock, ReportWriter *writer) {
-    static const TableColumn columns[] = {
-        {"agent", false, false, CONTENT_WORDS},    {"at", false, true, CONTENT_WORDS},
-        {"waits for", false, false, CONTENT_SLOT}, {"wants parity", true, true, CONTENT_WORDS},
-        {"phase now", true, true, CONTENT_WORDS},  {"pending", true, true, CONTENT_WORDS},
-        {"bytes", true, true, CONTENT_WORDS},      {"flips", true, true, CONTENT_WORDS},
-    };
+    static const TableColumn columns[] = {{"agent", IS_WORDS, false},     {"at", IS_WORDS, true},
+                                          {"waits for", IS_SLOT, false},  {"wants parity", IS_NUMBER, true},
+                                          {"phase now", IS_NUMBER, true}, {"pending", IS_NUMBER, true},
+                                          {"bytes", IS_NUMBER, true},     {"flips", IS_NUMBER, true}};
     text_addf(&writer->text, "%s", deadlock->message);
     writer->block(writer, TONE_BAD, deadlock->rule, say_taken(writer), (Anchor){0});
     say_text(writer, "why", deadlock->why);
@@ -63,11 +61,11 @@ bool say_is_deadlock(const ReportCandidate *candidate) {
 }
 
 static void say_candidates(const Report *report, ReportWriter *writer) {
-    static const TableColumn columns[] = {{"barrier", false, false, CONTENT_BARRIERS},
-                                          {"by count", false, false, CONTENT_WORDS},
-                                          {"verdict", false, false, CONTENT_WORDS},
-                                          {"why", false, false, CONTENT_WORDS},
-                                          {"at", false, true, CONTENT_WORDS}};
+    static const TableColumn columns[] = {{"barrier", IS_BARRIERS, false},
+                                          {"by count", IS_WORDS, false},
+                                          {"verdict", IS_WORDS, false},
+                                          {"why", IS_WORDS, false},
+                                          {"at", IS_WORDS, true}};
     if (!report->candidate_count)
         return;
     writer->part(writer, "[Candidates|candidate]: suspicious by count, decided by phases");
@@ -146,11 +144,9 @@ static void add_orders(Text *to, const ReportCoverage *coverage) {
 }
 
 static void say_storage(const ReportCoverage *coverage, size_t index, ReportWriter *writer) {
-    static const TableColumn columns[] = {
-        {"order", false, false, CONTENT_WORDS},  {"buffer", false, false, CONTENT_BUFFERS},
-        {"extent", false, true, CONTENT_WORDS},  {"read by", false, false, CONTENT_WORDS},
-        {"cadence", false, true, CONTENT_WORDS}, {"by", false, true, CONTENT_WORDS},
-    };
+    static const TableColumn columns[] = {{"order", IS_WORDS, false},  {"buffer", IS_BUFFERS, false},
+                                          {"extent", IS_WORDS, true},  {"read by", IS_WORDS, false},
+                                          {"cadence", IS_WORDS, true}, {"by", IS_WORDS, true}};
     Text *to = &writer->text;
     if (*coverage->owner)
         text_addf(to, "the memory of %s", coverage->owner);
@@ -206,11 +202,9 @@ void say_coverage(const Report *report, ReportWriter *writer) {
 /* ---- Limits ------------------------------------------------------------------------------------ */
 
 void say_limits(const Report *report, ReportWriter *writer) {
-    static const TableColumn columns[] = {
-        {"limit", false, false, CONTENT_WORDS}, {"used", true, false, CONTENT_WORDS},
-        {"of", true, true, CONTENT_WORDS},      {"unit", false, true, CONTENT_WORDS},
-        {"share", false, true, CONTENT_SHARE},  {"note", false, true, CONTENT_WORDS},
-    };
+    static const TableColumn columns[] = {{"limit", IS_WORDS, false}, {"used", IS_NUMBER, false},
+                                          {"of", IS_NUMBER, true},    {"unit", IS_WORDS, true},
+                                          {"share", IS_SHARE, true},  {"note", IS_WORDS, true}};
     if (!report->limit_count)
         return;
     say_section(writer, SECTION_LIMITS, report->limit_count, "");

@@ -6,8 +6,6 @@
 #include "render/page.h"
 #include "render/swimlanes.h"
 
-#include <inttypes.h>
-
 typedef struct Page {
     HtmlWriter writer; /* first, so that a writer can be taken for its page */
     const Trace *trace;
@@ -131,23 +129,17 @@ static void add_outcome(Html *html, const Verdict *verdict) {
 /* ---- Findings ---------------------------------------------------------------------------------- */
 
 static void add_places(HtmlWriter *writer, const Finding *finding) {
-    static const TableColumn columns[] = {
-        {"does", false, true, CONTENT_WORDS},   {"who", false, true, CONTENT_WORDS},
-        {"op", false, true, CONTENT_CODE},      {"detail", false, true, CONTENT_WORDS},
-        {"source", false, true, CONTENT_WORDS}, {"IR line", true, true, CONTENT_LINE},
-    };
+    static const TableColumn columns[] = {{"does", IS_WORDS, true},   {"who", IS_WORDS, true},
+                                          {"op", IS_CODE, true},      {"detail", IS_WORDS, true},
+                                          {"source", IS_WORDS, true}, {"IR line", IS_LINE, true}};
     Table table = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < finding->place_count; i++) {
         const FindingPlace *place = &finding->places[i];
-        const char *const texts[] = {place->role, place->agent, place->op, place->note};
-        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-            text_addf(table_cell(&table, TONE_PLAIN), "%s", texts[k] ? texts[k] : "");
+        TEXT_CELLS(&table, place->role, place->agent, place->op, place->note);
         Text *source = table_cell(&table, TONE_PLAIN);
         if (html_said(place->file))
             text_addf(source, place->line ? "%s:%u" : "%s", place->file, place->line);
-        Text *line = table_cell(&table, TONE_PLAIN);
-        if (place->ir_line)
-            text_addf(line, "%u", place->ir_line);
+        NUMBER_CELLS(&table, place->ir_line ? (int64_t)place->ir_line : -1);
     }
     writer->label = "Places";
     html_table(writer, &table);
@@ -197,21 +189,18 @@ static void add_finding(ReportWriter *base, const Finding *finding) {
 /* ---- What it is founded on --------------------------------------------------------------------- */
 
 static void add_launches(HtmlWriter *writer, const Verdict *verdict) {
-    static const TableColumn columns[] = {
-        {"launch", false, false, CONTENT_WORDS}, {"given or chosen", false, false, CONTENT_WORDS},
-        {"CTAs", true, false, CONTENT_WORDS},    {"schedules", true, false, CONTENT_WORDS},
-        {"events", true, false, CONTENT_WORDS},
-    };
+    static const TableColumn columns[] = {{"launch", IS_WORDS, false},
+                                          {"given or chosen", IS_WORDS, false},
+                                          {"CTAs", IS_NUMBER, false},
+                                          {"schedules", IS_NUMBER, false},
+                                          {"events", IS_NUMBER, false}};
     if (!verdict->launch_count)
         return;
     Table table = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < verdict->launch_count; i++) {
         const LaunchRun *launch = &verdict->launches[i];
-        text_addf(table_cell(&table, TONE_PLAIN), "%s", launch->text);
-        text_addf(table_cell(&table, TONE_PLAIN), "%s", launch->chosen ? "chosen by Weir" : "given");
-        const uint64_t numbers[] = {launch->ctas, launch->schedules, launch->events};
-        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
-            text_addf(table_cell(&table, TONE_PLAIN), "%" PRIu64, numbers[k]);
+        TEXT_CELLS(&table, launch->text, launch->chosen ? "chosen by Weir" : "given");
+        NUMBER_CELLS(&table, (int64_t)launch->ctas, (int64_t)launch->schedules, (int64_t)launch->events);
     }
     html_addf(&writer->html,
               "<details class=\"fold\"><summary><h3>Launches</h3><span class=\"count\">%zu</span></summary>\n",

@@ -195,7 +195,7 @@ static void add_table(ReportWriter *writer, const Table *table) {
     text_addf(to, "|\n");
     for (size_t column = 0; column < table->column_count; column++)
         if (shown[column])
-            text_addf(to, "| %s ", table->columns[column].right ? "---:" : "---");
+            text_addf(to, "| %s ", column_is_right(&table->columns[column]) ? "---:" : "---");
     text_addf(to, "|\n");
     for (size_t row = 0; row < table_rows(table); row++) {
         for (size_t column = 0; column < table->column_count; column++) {

@@ -1,8 +1,6 @@
 /* The names of the sections, and what they are put together from. */
 #include "render/report_say.h"
 
-#include <inttypes.h>
-
 /* ORDER SectionId */
 static const ReportSection sections[] = {
     {"partitions", "1. Partitions",
@@ -51,7 +49,7 @@ Str say_taken(ReportWriter *writer) {
 }
 
 void say(ReportWriter *writer, const char *key, Tone tone) {
-    writer->entry(writer, key, CONTENT_WORDS, tone, say_taken(writer));
+    writer->entry(writer, key, IS_WORDS, tone, say_taken(writer));
 }
 
 void say_line(ReportWriter *writer, Tone tone) {
@@ -65,7 +63,7 @@ void say_content(ReportWriter *writer, const char *key, Content content, const c
 
 void say_toned(ReportWriter *writer, const char *key, Tone tone, const char *text) {
     if (*text)
-        writer->entry(writer, key, CONTENT_WORDS, tone, str_of(text));
+        writer->entry(writer, key, IS_WORDS, tone, str_of(text));
 }
 
 void say_text(ReportWriter *writer, const char *key, const char *text) {
@@ -77,17 +75,4 @@ void say_table(ReportWriter *writer, Table *table) {
     if (!writer->failed)
         writer->table(writer, table);
     table_free(table);
-}
-
-void say_texts(Table *table, const char *const *texts, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        text_addf(table_cell(table, TONE_PLAIN), "%s", texts[i]);
-}
-
-void say_numbers(Table *table, const int64_t *numbers, size_t count) {
-    for (size_t i = 0; i < count; i++) {
-        Text *cell = table_cell(table, TONE_PLAIN);
-        if (numbers[i] >= 0)
-            text_addf(cell, "%" PRId64, numbers[i]);
-    }
 }

@@ -33,13 +33,6 @@ void say_table(ReportWriter *writer, Table *table);
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-/* Cells that are plain texts, or plain numbers, of which -1 is not known. */
-#define TEXT_CELLS(table, ...) \
-    say_texts(table, (const char *const[]){__VA_ARGS__}, LENGTH(((const char *[]){__VA_ARGS__})))
-#define NUMBER_CELLS(table, ...) say_numbers(table, (const int64_t[]){__VA_ARGS__}, LENGTH(((int64_t[]){__VA_ARGS__})))
-void say_texts(Table *table, const char *const *texts, size_t count);
-void say_numbers(Table *table, const int64_t *numbers, size_t count);
-
 /* ---- Sections that stand in a file of their own ---- */
 
 void say_deadlocks(const Report *report, ReportWriter *writer);

@@ -56,12 +56,10 @@ static void say_overview(const Report *report, ReportWriter *writer) {
 /* ---- 1. Partitions ----------------------------------------------------------------------------- */
 
 static void say_partitions(const Report *report, ReportWriter *writer) {
-    static const TableColumn columns[] = {
-        {"partition", false, false, CONTENT_WORDS}, {"role", false, false, CONTENT_WORDS},
-        {"key ops", false, true, CONTENT_WORDS},    {"warps", true, true, CONTENT_WORDS},
-        {"registers", true, true, CONTENT_WORDS},   {"type", false, true, CONTENT_WORDS},
-        {"stage", true, true, CONTENT_WORDS},       {"IR line", true, true, CONTENT_LINE},
-    };
+    static const TableColumn columns[] = {{"partition", IS_WORDS, false}, {"role", IS_WORDS, false},
+                                          {"key ops", IS_WORDS, true},    {"warps", IS_NUMBER, true},
+                                          {"registers", IS_NUMBER, true}, {"type", IS_WORDS, true},
+                                          {"stage", IS_NUMBER, true},     {"IR line", IS_LINE, true}};
     say_section(writer, SECTION_PARTITIONS, report->partition_count, "");
     Table table = table_begin(columns, LENGTH(columns));
     for (size_t i = 0; i < report->partition_count; i++) {
@@ -98,12 +96,10 @@ static void add_edge_place(ReportWriter *writer, Table *table, const ReportPlace
 }
 
 static void say_edge_table(const Report *report, const EdgeGroup *groups, size_t count, ReportWriter *writer) {
-    static const TableColumn columns[] = {
-        {"from", false, false, CONTENT_WORDS},      {"to", false, false, CONTENT_WORDS},
-        {"mechanism", false, false, CONTENT_WORDS}, {"barrier", false, true, CONTENT_BARRIERS},
-        {"carries", false, true, CONTENT_WORDS},    {"out", false, true, CONTENT_WORDS},
-        {"in", false, true, CONTENT_WORDS},         {"note", false, true, CONTENT_WORDS},
-    };
+    static const TableColumn columns[] = {{"from", IS_WORDS, false},      {"to", IS_WORDS, false},
+                                          {"mechanism", IS_WORDS, false}, {"barrier", IS_BARRIERS, true},
+                                          {"carries", IS_WORDS, true},    {"out", IS_WORDS, true},
+                                          {"in", IS_WORDS, true},         {"note", IS_WORDS, true}};
     Table table = table_begin(columns, LENGTH(columns));
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < groups[i].count; k++) {
@@ -259,11 +255,11 @@ static void say_barrier(ReportWriter *writer, const ReportBarrier *barrier, Anch
     writer->block(writer, TONE_HEAD, barrier->name, say_taken(writer), anchor);
     add_names(&writer->text, barrier->protects, barrier->protect_count);
     if (barrier->protect_count)
-        writer->entry(writer, "protects", CONTENT_BUFFERS, TONE_PLAIN, say_taken(writer));
-    say_content(writer, "other side", CONTENT_BARRIERS, barrier->pair);
+        writer->entry(writer, "protects", IS_BUFFERS, TONE_PLAIN, say_taken(writer));
+    say_content(writer, "other side", IS_BARRIERS, barrier->pair);
     say_text(writer, "threads", barrier->participants);
-    say_content(writer, "index", CONTENT_CODE, barrier->index);
-    say_content(writer, "phase", CONTENT_CODE, barrier->phase);
+    say_content(writer, "index", IS_CODE, barrier->index);
+    say_content(writer, "phase", IS_CODE, barrier->phase);
     say_text(writer, "stagger", barrier->offset);
     if (barrier->inverted)
         say_text(writer, "inverted", "its first waits pass on a fresh barrier");
@@ -292,14 +288,11 @@ static bool is_wrong(const Report *report, const ReportBarrier *barrier) {
 /* A row a barrier. */
 static void say_barrier_table(const Report *report, ReportWriter *writer) {
     static const TableColumn columns[] = {
-        {"barrier", false, false, CONTENT_WORDS},   {"direction", false, true, CONTENT_WORDS},
-        {"depth", true, true, CONTENT_WORDS},       {"count", true, true, CONTENT_WORDS},
-        {"index", false, true, CONTENT_CODE},       {"phase", false, true, CONTENT_CODE},
-        {"first wait", false, true, CONTENT_WORDS}, {"expects", true, true, CONTENT_WORDS},
-        {"delivered", true, true, CONTENT_WORDS},   {"uses", true, true, CONTENT_WORDS},
-        {"flips", true, true, CONTENT_WORDS},       {"other side", false, true, CONTENT_BARRIERS},
-        {"issues", true, true, CONTENT_WORDS},
-    };
+        {"barrier", IS_WORDS, false},   {"direction", IS_WORDS, true}, {"depth", IS_NUMBER, true},
+        {"count", IS_NUMBER, true},     {"index", IS_CODE, true},      {"phase", IS_CODE, true},
+        {"first wait", IS_WORDS, true}, {"expects", IS_NUMBER, true},  {"delivered", IS_NUMBER, true},
+        {"uses", IS_NUMBER, true},      {"flips", IS_NUMBER, true},    {"other side", IS_BARRIERS, true},
+        {"issues", IS_NUMBER, true}};
     Table table = table_begin(columns, LENGTH(columns));
     for (size_t i = 0; i < report->barrier_count; i++) {
         const ReportBarrier *barrier = &report->barriers[i];
@@ -360,10 +353,10 @@ static void say_buffers(const Report *report, ReportWriter *writer) {
         const ReportBuffer *buffer = &report->buffers[i];
         add_buffer(&writer->text, buffer);
         writer->block(writer, TONE_HEAD, buffer->name, say_taken(writer), (Anchor){"buffer", i, false});
-        say_content(writer, "storage", CONTENT_CODE, buffer->storage);
+        say_content(writer, "storage", IS_CODE, buffer->storage);
         say_places(writer, "written by", buffer->writers, buffer->writer_count);
         say_places(writer, "read by", buffer->readers, buffer->reader_count);
-        say_content(writer, "barrier", CONTENT_BARRIERS, buffer->barrier);
+        say_content(writer, "barrier", IS_BARRIERS, buffer->barrier);
         if (!*buffer->barrier)
             say_toned(writer, "barrier", TONE_WARNING, "none");
         for (size_t k = 0; k < buffer->note_count; k++)
@@ -396,10 +389,8 @@ static void add_use(Table *table, const char *what, const ReportPlace *place) {
     report_cell_place(place, false, table_cell(table, TONE_PLAIN));
 }
 
-static const TableColumn alias_columns[] = {{"value", false, false, CONTENT_CODE},
-                                            {"how", false, false, CONTENT_WORDS},
-                                            {"partition", false, true, CONTENT_WORDS},
-                                            {"at", false, true, CONTENT_WORDS}};
+static const TableColumn alias_columns[] = {
+    {"value", IS_CODE, false}, {"how", IS_WORDS, false}, {"partition", IS_WORDS, true}, {"at", IS_WORDS, true}};
 
 static void say_barrier_aliases(ReportWriter *writer, const ReportBarrier *barrier) {
     Table table = table_begin(alias_columns, LENGTH(alias_columns));

@@ -67,6 +67,8 @@ void report_cell_place(const ReportPlace *place, bool roomy, Text *to);
 void report_edge_text(const ReportEdge *edge, Text *to);
 /* "IR line 41 -> IR line 58" */
 void report_edge_places(const ReportEdge *edge, Text *to);
+/* Whether an agent is the partition, or a helper of it: "partition0.tma", "cta1.partition0". */
+bool report_belongs(const char *agent, const char *partition);
 /* Of a partition of that name; "" if it has none. */
 const char *report_role(const Report *report, const char *name);
 /* Rows of the coverage whose order is missing. */

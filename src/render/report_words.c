@@ -89,6 +89,13 @@ void report_cell_place(const ReportPlace *place, bool roomy, Text *to) {
     add_op(place, start, to);
 }
 
+bool report_belongs(const char *agent, const char *partition) {
+    size_t size = strlen(partition);
+    const char *dot = strncmp(agent, "cta", 3) == 0 ? strchr(agent, '.') : NULL;
+    const char *name = dot ? dot + 1 : agent;
+    return strncmp(name, partition, size) == 0 && (name[size] == 0 || name[size] == '.');
+}
+
 const char *report_role(const Report *report, const char *name) {
     for (size_t i = 0; i < report->partition_count; i++)
         if (strcmp(report->partitions[i].name, name) == 0)

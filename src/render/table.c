@@ -2,6 +2,7 @@
 #include "render/table.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- Width ------------------------------------------------------------------------------------- */
@@ -171,6 +172,19 @@ Text *table_cell(Table *table, Tone tone) {
     return table_row(table, tone, (Anchor){0});
 }
 
+void table_add_texts(Table *table, const char *const *texts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        text_addf(table_cell(table, TONE_PLAIN), "%s", texts[i] ? texts[i] : "");
+}
+
+void table_add_numbers(Table *table, const int64_t *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        Text *cell = table_cell(table, TONE_PLAIN);
+        if (numbers[i] >= 0)
+            text_addf(cell, "%" PRId64, numbers[i]);
+    }
+}
+
 size_t table_rows(const Table *table) {
     return table->cell_count / table->column_count;
 }
@@ -315,7 +329,7 @@ static void print_row(const Table *table, const Widths *widths, const Str *texts
             size_t width = widths->chosen[column];
             Line line = first_line(left[column], width ? width : 1);
             size_t space = width > line.width ? width - line.width : 0;
-            bool right = table->columns[column].right;
+            bool right = column_is_right(&table->columns[column]);
             owed += right ? space : 0;
             if (line.size) {
                 add_spaces(to, owed);

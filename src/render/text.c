@@ -18,11 +18,6 @@ typedef struct Renderer {
 static const char red[] = "\033[1;31m", magenta[] = "\033[1;35m", cyan[] = "\033[1;36m", green[] = "\033[1;32m",
                   yellow[] = "\033[1;33m", bold[] = "\033[1m", normal[] = "\033[0m";
 
-static void plain(Renderer *renderer, const char *text) {
-    if (text)
-        text_add_plain(renderer->to, str_of(text));
-}
-
 static void coloured(Renderer *renderer, const char *colour, const char *text) {
     if (renderer->options.colour)
         text_addf(renderer->to, "%s%s%s", colour, text, normal);
@@ -118,9 +113,8 @@ static bool has_kernel_place(const FindingPlace *place) {
 }
 
 static void add_place(Renderer *renderer, const char *file, uint32_t line, uint32_t column) {
-    if (renderer->options.colour)
-        text_addf(renderer->to, "%s", bold);
-    plain(renderer, file);
+    text_addf(renderer->to, "%s", renderer->options.colour ? bold : "");
+    text_plainf(renderer->to, "%s", file);
     if (line)
         text_addf(renderer->to, ":%u", line);
     if (line && column)
@@ -132,18 +126,11 @@ static void add_place(Renderer *renderer, const char *file, uint32_t line, uint3
 static void add_what(Renderer *renderer, const FindingPlace *place) {
     Text *to = renderer->to;
     bool agent = is_said(place->agent), role = is_said(place->role);
-    plain(renderer, place->agent);
-    text_addf(to, "%s", agent && role ? " " : "");
-    plain(renderer, place->role);
-    if (is_said(place->op)) {
-        text_addf(to, "%s", agent || role ? " (" : "(");
-        plain(renderer, place->op);
-        text_addf(to, ")");
-    }
-    if (is_said(place->note)) {
-        text_addf(to, ": ");
-        plain(renderer, place->note);
-    }
+    text_plainf(to, "%s%s%s", place->agent, agent && role ? " " : "", place->role);
+    if (is_said(place->op))
+        text_plainf(to, "%s(%s)", agent || role ? " " : "", place->op);
+    if (is_said(place->note))
+        text_plainf(to, ": %s", place->note);
 }
 
 static void add_severity(Renderer *renderer, Severity severity) {
@@ -193,9 +180,7 @@ static void add_line(Renderer *renderer, const char *key, const char *text) {
         return;
     text_addf(renderer->to, "  ");
     coloured(renderer, bold, key);
-    text_addf(renderer->to, " ");
-    plain(renderer, text);
-    text_addf(renderer->to, "\n");
+    text_plainf(renderer->to, " %s\n", text);
 }
 
 static void add_same_in_ir(Renderer *renderer, const FindingPlace *place) {
@@ -209,8 +194,7 @@ static void add_same_in_ir(Renderer *renderer, const FindingPlace *place) {
 static void add_first_place(Renderer *renderer, const Finding *finding, const FindingPlace *place) {
     const Rule *rule = rule_of(finding->rule);
     start_at(renderer, place, rule->severity);
-    plain(renderer, finding->message);
-    text_addf(renderer->to, " [%s]\n", rule->id);
+    text_plainf(renderer->to, "%s [%s]\n", finding->message, rule->id);
     show_place(renderer, place);
     bool told = is_said(place->agent) || is_said(place->role) || is_said(place->note);
     if (!told && place->ir_line && has_kernel_place(place))
@@ -262,13 +246,9 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
 static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
     add_place(renderer, renderer->source->name, incomplete->ir_line, 0);
     coloured(renderer, yellow, "incomplete:");
-    text_addf(renderer->to, " ");
-    plain(renderer, incomplete->reason);
-    if (is_said(incomplete->op)) {
-        text_addf(renderer->to, " (");
-        plain(renderer, incomplete->op);
-        text_addf(renderer->to, ")");
-    }
+    text_plainf(renderer->to, " %s", incomplete->reason);
+    if (is_said(incomplete->op))
+        text_plainf(renderer->to, " (%s)", incomplete->op);
     text_addf(renderer->to, "\n");
 }
 
@@ -276,9 +256,7 @@ static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     Text *to = renderer->to;
     text_addf(to, "  ");
     coloured(renderer, bold, launch->chosen ? "launch, chosen:" : "launch:");
-    text_addf(to, " ");
-    plain(renderer, launch->text);
-    text_addf(to, ": ");
+    text_plainf(to, " %s: ", launch->text);
     text_number_of(to, launch->ctas, "CTA");
     text_addf(to, ", ");
     text_number_of(to, launch->schedules, "schedule");
@@ -334,11 +312,8 @@ static void add_basis(Text *to, const Verdict *verdict) {
 
 static void add_kernel(Renderer *renderer, const Verdict *verdict) {
     add_place(renderer, renderer->source->name, 0, 0);
-    if (is_said(verdict->kernel)) {
-        text_addf(renderer->to, "@");
-        plain(renderer, verdict->kernel);
-        text_addf(renderer->to, ": ");
-    }
+    if (is_said(verdict->kernel))
+        text_plainf(renderer->to, "@%s: ", verdict->kernel);
 }
 
 void render_text(const Verdict *verdict, Source *source, TextOptions options, Text *to) {

@@ -9,9 +9,8 @@
 
 #include "render/table.h"
 
-static const TableColumn two[] = {{"name", false, false, CONTENT_WORDS}, {"what it is", false, false, CONTENT_WORDS}};
-static const TableColumn numbers[] = {
-    {"name", false, false, CONTENT_WORDS}, {"n", true, false, CONTENT_WORDS}, {"more", false, true, CONTENT_WORDS}};
+static const TableColumn two[] = {{"name", IS_WORDS, false}, {"what it is", IS_WORDS, false}};
+static const TableColumn numbers[] = {{"name", IS_WORDS, false}, {"n", IS_NUMBER, false}, {"more", IS_WORDS, true}};
 
 /* Cells are given row by row, up to NULL. */
 static void expect_table(const TableColumn *columns, size_t count, Style style, const char *const *cells,
@@ -82,11 +81,11 @@ static void breaks_words_that_are_too_long(void **state) {
 
 static void becomes_paragraphs_where_it_cannot_fit(void **state) {
     (void)state;
-    static const TableColumn wide[] = {{"a", false, false, CONTENT_WORDS},
-                                       {"bb", false, false, CONTENT_WORDS},
-                                       {"c", false, true, CONTENT_WORDS},
-                                       {"d", false, true, CONTENT_WORDS},
-                                       {"e", false, true, CONTENT_WORDS}};
+    static const TableColumn wide[] = {{"a", IS_WORDS, false},
+                                       {"bb", IS_WORDS, false},
+                                       {"c", IS_WORDS, true},
+                                       {"d", IS_WORDS, true},
+                                       {"e", IS_WORDS, true}};
     EXPECT_TABLE(wide, 40,
                  "  a   abcdefghijklmnopqrstuvwxyz\n"
                  "  bb  abcdefghijklmnopqrstuvwxyzabcdefgh\n"
