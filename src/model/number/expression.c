@@ -607,11 +607,9 @@ static void print(Printer *p, const Value *value, Level least) {
 void expression_print(Module *module, const Value *value, Text *to) {
     Printer p = {.module = module};
     print(&p, value, LEVEL_ANY);
-    size_t size = p.out.size > MOST_CHARACTERS ? MOST_CHARACTERS - 3 : p.out.size;
-    while (size && size < p.out.size && (p.out.data[size] & 0xc0) == 0x80) /* not within a character */
-        size--;
-    text_add(to, p.out.data, size);
-    if (size < p.out.size)
-        text_addf(to, "...");
+    Str whole = {p.out.data, p.out.size};
+    bool cut = whole.size > MOST_CHARACTERS;
+    text_str(to, cut ? utf8_cut(whole, MOST_CHARACTERS - 3) : whole);
+    text_addf(to, "%s", cut ? "..." : "");
     text_free(&p.out);
 }
