@@ -49,7 +49,7 @@ struct weir_outcome {
     size_t kernel_count;
     const char **witness_files; /* one a finding, in the order of the kernels; NULL where there is none */
     /* How they were run. */
-    DeadlockOptions options; /* without a launch */
+    CheckOptions options; /* without a launch */
     const char *const *arguments;
     size_t argument_count;
     const char *grid;

@@ -304,8 +304,8 @@ static void show_run(weir_outcome *outcome, void *context) {
     show->rerun.global = outcome->global && show->what == SHOW_STEPS;
     show->rerun.state = show->what == SHOW_STATE ? &show->tables : NULL;
     show->rerun.state_step = show->step;
-    RunEnd end = deadlock_rerun(&outcome->module->module, outcome->kernels[kernel], &show->rerun, attach, show, &nobody,
-                                &machine);
+    RunEnd end =
+        check_rerun(&outcome->module->module, outcome->kernels[kernel], &show->rerun, attach, show, &nobody, &machine);
     if (!machine)
         return;
     show->shown = true;

@@ -92,12 +92,12 @@ static bool set_schedule(weir_outcome *outcome, const weir_run_options *options)
     if (!waits && strcmp(order, "issue") != 0)
         return outcome_fail(outcome, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", order);
     bool all = choice == SCHEDULES_ALL;
-    outcome->options = (DeadlockOptions){.choice = (ScheduleChoice)choice,
-                                         .seed = options->seed,
-                                         .schedules = options->schedules,
-                                         .budget = all ? 0 : options->budget,
-                                         .states = all ? options->budget : 0,
-                                         .out_of_order = waits};
+    outcome->options = (CheckOptions){.choice = (ScheduleChoice)choice,
+                                      .seed = options->seed,
+                                      .schedules = options->schedules,
+                                      .budget = all ? 0 : options->budget,
+                                      .states = all ? options->budget : 0,
+                                      .out_of_order = waits};
     return true;
 }
 
@@ -409,7 +409,7 @@ static void replay(weir_outcome *outcome, size_t kernel) {
     Machine *machine;
     rerun.schedule.record = &made;
     RunEnd end =
-        deadlock_rerun(&outcome->module->module, outcome->kernels[kernel], &rerun, watch, &watching, verdict, &machine);
+        check_rerun(&outcome->module->module, outcome->kernels[kernel], &rerun, watch, &watching, verdict, &machine);
     if (end == RUN_DIVERGED && made.count < outcome->trail->trail.count)
         outcome_fail(outcome, "the trail does not fit this kernel: its step %zu is not possible", made.count + 1);
     else if (end == RUN_DIVERGED)
@@ -419,11 +419,11 @@ static void replay(weir_outcome *outcome, size_t kernel) {
 }
 
 /* Runs a kernel as the options say; `last`: and makes the report of it, if one is wanted. */
-static void check_launch(weir_outcome *outcome, size_t kernel, const DeadlockOptions *options, bool last) {
+static void check_launch(weir_outcome *outcome, size_t kernel, const CheckOptions *options, bool last) {
     Module *module = &outcome->module->module;
     Verdict *verdict = &outcome->verdicts[kernel];
     if (!outcome->reporting || !last) {
-        deadlock_check(module, outcome->kernels[kernel], options, verdict);
+        check_runs(module, outcome->kernels[kernel], options, verdict);
         return;
     }
     Report *report = &outcome->reports[kernel];
@@ -476,7 +476,7 @@ static void check_kernel(weir_outcome *outcome, void *context) {
         return;
     const Row *row = outcome->rows[kernel];
     Loads loads = {row ? row->check : NULL, outcome->places[kernel]};
-    DeadlockOptions options = outcome->options;
+    CheckOptions options = outcome->options;
     options.launch = outcome_given_launch(outcome, kernel);
     if (global_check_has_loads(loads.check)) {
         options.loads = find_loads;

@@ -196,7 +196,7 @@ static void add_witness(Builder *builder, const MissingEdge *missing) {
     Rerun again = missing->rerun;
     Machine *machine;
     again.schedule.record = &trail;
-    (void)deadlock_rerun(builder->module, builder->function, &again, NULL, NULL, &nobody, &machine);
+    (void)check_rerun(builder->module, builder->function, &again, NULL, NULL, &nobody, &machine);
     if (!machine)
         return;
     Text text = {0};
@@ -254,7 +254,7 @@ static void draw(Builder *builder, Trace *trace) {
             rerun = witness.rerun;
             break;
         }
-    RunEnd end = deadlock_rerun(builder->module, builder->function, &rerun, attach, &picture, &nobody, &machine);
+    RunEnd end = check_rerun(builder->module, builder->function, &rerun, attach, &picture, &nobody, &machine);
     if (!machine)
         return;
     Text launch = {0};
@@ -283,14 +283,14 @@ static const char *launch_text(Builder *builder) {
     return verdict_keep(builder->verdict, &text);
 }
 
-const Report *report_build(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict,
+const Report *report_build(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict,
                            Trace *trace) {
     Onlooker onlooker = {.arena = &module->arena};
     const Spectator spectator = {&onlooker, start, observe, end};
-    DeadlockOptions watched = *options;
+    CheckOptions watched = *options;
     watched.spectator = &spectator;
     *trace = (Trace){.file = "", .kernel = "", .launch = ""};
-    deadlock_check(module, function, &watched, verdict);
+    check_runs(module, function, &watched, verdict);
     Builder *builder = ARENA_NEW(verdict->arena, Builder);
     Report *report = ARENA_NEW(verdict->arena, Report);
     *builder = (Builder){.module = module,

@@ -14,7 +14,7 @@ static const size_t scratch_budget = (size_t)1 << 30, search_budget = (size_t)1 
 
 typedef struct Check {
     Module *module;
-    const DeadlockOptions *options;
+    const CheckOptions *options;
     Verdict *verdict;
     const Program *program;
     Machine *machine;
@@ -47,7 +47,7 @@ static void empty_scratch(Check *check) {
 static RunEnd run(Check *check, const Rerun *rerun) {
     empty_scratch(check);
     check->machine->world = rerun->world;
-    const DeadlockOptions *options = check->options;
+    const CheckOptions *options = check->options;
     machine_give_loads(check->machine, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
     return schedule_run(check->machine, rerun->cluster, &rerun->schedule);
 }
@@ -556,7 +556,7 @@ static void run_all(Check *check) {
         run_launch(check, &launches[i]);
 }
 
-void deadlock_check(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict) {
+void check_runs(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict) {
     jmp_buf out_of_memory, *outer = module->arena.exhausted;
     Check *const check = ARENA_NEW(&module->arena, Check);
     check->module = module;
@@ -622,10 +622,10 @@ static void give_loads(Machine *machine, Arena *arena, const Rerun *rerun) {
     machine_give_loads(machine, log);
 }
 
-RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
-                      void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
-                      Machine **machine) {
-    const DeadlockOptions options = {
+RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
+                   void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
+                   Machine **machine) {
+    const CheckOptions options = {
         .launch = rerun->launch, .choice = SCHEDULES_EAGER, .out_of_order = rerun->out_of_order};
     Check *check = ARENA_NEW(&module->arena, Check);
     const char *problem = NULL;

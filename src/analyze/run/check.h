@@ -30,7 +30,7 @@ typedef struct Spectator {
     void (*end)(void *context, Machine *machine, RunEnd end);
 } Spectator;
 
-typedef struct DeadlockOptions {
+typedef struct CheckOptions {
     const Launch *launch; /* NULL: chosen */
     ScheduleChoice choice;
     uint64_t seed;
@@ -45,11 +45,11 @@ typedef struct DeadlockOptions {
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *launch, uint64_t cluster, uint64_t clusters);
     void *context;
-} DeadlockOptions;
+} CheckOptions;
 
 /* Adds what it finds, the launches it ran, and what it could not do to the verdict; verdict_close is the caller's. The
  * module's arena must be able to jump (arena.exhausted set). */
-void deadlock_check(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict);
+void check_runs(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict);
 
 /* What a load of an agent found in memory that other CTAs write, too. */
 typedef struct GivenLoad {
@@ -75,8 +75,7 @@ typedef struct Rerun {
 /* Compiles and runs it; `attach` (may be NULL) is called with the machine before the run, to set an observer. Returns
  * how it ended; *machine is the machine in its last state (NULL: the kernel could not be compiled). Explaining how it
  * ended is the caller's, since that uses up the state. */
-RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
-                      void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
-                      Machine **machine);
+RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
+                   void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict, Machine **machine);
 
 #endif
