@@ -35,13 +35,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &options->shared;
         return 0;
-    case OPTION_RULE: {
-        weir_string unknown = weir_rules_unknown(argument);
-        if (unknown.data)
-            argp_error(state, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
-        options->shared.run.rules = argument;
+    case OPTION_RULE:
+        options->shared.run.rules = option_rules(state, argument);
         return 0;
-    }
     case 'j':
         options->workers = (size_t)option_number(state, "jobs", argument, MOST_WORKERS);
         return 0;
@@ -57,9 +53,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
 
 /* A file, and what is said of it. */
 typedef struct Job {
-    FILE *out, *errors;
-    char *out_text, *error_text;
-    size_t out_size, error_size;
+    FILE *errors;
+    char *error_text;
+    size_t error_size;
     char prefix[24];
     Teller teller;
     bool done;
@@ -68,7 +64,6 @@ typedef struct Job {
 typedef struct Check {
     const Options *options;
     Output *output;
-    weir_json *json;
     Job *jobs;
     size_t count, taken;
     pthread_mutex_t lock; /* of `taken` and of each job's `done` */
@@ -79,30 +74,23 @@ typedef struct Check {
 
 static void check_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
     Teller *teller = context;
-    weir_outcome *outcome = weir_run(module, options);
-    if (outcome)
-        tell_outcome(teller, outcome);
-    else
-        tell_failure(teller, path, "there is not enough memory");
-    weir_outcome_free(outcome);
+    tell_result(teller, path, weir_run(module, options));
 }
 
 static void check_file(Check *check, weir_context *weir, size_t index) {
     const RunOptions *shared = &check->options->shared;
     Job *job = &check->jobs[index];
-    job->out = open_memstream(&job->out_text, &job->out_size);
     job->errors = open_memstream(&job->error_text, &job->error_size);
     Teller *teller = &job->teller;
-    if (job->out && job->errors) {
-        *teller = teller_start(shared, stream_write, job->out, stream_write, job->errors);
-        teller->flags |= shared->verbose ? 0 : WEIR_SKIP_CLEAN;
+    if (job->errors) {
+        *teller = teller_start(shared, stream_write, job->errors);
         teller->rules = calloc(weir_rule_count(), sizeof *teller->rules);
-        teller->json = check->json ? weir_json_part() : NULL;
+        teller->writer = check->all.writer ? weir_writer_part(&check->all.how) : NULL;
         if (check->count > 1)
             snprintf(job->prefix, sizeof job->prefix, "%zu-", index + 1);
         teller->witness_prefix = job->prefix;
     }
-    if (weir && teller->rules && (teller->json || !check->json)) {
+    if (weir && teller->rules && (teller->writer || !check->all.writer)) {
         tell_modules(teller, weir, shared->inputs.items[index], check_module, teller);
     } else {
         complain("%s: there is not enough memory", shared->inputs.items[index]);
@@ -144,16 +132,13 @@ static void add_up(Teller *all, Teller *part) {
 
 static void say_job(Check *check, Job *job) {
     progress_clear(&check->progress);
-    bool whole = job->out && fclose(job->out) == 0;
-    whole = job->errors && fclose(job->errors) == 0 && whole;
+    if (!job->errors || fclose(job->errors) != 0)
+        job->teller.verdict = WEIR_VERDICT_ERROR;
     if (job->error_text)
         stream_write(stderr, job->error_text, job->error_size);
-    if (!whole || output_write(check->output, job->out_text, job->out_size) != 0)
-        job->teller.verdict = WEIR_VERDICT_ERROR;
-    if (job->teller.json)
-        weir_json_join(check->json, job->teller.json);
+    if (job->teller.writer)
+        weir_writer_join(check->all.writer, job->teller.writer);
     add_up(&check->all, &job->teller);
-    free(job->out_text);
     free(job->error_text);
 }
 
@@ -216,27 +201,28 @@ static int check(const Options *options) {
                    .progress = progress_start()};
     if (!check.output)
         return STATUS_ERROR;
-    check.all = teller_start(shared, output_write, check.output, stream_write, stderr);
-    check.all.rules = calloc(weir_rule_count(), sizeof *check.all.rules);
+    Teller *all = &check.all;
+    *all = teller_start(shared, stream_write, stderr);
+    all->how.format = shared->json ? WEIR_JSON : WEIR_TEXT;
+    all->how.flags |= shared->verbose ? 0 : WEIR_SKIP_CLEAN;
+    all->rules = calloc(weir_rule_count(), sizeof *all->rules);
+    all->writer = shared->quiet ? NULL : weir_writer_begin(&all->how, output_write, check.output);
     check.jobs = calloc(check.count, sizeof *check.jobs);
-    bool json = shared->json && !shared->quiet;
-    check.json = json ? weir_json_begin(output_write, check.output) : NULL;
-    bool good = check.all.rules && check.jobs && (check.json || !json) && check_all(&check);
+    bool good = all->rules && check.jobs && (all->writer || shared->quiet) && check_all(&check);
     if (!good)
         complain("there is not enough memory");
-    if (check.json)
-        good &= weir_json_end(check.json) == 0;
+    if (all->writer)
+        good &= weir_writer_end(all->writer) == 0;
     if (good && !shared->json && !shared->quiet)
-        tell_summary(check.output, &check.all, check.count, &check.progress);
+        tell_summary(check.output, all, check.count, &check.progress);
     good &= output_close(check.output, good);
-    weir_verdict verdict = good ? check.all.verdict : WEIR_VERDICT_ERROR;
-    teller_free(&check.all);
+    weir_verdict verdict = good ? all->verdict : WEIR_VERDICT_ERROR;
+    teller_free(all);
     free(check.jobs);
     return weir_verdict_status(verdict);
 }
 
 int command_check(int count, char **arguments) {
-    static const struct argp_child children[] = {{&run_options_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
         option_table,
         parse_option,
@@ -248,7 +234,7 @@ int command_check(int count, char **arguments) {
         "launches are chosen.\n"
         "Exit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not "
         "everything could be looked at, 2 if the input or the command line is wrong.",
-        children,
+        run_options,
         NULL,
         NULL};
     Options options = {0};

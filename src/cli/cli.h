@@ -32,7 +32,7 @@ void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
-/* ---- options.c: what run, check and report take ---- */
+/* ---- options.c: what commands take ---- */
 typedef struct RunOptions {
     Paths inputs;
     weir_run_options run;
@@ -42,12 +42,31 @@ typedef struct RunOptions {
     bool no_input; /* none is needed */
     const char *module, *witness, *output;
 } RunOptions;
-/* A child of the commands' parsers, whose input is a RunOptions; the groups are 1 (what), 2 (how), 3 (what is told).
- * The first is what all take; the second has it for a child, and is for run and check. */
-extern const struct argp launch_options_argp, run_options_argp;
+/* Children of the commands' parsers, whose input is a RunOptions; the groups are 1 (what), 2 (how), 3 (what is told).
+ * The first takes the inputs, and says where results go; the second has it for a child, and is what all take that run
+ * kernels; the third has that, and is for run and check. */
+extern const struct argp output_options_argp, launch_options_argp, run_options_argp;
+extern const struct argp_child output_options[], launch_options[], run_options[];
 void run_options_free(RunOptions *options);
 /* Ends the program, with a message, if the text is no number up to `most`. */
 uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
+/* The same if it is not one of the words, which NULL ends; `message` has a place for it. Returns its index. */
+size_t option_word(struct argp_state *state, const char *text, const char *const *words, const char *message);
+/* The same if a rule in the list is not known. */
+const char *option_rules(struct argp_state *state, const char *rules);
+
+/* An option that does no more than set a field of the command's options. */
+typedef enum FieldKind { FIELD_FLAG, FIELD_TEXT, FIELD_UNSIGNED, FIELD_LONG } FieldKind;
+typedef struct OptionField {
+    int key;
+    FieldKind kind;
+    size_t offset;
+    const char *name; /* of a number, and the largest there may be */
+    uint64_t most;
+} OptionField;
+/* Looks for the key in a list that the key 0 ends, and sets the field of `options`. */
+error_t option_set(const OptionField *fields, int key, char *argument, struct argp_state *state, void *options);
+
 /* Parses a command's arguments into `input`. */
 bool command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input);
 
@@ -55,7 +74,7 @@ bool command_parse_options(const char *command, const struct argp *argp, int cou
 /* `weir lint --port TARGET`. */
 int port_kernels(RunOptions *options, const char *target);
 
-/* ---- verdicts.c: what is said of outcomes, and what they come to ---- */
+/* ---- verdicts.c: what is said of results, and what they come to ---- */
 /* Why something is incomplete, and how often. */
 typedef struct Reason {
     char *text;
@@ -68,16 +87,12 @@ typedef size_t PickModule(weir_file *file, const char **why);
 /* Where it goes, and what was said so far. */
 typedef struct Teller {
     const RunOptions *options;
-    weir_write *write, *write_error;
-    void *to, *error_to;
-    weir_json *json;            /* NULL: text */
-    weir_reports *reports;      /* NULL: verdicts are told */
-    weir_membars *membars;      /* the same for thread barriers */
-    weir_ports *ports;          /* the same for ports to other targets */
+    weir_write_options how;
+    weir_writer *writer; /* NULL: nothing is written */
+    weir_write *write_error;
+    void *error_to;
     const char *doing;          /* what is done with a module: "run" */
     PickModule *pick;           /* NULL: the last with a kernel */
-    const char *why;            /* it was picked; NULL if it was not */
-    unsigned flags;             /* of weir_outcome_text */
     const char *witness_prefix; /* of the names of witness files; "" if there is none */
     size_t witnesses;           /* written */
     weir_verdict verdict;
@@ -89,14 +104,14 @@ typedef struct Teller {
 } Teller;
 
 /* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
-Teller teller_start(const RunOptions *options, weir_write *write, void *to, weir_write *write_error, void *error_to);
+Teller teller_start(const RunOptions *options, weir_write *write_error, void *error_to);
 void teller_free(Teller *teller);
 /* Says why an input cannot be looked at. */
 void tell_failure(Teller *teller, const char *path, const char *sentence);
 /* What is wrong, witness files, and the count of it; false if a file could not be written. */
-bool tell_verdict(Teller *teller, weir_outcome *outcome);
-/* All there is to say. */
-void tell_outcome(Teller *teller, weir_outcome *outcome);
+bool tell_verdict(Teller *teller, weir_result *result);
+/* All there is to say of a result, which is freed; NULL: there was no memory for it. */
+void tell_result(Teller *teller, const char *path, weir_result *result);
 void tally_reason(Teller *teller, const char *text, size_t count);
 /* Calls `work` with each module of the file that is meant, and how to run it; tells what is wrong with the file. */
 typedef void ModuleWork(void *context, const char *path, weir_module *module, const weir_run_options *options);
@@ -134,6 +149,29 @@ void progress_clear(Progress *progress);
 /* For weir_run_options.progress, and a weir_write for standard error; the context of both is a Progress. */
 void progress_show(void *progress, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
 int progress_write_error(void *progress, const char *data, size_t size);
+
+/* ---- session.c: a command at work ---- */
+typedef struct Session {
+    const RunOptions *options;
+    weir_context *weir;
+    Output *output;
+    Progress progress;
+    Teller teller;
+    size_t emitted; /* modules, as IR */
+} Session;
+
+/* False, with a message, if the output cannot be opened. `doing`: what is done with a module. */
+bool session_open(Session *session, RunOptions *options, const char *doing);
+/* Begins to write results, unless nothing is to be printed; false if there is no memory. */
+bool session_write(Session *session, weir_subject subject, weir_format format);
+/* Calls `work` with the modules of every input; its context is the session, which may be the first member of more. */
+void session_inputs(Session *session, ModuleWork *work);
+/* As tell_result. */
+void session_tell(Session *session, const char *path, weir_result *result);
+/* Says what is wrong, and prints the IR with what it needs; as weir_emit. */
+int session_emit(Session *session, weir_result *result, unsigned flags);
+/* Ends what is written, and keeps it if `keep`. The exit status: that of an error, unless `good`. */
+int session_close(Session *session, bool good, bool keep);
 
 /* ---- summary.c: the table at the end ---- */
 /* Of a teller that counts rules. The time taken is in it for whoever looks on. */

@@ -24,6 +24,12 @@ enum {
 
 enum { MOST_DEVICES = 64 };
 
+static const struct argp_option output_table[] = {
+    {"quiet", 'q', NULL, 0, "print nothing: the exit status tells", 3},
+    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 3},
+    {0},
+};
+
 static const struct argp_option launch_table[] = {
     {"launch", OPTION_LAUNCH, "FILE", 0, "take grid and arguments from FILE, not from K.launch.json beside K.ttgir", 1},
     {"no-launch", OPTION_NO_LAUNCH, NULL, 0, "look for no launch file", 1},
@@ -34,8 +40,6 @@ static const struct argp_option launch_table[] = {
      2},
     {"mma-order", OPTION_MMA_ORDER, "ORDER", 0,
      "tensor-core work completes in the order of its issue (issue), or as waits alone say (waits)", 2},
-    {"quiet", 'q', NULL, 0, "print nothing: the exit status tells", 3},
-    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 3},
     {0},
 };
 
@@ -60,6 +64,73 @@ uint64_t option_number(struct argp_state *state, const char *option, const char 
     return number;
 }
 
+size_t option_word(struct argp_state *state, const char *text, const char *const *words, const char *message) {
+    size_t index = 0;
+    while (words[index] && strcmp(words[index], text) != 0)
+        index++;
+    if (!words[index])
+        argp_error(state, message, text);
+    return index;
+}
+
+const char *option_rules(struct argp_state *state, const char *rules) {
+    weir_string unknown = weir_rules_unknown(rules);
+    if (unknown.data)
+        argp_error(state, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
+    return rules;
+}
+
+error_t option_set(const OptionField *fields, int key, char *argument, struct argp_state *state, void *options) {
+    const OptionField *field = fields;
+    while (field->key && field->key != key)
+        field++;
+    if (!field->key)
+        return ARGP_ERR_UNKNOWN;
+    void *at = (char *)options + field->offset;
+    uint64_t number = field->name ? option_number(state, field->name, argument, field->most) : 0;
+    switch (field->kind) {
+    case FIELD_FLAG:
+        *(bool *)at = true;
+        break;
+    case FIELD_TEXT:
+        *(const char **)at = argument;
+        break;
+    case FIELD_UNSIGNED:
+        *(unsigned *)at = (unsigned)number;
+        break;
+    case FIELD_LONG:
+        *(uint64_t *)at = number;
+        break;
+    }
+    return 0;
+}
+
+/* ---- Inputs and output ------------------------------------------------------------------------ */
+
+static error_t parse_output_option(int key, char *argument, struct argp_state *state) {
+    static const OptionField fields[] = {{'q', FIELD_FLAG, offsetof(RunOptions, quiet), NULL, 0},
+                                         {'o', FIELD_TEXT, offsetof(RunOptions, output), NULL, 0},
+                                         {0}};
+    RunOptions *options = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (!paths_add(&options->inputs, argument))
+            exit(STATUS_ERROR);
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->inputs.count && !options->no_input)
+            argp_error(state, "no input file");
+        return 0;
+    default:
+        return option_set(fields, key, argument, state, options);
+    }
+}
+
+const struct argp output_options_argp = {output_table, parse_output_option, NULL, NULL, NULL, NULL, NULL};
+const struct argp_child output_options[] = {{&output_options_argp, 0, NULL, 0}, {0}};
+
+/* ---- Launches ---------------------------------------------------------------------------------- */
+
 static void add_argument(RunOptions *options, const char *argument) {
     weir_run_options *run = &options->run;
     if (run->argument_count == options->capacity) {
@@ -75,87 +146,63 @@ static void add_argument(RunOptions *options, const char *argument) {
 }
 
 static error_t parse_launch_option(int key, char *argument, struct argp_state *state) {
-    RunOptions *options = state->input;
-    switch (key) {
-    case OPTION_LAUNCH:
-        options->run.launch = argument;
-        return 0;
-    case OPTION_NO_LAUNCH:
-        options->no_launch = true;
-        return 0;
-    case OPTION_ARG:
-        add_argument(options, argument);
-        return 0;
-    case OPTION_GRID:
-        options->run.grid = argument;
-        return 0;
-    case OPTION_KERNEL:
-        options->run.kernel = argument;
-        return 0;
-    case OPTION_BUDGET:
-        options->run.budget = option_number(state, "budget", argument, UINT64_MAX / 2);
-        return 0;
-    case OPTION_MMA_ORDER:
-        options->run.mma_order = argument;
-        if (strcmp(argument, "issue") != 0 && strcmp(argument, "waits") != 0)
-            argp_error(state, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", argument);
-        return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
-    case 'o':
-        options->output = argument;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (!paths_add(&options->inputs, argument))
-            exit(STATUS_ERROR);
-        return 0;
-    case ARGP_KEY_END:
-        if (!options->inputs.count && !options->no_input)
-            argp_error(state, "no input file");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-const struct argp launch_options_argp = {launch_table, parse_launch_option, NULL, NULL, NULL, NULL, NULL};
-
-static error_t parse_verdict_option(int key, char *argument, struct argp_state *state) {
+    static const char *const orders[] = {"issue", "waits", NULL};
+    static const OptionField fields[] = {
+        {OPTION_LAUNCH, FIELD_TEXT, offsetof(RunOptions, run.launch), NULL, 0},
+        {OPTION_NO_LAUNCH, FIELD_FLAG, offsetof(RunOptions, no_launch), NULL, 0},
+        {OPTION_GRID, FIELD_TEXT, offsetof(RunOptions, run.grid), NULL, 0},
+        {OPTION_KERNEL, FIELD_TEXT, offsetof(RunOptions, run.kernel), NULL, 0},
+        {OPTION_BUDGET, FIELD_LONG, offsetof(RunOptions, run.budget), "budget", UINT64_MAX / 2},
+        {0}};
     RunOptions *options = state->input;
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = options;
         return 0;
-    case OPTION_MODULE:
-        options->module = argument;
+    case OPTION_ARG:
+        add_argument(options, argument);
         return 0;
-    case OPTION_FORMAT:
-        options->json = strcmp(argument, "json") == 0;
-        if (!options->json && strcmp(argument, "text") != 0)
-            argp_error(state, "a verdict can be printed as text or as json, not as '%s'", argument);
-        return 0;
-    case OPTION_WITNESS:
-        options->witness = argument;
-        return 0;
-    case OPTION_GSAN:
-        options->run.gsan = argument;
-        if (strcmp(argument, "exact") != 0 && strcmp(argument, "sampled") != 0 && strcmp(argument, "off") != 0)
-            argp_error(state, "--gsan is exact, sampled or off, not '%s'", argument);
-        return 0;
-    case OPTION_DEVICES:
-        options->run.devices = (unsigned)option_number(state, "devices", argument, MOST_DEVICES);
-        return 0;
-    case OPTION_RESIDENT:
-        options->run.resident = (unsigned)option_number(state, "resident", argument, UINT32_MAX);
+    case OPTION_MMA_ORDER:
+        options->run.mma_order = orders[option_word(
+            state, argument, orders, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'")];
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_set(fields, key, argument, state, options);
     }
 }
 
-static const struct argp_child verdict_children[] = {{&launch_options_argp, 0, NULL, 0}, {0}};
-const struct argp run_options_argp = {verdict_table, parse_verdict_option, NULL, NULL, verdict_children, NULL, NULL};
+const struct argp launch_options_argp = {launch_table, parse_launch_option, NULL, NULL, output_options, NULL, NULL};
+const struct argp_child launch_options[] = {{&launch_options_argp, 0, NULL, 0}, {0}};
+
+/* ---- Verdicts ---------------------------------------------------------------------------------- */
+
+static error_t parse_verdict_option(int key, char *argument, struct argp_state *state) {
+    static const char *const formats[] = {"text", "json", NULL}, *const modes[] = {"exact", "sampled", "off", NULL};
+    static const OptionField fields[] = {
+        {OPTION_MODULE, FIELD_TEXT, offsetof(RunOptions, module), NULL, 0},
+        {OPTION_WITNESS, FIELD_TEXT, offsetof(RunOptions, witness), NULL, 0},
+        {OPTION_DEVICES, FIELD_UNSIGNED, offsetof(RunOptions, run.devices), "devices", MOST_DEVICES},
+        {OPTION_RESIDENT, FIELD_UNSIGNED, offsetof(RunOptions, run.resident), "resident", UINT32_MAX},
+        {0}};
+    RunOptions *options = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = options;
+        return 0;
+    case OPTION_FORMAT:
+        options->json =
+            option_word(state, argument, formats, "a verdict can be printed as text or as json, not as '%s'");
+        return 0;
+    case OPTION_GSAN:
+        options->run.gsan = modes[option_word(state, argument, modes, "--gsan is exact, sampled or off, not '%s'")];
+        return 0;
+    default:
+        return option_set(fields, key, argument, state, options);
+    }
+}
+
+const struct argp run_options_argp = {verdict_table, parse_verdict_option, NULL, NULL, launch_options, NULL, NULL};
+const struct argp_child run_options[] = {{&run_options_argp, 0, NULL, 0}, {0}};
 
 void run_options_free(RunOptions *options) {
     paths_free(&options->inputs);

@@ -48,6 +48,6 @@ void tell_summary(Output *output, const Teller *all, size_t files, const Progres
     if (all->counts[WEIR_VERDICT_ERROR])
         output_printf(output, "errors: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
     /* The same input gives the same bytes, unless somebody looks on. */
-    if (verbose || (all->flags & WEIR_COLOUR))
+    if (verbose || (all->how.flags & WEIR_COLOUR))
         output_printf(output, "time: %.2f s\n", progress_seconds(progress));
 }

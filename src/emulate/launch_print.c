@@ -129,6 +129,12 @@ void launch_describe(const Launch *launch, Text *to) {
     }
 }
 
+const char *launch_text(const Launch *launch, Arena *arena) {
+    Text text = {0};
+    launch_describe(launch, &text);
+    return text_keep(&text, arena);
+}
+
 static void write_list(Text *to, const char *name, const int64_t *values, size_t count) {
     text_addf(to, "\"%s\": [", name);
     add_integers(to, values, count, ", ");

@@ -277,12 +277,6 @@ static void finish(Builder *builder) {
     report->edge_count = builder->edge_count;
 }
 
-static const char *launch_text(Builder *builder) {
-    Text text = {0};
-    launch_describe(&builder->sights->launch, &text);
-    return verdict_keep(builder->verdict, &text);
-}
-
 const Report *report_build(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict,
                            Trace *trace) {
     Onlooker onlooker = {.arena = &module->arena};
@@ -302,19 +296,10 @@ const Report *report_build(Module *module, const Op *function, const CheckOption
                          .report = report,
                          .machine = onlooker.machine,
                          .sights = watch_kept(onlooker.watch)};
-    *report = (Report){.file = module->source->name,
-                       .kernel = verdict->kernel,
-                       .form = "",
-                       .form_text = "",
-                       .target = target_of(builder),
-                       .module = "",
-                       .nothing = "",
-                       .verdict = verdict,
-                       .launch = builder->sights ? launch_text(builder) : "",
-                       .cluster = onlooker.machine ? onlooker.machine->program->ctas : 0,
-                       .deadlock_verdict = "",
-                       .deadlock_reason = "",
-                       .coverage_note = ""};
+    *report = report_blank(module->source->name, verdict);
+    report->target = target_of(builder);
+    report->launch = builder->sights ? launch_text(&builder->sights->launch, verdict->arena) : "";
+    report->cluster = onlooker.machine ? onlooker.machine->program->ctas : 0;
     report_partitions(builder);
     report_barriers(builder);
     name_form(builder);

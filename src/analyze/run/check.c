@@ -57,10 +57,8 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
     Text text = {0};
     const Schedule *schedule = &rerun->schedule;
     if (schedule->kind == SCHEDULE_HELD) {
-        const Agent *agent = &check->machine->state->agents[schedule->held_agent];
         text_addf(&text, "if ");
         agent_name(check->machine, schedule->held_agent, HELPER_BASE, &text);
-        (void)agent;
         text_addf(&text, " is slow there");
     } else if (schedule->kind == SCHEDULE_EAGER && check->options->choice == SCHEDULES_DIRECTED) {
         uint32_t risks;
@@ -72,9 +70,7 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
     } else {
         schedule_describe(check->machine, schedule, &text);
     }
-    const char *kept = arena_copy(check->verdict->arena, text.data ? text.data : "", text.size);
-    text_free(&text);
-    return kept;
+    return verdict_keep(check->verdict, &text);
 }
 
 static bool is_race(const Finding *finding) {
@@ -145,8 +141,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     again.schedule =
         (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = schedule_is_immediate(&rerun->schedule)};
     trail_write(machine, &again, &trail, &witness);
-    finding->witness = arena_copy(check->verdict->arena, witness.data ? witness.data : "", witness.size);
-    text_free(&witness);
+    finding->witness = verdict_keep(check->verdict, &witness);
     settle_finding(check, finding);
     return true;
 }
@@ -480,18 +475,10 @@ static uint64_t different_cluster(const Machine *machine, unsigned axes, uint64_
     return cluster;
 }
 
-static const char *describe(Check *check, const Launch *launch) {
-    Text text = {0};
-    launch_describe(launch, &text);
-    const char *kept = arena_copy(check->verdict->arena, text.data ? text.data : "", text.size);
-    text_free(&text);
-    return kept;
-}
-
 static void run_launch(Check *check, const Launch *launch) {
     Machine *machine = check->machine;
     check->launch = launch;
-    check->launch_text = describe(check, launch);
+    check->launch_text = launch_text(launch, check->verdict->arena);
     check->directed = 0;
     machine_launch(machine, launch);
     uint64_t clusters = machine_clusters(machine), events = machine->events;
@@ -633,7 +620,7 @@ RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
     check->options = &options;
     check->verdict = verdict;
     check->launch = rerun->launch;
-    check->launch_text = describe(check, rerun->launch);
+    check->launch_text = launch_text(rerun->launch, verdict->arena);
     verdict->kernel = program_name(module, function);
     check->program = program_compile(module, function, rerun->global ? COMPILE_GLOBAL : 0, verdict);
     *machine = check->machine = check->program ? machine_create(&module->arena, check->program, &problem) : NULL;
