@@ -277,7 +277,10 @@ const weir_op *weir_value_definition(const weir_value *value) {
 
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
-    print_module(&module->module, form == WEIR_GENERIC ? PRINT_GENERIC : PRINT_AS_WRITTEN, &out);
+    if (form >= WEIR_EFFECTS)
+        out.failed = !stage_print(&module->module, (Stage)(form - WEIR_EFFECTS), &out); /* ORDER Stage */
+    else
+        print_module(&module->module, form == WEIR_GENERIC ? PRINT_GENERIC : PRINT_AS_WRITTEN, &out);
     return sink_finish(&out);
 }
 

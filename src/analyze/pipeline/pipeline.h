@@ -105,6 +105,11 @@ void result_port(Result *result, const Target *target, const char *kernel);
 bool result_emit(Result *result, bool prune, Text *to);
 
 /* ---- show.c ---- */
+/* What a module is made into, on the way to being run: each stage for people, function by function. */
+typedef enum Stage { STAGE_EFFECTS, STAGE_FLOW, STAGE_SLICE, STAGE_PROGRAM } Stage;
+/* False: it takes more memory than it may. */
+bool stage_print(Module *module, Stage stage, Text *to);
+
 typedef enum ShowWhat { SHOW_STEPS, SHOW_TRACE, SHOW_STATE } ShowWhat;
 /* One run, to be looked at: the one that shows the first finding; without findings, one of the launch that was given,
  * or of a chosen one. `step`: after which the state is shown. False: there is none. */

@@ -1,8 +1,10 @@
-/* One run of a result, to be looked at: step by step, as a picture, or as what the race engine knows of it. */
+/* What there is to look at: one run of a result, step by step, as a picture, or as what the race engine knows of it;
+ * and what a module is made into before it is run. */
 #include "analyze/pipeline/internal.h"
 
 #include "analyze/run/steps.h"
 #include "analyze/run/timeline.h"
+#include "model/flow/print.h"
 
 typedef struct Show {
     Result *result;
@@ -132,4 +134,53 @@ bool result_show(Result *result, ShowWhat what, uint64_t step, Text *to) {
     bool enough = result_attempt(result, show_run, &show) && !show.tables.failed;
     text_free(&show.tables);
     return enough && show.shown;
+}
+
+/* ---- Stages --------------------------------------------------------------------------------------- */
+
+typedef struct Printing {
+    Result *result;
+    Stage stage;
+    Text *to;
+} Printing;
+
+static void print_program(const Printing *printing, const Op *function) {
+    Verdict verdict = {.arena = &printing->result->arena};
+    const Program *program = program_compile(printing->result->module, function, 0, &verdict);
+    if (program && printing->stage == STAGE_SLICE)
+        program_print_slice(program, printing->to);
+    else if (program)
+        program_print(program, printing->to);
+    for (size_t i = 0; i < verdict.incomplete_count; i++)
+        text_addf(printing->to, "  line %u: %s\n", verdict.incomplete[i].ir_line, verdict.incomplete[i].reason);
+}
+
+static void print_stage(void *context) {
+    const Printing *printing = context;
+    Module *module = printing->result->module;
+    bool flow = printing->stage == STAGE_FLOW;
+    size_t count = flow ? membar_functions(module, NULL, 0) : program_kernels(module, NULL, 0);
+    const Op **functions = ARENA_ARRAY(&printing->result->arena, const Op *, count + 1);
+    if (printing->stage == STAGE_EFFECTS) {
+        effects_print(module, printing->to);
+        return;
+    }
+    count = flow ? membar_functions(module, functions, count) : program_kernels(module, functions, count);
+    for (size_t i = 0; i < count; i++) {
+        text_char(printing->to, '@');
+        text_add_plain(printing->to, op_symbol(functions[i]));
+        text_char(printing->to, '\n');
+        if (flow)
+            flow_print(module, functions[i], &printing->result->arena, printing->to);
+        else
+            print_program(printing, functions[i]);
+    }
+}
+
+bool stage_print(Module *module, Stage stage, Text *to) {
+    Result result;
+    result_init(&result, module);
+    bool enough = result_attempt(&result, print_stage, &(Printing){&result, stage, to});
+    result_free(&result);
+    return enough;
 }
