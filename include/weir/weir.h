@@ -347,8 +347,8 @@ typedef enum weir_subject {
 
 typedef enum weir_format {
     WEIR_TEXT,
-    WEIR_MARKDOWN, /* reports and differences */
     WEIR_JSON,     /* for programs */
+    WEIR_MARKDOWN, /* reports and differences */
     WEIR_DOT,      /* reports: for Graphviz, who signals whom, in one kernel */
     WEIR_HTML,     /* reports: a page that needs nothing beside it, about one kernel */
 } weir_format;

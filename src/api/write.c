@@ -301,7 +301,7 @@ void weir_writer_add(weir_writer *writer, const weir_result *result) {
     const Result *all = &result->result;
     weir_subject subject = writer->options.subject;
     bool page = is_page(writer), markdown = writer->options.format == WEIR_MARKDOWN;
-    writer->failed |= (page && subject != WEIR_REPORTS) || (markdown && subject < WEIR_REPORTS);
+    writer->failed |= subject != WEIR_REPORTS && (page || (markdown && subject != WEIR_DIFFERENCES));
     if (all->kind == VERDICT_ERROR)
         add_problem(writer, result);
     else if (subject == WEIR_VERDICTS && all->verdicts)

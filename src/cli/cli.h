@@ -38,7 +38,8 @@ typedef struct RunOptions {
     weir_run_options run;
     const char **arguments; /* those of `run` */
     size_t capacity;
-    bool no_launch, json, quiet, verbose;
+    bool no_launch, quiet, verbose;
+    weir_format format;
     bool no_input; /* none is needed */
     const char *module, *witness, *output;
 } RunOptions;
@@ -52,23 +53,38 @@ void run_options_free(RunOptions *options);
 uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
 /* The same if it is not one of the words, which NULL ends; `message` has a place for it. Returns its index. */
 size_t option_word(struct argp_state *state, const char *text, const char *const *words, const char *message);
-/* The same if a rule in the list is not known. */
-const char *option_rules(struct argp_state *state, const char *rules);
 
 /* An option that does no more than set a field of the command's options. */
-typedef enum FieldKind { FIELD_FLAG, FIELD_TEXT, FIELD_UNSIGNED, FIELD_LONG } FieldKind;
+typedef enum FieldKind {
+    FIELD_FLAG,     /* a bool */
+    FIELD_TEXT,     /* a string */
+    FIELD_UNSIGNED, /* an unsigned */
+    FIELD_LONG,     /* a uint64_t */
+    FIELD_WORD,     /* a string, one of `words` */
+    FIELD_CHOICE,   /* an enum: the index among `words` */
+    FIELD_RULES,    /* a string: rules that there are */
+} FieldKind;
 typedef struct OptionField {
     int key;
     FieldKind kind;
     size_t offset;
-    const char *name; /* of a number, and the largest there may be */
-    uint64_t most;
+    const char *name; /* of a number: the option's; of words: what is said of another one */
+    uint64_t most;    /* the largest number */
+    const char *const *words;
 } OptionField;
-/* Looks for the key in a list that the key 0 ends, and sets the field of `options`. */
-error_t option_set(const OptionField *fields, int key, char *argument, struct argp_state *state, void *options);
+/* Looks for the key in a list that the key 0 ends, and sets the field of the command's options, whose first member is
+ * what its parser's child takes. */
+error_t option_set(const OptionField *fields, int key, char *argument, struct argp_state *state);
 
-/* Parses a command's arguments into `input`. */
-bool command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input);
+/* Parses a command's arguments into `input`; ends the program, with a message, if they are wrong. */
+void command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input);
+/* Of the help: what inputs are, and what the exit status says. */
+#define HELP_INPUTS(folder, done)                                                                      \
+    "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, " folder \
+    "every .ttgir and .mlir below it is " done "; - is standard input."
+#define HELP_STATUS                                                                                                  \
+    "\nExit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not " \
+    "everything could be looked at, 2 if the input or the command line is wrong."
 
 /* ---- port.c ---- */
 /* `weir lint --port TARGET`. */
@@ -150,9 +166,9 @@ void progress_clear(Progress *progress);
 void progress_show(void *progress, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
 int progress_write_error(void *progress, const char *data, size_t size);
 
-/* ---- session.c: a command at work ---- */
+/* ---- session.c, summary.c: a command at work ---- */
 typedef struct Session {
-    const RunOptions *options;
+    RunOptions *options;
     weir_context *weir;
     Output *output;
     Progress progress;
@@ -160,22 +176,21 @@ typedef struct Session {
     size_t emitted; /* modules, as IR */
 } Session;
 
-/* False, with a message, if the output cannot be opened. `doing`: what is done with a module. */
+/* Takes the options over: frees them at the end, or, if the output cannot be opened, at once; then it is false, with a
+ * message. `doing`: what is done with a module. */
 bool session_open(Session *session, RunOptions *options, const char *doing);
 /* Begins to write results, unless nothing is to be printed; false if there is no memory. */
-bool session_write(Session *session, weir_subject subject, weir_format format);
+bool session_write(Session *session, weir_subject subject);
 /* Calls `work` with the modules of every input; its context is the session, which may be the first member of more. */
 void session_inputs(Session *session, ModuleWork *work);
 /* As tell_result. */
 void session_tell(Session *session, const char *path, weir_result *result);
 /* Says what is wrong, and prints the IR with what it needs; as weir_emit. */
 int session_emit(Session *session, weir_result *result, unsigned flags);
+/* The table at the end, of a teller that counts rules. The time taken is in it for whoever looks on. */
+void session_summary(Session *session);
 /* Ends what is written, and keeps it if `keep`. The exit status: that of an error, unless `good`. */
 int session_close(Session *session, bool good, bool keep);
-
-/* ---- summary.c: the table at the end ---- */
-/* Of a teller that counts rules. The time taken is in it for whoever looks on. */
-void tell_summary(Output *output, const Teller *all, size_t files, const Progress *progress);
 
 /* `weir: sentence` on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -25,30 +25,21 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const OptionField fields[] = {{OPTION_EMIT, FIELD_FLAG, offsetof(Options, emit), NULL, 0},
-                                     {OPTION_PORT, FIELD_TEXT, offsetof(Options, port), NULL, 0},
-                                     {OPTION_TARGET, FIELD_TEXT, offsetof(Options, shared.run.target), NULL, 0},
-                                     {'v', FIELD_FLAG, offsetof(Options, shared.verbose), NULL, 0},
-                                     {0}};
-
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
-    Options *options = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->shared;
-        return 0;
-    case ARGP_KEY_SUCCESS:
-        if (options->emit && options->port)
-            argp_error(state, "--emit and --port print different things");
-        if (options->emit && options->shared.json)
-            argp_error(state, "--emit prints IR, and does not go with --format json");
-        return 0;
-    case OPTION_RULE:
-        options->shared.run.rules = option_rules(state, argument);
-        return 0;
-    default:
-        return option_set(fields, key, argument, state, options);
-    }
+    static const OptionField fields[] = {{.key = OPTION_EMIT, FIELD_FLAG, offsetof(Options, emit)},
+                                         {.key = OPTION_PORT, FIELD_TEXT, offsetof(Options, port)},
+                                         {.key = OPTION_TARGET, FIELD_TEXT, offsetof(Options, shared.run.target)},
+                                         {.key = OPTION_RULE, FIELD_RULES, offsetof(Options, shared.run.rules)},
+                                         {.key = 'v', FIELD_FLAG, offsetof(Options, shared.verbose)},
+                                         {0}};
+    const Options *options = state->input;
+    if (key != ARGP_KEY_SUCCESS)
+        return option_set(fields, key, argument, state);
+    if (options->emit && options->port)
+        argp_error(state, "--emit and --port print different things");
+    if (options->emit && options->shared.format)
+        argp_error(state, "--emit prints IR, and does not go with --format json");
+    return 0;
 }
 
 static void lint_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
@@ -76,11 +67,11 @@ static int lint(Options *all) {
     bool several = options->inputs.count > 1;
     teller->how.flags |= options->verbose || !several ? 0 : WEIR_SKIP_CLEAN;
     options->run.lint = WEIR_LINT_ONLY;
-    bool good = all->emit || session_write(&session, WEIR_VERDICTS, options->json ? WEIR_JSON : WEIR_TEXT);
+    bool good = all->emit || session_write(&session, WEIR_VERDICTS);
     if (good)
         session_inputs(&session, all->emit ? emit_module : lint_module);
-    if (!options->json && !options->quiet && !all->emit && several)
-        tell_summary(session.output, teller, options->inputs.count, &session.progress);
+    if (!options->format && !options->quiet && !all->emit && several)
+        session_summary(&session);
     return session_close(&session, good, true);
 }
 
@@ -98,9 +89,6 @@ int command_lint(int count, char **arguments) {
         NULL,
         NULL};
     Options options = {0};
-    if (!command_parse_options("lint", &argp, count, arguments, &options))
-        return STATUS_ERROR;
-    int status = options.port ? port_kernels(&options.shared, options.port) : lint(&options);
-    run_options_free(&options.shared);
-    return status;
+    command_parse_options("lint", &argp, count, arguments, &options);
+    return options.port ? port_kernels(&options.shared, options.port) : lint(&options);
 }

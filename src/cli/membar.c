@@ -43,58 +43,50 @@ static const struct argp_option option_table[] = {
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
-static const char *model_option(const char *name, struct argp_state *state) {
-    static const char *const models[] = {"sync", "near", "async", NULL};
-    return models[option_word(state, name, models, "there is no model '%s'; there are sync, near and async")];
-}
-
 static void check_options(const Options *options, struct argp_state *state) {
     size_t files = options->shared.inputs.count;
     if (options->prune && !options->emit)
         argp_error(state, "--prune goes with --emit");
-    if (options->emit && (options->shared.json || options->membar.compare || options->membar.line))
+    if (options->emit && (options->shared.format || options->membar.compare || options->membar.line))
         argp_error(state, "--emit prints IR, and goes with neither --format json nor --compare nor --why");
     if (options->membar.line && files > 1)
         argp_error(state, "--why explains a line of one FILE, and there are %zu", files);
 }
 
-static const OptionField fields[] = {{OPTION_EMIT, FIELD_FLAG, offsetof(Options, emit), NULL, 0},
-                                     {OPTION_PRUNE, FIELD_FLAG, offsetof(Options, prune), NULL, 0},
-                                     {OPTION_FUNCTION, FIELD_TEXT, offsetof(Options, membar.function), NULL, 0},
-                                     {OPTION_MODULE, FIELD_TEXT, offsetof(Options, shared.module), NULL, 0},
-                                     {0}};
-
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const stages[] = {"inserted", "before", NULL}, *const formats[] = {"text", "json", NULL};
+    static const char *const models[] = {"sync", "near", "async", NULL};
+    static const char no_model[] = "there is no model '%s'; there are sync, near and async";
+    static const OptionField fields[] = {
+        {.key = OPTION_EMIT, FIELD_FLAG, offsetof(Options, emit)},
+        {.key = OPTION_PRUNE, FIELD_FLAG, offsetof(Options, prune)},
+        {.key = OPTION_FUNCTION, FIELD_TEXT, offsetof(Options, membar.function)},
+        {.key = OPTION_MODULE, FIELD_TEXT, offsetof(Options, shared.module)},
+        {.key = OPTION_MODEL, FIELD_WORD, offsetof(Options, membar.model), no_model, .words = models},
+        {.key = OPTION_COMPARE, FIELD_WORD, offsetof(Options, membar.compare), no_model, .words = models},
+        {.key = OPTION_ASSUME,
+         FIELD_WORD,
+         offsetof(Options, membar.stage),
+         "barriers are 'inserted', or it is 'before' that, not '%s'",
+         .words = stages},
+        {.key = OPTION_FORMAT,
+         FIELD_CHOICE,
+         offsetof(Options, shared.format),
+         "barriers can be printed as text or as json, not as '%s'",
+         .words = formats},
+        {0}};
     Options *options = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->shared;
-        return 0;
-    case OPTION_MODEL:
-        options->membar.model = model_option(argument, state);
-        return 0;
-    case OPTION_COMPARE:
-        options->membar.compare = model_option(argument, state);
-        return 0;
     case OPTION_WHY:
         options->membar.line = (uint32_t)option_number(state, "why", argument, UINT32_MAX);
         if (!options->membar.line)
             argp_error(state, "lines are counted from 1");
         return 0;
-    case OPTION_ASSUME:
-        options->membar.stage =
-            stages[option_word(state, argument, stages, "barriers are 'inserted', or it is 'before' that, not '%s'")];
-        return 0;
-    case OPTION_FORMAT:
-        options->shared.json =
-            option_word(state, argument, formats, "barriers can be printed as text or as json, not as '%s'");
-        return 0;
     case ARGP_KEY_END:
         check_options(options, state);
         return 0;
     default:
-        return option_set(fields, key, argument, state, options);
+        return option_set(fields, key, argument, state);
     }
 }
 
@@ -129,7 +121,7 @@ static int look_at_all(Options *options) {
     shared->no_launch = true;
     if (!session_open(session, shared, "looked at"))
         return STATUS_ERROR;
-    bool good = options->emit || session_write(session, WEIR_BARRIERS, shared->json ? WEIR_JSON : WEIR_TEXT);
+    bool good = options->emit || session_write(session, WEIR_BARRIERS);
     if (good)
         session_inputs(session, look_at_module);
     if (options->membar.line && !membar.answers && session->teller.verdict != WEIR_VERDICT_ERROR) {
@@ -148,20 +140,17 @@ int command_membar(int count, char **arguments) {
         "FILE|DIR|-...",
         "Tells which thread barriers the functions in Triton GPU IR need: where, for which two accesses, and over "
         "which "
-        "path; which of those that are there are needless; and which are missing.\v"
-        "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, every .ttgir and "
-        ".mlir below it is looked at; - is standard input. A compiler puts barriers in when it has placed shared "
-        "memory: before that one is only needed, after that it is missing.\n"
-        "Exit status: 0 if no barrier is missing, 1 if one is, 3 if none is but not everything could be looked at, 2 "
-        "if "
-        "the input or the command line is wrong.",
+        "path; which of those that are there are needless; and which are missing.\v" HELP_INPUTS(
+            "", "looked at") " A compiler puts barriers in when it has placed shared "
+                             "memory: before that one is only needed, after that it is missing.\n"
+                             "Exit status: 0 if no barrier is missing, 1 if one is, 3 if none is but not everything "
+                             "could be looked at, 2 "
+                             "if "
+                             "the input or the command line is wrong.",
         output_options,
         NULL,
         NULL};
     Options options = {0};
-    if (!command_parse_options("membar", &argp, count, arguments, &options))
-        return STATUS_ERROR;
-    int status = look_at_all(&options);
-    run_options_free(&options.shared);
-    return status;
+    command_parse_options("membar", &argp, count, arguments, &options);
+    return look_at_all(&options);
 }

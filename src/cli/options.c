@@ -73,43 +73,51 @@ size_t option_word(struct argp_state *state, const char *text, const char *const
     return index;
 }
 
-const char *option_rules(struct argp_state *state, const char *rules) {
+static const char *known_rules(struct argp_state *state, const char *rules) {
     weir_string unknown = weir_rules_unknown(rules);
     if (unknown.data)
         argp_error(state, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
     return rules;
 }
 
-error_t option_set(const OptionField *fields, int key, char *argument, struct argp_state *state, void *options) {
-    const OptionField *field = fields;
+error_t option_set(const OptionField *field, int key, char *argument, struct argp_state *state) {
+    if (key == ARGP_KEY_INIT && state->child_inputs)
+        state->child_inputs[0] = state->input;
     while (field->key && field->key != key)
         field++;
-    if (!field->key)
-        return ARGP_ERR_UNKNOWN;
-    void *at = (char *)options + field->offset;
-    uint64_t number = field->name ? option_number(state, field->name, argument, field->most) : 0;
-    switch (field->kind) {
+    void *at = (char *)state->input + field->offset;
+    switch (field->key ? (int)field->kind : -1) {
     case FIELD_FLAG:
         *(bool *)at = true;
-        break;
+        return 0;
     case FIELD_TEXT:
         *(const char **)at = argument;
-        break;
+        return 0;
     case FIELD_UNSIGNED:
-        *(unsigned *)at = (unsigned)number;
-        break;
+        *(unsigned *)at = (unsigned)option_number(state, field->name, argument, field->most);
+        return 0;
     case FIELD_LONG:
-        *(uint64_t *)at = number;
-        break;
+        *(uint64_t *)at = option_number(state, field->name, argument, field->most);
+        return 0;
+    case FIELD_WORD:
+        *(const char **)at = field->words[option_word(state, argument, field->words, field->name)];
+        return 0;
+    case FIELD_CHOICE:
+        *(unsigned *)at = (unsigned)option_word(state, argument, field->words, field->name);
+        return 0;
+    case FIELD_RULES:
+        *(const char **)at = known_rules(state, argument);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
     }
-    return 0;
 }
 
 /* ---- Inputs and output ------------------------------------------------------------------------ */
 
 static error_t parse_output_option(int key, char *argument, struct argp_state *state) {
-    static const OptionField fields[] = {{'q', FIELD_FLAG, offsetof(RunOptions, quiet), NULL, 0},
-                                         {'o', FIELD_TEXT, offsetof(RunOptions, output), NULL, 0},
+    static const OptionField fields[] = {{.key = 'q', FIELD_FLAG, offsetof(RunOptions, quiet)},
+                                         {.key = 'o', FIELD_TEXT, offsetof(RunOptions, output)},
                                          {0}};
     RunOptions *options = state->input;
     switch (key) {
@@ -122,7 +130,7 @@ static error_t parse_output_option(int key, char *argument, struct argp_state *s
             argp_error(state, "no input file");
         return 0;
     default:
-        return option_set(fields, key, argument, state, options);
+        return option_set(fields, key, argument, state);
     }
 }
 
@@ -148,27 +156,21 @@ static void add_argument(RunOptions *options, const char *argument) {
 static error_t parse_launch_option(int key, char *argument, struct argp_state *state) {
     static const char *const orders[] = {"issue", "waits", NULL};
     static const OptionField fields[] = {
-        {OPTION_LAUNCH, FIELD_TEXT, offsetof(RunOptions, run.launch), NULL, 0},
-        {OPTION_NO_LAUNCH, FIELD_FLAG, offsetof(RunOptions, no_launch), NULL, 0},
-        {OPTION_GRID, FIELD_TEXT, offsetof(RunOptions, run.grid), NULL, 0},
-        {OPTION_KERNEL, FIELD_TEXT, offsetof(RunOptions, run.kernel), NULL, 0},
-        {OPTION_BUDGET, FIELD_LONG, offsetof(RunOptions, run.budget), "budget", UINT64_MAX / 2},
+        {.key = OPTION_LAUNCH, FIELD_TEXT, offsetof(RunOptions, run.launch)},
+        {.key = OPTION_NO_LAUNCH, FIELD_FLAG, offsetof(RunOptions, no_launch)},
+        {.key = OPTION_GRID, FIELD_TEXT, offsetof(RunOptions, run.grid)},
+        {.key = OPTION_KERNEL, FIELD_TEXT, offsetof(RunOptions, run.kernel)},
+        {.key = OPTION_BUDGET, FIELD_LONG, offsetof(RunOptions, run.budget), "budget", UINT64_MAX / 2},
+        {.key = OPTION_MMA_ORDER,
+         FIELD_WORD,
+         offsetof(RunOptions, run.mma_order),
+         "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'",
+         .words = orders},
         {0}};
-    RunOptions *options = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options;
-        return 0;
-    case OPTION_ARG:
-        add_argument(options, argument);
-        return 0;
-    case OPTION_MMA_ORDER:
-        options->run.mma_order = orders[option_word(
-            state, argument, orders, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'")];
-        return 0;
-    default:
-        return option_set(fields, key, argument, state, options);
-    }
+    if (key != OPTION_ARG)
+        return option_set(fields, key, argument, state);
+    add_argument(state->input, argument);
+    return 0;
 }
 
 const struct argp launch_options_argp = {launch_table, parse_launch_option, NULL, NULL, output_options, NULL, NULL};
@@ -179,26 +181,22 @@ const struct argp_child launch_options[] = {{&launch_options_argp, 0, NULL, 0}, 
 static error_t parse_verdict_option(int key, char *argument, struct argp_state *state) {
     static const char *const formats[] = {"text", "json", NULL}, *const modes[] = {"exact", "sampled", "off", NULL};
     static const OptionField fields[] = {
-        {OPTION_MODULE, FIELD_TEXT, offsetof(RunOptions, module), NULL, 0},
-        {OPTION_WITNESS, FIELD_TEXT, offsetof(RunOptions, witness), NULL, 0},
-        {OPTION_DEVICES, FIELD_UNSIGNED, offsetof(RunOptions, run.devices), "devices", MOST_DEVICES},
-        {OPTION_RESIDENT, FIELD_UNSIGNED, offsetof(RunOptions, run.resident), "resident", UINT32_MAX},
+        {.key = OPTION_MODULE, FIELD_TEXT, offsetof(RunOptions, module)},
+        {.key = OPTION_WITNESS, FIELD_TEXT, offsetof(RunOptions, witness)},
+        {.key = OPTION_DEVICES, FIELD_UNSIGNED, offsetof(RunOptions, run.devices), "devices", MOST_DEVICES},
+        {.key = OPTION_RESIDENT, FIELD_UNSIGNED, offsetof(RunOptions, run.resident), "resident", UINT32_MAX},
+        {.key = OPTION_FORMAT,
+         FIELD_CHOICE,
+         offsetof(RunOptions, format),
+         "a verdict can be printed as text or as json, not as '%s'",
+         .words = formats},
+        {.key = OPTION_GSAN,
+         FIELD_WORD,
+         offsetof(RunOptions, run.gsan),
+         "--gsan is exact, sampled or off, not '%s'",
+         .words = modes},
         {0}};
-    RunOptions *options = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options;
-        return 0;
-    case OPTION_FORMAT:
-        options->json =
-            option_word(state, argument, formats, "a verdict can be printed as text or as json, not as '%s'");
-        return 0;
-    case OPTION_GSAN:
-        options->run.gsan = modes[option_word(state, argument, modes, "--gsan is exact, sampled or off, not '%s'")];
-        return 0;
-    default:
-        return option_set(fields, key, argument, state, options);
-    }
+    return option_set(fields, key, argument, state);
 }
 
 const struct argp run_options_argp = {verdict_table, parse_verdict_option, NULL, NULL, launch_options, NULL, NULL};
@@ -209,11 +207,12 @@ void run_options_free(RunOptions *options) {
     free(options->arguments);
 }
 
-bool command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input) {
+void command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input) {
     char program[32] = "weir ";
     strncat(program, command, sizeof program - 6);
     argp_err_exit_status = STATUS_ERROR;
     argp_program_version = "weir " WEIR_VERSION;
     arguments[0] = program;
-    return argp_parse(argp, count, arguments, 0, NULL, input) == 0;
+    if (argp_parse(argp, count, arguments, 0, NULL, input) != 0)
+        exit(STATUS_ERROR);
 }

@@ -46,16 +46,16 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const OptionField fields[] = {{'q', FIELD_FLAG, offsetof(Options, quiet), NULL, 0},
-                                     {OPTION_STATS, FIELD_FLAG, offsetof(Options, stats), NULL, 0},
-                                     {OPTION_LIST, FIELD_FLAG, offsetof(Options, list), NULL, 0},
-                                     {OPTION_STRICT, FIELD_FLAG, offsetof(Options, strict), NULL, 0},
-                                     {OPTION_MODULE, FIELD_TEXT, offsetof(Options, module), NULL, 0},
-                                     {'o', FIELD_TEXT, offsetof(Options, output), NULL, 0},
-                                     {0}};
-
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const stages[] = {"effects", "flow", "slice", "program", NULL}; /* ORDER weir_form */
+    static const char *const tables[] = {"text", "markdown", NULL};
+    static const OptionField fields[] = {{.key = 'q', FIELD_FLAG, offsetof(Options, quiet)},
+                                         {.key = OPTION_STATS, FIELD_FLAG, offsetof(Options, stats)},
+                                         {.key = OPTION_LIST, FIELD_FLAG, offsetof(Options, list)},
+                                         {.key = OPTION_STRICT, FIELD_FLAG, offsetof(Options, strict)},
+                                         {.key = OPTION_MODULE, FIELD_TEXT, offsetof(Options, module)},
+                                         {.key = 'o', FIELD_TEXT, offsetof(Options, output)},
+                                         {0}};
     Options *options = state->input;
     switch (key) {
     case OPTION_GENERIC:
@@ -71,9 +71,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
         return 0;
     case OPTION_DUMP_OPS:
         options->dump_ops = true;
-        options->markdown = argument && strcmp(argument, "markdown") == 0;
-        if (argument && !options->markdown && strcmp(argument, "text") != 0)
-            argp_error(state, "the op table can be printed as text or as markdown, not as '%s'", argument);
+        options->markdown = option_word(state, argument ? argument : tables[0], tables,
+                                        "the op table can be printed as text or as markdown, not as '%s'");
         return 0;
     case ARGP_KEY_ARG:
         if (!paths_add(&options->inputs, argument))
@@ -84,7 +83,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
             argp_error(state, "no input file");
         return 0;
     default:
-        return option_set(fields, key, argument, state, options);
+        return option_set(fields, key, argument, state);
     }
 }
 
@@ -345,19 +344,17 @@ static void clear_progress(double started, double shown) {
 
 int command_parse(int count, char **arguments) {
     Options options = {0};
-    const struct argp argp = {option_table,
-                              parse_option,
-                              "FILE|DIR|-...",
-                              "Reads Triton GPU IR and prints it back, token for token.\v"
-                              "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a "
-                              "DIR, every .ttgir and .mlir below it is read; - is standard input.\n"
-                              "Exit status: 0 if all is well, 2 if the input or the command line is wrong.",
-                              NULL,
-                              NULL,
-                              NULL};
-    if (!command_parse_options("parse", &argp, count, arguments, &options))
-        return STATUS_ERROR;
-
+    const struct argp argp = {
+        option_table,
+        parse_option,
+        "FILE|DIR|-...",
+        "Reads Triton GPU IR and prints it back, token for token.\v" HELP_INPUTS(
+            "", "read") "\n"
+                        "Exit status: 0 if all is well, 2 if the input or the command line is wrong.",
+        NULL,
+        NULL,
+        NULL};
+    command_parse_options("parse", &argp, count, arguments, &options);
     weir_context *weir = weir_create();
     Output *output = output_open(options.output);
     if (!weir || !output)

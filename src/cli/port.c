@@ -18,7 +18,7 @@ int port_kernels(RunOptions *options, const char *target) {
     if (!session_open(session, options, "looked at"))
         return STATUS_ERROR;
     session->teller.how.width = output_width(options->output);
-    bool good = session_write(session, WEIR_PORTS, options->json ? WEIR_JSON : WEIR_TEXT);
+    bool good = session_write(session, WEIR_PORTS);
     if (good)
         session_inputs(session, port_module);
     return session_close(session, good, true);

@@ -17,14 +17,13 @@ enum {
 
 enum { MOST_WIDTH = 100000 };
 
-static const char *const format_names[] = {"text", "markdown", "json", "dot", "html", NULL}; /* ORDER weir_format */
+static const char *const format_names[] = {"text", "json", "markdown", "dot", "html", NULL}; /* ORDER weir_format */
 
 typedef struct Options {
     RunOptions shared;
     size_t arguments; /* files and folders that were named */
     bool diff, glossary, wide, one_buffer;
     int64_t buffer;
-    weir_format format;
     unsigned width;
 } Options;
 
@@ -44,11 +43,11 @@ static const struct argp_option option_table[] = {
 };
 
 static bool is_page(const Options *options) {
-    return options->format == WEIR_DOT || options->format == WEIR_HTML;
+    return options->shared.format == WEIR_DOT || options->shared.format == WEIR_HTML;
 }
 
 static const char *format_name(const Options *options) {
-    return format_names[options->format];
+    return format_names[options->shared.format];
 }
 
 static void check_options(const Options *options, struct argp_state *state) {
@@ -68,24 +67,21 @@ static void check_options(const Options *options, struct argp_state *state) {
         argp_error(state, "%s shows one kernel, and there are %zu input files", format_name(options), files);
 }
 
-static const OptionField fields[] = {{OPTION_MODULE, FIELD_TEXT, offsetof(Options, shared.module), NULL, 0},
-                                     {OPTION_DIFF, FIELD_FLAG, offsetof(Options, diff), NULL, 0},
-                                     {OPTION_WIDE, FIELD_FLAG, offsetof(Options, wide), NULL, 0},
-                                     {0}};
-
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    static const OptionField fields[] = {{.key = OPTION_MODULE, FIELD_TEXT, offsetof(Options, shared.module)},
+                                         {.key = OPTION_DIFF, FIELD_FLAG, offsetof(Options, diff)},
+                                         {.key = OPTION_WIDE, FIELD_FLAG, offsetof(Options, wide)},
+                                         {.key = OPTION_FORMAT,
+                                          FIELD_CHOICE,
+                                          offsetof(Options, shared.format),
+                                          "a report can be printed as text, markdown, json, dot or html, not as '%s'",
+                                          .words = format_names},
+                                         {0}};
     Options *options = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->shared;
-        return 0;
     case OPTION_BUFFER_ID:
         options->one_buffer = true;
         options->buffer = (int64_t)option_number(state, "buffer-id", argument, INT64_MAX);
-        return 0;
-    case OPTION_FORMAT:
-        options->format = (weir_format)option_word(
-            state, argument, format_names, "a report can be printed as text, markdown, json, dot or html, not as '%s'");
         return 0;
     case OPTION_WIDTH:
         options->wide = false;
@@ -103,7 +99,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
         check_options(options, state);
         return 0;
     default:
-        return option_set(fields, key, argument, state, options);
+        return option_set(fields, key, argument, state);
     }
 }
 
@@ -129,7 +125,7 @@ static void report_module(void *context, const char *path, weir_module *module, 
 
 static int report_all(Reporting *reporting) {
     const Options *options = reporting->options;
-    bool good = session_write(&reporting->session, WEIR_REPORTS, options->format);
+    bool good = session_write(&reporting->session, WEIR_REPORTS);
     if (good)
         session_inputs(&reporting->session, report_module);
     if (is_page(options) && reporting->reports > 1) {
@@ -137,7 +133,7 @@ static int report_all(Reporting *reporting) {
                  options->shared.inputs.items[0], format_name(options), reporting->reports);
         good = false;
     }
-    return session_close(&reporting->session, good, reporting->told || options->format == WEIR_JSON);
+    return session_close(&reporting->session, good, reporting->told || options->shared.format == WEIR_JSON);
 }
 
 /* ---- Differences ----------------------------------------------------------------------------- */
@@ -206,11 +202,11 @@ static void compare_old(void *context, const char *path, weir_module *module, co
     weir_result_free(comparison->old);
 }
 
-static int compare(Session *session, weir_format format) {
+static int compare(Session *session) {
     Comparison comparison = {.session = session};
     Teller *teller = &session->teller;
     teller->how.subject = WEIR_DIFFERENCES;
-    teller->how.format = format;
+    teller->how.format = session->options->format;
     tell_modules(teller, session->weir, session->options->inputs.items[0], compare_old, &comparison);
     bool good = teller->counts[WEIR_VERDICT_ERROR] == 0 && comparison.text;
     if (good && !session->options->quiet)
@@ -234,7 +230,7 @@ static int report(Options *options) {
     shared->run.buffer = options->one_buffer ? &options->buffer : NULL;
     if (options->glossary)
         return session_close(session, weir_glossary(options->width, output_write, session->output) == 0, true);
-    return options->diff ? compare(session, options->format) : report_all(&reporting);
+    return options->diff ? compare(session) : report_all(&reporting);
 }
 
 int command_report(int count, char **arguments) {
@@ -244,24 +240,19 @@ int command_report(int count, char **arguments) {
         "FILE|DIR|-\n--diff OLD NEW\n--glossary",
         "Tells how the kernels in Triton GPU IR synchronise: what their partitions do, who signals whom, slots and "
         "phases of every barrier, the data they protect, whether anybody waits for ever, and whether all that is "
-        "overwritten was waited for.\v"
-        "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, every .ttgir and "
-        ".mlir below it is reported on; - is standard input. Without a launch file and arguments, launches are "
-        "chosen. --diff matches partitions by what they do, not by their number.\n"
-        "Exit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not "
-        "everything could be looked at, 2 if the input or the command line is wrong. With --diff: 0 if there is no "
-        "difference, 1 if there is one, 2 if the input or the command line is wrong.",
+        "overwritten was waited for.\v" HELP_INPUTS(
+            "", "reported on") " Without a launch file and arguments, launches are chosen. --diff matches "
+                               "partitions by what they do, not by their number." HELP_STATUS
+                               " With --diff: 0 if there is no "
+                               "difference, 1 if there is one, 2 if the input or the command line is wrong.",
         launch_options,
         NULL,
         NULL};
     Options options = {0};
-    if (!command_parse_options("report", &argp, count, arguments, &options))
-        return STATUS_ERROR;
+    command_parse_options("report", &argp, count, arguments, &options);
     if (options.wide)
         options.width = 0;
     else if (!options.width)
         options.width = output_width(options.shared.output);
-    int status = report(&options);
-    run_options_free(&options.shared);
-    return status;
+    return report(&options);
 }

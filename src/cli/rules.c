@@ -127,9 +127,7 @@ int command_rules(int count, char **arguments) {
         NULL,
         NULL,
         NULL};
-    if (!command_parse_options("rules", &argp, count, arguments, &options))
-        return STATUS_ERROR;
-
+    command_parse_options("rules", &argp, count, arguments, &options);
     Output *output = output_open(options.output);
     if (!output)
         return STATUS_ERROR;

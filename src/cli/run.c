@@ -51,7 +51,7 @@ static void check_options(const Options *options, struct argp_state *state) {
     bool several = shared->inputs.count > 1;
     if (options->trace && several)
         argp_error(state, "--trace draws one run, and there are %zu input files", shared->inputs.count);
-    if (shared->json && (options->steps || options->state))
+    if (shared->format && (options->steps || options->state))
         argp_error(state, "--%s for people; --trace is for programs", options->steps ? "steps are" : "state is");
     if (shared->run.global && !options->steps)
         argp_error(state, "--global adds to --steps");
@@ -59,26 +59,22 @@ static void check_options(const Options *options, struct argp_state *state) {
         argp_error(state, "--replay takes grid and arguments from the trail");
 }
 
-static const OptionField fields[] = {
-    {OPTION_SCHEDULE, FIELD_TEXT, offsetof(Options, shared.run.schedule), NULL, 0},
-    {OPTION_SEED, FIELD_LONG, offsetof(Options, shared.run.seed), "seed", UINT64_MAX},
-    {OPTION_SCHEDULES, FIELD_UNSIGNED, offsetof(Options, shared.run.schedules), "schedules", 1000000},
-    {OPTION_REPLAY, FIELD_TEXT, offsetof(Options, shared.run.replay), NULL, 0},
-    {OPTION_TRACE, FIELD_TEXT, offsetof(Options, trace), NULL, 0},
-    {OPTION_STEPS, FIELD_FLAG, offsetof(Options, steps), NULL, 0},
-    {OPTION_SLOTS, FIELD_UNSIGNED, offsetof(Options, shared.run.slots), "slots", UINT16_MAX},
-    {OPTION_RING, FIELD_UNSIGNED, offsetof(Options, shared.run.ring), "ring", UINT16_MAX},
-    {OPTION_GRANULE, FIELD_UNSIGNED, offsetof(Options, shared.run.granule), "granule", 16},
-    {'v', FIELD_FLAG, offsetof(Options, shared.verbose), NULL, 0},
-    {0},
-};
-
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    static const OptionField fields[] = {
+        {.key = OPTION_SCHEDULE, FIELD_TEXT, offsetof(Options, shared.run.schedule)},
+        {.key = OPTION_SEED, FIELD_LONG, offsetof(Options, shared.run.seed), "seed", UINT64_MAX},
+        {.key = OPTION_SCHEDULES, FIELD_UNSIGNED, offsetof(Options, shared.run.schedules), "schedules", 1000000},
+        {.key = OPTION_REPLAY, FIELD_TEXT, offsetof(Options, shared.run.replay)},
+        {.key = OPTION_TRACE, FIELD_TEXT, offsetof(Options, trace)},
+        {.key = OPTION_STEPS, FIELD_FLAG, offsetof(Options, steps)},
+        {.key = OPTION_SLOTS, FIELD_UNSIGNED, offsetof(Options, shared.run.slots), "slots", UINT16_MAX},
+        {.key = OPTION_RING, FIELD_UNSIGNED, offsetof(Options, shared.run.ring), "ring", UINT16_MAX},
+        {.key = OPTION_GRANULE, FIELD_UNSIGNED, offsetof(Options, shared.run.granule), "granule", 16},
+        {.key = 'v', FIELD_FLAG, offsetof(Options, shared.verbose)},
+        {0},
+    };
     Options *options = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->shared;
-        return 0;
     case OPTION_GLOBAL:
         options->shared.run.global = true;
         return 0;
@@ -90,7 +86,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
         check_options(options, state);
         return 0;
     default:
-        return option_set(fields, key, argument, state, options);
+        return option_set(fields, key, argument, state);
     }
 }
 
@@ -225,12 +221,12 @@ static int run_all(Options *options) {
     if (!session_open(&run.session, shared, "run"))
         return STATUS_ERROR;
     run.session.teller.how.flags |= shared->verbose ? WEIR_LAUNCHES : 0;
-    bool good = session_write(&run.session, WEIR_VERDICTS, shared->json ? WEIR_JSON : WEIR_TEXT);
+    bool good = session_write(&run.session, WEIR_VERDICTS);
     if (good && is_row(options))
         run_in_a_row(&run);
     else if (good)
         session_inputs(&run.session, run_module);
-    if (!shared->json && !shared->quiet && shared->inputs.count > 1)
+    if (!shared->format && !shared->quiet && shared->inputs.count > 1)
         summarise(&run);
     return session_close(&run.session, good, true);
 }
@@ -241,20 +237,12 @@ int command_run(int count, char **arguments) {
         parse_option,
         "FILE|DIR|-...",
         "Runs the kernels in Triton GPU IR on an emulator, and says whether all agents come to "
-        "their end, and whether what they do to memory is ordered.\v"
-        "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a "
-        "DIR, every .ttgir and .mlir below it is run; - is standard input. Without a launch "
-        "file and arguments, launches are chosen.\n"
-        "Exit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing "
-        "wrong was found but not everything could be looked at, 2 if the input or the command "
-        "line is wrong.",
+        "their end, and whether what they do to memory is ordered.\v" HELP_INPUTS(
+            "", "run") " Without a launch file and arguments, launches are chosen." HELP_STATUS,
         run_options,
         NULL,
         NULL};
     Options options = {0};
-    if (!command_parse_options("run", &argp, count, arguments, &options))
-        return STATUS_ERROR;
-    int status = run_all(&options);
-    run_options_free(&options.shared);
-    return status;
+    command_parse_options("run", &argp, count, arguments, &options);
+    return run_all(&options);
 }

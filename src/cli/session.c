@@ -14,13 +14,17 @@ bool session_open(Session *session, RunOptions *options, const char *doing) {
     session->teller.doing = doing;
     options->run.progress = progress_show;
     options->run.progress_context = &session->progress;
-    return session->weir && session->output;
+    if (session->weir && session->output)
+        return true;
+    run_options_free(options);
+    weir_destroy(session->weir);
+    return false;
 }
 
-bool session_write(Session *session, weir_subject subject, weir_format format) {
+bool session_write(Session *session, weir_subject subject) {
     Teller *teller = &session->teller;
     teller->how.subject = subject;
-    teller->how.format = format;
+    teller->how.format = session->options->format;
     if (!session->options->quiet)
         teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
     return session->options->quiet || teller->writer;
@@ -60,6 +64,7 @@ int session_close(Session *session, bool good, bool keep) {
     good &= output_close(session->output, good && keep);
     weir_verdict verdict = good ? teller->verdict : WEIR_VERDICT_ERROR;
     teller_free(teller);
+    run_options_free(session->options);
     weir_destroy(session->weir);
     return weir_verdict_status(verdict);
 }
