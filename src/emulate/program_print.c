@@ -123,18 +123,13 @@ static void print_strands(const Program *program, const Fork *fork, Text *to) {
 }
 
 static void print_item(const Program *program, const Instruction *at, char item, Text *to) {
+    const uint32_t registers[] = {at->a, at->b, at->c, at->dst};
     switch (item) {
-    case 'd':
-        print_register(at->dst, to);
-        break;
     case 'a':
-        print_register(at->a, to);
-        break;
     case 'b':
-        print_register(at->b, to);
-        break;
     case 'c':
-        print_register(at->c, to);
+    case 'd':
+        print_register(registers[item - 'a'], to);
         break;
     case 'e':
         print_evaluation(&program->evaluations[at->aux], to);
@@ -142,7 +137,7 @@ static void print_item(const Program *program, const Instruction *at, char item,
     case 'i':
         for (int i = 0; i < evaluators[program->evaluations[at->aux].code].operands; i++) {
             text_addf(to, i ? ", " : "");
-            print_register(i == 0 ? at->a : i == 1 ? at->b : at->c, to);
+            print_register(registers[i], to);
         }
         break;
     case 'l':

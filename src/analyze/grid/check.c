@@ -258,10 +258,6 @@ void global_check_free(GlobalCheck *run) {
         grid_free(run->grid);
 }
 
-bool global_check_has_loads(const GlobalCheck *run) {
-    return run && run->has_loads;
-}
-
 bool global_check_hangs(const GlobalCheck *run) {
     return run && run->hangs;
 }

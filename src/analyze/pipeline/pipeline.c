@@ -53,10 +53,8 @@ static void run_launches(Result *result, size_t kernel) {
     Look look = {.result = result, .at = kernel};
     CheckOptions options = result->question.runs;
     options.launch = result_given_launch(result, kernel);
-    if (global_check_has_loads(grid)) {
-        options.loads = find_loads;
-        options.loads_context = &look;
-    }
+    options.loads = grid ? find_loads : NULL;
+    options.loads_context = &look;
     if (global_check_hangs(grid)) { /* no cluster says more by itself */
         const int64_t *programs = options.launch->grid;
         *verdict_launch(&result->verdicts[kernel]) =

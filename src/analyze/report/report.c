@@ -257,11 +257,9 @@ static void draw(Builder *builder, Trace *trace) {
     RunEnd end = check_rerun(builder->module, builder->function, &rerun, attach, &picture, &nobody, &machine);
     if (!machine)
         return;
-    Text launch = {0};
-    launch_describe(rerun.launch, &launch);
     *trace = (Trace){.file = builder->report->file,
                      .kernel = builder->report->kernel,
-                     .launch = verdict_keep(builder->verdict, &launch)};
+                     .launch = launch_text(rerun.launch, builder->arena)};
     timeline_finish(picture.timeline, end, trace);
 }
 

@@ -110,16 +110,10 @@ static Str without_role(Str s) {
     return s;
 }
 
-static const char *keep(Arena *arena, Text *text) {
-    const char *kept = arena_copy(arena, text->data ? text->data : "", text->size);
-    text_free(text);
-    return kept;
-}
-
 static const char *plain(Arena *arena, Str s) {
     Text text = {0};
     text_add_plain(&text, (Str){s.data, s.size > LONGEST_NAME ? LONGEST_NAME : s.size});
-    return keep(arena, &text);
+    return text_keep(&text, arena);
 }
 
 const char *value_text(Arena *arena, const Value *value) {
@@ -132,7 +126,7 @@ const char *value_text(Arena *arena, const Value *value) {
         text_add_plain(&text, first->name->text);
     if (first->pack > 1)
         text_addf(&text, "#%u", (unsigned)(value - first));
-    return keep(arena, &text);
+    return text_keep(&text, arena);
 }
 
 /* ---- Names that the text has ----------------------------------------------------------------------------------- */
@@ -549,7 +543,7 @@ static const char *joined_sources(Names *names, const Value *const *values, uint
         if (!again)
             join_names(&text, plain(names->arena, seen[i]), "/");
     }
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static const char accumulator[] = "acc";
@@ -563,7 +557,7 @@ static const char *name_from_data(Names *names, const Entry *entry) {
         return joined_sources(names, entry->tensors, entry->tensor_count);
     Text text = {0};
     text_addf(&text, "%s_staging", name);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 /* "full (a, b)" */
@@ -578,10 +572,10 @@ static const char *name_from_uses(Names *names, const Entry *entry) {
         }
         join_names(&text, entry->uses[i]->name, ", ");
     }
-    const char *of = keep(names->arena, &text);
+    const char *of = text_keep(&text, names->arena);
     const char *word = entry->kind == KIND_TOKEN ? "token" : entry->full ? "full" : "empty";
     text_addf(&text, "%s (%s)", word, of);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static const char *name_from_buffers(Names *names, const Op *aref) {
@@ -596,9 +590,9 @@ static const char *name_from_buffers(Names *names, const Op *aref) {
     }
     if (!text.size)
         return "";
-    const char *of = keep(names->arena, &text);
+    const char *of = text_keep(&text, names->arena);
     text_addf(&text, "aref (%s)", of);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static const char *name_from_use(Names *names, const Entry *entry) {
@@ -627,7 +621,7 @@ static const char *made_unique(Names *names, const Entry *entry, const char *nam
         if (attempt > 1)
             text_addf(&text, ", %zu", names->taken.used + attempt);
         text_char(&text, ')');
-        const char *tried = keep(names->arena, &text);
+        const char *tried = text_keep(&text, names->arena);
         if (take(names, tried))
             return tried;
     }
@@ -656,7 +650,7 @@ static const char *name_from_slot(Names *names, const Entry *entry, const char *
         return slot;
     Text text = {0};
     text_addf(&text, "%s (%s)", given, slot);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static void give_name(Names *names, Entry *entry) {
