@@ -81,9 +81,7 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
                            "global memory was looked at only in part: the run of the whole grid was stopped "
                            "(--budget allows more)");
     } else if (end == RUN_UNKNOWN && machine && machine->unknown_op) {
-        const Op *op = machine->unknown_op;
-        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
-                           source_place(machine->program->module->source, op->offset).line, "%s", machine->unknown);
+        unknown_explain(machine, verdict);
     } else if (end == RUN_EXCLUDED) {
         verdict_incomplete(verdict, "", 0, "the launch breaks an assumption of the kernel (llvm.intr.assume)");
     }

@@ -4,7 +4,6 @@
 #include "analyze/lint/lint.h"
 #include "analyze/report/one_buffer.h"
 #include "analyze/report/report.h"
-#include "analyze/run/blocked.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -76,63 +75,11 @@ static void run_launches(Result *result, size_t kernel) {
 
 /* ---- A trail -------------------------------------------------------------------------------------- */
 
-typedef struct Watch {
-    Arena *arena;
-    History *history;
-} Watch;
-
-static void watch(void *context, Machine *machine) {
-    Watch *watch = context;
-    watch->history = history_create(watch->arena, machine);
-    machine->observe = history_observe;
-    machine->observer = watch->history;
-}
-
-/* What to make of the end of a replayed run. */
-static void judge(Result *result, Machine *machine, const History *history, RunEnd end, Verdict *verdict) {
-    Finding *finding = NULL;
-    switch (end) {
-    case RUN_COMPLETE:
-        finding = leftover_explain(machine, history, verdict);
-        break;
-    case RUN_STUCK:
-        finding = blocked_explain(machine, history, verdict);
-        break;
-    case RUN_FAULT:
-        finding = fault_explain(machine, history, verdict);
-        break;
-    case RUN_UNKNOWN: {
-        const Op *op = machine->unknown_op;
-        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
-                           source_place(result->module->source, op->offset).line, "%s", machine->unknown);
-        break;
-    }
-    default:
-        verdict_incomplete(verdict, "", 0,
-                           end == RUN_BUDGET ? "the run was stopped: its budget is used up (--budget allows more)"
-                                             : "the launch breaks an assumption of the kernel");
-        break;
-    }
-    if (finding)
-        finding->launch = verdict->launch_count ? verdict->launches[0].text : "";
-    for (size_t i = 0; i < verdict->finding_count; i++)
-        verdict->findings[i].schedule = verdict_text(verdict, "that of %s", result->source->name);
-}
-
 static void replay(Result *result, size_t kernel) {
-    Verdict *verdict = &result->verdicts[kernel];
-    Rerun rerun = result->trail->rerun;
-    Trail made = {.arena = &result->arena};
-    Watch watching = {.arena = &result->arena};
-    Machine *machine;
-    rerun.schedule.record = &made;
-    RunEnd end = check_rerun(result->module, result->functions[kernel], &rerun, watch, &watching, verdict, &machine);
-    if (end == RUN_DIVERGED && made.count < result->trail->trail.count)
-        result_fail(result, "the trail does not fit this kernel: its step %zu is not possible", made.count + 1);
-    else if (end == RUN_DIVERGED)
-        result_fail(result, "the trail does not fit this kernel: after its last step some agent can still go on");
-    else if (machine)
-        judge(result, machine, watching.history, end, verdict);
+    const char *problem = check_replay(result->module, result->functions[kernel], &result->trail->rerun,
+                                       result->source->name, &result->verdicts[kernel]);
+    if (problem)
+        result_fail(result, "%s", problem);
 }
 
 /* That of a whole grid has been run before; this says whether it could be. */

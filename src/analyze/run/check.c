@@ -9,7 +9,7 @@
 #include "emulate/choose.h"
 
 enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_DIRECTED = 48, RANDOM_BY_DEFAULT = 8 };
-static const uint64_t usual_budget = 4 * 1000 * 1000, usual_states = 200 * 1000, states_by_default = 20 * 1000;
+static const uint64_t usual_states = 200 * 1000, states_by_default = 20 * 1000;
 static const size_t scratch_budget = (size_t)1 << 30, search_budget = (size_t)1 << 28;
 
 typedef struct Check {
@@ -127,9 +127,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     }
     const char *schedule = schedule_text(check, rerun);
     uint32_t overrun = 0;
-    Finding *finding = end == RUN_STUCK   ? blocked_explain(machine, history, check->verdict)
-                       : end == RUN_FAULT ? fault_explain(machine, history, check->verdict)
-                                          : leftover_explain(machine, history, check->verdict);
+    Finding *finding = end_explain(machine, history, end, check->verdict);
     if (!finding && causes_overrun(check->causes, &overrun))
         finding = overrun_explain(machine, history, overrun, check->verdict);
     if (!finding)
@@ -169,12 +167,9 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
     case RUN_FAULT:
         report(check, rerun, end);
         return false;
-    case RUN_UNKNOWN: {
-        const Op *op = machine->unknown_op;
-        verdict_incomplete(check->verdict, arena_copy(check->verdict->arena, op->name.data, op->name.size),
-                           source_place(check->module->source, op->offset).line, "%s", machine->unknown);
+    case RUN_UNKNOWN:
+        unknown_explain(machine, check->verdict);
         return false;
-    }
     case RUN_BUDGET:
         if (rerun->world) /* loops on made-up data need not end */
             return true;
@@ -514,7 +509,7 @@ static void run_launches(Check *check) {
         return;
     }
     check->machine->arena = &check->scratch;
-    check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
+    check->machine->budget = check->options->budget ? check->options->budget : RERUN_BUDGET;
     check->machine->out_of_order = check->options->out_of_order;
     check->causes = causes_create(&check->module->arena, check->machine);
     if (check->program->planned)
@@ -561,105 +556,4 @@ void check_runs(Module *module, const Op *function, const CheckOptions *options,
         verdict_incomplete(verdict, "", 0, "the run takes more memory than it may");
     }
     arena_free(&check->scratch);
-}
-
-/* Hands events on to the race engine, and prints its tables before the first event of a later step than was asked for.
- */
-typedef struct StateWatch {
-    Races *races;
-    const Machine *machine;
-    Text *to; /* NULL: printed already, or not asked for */
-    uint64_t wanted, last;
-    StepCount count;
-} StateWatch;
-
-static void print_state(StateWatch *watch) {
-    if (!watch->to)
-        return;
-    text_addf(watch->to, "after step %llu: ", (unsigned long long)watch->last);
-    races_print(watch->races, watch->machine, watch->to);
-    watch->to = NULL;
-}
-
-static void watch_state(void *observer, const Event *event) {
-    StateWatch *watch = observer;
-    uint64_t step = step_of(&watch->count, watch->machine, event);
-    if (step > watch->wanted)
-        print_state(watch);
-    watch->last = step;
-    races_observe(watch->races, event);
-}
-
-/* The op of the program that loads at a line of the IR; NULL if there is none. */
-static const Op *load_on_line(const Program *program, uint32_t line) {
-    for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].code == CODE_LOAD &&
-            source_place(program->module->source, program->ops[i]->offset).line == line)
-            return program->ops[i];
-    return NULL;
-}
-
-static void give_loads(Machine *machine, Arena *arena, const Rerun *rerun) {
-    LoadLog *log = loads_start(arena, machine->agent_count);
-    for (size_t i = 0; i < rerun->load_count; i++) {
-        const Op *op = load_on_line(machine->program, rerun->loads[i].ir_line);
-        if (op)
-            loads_add(log, rerun->loads[i].agent, op, rerun->loads[i].value);
-    }
-    machine_give_loads(machine, log);
-}
-
-RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
-                   void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
-                   Machine **machine) {
-    const CheckOptions options = {
-        .launch = rerun->launch, .choice = SCHEDULES_EAGER, .out_of_order = rerun->out_of_order};
-    Check *check = ARENA_NEW(&module->arena, Check);
-    const char *problem = NULL;
-    check->module = module;
-    check->options = &options;
-    check->verdict = verdict;
-    check->launch = rerun->launch;
-    check->launch_text = launch_text(rerun->launch, verdict->arena);
-    verdict->kernel = program_name(module, function);
-    check->program = program_compile(module, function, rerun->global ? COMPILE_GLOBAL : 0, verdict);
-    *machine = check->machine = check->program ? machine_create(&module->arena, check->program, &problem) : NULL;
-    if (!check->machine) {
-        verdict_incomplete(verdict, "", 0, "%s", problem ? problem : "there is nothing to run");
-        return RUN_UNKNOWN;
-    }
-    check->machine->budget = rerun->budget ? rerun->budget : usual_budget;
-    check->machine->out_of_order = rerun->out_of_order;
-    check->causes = causes_create(&module->arena, check->machine);
-    machine_launch(check->machine, rerun->launch);
-    if (rerun->load_count)
-        give_loads(check->machine, &module->arena, rerun);
-    if (attach)
-        attach(context, check->machine);
-    check->machine->world = rerun->world;
-    check->races = schedule_is_immediate(&rerun->schedule)
-                       ? races_create(&module->arena, check->machine, rerun->out_of_order, &problem)
-                       : NULL;
-    StateWatch state = {
-        .races = check->races, .machine = check->machine, .to = rerun->state, .wanted = rerun->state_step};
-    Audience audience = {
-        {{check->machine->observe, check->machine->observer}, {check->races ? watch_state : NULL, &state}}};
-    if (check->races)
-        races_start(check->races, rerun->cluster, rerun->world);
-    check->machine->observe = observe_all;
-    check->machine->observer = &audience;
-    RunEnd end = schedule_run(check->machine, rerun->cluster, &rerun->schedule);
-    check->machine->observe = NULL;
-    if (check->races)
-        print_state(&state);
-    uint32_t count = 0;
-    if (check->races)
-        (void)races_found(check->races, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        races_report(check->races, check->machine, i, verdict);
-        verdict->findings[verdict->finding_count - 1].launch = check->launch_text;
-    }
-    *verdict_launch(verdict) =
-        (LaunchRun){.text = check->launch_text, .ctas = 1, .schedules = 1, .events = check->machine->events};
-    return end;
 }
