@@ -229,7 +229,7 @@ typedef struct weir_run_options {
 WEIR_API weir_result *weir_run(weir_module *module, const weir_run_options *options);
 /* The same of several modules, whose launches are made one after the other on one global memory: launch files share
  * what they give the same "buffer". `options` has one for each module. Fills `results`, one for each; 0, or -1 if
- * there is no memory (then some are NULL). */
+ * there is no memory (then all are NULL). */
 WEIR_API int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count,
                           weir_result **results);
 /* Nonzero if the launch file names a buffer, so that its launch can share memory with others. */
@@ -399,7 +399,7 @@ WEIR_API int weir_emit(weir_result *result, unsigned flags, weir_write *write, v
 WEIR_API int weir_steps(weir_result *result, weir_write *write, void *to);
 WEIR_API int weir_trace(weir_result *result, weir_write *write, void *to);
 /* The same as lines, of results that weir_run_row has filled together; -1, too, if the first finding is one of a
- * single kernel, or there is none: then weir_steps tells of each. */
+ * single kernel, or there is none, or a verdict is an error: then weir_steps tells of each. */
 WEIR_API int weir_row_steps(weir_result *const *results, size_t count, weir_write *write, void *to);
 /* What the race engine knows after that step of it (UINT64_MAX: at the end), as tables (docs/running.md). -1, too, if
  * it does not watch such runs: those in which copies do not complete at once, or of more than 16 agents. */

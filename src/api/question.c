@@ -196,17 +196,19 @@ size_t weir_kernel_count(weir_module *module) {
 
 size_t weir_pick_module(weir_file *file, const char **why) {
     size_t best = file->units.count ? file->units.count - 1 : 0;
-    ModuleRank most = RANK_NOTHING;
-    for (size_t i = file->units.count; i-- > 0 && most != RANK_PARTITIONED;) {
+    unsigned most = 0;
+    *why = "none has a kernel";
+    for (size_t i = file->units.count; i-- > 0 && most < MODULE_RANK_MOST;) {
+        const char *reason;
         weir_module *module = weir_parse(file, i, 0);
-        ModuleRank rank = module && module->ok ? module_rank(&module->module) : RANK_NOTHING;
+        unsigned rank = module && module->ok ? module_rank(&module->module, &reason) : 0;
         weir_module_free(module);
         if (rank > most) {
             most = rank;
             best = i;
+            *why = reason;
         }
     }
-    *why = module_rank_text(most);
     return best;
 }
 

@@ -125,41 +125,38 @@ static weir_item text_item(const char *text, const char *op, uint32_t ir_line) {
 
 /* How many items of the kind a kernel has, and that with the index, if there is one. */
 static size_t kernel_items(const Result *result, size_t kernel, weir_item_kind kind, size_t index, weir_item *item) {
-    const Verdict *verdict = result->verdicts ? &result->verdicts[kernel] : NULL;
-    const MembarReport *membar = result->membar_reports ? &result->membar_reports[kernel] : NULL;
-    const char *problem = membar ? membar->problem : result->ports ? result->ports[kernel].problem : "";
-    if (kind == WEIR_ITEM_FINDING && verdict) {
+    static const Verdict nothing_run;
+    static const MembarReport nothing_needed = {.problem = "", .at = {.op = ""}};
+    const Verdict *verdict = result->verdicts ? &result->verdicts[kernel] : &nothing_run;
+    const MembarReport *membar = result->membar_reports ? &result->membar_reports[kernel] : &nothing_needed;
+    const char *problem = result->ports ? result->ports[kernel].problem : membar->problem;
+    switch (kind) {
+    case WEIR_ITEM_FINDING:
         if (index < verdict->finding_count)
             *item = finding_item(&verdict->findings[index]);
         return verdict->finding_count;
-    }
-    if (kind == WEIR_ITEM_INCOMPLETE && verdict) {
-        const Incomplete *incomplete = index < verdict->incomplete_count ? &verdict->incomplete[index] : NULL;
-        if (incomplete)
-            *item = text_item(incomplete->reason, incomplete->op, incomplete->ir_line);
-        return verdict->incomplete_count;
-    }
-    if (kind == WEIR_ITEM_INCOMPLETE && *problem) {
-        if (index == 0)
-            *item = text_item(problem, membar ? membar->at.op : "", membar ? membar->at.ir_line : 0);
-        return 1;
-    }
-    if (kind == WEIR_ITEM_NOTE && verdict) {
+    case WEIR_ITEM_INCOMPLETE:
+        if (index < verdict->incomplete_count)
+            *item = text_item(verdict->incomplete[index].reason, verdict->incomplete[index].op,
+                              verdict->incomplete[index].ir_line);
+        else if (index == 0)
+            *item = text_item(problem, membar->at.op, membar->at.ir_line);
+        return verdict->incomplete_count + (*problem != 0);
+    case WEIR_ITEM_NOTE:
         if (index < verdict->note_count)
             *item = text_item(verdict->notes[index], "", 0);
         return verdict->note_count;
-    }
-    if (kind == WEIR_ITEM_LAUNCH && verdict) {
+    case WEIR_ITEM_LAUNCH:
         if (index < verdict->launch_count)
             *item = text_item(verdict->launches[index].text, "", 0);
         return verdict->launch_count;
-    }
-    if (kind == WEIR_ITEM_BARRIER && membar) {
+    case WEIR_ITEM_BARRIER:
         if (index < membar->needed_count)
             *item = needed_item(&membar->needed[index]);
         return membar->needed_count;
+    default:
+        return 0;
     }
-    return 0;
 }
 
 size_t weir_item_count(const weir_result *result, weir_item_kind kind) {

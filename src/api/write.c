@@ -332,9 +332,12 @@ int weir_emit(weir_result *result, unsigned flags, weir_write *write, void *to) 
 int weir_row_steps(weir_result *const *results, size_t count, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
     Result **all = calloc(count + 1, sizeof *all);
-    for (size_t i = 0; all && i < count; i++)
+    bool ready = all != NULL;
+    for (size_t i = 0; i < count && ready; i++) {
         all[i] = &results[i]->result;
-    bool shown = all && results_show_row(all, count, &out);
+        ready = all[i]->kind != VERDICT_ERROR;
+    }
+    bool shown = ready && results_show_row(all, count, &out);
     free(all);
     int status = sink_finish(&out);
     return shown ? status : -1;

@@ -201,16 +201,13 @@ static int check(Options *options) {
 
 int command_check(int count, char **arguments) {
     static const struct argp argp = {
-        option_table,
-        parse_option,
-        "FILE|DIR|-...",
-        "Checks the kernels in Triton GPU IR for races, deadlocks, misused barriers, missing fences and what else the "
-        "hardware does not allow.\v" HELP_INPUTS("such as a kernel cache, ",
-                                                 "checked") " Without a launch file and arguments, launches are "
-                                                            "chosen." HELP_STATUS,
-        run_options,
-        NULL,
-        NULL};
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "FILE|DIR|-...",
+        .doc = "Checks the kernels in Triton GPU IR for races, deadlocks, misused barriers, missing fences and "
+               "what else the hardware does not allow.\v" HELP_FILES "such as a kernel cache, " HELP_BELOW
+               "checked" HELP_INPUT " Without a launch file and arguments, launches are chosen." HELP_STATUS,
+        .children = run_options};
     Options options = {0};
     command_parse_options("check", &argp, count, arguments, &options);
     options.shared.run.lint = WEIR_LINT_ALSO;

@@ -79,9 +79,9 @@ error_t option_set(const OptionField *fields, int key, char *argument, struct ar
 /* Parses a command's arguments into `input`; ends the program, with a message, if they are wrong. */
 void command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input);
 /* Of the help: what inputs are, and what the exit status says. */
-#define HELP_INPUTS(folder, done)                                                                      \
-    "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, " folder \
-    "every .ttgir and .mlir below it is " done "; - is standard input."
+#define HELP_FILES "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, "
+#define HELP_BELOW "every .ttgir and .mlir below it is "
+#define HELP_INPUT "; - is standard input."
 #define HELP_STATUS                                                                                                  \
     "\nExit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not " \
     "everything could be looked at, 2 if the input or the command line is wrong."

@@ -77,17 +77,16 @@ static int lint(Options *all) {
 
 int command_lint(int count, char **arguments) {
     static const struct argp argp = {
-        option_table,
-        parse_option,
-        "FILE|DIR|-...",
-        "Says what of a kernel in Triton GPU IR the hardware does not allow: sizes, alignments, counts, fences.\v"
-        "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a "
-        "DIR, every .ttgir and .mlir below it; - is standard input. `weir rules` lists what is looked for.\n"
-        "Exit status: 0 if nothing is wrong, 1 if something is, 3 if nothing wrong was found but not everything could "
-        "be looked at, 2 if the input or the command line is wrong.",
-        run_options,
-        NULL,
-        NULL};
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "FILE|DIR|-...",
+        .doc = "Says what of a kernel in Triton GPU IR the hardware does not allow: sizes, alignments, counts, "
+               "fences.\v"
+               "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, every "
+               ".ttgir and .mlir below it; - is standard input. `weir rules` lists what is looked for.\n"
+               "Exit status: 0 if nothing is wrong, 1 if something is, 3 if nothing wrong was found but not "
+               "everything could be looked at, 2 if the input or the command line is wrong.",
+        .children = run_options};
     Options options = {0};
     command_parse_options("lint", &argp, count, arguments, &options);
     return options.port ? port_kernels(&options.shared, options.port) : lint(&options);

@@ -135,21 +135,17 @@ static int look_at_all(Options *options) {
 
 int command_membar(int count, char **arguments) {
     static const struct argp argp = {
-        option_table,
-        parse_option,
-        "FILE|DIR|-...",
-        "Tells which thread barriers the functions in Triton GPU IR need: where, for which two accesses, and over "
-        "which "
-        "path; which of those that are there are needless; and which are missing.\v" HELP_INPUTS(
-            "", "looked at") " A compiler puts barriers in when it has placed shared "
-                             "memory: before that one is only needed, after that it is missing.\n"
-                             "Exit status: 0 if no barrier is missing, 1 if one is, 3 if none is but not everything "
-                             "could be looked at, 2 "
-                             "if "
-                             "the input or the command line is wrong.",
-        output_options,
-        NULL,
-        NULL};
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "FILE|DIR|-...",
+        .doc = "Tells which thread barriers the functions in Triton GPU IR need: where, for which two accesses, "
+               "and over which path; which of those that are there are needless; and which are missing.\v" HELP_FILES
+                   HELP_BELOW "looked at" HELP_INPUT
+               " A compiler puts barriers in when it has placed shared memory: before that one is only needed, "
+               "after that it is missing.\n"
+               "Exit status: 0 if no barrier is missing, 1 if one is, 3 if none is but not everything could be "
+               "looked at, 2 if the input or the command line is wrong.",
+        .children = output_options};
     Options options = {0};
     command_parse_options("membar", &argp, count, arguments, &options);
     return look_at_all(&options);

@@ -344,16 +344,12 @@ static void clear_progress(double started, double shown) {
 
 int command_parse(int count, char **arguments) {
     Options options = {0};
-    const struct argp argp = {
-        option_table,
-        parse_option,
-        "FILE|DIR|-...",
-        "Reads Triton GPU IR and prints it back, token for token.\v" HELP_INPUTS(
-            "", "read") "\n"
-                        "Exit status: 0 if all is well, 2 if the input or the command line is wrong.",
-        NULL,
-        NULL,
-        NULL};
+    const struct argp argp = {.options = option_table,
+                              .parser = parse_option,
+                              .args_doc = "FILE|DIR|-...",
+                              .doc = "Reads Triton GPU IR and prints it back, token for token.\v" HELP_FILES HELP_BELOW
+                                     "read" HELP_INPUT "\n"
+                                     "Exit status: 0 if all is well, 2 if the input or the command line is wrong."};
     command_parse_options("parse", &argp, count, arguments, &options);
     weir_context *weir = weir_create();
     Output *output = output_open(options.output);

@@ -235,19 +235,17 @@ static int report(Options *options) {
 
 int command_report(int count, char **arguments) {
     static const struct argp argp = {
-        option_table,
-        parse_option,
-        "FILE|DIR|-\n--diff OLD NEW\n--glossary",
-        "Tells how the kernels in Triton GPU IR synchronise: what their partitions do, who signals whom, slots and "
-        "phases of every barrier, the data they protect, whether anybody waits for ever, and whether all that is "
-        "overwritten was waited for.\v" HELP_INPUTS(
-            "", "reported on") " Without a launch file and arguments, launches are chosen. --diff matches "
-                               "partitions by what they do, not by their number." HELP_STATUS
-                               " With --diff: 0 if there is no "
-                               "difference, 1 if there is one, 2 if the input or the command line is wrong.",
-        launch_options,
-        NULL,
-        NULL};
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "FILE|DIR|-\n--diff OLD NEW\n--glossary",
+        .doc = "Tells how the kernels in Triton GPU IR synchronise: what their partitions do, who signals whom, "
+               "slots and phases of every barrier, the data they protect, whether anybody waits for ever, and "
+               "whether all that is overwritten was waited for.\v" HELP_FILES HELP_BELOW "reported on" HELP_INPUT
+               " Without a launch file and arguments, launches are chosen. --diff matches partitions by what "
+               "they do, not by their number." HELP_STATUS
+               " With --diff: 0 if there is no difference, 1 if there is one, 2 if the input or the command "
+               "line is wrong.",
+        .children = launch_options};
     Options options = {0};
     command_parse_options("report", &argp, count, arguments, &options);
     if (options.wide)

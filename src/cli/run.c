@@ -157,21 +157,13 @@ static bool is_row(const Options *options) {
     return found && shared->inputs.count > 1;
 }
 
-static bool all_ran(weir_result *const *results, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        if (!results[i] || weir_result_verdict(results[i]) == WEIR_VERDICT_ERROR)
-            return false;
-    return true;
-}
-
 static void run_row(Run *run) {
     const Paths *inputs = &run->options->shared.inputs;
     weir_result **results = calloc(run->open, sizeof *results);
-    if (results)
-        (void)weir_run_row(run->modules, run->launches, run->open, results);
+    bool good = results && weir_run_row(run->modules, run->launches, run->open, results) == 0;
     progress_clear(&run->session.progress);
-    run->steps_told = run->options->steps && results && all_ran(results, run->open) &&
-                      weir_row_steps(results, run->open, output_write, run->session.output) == 0;
+    run->steps_told =
+        run->options->steps && good && weir_row_steps(results, run->open, output_write, run->session.output) == 0;
     for (size_t i = 0; i < run->open; i++)
         tell_run(run, inputs->items[i], results ? results[i] : NULL);
     free(results);
@@ -233,15 +225,13 @@ static int run_all(Options *options) {
 
 int command_run(int count, char **arguments) {
     static const struct argp argp = {
-        option_table,
-        parse_option,
-        "FILE|DIR|-...",
-        "Runs the kernels in Triton GPU IR on an emulator, and says whether all agents come to "
-        "their end, and whether what they do to memory is ordered.\v" HELP_INPUTS(
-            "", "run") " Without a launch file and arguments, launches are chosen." HELP_STATUS,
-        run_options,
-        NULL,
-        NULL};
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "FILE|DIR|-...",
+        .doc = "Runs the kernels in Triton GPU IR on an emulator, and says whether all agents come to their "
+               "end, and whether what they do to memory is ordered.\v" HELP_FILES HELP_BELOW "run" HELP_INPUT
+               " Without a launch file and arguments, launches are chosen." HELP_STATUS,
+        .children = run_options};
     Options options = {0};
     command_parse_options("run", &argp, count, arguments, &options);
     return run_all(&options);

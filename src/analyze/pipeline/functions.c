@@ -7,9 +7,11 @@
 
 static const char no_memory[] = "the analysis takes more memory than it may";
 
-static void set_problem(Result *result, const char *problem) {
-    result->problem = problem;
-    result->count = 0;
+/* Finds the functions that are meant. */
+static void find(Look *look, Task *work) {
+    if (!result_attempt(look->result, work, look))
+        look->result->problem = "there is not enough memory";
+    result_close(look->result);
 }
 
 /* ---- Thread barriers ------------------------------------------------------------------------------ */
@@ -43,9 +45,7 @@ static void look_at_barriers(void *context) {
 
 void result_membar(Result *result, const MembarRequest *request) {
     Look look = {.result = result, .request = request};
-    if (!result_attempt(result, find_functions, &look))
-        set_problem(result, "there is not enough memory");
-    result_close(result);
+    find(&look, find_functions);
     for (; look.at < result->count; look.at++) {
         MembarReport *report = &result->membar_reports[look.at];
         if (!result_attempt(result, look_at_barriers, &look)) {
@@ -81,10 +81,9 @@ static void port_kernel(void *context) {
 }
 
 void result_port(Result *result, const Target *target, const char *kernel) {
-    Look find = {.result = result, .request = kernel}, look = {.result = result, .request = target};
-    if (!result_attempt(result, find_ported, &find))
-        set_problem(result, "there is not enough memory");
-    result_close(result);
+    Look look = {.result = result, .request = kernel};
+    find(&look, find_ported);
+    look.request = target;
     for (; look.at < result->count; look.at++) {
         if (!result_attempt(result, port_kernel, &look))
             result->ports[look.at] = (PortReport){.file = result->module->source->name,

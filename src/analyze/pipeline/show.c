@@ -46,8 +46,6 @@ static const Launch *find_launch(Result *result) {
 }
 
 static bool find_run(Show *show, size_t *kernel) {
-    static const ScheduleKind kinds[] = {SCHEDULE_EAGER,       SCHEDULE_EAGER,  SCHEDULE_LAZY,
-                                         SCHEDULE_ROUND_ROBIN, SCHEDULE_RANDOM, SCHEDULE_EAGER};
     const CheckOptions *options = &show->result->question.runs;
     *kernel = 0;
     if (show->result->trail) {
@@ -58,8 +56,8 @@ static bool find_run(Show *show, size_t *kernel) {
         return true;
     show->rerun = (Rerun){.launch = find_launch(show->result),
                           .out_of_order = options->out_of_order,
-                          .schedule = {.kind = kinds[options->choice], .seed = options->seed},
-                          .budget = options->budget}; /* ORDER ScheduleChoice */
+                          .schedule = {.kind = schedule_chosen(options->choice), .seed = options->seed},
+                          .budget = options->budget};
     if (show->what == SHOW_STATE)
         show->rerun.schedule.kind = SCHEDULE_EAGER;
     return show->rerun.launch;

@@ -15,10 +15,10 @@ static bool synchronises(Module *module, const Op *op) {
     return false;
 }
 
-ModuleRank module_rank(Module *module) {
+static unsigned rank_of(Module *module) {
     bool regions = false, tasks = false, barriers = false, planned = false;
     if (!program_kernels(module, NULL, 0))
-        return RANK_NOTHING;
+        return 0;
     for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
         PartitionForm form = partitions_of(op).form;
         regions |= form == PARTITION_REGIONS || form == PARTITION_GROUPS;
@@ -27,17 +27,23 @@ ModuleRank module_rank(Module *module) {
         barriers = barriers || synchronises(module, op);
     }
     if (barriers && (regions || tasks))
-        return regions ? RANK_PARTITIONED : RANK_TASK_BARRIERS;
+        return regions ? 6 : 5;
     if (tasks && planned)
-        return RANK_PLANNED;
-    return regions || tasks ? RANK_TASKS : barriers ? RANK_BARRIERS : RANK_KERNEL;
+        return 4;
+    return regions || tasks ? 3 : barriers ? 2 : 1;
 }
 
-const char *module_rank_text(ModuleRank rank) {
-    static const char *const texts[] = {
-#define RANK(id, why) [RANK_##id] = why,
-        MODULE_RANKS(RANK)
-#undef RANK
+unsigned module_rank(Module *module, const char **why) {
+    static const char *const reasons[MODULE_RANK_MOST + 1] = {
+        "none has a kernel",
+        "the last with a kernel",
+        "the latest with barriers",
+        "the latest with partitions or tasks",
+        "the latest with tasks and planned buffers",
+        "the latest with tasks and barriers",
+        "the latest with partitions and barriers",
     };
-    return texts[rank];
+    unsigned rank = rank_of(module);
+    *why = reasons[rank];
+    return rank;
 }

@@ -402,6 +402,12 @@ static bool directed(Check *check, const Rerun *rerun) {
     return true;
 }
 
+ScheduleKind schedule_chosen(ScheduleChoice choice) {
+    static const ScheduleKind kinds[] = {SCHEDULE_EAGER,       SCHEDULE_EAGER,  SCHEDULE_LAZY,
+                                         SCHEDULE_ROUND_ROBIN, SCHEDULE_RANDOM, SCHEDULE_EAGER};
+    return kinds[choice]; /* ORDER ScheduleChoice */
+}
+
 /* False: this launch needs no other run. */
 static bool run_cluster(Check *check, uint64_t cluster) {
     Rerun rerun = {.launch = check->launch,
@@ -410,18 +416,14 @@ static bool run_cluster(Check *check, uint64_t cluster) {
                    .schedule = {.kind = SCHEDULE_EAGER}};
     unsigned schedules = check->options->schedules ? check->options->schedules : RANDOM_BY_DEFAULT;
     switch (check->options->choice) {
-    case SCHEDULES_EAGER:
-        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_EAGER});
-    case SCHEDULES_LAZY:
-        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_LAZY});
-    case SCHEDULES_ROUND_ROBIN:
-        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_ROUND_ROBIN});
+    case SCHEDULES_DIRECTED:
+        return directed(check, &rerun);
     case SCHEDULES_RANDOM:
         return try_random(check, &rerun, schedules);
     case SCHEDULES_ALL:
         return try_all(check, &rerun, check->options->states ? check->options->states : usual_states);
     default:
-        return directed(check, &rerun);
+        return try_schedule(check, &rerun, (Schedule){.kind = schedule_chosen(check->options->choice)});
     }
 }
 

@@ -19,6 +19,9 @@ typedef enum ScheduleChoice {
     SCHEDULES_ALL,    /* exhaustively, up to `states` */
 } ScheduleChoice;
 
+/* The schedule of one run of such a choice. */
+ScheduleKind schedule_chosen(ScheduleChoice choice);
+
 /* Somebody who looks on at the plain runs of each cluster: those in which what is asynchronous completes at once. */
 typedef struct Spectator {
     void *context;
