@@ -2,6 +2,8 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include "base/arena.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -112,6 +114,8 @@ void text_vescapef(Text *text, void (*escape)(Text *text, Str s), const char *fo
 /* Hand what is held to the sink. False if anything failed since the start. */
 bool text_flush(Text *text);
 void text_free(Text *text);
+/* What was built up, as a string in an arena; frees it. */
+const char *text_keep(Text *text, Arena *arena);
 
 static inline void text_str(Text *text, Str s) {
     text_add(text, s.data, s.size);

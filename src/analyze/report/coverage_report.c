@@ -463,9 +463,7 @@ static void add_finding(Tables *tables, Row *const *rows, uint32_t count) {
     finding->rule = RULE_COVERAGE_MISSING_BACK_EDGE;
     finding->space = row->write->area->buffer->carrier->allocation->space == SPACE_TENSOR ? "tensor" : "shared";
     explain(tables, row, finding);
-    Text launch = {0};
-    launch_describe(row->rerun.launch, &launch);
-    finding->launch = verdict_keep(verdict, &launch);
+    finding->launch = launch_text(row->rerun.launch, verdict->arena);
     finding->schedule = "in every schedule: nothing orders the two";
     finding->witness = "";
     FindingPlace *places = finding_places(verdict, finding, 1 + count);

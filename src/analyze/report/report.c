@@ -196,7 +196,7 @@ static void add_witness(Builder *builder, const MissingEdge *missing) {
     Rerun again = missing->rerun;
     Machine *machine;
     again.schedule.record = &trail;
-    (void)deadlock_rerun(builder->module, builder->function, &again, NULL, NULL, &nobody, &machine);
+    (void)check_rerun(builder->module, builder->function, &again, NULL, NULL, &nobody, &machine);
     if (!machine)
         return;
     Text text = {0};
@@ -254,14 +254,12 @@ static void draw(Builder *builder, Trace *trace) {
             rerun = witness.rerun;
             break;
         }
-    RunEnd end = deadlock_rerun(builder->module, builder->function, &rerun, attach, &picture, &nobody, &machine);
+    RunEnd end = check_rerun(builder->module, builder->function, &rerun, attach, &picture, &nobody, &machine);
     if (!machine)
         return;
-    Text launch = {0};
-    launch_describe(rerun.launch, &launch);
     *trace = (Trace){.file = builder->report->file,
                      .kernel = builder->report->kernel,
-                     .launch = verdict_keep(builder->verdict, &launch)};
+                     .launch = launch_text(rerun.launch, builder->arena)};
     timeline_finish(picture.timeline, end, trace);
 }
 
@@ -277,20 +275,14 @@ static void finish(Builder *builder) {
     report->edge_count = builder->edge_count;
 }
 
-static const char *launch_text(Builder *builder) {
-    Text text = {0};
-    launch_describe(&builder->sights->launch, &text);
-    return verdict_keep(builder->verdict, &text);
-}
-
-const Report *report_build(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict,
+const Report *report_build(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict,
                            Trace *trace) {
     Onlooker onlooker = {.arena = &module->arena};
     const Spectator spectator = {&onlooker, start, observe, end};
-    DeadlockOptions watched = *options;
+    CheckOptions watched = *options;
     watched.spectator = &spectator;
     *trace = (Trace){.file = "", .kernel = "", .launch = ""};
-    deadlock_check(module, function, &watched, verdict);
+    check_runs(module, function, &watched, verdict);
     Builder *builder = ARENA_NEW(verdict->arena, Builder);
     Report *report = ARENA_NEW(verdict->arena, Report);
     *builder = (Builder){.module = module,
@@ -302,19 +294,10 @@ const Report *report_build(Module *module, const Op *function, const DeadlockOpt
                          .report = report,
                          .machine = onlooker.machine,
                          .sights = watch_kept(onlooker.watch)};
-    *report = (Report){.file = module->source->name,
-                       .kernel = verdict->kernel,
-                       .form = "",
-                       .form_text = "",
-                       .target = target_of(builder),
-                       .module = "",
-                       .nothing = "",
-                       .verdict = verdict,
-                       .launch = builder->sights ? launch_text(builder) : "",
-                       .cluster = onlooker.machine ? onlooker.machine->program->ctas : 0,
-                       .deadlock_verdict = "",
-                       .deadlock_reason = "",
-                       .coverage_note = ""};
+    *report = report_blank(module->source->name, verdict);
+    report->target = target_of(builder);
+    report->launch = builder->sights ? launch_text(&builder->sights->launch, verdict->arena) : "";
+    report->cluster = onlooker.machine ? onlooker.machine->program->ctas : 0;
     report_partitions(builder);
     report_barriers(builder);
     name_form(builder);

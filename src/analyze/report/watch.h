@@ -1,6 +1,6 @@
 /* What a run showed of each barrier, op by op: which slots and parities, how often, who let whom go on.
  *
- * A spectator of the plain run of each cluster (deadlock.h). Of all runs it keeps one: the one in which the most ops
+ * A spectator of the plain run of each cluster (run/check.h). Of all runs it keeps one: the one in which the most ops
  * did something, and among those the longest. */
 #ifndef ANALYZE_REPORT_WATCH_H
 #define ANALYZE_REPORT_WATCH_H

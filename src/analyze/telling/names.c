@@ -111,22 +111,16 @@ static Str without_role(Str s) {
     return s;
 }
 
-static const char *keep(Arena *arena, Text *text) {
-    const char *kept = arena_copy(arena, text->data ? text->data : "", text->size);
-    text_free(text);
-    return kept;
-}
-
 static const char *plain(Arena *arena, Str s) {
     Text text = {0};
     text_add_plain(&text, (Str){s.data, s.size > LONGEST_NAME ? LONGEST_NAME : s.size});
-    return keep(arena, &text);
+    return text_keep(&text, arena);
 }
 
 const char *value_text(Arena *arena, const Value *value) {
     Text text = {0};
     value_print(value, &text);
-    return keep(arena, &text);
+    return text_keep(&text, arena);
 }
 
 /* ---- Names that the text has ----------------------------------------------------------------------------------- */
@@ -543,7 +537,7 @@ static const char *joined_sources(Names *names, const Value *const *values, uint
         if (!again)
             join_names(&text, plain(names->arena, seen[i]), "/");
     }
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static const char accumulator[] = "acc";
@@ -557,7 +551,7 @@ static const char *name_from_data(Names *names, const Entry *entry) {
         return joined_sources(names, entry->tensors, entry->tensor_count);
     Text text = {0};
     text_addf(&text, "%s_staging", name);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 /* "full (a, b)" */
@@ -572,10 +566,10 @@ static const char *name_from_uses(Names *names, const Entry *entry) {
         }
         join_names(&text, entry->uses[i]->name, ", ");
     }
-    const char *of = keep(names->arena, &text);
+    const char *of = text_keep(&text, names->arena);
     const char *word = entry->kind == KIND_TOKEN ? "token" : entry->full ? "full" : "empty";
     text_addf(&text, "%s (%s)", word, of);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static const char *name_from_buffers(Names *names, const Op *aref) {
@@ -590,9 +584,9 @@ static const char *name_from_buffers(Names *names, const Op *aref) {
     }
     if (!text.size)
         return "";
-    const char *of = keep(names->arena, &text);
+    const char *of = text_keep(&text, names->arena);
     text_addf(&text, "aref (%s)", of);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static const char *name_from_use(Names *names, const Entry *entry) {
@@ -621,7 +615,7 @@ static const char *made_unique(Names *names, const Entry *entry, const char *nam
         if (attempt > 1)
             text_addf(&text, ", %zu", names->taken.used + attempt);
         text_char(&text, ')');
-        const char *tried = keep(names->arena, &text);
+        const char *tried = text_keep(&text, names->arena);
         if (take(names, tried))
             return tried;
     }
@@ -650,7 +644,7 @@ static const char *name_from_slot(Names *names, const Entry *entry, const char *
         return slot;
     Text text = {0};
     text_addf(&text, "%s (%s)", given, slot);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static void give_name(Names *names, Entry *entry) {
