@@ -32,13 +32,8 @@ static Word word_at(const Access *access, uint32_t reg) {
     return reg == NO_REGISTER ? word_unknown(0) : access->words[reg];
 }
 
-/* The type of the first operand of that name; NULL if the op has none. */
-static const Type *operand_type(const Access *access, const char *name) {
-    const Op *op = access->event->op;
-    int slot = op->row ? op_slot(op->row->operands, op->row->operand_count, str_of(name)) : -1;
-    uint32_t count = 0;
-    Value **values = slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, &count);
-    return count && values[0]->type ? type_resolve(access->module, values[0]->type) : NULL;
+static const Type *type_of(const Access *access, const Value *value) {
+    return value && value->type ? type_resolve(access->module, value->type) : NULL;
 }
 
 static bool has_attribute(const Access *access, const char *name) {
@@ -173,16 +168,8 @@ static bool find_mask(Access *access, const Tensor *index, const Tensor **tensor
 
 /* The type of what is moved between memory and the tensor or the shared memory of the op; NULL if it moves several. */
 static const Type *data_type(const Access *access) {
-    static const char *const names[] = {"result", "src", "dst"};
-    const Op *op = access->event->op;
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        const Type *type = operand_type(access, names[i]);
-        if (type)
-            return type;
-    }
-    const Type *type =
-        op->result_count && op->results[0].type ? type_resolve(access->module, op->results[0].type) : NULL;
-    return type && type->kind == TYPE_TENSOR ? type : NULL;
+    const Effect *effect = &access->effect->effect;
+    return type_of(access, effect->end ? effect->end : effect->value ? effect->value : effect->gives);
 }
 
 /* The type that says how large the box is: the descriptor's, or that of the data if a plain pointer stands for it. */
@@ -275,9 +262,9 @@ static const Descriptor *find_descriptor(Access *access) {
 static bool coordinate(Access *access, uint32_t index, int64_t *value) {
     const CompiledEffect *effect = access->effect;
     *value = 0;
-    if (!effect->coordinate_count)
+    if (!effect->coordinates.count)
         return true;
-    Word word = word_at(access, access->machine->program->lists[effect->coordinates + index]);
+    Word word = word_at(access, access->machine->program->lists[effect->coordinates.first + index]);
     if (!word_is(word, WORD_INTEGER))
         return fail(access, "its coordinates are not known");
     *value = word.bits;
@@ -328,7 +315,7 @@ static bool take_tile(Access *access) {
         return false;
     bool gathers = effect->rows != NO_REGISTER;
     if (!type || type->dim_count != descriptor->rank ||
-        (effect->coordinate_count && effect->coordinate_count != (gathers ? 1 : descriptor->rank)))
+        (effect->coordinates.count && effect->coordinates.count != (gathers ? 1 : descriptor->rank)))
         return fail(access, "its box has another rank than its descriptor");
     Box box = box_on(descriptor);
     const Tensor *rows = gathers ? find_rows(access, box.rank) : NULL;
@@ -407,11 +394,9 @@ static bool take_block(Access *access) {
 
 /* ---- Pointers of an op ---------------------------------------------------------------------------- */
 
-/* Whether an element for each pointer is touched, and not so many bytes as `amount` says: in a read that is atomic that
- * is what it waits for. */
+/* Whether an element for each pointer is touched, and not so many bytes as `amount` says. */
 static bool is_elements(const CompiledEffect *effect) {
-    bool polls = effect->effect.verb == EFFECT_READ && effect->effect.order != ORDER_WEAK;
-    return !effect->bytes && (!effect->effect.amount || polls);
+    return !effect->bytes && !effect->effect.amount;
 }
 
 static bool take_piece(Access *access, int64_t address) {
@@ -459,7 +444,7 @@ static bool take_pointers(Access *access) {
     Unit unit = {.base = address_add(pointers ? 0 : on.bits, effect->effect.offset, 1),
                  .scale = pointers ? 1 : bytes,
                  .bytes = bytes};
-    const Type *type = pointers ? effect->type : operand_type(access, "offsets");
+    const Type *type = pointers ? effect->type : type_of(access, effect->effect.offsets.items[0]);
     return nothing || take_part(access, type, offsets.tensor, mask, &unit);
 }
 

@@ -101,27 +101,74 @@ static int64_t aref_arrivals(Compiler *compiler, const Op *aref, Side side) {
     return count ? count : 1;
 }
 
+static void add_list(Slice *slice, ValueList list) {
+    for (uint32_t i = 0; i < list.count; i++)
+        slice_add(slice, list.items[i]);
+}
+
+static void add_entry(Slice *slice, const Op *op, SlotRef entry) {
+    ValueList list;
+    list.items = op_operands_of(op, entry, &list.count);
+    add_list(slice, list);
+}
+
+/* What says which bytes of global memory are touched, beside the pointer or descriptor, and what is moved. */
+static void add_access(Compiler *compiler, const Effect *effect) {
+    Slice *slice = &compiler->slice;
+    if (effect->space != SPACE_GLOBAL || !(compiler->flags & COMPILE_GLOBAL))
+        return;
+    slice_add(slice, effect->mask);
+    slice_add(slice, effect->rows);
+    add_list(slice, effect->at);
+    add_list(slice, effect->offsets);
+    if (!(compiler->flags & COMPILE_DATA) || !data_moves(effect))
+        return;
+    slice_add(slice, effect->value);
+    slice_add(slice, effect->compare);
+}
+
+void effects_add(Compiler *compiler, const Op *op) {
+    Slice *slice = &compiler->slice;
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(compiler->module, op, effects);
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i];
+        if (!effect_runs(compiler, effect))
+            continue;
+        slice_add(slice, effect->on);
+        slice_add(slice, effect->amount);
+        slice_add(slice, effect->expected);
+        slice_add(slice, effect->through);
+        slice_add(slice, effect->predicate);
+        slice_add(slice, effect->second_predicate);
+        slice_add(slice, effect->slot);
+        slice_add(slice, effect->boxes);
+        add_access(compiler, effect);
+    }
+    if ((compiler->flags & COMPILE_DATA) && is_inline_ptx(op))
+        add_list(slice, (ValueList){op->operands, op->operand_count});
+    if (op_describes(op) == DESCRIBE_MAP) {
+        const DescribeColumn *map = &op->row->describes;
+        add_entry(slice, op, map->at);
+        add_entry(slice, op, map->box);
+        add_entry(slice, op, map->shape);
+        if (compiler->flags & COMPILE_GLOBAL) {
+            add_entry(slice, op, map->base);
+            add_entry(slice, op, map->strides);
+        }
+    }
+}
+
 /* Which bytes of global memory an access touches: see access.h. */
-static void compile_access(Compiler *compiler, const Op *op, CompiledEffect *compiled) {
-    static const char *const rows[] = {"x_offsets", "src_row_indices", "dst_row_indices"};
-    static const char *const places[] = {"coord", "indices", "y_offset", "src_col_offset", "dst_col_offset"};
+static void compile_access(Compiler *compiler, CompiledEffect *compiled) {
     const Effect *effect = &compiled->effect;
     compiled->mask = value_register(compiler, effect->mask);
-    if (!effect->on_descriptor) {
-        compiled->offsets = emit_operand_named(compiler, op, "offsets");
-        if (op_has_id(op, OP_ttg_async_copy_global_to_local) && effect->done == DONE_TX) { /* one piece */
-            uint32_t count;
-            Value **to = op_operands_named(op, "result", &count);
-            compiled->amount = emit_operand_named(compiler, op, "bulkSize");
-            bool whole = compiled->amount == NO_REGISTER && count;
-            compiled->bytes = whole ? memdesc_transfer_bytes(compiler->module, to[0]->type) : -1;
-        }
-        return;
-    }
-    for (unsigned i = 0; i < sizeof rows / sizeof *rows && compiled->rows == NO_REGISTER; i++)
-        compiled->rows = emit_operand_named(compiler, op, rows[i]);
-    for (unsigned i = 0; i < sizeof places / sizeof *places && !compiled->coordinate_count; i++)
-        compiled->coordinates = emit_operands_named(compiler, op, places[i], &compiled->coordinate_count);
+    compiled->rows = value_register(compiler, effect->rows);
+    if (effect->on_descriptor)
+        compiled->coordinates =
+            (RegisterList){emit_list(compiler, effect->at.items, effect->at.count), effect->at.count};
+    else if (effect->offsets.count)
+        compiled->offsets = value_register(compiler, effect->offsets.items[0]);
 }
 
 /* Assembly whose text is not understood: it can reach memory through any number. */
@@ -156,7 +203,7 @@ void compile_meeting(Compiler *compiler, const Op *op) {
                              .predicate = NO_REGISTER,
                              .second_predicate = NO_REGISTER,
                              .slot = NO_REGISTER,
-                             .descriptor = NO_REGISTER,
+                             .boxes = NO_REGISTER,
                              .mask = NO_REGISTER,
                              .offsets = NO_REGISTER,
                              .rows = NO_REGISTER,
@@ -197,7 +244,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .predicate = value_register(compiler, effect->predicate),
                                    .second_predicate = value_register(compiler, effect->second_predicate),
                                    .slot = value_register(compiler, effect->slot),
-                                   .descriptor = emit_operand_named(compiler, op, "desc"),
+                                   .boxes = value_register(compiler, effect->boxes),
                                    .mask = NO_REGISTER,
                                    .offsets = NO_REGISTER,
                                    .rows = NO_REGISTER,
@@ -208,11 +255,11 @@ void compile_effects(Compiler *compiler, const Op *op) {
             compiled.slot = compiled.amount = NO_REGISTER;
         compiled.pair = effect->pair && effect->helper == HELPER_TENSOR && program->ctas > 1;
         if (effect->space == SPACE_GLOBAL && touches_memory(effect->verb)) {
-            compile_access(compiler, op, &compiled);
+            compile_access(compiler, &compiled);
             if (compiler->flags & COMPILE_DATA)
                 data_compile(compiler, op, i, &compiled);
         }
-        if (effect->verb == EFFECT_COMPLETE && effect->amount && value_is_memdesc(compiler->module, effect->amount))
+        if (effect->amount && value_is_memdesc(compiler->module, effect->amount))
             compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
         if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);

@@ -1,6 +1,8 @@
 /* Ops: how their results come about, and which of them have effects. */
 #include "emulate/program_internal.h"
 
+#include "model/effect/inline_ptx.h"
+
 /* ---- Pure ops ------------------------------------------------------------------------------------- */
 
 /* Whether the op's results depend on more than its operands in registers: on shared or tensor memory, or on what a
@@ -75,67 +77,44 @@ static uint32_t axis_of(const Op *op, const char *name) {
 }
 
 /* A value read from global memory. */
-static void compile_load(Compiler *compiler, const Op *op, AtomicKind atomic) {
-    if (!op->result_count || !is_wanted(compiler, &op->results[0]))
+static void compile_load(Compiler *compiler, const Op *op, const Effect *load) {
+    if (!is_wanted(compiler, load->gives))
         return;
     Program *program = compiler->program;
-    const Type *type = type_resolve(compiler->module, op->results[0].type);
+    const Type *type = type_resolve(compiler->module, load->gives->type);
     const Type *element = type && type->element && type->kind == TYPE_TENSOR ? type->element : type;
-    *ARENA_PUSH(&compiler->module->arena, program->loads, program->load_count, program->load_capacity) = (CompiledLoad){
-        .op = op,
-        .width = (uint16_t)type_bits(compiler->module, element),
-        .integer = element && (element->kind == TYPE_INTEGER || type_is(element, STR("tt.ptr"))),
-        .atomic = atomic,
-        .given = !op_has_id(op, OP_tt_load) && !op_has_id(op, OP_tt_atomic_rmw) && !op_has_id(op, OP_tt_atomic_cas),
-        .type = type};
-    uint32_t count = 0, mask = NO_REGISTER, other = NO_REGISTER;
-    if (op_has_id(op, OP_tt_load)) {
-        Value **at = op_operands_at(op, 1, &count);
-        mask = count ? value_register(compiler, at[0]) : NO_REGISTER;
-        at = op_operands_at(op, 2, &count);
-        other = count ? value_register(compiler, at[0]) : NO_REGISTER;
-    } else if (op->operand_count > 2 && atomic == ATOMIC_CAS) {
-        mask = value_register(compiler, op->operands[2]);
-        other = value_register(compiler, op->operands[1]);
-    } else if (op->operand_count > 1) {
-        mask = value_register(compiler, op->operands[1]);
-    }
-    uint32_t pointer = op->operand_count ? value_register(compiler, op->operands[0]) : NO_REGISTER;
-    uint32_t dst = value_register(compiler, &op->results[0]);
+    *ARENA_PUSH(&compiler->module->arena, program->loads, program->load_count, program->load_capacity) =
+        (CompiledLoad){.op = op,
+                       .width = (uint16_t)type_bits(compiler->module, element),
+                       .integer = element && (element->kind == TYPE_INTEGER || type_is(element, STR("tt.ptr"))),
+                       .atomic = load->atomic,
+                       .given = load->expected || load->offsets.count || is_inline_ptx(op),
+                       .type = type};
+    bool update = load->verb == EFFECT_UPDATE;
+    uint32_t operand = value_register(compiler, update ? load->value : load->mask);
+    uint32_t other = value_register(compiler, update ? load->compare : load->otherwise);
+    uint32_t pointer = value_register(compiler, load->on), dst = value_register(compiler, load->gives);
     Instruction *instruction = emit_code(compiler, CODE_LOAD, op);
     instruction->dst = dst;
     instruction->a = pointer;
-    instruction->b = mask;
+    instruction->b = operand;
     instruction->c = other;
     instruction->aux = program->load_count - 1;
 }
 
 static void compile_descriptor(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
-    uint32_t rank = 0, strides, boxes;
-    Maker maker = {.op = op, .pointer = NO_REGISTER, .predicate = NO_REGISTER};
-    if (op_has_id(op, OP_tt_make_tensor_descriptor) || op_has_id(op, OP_tt_make_tensor_ptr)) {
-        maker.base = emit_operand_named(compiler, op, "base");
-        maker.shape = emit_operands_named(compiler, op, "shape", &rank);
-        maker.strides = emit_operands_named(compiler, op, "strides", &strides);
-        maker.offsets = emit_operands_named(compiler, op, "offsets", &maker.offset_count);
-    } else if (op_has_id(op, OP_tt_advance)) {
-        maker.base = emit_operand_named(compiler, op, "ptr");
-        maker.offsets = emit_operands_named(compiler, op, "offsets", &maker.offset_count);
-    } else if (op_has_id(op, OP_amdg_update_tensor_descriptor)) {
-        maker.base = emit_operand_named(compiler, op, "desc");
-        maker.offsets = emit_operands_named(compiler, op, "add_offsets", &maker.offset_count);
-        maker.bounds = emit_operands_named(compiler, op, "set_bounds", &maker.bound_count);
-        maker.predicate = emit_operand_named(compiler, op, "pred");
-    } else { /* the innermost dimension comes first */
-        maker.pointer = emit_operand_named(compiler, op, "desc_ptr");
-        maker.base = emit_operand_named(compiler, op, "global_address");
-        maker.shape = emit_operands_named(compiler, op, "global_dim", &rank);
-        maker.strides = emit_operands_named(compiler, op, "global_stride", &strides);
-        maker.box = emit_operands_named(compiler, op, "box_dim", &boxes);
-        maker.box_count = boxes;
-    }
-    maker.rank = rank;
+    const DescribeColumn *column = &op->row->describes;
+    SlotRef base = column->of.column == REF_NONE ? column->base : column->of;
+    Maker maker = {.op = op,
+                   .pointer = value_register(compiler, op_operand_of(op, column->at)),
+                   .base = value_register(compiler, op_operand_of(op, base)),
+                   .predicate = value_register(compiler, op_operand_of(op, column->predicate))};
+    maker.shape = emit_operands_of(compiler, op, column->shape);
+    maker.strides = emit_operands_of(compiler, op, column->strides);
+    maker.box = emit_operands_of(compiler, op, column->box);
+    maker.offsets = emit_operands_of(compiler, op, column->offsets);
+    maker.bounds = emit_operands_of(compiler, op, column->bounds);
     *ARENA_PUSH(&compiler->module->arena, program->makers, program->maker_count, program->maker_capacity) = maker;
     uint32_t dst = op->result_count ? value_register(compiler, &op->results[0]) : NO_REGISTER;
     if (dst == NO_REGISTER && maker.pointer == NO_REGISTER)
@@ -143,6 +122,18 @@ static void compile_descriptor(Compiler *compiler, const Op *op) {
     Instruction *instruction = emit_code(compiler, CODE_DESCRIPTOR, op);
     instruction->dst = dst;
     instruction->aux = program->maker_count - 1;
+}
+
+/* Where addresses do not matter, a descriptor matters for its box alone. */
+static void compile_described(Compiler *compiler, const Op *op) {
+    Describe kind = op_describes(op);
+    if (kind == DESCRIBE_TAKEN)
+        compile_number(compiler, op, 0, CODE_FROM_POINTER, 0,
+                       value_register(compiler, op_operand_of(op, op->row->describes.at)));
+    else if (kind == DESCRIBE_TENSOR || kind == DESCRIBE_MAP || (compiler->flags & COMPILE_GLOBAL))
+        compile_descriptor(compiler, op);
+    else
+        compile_pure(compiler, op);
 }
 
 /* ---- Ops ------------------------------------------------------------------------------------------ */
@@ -317,36 +308,13 @@ static bool hides_effects(Compiler *compiler, const Op *root) {
 /* All other values. Returns true if that was all there is to the op. */
 static bool compile_values(Compiler *compiler, const Op *op) {
     bool gives = false;
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttng_reinterpret_tensor_descriptor:
-        compile_number(compiler, op, 0, CODE_FROM_POINTER, 0, value_register(compiler, op->operands[0]));
-        return true;
-    case OP_tt_make_tensor_descriptor:
-        compile_descriptor(compiler, op);
-        return true;
-    case OP_tt_make_tensor_ptr:
-    case OP_tt_advance:
-    case OP_amdg_update_tensor_descriptor:
-        if (compiler->flags & COMPILE_GLOBAL)
-            compile_descriptor(compiler, op);
-        else
-            compile_pure(compiler, op);
-        return true;
-    case OP_ttng_tensormap_create:
-        compile_descriptor(compiler, op);
+    Effect load;
+    if (op_describes(op)) {
+        compile_described(compiler, op);
         return false;
-    case OP_tt_load:
-        compile_load(compiler, op, ATOMIC_NONE);
-        return false;
-    case OP_tt_atomic_rmw:
-    case OP_tt_atomic_cas:
-        compile_load(compiler, op, data_atomic(op));
-        return false;
-    default:
-        break;
     }
-    if (data_loads(compiler, op)) {
-        compile_load(compiler, op, ATOMIC_OTHER);
+    if (data_load(compiler, op, &load)) {
+        compile_load(compiler, op, &load);
         return false;
     }
     if (compile_places(compiler, op, &gives))

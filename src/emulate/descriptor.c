@@ -2,13 +2,14 @@
 #include "emulate/descriptor.h"
 
 #include "emulate/machine_internal.h"
+#include "ir/op.h"
 
-bool descriptor_read_list(const Machine *machine, uint32_t list, uint32_t count, const Word *words, int64_t *numbers) {
+bool descriptor_read_list(const Machine *machine, RegisterList list, const Word *words, int64_t *numbers) {
     memset(numbers, 0, 8 * sizeof *numbers);
-    if (count > 8)
+    if (list.count > 8)
         return false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t reg = machine->program->lists[list + i];
+    for (uint32_t i = 0; i < list.count; i++) {
+        uint32_t reg = machine->program->lists[list.first + i];
         if (reg == NO_REGISTER || !word_is(words[reg], WORD_INTEGER))
             return false;
         numbers[i] = words[reg].bits;
@@ -17,7 +18,7 @@ bool descriptor_read_list(const Machine *machine, uint32_t list, uint32_t count,
 }
 
 bool descriptor_is_step(const Maker *maker) {
-    return maker->op->row->id == OP_tt_advance || maker->op->row->id == OP_amdg_update_tensor_descriptor;
+    return maker->op->row->describes.of.column != REF_NONE;
 }
 
 /* As in 32 bits: they wrap round. */
@@ -38,16 +39,14 @@ static void move(const int64_t *by, bool clamps, Descriptor *descriptor) {
 static const char *update(const Machine *machine, const Maker *maker, const Word *words, const int64_t *by,
                           Descriptor *descriptor) {
     int64_t bounds[8];
-    if (!descriptor_read_list(machine, maker->bounds, maker->bound_count, words, bounds))
+    if (!descriptor_read_list(machine, maker->bounds, words, bounds))
         return "the bounds of its descriptor are not known";
-    if (maker->bound_count && maker->bound_count != descriptor->rank)
+    if (maker->bounds.count && maker->bounds.count != descriptor->rank)
         return "its descriptor has no shape that fits its strides";
-    move(by, op_attr(maker->op, "clamp_bounds") != NULL, descriptor);
-    if (maker->bound_count)
+    move(by, op_attr_of(maker->op, maker->op->row->describes.clamps) != NULL, descriptor);
+    if (maker->bounds.count)
         memcpy(descriptor->shape, bounds, sizeof bounds);
-    uint32_t count = 0;
-    int slot = op_slot(maker->op->row->operands, maker->op->row->operand_count, STR("pred"));
-    if (slot < 0 || !op_operands_at(maker->op, (unsigned)slot, &count) || !count)
+    if (!op_operand_of(maker->op, maker->op->row->describes.predicate))
         return NULL;
     if (maker->predicate == NO_REGISTER || !word_is(words[maker->predicate], WORD_INTEGER))
         return "the predicate of its descriptor is not known";
@@ -64,11 +63,11 @@ const char *descriptor_step(const Machine *machine, const Maker *maker, const Wo
     descriptor->address = 0; /* a value of its own */
     if (descriptor->unknown)
         return descriptor->unknown;
-    if (!descriptor_read_list(machine, maker->offsets, maker->offset_count, words, by))
+    if (!descriptor_read_list(machine, maker->offsets, words, by))
         return "how far its descriptor is moved is not known";
-    if (maker->offset_count && maker->offset_count != descriptor->rank)
+    if (maker->offsets.count && maker->offsets.count != descriptor->rank)
         return "its descriptor has no shape that fits its strides";
-    if (maker->op->row->id == OP_amdg_update_tensor_descriptor)
+    if (op_describes(maker->op) == DESCRIBE_MOVED)
         return update(machine, maker, words, by, descriptor);
     for (unsigned i = 0; i < descriptor->rank; i++)
         descriptor->at[i] = plus(descriptor->at[i], by[i]);

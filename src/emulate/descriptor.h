@@ -1,5 +1,5 @@
-/* Descriptors that a kernel makes of others: a block pointer that is moved (tt.advance), and one of AMD's that is
- * moved, bounded anew or switched off (amdg.update_tensor_descriptor). */
+/* Descriptors that a kernel makes of others: a block pointer that is advanced, and one that is moved, bounded anew or
+ * switched off. */
 #ifndef EMULATE_DESCRIPTOR_H
 #define EMULATE_DESCRIPTOR_H
 
@@ -11,6 +11,6 @@ bool descriptor_is_step(const Maker *maker);
 const char *descriptor_step(const Machine *machine, const Maker *maker, const Word *words, Descriptor *descriptor);
 
 /* The integers that a list of at most 8 registers holds, the rest zeros; false if one is not known. */
-bool descriptor_read_list(const Machine *machine, uint32_t list, uint32_t count, const Word *words, int64_t *numbers);
+bool descriptor_read_list(const Machine *machine, RegisterList list, const Word *words, int64_t *numbers);
 
 #endif

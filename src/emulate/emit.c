@@ -136,15 +136,10 @@ void emit_aim(Compiler *compiler, uint32_t jump, uint32_t target) {
     compiler->program->code[jump].aux = target;
 }
 
-uint32_t emit_operand_named(Compiler *compiler, const Op *op, const char *name) {
+RegisterList emit_operands_of(Compiler *compiler, const Op *op, SlotRef entry) {
     uint32_t count;
-    Value **values = op_operands_named(op, name, &count);
-    return count == 1 ? value_register(compiler, values[0]) : NO_REGISTER;
-}
-
-uint32_t emit_operands_named(Compiler *compiler, const Op *op, const char *name, uint32_t *count) {
-    Value **values = op_operands_named(op, name, count);
-    return emit_list(compiler, values, *count);
+    Value **values = op_operands_of(op, entry, &count);
+    return (RegisterList){emit_list(compiler, values, count), count};
 }
 
 void emit_constant(Compiler *compiler, uint32_t dst, Word word) {

@@ -2,6 +2,7 @@
  * nobody knows and is chosen; and the tensor descriptors that lie in it. */
 #include "emulate/descriptor.h"
 #include "emulate/machine_internal.h"
+#include "ir/op.h"
 
 /* ---- Memory --------------------------------------------------------------------------------------- */
 
@@ -115,23 +116,19 @@ Descriptor memory_launched_descriptor(const Machine *machine, uint32_t parameter
     return descriptor;
 }
 
-static bool is_one(const Value *value) {
-    const Op *op = value->is_result ? value->owner : NULL;
-    const Attr *attr = op && op->row && op->row->id == OP_arith_constant ? op_attr(op, "value") : NULL;
-    return attr && attr->kind == ATTR_INTEGER && attr->integer == 1;
-}
-
-/* A map as tensormap_create writes it: the numbers of its element types are those of PTX's tensormap.replace, its
+/* A map in the hardware's own form: the numbers of its element types are those of PTX's tensormap.replace, its
  * strides are bytes without that of the innermost dimension, and that comes first. */
 static const char *read_map(const Maker *maker, const int64_t *shape, const int64_t *strides, Descriptor *descriptor) {
     static const uint8_t bits[] = {8, 16, 32, 32, 64, 64, 16, 32, 32, 64, 16, 32, 32, 4, 4};
-    const Attr *type = op_attr(maker->op, "elem_type");
-    uint32_t steps = 0;
-    Value **step = op_operands_at(maker->op, 5, &steps);
+    const DescribeColumn *column = &maker->op->row->describes;
+    const Attr *type = op_attr_of(maker->op, column->element);
+    uint32_t steps;
+    Value **step = op_operands_of(maker->op, column->steps, &steps);
     if (!type || type->kind != ATTR_INTEGER || type->integer < 0 || type->integer >= (int64_t)sizeof bits)
         return "the element type of its descriptor is not known";
+    int64_t size;
     for (uint32_t i = 0; i < steps; i++)
-        if (!is_one(step[i]))
+        if (!value_constant(step[i], &size) || size != 1)
             return "its descriptor may leave out elements";
     descriptor->element_bits = bits[type->integer];
     bool halves = descriptor->element_bits < 8;
@@ -145,33 +142,24 @@ static const char *read_map(const Maker *maker, const int64_t *shape, const int6
 
 /* What the operands of its maker say; a reason if they do not. */
 static const char *read_maker(const Machine *machine, const Maker *maker, const Word *words, Descriptor *descriptor) {
-    const Program *program = machine->program;
-    bool map = maker->op->row->id == OP_ttng_tensormap_create;
-    int64_t numbers[2][8] = {{0}};
-    uint32_t counts[2] = {0};
-    (void)op_operands_at(maker->op, map ? 3 : 1, &counts[0]);
-    (void)op_operands_at(maker->op, map ? 4 : 2, &counts[1]);
-    if (maker->rank > 8 || counts[0] != maker->rank || counts[1] + map != maker->rank)
+    bool map = op_describes(maker->op) == DESCRIBE_MAP;
+    int64_t shape[8], strides[8];
+    if (maker->shape.count > 8 || maker->strides.count + map != maker->shape.count)
         return "its descriptor has no shape that fits its strides";
-    for (uint32_t i = 0; i < counts[0] + counts[1]; i++) {
-        bool stride = i >= counts[0];
-        uint32_t at = stride ? i - counts[0] : i;
-        uint32_t reg = program->lists[(stride ? maker->strides : maker->shape) + at];
-        if (reg == NO_REGISTER || !word_is(words[reg], WORD_INTEGER))
-            return "the shape or the strides of its descriptor are not known";
-        numbers[stride][at] = words[reg].bits;
-    }
+    if (!descriptor_read_list(machine, maker->shape, words, shape) ||
+        !descriptor_read_list(machine, maker->strides, words, strides))
+        return "the shape or the strides of its descriptor are not known";
     if (maker->base == NO_REGISTER || !word_is(words[maker->base], WORD_INTEGER))
         return "where the memory of its descriptor lies is not known";
     descriptor->base = words[maker->base].bits;
     if (map)
-        return read_map(maker, numbers[0], numbers[1], descriptor);
+        return read_map(maker, shape, strides, descriptor);
     descriptor->element_bits = element_bits(machine, maker->op->results[0].type);
-    if (!descriptor_read_list(machine, maker->offsets, maker->offset_count, words, descriptor->at))
+    if (!descriptor_read_list(machine, maker->offsets, words, descriptor->at))
         return "where its block begins is not known";
     for (unsigned i = 0; i < descriptor->rank; i++) {
-        descriptor->shape[i] = numbers[0][i];
-        descriptor->strides[i] = (int64_t)((uint64_t)numbers[1][i] * (descriptor->element_bits / 8));
+        descriptor->shape[i] = shape[i];
+        descriptor->strides[i] = (int64_t)((uint64_t)strides[i] * (descriptor->element_bits / 8));
     }
     return descriptor->element_bits ? NULL : "the element type of its descriptor is not known";
 }
@@ -214,11 +202,11 @@ void memory_make_descriptor(Machine *machine, uint32_t agent, const Instruction 
     const Maker *maker = &program->makers[instruction->aux];
     Word *words = machine_words(machine, agent);
     uint32_t index = program->parameter_count + instruction->aux * machine->agent_count + agent;
-    Descriptor made = {.rank = (uint8_t)(maker->rank > 8 ? 8 : maker->rank)};
-    made.boxed = maker->box_count > 0 && maker->box_count <= 8;
-    made.box_rank = (uint8_t)(made.boxed ? maker->box_count : 0);
+    Descriptor made = {.rank = (uint8_t)(maker->shape.count > 8 ? 8 : maker->shape.count)};
+    made.boxed = maker->box.count > 0 && maker->box.count <= 8;
+    made.box_rank = (uint8_t)(made.boxed ? maker->box.count : 0);
     for (uint32_t i = 0; i < made.box_rank; i++) {
-        uint32_t reg = program->lists[maker->box + i];
+        uint32_t reg = program->lists[maker->box.first + i];
         Word size = reg == NO_REGISTER ? word_unknown(0) : words[reg];
         made.boxed &= word_is(size, WORD_INTEGER) && size.bits > 0;
         made.box[i] = size.bits;
@@ -246,7 +234,7 @@ Word memory_descriptor_at(const Machine *machine, Word pointer) {
 
 /* What a copy through the descriptor delivers: as many boxes as cover the tile; -1 if nobody can tell. */
 int64_t memory_bytes_delivered(const Machine *machine, const CompiledEffect *effect, const Word *words) {
-    Word word = effect->descriptor == NO_REGISTER ? word_unknown(0) : words[effect->descriptor];
+    Word word = effect->boxes == NO_REGISTER ? word_unknown(0) : words[effect->boxes];
     if (!word_is(word, WORD_DESCRIPTOR) || !machine_descriptor(machine, word.meta)->boxed || !effect->effect.amount)
         return effect->bytes;
     const Descriptor *descriptor = machine_descriptor(machine, word.meta);

@@ -109,56 +109,10 @@ static void add_control(Slice *slice, const Op *op) {
         slice_add(slice, op_operand_of(op, steering[i]));
 }
 
-static void add_named(Slice *slice, const Op *op, const char *name) {
-    uint32_t count;
-    Value **values = op_operands_named(op, name, &count);
-    for (uint32_t i = 0; i < count; i++)
-        slice_add(slice, values[i]);
-}
-
-/* What says which bytes of global memory are touched, beside the pointer or descriptor. */
-static void add_access(Slice *slice, const Op *op, const Effect *effect) {
-    static const char *const names[] = {"coord",           "indices",         "x_offsets",      "y_offset",
-                                        "src_row_indices", "dst_row_indices", "src_col_offset", "dst_col_offset",
-                                        "offsets",         "bulkSize"};
-    if (effect->space != SPACE_GLOBAL)
-        return;
-    slice_add(slice, effect->mask);
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        add_named(slice, op, names[i]);
-}
-
 static void add_effects(Compiler *compiler, const Op *op) {
-    Slice *slice = &compiler->slice;
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(compiler->module, op, effects);
-    for (unsigned i = 0; i < count; i++) {
-        if (!effect_runs(compiler, &effects[i]))
-            continue;
-        slice_add(slice, effects[i].on);
-        slice_add(slice, effects[i].amount);
-        slice_add(slice, effects[i].through);
-        slice_add(slice, effects[i].predicate);
-        slice_add(slice, effects[i].second_predicate);
-        slice_add(slice, effects[i].slot);
-        if (effects[i].verb == EFFECT_COMPLETE)
-            add_named(slice, op, "desc");
-        if (compiler->flags & COMPILE_GLOBAL)
-            add_access(slice, op, &effects[i]);
-    }
-    if (compiler->flags & COMPILE_DATA)
-        data_add(compiler, op);
+    effects_add(compiler, op);
     if (op_is(op, CLASS_ASSUMPTION) && op->operand_count)
-        slice_add(slice, op->operands[0]);
-    if (op_has_id(op, OP_ttng_tensormap_create)) {
-        add_named(slice, op, "desc_ptr");
-        add_named(slice, op, "box_dim");
-        add_named(slice, op, "global_dim");
-        if (compiler->flags & COMPILE_GLOBAL) {
-            add_named(slice, op, "global_address");
-            add_named(slice, op, "global_stride");
-        }
-    }
+        slice_add(&compiler->slice, op->operands[0]);
 }
 
 /* With values read from shared memory in the slice, the integers that are stored there are in it, too. */

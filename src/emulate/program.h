@@ -59,16 +59,20 @@ typedef struct Instruction {
     uint32_t dst, a, b, c, aux;
 } Instruction;
 
+/* Registers that stand beside each other in Program.lists. */
+typedef struct RegisterList {
+    uint32_t first, count;
+} RegisterList;
+
 /* An effect with its values in registers. */
 typedef struct CompiledEffect {
     Effect effect;
     uint32_t on, amount, through, predicate, second_predicate, slot; /* registers, or NO_REGISTER */
     const Type *type;                                                /* of `on`, where it is a memory descriptor */
-    int64_t bytes;        /* EFFECT_COMPLETE: what the destination's type says. Accesses to global memory: how many from
-                             the pointer on; -1: what `amount` says; 0: an element for each pointer */
-    uint32_t descriptor;  /* the register of the tensor descriptor of the op, or NO_REGISTER */
-    uint32_t coordinates; /* index of a list in `lists`: the registers of the op's coordinates */
-    uint32_t coordinate_count;
+    int64_t bytes;  /* EFFECT_COMPLETE: what the destination's type says. Accesses to global memory: how many from
+                       the pointer on; -1: what `amount` says; 0: an element for each pointer */
+    uint32_t boxes; /* register of the descriptor in whose boxes bytes come, or NO_REGISTER */
+    RegisterList coordinates; /* of the tile */
     /* Accesses to global memory, else NO_REGISTER. offsets: of buffer ops, in elements from the pointer on; rows: of a
      * gather or scatter. */
     uint32_t mask, offsets, rows;
@@ -79,36 +83,14 @@ typedef struct CompiledEffect {
     bool shared_by_ctas; /* the barrier belongs to the first CTA of its cluster alone */
 } CompiledEffect;
 
-/* A descriptor made in the kernel, or a block pointer, which is much the same: tt.make_tensor_descriptor,
- * ttng.tensormap_create, tt.make_tensor_ptr. Or one made of another: tt.advance, amdg.update_tensor_descriptor; then
- * `base` is that one. */
+/* A descriptor made in the kernel, or a block pointer, which is much the same, as the op's DESCRIBES column says. Where
+ * it is made of another one, `base` is that. Registers may be NO_REGISTER. */
 typedef struct Maker {
     const Op *op;
-    uint32_t pointer;                   /* register of the memory that holds it (tensormap_create), or NO_REGISTER */
-    uint32_t base, shape, strides, box; /* register; indices of lists */
-    uint32_t rank, box_count;
-    uint32_t offsets, offset_count; /* a list: where a block begins, or how far it is moved */
-    uint32_t bounds, bound_count;   /* a list: amdg.update_tensor_descriptor, the new shape */
-    uint32_t predicate;             /* register: amdg.update_tensor_descriptor */
+    uint32_t pointer; /* register of the memory that holds it */
+    uint32_t base, predicate;
+    RegisterList shape, strides, box, offsets, bounds;
 } Maker;
-
-/* Those from ATOMIC_AND on are known only where memory is kept. */
-typedef enum AtomicKind {
-    ATOMIC_NONE,
-    ATOMIC_ADD,
-    ATOMIC_EXCHANGE,
-    ATOMIC_CAS,
-    ATOMIC_AND,
-    ATOMIC_OR,
-    ATOMIC_XOR,
-    ATOMIC_MAXIMUM,
-    ATOMIC_MINIMUM,
-    ATOMIC_MAXIMUM_UNSIGNED,
-    ATOMIC_MINIMUM_UNSIGNED,
-    ATOMIC_INCREMENT, /* until it is the operand, then 0 */
-    ATOMIC_DECREMENT, /* 0, or more than the operand: the operand */
-    ATOMIC_OTHER,     /* of floats: nobody knows the result */
-} AtomicKind;
 
 typedef struct CompiledLoad {
     const Op *op;

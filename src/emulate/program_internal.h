@@ -75,9 +75,8 @@ void emit_aim(Compiler *compiler, uint32_t jump, uint32_t target);
 
 /* A register that holds the same all the time. */
 void emit_constant(Compiler *compiler, uint32_t dst, Word word);
-/* The operands of the row's entry of that name; as registers, one of them or all as a list. */
-uint32_t emit_operand_named(Compiler *compiler, const Op *op, const char *name);
-uint32_t emit_operands_named(Compiler *compiler, const Op *op, const char *name, uint32_t *count);
+/* The operands of an entry of the row. */
+RegisterList emit_operands_of(Compiler *compiler, const Op *op, SlotRef entry);
 
 /* ---- compile_control.c ---- */
 /* Whether the op has the regions, blocks and ends that it is compiled by: the generic form may be written without. */
@@ -98,6 +97,8 @@ void products_check(Compiler *compiler, const Op *op);
 /* Whether the emulator does anything about it. */
 bool effect_runs(const Compiler *compiler, const Effect *effect);
 void compile_effects(Compiler *compiler, const Op *op);
+/* Adds what the op's effects depend on to the slice, and what makes a descriptor in memory. */
+void effects_add(Compiler *compiler, const Op *op);
 /* Of an op at which the CTAs of a cluster exchange values: that they meet. */
 void compile_meeting(Compiler *compiler, const Op *op);
 bool value_is_memdesc(Module *module, const Value *value);
@@ -107,11 +108,11 @@ bool arefs_are_unassigned(Module *module, const Op *root);
 bool partition_is_task(PartitionForm form);
 
 /* ---- compile_data.c ---- */
-/* Adds what the op writes to global memory, and what it waits for there, to the slice. */
-void data_add(Compiler *compiler, const Op *op);
-/* Whether the op's result is what it finds in global memory, or whether it found what it waits for. */
-bool data_loads(Compiler *compiler, const Op *op);
-AtomicKind data_atomic(const Op *op);
+/* Whether the effect moves data between global memory and registers, and not through a descriptor. */
+bool data_moves(const Effect *effect);
+/* The effect whose result is what it finds in global memory, or whether it found what it waits for; false if the op has
+ * none. */
+bool data_load(Compiler *compiler, const Op *op, Effect *load);
 /* What effect number `index` of the op does with registers. */
 void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffect *compiled);
 

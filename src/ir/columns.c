@@ -1,4 +1,4 @@
-/* Takes the CONTROL, EVALUATE, IS and WAITS columns of a row apart. */
+/* Takes the CONTROL, DESCRIBES, EVALUATE, IS and WAITS columns of a row apart. */
 #include "ir/columns.h"
 
 const EvaluatorRow evaluators[EVALUATOR_COUNT] = {
@@ -47,39 +47,27 @@ static bool read_classes(OpRow *row, Str *where) {
     return true;
 }
 
-static Control control_named(Str word) {
-    static const char *const words[CONTROL_COUNT] = {
-#define KIND(id, word, what) [CONTROL_##id] = word,
-        CONTROL_KINDS(KIND)
-#undef KIND
-    };
-    for (int kind = CONTROL_UNKNOWN + 1; kind < CONTROL_COUNT; kind++)
-        if (str_is(word, words[kind]))
-            return (Control)kind;
-    return CONTROL_NONE;
+/* Which of `words`, from the second on, it is; 0 if it is none. */
+static unsigned kind_named(Str word, const char *const *words, unsigned count) {
+    unsigned kind = count - 1;
+    while (kind && !(words[kind] && str_is(word, words[kind])))
+        kind--;
+    return kind;
 }
 
-static bool read_control(OpRow *row, Str *where) {
-    ControlColumn *control = &row->control;
-    const struct {
-        const char *word;
-        SlotRef *of;
-    } words[] = {{"from", &control->from},         {"to", &control->to},        {"step", &control->step},
-                 {"carries", &control->carries},   {"if", &control->condition}, {"on", &control->number},
-                 {"captures", &control->captures}, {"calls", &control->callee}, {"tiles", &control->tiles}};
-    enum { WORDS = sizeof words / sizeof *words };
-    const char *at = row->control_column;
-    *where = str_next_word(&at);
-    if (!where->size)
-        return true;
-    if (!(control->kind = control_named(*where)))
-        return false;
+typedef struct RefWord {
+    const char *word;
+    SlotRef *of;
+} RefWord;
+
+/* Words that are each followed by what they are about. */
+static bool read_refs(const OpRow *row, const char *at, const RefWord *words, unsigned count, Str *where) {
     for (Str word; (word = str_next_word(&at)).size;) {
         unsigned k = 0;
-        while (k < WORDS && !str_is(word, words[k].word))
+        while (k < count && !str_is(word, words[k].word))
             k++;
         *where = word;
-        if (k == WORDS)
+        if (k == count)
             return false;
         *where = str_next_word(&at);
         *words[k].of = op_slot_ref(row, *where);
@@ -88,6 +76,40 @@ static bool read_control(OpRow *row, Str *where) {
     }
     return true;
 }
+
+#define KIND(id, word, what) word,
+
+static bool read_control(OpRow *row, Str *where) {
+    static const char *const kinds[CONTROL_COUNT] = {NULL, NULL, CONTROL_KINDS(KIND)};
+    ControlColumn *control = &row->control;
+    const RefWord words[] = {{"from", &control->from},         {"to", &control->to},        {"step", &control->step},
+                             {"carries", &control->carries},   {"if", &control->condition}, {"on", &control->number},
+                             {"captures", &control->captures}, {"calls", &control->callee}, {"tiles", &control->tiles}};
+    const char *at = row->control_column;
+    *where = str_next_word(&at);
+    if (!where->size)
+        return true;
+    control->kind = (Control)kind_named(*where, kinds, CONTROL_COUNT);
+    return control->kind && read_refs(row, at, words, sizeof words / sizeof *words, where);
+}
+
+static bool read_describes(OpRow *row, Str *where) {
+    static const char *const kinds[DESCRIBE_COUNT] = {NULL, DESCRIBE_KINDS(KIND)};
+    DescribeColumn *column = &row->describes;
+    const RefWord words[] = {
+        {"base", &column->base},       {"shape", &column->shape},     {"strides", &column->strides},
+        {"offsets", &column->offsets}, {"box", &column->box},         {"steps", &column->steps},
+        {"at", &column->at},           {"of", &column->of},           {"bounds", &column->bounds},
+        {"if", &column->predicate},    {"element", &column->element}, {"clamps", &column->clamps}};
+    const char *at = row->describes_column;
+    *where = str_next_word(&at);
+    if (!where->size)
+        return true;
+    column->kind = (Describe)kind_named(*where, kinds, DESCRIBE_COUNT);
+    return column->kind && read_refs(row, at, words, sizeof words / sizeof *words, where);
+}
+
+#undef KIND
 
 static bool read_waits(OpRow *row, Str *where) {
     static const char *const words[WAIT_COUNTER_COUNT] = {[WAITS_NOTHING] = "",
@@ -113,5 +135,6 @@ static bool read_waits(OpRow *row, Str *where) {
 }
 
 bool columns_read(OpRow *row, Str *where) {
-    return read_control(row, where) && read_evaluate(row, where) && read_classes(row, where) && read_waits(row, where);
+    return read_control(row, where) && read_describes(row, where) && read_evaluate(row, where) &&
+           read_classes(row, where) && read_waits(row, where);
 }

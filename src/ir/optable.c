@@ -382,8 +382,13 @@ static Format compile(const OpRow *row, const char *text) {
 static void read_further_columns(OpRow *row, unsigned at) {
     const struct {
         const char *name, **column;
-    } columns[] = {{"control", &row->control_column}, {"evaluate", &row->evaluate}, {"is", &row->is},
-                   {"effects", &row->effects},        {"ptx", &row->ptx},           {"amd", &row->amd},
+    } columns[] = {{"control", &row->control_column},
+                   {"describes", &row->describes_column},
+                   {"evaluate", &row->evaluate},
+                   {"is", &row->is},
+                   {"effects", &row->effects},
+                   {"ptx", &row->ptx},
+                   {"amd", &row->amd},
                    {"waits", &row->waits_column}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     for (unsigned k = 0; k < COLUMNS; k++)

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "ir/amd_forms.h"
 #include "ir/control.h"
+#include "ir/describe.h"
 #include "ir/evaluator.h"
 #include "ir/format.h"
 #include "ir/op_ids.h"
@@ -27,16 +28,18 @@ enum {
 };
 
 /* Columns that few rows have; they stand after the formats. CONTROL says what the op does to the flow of control
- * (control.h), EVALUATE how the result of a pure op comes from its operands (evaluator.h), IS in which classes it is
- * (classes.def), EFFECTS what it does to memory and to time, PTX what it becomes on NVIDIA, AMD what AMD has for it
- * (amd_forms.h), WAITS for which counters of AMD it waits (waits.h). */
-#define CONTROL(text)  NULL, "control", text
-#define IS(text)       NULL, "is", text
-#define WAITS(text)    NULL, "waits", text
-#define EVALUATE(text) NULL, "evaluate", text
-#define EFFECTS(text)  NULL, "effects", text
-#define PTX(text)      NULL, "ptx", text
-#define AMD(text)      NULL, "amd", text
+ * (control.h), DESCRIBES which descriptor it makes (describe.h), EVALUATE how the result of a pure op comes from its
+ * operands (evaluator.h), IS in which classes it is (classes.def), EFFECTS what it does to memory and to time, PTX what
+ * it becomes on NVIDIA, AMD what AMD has for it (amd_forms.h), WAITS for which counters of AMD it waits
+ * (waits.h). */
+#define CONTROL(text)   NULL, "control", text
+#define DESCRIBES(text) NULL, "describes", text
+#define IS(text)        NULL, "is", text
+#define EVALUATE(text)  NULL, "evaluate", text
+#define EFFECTS(text)   NULL, "effects", text
+#define PTX(text)       NULL, "ptx", text
+#define AMD(text)       NULL, "amd", text
+#define WAITS(text)     NULL, "waits", text
 
 enum { MAX_OPERAND_SLOTS = 32, MAX_RESULT_SLOTS = 16, MAX_FIXED_TYPES = 32, MAX_EVALUATORS = 4 };
 
@@ -80,8 +83,9 @@ struct OpRow {
     uint32_t traits;
     /* as written in the table */
     const char *operand_column, *attr_column, *result_column;
-    const char *const *format_column;                                                /* ended by NULL */
-    const char *control_column, *evaluate, *is, *effects, *ptx, *amd, *waits_column; /* "" where the row has none */
+    const char *const *format_column; /* ended by NULL */
+    /* "" where the row has none */
+    const char *control_column, *describes_column, *evaluate, *is, *effects, *ptx, *amd, *waits_column;
     uint8_t column_size; /* of format_column with what follows it */
     /* the same, taken apart */
     const Slot *operands, *attrs, *results;
@@ -90,6 +94,7 @@ struct OpRow {
     bool constrained; /* the columns say something about types */
     const Format *formats;
     ControlColumn control;
+    DescribeColumn describes;
     uint8_t evaluators[MAX_EVALUATORS]; /* of each result; the last is for those behind it, too */
     WaitEntry waits[MAX_WAITS];         /* the first with WAITS_NOTHING ends them */
     uint64_t classes[2];                /* a bit for each OpClass */

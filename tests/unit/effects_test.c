@@ -140,9 +140,9 @@ static void a_tma_load_completes_on_its_barrier(void **state) {
     assert_effects("ttng.barrier_expect %bar, 32768, %p : !b", "expect %bar 32768 bytes, if %p\n");
     assert_effects("ttng.async_tma_copy_global_to_local %desc[%i, %i] %t, %bar, %p : !desc, !b -> !tile",
                    "read %desc global tensormap, completes on %bar, by tma, if %p\n"
-                   "read the tile of %desc global async, completes on %bar, by tma, if %p\n"
+                   "read the tile of %desc global async at [%i, %i] into %t, completes on %bar, by tma, if %p\n"
                    "write %t shared async, completes on %bar, by tma, if %p\n"
-                   "complete %bar the bytes of %t, by tma, if %p\n");
+                   "complete %bar the bytes of %t in boxes of %desc, by tma, if %p\n");
 }
 
 static void a_tma_store_is_a_group_of_its_own(void **state) {
@@ -150,7 +150,8 @@ static void a_tma_store_is_a_group_of_its_own(void **state) {
     assert_effects("ttng.async_tma_copy_local_to_global %desc[%i, %i] %t : !desc, !tile",
                    "read %desc global tensormap, completes with its tma-store group, by tma\n"
                    "read %t shared async, completes with its tma-store group, by tma\n"
-                   "write the tile of %desc global async, completes with its tma-store group, by tma\n"
+                   "write the tile of %desc global async at [%i, %i] from %t, completes with its tma-store group, "
+                   "by tma\n"
                    "commit tma-store\n");
     assert_effects("ttng.async_tma_store_wait {pendings = 1 : i32}", "await tma-store down to 1\n");
     assert_effects("ttng.async_tma_store_wait {pendings = 0 : i32, read_only}",
@@ -236,7 +237,8 @@ static void the_type_says_which_memory(void **state) {
 static void an_allocation_with_a_source_is_written(void **state) {
     (void)state;
     assert_effects("%a = ttg.local_alloc : () -> !tile", "allocate %a shared\n");
-    assert_effects("%a = ttg.local_alloc %x : (tensor<128x128xf16>) -> !tile", "allocate %a shared\nwrite %a shared\n");
+    assert_effects("%a = ttg.local_alloc %x : (tensor<128x128xf16>) -> !tile",
+                   "allocate %a shared\nwrite %a shared value %x\n");
     assert_effects("%a, %t0 = ttng.tmem_alloc : () -> (!acc, !ttg.async.token)", "allocate %a tensor\n");
 }
 
@@ -315,18 +317,42 @@ static void atomics_have_an_order_and_a_scope(void **state) {
     (void)state;
     assert_effects("%r = tt.atomic_rmw fadd, acq_rel, gpu, %ptrs, %v, %mask : (tensor<128x!tt.ptr<f32>>, "
                    "tensor<128xf32>, tensor<128xi1>) -> tensor<128xf32>",
-                   "update %ptrs global acq_rel gpu, where %mask\n");
+                   "update %ptrs global acq_rel gpu value %v gives %r, where %mask\n");
     assert_effects("%r = tt.atomic_rmw fadd, relaxed, sys, %ptrs, %v : (tensor<128x!tt.ptr<f32>>, tensor<128xf32>) "
                    "-> tensor<128xf32>",
-                   "update %ptrs global relaxed sys\n");
+                   "update %ptrs global relaxed sys value %v gives %r\n");
+}
+
+static void places_and_values_are_said(void **state) {
+    (void)state;
+#define WIDE                                             \
+    "%wide = arith.extsi %i : i32 to i64\n"              \
+    "%p32 = tt.int_to_ptr %wide : i64 -> !tt.ptr<i32>\n" \
+    "%rows = tt.splat %i : i32 -> tensor<128xi32>\n"
+    assert_effects(WIDE "%r = tt.atomic_cas acquire, gpu, %p32, %i, %i : (!tt.ptr<i32>, i32, i32) -> i32",
+                   "update %p32 global acquire gpu value %i compare %i gives %r\n");
+    assert_effects(WIDE "%r = tt.atomic_rmw exch, relaxed, gpu, %p32, %i : (!tt.ptr<i32>, i32) -> i32",
+                   "update %p32 global relaxed gpu exch value %i gives %r\n");
+    assert_effects(WIDE "%r = tt.atomic_poll acquire, gpu, %p32, %i timeout %wide : !tt.ptr<i32>, i32 -> i1",
+                   "read %p32 global acquire gpu until it is %i or gives up gives %r\n");
+    assert_effects(WIDE "ttng.async_tma_scatter %desc[%rows, %i] %t : !desc, tensor<128xi32>, i32, !tile",
+                   "read %desc global tensormap, completes with its tma-store group, by tma\n"
+                   "read %t shared async, completes with its tma-store group, by tma\n"
+                   "write the tile of %desc global async rows %rows at [%i] from %t, completes with its tma-store "
+                   "group, by tma\n"
+                   "commit tma-store\n");
+    assert_effects(WIDE "%r = amdg.buffer_load %p32[%rows], %mask, %rows : tensor<128xi32>",
+                   "read %p32 global offsets [%rows] gives %r otherwise %rows, where %mask\n");
+#undef WIDE
 }
 
 /* What a volatile access is on the machine, and which barrier between launches there is. */
 static void volatile_accesses_are_relaxed(void **state) {
     (void)state;
     assert_effects("%r = tt.load %ptrs, %mask {isVolatile = true} : tensor<128x!tt.ptr<f32>>",
-                   "read %ptrs global relaxed sys, where %mask\n");
-    assert_effects("%r = tt.load %ptrs {isVolatile = false} : tensor<128x!tt.ptr<f32>>", "read %ptrs global\n");
+                   "read %ptrs global relaxed sys gives %r, where %mask\n");
+    assert_effects("%r = tt.load %ptrs {isVolatile = false} : tensor<128x!tt.ptr<f32>>",
+                   "read %ptrs global gives %r\n");
     assert_effects("tt.grid_dependency_wait", "await-launches\n");
     assert_effects("nvvm.griddepcontrol.wait", "await-launches\n");
     assert_effects("nvvm.griddepcontrol.launch.dependents", "");
@@ -338,19 +364,20 @@ static void volatile_accesses_are_relaxed(void **state) {
 static void llvm_accesses_have_the_order_they_say(void **state) {
     (void)state;
 #define ON_GLOBAL "%g = \"x\"() : () -> !llvm.ptr<1>\n%n = \"x\"() : () -> i32\n"
-    assert_effects(ON_GLOBAL "%r = llvm.load %g : !llvm.ptr<1> -> i32", "read %g global\n");
-    assert_effects(ON_GLOBAL "%r = llvm.load volatile %g : !llvm.ptr<1> -> i32", "read %g global relaxed sys\n");
+    assert_effects(ON_GLOBAL "%r = llvm.load %g : !llvm.ptr<1> -> i32", "read %g global gives %r\n");
+    assert_effects(ON_GLOBAL "%r = llvm.load volatile %g : !llvm.ptr<1> -> i32",
+                   "read %g global relaxed sys gives %r\n");
     assert_effects(ON_GLOBAL "%r = llvm.load volatile %g atomic syncscope(\"agent\") acquire {alignment = 4 : i64} : "
                              "!llvm.ptr<1> -> i32",
-                   "read %g global acquire gpu\n");
+                   "read %g global acquire gpu gives %r\n");
     assert_effects(ON_GLOBAL "llvm.store %n, %g atomic release {alignment = 4 : i64} : i32, !llvm.ptr<1>",
-                   "write %g global release sys\n");
+                   "write %g global release sys value %n\n");
     assert_effects(ON_GLOBAL "\"llvm.store\"(%n, %g) <{ordering = 0 : i64, volatile_}> : (i32, !llvm.ptr<1>) -> ()",
-                   "write %g global relaxed sys\n");
+                   "write %g global relaxed sys value %n\n");
     assert_effects(ON_GLOBAL "\"llvm.store\"(%n, %g) <{ordering = 0 : i64}> : (i32, !llvm.ptr<1>) -> ()",
-                   "write %g global\n");
+                   "write %g global value %n\n");
     assert_effects(ON_GLOBAL "%r = llvm.atomicrmw add %g, %n syncscope(\"wavefront\") monotonic : !llvm.ptr<1>, i32",
-                   "update %g global relaxed cta\n");
+                   "update %g global relaxed cta add value %n gives %r\n");
     assert_effects("llvm.fence syncscope(\"cluster-one-as\") release", "fence-order release cluster\n");
 #undef ON_GLOBAL
 }
@@ -360,7 +387,7 @@ static void the_generic_form_says_the_same(void **state) {
     (void)state;
     assert_effects("%r = \"tt.atomic_rmw\"(%ptrs, %v) <{atomic_rmw_op = 5 : i32, scope = 2 : i32, sem = 2 : i32}> : "
                    "(tensor<128x!tt.ptr<f32>>, tensor<128xf32>) -> tensor<128xf32>",
-                   "update %ptrs global acquire cta\n");
+                   "update %ptrs global acquire cta value %v gives %r\n");
     assert_effects("\"ttng.wait_barrier\"(%bar, %i, %p) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : "
                    "(!b, i32, i1) -> ()",
                    "wait %bar parity %i, if %p\n");
@@ -429,6 +456,7 @@ int main(void) {
         cmocka_unit_test(named_barriers_and_cluster_barriers),
         cmocka_unit_test(a_block_barrier_orders_what_it_names),
         cmocka_unit_test(atomics_have_an_order_and_a_scope),
+        cmocka_unit_test(places_and_values_are_said),
         cmocka_unit_test(volatile_accesses_are_relaxed),
         cmocka_unit_test(llvm_accesses_have_the_order_they_say),
         cmocka_unit_test(the_generic_form_says_the_same),

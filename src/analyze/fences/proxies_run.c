@@ -54,8 +54,7 @@ static bool needs_addresses(Module *module, const Op *root) {
     Effect effects[EFFECTS_MOST];
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         unsigned count = op->row ? effects_of(module, op, effects) : 0;
-        if (op->row && (op->row->id == OP_tt_make_tensor_descriptor || op->row->id == OP_ttng_tensormap_create ||
-                        op->row->id == OP_tt_experimental_tensormap_create))
+        if (op_describes(op) == DESCRIBE_TENSOR || op_describes(op) == DESCRIBE_MAP)
             return true;
         for (unsigned i = 0; i < count; i++) {
             const Effect *effect = &effects[i];

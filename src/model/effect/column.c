@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
@@ -42,6 +43,18 @@ const char *const effect_scope_words[] = {NULL, "cta", "cluster", "gpu", "sys"};
 const char *const effect_group_words[] = {NULL, "cp.async", "bulk", "wgmma", "tma-store", "amd-async", "amd-tensor"};
 const char *const effect_helper_words[] = {NULL, "tma", "tensor", "clc"};
 const char *const effect_side_words[] = {NULL, "full", "empty"};
+const char *const effect_atomic_words[] = {
+    [ATOMIC_ADD] = "add",
+    [ATOMIC_EXCHANGE] = "exch",
+    [ATOMIC_AND] = "and",
+    [ATOMIC_OR] = "or",
+    [ATOMIC_XOR] = "xor",
+    [ATOMIC_MAXIMUM] = "max",
+    [ATOMIC_MINIMUM] = "min",
+    [ATOMIC_MAXIMUM_UNSIGNED] = "umax",
+    [ATOMIC_MINIMUM_UNSIGNED] = "umin",
+    [ATOMIC_OTHER] = NULL,
+};
 
 /* What LLVM and AMD call an order or a scope. */
 static const struct {
@@ -90,6 +103,11 @@ int effect_find_scope(Str word) {
     return find_word(effect_scope_words, COUNT_OF(effect_scope_words), word);
 }
 
+AtomicKind effect_find_atomic(Str word) {
+    int found = find_word(effect_atomic_words, COUNT_OF(effect_atomic_words), word);
+    return found < 0 ? ATOMIC_OTHER : (AtomicKind)found;
+}
+
 /* ---- Clauses --------------------------------------------------------------------------------- */
 
 /* What a word of a clause is followed by. */
@@ -108,7 +126,7 @@ static const struct {
     const char *word;
     Field field;
     Follower follower;
-    int value;
+    int value; /* of the field's enumeration, or a member of Effect */
 } words[] = {
     {"shared", FIELD_SPACE, FOLLOWED_BY_NOTHING, SPACE_SHARED},
     {"tensor", FIELD_SPACE, FOLLOWED_BY_NOTHING, SPACE_TENSOR},
@@ -122,27 +140,39 @@ static const struct {
     {"by", FIELD_HELPER, FOLLOWED_BY_HELPER, 0},
     {"full", FIELD_SIDE, FOLLOWED_BY_NOTHING, SIDE_FULL},
     {"empty", FIELD_SIDE, FOLLOWED_BY_NOTHING, SIDE_EMPTY},
-    {"inverted", FIELD_INVERTED, FOLLOWED_BY_NOTHING, true},
-    {"per-thread", FIELD_PER_THREAD, FOLLOWED_BY_NOTHING, true},
-    {"per-warp", FIELD_PER_WARP, FOLLOWED_BY_NOTHING, true},
-    {"no-increment", FIELD_NO_INCREMENT, FOLLOWED_BY_NOTHING, true},
-    {"relaxed", FIELD_RELAXED, FOLLOWED_BY_NOTHING, true},
-    {"sources", FIELD_SOURCES, FOLLOWED_BY_NOTHING, true},
-    {"tile", FIELD_ON_DESCRIPTOR, FOLLOWED_BY_NOTHING, true},
-    {"multicast", FIELD_MULTICAST, FOLLOWED_BY_NOTHING, true},
-    {"pair", FIELD_PAIR, FOLLOWED_BY_NOTHING, true},
+    {"inverted", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, inverted)},
+    {"per-thread", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, per_thread)},
+    {"per-warp", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, per_warp)},
+    {"no-increment", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, no_increment)},
+    {"relaxed", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, relaxed)},
+    {"sources", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, sources)},
+    {"tile", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, on_descriptor)},
+    {"multicast", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, multicast)},
+    {"pair", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, pair)},
     {"count", FIELD_COUNT, FOLLOWED_BY_NUMBER, 0},
     {"bytes", FIELD_COUNT, FOLLOWED_BY_NUMBER, 0},
-    {"parity", FIELD_AMOUNT, FOLLOWED_BY_VALUE, 0},
-    {"threads", FIELD_AMOUNT, FOLLOWED_BY_VALUE, 0},
-    {"of", FIELD_AMOUNT, FOLLOWED_BY_VALUE, 0},
-    {"expecting", FIELD_AMOUNT, FOLLOWED_BY_VALUE, 0},
-    {"slot", FIELD_SLOT, FOLLOWED_BY_VALUE, 0},
+    {"parity", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, amount)},
+    {"threads", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, amount)},
+    {"of", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, amount)},
+    {"expecting", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, expected)},
+    {"at", FIELD_LIST, FOLLOWED_BY_VALUE, offsetof(Effect, at)},
+    {"offsets", FIELD_LIST, FOLLOWED_BY_VALUE, offsetof(Effect, offsets)},
+    {"rows", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, rows)},
+    {"into", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, end)},
+    {"from", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, end)},
+    {"boxes", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, boxes)},
+    {"value", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, value)},
+    {"compare", FIELD_COMPARE, FOLLOWED_BY_VALUE, 0},
+    {"otherwise", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, otherwise)},
+    {"gives", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, gives)},
+    {"gives-up", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, gives_up)},
+    {"action", FIELD_ACTION, FOLLOWED_BY_ATTR, 0},
+    {"slot", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, slot)},
     {"if", FIELD_PREDICATE, FOLLOWED_BY_VALUE, 0},
-    {"mask", FIELD_MASK, FOLLOWED_BY_VALUE, 0},
-    {"rank", FIELD_RANK, FOLLOWED_BY_VALUE, 0},
-    {"from-ctas", FIELD_FROM, FOLLOWED_BY_ATTR, 0},
-    {"to-ctas", FIELD_TO, FOLLOWED_BY_ATTR, 0},
+    {"mask", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, mask)},
+    {"rank", FIELD_VALUE, FOLLOWED_BY_VALUE, offsetof(Effect, rank)},
+    {"from-ctas", FIELD_MASK, FOLLOWED_BY_ATTR, offsetof(Effect, from_ctas)},
+    {"to-ctas", FIELD_MASK, FOLLOWED_BY_ATTR, offsetof(Effect, to_ctas)},
     {"orders", FIELD_ORDERS, FOLLOWED_BY_SPACE, 0},
 };
 
@@ -224,7 +254,7 @@ static void read_completion(Compiler *c) {
             continue;
         add_setting(c, FIELD_DONE, completions[i].done);
         if (completions[i].done == DONE_TX)
-            add_setting(c, FIELD_THROUGH, 0)->from = read_value(c);
+            add_setting(c, FIELD_VALUE, offsetof(Effect, through))->from = read_value(c);
         if (completions[i].done == DONE_GROUP) {
             Str kind = str_next_word(&c->at);
             int group = find_word(effect_group_words, COUNT_OF(effect_group_words), kind);

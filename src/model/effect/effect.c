@@ -1,7 +1,10 @@
 /* The effects of one op: its row's clauses, applied to its values and attributes. */
 #include "model/effect/internal.h"
 
+#include "ir/op.h"
 #include "model/effect/inline_ptx.h"
+
+#include <stddef.h>
 
 typedef struct Values {
     Value *const *operands; /* one of the two */
@@ -52,25 +55,7 @@ static Values values_at(const Op *op, SlotRef ref) {
 }
 
 static const Attr *attr_at(Module *module, const Op *op, SlotRef ref) {
-    const Slot *slot = &op->row->attrs[ref.index];
-    const Attr *attr = op->attrs ? op->attrs[ref.index] : NULL;
-    if (!attr)
-        attr = dict_get(op->dict, slot->name);
-    if (!attr)
-        attr = dict_get(op->properties, slot->name);
-    return attr_resolve(module, attr);
-}
-
-bool effect_constant(Module *module, const Value *value, int64_t *number) {
-    const Op *op = value && value->is_result ? value->owner : NULL;
-    if (!op || !(str_is(op->name, "arith.constant") || str_is(op->name, "llvm.mlir.constant")))
-        return false;
-    const Attr *attr = op_attr(op, "value");
-    attr = attr_resolve(module, attr);
-    if (!attr || (attr->kind != ATTR_INTEGER && attr->kind != ATTR_BOOL) || !attr->exact)
-        return false;
-    *number = attr->integer;
-    return true;
+    return attr_resolve(module, op_attr_of(op, ref));
 }
 
 /* The word that an attribute is: a keyword, the number of one, a text in quotes, what a dialect's attribute holds. */
@@ -136,7 +121,7 @@ static bool passes(Module *module, const Op *op, const Test *test) {
             return values.count > 0;
         int64_t number, wanted = str_is(test->value, "true");
         return (wanted || str_is(test->value, "false") || str_to_int(test->value, &wanted)) &&
-               effect_constant(module, value_at(values, 0), &number) && number == wanted;
+               value_constant(value_at(values, 0), &number) && number == wanted;
     }
     const Attr *attr = attr_at(module, op, test->of);
     if (!attr)
@@ -206,7 +191,7 @@ static void set_count(Module *module, const Op *op, const Setting *setting, uint
         effect->amount = pick(op, setting->from, index);
         effect->count = 0;
         const Type *type = effect->amount ? type_resolve(module, effect->amount->type) : NULL;
-        if (type && type->kind == TYPE_INTEGER && !effect_constant(module, effect->amount, &effect->count))
+        if (type && type->kind == TYPE_INTEGER && !value_constant(effect->amount, &effect->count))
             effect->count = -1;
     }
 }
@@ -223,6 +208,11 @@ static void set_word(Module *module, const Op *op, const Setting *setting, Effec
         effect->order = (Order)found;
     else if (found >= 0)
         effect->scope = (Scope)found;
+}
+
+static void set_action(Module *module, const Op *op, SlotRef ref, Effect *effect) {
+    const Attr *attr = attr_at(module, op, ref);
+    effect->atomic = attr ? effect_find_atomic(word_of(&op->row->attrs[ref.index], attr)) : ATOMIC_OTHER;
 }
 
 static void set_mask(Module *module, const Op *op, SlotRef ref, int64_t *mask) {
@@ -245,6 +235,10 @@ static void set_predicate(const Value *value, Effect *effect) {
         effect->second_predicate = value;
 }
 
+static void *member_of(Effect *effect, const Setting *setting) {
+    return (char *)effect + setting->number;
+}
+
 /* False if there is no such effect after all: "memory" of a value that is none. */
 static bool set(Module *module, const Op *op, const Setting *setting, uint32_t index, Effect *effect) {
     switch (setting->field) {
@@ -263,9 +257,6 @@ static bool set(Module *module, const Op *op, const Setting *setting, uint32_t i
     case FIELD_DONE:
         effect->done = (Completion)setting->number;
         break;
-    case FIELD_THROUGH:
-        effect->through = pick(op, setting->from, index);
-        break;
     case FIELD_GROUP:
         effect->group = (GroupKind)setting->number;
         break;
@@ -275,59 +266,35 @@ static bool set(Module *module, const Op *op, const Setting *setting, uint32_t i
     case FIELD_SIDE:
         effect->side = (Side)setting->number;
         break;
-    case FIELD_INVERTED:
-        effect->inverted = true;
-        break;
-    case FIELD_PER_THREAD:
-        effect->per_thread = true;
-        break;
-    case FIELD_PER_WARP:
-        effect->per_warp = true;
-        break;
-    case FIELD_NO_INCREMENT:
-        effect->no_increment = true;
-        break;
-    case FIELD_RELAXED:
-        effect->relaxed = true;
-        break;
-    case FIELD_SOURCES:
-        effect->sources = true;
-        break;
-    case FIELD_ON_DESCRIPTOR:
-        effect->on_descriptor = true;
-        break;
-    case FIELD_MULTICAST:
-        effect->multicast = true;
-        break;
-    case FIELD_PAIR:
-        effect->pair = true;
-        break;
     case FIELD_COUNT:
         set_count(module, op, setting, index, effect);
-        break;
-    case FIELD_AMOUNT:
-        effect->amount = pick(op, setting->from, index);
-        break;
-    case FIELD_SLOT:
-        effect->slot = pick(op, setting->from, index);
         break;
     case FIELD_PREDICATE:
         set_predicate(pick(op, setting->from, index), effect);
         break;
-    case FIELD_MASK:
-        effect->mask = pick(op, setting->from, index);
+    case FIELD_COMPARE:
+        effect->compare = pick(op, setting->from, index);
+        effect->atomic = ATOMIC_CAS;
         break;
-    case FIELD_RANK:
-        effect->rank = pick(op, setting->from, index);
-        break;
-    case FIELD_FROM:
-        set_mask(module, op, setting->from, &effect->from_ctas);
-        break;
-    case FIELD_TO:
-        set_mask(module, op, setting->from, &effect->to_ctas);
+    case FIELD_ACTION:
+        set_action(module, op, setting->from, effect);
         break;
     case FIELD_ORDERS:
         effect->spaces |= (uint8_t)(1u << setting->number);
+        break;
+    case FIELD_FLAG:
+        *(bool *)member_of(effect, setting) = true;
+        break;
+    case FIELD_VALUE:
+        *(const Value **)member_of(effect, setting) = pick(op, setting->from, index);
+        break;
+    case FIELD_LIST: {
+        ValueList *list = member_of(effect, setting);
+        list->items = op_operands_of(op, setting->from, &list->count);
+        break;
+    }
+    case FIELD_MASK:
+        set_mask(module, op, setting->from, member_of(effect, setting));
         break;
     }
     return true;
@@ -340,7 +307,8 @@ static uint32_t repetitions(const Op *op, const Column *column, const Clause *cl
     uint32_t count = values_at(op, clause->on).count;
     for (unsigned i = 0; clause->verb == EFFECT_VIEW && count == 1 && i < clause->count; i++) {
         const Setting *setting = &column->settings[clause->first + i];
-        uint32_t sources = setting->field == FIELD_AMOUNT ? values_at(op, setting->from).count : 0;
+        bool of = setting->field == FIELD_VALUE && setting->number == offsetof(Effect, amount);
+        uint32_t sources = of ? values_at(op, setting->from).count : 0;
         count = sources > count ? sources : count;
     }
     return count;
@@ -382,7 +350,9 @@ unsigned effects_of(Module *module, const Op *op, Effect *effects) {
                 effects[made - 1] = anything;
                 return made;
             }
-            Effect effect = {.verb = clause->verb, .count = clause->verb == EFFECT_ARRIVE};
+            Effect effect = {.verb = clause->verb,
+                             .count = clause->verb == EFFECT_ARRIVE,
+                             .atomic = clause->verb == EFFECT_UPDATE ? ATOMIC_OTHER : ATOMIC_NONE};
             if (clause->on.column != REF_NONE && !(effect.on = pick(op, clause->on, i)))
                 continue;
             bool good = true;

@@ -74,6 +74,30 @@ typedef enum Helper { HELPER_BASE, HELPER_TMA, HELPER_TENSOR, HELPER_CLC, HELPER
 /* A token and an aref are two rings of mbarriers each. */
 typedef enum Side { SIDE_NONE, SIDE_FULL, SIDE_EMPTY } Side;
 
+/* Operands that stand beside each other. */
+typedef struct ValueList {
+    Value *const *items;
+    uint32_t count;
+} ValueList;
+
+/* What an update makes of what is there. Those from ATOMIC_AND on are emulated only where memory is kept. */
+typedef enum AtomicKind {
+    ATOMIC_NONE,
+    ATOMIC_ADD,
+    ATOMIC_EXCHANGE,
+    ATOMIC_CAS, /* `value`, if `compare` is there */
+    ATOMIC_AND,
+    ATOMIC_OR,
+    ATOMIC_XOR,
+    ATOMIC_MAXIMUM,
+    ATOMIC_MINIMUM,
+    ATOMIC_MAXIMUM_UNSIGNED,
+    ATOMIC_MINIMUM_UNSIGNED,
+    ATOMIC_INCREMENT, /* until it is the operand, then 0 */
+    ATOMIC_DECREMENT, /* 0, or more than the operand: the operand */
+    ATOMIC_OTHER,     /* not said, or of floats: nobody knows the result */
+} AtomicKind;
+
 typedef struct Effect {
     EffectVerb verb;
     Space space;
@@ -89,7 +113,7 @@ typedef struct Effect {
     bool no_increment; /* arrive when copies are done: not announced beforehand */
     bool relaxed;
     bool sources;       /* await: the sources may be reused, the destinations are not there yet */
-    bool on_descriptor; /* the access goes through the tensor descriptor `on`: its tile at the op's coordinates */
+    bool on_descriptor; /* the access goes through the tensor descriptor `on`: its tile at the coordinates `at` */
     const Value *on;
     const Value *amount;
     const Value *through;
@@ -108,6 +132,20 @@ typedef struct Effect {
     bool repeats;                  /* an access of inline assembly, again and again: see InlineAccess.until */
     int64_t offset;                /* of an access: bytes from where `on` points to where it begins */
     int64_t element_bytes;         /* at each place that `on` points to; 0: what the type of `on` says */
+    /* The place of an access: lists of the op's operands, and of a gather or scatter its rows. */
+    ValueList at;      /* coordinates of a tile */
+    ValueList offsets; /* elements from `on` on; of a tile, those of im2col */
+    const Value *rows;
+    const Value *end;   /* the memory of the CTA that is at the other end of a copy */
+    const Value *boxes; /* complete: the bytes come in whole boxes of this descriptor */
+    /* The data of an access in registers; NULL: it has none, or that goes elsewhere. */
+    const Value *value;     /* what is written, or what an update is made with */
+    const Value *compare;   /* update: what has to be there */
+    const Value *otherwise; /* what is given where `mask` is false */
+    const Value *expected;  /* read: again and again, until it finds this */
+    const Value *gives;     /* the result that is what was there; with `expected`, whether that came */
+    AtomicKind atomic;      /* update */
+    bool gives_up;          /* with `expected`: after a while */
 } Effect;
 
 enum { EFFECTS_MOST = 48 };

@@ -5,7 +5,6 @@
 #include "model/effect/inline_ptx.h"
 
 #include "ir/op.h"
-
 #include "model/effect/inline_ptx_internal.h"
 #include "model/effect/internal.h"
 
@@ -189,7 +188,7 @@ static InlineNumber number_of(Reader *reader, const Term *term) {
 static bool constant_number(Reader *reader, const Term *term, int64_t *number) {
     InlineNumber found = number_of(reader, term);
     *number = found.number;
-    return found.known && (!found.value || effect_constant(reader->module, found.value, number));
+    return found.known && (!found.value || value_constant(found.value, number));
 }
 
 /* ---- What registers become ------------------------------------------------------------------- */
@@ -472,7 +471,7 @@ static bool close_loop(Reader *reader, const Label *label, Register condition, b
     access->until_number =
         (InlineNumber){.known = true, .value = than->value, .number = than->value ? 0 : than->number};
     if (effect->verb == EFFECT_READ && access->until == RELATION_EQUAL)
-        effect->amount = than->value;
+        effect->expected = than->value;
     return true;
 }
 

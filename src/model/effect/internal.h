@@ -14,10 +14,13 @@ extern const char *const effect_scope_words[];
 extern const char *const effect_group_words[];
 extern const char *const effect_helper_words[];
 extern const char *const effect_side_words[];
+extern const char *const effect_atomic_words[];
 
 /* An Order or Scope by its name, LLVM's names and AMD's included; -1 if it is none. */
 int effect_find_order(Str word);
 int effect_find_scope(Str word);
+/* An AtomicKind by its name; ATOMIC_OTHER if it is none. */
+AtomicKind effect_find_atomic(Str word);
 
 typedef enum Field {
     FIELD_SPACE,
@@ -26,28 +29,19 @@ typedef enum Field {
     FIELD_ORDER,
     FIELD_SCOPE,
     FIELD_DONE,
-    FIELD_THROUGH,
     FIELD_GROUP,
     FIELD_HELPER,
     FIELD_SIDE,
-    FIELD_INVERTED,
-    FIELD_PER_THREAD,
-    FIELD_PER_WARP,
-    FIELD_NO_INCREMENT,
-    FIELD_RELAXED,
-    FIELD_SOURCES,
-    FIELD_ON_DESCRIPTOR,
-    FIELD_MULTICAST,
-    FIELD_PAIR,
     FIELD_COUNT,
-    FIELD_AMOUNT,
-    FIELD_SLOT,
     FIELD_PREDICATE,
-    FIELD_MASK,
-    FIELD_RANK,
-    FIELD_FROM,
-    FIELD_TO,
+    FIELD_COMPARE,
+    FIELD_ACTION,
     FIELD_ORDERS,
+    /* `number` is the member of Effect */
+    FIELD_FLAG,
+    FIELD_VALUE,
+    FIELD_LIST,
+    FIELD_MASK, /* of ranks */
 } Field;
 
 typedef struct Test {
@@ -65,7 +59,7 @@ typedef struct Tests {
 typedef struct Setting {
     Field field;
     SlotRef from;   /* REF_NONE: `number` */
-    int64_t number; /* or a value of the field's enumeration */
+    int64_t number; /* or a value of the field's enumeration, or the offset of a member of Effect */
     Tests tests;
 } Setting;
 
@@ -83,9 +77,6 @@ typedef struct Column {
     Test *tests;
     uint16_t clause_count, setting_count, test_count;
 } Column;
-
-/* The number that a value always is; false if that is not written. */
-bool effect_constant(Module *module, const Value *value, int64_t *number);
 
 /* The column of a row, taken apart when it is first asked for. */
 const Column *effect_column_of(const OpRow *row);

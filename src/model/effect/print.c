@@ -78,9 +78,6 @@ static void print_quantity(const Effect *effect, Text *to) {
         print_with(" of ", effect->amount, to);
         print_slot(effect, to);
         break;
-    case EFFECT_READ:
-        print_with(" until it is ", effect->amount, to);
-        break;
     default:
         break;
     }
@@ -110,6 +107,35 @@ static void print_completion(const Effect *effect, Text *to) {
     }
 }
 
+static void print_list(const char *word, ValueList list, Text *to) {
+    print_word(list.count ? word : NULL, to);
+    for (uint32_t i = 0; i < list.count; i++)
+        print_with(i ? ", " : " [", list.items[i], to);
+    if (list.count)
+        text_char(to, ']');
+}
+
+static void print_place(const Effect *effect, Text *to) {
+    print_with(" rows ", effect->rows, to);
+    print_list("at", effect->at, to);
+    print_list("offsets", effect->offsets, to);
+    if (effect->offset)
+        text_addf(to, " at %+lld", (long long)effect->offset);
+    print_with(effect->verb == EFFECT_READ ? " into " : " from ", effect->end, to);
+    print_with(" in boxes of ", effect->boxes, to);
+}
+
+static void print_data(const Effect *effect, Text *to) {
+    print_with(" until it is ", effect->expected, to);
+    if (effect->gives_up)
+        text_str(to, STR(" or gives up"));
+    print_word(effect_atomic_words[effect->atomic], to);
+    print_with(" value ", effect->value, to);
+    print_with(" compare ", effect->compare, to);
+    print_with(" gives ", effect->gives, to);
+    print_with(" otherwise ", effect->otherwise, to);
+}
+
 void effect_print(const Effect *effect, Text *to) {
     bool shows_space = !effect_verb_is_barrier(effect->verb);
     text_str(to, str_of(effect_verb_words[effect->verb]));
@@ -129,8 +155,8 @@ void effect_print(const Effect *effect, Text *to) {
         print_word(effect_order_words[effect->order], to);
     print_word(effect_scope_words[effect->scope], to);
     print_quantity(effect, to);
-    if (effect->offset)
-        text_addf(to, " at %+lld", (long long)effect->offset);
+    print_place(effect, to);
+    print_data(effect, to);
     if (effect->repeats)
         text_str(to, STR(" again and again"));
     if (effect->sources)

@@ -278,3 +278,23 @@ const Value *value_source(const Value *value) {
     value_sources(value, take_first, &first);
     return first.found;
 }
+
+typedef struct Only {
+    const Value *found;
+    bool several;
+} Only;
+
+static void take_only(void *context, Handed how, const Value *from, const Value *to) {
+    (void)how;
+    Only *only = context;
+    if (from == to)
+        return;
+    only->several |= only->found && only->found != from;
+    only->found = from;
+}
+
+const Value *value_always(const Value *value) {
+    Only only = {0};
+    value_sources(value, take_only, &only);
+    return only.several ? NULL : only.found;
+}
