@@ -40,41 +40,34 @@ static const char *partition_name(Compiler *compiler, const char *prefix, uint32
     return arena_copy(&compiler->module->arena, name, (size_t)size);
 }
 
-static void compile_partitions(Compiler *compiler, const Pending *pending) {
-    Program *program = compiler->program;
-    const Op *holder = pending->op;
-    const Attr *warps = op_attr(op_parent(holder), "partitionNumWarps");
-    program->forks[pending->fork].first_strand = program->strand_count;
-    for (uint32_t k = 0; k < holder->region_count; k++) {
-        const Block *entry = holder->regions[k].first;
-        int64_t count = warps && warps->kind == ATTR_INTS && k < warps->count ? warps->ints[k] : 4;
-        strand_start(compiler, partition_name(compiler, "partition", k), k + 1,
-                     (uint32_t)(count > 0 && count <= 64 ? count : 4), op_parent(holder));
-        compiler->next_register = program->forks[pending->fork].capture_count;
-        if (entry && entry->arg_count > compiler->next_register)
-            compiler->next_register = entry->arg_count;
-        for (uint32_t i = 0; entry && i < entry->arg_count; i++)
-            if (is_wanted(compiler, &entry->args[i]))
-                pointers_set(compiler->frame, &entry->args[i], i);
-        if (entry)
-            compile_region(compiler, &holder->regions[k]);
-        strand_end(compiler, holder);
-    }
+/* The arguments of a block come in the first registers. */
+static void take_arguments(Compiler *compiler, const Block *entry) {
+    if (entry->arg_count > compiler->next_register)
+        compiler->next_register = entry->arg_count;
+    for (uint32_t i = 0; i < entry->arg_count; i++)
+        if (is_wanted(compiler, &entry->args[i]))
+            pointers_set(compiler->frame, &entry->args[i], i);
 }
 
-static void compile_group_partitions(Compiler *compiler, const Pending *pending) {
-    Program *program = compiler->program;
-    const Attr *warps = op_attr(pending->op, "numWarps");
-    program->forks[pending->fork].first_strand = program->strand_count;
-    for (uint32_t k = 1; k < pending->op->region_count; k++) {
-        int64_t count = warps && warps->kind == ATTR_INTS && k < warps->count ? warps->ints[k] : 4;
-        strand_start(compiler, partition_name(compiler, "partition", k), k,
-                     (uint32_t)(count > 0 && count <= 64 ? count : 4), pending->op);
-        compiler->next_register = pending->captured_count;
+/* Of groups of warps, the first is not one of them: it goes on where the op stands. */
+static void compile_partitions(Compiler *compiler, const Pending *pending) {
+    enum { USUAL_WARPS = 4 };
+    const Op *holder = pending->op;
+    uint32_t first = op_is_control(holder, CONTROL_GROUPS);
+    Fork fork = compiler->program->forks[pending->fork];
+    compiler->program->forks[pending->fork].first_strand = compiler->program->strand_count;
+    for (uint32_t k = first; k < holder->region_count; k++) {
+        const Block *entry = holder->regions[k].first;
+        unsigned warps = entry && entry->first ? partition_warps(entry->first) : USUAL_WARPS;
+        strand_start(compiler, partition_name(compiler, "partition", k), k - first + 1, warps, fork.op);
+        compiler->next_register = fork.capture_count;
         for (uint32_t i = 0; i < pending->captured_count; i++)
             pointers_set(compiler->frame, pending->captured[i], i);
-        compile_region(compiler, &pending->op->regions[k]);
-        strand_end(compiler, pending->op);
+        if (entry) {
+            take_arguments(compiler, entry);
+            compile_region(compiler, &holder->regions[k]);
+        }
+        strand_end(compiler, holder);
     }
 }
 
@@ -94,10 +87,7 @@ static void compile_tasks(Compiler *compiler) {
             continue;
         compiler->task = (int)task;
         strand_start(compiler, partition_name(compiler, "task", task), ++count, program->warps, function);
-        compiler->next_register = entry->arg_count;
-        for (uint32_t i = 0; i < entry->arg_count; i++)
-            if (is_wanted(compiler, &entry->args[i]))
-                pointers_set(compiler->frame, &entry->args[i], i);
+        take_arguments(compiler, entry);
         compile_region(compiler, &function->regions[0]);
         strand_end(compiler, function);
     }
@@ -359,12 +349,8 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     strand_end(&compiler, function);
     if (compiler.tasks)
         compile_tasks(&compiler);
-    for (uint32_t i = 0; i < compiler.pending_count; i++) {
-        if (op_is_control(compiler.pending[i].op, CONTROL_GROUPS))
-            compile_group_partitions(&compiler, &compiler.pending[i]);
-        else
-            compile_partitions(&compiler, &compiler.pending[i]);
-    }
+    for (uint32_t i = 0; i < compiler.pending_count; i++)
+        compile_partitions(&compiler, &compiler.pending[i]);
     program->agents_per_cta = 1;
     for (uint32_t i = 0; i < program->fork_count; i++)
         if (program->forks[i].strand_count + 1 > program->agents_per_cta)
