@@ -83,7 +83,7 @@ $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	$(compile) $(internal) $(visibility) -c -o $@ $<
 
 # The assembler puts these into the object.
-$(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js
+$(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js src/render/lanes.js
 
 # Objects depend on this file, which changes only when the flags do: `make CC=clang` rebuilds, `make` does not.
 $(BUILD)/flags: FORCE

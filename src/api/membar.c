@@ -226,7 +226,7 @@ struct weir_membars {
     unsigned flags;
     bool is_json;
     Text out;
-    MembarJson json;
+    JsonSeries json;
     MembarTotals totals;
 };
 

@@ -155,7 +155,7 @@ weir_json *weir_json_begin(weir_write *write, void *to) {
 weir_json *weir_json_part(void) {
     weir_json *json = calloc(1, sizeof *json);
     if (json)
-        json->report = (JsonReport){.to = &json->out};
+        json->report = (JsonReport){.json.to = &json->out};
     return json;
 }
 

@@ -201,7 +201,7 @@ struct weir_reports {
     Sink sink;
     weir_report_options options;
     Text out; /* a page about one kernel is held back until the end */
-    JsonReports json;
+    JsonSeries json;
     size_t count;
 };
 

@@ -411,7 +411,7 @@ static void replay(weir_outcome *outcome, size_t kernel) {
     RunEnd end =
         deadlock_rerun(&outcome->module->module, outcome->kernels[kernel], &rerun, watch, &watching, verdict, &machine);
     if (end == RUN_DIVERGED && made.count < outcome->trail->trail.count)
-        outcome_fail(outcome, "the trail does not fit this kernel: its step %zu is not possible", made.count + 1);
+        outcome_fail(outcome, "the trail does not fit this kernel: its step %u is not possible", made.count + 1);
     else if (end == RUN_DIVERGED)
         outcome_fail(outcome, "the trail does not fit this kernel: after its last step some agent can still go on");
     else if (machine)

@@ -19,8 +19,8 @@ static char *excerpt(Source *source, Place place) {
     text_addf(&text, "    %s", before);
     text_add_plain(&text, (Str){line.data + start, end - start});
     text_addf(&text, "%s\n    %*s", after, (int)strlen(before), "");
-    for (size_t i = start; i < column; i++)               /* a tab stays a tab, so that the caret stands right */
-        if (((unsigned char)line.data[i] & 0xc0) != 0x80) /* one column a character */
+    for (size_t i = start; i < column; i++) /* a tab stays a tab, so that the caret stands right */
+        if (!utf8_continues(line.data[i]))  /* one column a character */
             text_char(&text, line.data[i] == '\t' ? '\t' : ' ');
     text_add(&text, "^\n", 3);
     if (text.failed)

@@ -1,6 +1,7 @@
 /* The growing buffer, numbers, and what may go to a terminal. */
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -87,30 +88,115 @@ void text_addf(Text *text, const char *format, ...) {
     va_end(arguments);
 }
 
-/* The size of the UTF-8 character at `at`, or 0 if the bytes there are none, or a control. */
-static size_t utf8_size(const unsigned char *at, size_t left) {
-    size_t size = at[0] < 0x80                    ? 1
-                  : at[0] >= 0xc2 && at[0] < 0xe0 ? 2
-                  : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
-                  : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
-                                                  : 0;
-    if (size > left || (size == 1 && (at[0] < 0x20 || at[0] == 0x7f)) || (size == 2 && at[0] == 0xc2 && at[1] < 0xa0))
+void text_number(Text *text, uint64_t number) {
+    char digits[32];
+    size_t start = sizeof digits - 1, count = 0;
+    digits[start] = 0;
+    do {
+        if (count && count % 3 == 0)
+            digits[--start] = ',';
+        digits[--start] = (char)('0' + number % 10);
+        count++;
+    } while (number /= 10);
+    text_addf(text, "%s", digits + start);
+}
+
+static void add_noun(Text *text, uint64_t number, const char *one) {
+    text_addf(text, " %s%s", one, number == 1 ? "" : str_ends(str_of(one), STR("ch")) ? "es" : "s");
+}
+
+void text_count(Text *text, uint64_t number, const char *one) {
+    text_addf(text, "%" PRIu64, number);
+    add_noun(text, number, one);
+}
+
+void text_number_of(Text *text, uint64_t number, const char *one) {
+    text_number(text, number);
+    add_noun(text, number, one);
+}
+
+/* ---- UTF-8 ------------------------------------------------------------------------------------- */
+
+size_t utf8_size(Str text, uint32_t *character) {
+    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *at = (const unsigned char *)text.data;
+    size_t size = at[0] < 0x80 ? 1 : (at[0] & 0xe0) == 0xc0 ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : 4;
+    if (size > text.size || (size == 4 && (at[0] & 0xf8) != 0xf0))
         return 0;
-    for (size_t i = 1; i < size; i++)
-        if ((at[i] & 0xc0) != 0x80)
+    uint32_t code = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
+    for (size_t i = 1; i < size; i++) {
+        if (!utf8_continues(text.data[i]))
             return 0;
-    return size;
+        code = code << 6 | (at[i] & 0x3f);
+    }
+    *character = code;
+    return code < smallest[size] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 0 : size;
+}
+
+size_t utf8_count(Str text) {
+    size_t count = 0;
+    for (size_t i = 0; i < text.size; i++)
+        count += !utf8_continues(text.data[i]);
+    return count;
+}
+
+Str utf8_cut(Str text, size_t most) {
+    if (text.size <= most)
+        return text;
+    while (most && utf8_continues(text.data[most]))
+        most--;
+    return (Str){text.data, most};
+}
+
+static bool is_control(uint32_t character) {
+    return character < 0x20 || (character >= 0x7f && character < 0xa0);
+}
+
+bool utf8_deceives(uint32_t c) {
+    return (is_control(c) && c != '\n' && c != '\t') || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+           (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c & 0xfffe) == 0xfffe;
 }
 
 void text_add_plain(Text *text, Str s) {
     for (size_t i = 0; i < s.size;) {
-        size_t size = utf8_size((const unsigned char *)s.data + i, s.size - i);
+        uint32_t character = 0;
+        size_t size = utf8_size((Str){s.data + i, s.size - i}, &character);
+        if (is_control(character))
+            size = 0;
         if (size)
             text_add(text, s.data + i, size);
         else
             text_char(text, s.data[i] == '\t' ? '\t' : '?');
         i += size ? size : 1;
     }
+}
+
+/* Numbers are as wide as their modifier says: none, or one of the 64 bits that z, l and ll all have. */
+void text_vescapef(Text *text, void (*escape)(Text *text, Str s), const char *format, va_list arguments) {
+    for (const char *at = format; *at; at++) {
+        if (*at != '%' || *++at == '%') {
+            text_char(text, *at);
+            continue;
+        }
+        if (*at == 's') {
+            const char *string = va_arg(arguments, const char *);
+            escape(text, str_of(string ? string : ""));
+            continue;
+        }
+        bool wide = *at == 'l' || *at == 'z';
+        at += strspn(at, "lz");
+        if (*at == 'u')
+            text_addf(text, "%" PRIu64, wide ? va_arg(arguments, uint64_t) : va_arg(arguments, unsigned));
+        else
+            text_addf(text, "%" PRId64, wide ? va_arg(arguments, int64_t) : va_arg(arguments, int));
+    }
+}
+
+void text_plainf(Text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text_vescapef(text, text_add_plain, format, arguments);
+    va_end(arguments);
 }
 
 bool text_flush(Text *text) {

@@ -60,6 +60,23 @@ static inline bool str_starts(Str s, Str prefix) {
 }
 bool str_ends(Str s, Str suffix);
 
+/* ---- UTF-8 ---- */
+
+/* The size of the character that a text starts with, or 0 if its first bytes are none. Exact, as browsers and parsers
+ * are: no overlong forms, no surrogates, nothing past U+10FFFF. The text is not empty. */
+size_t utf8_size(Str text, uint32_t *character);
+/* Whether it would be seen as something else than it is: controls, and marks that reorder the text around them. */
+bool utf8_deceives(uint32_t character);
+/* Whether a byte is not the first of its character. */
+static inline bool utf8_continues(char byte) {
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+/* Characters of a text, or as many of its bytes, at most `most`, as are whole ones. */
+size_t utf8_count(Str text);
+Str utf8_cut(Str text, size_t most);
+
+/* ---- Numbers ---- */
+
 /* A decimal or 0x number that fills the whole slice; false if it is none or does not fit. */
 bool str_to_int(Str s, int64_t *value);
 
@@ -79,8 +96,19 @@ typedef struct Text {
 void text_add(Text *text, const char *data, size_t size);
 void text_addf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_vaddf(Text *text, const char *format, va_list arguments);
+/* 12345 as "12,345". */
+void text_number(Text *text, uint64_t number);
+/* "1 barrier", "12345 barriers", "2 launches"; or "12,345 barriers". */
+void text_count(Text *text, uint64_t number, const char *one);
+void text_number_of(Text *text, uint64_t number, const char *one);
 /* Bytes of an untrusted file for a terminal: controls, and what is no UTF-8, become '?'. */
 void text_add_plain(Text *text, Str s);
+/* printf of %s, which goes through text_add_plain and may be NULL, of whole numbers (%u, %d, %zu, PRIu64, PRId64), and
+ * of
+ * %%. */
+void text_plainf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with another way to make a text harmless. */
+void text_vescapef(Text *text, void (*escape)(Text *text, Str s), const char *format, va_list arguments);
 /* Hand what is held to the sink. False if anything failed since the start. */
 bool text_flush(Text *text);
 void text_free(Text *text);

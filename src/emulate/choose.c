@@ -2,6 +2,7 @@
 #include "emulate/choose.h"
 
 #include "emulate/schedule.h"
+#include "model/flow/handed.h"
 
 enum {
     PROBE_BUDGET = 1 << 20,
@@ -124,38 +125,28 @@ static bool depends_on_program(const Program *program) {
     return false;
 }
 
-static bool is_constant(const Value *value, int64_t *number) {
-    const Op *op = value->is_result ? value->owner : NULL;
-    const Attr *attr = op && op->row && op->row->id == OP_arith_constant ? op_attr(op, "value") : NULL;
-    if (!attr || attr->kind != ATTR_INTEGER)
-        return false;
-    *number = attr->integer;
-    return true;
-}
-
 /* The largest power of two that sizes are divided by, or loops go by: sizes that are multiples of it are what such
  * kernels are made for, whether they round up or down. */
 static int64_t unit_of(const Program *program) {
     int64_t unit = 1, number;
     for (const Op *op = program->function; op; op = op_next_in_walk(op, program->function)) {
         const Value *by = NULL;
-        switch (op->row ? op->row->id : OP_COUNT) {
-        case OP_arith_divsi:
-        case OP_arith_divui:
-        case OP_arith_remsi:
-        case OP_arith_remui:
-        case OP_arith_ceildivsi:
-        case OP_arith_ceildivui:
-        case OP_arith_floordivsi:
-            by = op->operands[1];
-            break;
-        case OP_scf_for:
-            by = op->operands[2];
+        Bounds bounds;
+        switch (op_evaluator(op)) {
+        case EVALUATE_DIVIDE_SIGNED:
+        case EVALUATE_DIVIDE_UNSIGNED:
+        case EVALUATE_REMAINDER_SIGNED:
+        case EVALUATE_REMAINDER_UNSIGNED:
+        case EVALUATE_DIVIDE_CEIL_SIGNED:
+        case EVALUATE_DIVIDE_CEIL_UNSIGNED:
+        case EVALUATE_DIVIDE_FLOOR_SIGNED:
+            by = op->operand_count == 2 ? op->operands[1] : NULL;
             break;
         default:
+            by = loop_bounds(op, &bounds) ? bounds.step : NULL;
             break;
         }
-        if (by && is_constant(by, &number) && number > unit && number >= SMALLEST_UNIT && number <= LARGEST_UNIT &&
+        if (by && value_constant(by, &number) && number > unit && number >= SMALLEST_UNIT && number <= LARGEST_UNIT &&
             !(number & (number - 1)))
             unit = number;
     }

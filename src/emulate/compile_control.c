@@ -2,6 +2,7 @@
 #include "emulate/program_internal.h"
 
 #include "model/flow/handed.h"
+#include "model/flow/symbol.h"
 
 /* ---- Structure ------------------------------------------------------------------------------------ */
 
@@ -9,26 +10,25 @@
 static const Block *body_of(const Op *op, uint32_t region, uint32_t arguments) {
     const Block *block =
         region < op->region_count && op->regions[region].block_count == 1 ? op->regions[region].first : NULL;
-    bool ends = block && block->last && block->last->row && (block->last->row->traits & TERMINATOR);
-    return ends && block->arg_count >= arguments ? block : NULL;
+    return block && op_is_terminator(block->last) && block->arg_count >= arguments ? block : NULL;
 }
 
 bool structure_is_sound(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_scf_for:
+    switch (op_control(op)) {
+    case CONTROL_LOOP:
         return op->region_count == 1 && body_of(op, 0, 1);
-    case OP_scf_while:
-        return op->region_count == 2 && body_of(op, 0, 0) && op_has_id(op->regions[0].first->last, OP_scf_condition) &&
+    case CONTROL_WHILE:
+        return op->region_count == 2 && body_of(op, 0, 0) && op_is_control(region_end(op, 0), CONTROL_CONDITION) &&
                body_of(op, 1, 0);
-    case OP_scf_if:
+    case CONTROL_BRANCH:
         return op->region_count == 1 || op->region_count == 2;
-    case OP_ttg_mask:
-    case OP_scf_execute_region:
-    case OP_ttng_subtiled_region:
+    case CONTROL_GUARD:
+    case CONTROL_ONCE:
+    case CONTROL_TILES:
         return op->region_count == 1;
-    case OP_ttg_warp_specialize:
-        return op->region_count == 1 || (op->region_count == 2 && body_of(op, 1, 0) &&
-                                         op_has_id(op->regions[1].first->last, OP_ttg_warp_specialize_partitions));
+    case CONTROL_FORK:
+        return op->region_count == 1 ||
+               (op->region_count == 2 && body_of(op, 1, 0) && op_is_control(region_end(op, 1), CONTROL_PARTITIONS));
     default:
         return true;
     }
@@ -36,23 +36,23 @@ bool structure_is_sound(const Op *op) {
 
 /* ---- Control flow --------------------------------------------------------------------------------- */
 
-static bool is_constant(const Value *value) {
-    return value->is_result && op_has_id(value->owner, OP_arith_constant);
-}
-
-void compile_for(Compiler *compiler, const Op *op) {
+static void compile_loop(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
     const Block *body = op->regions[0].first;
-    uint32_t lower = value_register(compiler, op->operands[0]), upper = value_register(compiler, op->operands[1]);
-    uint32_t step = value_register(compiler, op->operands[2]);
+    Bounds bounds = {0};
+    loop_bounds(op, &bounds);
+    uint32_t lower = value_register(compiler, bounds.from), upper = value_register(compiler, bounds.to);
+    uint32_t step = value_register(compiler, bounds.step), carried;
+    Value **first = op_operands_of(op, op->row->control.carries, &carried);
     /* The bounds are read once: a body may hand its own values to registers of the same names. */
-    *PUSH(compiler, program->loops, program->loop_count, program->loop_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, program->loops, program->loop_count, program->loop_capacity) =
         (Loop){.op = op,
                .strand = compiler->strand,
                .depth = compiler->loop_depth,
-               .closed = is_constant(op->operands[0]) && is_constant(op->operands[1]) && is_constant(op->operands[2])};
+               .closed = value_made(bounds.from, EVALUATE_CONSTANT) && value_made(bounds.to, EVALUATE_CONSTANT) &&
+                         value_made(bounds.step, EVALUATE_CONSTANT)};
     uint32_t loop = program->loop_count - 1;
-    emit_hand_values(compiler, op, body->args + 1, body->arg_count - 1, op->operands + 3, op->operand_count - 3);
+    emit_hand_values(compiler, op, body->args + 1, body->arg_count - 1, first, carried);
     uint32_t counter =
         is_wanted(compiler, &body->args[0]) ? value_register(compiler, &body->args[0]) : compiler->next_register++;
     Instruction *enter = emit_code(compiler, CODE_LOOP, op);
@@ -68,8 +68,7 @@ void compile_for(Compiler *compiler, const Op *op) {
     test->b = upper;
     test->c = step;
     test->width = enter->width;
-    const Attr *is_unsigned = op_attr(op, "unsignedCmp");
-    test->operand_width = is_unsigned != NULL;
+    test->operand_width = op_attr(op, "unsignedCmp") != NULL;
     compiler->loop_depth++;
     compile_block(compiler, body);
     compiler->loop_depth--;
@@ -87,7 +86,13 @@ void compile_for(Compiler *compiler, const Op *op) {
     emit_hand_values(compiler, op, op->results, op->result_count, final, body->arg_count - 1);
 }
 
-void compile_while(Compiler *compiler, const Op *op) {
+/* A jump that is taken unless the op's condition holds. */
+static uint32_t compile_condition(Compiler *compiler, const Op *op) {
+    const Value *condition = op_operand_of(op, op->row->control.condition);
+    return emit_jump(compiler, op, CODE_BRANCH, value_register(compiler, condition));
+}
+
+static void compile_while(Compiler *compiler, const Op *op) {
     const Block *before = op->regions[0].first, *after = op->regions[1].first;
     emit_hand_values(compiler, op, before->args, before->arg_count, op->operands, op->operand_count);
     uint32_t head = emit_here(compiler);
@@ -95,7 +100,7 @@ void compile_while(Compiler *compiler, const Op *op) {
     compiler->loop_depth++;
     compile_block(compiler, before);
     const Op *condition = before->last;
-    uint32_t out = emit_jump(compiler, condition, CODE_BRANCH, value_register(compiler, condition->operands[0]));
+    uint32_t out = compile_condition(compiler, condition);
     emit_hand_values(compiler, condition, after->args, after->arg_count, condition->operands + 1,
                      condition->operand_count - 1);
     compile_block(compiler, after);
@@ -108,21 +113,21 @@ void compile_while(Compiler *compiler, const Op *op) {
 }
 
 /* A region that stands for a value: what it hands over at its end becomes the op's results. */
-void compile_yielding(Compiler *compiler, const Op *op, const Region *region) {
+static void compile_yielding(Compiler *compiler, const Op *op, const Region *region) {
     if (!region->first)
         return;
-    if (region->block_count > 1) { /* only scf.execute_region may */
+    if (region->block_count > 1) { /* only what runs it once may */
         compile_region(compiler, region);
         return;
     }
     compile_block(compiler, region->first);
     const Op *yield = region->first->last;
-    if (yield && yield->row && (yield->row->traits & TERMINATOR))
+    if (op_is_terminator(yield))
         emit_hand_values(compiler, op, op->results, op->result_count, yield->operands, yield->operand_count);
 }
 
-void compile_if(Compiler *compiler, const Op *op) {
-    uint32_t otherwise = emit_jump(compiler, op, CODE_BRANCH, value_register(compiler, op->operands[0]));
+static void compile_branch(Compiler *compiler, const Op *op) {
+    uint32_t otherwise = compile_condition(compiler, op);
     compile_yielding(compiler, op, &op->regions[0]);
     if (op->region_count < 2 || !op->regions[1].first) {
         emit_aim(compiler, otherwise, emit_here(compiler));
@@ -136,16 +141,16 @@ void compile_if(Compiler *compiler, const Op *op) {
 
 static uint32_t compile_case(Compiler *compiler, const Op *op, uint32_t value, int64_t number) {
     Program *program = compiler->program;
-    *PUSH(compiler, program->cases, program->case_count, program->case_capacity) = number;
+    *ARENA_PUSH(&compiler->module->arena, program->cases, program->case_count, program->case_capacity) = number;
     Instruction *test = emit_code(compiler, CODE_SWITCH, op);
     test->a = value;
     test->b = program->case_count - 1;
     return emit_here(compiler) - 1;
 }
 
-void compile_index_switch(Compiler *compiler, const Op *op) {
+static void compile_switch(Compiler *compiler, const Op *op) {
     const Attr *cases = op_attr(op, "cases");
-    uint32_t value = value_register(compiler, op->operands[0]);
+    uint32_t value = value_register(compiler, op_operand_of(op, op->row->control.number));
     uint32_t count = cases && cases->kind == ATTR_INTS ? cases->count : 0;
     if (count + 1 != op->region_count) {
         compile_cannot(compiler, op, "its cases do not match its regions");
@@ -166,7 +171,7 @@ void compile_index_switch(Compiler *compiler, const Op *op) {
     emit_aim(compiler, end, emit_here(compiler));
 }
 
-void compile_call(Compiler *compiler, const Op *op) {
+static void compile_call(Compiler *compiler, const Op *op) {
     const Op *target = call_target(compiler->module, op);
     if (!target || compiler->call_depth >= MOST_CALL_DEPTH) {
         compile_cannot(compiler, op,
@@ -177,7 +182,7 @@ void compile_call(Compiler *compiler, const Op *op) {
         compile_too_large(compiler, op);
         return;
     }
-    Frame *caller = compiler->frame, *callee = frame_new(compiler);
+    Pointers *caller = compiler->frame, *callee = frame_new(compiler);
     const Block *entry = target->regions[0].first;
     uint32_t count = entry->arg_count < op->operand_count ? entry->arg_count : op->operand_count;
     uint32_t *registers = ARENA_ARRAY(&compiler->module->arena, uint32_t, 2 * count + 1);
@@ -200,7 +205,7 @@ void compile_call(Compiler *compiler, const Op *op) {
         registers[i] = value_register(compiler, &entry->args[i]);
     for (uint32_t i = 0; i < op->result_count; i++)
         if (results[i] != NO_REGISTER)
-            frame_set(compiler, callee, &op->results[i], results[i]);
+            pointers_set(callee, &op->results[i], results[i]);
     emit_hand_over(compiler, op, registers, registers + count, count);
     compiler->returned = returned;
     compiler->returned_count = op->result_count;
@@ -219,10 +224,10 @@ void compile_call(Compiler *compiler, const Op *op) {
 
 /* A region that runs once for each tile, with arguments of its own: per tile j * tiles + tile, then the shared ones,
  * then the tile. */
-void compile_subtiles(Compiler *compiler, const Op *op) {
-    const Attr *attr = op_attr(op, "numTiles");
-    int64_t tiles = attr && attr->kind == ATTR_INTEGER ? attr->integer : 0;
+static void compile_tiles(Compiler *compiler, const Op *op) {
+    int64_t tiles = 0;
     uint32_t per_tile, shared;
+    op_integer(op, "numTiles", &tiles);
     Value **first = op_operands_named(op, "perTileArgs", &per_tile),
           **others = op_operands_named(op, "sharedArgs", &shared);
     const Block *body = op->region_count ? op->regions[0].first : NULL;
@@ -230,7 +235,7 @@ void compile_subtiles(Compiler *compiler, const Op *op) {
         compile_cannot(compiler, op, "its arguments do not match its tiles");
         return;
     }
-    Frame *outer = compiler->frame;
+    Pointers *outer = compiler->frame;
     for (int64_t tile = 0; tile < tiles; tile++) {
         uint32_t *from = ARENA_ARRAY(&compiler->module->arena, uint32_t, body->arg_count);
         for (uint32_t i = 0; i + 1 < body->arg_count; i++) {
@@ -248,7 +253,7 @@ void compile_subtiles(Compiler *compiler, const Op *op) {
     }
 }
 
-void compile_return(Compiler *compiler, const Op *op) {
+static void compile_return(Compiler *compiler, const Op *op) {
     if (!compiler->returned) {
         emit_code(compiler, CODE_END, op);
         return;
@@ -264,26 +269,22 @@ void compile_return(Compiler *compiler, const Op *op) {
     compiler->returns[compiler->return_count++] = emit_jump(compiler, op, CODE_JUMP, NO_REGISTER);
 }
 
-static const Op *partitions_op(const Op *specialize) {
-    return region_end(specialize, 1);
-}
-
-void compile_specialize(Compiler *compiler, const Op *op) {
+static void compile_fork(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
-    const Op *holder = partitions_op(op);
+    const Op *holder = region_end(op, 1);
     if (!holder || compiler->strand != 0 || compiler->call_depth) {
         if (holder)
             compile_cannot(compiler, op, "a warp_specialize inside a called function or a partition is not emulated");
         compile_yielding(compiler, op, &op->regions[0]);
         return;
     }
-    const Op *captured = holder->operand_count ? holder : op;
+    const Op *captured = captures_of(holder);
     uint32_t captures = emit_list(compiler, captured->operands, captured->operand_count);
-    Fork *fork = PUSH(compiler, program->forks, program->fork_count, program->fork_capacity);
+    Fork *fork = ARENA_PUSH(&compiler->module->arena, program->forks, program->fork_count, program->fork_capacity);
     *fork = (Fork){
         .op = op, .captures = captures, .capture_count = captured->operand_count, .strand_count = holder->region_count};
     uint32_t index = program->fork_count - 1;
-    *PUSH(compiler, compiler->pending, compiler->pending_count, compiler->pending_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, compiler->pending, compiler->pending_count, compiler->pending_capacity) =
         (Pending){.op = holder, .fork = index};
     if (holder->region_count > MOST_PARTITIONS)
         compile_cannot(compiler, op, "there are more than 15 partitions");
@@ -301,7 +302,7 @@ static bool is_inside(const Value *value, const Op *op) {
 
 /* Regions that see the values around them: the first is the default agent's, the others are partitions, which capture
  * what they use. */
-void compile_group(Compiler *compiler, const Op *op) {
+static void compile_groups(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
     if (compiler->strand != 0 || compiler->call_depth || compiler->tasks || op->region_count > MOST_PARTITIONS) {
         compile_cannot(compiler, op, "a warp group inside another, or of more than 15 partitions, is not emulated");
@@ -309,23 +310,23 @@ void compile_group(Compiler *compiler, const Op *op) {
     }
     Value **captured = NULL;
     uint32_t count = 0, capacity = 0;
-    Frame *seen = frame_new(compiler);
+    Pointers *seen = frame_new(compiler);
     for (const Op *user = op; user; user = op_next_in_walk(user, op))
         for (uint32_t i = 0; user != op && i < user->operand_count; i++) {
             Value *value = user->operands[i];
-            if (!is_wanted(compiler, value) || is_inside(value, op) || seen->keys[frame_place(seen, value)])
+            if (!is_wanted(compiler, value) || is_inside(value, op) || pointers_get(seen, value) != NO_NUMBER)
                 continue;
-            frame_set(compiler, seen, value, 0);
-            *PUSH(compiler, captured, count, capacity) = value;
+            pointers_set(seen, value, 0);
+            *ARENA_PUSH(&compiler->module->arena, captured, count, capacity) = value;
         }
     uint32_t captures = emit_list(compiler, captured, count);
-    *PUSH(compiler, program->forks, program->fork_count, program->fork_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, program->forks, program->fork_count, program->fork_capacity) =
         (Fork){.op = op,
                .captures = captures,
                .capture_count = count,
                .strand_count = op->region_count ? op->region_count - 1 : 0};
     uint32_t index = program->fork_count - 1;
-    *PUSH(compiler, compiler->pending, compiler->pending_count, compiler->pending_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, compiler->pending, compiler->pending_count, compiler->pending_capacity) =
         (Pending){.op = op, .fork = index, .captured = captured, .captured_count = count};
     emit_code(compiler, CODE_FORK, op)->aux = index;
     if (op->region_count)
@@ -333,59 +334,110 @@ void compile_group(Compiler *compiler, const Op *op) {
     emit_code(compiler, CODE_JOIN, op)->aux = index;
 }
 
-/* The successors' arguments, then the jump. */
-static void compile_edge(Compiler *compiler, const Op *op, const Block *to, Value *const *values, Patch **patches,
-                         uint32_t *count, uint32_t *capacity) {
-    emit_hand_values(compiler, op, to->args, to->arg_count, values, to->arg_count);
-    Patch *patch = PUSH(compiler, *patches, *count, *capacity);
-    *patch = (Patch){to, emit_jump(compiler, op, CODE_JUMP, NO_REGISTER)};
+/* A jump whose target's address is not known yet. */
+typedef struct Patch {
+    const Block *to;
+    uint32_t at;
+} Patch;
+
+typedef struct Patches {
+    Patch *items;
+    uint32_t count, capacity;
+} Patches;
+
+/* To each of the successors: its arguments, then the jump. */
+static void compile_jump(Compiler *compiler, const Op *op, Patches *patches) {
+    uint32_t successors = op_successor_count(op), chosen = successors == 2, count = chosen, otherwise = 0;
+    bool conditional = op->row && op->row->control.condition.column != REF_NONE;
+    if (!op_is_control(op, CONTROL_JUMP) || successors > 2 || chosen != conditional) {
+        compile_cannot(compiler, op, "this way of branching is not emulated");
+        return;
+    }
+    for (uint32_t i = 0; i < successors; i++)
+        count += op->extra->successors[i]->arg_count;
+    if (count != op->operand_count) {
+        compile_cannot(compiler, op, "its operands do not match its successors");
+        return;
+    }
+    if (conditional)
+        otherwise = compile_condition(compiler, op);
+    Value **values = op->operands + chosen;
+    for (uint32_t i = 0; i < successors; i++) {
+        const Block *to = op->extra->successors[i];
+        if (i)
+            emit_aim(compiler, otherwise, emit_here(compiler));
+        emit_hand_values(compiler, op, to->args, to->arg_count, values, to->arg_count);
+        *ARENA_PUSH(&compiler->module->arena, patches->items, patches->count, patches->capacity) =
+            (Patch){to, emit_jump(compiler, op, CODE_JUMP, NO_REGISTER)};
+        values += to->arg_count;
+    }
 }
 
 /* Blocks that branch to each other: each in its order, then the jumps are aimed. */
 void compile_region(Compiler *compiler, const Region *region) {
-    Patch *patches = NULL;
-    uint32_t patch_count = 0, patch_capacity = 0;
-    uint32_t *starts = ARENA_ARRAY(&compiler->module->arena, uint32_t, region->block_count + 1);
+    Patches patches = {0};
+    Pointers starts = {.arena = &compiler->module->arena};
     const Op *holder = region->op;
-    bool yields = holder && !op_function(holder) && !op_has_id(holder, OP_ttg_warp_specialize_partitions) &&
-                  !op_has_id(holder, OP_nvws_warp_group);
+    bool yields = holder && !op_function(holder) && !op_is_control(holder, CONTROL_PARTITIONS) &&
+                  !op_is_control(holder, CONTROL_GROUPS);
     uint32_t *ends = ARENA_ARRAY(&compiler->module->arena, uint32_t, region->block_count + 1);
-    uint32_t end_count = 0, order = 0;
-    for (const Block *block = region->first; block; block = block->next, order++) {
-        starts[order] = emit_here(compiler);
+    uint32_t end_count = 0;
+    for (const Block *block = region->first; block; block = block->next) {
+        pointers_set(&starts, block, emit_here(compiler));
         if (region->block_count > 1)
             emit_code(compiler, CODE_AGAIN, block->first ? block->first : holder);
         compile_block(compiler, block);
         const Op *end = block->last;
-        uint32_t successors = end ? op_successor_count(end) : 0;
-        if (op_has_id(end, OP_cf_br) && successors == 1 && end->operand_count == end->extra->successors[0]->arg_count) {
-            compile_edge(compiler, end, end->extra->successors[0], end->operands, &patches, &patch_count,
-                         &patch_capacity);
-        } else if (op_has_id(end, OP_cf_cond_br) && successors == 2) {
-            const Block *yes = end->extra->successors[0], *no = end->extra->successors[1];
-            if (end->operand_count != 1 + yes->arg_count + no->arg_count) {
-                compile_cannot(compiler, end, "its operands do not match its successors");
-                continue;
-            }
-            uint32_t otherwise = emit_jump(compiler, end, CODE_BRANCH, value_register(compiler, end->operands[0]));
-            compile_edge(compiler, end, yes, end->operands + 1, &patches, &patch_count, &patch_capacity);
-            emit_aim(compiler, otherwise, emit_here(compiler));
-            compile_edge(compiler, end, no, end->operands + 1 + yes->arg_count, &patches, &patch_count,
-                         &patch_capacity);
-        } else if (successors) {
-            compile_cannot(compiler, end, "this way of branching is not emulated");
-        } else if (end && yields) { /* the end of an scf.execute_region */
+        if (end && op_successor_count(end)) {
+            compile_jump(compiler, end, &patches);
+        } else if (end && yields) { /* of what is run once */
             emit_hand_values(compiler, end, holder->results, holder->result_count, end->operands, end->operand_count);
             ends[end_count++] = emit_jump(compiler, end, CODE_JUMP, NO_REGISTER);
         }
     }
     for (uint32_t i = 0; i < end_count; i++)
         emit_aim(compiler, ends[i], emit_here(compiler));
-    for (uint32_t i = 0; i < patch_count; i++) {
-        const Block *to = patches[i].to;
-        uint32_t k = 0;
-        for (const Block *block = region->first; block && block != to; block = block->next)
-            k++;
-        emit_aim(compiler, patches[i].at, starts[k]);
+    for (uint32_t i = 0; i < patches.count; i++)
+        emit_aim(compiler, patches.items[i].at, pointers_get(&starts, patches.items[i].to));
+}
+
+bool compile_control(Compiler *compiler, const Op *op) {
+    switch (op_control(op)) {
+    case CONTROL_LOOP:
+        compile_loop(compiler, op);
+        return true;
+    case CONTROL_WHILE:
+        compile_while(compiler, op);
+        return true;
+    case CONTROL_BRANCH:
+    case CONTROL_GUARD:
+        compile_branch(compiler, op);
+        return true;
+    case CONTROL_SWITCH:
+        compile_switch(compiler, op);
+        return true;
+    case CONTROL_ONCE:
+        compile_yielding(compiler, op, &op->regions[0]);
+        return true;
+    case CONTROL_TILES:
+        compile_tiles(compiler, op);
+        return true;
+    case CONTROL_FORK:
+        compile_fork(compiler, op);
+        return true;
+    case CONTROL_GROUPS:
+        compile_groups(compiler, op);
+        return true;
+    case CONTROL_CALL:
+        compile_call(compiler, op);
+        return true;
+    case CONTROL_RETURN:
+        compile_return(compiler, op);
+        return true;
+    case CONTROL_END:
+        emit_code(compiler, CODE_END, op);
+        return true;
+    default:
+        return false;
     }
 }

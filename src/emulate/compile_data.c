@@ -174,7 +174,8 @@ void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffe
     transfer.width = moves && transfer.width < 8 ? 8 : transfer.width;
     if (moves && transfer.width % 8 == 0 && transfer.width <= 64) {
         transfer.steers = op->result_count && slice_has(&compiler->control, &op->results[0]);
-        *PUSH(compiler, program->transfers, program->transfer_count, program->transfer_capacity) = transfer;
+        *ARENA_PUSH(&compiler->module->arena, program->transfers, program->transfer_count, program->transfer_capacity) =
+            transfer;
         compiled->transfer = program->transfer_count - 1;
         if (transfer.result != NO_REGISTER)
             take_over_load(compiler, op);

@@ -53,18 +53,28 @@ static uint64_t hash_text(Str text) {
     return hash;
 }
 
+/* A wait for a side of an aref, or what else the op does to that side; false if it does nothing of it. */
+static bool aref_effect(Module *module, const Op *op, Side side, bool waits, Effect *found) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].side == side && effects[i].verb != EFFECT_INIT && (effects[i].verb == EFFECT_WAIT) == waits &&
+            !is_token(module, effects[i].on)) {
+            *found = effects[i];
+            return true;
+        }
+    return false;
+}
+
 /* Before stages and phases are assigned, arefs are written without them, or with zeros in their place: a put that waits
  * for parity 0 on a fresh barrier is none that anybody means. */
 bool arefs_are_unassigned(Module *module, const Op *root) {
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        Effect effects[EFFECTS_MOST];
-        unsigned count = op_is(op, CLASS_AREF_ENTER) ? effects_of(module, op, effects) : 0;
-        for (unsigned i = 0; i < count; i++) {
-            int64_t parity = 0;
-            bool fills = effects[i].verb == EFFECT_WAIT && effects[i].side == SIDE_EMPTY;
-            if (fills && (!effects[i].amount || (value_constant(effects[i].amount, &parity) && parity == 0)))
-                return true;
-        }
+        Effect wait;
+        int64_t parity;
+        if (op_is(op, CLASS_AREF_ENTER) && aref_effect(module, op, SIDE_EMPTY, true, &wait) &&
+            (!wait.amount || (value_constant(wait.amount, &parity) && !parity)))
+            return true;
     }
     return false;
 }
@@ -75,9 +85,10 @@ static int64_t aref_arrivals(Compiler *compiler, const Op *aref, Side side) {
     uint64_t ways[MOST];
     unsigned count = 0;
     const Op *root = compiler->program->function;
-    OpId leaves = side == SIDE_FULL ? OP_nvws_aref_put_exit : OP_nvws_aref_get_exit;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        if (!op_has_id(op, leaves) || origin_of(compiler->module, op->operands[0]) != aref || count == MOST)
+        Effect leave;
+        if (!aref_effect(compiler->module, op, side, false, &leave) || count == MOST ||
+            origin_of(compiler->module, leave.on) != aref)
             continue;
         const Attr *kinds = op_attr(op, "async_ops");
         uint64_t way = identity_mix(partitions_of(op).mask, kinds ? hash_text(kinds->text) : 0);
@@ -184,7 +195,7 @@ void compile_meeting(Compiler *compiler, const Op *op) {
         return;
     uint32_t first = program->effect_count;
     for (unsigned i = 0; i < 2; i++)
-        *PUSH(compiler, program->effects, program->effect_count, program->effect_capacity) =
+        *ARENA_PUSH(&compiler->module->arena, program->effects, program->effect_count, program->effect_capacity) =
             (CompiledEffect){.effect = {.verb = verbs[i]},
                              .on = NO_REGISTER,
                              .amount = NO_REGISTER,
@@ -250,7 +261,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
         }
         if (effect->amount && value_is_memdesc(compiler->module, effect->amount))
             compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
-        if (effect->verb == EFFECT_INIT && op_has_id(op, OP_nvws_aref_create))
+        if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !touches_memory(effect->verb)) {
             compiled.shared_by_ctas = barrier_is_shared(compiler, effect->on->type);
@@ -262,7 +273,8 @@ void compile_effects(Compiler *compiler, const Op *op) {
                     compiled.effect.count = -1;
             }
         }
-        *PUSH(compiler, program->effects, program->effect_count, program->effect_capacity) = compiled;
+        *ARENA_PUSH(&compiler->module->arena, program->effects, program->effect_count, program->effect_capacity) =
+            compiled;
     }
     if (program->effect_count == first)
         return;

@@ -28,7 +28,8 @@ void compile_pure(Compiler *compiler, const Op *op) {
             emit_constant(compiler, dst, evaluate(&how, NULL, 0, &compiler->module->arena));
             continue;
         }
-        *PUSH(compiler, program->evaluations, program->evaluation_count, program->evaluation_capacity) = how;
+        *ARENA_PUSH(&compiler->module->arena, program->evaluations, program->evaluation_count,
+                    program->evaluation_capacity) = how;
         uint32_t a = value_register(compiler, op->operands[0]);
         uint32_t b = op->operand_count > 1 ? value_register(compiler, op->operands[1]) : a;
         uint32_t c = op->operand_count > 2 ? value_register(compiler, op->operands[2]) : a;
@@ -82,7 +83,7 @@ static void compile_load(Compiler *compiler, const Op *op, const Effect *load) {
     Program *program = compiler->program;
     const Type *type = type_resolve(compiler->module, load->gives->type);
     const Type *element = type && type->element && type->kind == TYPE_TENSOR ? type->element : type;
-    *PUSH(compiler, program->loads, program->load_count, program->load_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, program->loads, program->load_count, program->load_capacity) =
         (CompiledLoad){.op = op,
                        .width = (uint16_t)type_bits(compiler->module, element),
                        .integer = element && (element->kind == TYPE_INTEGER || type_is(element, STR("tt.ptr"))),
@@ -114,7 +115,7 @@ static void compile_descriptor(Compiler *compiler, const Op *op) {
     maker.box = emit_operands_of(compiler, op, column->box);
     maker.offsets = emit_operands_of(compiler, op, column->offsets);
     maker.bounds = emit_operands_of(compiler, op, column->bounds);
-    *PUSH(compiler, program->makers, program->maker_count, program->maker_capacity) = maker;
+    *ARENA_PUSH(&compiler->module->arena, program->makers, program->maker_count, program->maker_capacity) = maker;
     uint32_t dst = op->result_count ? value_register(compiler, &op->results[0]) : NO_REGISTER;
     if (dst == NO_REGISTER && maker.pointer == NO_REGISTER)
         return;
@@ -157,7 +158,7 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
     uint32_t dst = value_register(compiler, effect->on);
     if (dst == NO_REGISTER)
         return;
-    if (op_has_id(op, OP_nvws_aref_create)) { /* what is allocated are its barriers; the buffers are kept beside them */
+    if (op_is(op, CLASS_AREF)) { /* what is allocated are its barriers; the buffers are kept beside them */
         for (uint32_t i = 0; i < op->operand_count; i++) {
             uint32_t buffer = value_register(compiler, op->operands[i]);
             if (op->operands[i] != effect->amount || buffer == NO_REGISTER)
@@ -177,7 +178,7 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
     bool of_aref = !value_is_memdesc(compiler->module, effect->amount);
     if (step.problem && !of_aref) /* an aref that has no stage yet is indexed by the uses of each agent */
         compile_cannot(compiler, op, step.problem);
-    *PUSH(compiler, program->views, program->view_count, program->view_capacity) = step;
+    *ARENA_PUSH(&compiler->module->arena, program->views, program->view_count, program->view_capacity) = step;
     uint32_t source = value_register(compiler, effect->amount), index = value_register(compiler, step.index),
              rank = value_register(compiler, step.rank);
     Instruction *instruction = emit_code(compiler, of_aref ? CODE_BUFFER : CODE_VIEW, op);
@@ -214,7 +215,9 @@ static bool compile_places(Compiler *compiler, const Op *op, bool *gives) {
         bool place = effects[i].verb == EFFECT_VIEW || effects[i].verb == EFFECT_ALLOCATE;
         if (effects[i].verb == EFFECT_VIEW)
             compile_view(compiler, op, &effects[i]);
-        else if (effects[i].verb == EFFECT_ALLOCATE)
+        else if (place && effects[i].space == SPACE_GLOBAL)
+            compile_number(compiler, op, 0, CODE_SCRATCH, compiler->program->scratch_count++, NO_REGISTER);
+        else if (place)
             compile_allocation(compiler, op);
         *gives |= place;
         only &= place;
@@ -222,27 +225,72 @@ static bool compile_places(Compiler *compiler, const Op *op, bool *gives) {
     return only;
 }
 
-static void compile_clc(Compiler *compiler, const Op *op) {
-    switch (op->row->id) {
-    case OP_ttng_clc_load_result:
-        compile_number(compiler, op, 0, CODE_CLC, 0, value_register(compiler, op->operands[0]));
-        break;
-    case OP_ttng_clc_is_canceled:
-        compile_number(compiler, op, 0, CODE_CLC, 1, value_register(compiler, op->operands[0]));
-        break;
-    case OP_ttng_clc_get_program_id:
-        compile_number(compiler, op, 0, CODE_CLC, 2 + axis_of(op, "dim"), value_register(compiler, op->operands[0]));
-        break;
-    default: { /* clc_query_cancel: reads memory, and gives the program or -1 */
+/* Values that the machine has: false if the op's is none of them. */
+static bool compile_machine(Compiler *compiler, const Op *op) {
+    uint32_t first = op->operand_count ? value_register(compiler, op->operands[0]) : NO_REGISTER;
+    switch (op_evaluator(op)) {
+    case EVALUATE_PROGRAM_ID:
+        compile_number(compiler, op, 0, CODE_PROGRAM_ID, axis_of(op, "axis"), NO_REGISTER);
+        return true;
+    case EVALUATE_PROGRAM_COUNT:
+        compile_number(compiler, op, 0, CODE_PROGRAMS, axis_of(op, "axis"), NO_REGISTER);
+        return true;
+    case EVALUATE_CTA_RANK:
+        compile_number(compiler, op, 0, CODE_RANK, 0, NO_REGISTER);
+        return true;
+    case EVALUATE_CTA_COUNT:
+        compile_number(compiler, op, 0, CODE_RANKS, 0, NO_REGISTER);
+        return true;
+    case EVALUATE_STORED:
+        compile_number(compiler, op, 0, CODE_CELL, 0, first);
+        return true;
+    case EVALUATE_CANCEL_ANSWER:
+        compile_number(compiler, op, 0, CODE_CLC, 0, first);
+        return true;
+    case EVALUATE_CANCEL_GRANTED:
+        compile_number(compiler, op, 0, CODE_CLC, 1, first);
+        return true;
+    case EVALUATE_CANCEL_PROGRAM:
+        compile_number(compiler, op, 0, CODE_CLC, 2 + axis_of(op, "dim"), first);
+        return true;
+    case EVALUATE_CANCEL_QUERY: { /* reads memory, and gives the program or -1 */
         uint32_t answer = compiler->next_register++;
-        uint32_t source = value_register(compiler, op->operands[0]);
         Instruction *read = emit_code(compiler, CODE_CLC, op);
         read->dst = answer;
-        read->a = source;
+        read->a = first;
         for (uint32_t i = 0; i < op->result_count && i < 3; i++)
             compile_number(compiler, op, i, CODE_CLC, 5 + i, answer);
+        return true;
     }
+    default:
+        return false;
     }
+}
+
+/* Keeps integers that are stored in shared memory, for those who read them there. */
+static void compile_cell(Compiler *compiler, const Op *op) {
+    if (!compiler->slice.reads_cells || !op_is(op, CLASS_LOCAL_STORE) || !op->operand_count)
+        return;
+    uint32_t value = value_register(compiler, op->operands[0]);
+    uint32_t place = value_register(compiler, op->operand_count > 1 ? op->operands[1] : &op->results[0]);
+    if (value == NO_REGISTER || place == NO_REGISTER)
+        return;
+    Instruction *keep = emit_code(compiler, CODE_KEEP, op);
+    keep->a = value;
+    keep->b = place;
+}
+
+/* The results of a product, or of a wait for products, in registers. */
+static void compile_product(Compiler *compiler, const Op *op) {
+    compile_effects(compiler, op);
+    if (op_is(op, CLASS_WGMMA)) {
+        compile_number(compiler, op, 0, CODE_SEQUENCE, 0, NO_REGISTER);
+        return;
+    }
+    for (uint32_t i = 0; i < op->result_count && i < op->operand_count; i++)
+        if (is_wanted(compiler, &op->results[i]))
+            emit_move(compiler, op, value_register(compiler, &op->results[i]),
+                      value_register(compiler, op->operands[i]));
 }
 
 /* Whether something in the op's regions has an effect that would be missed. */
@@ -257,9 +305,28 @@ static bool hides_effects(Compiler *compiler, const Op *root) {
     return false;
 }
 
-void compile_op(Compiler *compiler, const Op *op) {
+/* All other values. Returns true if that was all there is to the op. */
+static bool compile_values(Compiler *compiler, const Op *op) {
     bool gives = false;
     Effect load;
+    if (op_describes(op)) {
+        compile_described(compiler, op);
+        return false;
+    }
+    if (data_load(compiler, op, &load)) {
+        compile_load(compiler, op, &load);
+        return false;
+    }
+    if (compile_places(compiler, op, &gives))
+        return true;
+    if (op->region_count && !op_function(op) && hides_effects(compiler, op))
+        compile_cannot(compiler, op, "its regions are not emulated");
+    if (!gives)
+        compile_pure(compiler, op);
+    return false;
+}
+
+void compile_op(Compiler *compiler, const Op *op) {
     if (compiler->reported_size) /* the program will not be run */
         return;
     if (!structure_is_sound(op)) {
@@ -267,123 +334,25 @@ void compile_op(Compiler *compiler, const Op *op) {
         return;
     }
     products_check(compiler, op);
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_scf_for:
-        compile_for(compiler, op);
+    if (compile_control(compiler, op))
         return;
-    case OP_scf_while:
-        compile_while(compiler, op);
-        return;
-    case OP_scf_if:
-        compile_if(compiler, op);
-        return;
-    case OP_ttg_mask: { /* its region runs if the predicate holds */
-        uint32_t skip = emit_jump(compiler, op, CODE_BRANCH, value_register(compiler, op->operands[0]));
-        compile_yielding(compiler, op, &op->regions[0]);
-        emit_aim(compiler, skip, emit_here(compiler));
+    if (op_is(op, CLASS_WGMMA) || op_is(op, CLASS_WGMMA_WAIT)) {
+        compile_product(compiler, op);
         return;
     }
-    case OP_scf_index_switch:
-        compile_index_switch(compiler, op);
-        return;
-    case OP_scf_execute_region:
-        compile_yielding(compiler, op, &op->regions[0]);
-        return;
-    case OP_tt_call:
-    case OP_func_call:
-        compile_call(compiler, op);
-        return;
-    case OP_tt_return:
-    case OP_func_return:
-        compile_return(compiler, op);
-        return;
-    case OP_ttg_warp_return:
-        emit_code(compiler, CODE_END, op);
-        return;
-    case OP_ttg_warp_specialize:
-        compile_specialize(compiler, op);
-        return;
-    case OP_ttng_subtiled_region:
-        compile_subtiles(compiler, op);
-        return;
-    case OP_nvws_warp_group:
-        compile_group(compiler, op);
-        return;
-    case OP_nvws_warp_group_return:
-        emit_code(compiler, CODE_END, op);
-        return;
-    case OP_tt_get_program_id:
-        compile_number(compiler, op, 0, CODE_PROGRAM_ID, axis_of(op, "axis"), NO_REGISTER);
-        return;
-    case OP_tt_get_num_programs:
-        compile_number(compiler, op, 0, CODE_PROGRAMS, axis_of(op, "axis"), NO_REGISTER);
-        return;
-    case OP_nvg_cluster_id:
-    case OP_nvgpu_cluster_id:
-        compile_number(compiler, op, 0, CODE_RANK, 0, NO_REGISTER);
-        return;
-    case OP_ttng_cluster_size_1d:
-        compile_number(compiler, op, 0, CODE_RANKS, 0, NO_REGISTER);
-        return;
-    case OP_ttng_clc_load_result:
-    case OP_ttng_clc_is_canceled:
-    case OP_ttng_clc_get_program_id:
-    case OP_ttng_clc_query_cancel:
-        compile_clc(compiler, op);
-        break;
-    case OP_llvm_intr_assume: {
+    if (op_is(op, CLASS_ASSUMPTION)) {
         uint32_t condition = op->operand_count ? value_register(compiler, op->operands[0]) : NO_REGISTER;
         if (condition != NO_REGISTER)
             emit_code(compiler, CODE_ASSUME, op)->a = condition;
         return;
     }
-    case OP_ttg_global_scratch_alloc:
-        compile_number(compiler, op, 0, CODE_SCRATCH, compiler->program->scratch_count++, NO_REGISTER);
+    if (!compile_machine(compiler, op) && compile_values(compiler, op))
         return;
-    case OP_ttng_warp_group_dot:
-        compile_effects(compiler, op);
-        compile_number(compiler, op, 0, CODE_SEQUENCE, 0, NO_REGISTER);
-        return;
-    case OP_ttng_warp_group_dot_wait:
-        compile_effects(compiler, op);
-        for (uint32_t i = 0; i < op->result_count && i < op->operand_count; i++)
-            if (is_wanted(compiler, &op->results[i]))
-                emit_move(compiler, op, value_register(compiler, &op->results[i]),
-                          value_register(compiler, op->operands[i]));
-        return;
-    case OP_ttg_local_load:
-        compile_number(compiler, op, 0, CODE_CELL, 0, value_register(compiler, op->operands[0]));
-        break;
-    default:
-        if (op_describes(op)) {
-            compile_described(compiler, op);
-            break;
-        }
-        if (data_load(compiler, op, &load)) {
-            compile_load(compiler, op, &load);
-            break;
-        }
-        if (compile_places(compiler, op, &gives))
-            return;
-        if (op->region_count && !op_function(op) && hides_effects(compiler, op))
-            compile_cannot(compiler, op, "its regions are not emulated");
-        if (!gives)
-            compile_pure(compiler, op);
-    }
     if (!is_mine(compiler, op))
         return;
     compile_effects(compiler, op);
     compile_meeting(compiler, op);
-    if (compiler->slice.reads_cells &&
-        (op_has_id(op, OP_ttg_local_store) || (op_has_id(op, OP_ttg_local_alloc) && op->operand_count))) {
-        uint32_t value = value_register(compiler, op->operands[0]);
-        uint32_t place = value_register(compiler, op->operand_count > 1 ? op->operands[1] : &op->results[0]);
-        if (value != NO_REGISTER && place != NO_REGISTER) {
-            Instruction *keep = emit_code(compiler, CODE_KEEP, op);
-            keep->a = value;
-            keep->b = place;
-        }
-    }
+    compile_cell(compiler, op);
 }
 
 static bool holds_task(const Op *root) {
@@ -405,7 +374,7 @@ void compile_block(Compiler *compiler, const Block *block) {
         if (op == first)
             emit_code(compiler, CODE_FORK, op)->aux = 0;
         compile_op(compiler, op);
-        if (op == last && !(op->row && (op->row->traits & TERMINATOR)))
+        if (op == last && !op_is_terminator(op))
             emit_code(compiler, CODE_JOIN, op)->aux = 0;
     }
 }

@@ -1,15 +1,6 @@
 /* Registers and instructions: how compiled code is written down. */
 #include "emulate/program_internal.h"
 
-void *program_grow(Compiler *compiler, const void *old, uint32_t *capacity, size_t size) {
-    uint32_t larger = *capacity ? *capacity * 2 : 32;
-    char *items = ARENA_ARRAY(&compiler->module->arena, char, larger *size);
-    if (*capacity)
-        memcpy(items, old, *capacity * size);
-    *capacity = larger;
-    return items;
-}
-
 static const char *name_of(Compiler *compiler, const Op *op) {
     return arena_copy(&compiler->module->arena, op->name.data, op->name.size);
 }
@@ -26,38 +17,10 @@ void compile_too_large(Compiler *compiler, const Op *op) {
 
 /* ---- Registers ------------------------------------------------------------------------------------ */
 
-Frame *frame_new(Compiler *compiler) {
-    Frame *frame = ARENA_NEW(&compiler->module->arena, Frame);
-    frame->capacity = 256;
-    frame->keys = ARENA_ARRAY(&compiler->module->arena, const Value *, frame->capacity);
-    frame->registers = ARENA_ARRAY(&compiler->module->arena, uint32_t, frame->capacity);
+Pointers *frame_new(Compiler *compiler) {
+    Pointers *frame = ARENA_NEW(&compiler->module->arena, Pointers);
+    frame->arena = &compiler->module->arena;
     return frame;
-}
-
-uint32_t frame_place(const Frame *frame, const Value *value) {
-    uint32_t at = (uint32_t)(((uint64_t)(uintptr_t)value >> 4) * 0x9e3779b97f4a7c15u >> 32) & (frame->capacity - 1);
-    while (frame->keys[at] && frame->keys[at] != value)
-        at = (at + 1) & (frame->capacity - 1);
-    return at;
-}
-
-void frame_set(Compiler *compiler, Frame *frame, const Value *value, uint32_t reg) {
-    if (frame->count * 2 >= frame->capacity) {
-        Frame old = *frame;
-        frame->capacity *= 2;
-        frame->keys = ARENA_ARRAY(&compiler->module->arena, const Value *, frame->capacity);
-        frame->registers = ARENA_ARRAY(&compiler->module->arena, uint32_t, frame->capacity);
-        for (uint32_t i = 0; i < old.capacity; i++)
-            if (old.keys[i]) {
-                uint32_t at = frame_place(frame, old.keys[i]);
-                frame->keys[at] = old.keys[i];
-                frame->registers[at] = old.registers[i];
-            }
-    }
-    uint32_t at = frame_place(frame, value);
-    frame->count += frame->keys[at] == NULL;
-    frame->keys[at] = value;
-    frame->registers[at] = reg;
 }
 
 bool is_wanted(const Compiler *compiler, const Value *value) {
@@ -68,12 +31,11 @@ bool is_wanted(const Compiler *compiler, const Value *value) {
 uint32_t value_register(Compiler *compiler, const Value *value) {
     if (!value || !is_wanted(compiler, value))
         return NO_REGISTER;
-    uint32_t at = frame_place(compiler->frame, value);
-    if (compiler->frame->keys[at])
-        return compiler->frame->registers[at];
-    uint32_t fresh = compiler->next_register++;
-    frame_set(compiler, compiler->frame, value, fresh);
-    return fresh;
+    uint32_t known = pointers_get(compiler->frame, value);
+    if (known != NO_NUMBER)
+        return known;
+    pointers_set(compiler->frame, value, compiler->next_register);
+    return compiler->next_register++;
 }
 
 /* ---- Instructions --------------------------------------------------------------------------------- */
@@ -84,11 +46,11 @@ Instruction *emit_code(Compiler *compiler, Code code, const Op *op) {
         compile_too_large(compiler, op);
         program->code_count = MOST_INSTRUCTIONS / 2; /* what is still written goes over what is there */
     }
-    if (program->code_count == program->code_capacity) {
-        uint32_t capacity = program->code_capacity;
-        program->ops = program_grow(compiler, program->ops, &capacity, sizeof *program->ops);
-    }
-    Instruction *instruction = PUSH(compiler, program->code, program->code_count, program->code_capacity);
+    uint32_t capacity = program->code_capacity; /* both arrays grow together */
+    program->ops =
+        arena_grown(&compiler->module->arena, program->ops, program->code_count, &capacity, sizeof *program->ops);
+    Instruction *instruction =
+        ARENA_PUSH(&compiler->module->arena, program->code, program->code_count, program->code_capacity);
     *instruction =
         (Instruction){.code = (uint8_t)code, .dst = NO_REGISTER, .a = NO_REGISTER, .b = NO_REGISTER, .c = NO_REGISTER};
     program->ops[program->code_count - 1] = op;
@@ -97,7 +59,7 @@ Instruction *emit_code(Compiler *compiler, Code code, const Op *op) {
 
 uint32_t emit_list_item(Compiler *compiler, uint32_t item) {
     Program *program = compiler->program;
-    *PUSH(compiler, program->lists, program->list_count, program->list_capacity) = item;
+    *ARENA_PUSH(&compiler->module->arena, program->lists, program->list_count, program->list_capacity) = item;
     return program->list_count - 1;
 }
 
@@ -182,8 +144,10 @@ RegisterList emit_operands_of(Compiler *compiler, const Op *op, SlotRef entry) {
 
 void emit_constant(Compiler *compiler, uint32_t dst, Word word) {
     Program *program = compiler->program;
-    *PUSH(compiler, program->constants, program->constant_count, program->constant_capacity) = word;
-    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) = dst;
-    *PUSH(compiler, compiler->constants, compiler->constant_count, compiler->constant_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, program->constants, program->constant_count, program->constant_capacity) =
+        word;
+    *ARENA_PUSH(&compiler->module->arena, compiler->constants, compiler->constant_count, compiler->constant_capacity) =
+        dst;
+    *ARENA_PUSH(&compiler->module->arena, compiler->constants, compiler->constant_count, compiler->constant_capacity) =
         program->constant_count - 1;
 }

@@ -150,16 +150,9 @@ static void list_event(void *observer, const Event *event) {
     /* An issue comes after the visible effect number `ticks`; the effect itself counts it already. */
     uint32_t tick = event->state->agents[agent].ticks;
     uint32_t place = event->kind == EVENT_ISSUE ? tick : tick ? tick - 1 : 0;
-    if (place >= listing->capacity[agent]) {
-        uint32_t capacity = listing->capacity[agent] ? listing->capacity[agent] * 2 : 64;
-        while (capacity <= place)
-            capacity *= 2;
-        Objects *larger = ARENA_ARRAY(explorer->arena, Objects, capacity);
-        if (listing->capacity[agent])
-            memcpy(larger, listing->lists[agent], listing->capacity[agent] * sizeof *larger);
-        listing->lists[agent] = larger;
-        listing->capacity[agent] = capacity;
-    }
+    while (place >= listing->capacity[agent])
+        listing->lists[agent] = arena_grown(explorer->arena, listing->lists[agent], listing->capacity[agent],
+                                            &listing->capacity[agent], sizeof(Objects));
     add_object(&listing->lists[agent][place], number);
 }
 
@@ -336,7 +329,7 @@ Exploration explore(Machine *machine, uint64_t cluster, uint64_t budget, size_t 
 typedef struct Ends {
     Machine *machine;
     char **lines;
-    size_t count, capacity;
+    uint32_t count, capacity;
 } Ends;
 
 static uint32_t line_at(const Machine *machine, uint32_t pc) {
@@ -392,15 +385,7 @@ static bool add_end(void *context, RunEnd end, const Trail *trail) {
             text_free(&line);
             return false;
         }
-    if (ends->count == ends->capacity) {
-        size_t capacity = ends->capacity ? ends->capacity * 2 : 16;
-        char **lines = realloc(ends->lines, capacity * sizeof *lines);
-        if (!lines)
-            abort();
-        ends->lines = lines;
-        ends->capacity = capacity;
-    }
-    ends->lines[ends->count++] = line.data;
+    *ARENA_PUSH(ends->machine->arena, ends->lines, ends->count, ends->capacity) = line.data;
     return false;
 }
 
@@ -429,6 +414,5 @@ bool explore_ends(Module *module, size_t budget, Text *to) {
         text_addf(to, "%s\n", ends.lines[i]);
         free(ends.lines[i]);
     }
-    free(ends.lines);
     return result.complete;
 }

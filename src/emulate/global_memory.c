@@ -60,14 +60,12 @@ GlobalMemory *global_create(Arena *arena) {
 
 uint32_t global_add(GlobalMemory *memory, const Area *area, const int64_t *data, size_t data_count) {
     assert(memory->count < MOST_AREAS && area->bytes <= AREA_HALF);
-    memory->territories =
-        arena_grown(memory->arena, memory->territories, memory->count, &memory->capacity, sizeof(Territory));
     /* What elements of part of a byte hold is not told by their bytes' places. */
     bool whole = area->element_bits && area->element_bits % 8 == 0;
-    memory->territories[memory->count] =
+    *ARENA_PUSH(memory->arena, memory->territories, memory->count, memory->capacity) =
         (Territory){.area = *area, .data = whole ? data : NULL, .data_count = data && whole ? data_count : 0};
     memory->many_devices |= area->device != 0;
-    return memory->count++;
+    return memory->count - 1;
 }
 
 int64_t global_address(uint32_t area) {

@@ -50,7 +50,7 @@ typedef struct Launch {
     Str kernel; /* "" if not said */
     int64_t grid[3];
     Argument *arguments;
-    size_t count, capacity;
+    uint32_t count, capacity;
     bool chosen; /* by Weir */
     uint32_t stream, device;
     bool has_device; /* it runs on `device` alone, else on every one */

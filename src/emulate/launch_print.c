@@ -1,34 +1,8 @@
 /* Launches in words, and as launch files. */
+#include "base/json.h"
 #include "emulate/launch.h"
 
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-static int add_to_text(const char *data, size_t size, void *to) {
-    text_add(to, data, size);
-    return 0;
-}
-
-/* Strings and floats as JSON has them. Takes `value` over. */
-static void add_json(Text *to, json_t *value, size_t flags) {
-    if (!value || json_dump_callback(value, add_to_text, to, JSON_ENCODE_ANY | flags) != 0)
-        to->failed = true;
-    json_decref(value);
-}
-
-/* With the fewest digits that give the same number again: 0.1, not 0.10000000000000001. */
-static void add_float(Text *to, double number) {
-    int digits = 15;
-    for (; digits < 17; digits++) {
-        char trial[32];
-        snprintf(trial, sizeof trial, "%.*g", digits, number);
-        if (strtod(trial, NULL) == number)
-            break;
-    }
-    add_json(to, json_real(number), JSON_REAL_PRECISION((size_t)digits));
-}
 
 static void add_integers(Text *to, const int64_t *values, size_t count, const char *between) {
     for (size_t i = 0; i < count; i++)
@@ -90,7 +64,7 @@ static void describe_argument(const Argument *argument, Text *to) {
             text_addf(to, argument->meaning == MEANS_RANK ? "the device" : "the number of devices");
         break;
     case ARGUMENT_FLOAT:
-        add_float(to, argument->number);
+        json_add_float(to, argument->number);
         break;
     case ARGUMENT_TENSOR:
     case ARGUMENT_DESCRIPTOR:
@@ -129,108 +103,92 @@ void launch_describe(const Launch *launch, Text *to) {
     }
 }
 
-static void write_list(Text *to, const char *name, const int64_t *values, size_t count) {
-    text_addf(to, "\"%s\": [", name);
-    add_integers(to, values, count, ", ");
-    text_char(to, ']');
-}
+/* ---- As a file --------------------------------------------------------------------------------- */
 
-static void write_name(Text *to, Str name) {
-    add_json(to, json_stringn(name.data, name.size), 0);
-}
-
-static void write_history(const Argument *argument, Text *to) {
-    if (argument->buffer.size) {
-        text_addf(to, ", \"buffer\": ");
-        write_name(to, argument->buffer);
-    }
+static void write_history(const Argument *argument, Json *json) {
+    if (argument->buffer.size)
+        json_str(json, "buffer", argument->buffer);
     if (argument->place == DEVICE_NUMBER)
-        text_addf(to, ", \"device\": %u", argument->device);
+        json_number(json, "device", argument->device);
     else if (argument->place != DEVICE_OWN)
-        text_addf(to, ", \"device\": \"%s\"", argument->place == DEVICE_NEXT ? "next" : "previous");
+        json_text(json, "device", argument->place == DEVICE_NEXT ? "next" : "previous");
     if (argument->output)
-        text_addf(to, ", \"output\": true");
+        json_truth(json, "output", true);
     if (argument->zero)
-        text_addf(to, ", \"zero\": true");
+        json_truth(json, "zero", true);
 }
 
-static void write_memory(const Argument *argument, Text *to) {
-    text_addf(to, "{\"%s\": {", argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor");
-    write_list(to, "shape", argument->shape, argument->rank);
-    text_addf(to, ", ");
-    write_list(to, "strides", argument->strides, argument->rank);
-    if (argument->kind == ARGUMENT_DESCRIPTOR && argument->rank && argument->block[0]) {
-        text_addf(to, ", ");
-        write_list(to, "block", argument->block, argument->rank);
+static void write_memory(const Argument *argument, Json *json) {
+    json_begin(json, NULL);
+    json_begin(json, argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor");
+    json_integers(json, "shape", argument->shape, argument->rank);
+    json_integers(json, "strides", argument->strides, argument->rank);
+    if (argument->kind == ARGUMENT_DESCRIPTOR && argument->rank && argument->block[0])
+        json_integers(json, "block", argument->block, argument->rank);
+    if (argument->element_bits) {
+        Text type = {0};
+        text_addf(&type, "i%u", argument->element_bits);
+        json_take(json, "dtype", &type);
     }
-    if (argument->element_bits)
-        text_addf(to, ", \"dtype\": \"i%u\"", argument->element_bits);
-    if (argument->data) {
-        text_addf(to, ", ");
-        write_list(to, "data", argument->data, argument->data_count);
-    }
-    write_history(argument, to);
-    text_addf(to, "}}");
+    if (argument->data)
+        json_integers(json, "data", argument->data, argument->data_count);
+    write_history(argument, json);
+    json_end(json);
+    json_end(json);
 }
 
-static void write_argument(const Argument *argument, Text *to) {
+static void write_argument(const Argument *argument, Json *json) {
+    json_key(json, argument->name);
     switch (argument->kind) {
     case ARGUMENT_INTEGER:
-        if (argument->meaning == MEANS_NUMBER)
-            text_addf(to, "%" PRId64, argument->integer);
-        else
-            text_addf(to, "{\"%s\": true}", argument->meaning == MEANS_RANK ? "rank" : "devices");
+        if (argument->meaning == MEANS_NUMBER) {
+            json_signed(json, NULL, argument->integer);
+            break;
+        }
+        json_begin(json, NULL);
+        json_truth(json, argument->meaning == MEANS_RANK ? "rank" : "devices", true);
+        json_end(json);
         break;
     case ARGUMENT_FLOAT:
-        add_float(to, argument->number);
+        json_float(json, NULL, argument->number);
         break;
     case ARGUMENT_TENSOR:
     case ARGUMENT_DESCRIPTOR:
-        write_memory(argument, to);
+        write_memory(argument, json);
         break;
     case ARGUMENT_POINTERS:
-        text_addf(to, "{\"pointers\": ");
-        write_name(to, argument->buffer);
-        text_char(to, '}');
+        json_begin(json, NULL);
+        json_str(json, "pointers", argument->buffer);
+        json_end(json);
         break;
     }
 }
 
-static void write_order(const Launch *launch, Text *to) {
+static void write_order(const Launch *launch, Json *json) {
     if (launch->stream)
-        text_addf(to, ", \"stream\": %u", launch->stream);
+        json_number(json, "stream", launch->stream);
     if (launch->has_device)
-        text_addf(to, ", \"device\": %u", launch->device);
+        json_number(json, "device", launch->device);
     if (launch->dependent)
-        text_addf(to, ", \"dependent\": true");
+        json_truth(json, "dependent", true);
     if (!launch->after_count)
         return;
-    text_addf(to, ", \"after\": [");
-    for (size_t i = 0; i < launch->after_count; i++) {
-        if (i)
-            text_addf(to, ", ");
-        write_name(to, launch->after[i]);
-    }
-    text_char(to, ']');
+    json_begin_list(json, "after");
+    for (size_t i = 0; i < launch->after_count; i++)
+        json_str(json, NULL, launch->after[i]);
+    json_end_list(json);
 }
 
 void launch_write(const Launch *launch, Text *to) {
-    text_char(to, '{');
-    if (launch->kernel.size) {
-        text_addf(to, "\"kernel\": ");
-        write_name(to, launch->kernel);
-        text_addf(to, ", ");
-    }
-    write_list(to, "grid", launch->grid, 3);
-    write_order(launch, to);
-    text_addf(to, ", \"args\": {");
-    for (size_t i = 0; i < launch->count; i++) {
-        const Argument *argument = &launch->arguments[i];
-        if (i)
-            text_addf(to, ", ");
-        write_name(to, argument->name);
-        text_addf(to, ": ");
-        write_argument(argument, to);
-    }
-    text_addf(to, "}}");
+    Json json = {.to = to};
+    json_begin(&json, NULL);
+    if (launch->kernel.size)
+        json_str(&json, "kernel", launch->kernel);
+    json_integers(&json, "grid", launch->grid, 3);
+    write_order(launch, &json);
+    json_begin(&json, "args");
+    for (size_t i = 0; i < launch->count; i++)
+        write_argument(&launch->arguments[i], &json);
+    json_end(&json);
+    json_end(&json);
 }

@@ -30,8 +30,7 @@ void loads_note(LoadLog *log, uint32_t agent, const Op *op, Word word) {
     if (!*log->left)
         return;
     --*log->left;
-    of->loads = arena_grown(log->arena, of->loads, of->count, &of->capacity, sizeof *of->loads);
-    of->loads[of->count++] = (Load){op, word};
+    *ARENA_PUSH(log->arena, of->loads, of->count, of->capacity) = (Load){op, word};
 }
 
 bool loads_take(Machine *machine, uint32_t agent, const Op *op, Word *word) {

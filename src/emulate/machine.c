@@ -1,8 +1,6 @@
-/* The machine: its start, the instructions of an agent up to its next visible effect, and steps. */
+/* The machine: its start, and steps. */
 #include "emulate/machine_internal.h"
 #include "model/number/tensor.h"
-
-static StepResult advance(Machine *machine, uint32_t index);
 
 /* Room for what the program can have in flight, and in cells: most programs that run in thousands of CTAs at once have
  * neither. */
@@ -176,7 +174,7 @@ uint64_t machine_clusters(const Machine *machine) {
     return count;
 }
 
-static void start_agent(Machine *machine, uint32_t index, uint32_t strand_index) {
+void machine_start_agent(Machine *machine, uint32_t index, uint32_t strand_index) {
     const Program *program = machine->program;
     const Strand *strand = &program->strands[strand_index];
     Agent *agent = &machine->state->agents[index];
@@ -205,7 +203,7 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->excluded = false;
     uint64_t first = program->ranks_are_programs ? cluster * program->ctas : cluster;
     for (uint32_t cta = 0; cta < program->ctas; cta++)
-        start_agent(machine, cta * program->agents_per_cta, 0);
+        machine_start_agent(machine, cta * program->agents_per_cta, 0);
     for (uint32_t i = 0; i < program->parameter_count; i++)
         if (program->parameters[i].reg != NO_REGISTER)
             for (uint32_t cta = 0; cta < program->ctas; cta++)
@@ -215,406 +213,11 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->program_id[1] = (int64_t)(first / (uint64_t)machine->programs[0] % (uint64_t)machine->programs[1]);
     machine->program_id[2] = (int64_t)(first / (uint64_t)machine->programs[0] / (uint64_t)machine->programs[1]);
     for (uint32_t cta = 0; cta < program->ctas; cta++) {
-        StepResult result = advance(machine, cta * program->agents_per_cta);
+        StepResult result = machine_advance(machine, cta * program->agents_per_cta);
         if (result != STEP_DONE)
             return result;
     }
     return STEP_DONE;
-}
-
-/* ---- Instructions --------------------------------------------------------------------------------- */
-
-/* What comes from the memory of the cluster is not what another cluster has, though it came about in the same way. */
-static Word unknown_of_cluster(Machine *machine, const Evaluation *how, Word word) {
-    uint64_t identity = identity_mix(machine->serial, word_identity(word));
-    if (word_is(word, WORD_TENSOR) && !word.tensor->known)
-        return tensor_unknown(how, identity, machine->arena);
-    return word_is(word, WORD_UNKNOWN) ? word_unknown(identity) : word;
-}
-
-static Word evaluate_slowly(Machine *machine, const Instruction *instruction, const Word *words) {
-    const Program *program = machine->program;
-    Word operands[16];
-    const Word *list = operands;
-    uint32_t count = instruction->b;
-    if (instruction->code == CODE_INTEGER) {
-        const Op *op = program->ops[instruction - program->code];
-        const uint32_t registers[3] = {instruction->a, instruction->b, instruction->c};
-        count = op->operand_count;
-        for (uint32_t i = 0; i < count; i++)
-            operands[i] = registers[i] == NO_REGISTER ? word_unknown(0) : words[registers[i]];
-    } else {
-        Word *many = count > 16 ? ARENA_ARRAY(machine->arena, Word, count) : operands;
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t reg = program->lists[instruction->a + i];
-            many[i] = reg == NO_REGISTER ? word_unknown(0) : words[reg];
-        }
-        list = many;
-    }
-    const Evaluation *how = &program->evaluations[instruction->aux];
-    Word word = evaluate(how, list, count, machine->arena);
-    if (instruction->evaluator && instruction->code == CODE_EVALUATE && machine->serial)
-        return unknown_of_cluster(machine, how, word);
-    return word;
-}
-
-static Word moved_view(Machine *machine, const Instruction *instruction, const Word *words, const char **problem) {
-    const ViewStep *step = &machine->program->views[instruction->aux];
-    Word view = words[instruction->a];
-    if (!word_is(view, WORD_VIEW))
-        return view;
-    Offset offset = {(int32_t)(view.bits & UINT32_MAX), (int32_t)(view.bits >> 32)};
-    int64_t index = 0;
-    if (instruction->b != NO_REGISTER) {
-        if (!word_is(words[instruction->b], WORD_INTEGER)) {
-            *problem = "which slot of a ring is meant is not known";
-            return word_unknown((uint64_t)words[instruction->b].bits);
-        }
-        index = words[instruction->b].bits;
-    }
-    offset.base = (int32_t)((uint64_t)offset.base + (uint64_t)index * (uint64_t)step->stride + (uint64_t)step->add);
-    offset.affine ^= (int32_t)step->flip;
-    uint32_t cta = view.cta;
-    if (instruction->c != NO_REGISTER && word_is(words[instruction->c], WORD_INTEGER) &&
-        words[instruction->c].bits >= 0 && words[instruction->c].bits < machine->program->ctas)
-        cta = (uint32_t)words[instruction->c].bits;
-    return view_word(view.meta, cta, offset);
-}
-
-static Word program_number(const Machine *machine, uint32_t agent, const Instruction *instruction) {
-    switch (instruction->code) {
-    case CODE_PROGRAM_ID: {
-        int64_t id = machine->program_id[instruction->aux];
-        if (machine->program->ranks_are_programs && instruction->aux == 0)
-            id += agent_cta(machine, agent);
-        return word_integer(id);
-    }
-    case CODE_PROGRAMS:
-        return word_integer(machine->programs[instruction->aux]);
-    case CODE_RANK:
-        return word_integer(agent_cta(machine, agent));
-    default:
-        return word_integer(machine->program->ctas);
-    }
-}
-
-/* 0: the answer at a view; 1: whether it gave a program; 2 + axis: which; 5 + axis: which, or -1. */
-static Word launch_answer(Machine *machine, uint32_t what, Word word) {
-    if (what == 0) {
-        const Cell *cell = word_is(word, WORD_VIEW) ? machine_cell(machine, view_key(word), false) : NULL;
-        return cell ? cell->word : word_integer(-1);
-    }
-    if (word_is(word, WORD_TENSOR))
-        return word_unknown(word.tensor->identity);
-    if (!word_is(word, WORD_INTEGER))
-        return word;
-    if (what == 1)
-        return word_integer(word.bits >= 0);
-    if (what >= 5 && word.bits < 0)
-        return word_integer(-1);
-    uint32_t axis = (what - 2) % 3;
-    return word_integer(axis ? machine->program_id[axis] : (machine->program_id[0] + word.bits) % machine->programs[0]);
-}
-
-static bool enter_loop(Machine *machine, const Instruction *instruction, Word *words) {
-    Word lower = words[instruction->a], upper = words[instruction->b], step = words[instruction->c];
-    if (!word_is(lower, WORD_INTEGER) || !word_is(upper, WORD_INTEGER) || !word_is(step, WORD_INTEGER))
-        return false;
-    words[instruction->dst] = lower;
-    Trips *trips = &machine->trips[instruction->aux];
-    int64_t count = 0;
-    if (step.bits > 0 && upper.bits > lower.bits)
-        count =
-            (int64_t)(((uint64_t)upper.bits - (uint64_t)lower.bits + (uint64_t)step.bits - 1) / (uint64_t)step.bits);
-    trips->entered++;
-    if (count < trips->least)
-        trips->least = count;
-    if (count > trips->most)
-        trips->most = count;
-    return step.bits > 0;
-}
-
-static StepResult fork_agents(Machine *machine, uint32_t index, uint32_t pc, const Fork *fork) {
-    const Program *program = machine->program;
-    uint32_t base = index - index % program->agents_per_cta;
-    machine_tell(machine, (Event){.kind = EVENT_FORK, .agent = index, .pc = pc, .amount = fork->strand_count});
-    for (uint32_t k = 0; k < fork->strand_count; k++) {
-        uint32_t child = base + 1 + k;
-        start_agent(machine, child, fork->first_strand + k);
-        Word *to = machine_words(machine, child);
-        const Word *from = machine_words(machine, index);
-        for (uint32_t i = 0; i < fork->capture_count; i++) {
-            uint32_t reg = program->lists[fork->captures + i];
-            to[i] = reg == NO_REGISTER ? (Word){.kind = WORD_NOTHING} : from[reg];
-        }
-    }
-    for (uint32_t k = 0; k < fork->strand_count; k++) {
-        StepResult result = advance(machine, base + 1 + k);
-        if (result != STEP_DONE)
-            return result;
-    }
-    return STEP_DONE;
-}
-
-/* Whether the agent stands before the effect because of memory, or of launches, that it shares with other clusters. */
-static Gate gate_of(const Machine *machine, uint32_t index, const CompiledEffect *effect) {
-    if (effect->effect.verb == EFFECT_AWAIT_LAUNCHES)
-        return GATE_LAUNCHES;
-    if (effect->transfer != NO_TRANSFER && machine->program->transfers[effect->transfer].polls)
-        return GATE_POLL;
-    if (!effect->stops)
-        return GATE_NONE;
-    return transfer_is_shared(machine, index, effect) ? GATE_RESULT : GATE_ACCESS;
-}
-
-/* The effects of one instruction, from agent->effect on, up to a visible one. True in *stands: it stands before one. */
-static StepResult advance_effects(Machine *machine, uint32_t index, const Instruction *instruction, bool *stands) {
-    Agent *agent = &machine->state->agents[index];
-    for (; agent->effect < instruction->a; agent->effect++) {
-        const CompiledEffect *effect = &machine->program->effects[instruction->aux + agent->effect];
-        /* What is compiled for global memory alone must not change what is chosen for the rest. */
-        uint64_t choices = machine->choices;
-        bool present = effect_is_present(machine, index, effect, agent->pc);
-        if (effect->effect.space == SPACE_GLOBAL)
-            machine->choices = choices;
-        if (!present)
-            continue;
-        if (machine->memory && (agent->gate = (uint8_t)gate_of(machine, index, effect)) != GATE_NONE) {
-            *stands = true;
-            return STEP_DONE;
-        }
-        if (effect_is_visible(&effect->effect)) {
-            *stands = true;
-            return effect->effect.verb == EFFECT_WAIT ? effect_come_to_wait(machine, index, agent->pc, effect)
-                                                      : STEP_DONE;
-        }
-        machine->used++;
-        StepResult result = effect_pass_by(machine, index, agent->pc, effect);
-        if (result != STEP_DONE)
-            return result;
-    }
-    agent->effect = 0;
-    agent->pc++;
-    return STEP_DONE;
-}
-
-static void keep_word(Machine *machine, Cell *cell, Word word) {
-    machine->changes += word_identity(cell->word) != word_identity(word);
-    cell->word = word;
-}
-
-/* A loop goes round. False if that was once too often. */
-static bool goes_round(Machine *machine) {
-    if (machine->tensor_limit && machine->arena->held > machine->tensor_limit)
-        machine_compact(machine);
-    return ++machine->used <= machine->budget;
-}
-
-/* Runs an agent up to its next visible effect, without doing that. */
-static StepResult advance(Machine *machine, uint32_t index) {
-    const Program *program = machine->program;
-    Agent *agent = &machine->state->agents[index];
-    Word *words = machine_words(machine, index);
-    for (;;) {
-        const Instruction *instruction = &program->code[agent->pc];
-        switch ((Code)instruction->code) {
-        case CODE_INTEGER: {
-            Word a = words[instruction->a], b = words[instruction->b], c = words[instruction->c];
-            int64_t result;
-            if ((a.kind | b.kind | c.kind) == WORD_INTEGER &&
-                evaluate_integers((Evaluator)instruction->evaluator, instruction->width, instruction->operand_width,
-                                  program->evaluations[instruction->aux].a, a.bits, b.bits, c.bits, &result))
-                words[instruction->dst] = word_integer(result);
-            else
-                words[instruction->dst] = evaluate_slowly(machine, instruction, words);
-            break;
-        }
-        case CODE_EVALUATE:
-            words[instruction->dst] = evaluate_slowly(machine, instruction, words);
-            break;
-        case CODE_MOVE:
-            words[instruction->dst] = words[instruction->a];
-            break;
-        case CODE_JUMP:
-            agent->pc = instruction->aux;
-            continue;
-        case CODE_BRANCH: {
-            Word condition = words[instruction->a];
-            int64_t value = word_is(condition, WORD_INTEGER)
-                                ? condition.bits
-                                : machine_choose(machine, (uint64_t)condition.bits, program->ops[agent->pc]);
-            if (!value) {
-                agent->pc = instruction->aux;
-                continue;
-            }
-            break;
-        }
-        case CODE_SWITCH: {
-            Word value = words[instruction->a];
-            if (!word_is(value, WORD_INTEGER))
-                return machine_stop(machine, agent->pc, "which case is taken is not known");
-            if (value.bits == program->cases[instruction->b]) {
-                agent->pc = instruction->aux;
-                continue;
-            }
-            break;
-        }
-        case CODE_LOOP:
-            if (!enter_loop(machine, instruction, words))
-                return machine_stop(machine, agent->pc, "how often the loop runs is not known");
-            break;
-        case CODE_FOR: {
-            int64_t at = words[instruction->dst].bits, end = words[instruction->b].bits;
-            bool more = instruction->operand_width
-                            ? integer_unsigned(at, instruction->width) < integer_unsigned(end, instruction->width)
-                            : at < end;
-            if (!more) {
-                agent->pc = instruction->aux;
-                continue;
-            }
-            break;
-        }
-        case CODE_NEXT: {
-            int64_t at = words[instruction->dst].bits, by = words[instruction->c].bits, next;
-            /* Past the largest number of its width a loop ends: hardware would go round, and no kernel means that. */
-            if (__builtin_add_overflow(at, by, &next) || integer_wrap(next, instruction->width) != next)
-                next = INT64_MAX;
-            words[instruction->dst].bits = next;
-            agent->pc = instruction->aux;
-            if (!goes_round(machine))
-                return STEP_BUDGET;
-            continue;
-        }
-        case CODE_AGAIN:
-            if (!goes_round(machine))
-                return STEP_BUDGET;
-            break;
-        case CODE_PROGRAM_ID:
-        case CODE_PROGRAMS:
-        case CODE_RANK:
-        case CODE_RANKS:
-            words[instruction->dst] = program_number(machine, index, instruction);
-            break;
-        case CODE_VIEW: {
-            const char *problem = NULL;
-            words[instruction->dst] = moved_view(machine, instruction, words, &problem);
-            if (problem)
-                return machine_stop(machine, agent->pc, problem);
-            break;
-        }
-        case CODE_KEEP_BUFFER: {
-            Cell *cell =
-                machine_cell(machine, identity_mix(view_key(words[instruction->b]), 0xbf + instruction->aux) | 1, true);
-            if (cell)
-                keep_word(machine, cell, words[instruction->a]);
-            break;
-        }
-        case CODE_BUFFER: {
-            Word aref = words[instruction->a];
-            const Cell *cell =
-                word_is(aref, WORD_VIEW)
-                    ? machine_cell(machine, identity_mix(view_key(aref), 0xbf + instruction->c) | 1, false)
-                    : NULL;
-            Word slot = instruction->b == NO_REGISTER ? word_integer(machine_entered_slot(machine, index, aref))
-                                                      : words[instruction->b];
-            words[instruction->dst] =
-                cell && word_is(cell->word, WORD_VIEW) && word_is(slot, WORD_INTEGER)
-                    ? view_word(
-                          cell->word.meta, cell->word.cta,
-                          (Offset){(int32_t)((uint64_t)cell->word.bits +
-                                             (uint64_t)slot.bits * (uint64_t)program->views[instruction->aux].stride),
-                                   (int32_t)(cell->word.bits >> 32)})
-                    : word_unknown(0xaef);
-            break;
-        }
-        case CODE_ALLOCATE: {
-            const Allocation *allocation = &program->allocations.items[instruction->aux];
-            words[instruction->dst] = view_word(allocation->storage, agent_cta(machine, index), allocation->offset);
-            break;
-        }
-        case CODE_DESCRIPTOR:
-            memory_make_descriptor(machine, index, instruction);
-            break;
-        case CODE_FROM_POINTER:
-            words[instruction->dst] = memory_descriptor_at(machine, words[instruction->a]);
-            break;
-        case CODE_SCRATCH:
-            words[instruction->dst] = word_integer(SCRATCH_BASE + ((int64_t)instruction->aux << SCRATCH_SHIFT) +
-                                                   ((int64_t)agent_cta(machine, index) << SCRATCH_CTA_SHIFT));
-            break;
-        case CODE_LOAD: {
-            Word nothing = {.kind = WORD_NOTHING};
-            if (machine->memory && instruction->evaluator)
-                break;
-            words[instruction->dst] =
-                memory_load(machine, index, &program->loads[instruction->aux],
-                            instruction->a == NO_REGISTER ? word_unknown(agent->pc) : words[instruction->a],
-                            instruction->b == NO_REGISTER ? nothing : words[instruction->b],
-                            instruction->c == NO_REGISTER ? nothing : words[instruction->c]);
-            break;
-        }
-        case CODE_CLC:
-            words[instruction->dst] = launch_answer(machine, instruction->aux, words[instruction->a]);
-            break;
-        case CODE_CELL: {
-            Word view = words[instruction->a];
-            const Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), false) : NULL;
-            words[instruction->dst] =
-                cell ? cell->word : word_unknown(identity_mix(0xce11 + machine->serial, (uint64_t)view.bits));
-            break;
-        }
-        case CODE_SEQUENCE:
-            words[instruction->dst] = (Word){.bits = agent->products,
-                                             .meta = agent->pc,
-                                             .cta = (uint16_t)(machine->serial >> 32),
-                                             .kind = WORD_INTEGER};
-            break;
-        case CODE_FINISHED: {
-            Word product = words[instruction->a];
-            if (word_is(product, WORD_INTEGER) && product.bits > agent->finished)
-                machine_tell(
-                    machine,
-                    (Event){.kind = EVENT_UNFINISHED, .agent = index, .pc = agent->pc, .amount = product.meta});
-            break;
-        }
-        case CODE_KEEP: {
-            Word view = words[instruction->b];
-            Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
-            if (cell)
-                keep_word(machine, cell, words[instruction->a]);
-            break;
-        }
-        case CODE_ASSUME:
-            if (word_is(words[instruction->a], WORD_INTEGER) && !words[instruction->a].bits) {
-                machine->excluded = true;
-                return STEP_EXCLUDED;
-            }
-            break;
-        case CODE_EFFECTS: {
-            bool stands = false;
-            StepResult result = advance_effects(machine, index, instruction, &stands);
-            if (result != STEP_DONE || stands)
-                return result;
-            continue;
-        }
-        case CODE_FORK: {
-            agent->fork = instruction->aux;
-            StepResult result = fork_agents(machine, index, agent->pc, &program->forks[instruction->aux]);
-            agent->pc++;
-            if (result != STEP_DONE)
-                return result;
-            continue;
-        }
-        case CODE_JOIN:
-            agent->status = AGENT_JOINS;
-            return STEP_DONE;
-        case CODE_END:
-            machine_tell(machine, (Event){.kind = EVENT_END, .agent = index, .pc = agent->pc});
-            agent->status = AGENT_ENDED;
-            return STEP_DONE;
-        }
-        agent->pc++;
-    }
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------------- */
@@ -659,7 +262,7 @@ static StepResult pass_gate(Machine *machine, uint32_t index) {
             return result;
     }
     agent->effect++;
-    return advance(machine, index);
+    return machine_advance(machine, index);
 }
 
 bool machine_can_step(const Machine *machine, uint32_t index) {
@@ -702,7 +305,7 @@ StepResult machine_step(Machine *machine, uint32_t index) {
         machine_tell(machine, (Event){.kind = EVENT_JOIN, .agent = index, .pc = pc});
         agent->status = AGENT_READY;
         agent->pc++;
-        return advance(machine, index);
+        return machine_advance(machine, index);
     }
     const CompiledEffect *effect = &machine->program->effects[instruction->aux + agent->effect];
     if (agent->status == AGENT_NAMED || agent->status == AGENT_CLUSTER) {
@@ -717,7 +320,7 @@ StepResult machine_step(Machine *machine, uint32_t index) {
         agent->status = AGENT_READY;
         agent->forced = 0;
         agent->effect++;
-        return advance(machine, index);
+        return machine_advance(machine, index);
     }
     StepResult result = effect_perform(machine, index, pc, effect);
     if (result != STEP_DONE)
@@ -725,5 +328,5 @@ StepResult machine_step(Machine *machine, uint32_t index) {
     if (agent->status == AGENT_NAMED || agent->status == AGENT_CLUSTER)
         return STEP_DONE; /* it has arrived, and goes on when the others have */
     agent->effect++;
-    return advance(machine, index);
+    return machine_advance(machine, index);
 }

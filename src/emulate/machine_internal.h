@@ -24,6 +24,8 @@ static inline Descriptor *machine_descriptor(const Machine *machine, uint32_t in
                                              : &machine->made[index - machine->descriptor_count];
 }
 void machine_tell(Machine *machine, Event event);
+/* An agent is at the start of what a strand runs. */
+void machine_start_agent(Machine *machine, uint32_t index, uint32_t strand);
 StepResult machine_stop(Machine *machine, uint32_t pc, const char *reason);
 StepResult machine_fault(Machine *machine, RuleId rule, uint32_t agent, uint32_t pc, uint32_t effect, uint32_t barrier,
                          int64_t amount, bool in_flight);
@@ -47,6 +49,10 @@ static inline Word view_word(uint32_t storage, uint32_t cta, Offset offset) {
 static inline uint64_t view_key(Word view) {
     return identity_mix((uint64_t)view.bits, (uint64_t)view.meta << 16 | view.cta) | 1;
 }
+
+/* ---- advance.c ---- */
+/* Runs an agent up to its next visible effect, without doing that. */
+StepResult machine_advance(Machine *machine, uint32_t index);
 
 /* ---- state.c ---- */
 /* Everything zero, as at the start of a run. */

@@ -5,101 +5,67 @@
 
 #include "model/flow/handed.h"
 
-static bool is_asynchronous(const Op *op) {
-    const Attr *attr = op_has_id(op, OP_ttng_warp_group_dot) ? op_attr(op, "isAsync") : NULL;
-    return attr && ((attr->kind == ATTR_BOOL && attr->integer) || attr->kind == ATTR_UNIT);
-}
-
-/* The ops that hand values on without looking at them. */
+/* Whether the op hands the operand on without looking at it. */
 static bool hands_on(const Op *op, uint32_t operand) {
-    if (!op->row)
-        return false;
-    switch (op->row->id) {
-    case OP_ttng_warp_group_dot:
-        return operand == 2;
-    case OP_ttng_warp_group_dot_wait:
-    case OP_scf_for:
-    case OP_scf_while:
-    case OP_scf_yield:
-    case OP_scf_condition:
-    case OP_cf_br:
-    case OP_cf_cond_br:
-    case OP_ttg_warp_yield:
-    case OP_ttg_warp_specialize:
-    case OP_tt_return:
-    case OP_tt_call:
+    switch (op_control(op)) {
+    case CONTROL_LOOP:
+    case CONTROL_WHILE:
+    case CONTROL_FORK:
+    case CONTROL_JUMP:
+    case CONTROL_CALL:
+    case CONTROL_YIELD:
+    case CONTROL_CONDITION:
+    case CONTROL_RETURN:
         return true;
     default:
-        return false;
+        return op_is(op, CLASS_WGMMA_WAIT) ||
+               (op_is(op, CLASS_WGMMA) && op->operands[operand] == op_operand_named(op, "c"));
     }
 }
 
-static bool mark(Slice *set, const Value *value) {
-    if (slice_has(set, value))
-        return false;
-    slice_add(set, value);
-    return true;
+/* One step of the fixed point. */
+typedef struct Spreading {
+    Slice *set;
+    bool changed;
+} Spreading;
+
+static void mark(Spreading *spreading, const Value *value) {
+    spreading->changed |= !slice_has(spreading->set, value);
+    slice_add(spreading->set, value);
 }
 
-static bool mark_yielded(Slice *set, const Op *op, Value *to, uint32_t count, uint32_t skip) {
-    bool changed = false;
-    for (uint32_t r = 0; r < op->region_count; r++) {
-        const Op *end = region_end(op, r);
-        for (uint32_t i = 0; end && i < count && i + skip < end->operand_count; i++)
-            if (slice_has(set, end->operands[i + skip]))
-                changed |= mark(set, &to[i]);
-    }
-    return changed;
+static void hand_on(void *context, Handed how, const Value *from, const Value *to) {
+    Spreading *spreading = context;
+    bool looked_at = how == HANDED_CHOICE || how == HANDED_CAPTURE; /* which a check finds */
+    if (!looked_at && slice_has(spreading->set, from))
+        mark(spreading, to);
 }
 
-/* One op's step of the fixed point. */
-static bool spread(Slice *set, const Op *op) {
-    bool changed = false;
-    if (is_asynchronous(op) && op->result_count)
-        return mark(set, &op->results[0]);
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttng_warp_group_dot_wait:
-        for (uint32_t i = 0; i < op->operand_count && i < op->result_count; i++)
-            if (slice_has(set, op->operands[i]))
-                changed |= mark(set, &op->results[i]);
-        break;
-    case OP_scf_for: {
-        const Block *body = op->region_count ? op->regions[0].first : NULL;
-        for (uint32_t i = 1; body && i < body->arg_count && i + 2 < op->operand_count; i++)
-            if (slice_has(set, op->operands[i + 2]) || (i <= op->result_count && slice_has(set, &op->results[i - 1])))
-                changed |= mark(set, &body->args[i]);
-        changed |= mark_yielded(set, op, op->results, op->result_count, 0);
-        for (uint32_t i = 1; body && i < body->arg_count && i <= op->result_count; i++)
-            if (slice_has(set, &body->args[i]))
-                changed |= mark(set, &op->results[i - 1]);
-        break;
-    }
-    case OP_scf_if:
-        changed |= mark_yielded(set, op, op->results, op->result_count, 0);
-        break;
-    default:
-        break;
-    }
-    return changed;
+static void spread(Spreading *spreading, const Op *op) {
+    if (op_is(op, CLASS_WGMMA) && op_flag(op, "isAsync") && op->result_count)
+        mark(spreading, &op->results[0]);
+    for (uint32_t i = 0; op_is(op, CLASS_WGMMA_WAIT) && i < op->operand_count && i < op->result_count; i++)
+        hand_on(spreading, HANDED_OVER, op->operands[i], &op->results[i]);
+    op_hands_on(op, hand_on, spreading);
 }
 
 void products_find(Compiler *compiler) {
     Slice *set = &compiler->products;
     const Op *root = compiler->program->function;
     slice_init(set, compiler->module);
-    for (bool changed = true; changed;) {
-        changed = false;
+    for (Spreading spreading = {set, true}; spreading.changed;) {
+        spreading.changed = false;
         for (const Op *op = root; op; op = op_next_in_walk(op, root))
-            changed |= spread(set, op);
+            spread(&spreading, op);
     }
-    for (const Op *op = set->count ? root : NULL; op; op = op_next_in_walk(op, root))
+    for (const Op *op = set->values.count ? root : NULL; op; op = op_next_in_walk(op, root))
         for (uint32_t i = 0; i < op->operand_count; i++)
             if (slice_has(set, op->operands[i]) && !hands_on(op, i))
                 slice_add(&compiler->slice, op->operands[i]);
 }
 
 void products_check(Compiler *compiler, const Op *op) {
-    if (!compiler->products.count)
+    if (!compiler->products.values.count)
         return;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         if (!slice_has(&compiler->products, op->operands[i]) || hands_on(op, i))

@@ -3,13 +3,16 @@
  */
 #include "emulate/program_internal.h"
 
+#include "model/flow/symbol.h"
+#include "model/target/target.h"
+
 #include <stdio.h>
 
 /* ---- Units ---------------------------------------------------------------------------------------- */
 
 static void strand_start(Compiler *compiler, const char *name, uint32_t index, uint32_t warps, const Op *op) {
     Program *program = compiler->program;
-    *PUSH(compiler, program->strands, program->strand_count, program->strand_capacity) =
+    *ARENA_PUSH(&compiler->module->arena, program->strands, program->strand_count, program->strand_capacity) =
         (Strand){.name = name, .entry = emit_here(compiler), .index = index, .warps = warps, .op = op};
     compiler->frame = frame_new(compiler);
     compiler->next_register = 0;
@@ -37,41 +40,34 @@ static const char *partition_name(Compiler *compiler, const char *prefix, uint32
     return arena_copy(&compiler->module->arena, name, (size_t)size);
 }
 
-static void compile_partitions(Compiler *compiler, const Pending *pending) {
-    Program *program = compiler->program;
-    const Op *holder = pending->op;
-    const Attr *warps = op_attr(op_parent(holder), "partitionNumWarps");
-    program->forks[pending->fork].first_strand = program->strand_count;
-    for (uint32_t k = 0; k < holder->region_count; k++) {
-        const Block *entry = holder->regions[k].first;
-        int64_t count = warps && warps->kind == ATTR_INTS && k < warps->count ? warps->ints[k] : 4;
-        strand_start(compiler, partition_name(compiler, "partition", k), k + 1,
-                     (uint32_t)(count > 0 && count <= 64 ? count : 4), op_parent(holder));
-        compiler->next_register = program->forks[pending->fork].capture_count;
-        if (entry && entry->arg_count > compiler->next_register)
-            compiler->next_register = entry->arg_count;
-        for (uint32_t i = 0; entry && i < entry->arg_count; i++)
-            if (is_wanted(compiler, &entry->args[i]))
-                frame_set(compiler, compiler->frame, &entry->args[i], i);
-        if (entry)
-            compile_region(compiler, &holder->regions[k]);
-        strand_end(compiler, holder);
-    }
+/* The arguments of a block come in the first registers. */
+static void take_arguments(Compiler *compiler, const Block *entry) {
+    if (entry->arg_count > compiler->next_register)
+        compiler->next_register = entry->arg_count;
+    for (uint32_t i = 0; i < entry->arg_count; i++)
+        if (is_wanted(compiler, &entry->args[i]))
+            pointers_set(compiler->frame, &entry->args[i], i);
 }
 
-static void compile_group_partitions(Compiler *compiler, const Pending *pending) {
-    Program *program = compiler->program;
-    const Attr *warps = op_attr(pending->op, "numWarps");
-    program->forks[pending->fork].first_strand = program->strand_count;
-    for (uint32_t k = 1; k < pending->op->region_count; k++) {
-        int64_t count = warps && warps->kind == ATTR_INTS && k < warps->count ? warps->ints[k] : 4;
-        strand_start(compiler, partition_name(compiler, "partition", k), k,
-                     (uint32_t)(count > 0 && count <= 64 ? count : 4), pending->op);
-        compiler->next_register = pending->captured_count;
+/* Of groups of warps, the first is not one of them: it goes on where the op stands. */
+static void compile_partitions(Compiler *compiler, const Pending *pending) {
+    enum { USUAL_WARPS = 4 };
+    const Op *holder = pending->op;
+    uint32_t first = op_is_control(holder, CONTROL_GROUPS);
+    Fork fork = compiler->program->forks[pending->fork];
+    compiler->program->forks[pending->fork].first_strand = compiler->program->strand_count;
+    for (uint32_t k = first; k < holder->region_count; k++) {
+        const Block *entry = holder->regions[k].first;
+        unsigned warps = entry && entry->first ? partition_warps(entry->first) : USUAL_WARPS;
+        strand_start(compiler, partition_name(compiler, "partition", k), k - first + 1, warps, fork.op);
+        compiler->next_register = fork.capture_count;
         for (uint32_t i = 0; i < pending->captured_count; i++)
-            frame_set(compiler, compiler->frame, pending->captured[i], i);
-        compile_region(compiler, &pending->op->regions[k]);
-        strand_end(compiler, pending->op);
+            pointers_set(compiler->frame, pending->captured[i], i);
+        if (entry) {
+            take_arguments(compiler, entry);
+            compile_region(compiler, &holder->regions[k]);
+        }
+        strand_end(compiler, holder);
     }
 }
 
@@ -84,17 +80,14 @@ static void compile_tasks(Compiler *compiler) {
     uint32_t captures = program->list_count;
     for (uint32_t i = 0; i < entry->arg_count; i++)
         emit_list_item(compiler, program->parameters[i].reg);
-    Fork *fork = PUSH(compiler, program->forks, program->fork_count, program->fork_capacity);
+    Fork *fork = ARENA_PUSH(&compiler->module->arena, program->forks, program->fork_count, program->fork_capacity);
     uint32_t first = program->strand_count, count = 0;
     for (uint32_t task = 1; task < 16; task++) {
         if (!(compiler->tasks >> task & 1))
             continue;
         compiler->task = (int)task;
         strand_start(compiler, partition_name(compiler, "task", task), ++count, program->warps, function);
-        compiler->next_register = entry->arg_count;
-        for (uint32_t i = 0; i < entry->arg_count; i++)
-            if (is_wanted(compiler, &entry->args[i]))
-                frame_set(compiler, compiler->frame, &entry->args[i], i);
+        take_arguments(compiler, entry);
         compile_region(compiler, &function->regions[0]);
         strand_end(compiler, function);
     }
@@ -108,28 +101,17 @@ static void compile_tasks(Compiler *compiler) {
 /* ---- The slice's roots ---------------------------------------------------------------------------- */
 
 static void add_control(Slice *slice, const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_scf_for:
-        for (uint32_t i = 0; i < 3 && i < op->operand_count; i++)
-            slice_add(slice, op->operands[i]);
-        break;
-    case OP_scf_if:
-    case OP_scf_condition:
-    case OP_scf_index_switch:
-    case OP_cf_cond_br:
-    case OP_cf_switch:
-    case OP_ttg_mask:
-        if (op->operand_count)
-            slice_add(slice, op->operands[0]);
-        break;
-    default:
-        break;
-    }
+    if (!op->row)
+        return;
+    const ControlColumn *control = &op->row->control;
+    const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
+    for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
+        slice_add(slice, op_operand_of(op, steering[i]));
 }
 
 static void add_effects(Compiler *compiler, const Op *op) {
     effects_add(compiler, op);
-    if (op_has_id(op, OP_llvm_intr_assume) && op->operand_count)
+    if (op_is(op, CLASS_ASSUMPTION) && op->operand_count)
         slice_add(&compiler->slice, op->operands[0]);
 }
 
@@ -137,7 +119,7 @@ static void add_effects(Compiler *compiler, const Op *op) {
 static void add_cells(Compiler *compiler) {
     const Op *root = compiler->program->function;
     for (const Op *op = root; op; op = op_next_in_walk(op, root))
-        if ((op_has_id(op, OP_ttg_local_store) || op_has_id(op, OP_ttg_local_alloc)) && op->operand_count) {
+        if (op_is(op, CLASS_LOCAL_STORE) && op->operand_count) {
             const Type *type = type_resolve(compiler->module, op->operands[0]->type);
             if (type && type->element && type->element->kind == TYPE_INTEGER)
                 slice_add(&compiler->slice, op->operands[0]);
@@ -230,19 +212,6 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
     return parameters;
 }
 
-static int64_t module_number(const Op *function, const char *name, int64_t otherwise) {
-    for (const Op *op = function; op; op = op_parent(op)) {
-        const Attr *attr = op_attr(op, name);
-        if (attr && attr->kind == ATTR_INTEGER && attr->integer > 0 && attr->integer <= 64)
-            return attr->integer;
-    }
-    return otherwise;
-}
-
-static int64_t module_number_either(const Op *function, const char *name, const char *older, int64_t otherwise) {
-    return module_number(function, name, module_number(function, older, otherwise));
-}
-
 static uint32_t ring_of(const Value *value) {
     const Op *op = value && value->is_result ? value->owner : NULL;
     const Attr *buffers = op ? op_attr(op, "numBuffers") : NULL;
@@ -283,7 +252,7 @@ static uint64_t tasks_of(const Compiler *compiler) {
     uint64_t tasks = 0;
     bool synchronises = false;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        if (op_has_id(op, OP_ttg_warp_specialize))
+        if (op_is_control(op, CONTROL_FORK))
             return 0;
         Partitions partitions = partitions_of(op);
         if (!partition_is_task(partitions.form))
@@ -305,7 +274,7 @@ const char *program_name(Module *module, const Op *function) {
 
 static bool calls_others(const Op *function) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (op_has_id(op, OP_tt_call) || op_has_id(op, OP_func_call))
+        if (op_is_control(op, CONTROL_CALL))
             return true;
     return false;
 }
@@ -320,7 +289,7 @@ static const Op *outermost(const Op *op) {
 static bool is_planned(const Op *function) {
     bool tasks = false;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        if (op_has_id(op, OP_ttg_warp_specialize) || op_has_id(op, OP_nvws_warp_group))
+        if (op_is_control(op, CONTROL_FORK) || op_is_control(op, CONTROL_GROUPS))
             return false;
         tasks |= partition_is_task(partitions_of(op).form);
     }
@@ -336,14 +305,11 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     program->function = function;
     program->global = flags & COMPILE_GLOBAL;
     program->data = program->global && (flags & COMPILE_DATA);
-    program->warps = (uint32_t)module_number_either(function, "ttg.num-warps", "triton_gpu.num-warps", 4);
-    program->warp_threads =
-        (uint32_t)module_number_either(function, "ttg.threads-per-warp", "triton_gpu.threads-per-warp", 32);
-    program->ctas = (uint32_t)module_number_either(function, "ttg.num-ctas", "triton_gpu.num-ctas", 1);
+    program->warps = module_warps(function);
+    program->warp_threads = module_warp_threads(function, 32);
+    program->ctas = module_ctas(function);
     if (program->ctas == 1) {
-        program->ctas = (uint32_t)(module_number(function, "ttg.cluster-dim-x", 1) *
-                                   module_number(function, "ttg.cluster-dim-y", 1) *
-                                   module_number(function, "ttg.cluster-dim-z", 1));
+        program->ctas = module_cluster(function);
         program->ranks_are_programs = program->ctas > 1;
     }
     if (program->ctas > 16) {
@@ -373,19 +339,15 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     for (uint32_t i = 0; i < entry->arg_count; i++)
         program->parameters[i].reg = value_register(&compiler, &entry->args[i]);
     if (compiler.tasks) { /* fork 0, filled in by compile_tasks */
-        (void)PUSH(&compiler, program->forks, program->fork_count, program->fork_capacity);
+        (void)ARENA_PUSH(&module->arena, program->forks, program->fork_count, program->fork_capacity);
         program->fork_count = 0;
     }
     compile_region(&compiler, &function->regions[0]);
     strand_end(&compiler, function);
     if (compiler.tasks)
         compile_tasks(&compiler);
-    for (uint32_t i = 0; i < compiler.pending_count; i++) {
-        if (op_has_id(compiler.pending[i].op, OP_nvws_warp_group))
-            compile_group_partitions(&compiler, &compiler.pending[i]);
-        else
-            compile_partitions(&compiler, &compiler.pending[i]);
-    }
+    for (uint32_t i = 0; i < compiler.pending_count; i++)
+        compile_partitions(&compiler, &compiler.pending[i]);
     program->agents_per_cta = 1;
     for (uint32_t i = 0; i < program->fork_count; i++)
         if (program->forks[i].strand_count + 1 > program->agents_per_cta)
@@ -400,15 +362,13 @@ size_t program_kernels(Module *module, const Op **functions, size_t most) {
     Map called = {0};
     for (const Item *item = module->first; item; item = item->next)
         for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            const Attr *callee =
-                op_has_id(op, OP_tt_call) || op_has_id(op, OP_func_call) ? op_attr(op, "callee") : NULL;
+            const Attr *callee = op_is_control(op, CONTROL_CALL) ? op_attr(op, "callee") : NULL;
             if (callee)
                 *module_put(module, &called, symbol_name(callee)) = module;
         }
     for (const Item *item = module->first; item; item = item->next)
         for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            if ((!op_has_id(op, OP_tt_func) && !op_has_id(op, OP_func_func)) || !op->region_count ||
-                !op->regions[0].first)
+            if (!op_is_control(op, CONTROL_FUNCTION) || !op->region_count || !op->regions[0].first)
                 continue;
             const Attr *symbol = op_attr(op, "sym_name");
             if (symbol && map_get(&called, symbol_name(symbol)))

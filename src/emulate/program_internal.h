@@ -7,19 +7,6 @@
 #include "ir/op.h"
 #include "model/flow/partition.h"
 
-/* The registers of one frame: a function's body, put in place at one call, or a partition's. */
-typedef struct Frame {
-    const Value **keys;
-    uint32_t *registers;
-    uint32_t capacity, count;
-} Frame;
-
-/* A jump whose target's address is not known yet. */
-typedef struct Patch {
-    const Block *to;
-    uint32_t at;
-} Patch;
-
 typedef struct Pending {
     const Op *op; /* whose partitions are still to be compiled */
     uint32_t fork;
@@ -33,9 +20,9 @@ typedef struct Compiler {
     Verdict *verdict;
     unsigned flags;
     Slice slice;
-    Slice control;  /* COMPILE_DATA: the part of it that control flow depends on */
-    Slice products; /* values that may be the result of an asynchronous product that is not waited for */
-    Frame *frame;
+    Slice control;   /* COMPILE_DATA: the part of it that control flow depends on */
+    Slice products;  /* values that may be the result of an asynchronous product that is not waited for */
+    Pointers *frame; /* the registers of a function's body, put in place at one call, or of a partition's */
     uint32_t next_register, loop_depth, call_depth, call_count, strand;
     uint32_t *constants; /* of the strand: pairs */
     uint32_t constant_count, constant_capacity;
@@ -59,25 +46,16 @@ enum {
     MOST_DIVISIBILITY = 1 << 30
 };
 
-/* Room for one more in an array of the program; what was there moves. */
-#define PUSH(compiler, array, count, capacity)                                                              \
-    (((count) == (capacity) ? (void)((array) = program_grow(compiler, array, &(capacity), sizeof *(array))) \
-                            : (void)0),                                                                     \
-     &(array)[(count)++])
-
 static inline bool op_has_id(const Op *op, OpId id) {
     return op && op->row && op->row->id == id;
 }
 
 /* ---- emit.c ---- */
-void *program_grow(Compiler *compiler, const void *old, uint32_t *capacity, size_t size);
 /* Says that the verdict is incomplete because of this op. */
 void compile_cannot(Compiler *compiler, const Op *op, const char *reason);
 /* The program is too large, which is said at this op, and will not be run. */
 void compile_too_large(Compiler *compiler, const Op *op);
-Frame *frame_new(Compiler *compiler);
-uint32_t frame_place(const Frame *frame, const Value *value);
-void frame_set(Compiler *compiler, Frame *frame, const Value *value, uint32_t reg);
+Pointers *frame_new(Compiler *compiler);
 bool is_wanted(const Compiler *compiler, const Value *value);
 /* The register of a value of the slice; NO_REGISTER for any other. */
 uint32_t value_register(Compiler *compiler, const Value *value);
@@ -105,17 +83,8 @@ RegisterList emit_operands_of(Compiler *compiler, const Op *op, SlotRef entry);
 bool structure_is_sound(const Op *op);
 void compile_block(Compiler *compiler, const Block *block);
 void compile_region(Compiler *compiler, const Region *region);
-/* A region that stands for a value: what it hands over at its end becomes the op's results. */
-void compile_yielding(Compiler *compiler, const Op *op, const Region *region);
-void compile_for(Compiler *compiler, const Op *op);
-void compile_while(Compiler *compiler, const Op *op);
-void compile_if(Compiler *compiler, const Op *op);
-void compile_index_switch(Compiler *compiler, const Op *op);
-void compile_call(Compiler *compiler, const Op *op);
-void compile_subtiles(Compiler *compiler, const Op *op);
-void compile_return(Compiler *compiler, const Op *op);
-void compile_specialize(Compiler *compiler, const Op *op);
-void compile_group(Compiler *compiler, const Op *op);
+/* False if the op does nothing to the flow of control, or only at the end of its block. */
+bool compile_control(Compiler *compiler, const Op *op);
 
 /* ---- products.c ---- */
 /* Finds the values that asynchronous products may still be working on, and adds those that something else uses to the

@@ -5,12 +5,7 @@
 enum { DIGIT = 11, DIGITS = 1 << DIGIT };
 
 void runs_grow(Runs *runs) {
-    uint32_t capacity = runs->capacity ? runs->capacity * 2 : 64;
-    Run *larger = ARENA_ARRAY(runs->arena, Run, capacity);
-    if (runs->count)
-        memcpy(larger, runs->runs, runs->count * sizeof *larger);
-    runs->runs = larger;
-    runs->capacity = capacity;
+    runs->runs = arena_grown(runs->arena, runs->runs, runs->count, &runs->capacity, sizeof *runs->runs);
 }
 
 static void sort_few(Run *runs, uint32_t count) {

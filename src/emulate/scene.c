@@ -188,9 +188,7 @@ static Buffer *buffer_of(Builder *builder, const Argument *argument, uint16_t bi
                 fail(builder, "there are more than %d buffers", MOST_BUFFERS);
                 return NULL;
             }
-            builder->named = arena_grown(builder->arena, builder->named, builder->named_count, &builder->named_capacity,
-                                         sizeof(Buffer *));
-            builder->named[builder->named_count++] = buffer;
+            *ARENA_PUSH(builder->arena, builder->named, builder->named_count, builder->named_capacity) = buffer;
         }
     }
     return tell_buffer(builder, buffer, argument) ? buffer : NULL;

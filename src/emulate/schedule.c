@@ -2,15 +2,7 @@
 #include "emulate/schedule.h"
 
 void trail_push(Trail *trail, uint32_t step) {
-    if (trail->count == trail->capacity) {
-        size_t capacity = trail->capacity ? trail->capacity * 2 : 256;
-        uint32_t *steps = ARENA_ARRAY(trail->arena, uint32_t, capacity);
-        if (trail->count)
-            memcpy(steps, trail->steps, trail->count * sizeof *steps);
-        trail->steps = steps;
-        trail->capacity = capacity;
-    }
-    trail->steps[trail->count++] = step;
+    *ARENA_PUSH(trail->arena, trail->steps, trail->count, trail->capacity) = step;
 }
 
 static void record(const Schedule *schedule, uint32_t step) {

@@ -19,7 +19,7 @@ typedef enum ScheduleKind {
 /* The steps of a run: an agent's number, or TRAIL_FLIGHT and the sequence number of an asynchronous operation. */
 typedef struct Trail {
     uint32_t *steps;
-    size_t count, capacity;
+    uint32_t count, capacity;
     Arena *arena;
 } Trail;
 

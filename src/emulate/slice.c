@@ -2,223 +2,109 @@
  * captures of partitions. */
 #include "emulate/slice.h"
 
-#include "ir/optable.h"
+#include "model/effect/effect.h"
 #include "model/flow/handed.h"
-
-static size_t hash_of(const Value *value) {
-    uint64_t bits = (uint64_t)(uintptr_t)value;
-    return (size_t)((bits >> 4) * 0x9e3779b97f4a7c15u >> 20);
-}
+#include "model/flow/symbol.h"
 
 void slice_init(Slice *slice, Module *module) {
-    *slice = (Slice){.module = module, .capacity = 1024};
-    slice->table = ARENA_ARRAY(&module->arena, const Value *, slice->capacity);
-}
-
-static const Value **place_of(const Slice *slice, const Value *value) {
-    size_t at = hash_of(value) & (slice->capacity - 1);
-    while (slice->table[at] && slice->table[at] != value)
-        at = (at + 1) & (slice->capacity - 1);
-    return &slice->table[at];
-}
-
-bool slice_has(const Slice *slice, const Value *value) {
-    return value && *place_of(slice, value) != NULL;
+    *slice = (Slice){.module = module, .values.arena = &module->arena};
 }
 
 Slice slice_copy(const Slice *slice) {
-    Slice copy = {.module = slice->module, .capacity = slice->capacity, .count = slice->count};
-    copy.table = ARENA_ARRAY(&slice->module->arena, const Value *, copy.capacity);
-    memcpy(copy.table, slice->table, copy.capacity * sizeof *copy.table);
+    Slice copy = {.module = slice->module, .values = slice->values};
+    copy.values.entries = ARENA_ARRAY(&slice->module->arena, PointerEntry, copy.values.capacity);
+    if (copy.values.capacity)
+        memcpy(copy.values.entries, slice->values.entries, copy.values.capacity * sizeof *copy.values.entries);
     return copy;
-}
-
-static void grow(Slice *slice) {
-    const Value **old = slice->table;
-    size_t old_capacity = slice->capacity;
-    slice->capacity *= 2;
-    slice->table = ARENA_ARRAY(&slice->module->arena, const Value *, slice->capacity);
-    for (size_t i = 0; i < old_capacity; i++)
-        if (old[i])
-            *place_of(slice, old[i]) = old[i];
 }
 
 void slice_add(Slice *slice, const Value *value) {
     if (!value || slice_has(slice, value))
         return;
-    if (slice->count * 2 >= slice->capacity)
-        grow(slice);
-    *place_of(slice, value) = value;
-    slice->count++;
-    if (slice->work_count == slice->work_capacity) {
-        size_t capacity = slice->work_capacity ? slice->work_capacity * 2 : 256;
-        const Value **work = ARENA_ARRAY(&slice->module->arena, const Value *, capacity);
-        if (slice->work_count)
-            memcpy(work, slice->work, slice->work_count * sizeof *work);
-        slice->work = work;
-        slice->work_capacity = capacity;
-    }
-    slice->work[slice->work_count++] = value;
-}
-
-static bool is(const Op *op, OpId id) {
-    return op && op->row && op->row->id == id;
+    pointers_set(&slice->values, value, 0);
+    *ARENA_PUSH(&slice->module->arena, slice->work, slice->work_count, slice->work_capacity) = value;
 }
 
 static void add_operand(Slice *slice, const Op *op, uint32_t index) {
-    if (op && index < op->operand_count)
+    if (index < op->operand_count)
         slice_add(slice, op->operands[index]);
 }
 
-static void add_ends(Slice *slice, const Op *op, uint32_t index) {
-    for (uint32_t r = 0; r < op->region_count; r++)
-        for (const Block *block = op->regions[r].first; block; block = block->next)
-            if (block->last && block->last->row && (block->last->row->traits & TERMINATOR) &&
-                !op_successor_count(block->last))
-                add_operand(slice, block->last, index);
+static void add_source(void *slice, Handed how, const Value *from, const Value *to) {
+    (void)how;
+    (void)to;
+    slice_add(slice, from);
 }
 
-static void add_returns(Slice *slice, const Op *function, uint32_t index) {
+/* What the function that is called returns. */
+static void add_returned(Slice *slice, const Op *call, uint32_t index) {
+    const Op *function = call_target(slice->module, call);
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (is(op, OP_tt_return) || is(op, OP_func_return))
+        if (op_is_control(op, CONTROL_RETURN))
             add_operand(slice, op, index);
 }
 
-static void from_result(Slice *slice, const Value *value) {
-    const Op *op = value->owner;
-    if (!op->row) {
-        for (uint32_t i = 0; i < op->operand_count; i++)
-            add_operand(slice, op, i);
-        return;
-    }
-    switch (op->row->id) {
-    case OP_scf_for:
-        add_operand(slice, op, value->index + 3);
-        add_ends(slice, op, value->index);
-        if (op->region_count && op->regions[0].first && value->index + 1 < op->regions[0].first->arg_count)
-            slice_add(slice, &op->regions[0].first->args[value->index + 1]);
-        break;
-    case OP_scf_while:
-        add_operand(slice, region_end(op, 0), value->index + 1);
-        break;
-    case OP_scf_if:
-    case OP_scf_index_switch:
-    case OP_scf_execute_region:
-    case OP_ttg_mask:
-    case OP_nvws_warp_group:
-        add_ends(slice, op, value->index);
-        break;
-    case OP_ttg_warp_specialize:
-        add_operand(slice, region_end(op, 0), value->index);
-        break;
-    case OP_tt_call:
-    case OP_func_call: {
-        const Op *target = call_target(slice->module, op);
-        if (target)
-            add_returns(slice, target, value->index);
-        break;
-    }
-    case OP_ttg_local_load:
-    case OP_ttng_clc_load_result:
-    case OP_ttng_clc_query_cancel:
-        slice->reads_cells = true;
-        add_operand(slice, op, 0);
-        break;
-    case OP_ttng_warp_group_dot: /* only its place among the products matters */
-        break;
-    case OP_ttng_warp_group_dot_wait:
-        add_operand(slice, op, value->index);
-        break;
-    case OP_ttg_local_alloc: /* where it lies does not depend on what it is filled with */
-    case OP_ttng_tmem_alloc:
-        break;
-    case OP_ttng_tmem_load: /* floats, and nothing that control can depend on is kept there */
-        break;
-    default:
-        for (uint32_t i = 0; i < op->operand_count; i++)
-            add_operand(slice, op, i);
-    }
+/* What every call of a function hands over. */
+static void add_passed(Slice *slice, const Op *function, uint32_t index) {
+    for (const Item *item = slice->module->first; item; item = item->next)
+        for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op))
+            if (op_is_control(op, CONTROL_CALL) && call_target(slice->module, op) == function)
+                add_operand(slice, op, index);
 }
 
-/* What every branch to `block` hands over for argument `index`. */
-static void add_incoming(Slice *slice, const Block *block, uint32_t index) {
-    for (const Block *from = block->region->first; from; from = from->next) {
-        const Op *end = from->last;
-        if (!end)
-            continue;
-        uint32_t first = is(end, OP_cf_cond_br) || is(end, OP_cf_switch) ? 1 : 0;
-        uint32_t successors = op_successor_count(end);
-        for (uint32_t s = 0; s < successors; s++) {
-            const Block *to = end->extra->successors[s];
-            if (to == block)
-                add_operand(slice, end, first + index);
-            first += to->arg_count;
-        }
+/* Floats are kept there, and nothing that control can depend on. */
+static bool reads_tensor_memory(Slice *slice, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && *op->row->effects ? effects_of(slice->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_READ && effects[i].space == SPACE_TENSOR)
+            return true;
+    return false;
+}
+
+static void from_result(Slice *slice, const Op *op, uint32_t index) {
+    if (op_is_control(op, CONTROL_CALL)) {
+        add_returned(slice, op, index);
+        return;
     }
+    switch (op_evaluator(op)) {
+    case EVALUATE_STORED:
+    case EVALUATE_CANCEL_ANSWER:
+    case EVALUATE_CANCEL_QUERY:
+        slice->reads_cells = true;
+        add_operand(slice, op, 0);
+        return;
+    default:
+        break;
+    }
+    /* Only its place among the products matters; where memory lies does not depend on what it is filled with. */
+    if (op_is(op, CLASS_WGMMA) || op_is(op, CLASS_LOCAL_ALLOC) || reads_tensor_memory(slice, op))
+        return;
+    bool one = op_is(op, CLASS_WGMMA_WAIT);
+    for (uint32_t i = one ? index : 0; i < op->operand_count && (!one || i == index); i++)
+        slice_add(slice, op->operands[i]);
 }
 
 static void from_argument(Slice *slice, const Value *value) {
-    const Block *block = value->owner;
-    const Op *op = block->region->op;
-    if (block != block->region->first) {
-        add_incoming(slice, block, value->index);
-        return;
-    }
-    if (!op || !op->row)
-        return;
-    switch (op->row->id) {
-    case OP_scf_for:
-        if (value->index == 0) {
-            for (uint32_t i = 0; i < 3; i++)
-                add_operand(slice, op, i);
-        } else {
-            add_operand(slice, op, value->index + 2);
-            add_ends(slice, op, value->index - 1);
-        }
-        break;
-    case OP_scf_while:
-        if (block->region == &op->regions[0]) {
-            add_operand(slice, op, value->index);
-            add_operand(slice, region_end(op, 1), value->index);
-        } else {
-            add_operand(slice, region_end(op, 0), value->index + 1);
-        }
-        break;
-    case OP_ttg_warp_specialize_partitions: {
-        const Op *specialize = op_parent(op);
-        add_operand(slice, op->operand_count ? op : specialize, value->index);
-        break;
-    }
-    case OP_ttng_subtiled_region: {
-        const Attr *tiles = op_attr(op, "numTiles");
-        int64_t count = tiles && tiles->kind == ATTR_INTEGER && tiles->integer > 0 ? tiles->integer : 1;
-        uint32_t per_tile = 0;
-        (void)op_operands_at(op, 0, &per_tile);
-        if (value->index < per_tile / count)
-            for (int64_t i = 0; i < count; i++)
-                add_operand(slice, op, (uint32_t)(value->index * count + i));
-        else
-            add_operand(slice, op, (uint32_t)(per_tile + value->index - per_tile / count));
-        break;
-    }
-    case OP_tt_func:
-    case OP_func_func:
-        for (const Item *item = slice->module->first; item; item = item->next)
-            for (const Op *call = item->kind == ITEM_OP ? item->op : NULL; call; call = op_next_in_walk(call, item->op))
-                if ((is(call, OP_tt_call) || is(call, OP_func_call)) && call_target(slice->module, call) == op)
-                    add_operand(slice, call, value->index);
-        add_incoming(slice, block, value->index);
-        break;
-    default:
-        break;
+    Bounds bounds;
+    if (loop_bounds(counted_by(value), &bounds)) {
+        slice_add(slice, bounds.from);
+        slice_add(slice, bounds.to);
+        slice_add(slice, bounds.step);
+    } else if (op_is_control(value_holder(value), CONTROL_FUNCTION)) {
+        add_passed(slice, value_holder(value), value->index);
     }
 }
 
 void slice_close(Slice *slice) {
     while (slice->work_count) {
         const Value *value = slice->work[--slice->work_count];
-        if (value->is_result)
-            from_result(slice, value);
+        const Op *op = value_op(value);
+        bool chosen = op_evaluator(op) == EVALUATE_SELECT; /* by its first operand, which no source is */
+        if (!chosen && value_sources(value, add_source, slice))
+            continue;
+        if (op)
+            from_result(slice, op, value->index);
         else
             from_argument(slice, value);
     }

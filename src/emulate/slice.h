@@ -2,15 +2,14 @@
 #ifndef EMULATE_SLICE_H
 #define EMULATE_SLICE_H
 
+#include "base/pointers.h"
 #include "ir/ir.h"
-#include "model/flow/symbol.h"
 
 typedef struct Slice {
     Module *module;
-    const Value **table; /* open addressing */
-    size_t capacity, count;
-    const Value **work;
-    size_t work_count, work_capacity;
+    Pointers values;
+    const Value **work; /* those whose sources are still to be added */
+    uint32_t work_count, work_capacity;
     bool reads_cells; /* a value loaded from shared memory is in it */
 } Slice;
 
@@ -18,7 +17,9 @@ void slice_init(Slice *slice, Module *module);
 /* Adds a value (NULL is nothing), and with slice_close everything that it depends on. */
 void slice_add(Slice *slice, const Value *value);
 void slice_close(Slice *slice);
-bool slice_has(const Slice *slice, const Value *value);
+static inline bool slice_has(const Slice *slice, const Value *value) {
+    return value && pointers_get(&slice->values, value) != NO_NUMBER;
+}
 /* As it is now; what is added to one of the two is not in the other. */
 Slice slice_copy(const Slice *slice);
 

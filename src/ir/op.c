@@ -22,6 +22,17 @@ bool value_constant(const Value *value, int64_t *number) {
     return true;
 }
 
+void value_print(const Value *value, Text *to) {
+    const Value *first = value;
+    while (first->is_result && first->pack == 0 && first->index > 0)
+        first--;
+    text_char(to, '%');
+    if (first->name)
+        text_add_plain(to, first->name->text);
+    if (first->pack > 1)
+        text_addf(to, "#%u", (unsigned)(value - first));
+}
+
 Value **op_operands_of(const Op *op, SlotRef entry, uint32_t *count) {
     *count = 0;
     return op && entry.column == REF_OPERAND ? op_operands_at(op, entry.index, count) : NULL;
@@ -59,6 +70,34 @@ const WaitEntry *counter_entry(const Op *op, WaitCounter counter) {
         if (op->row->waits[i].counter == counter)
             return &op->row->waits[i];
     return NULL;
+}
+
+static Str without_quotes(Str text) {
+    bool quoted = text.size >= 2 && text.data[0] == '"' && text.data[text.size - 1] == '"';
+    return quoted ? (Str){text.data + 1, text.size - 2} : text;
+}
+
+bool attr_number(const Attr *attr, const Slot *slot, int64_t *value) {
+    if (!attr)
+        return false;
+    if (attr->kind == ATTR_INTEGER || attr->kind == ATTR_BOOL) {
+        *value = attr->integer;
+        return attr->exact;
+    }
+    return (attr->kind == ATTR_KEYWORD || attr->kind == ATTR_STRING) && slot->enumeration &&
+           enum_value(slot->enumeration, without_quotes(attr->text), value);
+}
+
+bool op_number(const Op *op, const char *name, int64_t *value) {
+    int slot = op->row ? op_slot(op->row->attrs, op->row->attr_count, str_of(name)) : -1;
+    return slot >= 0 && attr_number(op_attr(op, name), &op->row->attrs[slot], value);
+}
+
+bool attr_one_number(const Attr *attr, int64_t *value) {
+    if (attr->kind == ATTR_DENSE)
+        return str_starts(attr->text, STR("dense<")) && str_to_int(attr->body, value);
+    *value = attr->integer;
+    return attr->kind == ATTR_INTEGER;
 }
 
 bool op_integer(const Op *op, const char *name, int64_t *value) {

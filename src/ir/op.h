@@ -48,6 +48,8 @@ const Op *value_holder(const Value *value);
 const Op *value_made(const Value *value, Evaluator how);
 /* Whether it is written as a number, and which. */
 bool value_constant(const Value *value, int64_t *number);
+/* As the text names it: %a, or %a#1 of several results. */
+void value_print(const Value *value, Text *to);
 
 /* The operands, or the first one, of the row's entry of that name; NULL if there is none. */
 Value **op_operands_named(const Op *op, const char *name, uint32_t *count);
@@ -60,6 +62,11 @@ Value *op_operand_of(const Op *op, SlotRef entry);
 const Attr *op_attr_of(const Op *op, SlotRef entry);
 /* The entry of the row's WAITS column that is about the counter; NULL if none is. */
 const WaitEntry *counter_entry(const Op *op, WaitCounter counter);
+/* A number, a boolean, or a word of the enumeration that the row's entry names, as a number. */
+bool attr_number(const Attr *attr, const Slot *slot, int64_t *value);
+bool op_number(const Op *op, const char *name, int64_t *value);
+/* An integer, or the one that all elements are: dense<16> : tensor<2xi32>. */
+bool attr_one_number(const Attr *attr, int64_t *value);
 /* An attribute that is an integer, or a boolean that is true (a unit is). */
 bool op_integer(const Op *op, const char *name, int64_t *value);
 bool op_flag(const Op *op, const char *name);

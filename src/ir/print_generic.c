@@ -2,6 +2,8 @@
  * and the regions of the dialect are worked out from its row. */
 #include "ir/print_internal.h"
 
+#include "ir/op.h"
+
 #include <stdlib.h>
 
 /* ---- Attributes ------------------------------------------------------------------------------ */
@@ -84,15 +86,7 @@ typedef struct Entries {
 } Entries;
 
 static void add_entry(Printer *p, Entries *entries, Str name, Str value) {
-    if (entries->count == entries->capacity) {
-        uint32_t capacity = entries->capacity ? entries->capacity * 2 : 8;
-        Entry *moved = arena_alloc(&p->arena, sizeof *moved * capacity);
-        if (entries->count)
-            memcpy(moved, entries->items, sizeof *moved * entries->count);
-        entries->items = moved;
-        entries->capacity = capacity;
-    }
-    entries->items[entries->count++] = (Entry){name, value};
+    *ARENA_PUSH(&p->arena, entries->items, entries->count, entries->capacity) = (Entry){name, value};
 }
 
 /* The text that was put together, kept as long as the printer. */
@@ -194,7 +188,7 @@ static Str function_type(Printer *p, const Function *function) {
 
 static void add_function(Printer *p, const Op *op, Entries *properties) {
     const Function *function = op_function(op);
-    bool llvm = op->row->id == OP_llvm_func;
+    bool llvm = op_is(op, CLASS_LLVM_FUNCTION);
     add_entry(p, properties, STR("function_type"), llvm ? llvm_function_type(p, function) : function_type(p, function));
     if (any(function->arg_attrs, function->arg_count))
         add_entry(p, properties, STR("arg_attrs"), attr_array(p, function->arg_attrs, function->arg_count));

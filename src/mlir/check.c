@@ -186,10 +186,6 @@ static bool check_handed(Reader *r, const Op *last, uint32_t count, const Type *
     return true;
 }
 
-static bool is_return(const Op *op) {
-    return op && op->row && (op->row->traits & TERMINATOR) && str_ends(op->row->name, STR(".return"));
-}
-
 bool check_yields(Reader *r, Op *op) {
     const OpRow *row = op->row;
     const Function *function = op_function(op);
@@ -200,7 +196,7 @@ bool check_yields(Reader *r, Op *op) {
         for (const Block *block = op->regions[i].first; block; block = block->next) {
             const Op *last = block->last;
             bool good = true;
-            if (function && is_return(last))
+            if (function && op_is_control(last, CONTROL_RETURN))
                 good = check_handed(r, last, function->result_count, function->result_types, NULL, op);
             else if (!function && last && last->row && (int)last->row->id == yields)
                 good = check_handed(r, last, op->result_count, NULL, op->results, op);

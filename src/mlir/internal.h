@@ -2,15 +2,27 @@
 #ifndef MLIR_INTERNAL_H
 #define MLIR_INTERNAL_H
 
-#include "ir/optable.h"
+#include "ir/op.h"
 #include "mlir/reader.h"
 
-/* A stack of T that survives a jump out of the reader: it belongs to the Reader, which frees it. */
-#define STACK(T)                  \
-    struct {                      \
-        T *items;                 \
-        uint32_t count, capacity; \
-    }
+/* What is being put together: stacks that live as long as the Reader, and survive a jump out of it. */
+#define READER_STACKS(STACK)                                                      \
+    STACK(OperandRef, operands)                                                   \
+    STACK(TypeNote, notes)                                                        \
+    STACK(const Type *, spelled)                                                  \
+    STACK(PendingArg, pending)                                                    \
+    STACK(ResultName, names)                                                      \
+    STACK(Undo, undo)                                                             \
+    STACK(Fixup, fixups)                                                          \
+    STACK(LateCheck, late)                                                        \
+    STACK(const Attr *, attrs)                                                    \
+    STACK(NamedAttr, entries)                                                     \
+    STACK(int64_t, ints)                                                          \
+    STACK(const Type *, types)                                                    \
+    STACK(Str, alias_keys) /* the keys of alias_uses, in the order of the text */ \
+    STACK(Str, slices)                                                            \
+    STACK(Successor, successors)                                                  \
+    STACK(const Attr *, numbered_locations) /* loc(#locN) by N; NULL where not seen */
 
 /* `%name` or `%name#2` in operand position, not yet looked up. */
 typedef struct OperandRef {
@@ -102,22 +114,14 @@ typedef struct Reader {
     uint32_t scope, last_scope;   /* values are visible within one scope: an isolated region */
     uint32_t labels, last_labels; /* blocks are visible within one region */
     Map alias_uses;               /* "#name" -> place of its first use, as an offset + 1 */
-    STACK(OperandRef) operands;
-    STACK(TypeNote) notes;
-    STACK(const Type *) spelled;
-    STACK(PendingArg) pending;
-    STACK(ResultName) names;
-    STACK(Undo) undo;
-    STACK(Fixup) fixups;
-    STACK(LateCheck) late;
-    STACK(const Attr *) attrs;
-    STACK(NamedAttr) entries;
-    STACK(int64_t) ints;
-    STACK(const Type *) types;
-    STACK(Str) alias_keys; /* the keys of alias_uses, in the order of the text */
-    STACK(Str) slices;
-    STACK(Successor) successors;
-    STACK(const Attr *) numbered_locations; /* loc(#locN) by N; NULL where not seen */
+    Arena stacks;
+#define STACK(T, name)            \
+    struct {                      \
+        T *items;                 \
+        uint32_t count, capacity; \
+    } name;
+    READER_STACKS(STACK)
+#undef STACK
     Name *recent_names[1 << 10];
     RowCache rows[ROW_CACHE];
     const Type *fixed[MAX_FIXED_TYPES]; /* by Slot.fixed; NULL until asked for */
@@ -129,12 +133,7 @@ typedef struct Reader {
     bool odd_types; /* make_operands: some type was written otherwise than where its value is defined */
 } Reader;
 
-void *stack_grow(Reader *r, void *items, uint32_t *capacity, size_t size);
-#define PUSH(r, stack)                                                                                  \
-    (*((stack).count == (stack).capacity                                                                \
-           ? ((stack).items = stack_grow((r), (stack).items, &(stack).capacity, sizeof *(stack).items), \
-              &(stack).items[(stack).count++])                                                          \
-           : &(stack).items[(stack).count++]))
+#define PUSH(r, stack) (*ARENA_PUSH(&(r)->stacks, (stack).items, (stack).count, (stack).capacity))
 
 static inline uint32_t offset_of(const Reader *r, const char *at) {
     return (uint32_t)((size_t)(at - r->base) + r->base_offset);
@@ -251,13 +250,18 @@ const Attr *read_attr(Reader *r, bool typed);
 const Attr *read_dict(Reader *r); /* at '{' */
 /* The same when it is likely to be that which the last op of the kind had. */
 const Attr *read_dict_of(Reader *r, const Op *op);
-const Attr *read_location(Reader *r); /* at `loc(` */
 const Attr *read_attr_for(Reader *r, const Slot *slot);
 bool attr_may_start(Reader *r, const Slot *slot);
 const Attr *make_ints(Reader *r, const char *type, const int64_t *ints, uint32_t count);
 /* An attribute of its own text, which is freed, that stands for these numbers. */
 const Attr *make_int_list(Reader *r, Text *text, const int64_t *ints, uint32_t count);
 const Attr *make_attr(Reader *r, AttrKind kind, Str text);
+Attr *new_attr(Reader *r, AttrKind kind);
+/* Under its text, from `start` to where the reader is. */
+const Attr *enter_attr(Reader *r, const char *start, Attr *attr);
+
+/* ---- locations.c ---- */
+const Attr *read_location(Reader *r); /* at `loc(` */
 
 /* ---- scope.c: names and what they mean ---- */
 bool bind_values(Reader *r, Name *name, Value *first, uint32_t count, uint32_t at);
@@ -290,7 +294,7 @@ void keep_successors(Reader *r, Op *op, uint32_t successor_mark);
  * and compares those that were written after the operands were made (notes from `checked` on). */
 bool settle_notes(Reader *r, Op *op, bool odd_types, uint32_t checked, uint32_t spelled_mark);
 
-/* ---- assembly.c: an op in a format of its row ---- */
+/* ---- pretty.c: an op in a format of its row ---- */
 typedef struct Draft {
     Op *op;
     const OpRow *row;

@@ -339,8 +339,7 @@ bool read_op(Reader *r, Block *block) {
         op->location = read_location(r);
         good = op->location != NULL;
     }
-    if (good && block && block->last && block->last->row && block->last->form != FORM_OPAQUE &&
-        (block->last->row->traits & TERMINATOR))
+    if (good && block && op_is_terminator(block->last) && block->last->form != FORM_OPAQUE)
         good = fail(r, text_at(r, block->last->offset), "%.*s must be the last op of its block",
                     STR_ARG(block->last->name));
     if (good) {

@@ -61,15 +61,6 @@ bool mismatch(Reader *r, const char *expected) {
     return false;
 }
 
-void *stack_grow(Reader *r, void *items, uint32_t *capacity, size_t size) {
-    uint32_t grown = *capacity ? *capacity * 2 : 64;
-    void *moved = grown > *capacity ? realloc(items, (size_t)grown * size) : NULL;
-    if (!moved)
-        longjmp(*r->module->arena.exhausted, 1);
-    *capacity = grown;
-    return moved;
-}
-
 Region *add_region(Reader *r, Op *op) {
     uint32_t count = op->region_count;
     if (count == 0 || (count & (count - 1)) == 0) { /* full at each power of two */
@@ -258,44 +249,14 @@ static void check_alias_depths(Reader *r) {
 
 /* Stacks start with some room, so that there is always an item to point at. */
 static void prepare_stacks(Reader *r) {
-#define PREPARE(stack) (stack).items = stack_grow(r, NULL, &(stack).capacity, sizeof *(stack).items)
-    PREPARE(r->operands);
-    PREPARE(r->notes);
-    PREPARE(r->spelled);
-    PREPARE(r->pending);
-    PREPARE(r->names);
-    PREPARE(r->undo);
-    PREPARE(r->fixups);
-    PREPARE(r->late);
-    PREPARE(r->attrs);
-    PREPARE(r->entries);
-    PREPARE(r->ints);
-    PREPARE(r->types);
-    PREPARE(r->alias_keys);
-    PREPARE(r->slices);
-    PREPARE(r->successors);
-    PREPARE(r->numbered_locations);
-#undef PREPARE
+#define STACK(T, name) r->name.items = arena_grown(&r->stacks, NULL, 0, &r->name.capacity, sizeof(T));
+    READER_STACKS(STACK)
+#undef STACK
 }
 
 static void free_reader(Reader *r) {
     map_free(&r->alias_uses);
-    free(r->operands.items);
-    free(r->notes.items);
-    free(r->spelled.items);
-    free(r->pending.items);
-    free(r->names.items);
-    free(r->undo.items);
-    free(r->fixups.items);
-    free(r->late.items);
-    free(r->attrs.items);
-    free(r->entries.items);
-    free(r->ints.items);
-    free(r->types.items);
-    free(r->alias_keys.items);
-    free(r->slices.items);
-    free(r->successors.items);
-    free(r->numbered_locations.items);
+    arena_free(&r->stacks);
     free(r);
 }
 
@@ -322,7 +283,8 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
                   .scope = 1,
                   .last_scope = 1,
                   .labels = 1,
-                  .last_labels = 1};
+                  .last_labels = 1,
+                  .stacks = {.budget = budget, .exhausted = &exhausted}};
     prepare_stacks(r);
     r->base = source->data + unit->begin;
     if (unit->end != source->size) { /* the text must end in a zero byte */

@@ -102,7 +102,7 @@ static void add_implicit_terminator(Reader *r, Block *block, OpId id) {
 /* Whether the last op is a terminator, or might be one for all we know. */
 static bool ends_well(const Block *block) {
     const Op *last = block->last;
-    return last && (!last->row || last->row->id == OP_placeholder || (last->row->traits & TERMINATOR));
+    return last && (!last->row || op_is(last, CLASS_ANYTHING) || op_is_terminator(last));
 }
 
 /* Every block ends in a terminator, written or implied. */
@@ -111,8 +111,7 @@ static bool check_blocks(Reader *r, const Op *op, Region *region) {
     if (!row || op->form == FORM_OPAQUE)
         return true;
     for (Block *block = region->first; block; block = block->next) {
-        bool yields = block->last && block->last->row && (block->last->row->traits & TERMINATOR);
-        if (row_yields(row) >= 0 && op->form != FORM_GENERIC && !yields)
+        if (row_yields(row) >= 0 && op->form != FORM_GENERIC && !op_is_terminator(block->last))
             add_implicit_terminator(r, block, (OpId)row_yields(row));
         if (!(row->traits & GRAPH) && !ends_well(block)) {
             const Op *named = op->implicit && op->block ? op->block->region->op : op;
@@ -214,7 +213,7 @@ bool read_region(Reader *r, Op *op, Region *region, uint32_t pending_mark, bool 
             check_blocks(r, op, region);
         if (r->diagnostics->errors == errors)
             check_labels(r, undo_mark);
-        if (op->row && op->row->id == OP_builtin_module)
+        if (op_is_control(op, CONTROL_MODULE))
             check_symbols(r, region);
         leave_region(r, region, undo_mark, fixup_mark, closed);
         for (const Block *at = region->first; at && r->diagnostics->errors == errors; at = at->next)

@@ -27,9 +27,9 @@ static void add_sum(const Difference *difference, Text *to) {
 
 /* Columns that a text takes, up to its first space. */
 static size_t word_size(Str text, size_t *columns) {
-    size_t size = 0;
-    for (*columns = 0; size < text.size && text.data[size] != ' '; size++)
-        *columns += ((unsigned char)text.data[size] & 0xc0) != 0x80;
+    const char *space = memchr(text.data, ' ', text.size);
+    size_t size = space ? (size_t)(space - text.data) : text.size;
+    *columns = utf8_count((Str){text.data, size});
     return size;
 }
 
@@ -59,14 +59,8 @@ static void add_side(Text *to, const char *name, const char *colour, unsigned wi
 }
 
 static void add_names(const Difference *difference, Text *to) {
-    text_add_plain(to, str_of(difference->old_file));
-    text_addf(to, " @");
-    text_add_plain(to, str_of(difference->old_kernel));
-    text_addf(to, " and ");
-    text_add_plain(to, str_of(difference->new_file));
-    text_addf(to, " @");
-    text_add_plain(to, str_of(difference->new_kernel));
-    text_addf(to, ": ");
+    text_plainf(to, "%s @%s and %s @%s: ", difference->old_file, difference->old_kernel, difference->new_file,
+                difference->new_kernel);
 }
 
 static void add_pairs(const Difference *difference, Text *to) {
@@ -74,16 +68,11 @@ static void add_pairs(const Difference *difference, Text *to) {
         text_addf(to, "Partitions, by what they do:\n");
     for (size_t i = 0; i < difference->pair_count; i++) {
         const DifferencePair *pair = &difference->pairs[i];
-        text_addf(to, "  ");
-        text_add_plain(to, str_of(pair->role));
-        text_addf(to, ": ");
-        text_add_plain(to, str_of(*pair->old ? pair->old : pair->new));
-        if (!*pair->old || !*pair->new) {
+        text_plainf(to, "  %s: %s", pair->role, *pair->old ? pair->old : pair->new);
+        if (!*pair->old || !*pair->new)
             text_addf(to, ", only in the %s one", *pair->old ? "old" : "new");
-        } else if (strcmp(pair->old, pair->new) != 0) {
-            text_addf(to, ", now ");
-            text_add_plain(to, str_of(pair->new));
-        }
+        else if (strcmp(pair->old, pair->new) != 0)
+            text_plainf(to, ", now %s", pair->new);
         text_char(to, '\n');
     }
 }
@@ -126,13 +115,13 @@ static void add_markdown(Text *to, const char *text) {
 }
 
 static void add_cells(Text *to, const char *first, const char *old, const char *new) {
-    text_addf(to, "| ");
-    add_markdown(to, first);
-    text_addf(to, " | ");
-    add_markdown(to, old);
-    text_addf(to, " | ");
-    add_markdown(to, new);
-    text_addf(to, " |\n");
+    const char *const cells[] = {first, old, new};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        text_addf(to, "| ");
+        add_markdown(to, cells[i]);
+        text_char(to, ' ');
+    }
+    text_addf(to, "|\n");
 }
 
 static void add_table_head(Text *to, const char *first) {
@@ -164,33 +153,37 @@ void render_difference_markdown(const Difference *difference, Text *to) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+static const JsonField pair_fields[] = {JSON(DifferencePair, role, old, new), {0}};
+
+static void add_level(Json *json, const char *key, const void *object) {
+    const DifferenceRow *row = object;
+    json_text(json, key, difference_level_name(row->level));
+}
+
+static const JsonField row_fields[] = {JSON_BY(0, "level", add_level), JSON(DifferenceRow, what, old, new), {0}};
+
+static const JsonField old_fields[] = {
+    JSON_NAMED("file", Difference, old_file), JSON_NAMED("kernel", Difference, old_kernel), {0}};
+static const JsonField new_fields[] = {
+    JSON_NAMED("file", Difference, new_file), JSON_NAMED("kernel", Difference, new_kernel), {0}};
+
+static void add_same(Json *json, const char *key, const void *object) {
+    const Difference *difference = object;
+    json_truth(json, key, !difference->row_count);
+    json_text(json, "first", difference->row_count ? difference_level_name(difference->rows[0].level) : "");
+}
+
+static const JsonField difference_fields[] = {JSON_GROUP(1, "old", old_fields),
+                                              JSON_GROUP(1, "new", new_fields),
+                                              JSON_BY(1, "same", add_same),
+                                              JSON_LIST(1, 2, "partitions", Difference, pairs, pair_count, pair_fields),
+                                              JSON_LIST(1, 2, "differences", Difference, rows, row_count, row_fields),
+                                              {0}};
+
 void render_difference_json(const Difference *difference, const char *version, Text *to) {
-    const char *first = difference->row_count ? difference_level_name(difference->rows[0].level) : "";
-    render_json_text(to, "{", "tool", "weir");
-    render_json_text(to, ", ", "version", version);
-    render_json_text(to, ",\n \"old\": {", "file", difference->old_file);
-    render_json_text(to, ", ", "kernel", difference->old_kernel);
-    render_json_text(to, "},\n \"new\": {", "file", difference->new_file);
-    render_json_text(to, ", ", "kernel", difference->new_kernel);
-    text_addf(to, "},\n \"same\": %s", difference->row_count ? "false" : "true");
-    render_json_text(to, ", ", "first", first);
-    text_addf(to, ",\n \"partitions\": [");
-    for (size_t i = 0; i < difference->pair_count; i++) {
-        render_json_separate(to, i, 2);
-        render_json_text(to, "{", "role", difference->pairs[i].role);
-        render_json_text(to, ", ", "old", difference->pairs[i].old);
-        render_json_text(to, ", ", "new", difference->pairs[i].new);
-        text_char(to, '}');
-    }
-    text_addf(to, "],\n \"differences\": [");
-    for (size_t i = 0; i < difference->row_count; i++) {
-        const DifferenceRow *row = &difference->rows[i];
-        render_json_separate(to, i, 2);
-        render_json_text(to, "{", "level", difference_level_name(row->level));
-        render_json_text(to, ", ", "what", row->what);
-        render_json_text(to, ", ", "old", row->old);
-        render_json_text(to, ", ", "new", row->new);
-        text_char(to, '}');
-    }
-    text_addf(to, "]}\n");
+    Json json = {.to = to};
+    render_json_head(&json, version);
+    json_members(&json, difference_fields, difference);
+    json_end(&json);
+    text_char(to, '\n');
 }

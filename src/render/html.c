@@ -1,106 +1,31 @@
-/* Escapes, links and cells of an HTML page. */
+/* Escapes, links and sections of an HTML page. */
 #include "render/html.h"
 
 #include <ctype.h>
-#include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <strings.h>
 
 /* ---- Texts ------------------------------------------------------------------------------------ */
 
-/* The character at `at` and its size, or 0 if the bytes there are none. Exact, as browsers are: no overlong forms, no
- * surrogates, nothing past U+10FFFF. */
-static size_t decode(const unsigned char *at, size_t left, uint32_t *character) {
-    static const uint32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    size_t size = at[0] < 0x80 ? 1 : (at[0] & 0xe0) == 0xc0 ? 2 : (at[0] & 0xf0) == 0xe0 ? 3 : 4;
-    if (size > left || (size == 4 && (at[0] & 0xf8) != 0xf0))
-        return 0;
-    *character = size == 1 ? at[0] : at[0] & (0xffu >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-        *character = *character << 6 | (at[i] & 0x3f);
-    }
-    if (*character < smallest[size] || *character > 0x10ffff || (*character >= 0xd800 && *character < 0xe000))
-        return 0;
-    return size;
-}
-
-/* What would be seen as something else than it is: controls, and marks that reorder the text around them. */
-static bool is_deceiving(uint32_t c) {
-    return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f ||
-           (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) || c == 0xfeff || (c & 0xfffe) == 0xfffe;
-}
-
 /* The next character of a text, as it may be shown. */
 static Str next_character(Str text, size_t *at) {
     uint32_t character = 0;
-    size_t size = decode((const unsigned char *)text.data + *at, text.size - *at, &character);
+    size_t size = utf8_size((Str){text.data + *at, text.size - *at}, &character);
     Str shown = {text.data + *at, size};
-    if (!size || is_deceiving(character))
+    if (!size || utf8_deceives(character))
         shown = STR("\xef\xbf\xbd");
     *at += size ? size : 1;
     return shown;
 }
 
 void html_text(Text *to, Str text) {
+    static const char special[] = "&<>\"'";
+    static const char *const entities[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"}; /* ORDER special */
     for (size_t at = 0; at < text.size;) {
         Str shown = next_character(text, &at);
-        switch (shown.data[0]) {
-        case '&':
-            text_str(to, STR("&amp;"));
-            break;
-        case '<':
-            text_str(to, STR("&lt;"));
-            break;
-        case '>':
-            text_str(to, STR("&gt;"));
-            break;
-        case '"':
-            text_str(to, STR("&quot;"));
-            break;
-        case '\'':
-            text_str(to, STR("&#39;"));
-            break;
-        default:
-            text_str(to, shown);
-        }
+        const char *found = strchr(special, shown.data[0]);
+        text_str(to, found && *found ? str_of(entities[found - special]) : shown);
     }
-}
-
-/* '<' and '&' are escaped, too: no text can end the script, or begin a comment in it. */
-void html_json(Text *to, const char *text) {
-    Str whole = str_of(text ? text : "");
-    text_char(to, '"');
-    for (size_t at = 0; at < whole.size;) {
-        Str shown = next_character(whole, &at);
-        char c = shown.data[0];
-        if (c == '"' || c == '\\')
-            text_addf(to, "\\%c", c);
-        else if (c == '<' || c == '>' || c == '&' || c == '\'' || c == '\n' || c == '\t')
-            text_addf(to, "\\u%04x", (unsigned)c);
-        else
-            text_str(to, shown);
-    }
-    text_char(to, '"');
-}
-
-void html_number(Text *to, uint64_t number) {
-    char digits[32];
-    size_t start = sizeof digits - 1, count = 0;
-    digits[start] = 0;
-    do {
-        if (count && count % 3 == 0)
-            digits[--start] = ',';
-        digits[--start] = (char)('0' + number % 10);
-        count++;
-    } while (number /= 10);
-    text_addf(to, "%s", digits + start);
-}
-
-void html_count(Text *to, uint64_t number, const char *one) {
-    html_number(to, number);
-    text_addf(to, " %s%s%s", one, number == 1 ? "" : strcmp(one, "launch") == 0 ? "e" : "", number == 1 ? "" : "s");
 }
 
 bool html_said(const char *text) {
@@ -110,74 +35,32 @@ bool html_said(const char *text) {
 void html_addf(Html *html, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    for (const char *at = format; *at; at++) {
-        if (*at != '%' || *++at == '%') {
-            text_char(html->to, *at);
-        } else if (*at == 's') {
-            const char *text = va_arg(arguments, const char *);
-            html_text(html->to, str_of(text ? text : ""));
-        } else if (*at == 'u') {
-            text_addf(html->to, "%u", va_arg(arguments, unsigned));
-        } else if (*at == 'z') {
-            at++;
-            text_addf(html->to, "%zu", va_arg(arguments, size_t));
-        } else {
-            at += 2;
-            text_addf(html->to, "%lld", va_arg(arguments, long long));
-        }
-    }
+    text_vescapef(html->to, html_text, format, arguments);
     va_end(arguments);
 }
 
 /* ---- Lines of the IR ---------------------------------------------------------------------------- */
 
-/* The index of the first quoted line that is not before `line`. */
-static size_t find_line(const Html *html, uint32_t line) {
-    size_t low = 0, high = html->line_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (html->lines[middle] < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool is_quoted(const Html *html, uint32_t line) {
-    size_t at = find_line(html, line);
-    return at < html->line_count && html->lines[at] == line;
-}
-
 bool html_quote(Html *html, uint32_t line) {
     enum { CONTEXT = 2 };
-    if (!html->source || !html->source->line_starts || line == 0 || line > html->source->line_count)
+    if (!html->quoted || line == 0 || line > html->source->line_count)
         return false;
     if (html->line_count + 2 * CONTEXT + 1 > HTML_MOST_LINES)
-        return is_quoted(html, line);
+        return html->quoted[line];
     uint32_t last = html->source->line_count;
     uint32_t from = line > CONTEXT ? line - CONTEXT : 1, to = last - line > CONTEXT ? line + CONTEXT : last;
     for (uint32_t i = from; i <= to; i++) {
-        size_t at = find_line(html, i);
-        if (at < html->line_count && html->lines[at] == i)
-            continue;
-        memmove(html->lines + at + 1, html->lines + at, (html->line_count - at) * sizeof *html->lines);
-        html->lines[at] = i;
-        html->line_count++;
+        html->line_count += !html->quoted[i];
+        html->quoted[i] = true;
     }
     return true;
 }
 
-static void add_line_link(Html *html, uint32_t line, const char *before) {
-    if (html_quote(html, line))
-        text_addf(html->to, "<a class=\"ir\" href=\"#L%u\">%s%u</a>", line, before, line);
-    else
-        text_addf(html->to, "%s%u", before, line);
-}
-
 void html_line(Html *html, uint32_t line) {
-    if (line)
-        add_line_link(html, line, "IR line ");
+    if (html_quote(html, line))
+        text_addf(html->to, "<a class=\"ir\" href=\"#L%u\">%u</a>", line, line);
+    else
+        text_addf(html->to, "%u", line);
 }
 
 /* A line that is named at the start of `text`: its number, and how much of the text names it; 0 if none is. */
@@ -215,8 +98,13 @@ static void add_words(Html *html, Str text) {
     html_text(html->to, str_between(text.data + plain, text.data + text.size));
 }
 
-void html_words(Html *html, const char *text) {
-    add_words(html, str_of(text ? text : ""));
+void html_words(Html *html, Str text) {
+    for (const char *end; (end = memchr(text.data, '\n', text.size));
+         text = str_between(end + 1, text.data + text.size)) {
+        add_words(html, str_between(text.data, end));
+        text_str(html->to, STR("<br>"));
+    }
+    add_words(html, text);
 }
 
 /* ---- The glossary ------------------------------------------------------------------------------ */
@@ -226,21 +114,20 @@ static bool is_letter(char c) {
 }
 
 /* The size of the word, or its plural, at the start of `text`; 0 if it does not stand there. */
-static size_t word_size(const char *text, const char *word) {
-    size_t size = strlen(word);
-    if (size == 0 || strncasecmp(text, word, size) != 0)
+static size_t word_size(Str text, Str word) {
+    if (word.size == 0 || text.size < word.size || strncasecmp(text.data, word.data, word.size) != 0)
         return 0;
-    size += text[size] == 's';
-    bool ends = !is_letter(text[size]) || (text[size] == '.' && !is_letter(text[size + 1]));
-    return ends ? size : 0;
+    size_t size = word.size + (text.size > word.size && text.data[word.size] == 's');
+    char next = size < text.size ? text.data[size] : ' ', after = size + 1 < text.size ? text.data[size + 1] : ' ';
+    return !is_letter(next) || (next == '.' && !is_letter(after)) ? size : 0;
 }
 
 /* The term whose word stands at the start of `text`, the longest if there are several; NULL if none does. */
-static const Term *term_at(const Html *html, const char *text, size_t *size) {
+static const Term *term_at(const Html *html, Str text, size_t *size) {
     const Term *found = NULL;
     *size = 0;
     for (size_t i = 0; i < html->term_count; i++) {
-        size_t one = word_size(text, html->terms[i].word);
+        size_t one = word_size(text, str_of(html->terms[i].word));
         if (one > *size) {
             *size = one;
             found = &html->terms[i];
@@ -249,14 +136,14 @@ static const Term *term_at(const Html *html, const char *text, size_t *size) {
     return found;
 }
 
-void html_prose(Html *html, const char *text) {
+void html_prose(Html *html, Str text) {
     enum { MOST = 64 };
     const Term *linked[MOST];
-    size_t linked_count = 0;
-    const char *plain = text ? text : "", *at = plain;
-    while (*at) {
+    size_t linked_count = 0, plain = 0, at = 0;
+    while (at < text.size) {
         size_t size = 0;
-        const Term *term = at == text || !is_letter(at[-1]) ? term_at(html, at, &size) : NULL;
+        Str rest = {text.data + at, text.size - at};
+        const Term *term = at == 0 || !is_letter(text.data[at - 1]) ? term_at(html, rest, &size) : NULL;
         for (size_t i = 0; i < linked_count && term; i++)
             if (linked[i] == term)
                 term = NULL;
@@ -265,13 +152,13 @@ void html_prose(Html *html, const char *text) {
             continue;
         }
         linked[linked_count++] = term;
-        add_words(html, str_between(plain, at));
+        add_words(html, (Str){text.data + plain, at - plain});
         html_addf(html, "<a class=\"term\" href=\"#term-%s\">", term->id);
-        html_text(html->to, (Str){at, size});
+        html_text(html->to, (Str){text.data + at, size});
         text_str(html->to, STR("</a>"));
         plain = at += size;
     }
-    add_words(html, str_between(plain, at));
+    add_words(html, (Str){text.data + plain, at - plain});
 }
 
 /* ---- Links ------------------------------------------------------------------------------------- */
@@ -312,6 +199,8 @@ void html_init(Html *html, const Report *report, Source *source, Text *to) {
         put(html, &html->buffers, str_of(report->buffers[i].name), &report->buffers[i]);
     if (source)
         source_place(source, 0); /* makes the index of lines */
+    if (source && source->line_starts)
+        html->quoted = calloc((size_t)source->line_count + 1, sizeof *html->quoted);
 }
 
 void html_free(Html *html) {
@@ -319,9 +208,10 @@ void html_free(Html *html) {
     map_free(&html->buffers);
     map_free(&html->rings);
     text_free(&html->ring_names);
+    free(html->quoted);
 }
 
-long html_barrier(const Html *html, Str name) {
+static long find_barrier(const Html *html, Str name) {
     const ReportBarrier *barrier = map_get(&html->barriers, name);
     return barrier ? (long)(barrier - html->report->barriers) : -1;
 }
@@ -345,10 +235,7 @@ static void add_link(Html *html, const char *kind, long index, Str name) {
 }
 
 /* A name may have a comma in it, hence the look at the whole first. */
-static void add_links(Html *html, const char *kind, long (*find)(const Html *, Str), const char *names) {
-    Str left = str_of(names ? names : "");
-    if (!left.size)
-        html_none(html);
+static void add_links(Html *html, const char *kind, long (*find)(const Html *, Str), Str left) {
     bool whole = find(html, left) >= 0;
     while (left.size) {
         const char *comma = whole ? NULL : memmem(left.data, left.size, ", ", 2);
@@ -361,132 +248,72 @@ static void add_links(Html *html, const char *kind, long (*find)(const Html *, S
     }
 }
 
-void html_barriers(Html *html, const char *names) {
-    add_links(html, "barrier", html_barrier, names);
+void html_barriers(Html *html, Str names) {
+    add_links(html, "barrier", find_barrier, names);
 }
 
-void html_buffers(Html *html, const char *names) {
+void html_buffers(Html *html, Str names) {
     add_links(html, "buffer", find_buffer, names);
 }
 
-void html_slot(Html *html, const char *slot) {
-    Str text = str_of(slot ? slot : "");
-    Str ring = {text.data, strcspn(text.data, "[")};
+void html_slot(Html *html, Str slot) {
+    const char *bracket = memchr(slot.data, '[', slot.size);
+    Str ring = {slot.data, bracket ? (size_t)(bracket - slot.data) : slot.size};
     long index = html_ring(html, ring);
-    if (text.size)
-        add_link(html, "barrier", index >= 0 ? index : html_barrier(html, ring), text);
-    else
-        html_none(html);
+    add_link(html, "barrier", index >= 0 ? index : find_barrier(html, ring), slot);
 }
 
-static void add_detail(Html *html, const char *detail) {
-    text_str(html->to, STR("<span class=\"detail\">"));
-    html_words(html, detail);
-    text_str(html->to, STR("</span> "));
-}
+/* ---- Sections ---------------------------------------------------------------------------------- */
 
-void html_place(Html *html, const ReportPlace *place) {
-    text_str(html->to, STR("<span class=\"place\">"));
-    if (html_said(place->partition))
-        html_addf(html, "<b>%s</b> ", place->partition);
-    if (html_said(place->op))
-        html_addf(html, "<code>%s</code> ", place->op);
-    if (html_said(place->detail))
-        add_detail(html, place->detail);
-    if (html_said(place->file)) {
-        html_addf(html, "<span class=\"where\">%s", place->file);
-        if (place->line)
-            text_addf(html->to, ":%u", place->line);
-        text_str(html->to, STR("</span> "));
+void html_section(Html *html, const char *id, const char *heading, size_t count, const char *one, Str lead) {
+    html_addf(html, "<details class=\"section\" id=\"%s\" open>\n<summary><h2>%s</h2>", id, heading);
+    if (*one) {
+        text_str(html->to, STR("<span class=\"count\">"));
+        text_number_of(html->to, count, one);
+        text_str(html->to, STR("</span>"));
     }
-    html_line(html, place->ir_line);
-    if (place->times > 1) {
-        text_str(html->to, STR(" <span class=\"times\">"));
-        html_number(html->to, place->times);
-        text_str(html->to, STR("\xc3\x97</span>")); /* the sign of multiplication */
-    }
-    text_str(html->to, STR("</span>"));
-}
-
-/* ---- Lists and tables ------------------------------------------------------------------------------------ */
-
-void html_fact(Html *html, const char *key, const char *text) {
-    if (!html_said(text))
+    text_str(html->to, STR("</summary>\n"));
+    if (!lead.size)
         return;
-    html_addf(html, "<div><dt>%s</dt><dd>", key);
-    html_words(html, text);
-    text_str(html->to, STR("</dd></div>\n"));
+    text_str(html->to, STR("<p class=\"lead\">"));
+    html_prose(html, lead);
+    text_str(html->to, STR("</p>\n"));
 }
 
-void html_table(Html *html, const char *name, const char *headings) {
-    html_addf(html, "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n<thead><tr>", name);
-    while (*headings) {
-        bool number = *headings == '#';
-        headings += number;
-        size_t size = strcspn(headings, "|");
-        char heading[64];
-        snprintf(heading, sizeof heading, "%.*s", (int)size, headings);
-        text_addf(html->to, "<th scope=\"col\"%s>", number ? " class=\"number\"" : "");
-        html_prose(html, heading);
-        text_str(html->to, STR("</th>"));
-        headings += size + (headings[size] == '|');
+void html_section_end(Html *html) {
+    text_str(html->to, STR("</details>\n"));
+}
+
+void html_glossary(Html *html) {
+    html_section(html, "glossary", "Glossary", html->term_count, "word", STR(""));
+    text_str(html->to, STR("<dl class=\"glossary\">\n"));
+    for (size_t i = 0; i < html->term_count; i++) {
+        const Term *term = &html->terms[i];
+        html_addf(html, "<div id=\"term-%s\"><dt>%s</dt><dd>%s</dd></div>\n", term->id, term->word, term->text);
     }
-    text_str(html->to, STR("</tr></thead>\n<tbody>\n"));
+    text_str(html->to, STR("</dl>\n"));
+    html_section_end(html);
 }
 
-void html_table_end(Html *html) {
-    text_str(html->to, STR("</tbody></table></div>\n"));
-}
-
-void html_none(Html *html) {
-    text_str(html->to, STR("<span class=\"none\">\xe2\x80\x93</span>")); /* a dash */
-}
-
-void html_cell(Html *html, const char *text) {
-    text_str(html->to, STR("<td>"));
-    if (html_said(text))
-        html_words(html, text);
-    else
-        html_none(html);
-    text_str(html->to, STR("</td>"));
-}
-
-void html_cell_code(Html *html, const char *text) {
-    text_str(html->to, html_said(text) ? STR("<td><code>") : STR("<td>"));
-    if (html_said(text))
-        html_words(html, text);
-    else
-        html_none(html);
-    text_str(html->to, html_said(text) ? STR("</code></td>") : STR("</td>"));
-}
-
-void html_cell_number(Html *html, int64_t number) {
-    text_str(html->to, STR("<td class=\"number\">"));
-    if (number >= 0)
-        html_number(html->to, (uint64_t)number);
-    else
-        html_none(html);
-    text_str(html->to, STR("</td>"));
-}
-
-void html_cell_line(Html *html, uint32_t line) {
-    text_str(html->to, STR("<td class=\"number\">"));
-    if (line)
-        add_line_link(html, line, "");
-    else
-        html_none(html);
-    text_str(html->to, STR("</td>"));
-}
-
-void html_cell_places(Html *html, const ReportPlace *places, size_t count) {
-    enum { SHOWN = 6 }; /* the others are folded */
-    text_str(html->to, STR("<td class=\"places\">"));
-    if (!count)
-        html_none(html);
-    for (size_t i = 0; i < count; i++) {
-        if (i == SHOWN && count > SHOWN + 1)
-            html_addf(html, "<details><summary>%zu more</summary>", count - i);
-        html_place(html, &places[i]);
+void html_excerpts(Html *html) {
+    enum { MOST = 400 }; /* bytes of a line */
+    uint32_t last = 0;
+    if (!html->line_count)
+        return;
+    html_addf(html,
+              "<details class=\"section\" id=\"excerpts\"><summary><h2>Lines of the IR</h2><span "
+              "class=\"count\">%zu quoted</span></summary>\n<ol class=\"lines\">\n",
+              html->line_count);
+    for (uint32_t number = 1; number <= html->source->line_count; number++) {
+        if (!html->quoted[number])
+            continue;
+        bool gap = last && last + 1 != number;
+        last = number;
+        Str line = source_line(html->source, number), shown = utf8_cut(line, MOST);
+        text_addf(html->to, "<li id=\"L%u\" value=\"%u\"%s><code>", number, number, gap ? " class=\"gap\"" : "");
+        html_text(html->to, shown);
+        text_addf(html->to, "%s</code></li>\n", shown.size < line.size ? " \xe2\x80\xa6" : "");
     }
-    text_addf(html->to, "%s</td>", count > SHOWN + 1 ? "</details>" : "");
+    text_str(html->to, STR("</ol>\n"));
+    html_section_end(html);
 }

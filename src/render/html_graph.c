@@ -3,6 +3,8 @@
  * run on different levels; the shorter ones are nearer to the partitions. */
 #include "render/html_graph.h"
 
+#include "render/report_sections.h"
+
 #include <stdlib.h>
 
 enum {
@@ -54,10 +56,6 @@ static uint32_t find_node(const Graph *graph, const char *name) {
     }
 }
 
-static bool is_back(const ReportEdge *edge) {
-    return strcmp(edge->direction, "backward") == 0;
-}
-
 /* False if there are too many lines. */
 static bool collect(Graph *graph) {
     const Report *report = graph->html->report;
@@ -65,7 +63,7 @@ static bool collect(Graph *graph) {
     for (size_t i = 0; i < report->edge_count; i++) {
         const ReportEdge *edge = &report->edges[i];
         uint32_t from = find_node(graph, edge->from), to = find_node(graph, edge->to);
-        bool back = is_back(edge);
+        bool back = report_is_backward(edge);
         if (from == MOST_NODES || to == MOST_NODES)
             continue;
         uint8_t *line = &known[from][to][back];
@@ -86,25 +84,16 @@ static const char *edge_name(const ReportEdge *edge) {
     return html_said(edge->barrier) ? edge->barrier : edge->mechanism;
 }
 
-static size_t letters(Str text) {
-    size_t count = 0;
-    for (size_t i = 0; i < text.size; i++)
-        count += ((unsigned char)text.data[i] & 0xc0) != 0x80;
-    return count;
-}
-
 /* At most `most` letters of a text; the last is an ellipsis if it is cut. */
 static void add_cut(Text *to, const char *text, size_t most) {
     Str whole = str_of(text);
-    if (letters(whole) <= most) {
+    if (utf8_count(whole) <= most) {
         text_str(to, whole);
         return;
     }
-    size_t size = 0, count = 0;
-    while (size < whole.size && count < most) {
-        count += ((unsigned char)whole.data[size] & 0xc0) != 0x80;
-        size += count < most;
-    }
+    size_t size = 0;
+    for (size_t count = 0; count < most; size += count < most)
+        count += !utf8_continues(whole.data[size]);
     text_add(to, whole.data, size);
     text_str(to, STR("\xe2\x80\xa6"));
 }
@@ -175,7 +164,7 @@ static double middle_of(const Line *line) {
 
 /* What a line takes of its level, its label included. */
 static void extent_of(const Line *line, double *left, double *right) {
-    double half = (double)(letters((Str){line->label.data, line->label.size}) * LETTER) / 2 + 6;
+    double half = (double)(utf8_count((Str){line->label.data, line->label.size}) * LETTER) / 2 + 6;
     double low = line->start < line->end ? line->start : line->end;
     double high = line->start < line->end ? line->end : line->start;
     *left = low < middle_of(line) - half ? low : middle_of(line) - half;
@@ -238,7 +227,7 @@ static void open_edge(const Graph *graph, const Line *line, bool label) {
     size_t told = 0;
     for (const ReportEdge *edge = first; edge < report->edges + report->edge_count && told < MOST; edge++) {
         if (find_node(graph, edge->from) != line->from || find_node(graph, edge->to) != line->to ||
-            is_back(edge) != line->back)
+            report_is_backward(edge) != line->back)
             continue;
         html_addf(html, "\n%s", edge_name(edge));
         if (html_said(edge->carries))
@@ -271,7 +260,7 @@ static void draw_line(const Graph *graph, const Line *line) {
 /* On the far side of its line, on a ground that hides the lines that rise behind it. */
 static void draw_label(const Graph *graph, const Line *line) {
     Str label = {line->label.data, line->label.size};
-    double width = (double)(letters(label) * LETTER) + 6, y = level_of(graph, line) + (line->back ? 13 : -5);
+    double width = (double)(utf8_count(label) * LETTER) + 6, y = level_of(graph, line) + (line->back ? 13 : -5);
     open_edge(graph, line, true);
     text_addf(graph->html->to,
               "<rect class=\"label-back\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"14\"/><text "

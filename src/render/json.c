@@ -1,175 +1,142 @@
-/* Verdicts as JSON, written by hand so that they go out as they come. */
+/* Verdicts as JSON: they go out as they come. */
 #include "render/json.h"
 
-#include <inttypes.h>
+static const JsonField launch_fields[] = {JSON(LaunchRun, text, chosen, ctas, schedules, events), {0}};
 
-/* ---- Strings --------------------------------------------------------------------------------- */
-
-/* The size of the UTF-8 character at `at`, which a zero byte follows somewhere, or 0 if there is none. Exact, since
- * parsers are: no overlong forms, no surrogates, nothing past U+10FFFF. */
-static size_t character_size(const unsigned char *at) {
-    if (at[0] < 0x80)
-        return 1;
-    size_t size = at[0] >= 0xc2 && at[0] < 0xe0   ? 2
-                  : at[0] >= 0xe0 && at[0] < 0xf0 ? 3
-                  : at[0] >= 0xf0 && at[0] < 0xf5 ? 4
-                                                  : 0;
-    for (size_t i = 1; i < size; i++)
-        if ((at[i] & 0xc0) != 0x80)
-            return 0;
-    if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf0 && at[1] < 0x90) ||
-        (at[0] == 0xf4 && at[1] >= 0x90))
-        return 0;
-    return size;
-}
-
-void render_json_string(Text *to, const char *text) {
-    static const char replacement[] = "\xef\xbf\xbd";
-    text_char(to, '"');
-    for (const char *at = text ? text : ""; *at;) {
-        size_t size = character_size((const unsigned char *)at);
-        if (size == 0)
-            text_add(to, replacement, sizeof replacement - 1);
-        else if (*at == '"' || *at == '\\')
-            text_addf(to, "\\%c", *at);
-        else if (*at == '\n')
-            text_add(to, "\\n", 2);
-        else if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            text_addf(to, "\\u%04x", (unsigned)*at);
-        else
-            text_add(to, at, size);
-        at += size ? size : 1;
-    }
-    text_char(to, '"');
-}
-
-/* ---- Members -------------------------------------------------------------------------------  */
-
-void render_json_text(Text *to, const char *before, const char *key, const char *text) {
-    text_addf(to, "%s\"%s\": ", before, key);
-    render_json_string(to, text);
-}
-
-void render_json_number(Text *to, const char *key, uint64_t number) {
-    text_addf(to, ", \"%s\": %" PRIu64, key, number);
-}
-
-void render_json_separate(Text *to, size_t index, int indent) {
-    text_addf(to, "%s\n%*s", index ? "," : "", indent, "");
-}
-
-/* ---- An input -------------------------------------------------------------------------------- */
-
-static void add_launches(Text *to, const Verdict *verdict) {
-    text_addf(to, ",\n   \"launches\": [");
-    for (size_t i = 0; i < verdict->launch_count; i++) {
-        const LaunchRun *launch = &verdict->launches[i];
-        render_json_separate(to, i, 4);
-        render_json_text(to, "{", "text", launch->text);
-        text_addf(to, ", \"chosen\": %s", launch->chosen ? "true" : "false");
-        render_json_number(to, "ctas", launch->ctas);
-        render_json_number(to, "schedules", launch->schedules);
-        render_json_number(to, "events", launch->events);
-        text_addf(to, "}");
-    }
-    text_addf(to, "]");
-}
-
-static void add_place(Text *to, const FindingPlace *place) {
-    render_json_text(to, "{", "role", place->role);
-    render_json_text(to, ", ", "agent", place->agent);
-    render_json_text(to, ", ", "op", place->op);
-    render_json_text(to, ", ", "note", place->note);
-    render_json_text(to, ", ", "file", place->file);
-    render_json_number(to, "line", place->line);
-    render_json_number(to, "column", place->column);
-    render_json_number(to, "ir_line", place->ir_line);
-    render_json_number(to, "ir_column", place->ir_column);
+static void add_ir_file(Json *json, const char *key, const void *object) {
+    const FindingPlace *place = object;
     if (place->ir_file)
-        render_json_text(to, ", ", "ir_file", place->ir_file);
-    text_addf(to, "}");
+        json_text(json, key, place->ir_file);
 }
 
-static void add_finding(Text *to, const Finding *finding, const char *witness_file) {
+static const JsonField place_fields[] = {JSON(FindingPlace, role, agent, op, note, file, line, column, ir_line),
+                                         JSON(FindingPlace, ir_column),
+                                         JSON_BY(0, "ir_file", add_ir_file),
+                                         {0}};
+
+static const JsonField finding_fields[] = {JSON(Finding, space, times),
+                                           JSON_AT(5, Finding, message),
+                                           JSON_AT(5, Finding, why),
+                                           JSON_AT(5, Finding, fix),
+                                           JSON_AT(5, Finding, schedule),
+                                           JSON_AT(5, Finding, launch),
+                                           JSON_LIST(5, 6, "places", Finding, places, place_count, place_fields),
+                                           {0}};
+
+static void add_finding(Json *json, const Finding *finding, const char *witness_file) {
     static const char *const severities[] = {"error", "warning", "note"}; /* ORDER Severity */
-    static const char next[] = ",\n     ";
     const Rule *rule = rule_of(finding->rule);
-    render_json_text(to, "{", "rule", rule->id);
-    render_json_text(to, ", ", "severity", severities[rule->severity]);
-    render_json_text(to, ", ", "space", finding->space);
-    render_json_number(to, "times", finding->times);
-    render_json_text(to, next, "message", finding->message);
-    render_json_text(to, next, "why", finding->why);
-    render_json_text(to, next, "fix", finding->fix);
-    render_json_text(to, next, "schedule", finding->schedule);
-    render_json_text(to, next, "launch", finding->launch);
-    text_addf(to, "%s\"places\": [", next);
-    for (size_t i = 0; i < finding->place_count; i++) {
-        render_json_separate(to, i, 6);
-        add_place(to, &finding->places[i]);
-    }
-    text_addf(to, "]");
-    render_json_text(to, next, "witness", witness_file ? witness_file : finding->witness);
-    text_addf(to, "}");
+    json_line(json, 4);
+    json_begin(json, NULL);
+    json_text(json, "rule", rule->id);
+    json_text(json, "severity", severities[rule->severity]);
+    json_members(json, finding_fields, finding);
+    json_line(json, 5);
+    json_text(json, "witness", witness_file ? witness_file : finding->witness);
+    json_end(json);
 }
 
-static void add_incomplete(Text *to, const Verdict *verdict) {
-    text_addf(to, ",\n   \"incomplete\": [");
-    for (size_t i = 0; i < verdict->incomplete_count; i++) {
-        const Incomplete *incomplete = &verdict->incomplete[i];
-        render_json_separate(to, i, 4);
-        render_json_text(to, "{", "reason", incomplete->reason);
-        render_json_text(to, ", ", "op", incomplete->op);
-        render_json_number(to, "ir_line", incomplete->ir_line);
-        text_addf(to, "}");
-    }
-    text_addf(to, "],\n   \"notes\": [");
-    for (size_t i = 0; i < verdict->note_count; i++) {
-        render_json_separate(to, i, 4);
-        render_json_string(to, verdict->notes[i]);
-    }
-    text_addf(to, "]");
+static const JsonField incomplete_fields[] = {JSON(Incomplete, reason, op, ir_line), {0}};
+
+static const JsonField launches_field[] = {JSON_LIST(3, 4, "launches", Verdict, launches, launch_count, launch_fields),
+                                           {0}};
+static const JsonField rest_fields[] = {
+    JSON_LIST(3, 4, "incomplete", Verdict, incomplete, incomplete_count, incomplete_fields),
+    JSON_TEXTS(3, 4, Verdict, notes, note_count),
+    {0}};
+
+void render_json_head(Json *json, const char *version) {
+    json_begin(json, NULL);
+    json_text(json, "tool", "weir");
+    json_text(json, "version", version);
 }
+
+void render_json_verdict(Json *json, const char *file, const Verdict *verdict, const char *const *witnesses) {
+    json_text(json, "file", file);
+    json_text(json, "kernel", verdict->kernel);
+    json_text(json, "verdict", verdict_kind_name(verdict->kind));
+    json_members(json, launches_field, verdict);
+    json_line(json, 3);
+    json_begin_list(json, "findings");
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        add_finding(json, &verdict->findings[i], witnesses ? witnesses[i] : NULL);
+    json_end_list(json);
+    json_members(json, rest_fields, verdict);
+}
+
+/* ---- Several inputs ---------------------------------------------------------------------------- */
 
 JsonReport render_json_begin(Text *to, const char *version) {
-    render_json_text(to, "{", "tool", "weir");
-    render_json_text(to, ", ", "version", version);
-    text_addf(to, ",\n \"inputs\": [");
-    return (JsonReport){.to = to, .verdict = VERDICT_CLEAN};
-}
-
-void render_json_verdict(Text *to, const char *before, const char *file, const Verdict *verdict,
-                         const char *const *witnesses) {
-    render_json_text(to, before, "file", file);
-    render_json_text(to, ", ", "kernel", verdict->kernel);
-    render_json_text(to, ", ", "verdict", verdict_kind_name(verdict->kind));
-    add_launches(to, verdict);
-    text_addf(to, ",\n   \"findings\": [");
-    for (size_t i = 0; i < verdict->finding_count; i++) {
-        render_json_separate(to, i, 4);
-        add_finding(to, &verdict->findings[i], witnesses ? witnesses[i] : NULL);
-    }
-    text_addf(to, "]");
-    add_incomplete(to, verdict);
+    JsonReport report = {.json.to = to, .verdict = VERDICT_CLEAN};
+    render_json_head(&report.json, version);
+    json_line(&report.json, 1);
+    json_begin_list(&report.json, "inputs");
+    return report;
 }
 
 void render_json_input(JsonReport *report, const char *file, const Verdict *verdict, const char *const *witnesses) {
+    Json *json = &report->json;
     report->verdict = verdict_worse(report->verdict, verdict->kind);
-    render_json_separate(report->to, report->count++, 2);
-    render_json_verdict(report->to, "{", file, verdict, witnesses);
-    text_addf(report->to, "}");
+    json_line(json, 2);
+    json_begin(json, NULL);
+    render_json_verdict(json, file, verdict, witnesses);
+    json_end(json);
 }
 
 void render_json_join(JsonReport *report, const JsonReport *part) {
-    if (report->count && part->count)
-        text_char(report->to, ',');
-    text_add(report->to, part->to->data ? part->to->data : "", part->to->size);
-    report->count += part->count;
+    const Text *inputs = part->json.to;
+    if (report->json.more && part->json.more)
+        text_char(report->json.to, ',');
+    text_add(report->json.to, inputs->data, inputs->size);
+    report->json.more |= part->json.more;
     report->verdict = verdict_worse(report->verdict, part->verdict);
 }
 
 void render_json_end(JsonReport *report) {
-    text_addf(report->to, "],\n");
-    render_json_text(report->to, " ", "verdict", verdict_kind_name(report->verdict));
-    text_addf(report->to, "}\n");
+    Json *json = &report->json;
+    json_end_list(json);
+    json_line(json, 1);
+    json_text(json, "verdict", verdict_kind_name(report->verdict));
+    json_end(json);
+    text_char(json->to, '\n');
+}
+
+/* ---- One or several ---------------------------------------------------------------------------- */
+
+static void start_list(JsonSeries *series) {
+    render_json_head(&series->json, series->version);
+    json_line(&series->json, 1);
+    json_begin_list(&series->json, series->key);
+}
+
+static void release_first(JsonSeries *series) {
+    text_add(series->json.to, series->first.data, series->first.size);
+    series->json.to->failed |= series->first.failed;
+    series->json.more = true;
+    text_free(&series->first);
+}
+
+Json *render_json_next(JsonSeries *series) {
+    size_t index = series->count++;
+    if (index == 0) {
+        series->held = (Json){.to = &series->first};
+        return &series->held;
+    }
+    if (index == 1) {
+        start_list(series);
+        text_addf(series->json.to, "\n  ");
+        release_first(series);
+    }
+    json_line(&series->json, 2);
+    return &series->json;
+}
+
+bool render_json_end_series(JsonSeries *series) {
+    if (series->count == 0)
+        start_list(series);
+    if (series->count == 1)
+        release_first(series);
+    else
+        json_end_list(&series->json);
+    return series->count != 1;
 }

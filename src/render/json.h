@@ -13,31 +13,40 @@
 #ifndef RENDER_JSON_H
 #define RENDER_JSON_H
 
+#include "base/json.h"
 #include "finding/finding.h"
 
 typedef struct JsonReport {
-    Text *to;
-    size_t count;        /* inputs so far */
-    VerdictKind verdict; /* on them all */
+    Json json;
+    VerdictKind verdict; /* on all inputs so far */
 } JsonReport;
 
 JsonReport render_json_begin(Text *to, const char *version);
 /* `witnesses` has the file of each finding's witness, or NULL, and then the witness is written out; or is NULL. */
 void render_json_input(JsonReport *report, const char *file, const Verdict *verdict, const char *const *witnesses);
 void render_json_end(JsonReport *report);
-/* Adds the inputs of a report that was not begun, and whose text is all there: {.to = &text}. */
+/* Adds the inputs of a report that was not begun, and whose text is all there: {.json.to = &text}. */
 void render_json_join(JsonReport *report, const JsonReport *part);
 
-/* What other JSON of Weir's is made of. The members of an input, which say what it comes to; the first is after
- * `before`, each other after a comma. */
-void render_json_verdict(Text *to, const char *before, const char *file, const Verdict *verdict,
-                         const char *const *witnesses);
-/* A member: text, after `before`; or a number, after a comma. */
-void render_json_text(Text *to, const char *before, const char *key, const char *text);
-void render_json_number(Text *to, const char *key, uint64_t number);
-/* What stands before the element of a list that has this index: each is on a line of its own. */
-void render_json_separate(Text *to, size_t index, int indent);
-/* `text` in quotes, with escapes; bytes that are no UTF-8 become U+FFFD each. NULL is written as "". */
-void render_json_string(Text *to, const char *text);
+/* ---- What other JSON of Weir's is made of ---- */
+
+/* The start of an object: who says it. */
+void render_json_head(Json *json, const char *version);
+/* The members of an input, which say what it comes to. */
+void render_json_verdict(Json *json, const char *file, const Verdict *verdict, const char *const *witnesses);
+
+/* Objects that each start with a head: one stands alone, several are a list in an object with a head. Only the end
+ * tells whether there is one, so the first is held back until there is a second. */
+typedef struct JsonSeries {
+    Json json, held;
+    const char *version, *key; /* of the list */
+    Text first;
+    size_t count;
+} JsonSeries;
+
+/* Where the next object goes. */
+Json *render_json_next(JsonSeries *series);
+/* False if there was one: then there is no list. Else more members may follow, and the end of the object. */
+bool render_json_end_series(JsonSeries *series);
 
 #endif

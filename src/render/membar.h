@@ -30,22 +30,15 @@
 #define RENDER_MEMBAR_H
 
 #include "finding/membar.h"
+#include "render/json.h"
 
 /* `source` is the IR's text; NULL: nothing of it is shown. */
 void render_membar_text(const MembarReport *report, Source *source, bool colour, Text *to);
 void render_membar_totals(const MembarTotals *totals, Text *to);
 
-/* Only the end tells whether there is one function, so the first is held back until there is a second. */
-typedef struct MembarJson {
-    Text *to;
-    const char *version;
-    Text first;
-    size_t count;
-} MembarJson;
-
-MembarJson render_membar_json_begin(Text *to, const char *version);
-void render_membar_json_add(MembarJson *json, const MembarReport *report);
-void render_membar_json_end(MembarJson *json, const MembarTotals *totals);
+JsonSeries render_membar_json_begin(Text *to, const char *version);
+void render_membar_json_add(JsonSeries *series, const MembarReport *report);
+void render_membar_json_end(JsonSeries *series, const MembarTotals *totals);
 
 /* What people read of a conflict's path: "straight", "around the back edge of the loop at line 10 (kernel.py:7)". */
 void render_membar_path(const MembarConflict *conflict, Text *to);

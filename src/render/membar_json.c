@@ -1,270 +1,177 @@
 /* Thread barriers for programs. */
-#include "render/json.h"
 #include "render/membar.h"
 
-#include <inttypes.h>
-
-static const char next[] = ",\n   ";
-
-static const char *truth(bool value) {
-    return value ? "true" : "false";
-}
-
-static void add_bool(Text *to, const char *key, bool value) {
-    text_addf(to, ", \"%s\": %s", key, truth(value));
-}
-
-/* The members of a place, the first after a brace. */
-static void add_place(Text *to, const MembarPlace *place) {
-    text_addf(to, "{\"ir_line\": %u", place->ir_line);
-    render_json_number(to, "ir_column", place->ir_column);
-    render_json_text(to, ", ", "op", place->op);
-    render_json_text(to, ", ", "file", place->file);
-    render_json_number(to, "line", place->line);
-    render_json_number(to, "column", place->column);
-}
+static const JsonField place_fields[] = {JSON(MembarPlace, ir_line, ir_column, op, file, line, column), {0}};
 
 /* ---- Hazards --------------------------------------------------------------------------------------------------- */
 
-static void add_side(Text *to, const char *key, const MembarPlace *place, const char *buffer) {
-    text_addf(to, ",\n      \"%s\": ", key);
-    add_place(to, place);
-    render_json_text(to, ", ", "buffer", buffer);
-    text_char(to, '}');
-}
+static const JsonField first_fields[] = {
+    JSON_MEMBERS(MembarConflict, first, place_fields), JSON_NAMED("buffer", MembarConflict, first_buffer), {0}};
+static const JsonField second_fields[] = {
+    JSON_MEMBERS(MembarConflict, second, place_fields), JSON_NAMED("buffer", MembarConflict, second_buffer), {0}};
 
 /* One name where both touch the same buffer. */
-static void add_buffer(Text *to, const MembarConflict *conflict) {
+static void add_buffer(Json *json, const char *key, const void *object) {
+    const MembarConflict *conflict = object;
+    bool same = strcmp(conflict->first_buffer, conflict->second_buffer) == 0;
     Text both = {0};
-    text_addf(&both, "%s", conflict->first_buffer);
-    if (strcmp(conflict->first_buffer, conflict->second_buffer) != 0)
-        text_addf(&both, ", %s", conflict->second_buffer);
-    text_char(&both, 0);
-    render_json_text(to, ",\n      ", "buffer", both.failed ? "" : both.data);
-    to->failed |= both.failed;
-    text_free(&both);
+    text_addf(&both, "%s%s%s", conflict->first_buffer, same ? "" : ", ", same ? "" : conflict->second_buffer);
+    json_take(json, key, &both);
 }
 
-static void add_path(Text *to, const MembarConflict *conflict) {
-    Text path = {0};
-    render_membar_path(conflict, &path);
-    text_char(&path, 0);
-    render_json_number(to, "loop_line", conflict->loop.ir_line);
-    render_json_text(to, ", ", "path", path.failed ? "" : path.data);
-    to->failed |= path.failed;
-    text_free(&path);
-}
-
-static void add_hazard(Text *to, const MembarConflict *conflict) {
-    render_json_text(to, "{", "kind", conflict->kind);
-    render_json_text(to, ", ", "space", conflict->space);
-    add_side(to, "first", &conflict->first, conflict->first_buffer);
-    add_side(to, "second", &conflict->second, conflict->second_buffer);
-    add_buffer(to, conflict);
+static void add_bytes(Json *json, const char *key, const void *object) {
+    const MembarConflict *conflict = object;
     if (conflict->begin < conflict->end)
-        text_addf(to, ", \"bytes\": [%" PRId64 ", %" PRId64 "]", conflict->begin, conflict->end);
+        json_integers(json, key, (int64_t[]){conflict->begin, conflict->end}, 2);
     else
-        text_addf(to, ", \"bytes\": null");
-    add_path(to, conflict);
-    text_char(to, '}');
+        json_nothing(json, key);
 }
 
-static void add_hazards(Text *to, const MembarConflict *conflicts, size_t count, size_t all) {
-    render_json_number(to, "conflicts", all);
-    text_addf(to, ",\n     \"hazards\": [");
-    for (size_t i = 0; i < count; i++) {
-        render_json_separate(to, i, 5);
-        add_hazard(to, &conflicts[i]);
-    }
-    text_addf(to, "]}");
+static void add_path(Json *json, const char *key, const void *object) {
+    Text path = {0};
+    render_membar_path(object, &path);
+    json_take(json, key, &path);
 }
+
+static const JsonField hazard_fields[] = {
+    JSON(MembarConflict, kind, space),      JSON_GROUP(6, "first", first_fields),
+    JSON_GROUP(6, "second", second_fields), JSON_BY(6, "buffer", add_buffer),
+    JSON_BY(0, "bytes", add_bytes),         JSON_NAMED("loop_line", MembarConflict, loop.ir_line),
+    JSON_BY(0, "path", add_path),           {0}};
 
 /* ---- The parts of a function ----------------------------------------------------------------------------------- */
 
-static void add_needed(Text *to, const MembarNeeded *needed) {
-    add_place(to, &needed->at);
-    add_bool(to, "after", needed->after);
-    render_json_text(to, ", ", "kind", needed->kind);
-    add_bool(to, "automatic", needed->automatic);
-    add_bool(to, "missing", needed->missing);
-    add_hazards(to, needed->conflicts, needed->conflict_count, needed->all_conflicts);
-}
+static const JsonField needed_fields[] = {
+    JSON_MEMBERS(MembarNeeded, at, place_fields),
+    JSON(MembarNeeded, after, kind, automatic, missing),
+    JSON_NAMED("conflicts", MembarNeeded, all_conflicts),
+    JSON_LIST(5, 5, "hazards", MembarNeeded, conflicts, conflict_count, hazard_fields),
+    {0}};
 
-static void add_present(Text *to, const MembarThere *there) {
-    add_place(to, &there->at);
-    add_bool(to, "needless", there->needless);
-    render_json_text(to, ", ", "why", there->why);
-    render_json_number(to, "covered_by_line", there->covered_by.ir_line);
-    add_hazards(to, there->conflicts, there->conflict_count, there->all_conflicts);
-}
+static const JsonField present_fields[] = {
+    JSON_MEMBERS(MembarThere, at, place_fields),
+    JSON(MembarThere, needless, why),
+    JSON_NAMED("covered_by_line", MembarThere, covered_by.ir_line),
+    JSON_NAMED("conflicts", MembarThere, all_conflicts),
+    JSON_LIST(5, 5, "hazards", MembarThere, conflicts, conflict_count, hazard_fields),
+    {0}};
 
-static void add_proof(Text *to, const MembarDistinct *distinct) {
-    text_addf(to, "{\"first\": ");
-    add_place(to, &distinct->first);
-    text_addf(to, "}, \"second\": ");
-    add_place(to, &distinct->second);
-    render_json_text(to, "}, ", "text", distinct->why);
-    text_char(to, '}');
-}
+static const JsonField proof_fields[] = {JSON_WITHIN(0, MembarDistinct, first, place_fields),
+                                         JSON_WITHIN(0, MembarDistinct, second, place_fields),
+                                         JSON_NAMED("text", MembarDistinct, why),
+                                         {0}};
 
-static void add_comparison(Text *to, const MembarReport *report) {
+static void add_comparison(Json *json, const char *key, const void *object) {
+    const MembarReport *report = object;
     const MembarComparison *comparison = &report->comparison;
-    text_addf(to, "%s\"compare\": ", next);
     if (!comparison->model) {
-        text_addf(to, "null");
+        json_nothing(json, key);
         return;
     }
-    render_json_text(to, "{", "model", comparison->model);
-    render_json_number(to, "count", comparison->count);
-    render_json_number(to, "other_count", comparison->other);
-    text_addf(to, ", \"differences\": [");
+    json_begin(json, key);
+    json_text(json, "model", comparison->model);
+    json_number(json, "count", comparison->count);
+    json_number(json, "other_count", comparison->other);
+    json_begin_list(json, "differences");
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const MembarDifference *difference = &comparison->differences[i];
-        render_json_separate(to, i, 4);
-        add_place(to, &difference->at);
-        add_bool(to, "after", difference->after);
-        add_bool(to, "present", difference->present);
-        render_json_text(to, ", ", "only", difference->saved ? comparison->model : report->model);
-        render_json_text(to, ", ", "cause", membar_cause_name(difference->cause));
-        render_json_text(to, ", ", "why", difference->why);
-        text_char(to, '}');
+        json_line(json, 4);
+        json_begin(json, NULL);
+        json_members(json, place_fields, &difference->at);
+        json_truth(json, "after", difference->after);
+        json_truth(json, "present", difference->present);
+        json_text(json, "only", difference->saved ? comparison->model : report->model);
+        json_text(json, "cause", membar_cause_name(difference->cause));
+        json_text(json, "why", difference->why);
+        json_end(json);
     }
-    text_addf(to, "]}");
+    json_end_list(json);
+    json_end(json);
 }
 
-/* The lines of a text, as a list. */
-static void add_lines(Text *to, const char *lines) {
-    text_char(to, '[');
-    for (size_t count = 0; *lines; count++) {
-        size_t size = strcspn(lines, "\n");
-        Text line = {0};
-        text_add(&line, lines, size);
-        text_char(&line, 0);
-        text_addf(to, "%s", count ? ", " : "");
-        render_json_string(to, line.failed ? "" : line.data);
-        to->failed |= line.failed;
-        text_free(&line);
-        lines += size + (lines[size] == '\n');
+static void add_lines(Json *json, const char *key, const void *object) {
+    const MembarPending *pending = object;
+    json_begin_list(json, key);
+    for (const char *line = pending->lines; *line;) {
+        size_t size = strcspn(line, "\n");
+        json_str(json, NULL, (Str){line, size});
+        line += size + (line[size] == '\n');
     }
-    text_char(to, ']');
+    json_end_list(json);
 }
 
-static void add_answers(Text *to, const MembarReport *report) {
-    text_addf(to, "%s\"why\": [", next);
-    for (size_t i = 0; i < report->pending_count; i++) {
-        render_json_separate(to, i, 4);
-        add_place(to, &report->pending[i].at);
-        text_addf(to, ", \"lines\": ");
-        add_lines(to, report->pending[i].lines);
-        text_char(to, '}');
-    }
-    text_addf(to, "]");
-}
+static const JsonField pending_fields[] = {
+    JSON_MEMBERS(MembarPending, at, place_fields), JSON_BY(0, "lines", add_lines), {0}};
 
 /* ---- Functions ------------------------------------------------------------------------------------------------- */
 
-static void add_head(Text *to, const char *version) {
-    render_json_text(to, "{", "tool", "weir");
-    render_json_text(to, ", ", "version", version);
+static void add_verdict(Json *json, const char *key, const void *object) {
+    const MembarReport *report = object;
+    json_text(json, key, verdict_kind_name(report->verdict));
 }
 
-static void add_function(Text *to, const MembarReport *report, const char *version) {
-    add_head(to, version);
-    render_json_text(to, ", ", "file", report->file);
-    render_json_text(to, ", ", "function", report->function);
-    render_json_text(to, next, "verdict", verdict_kind_name(report->verdict));
-    render_json_text(to, ", ", "model", report->model);
-    render_json_text(to, ", ", "stage", membar_stage_text(report));
-    add_bool(to, "inserted", report->inserted);
-    add_bool(to, "assumed", report->assumed);
-    render_json_text(to, next, "problem", report->problem);
-    render_json_number(to, "problem_line", report->at.ir_line);
-    text_addf(to, "%s\"needed\": [", next);
-    for (size_t i = 0; i < report->needed_count; i++) {
-        render_json_separate(to, i, 4);
-        add_needed(to, &report->needed[i]);
-    }
-    text_addf(to, "]%s\"present\": [", next);
-    for (size_t i = 0; i < report->present_count; i++) {
-        render_json_separate(to, i, 4);
-        add_present(to, &report->present[i]);
-    }
-    text_addf(to, "]%s\"proofs\": [", next);
-    for (size_t i = 0; i < report->distinct_count; i++) {
-        render_json_separate(to, i, 4);
-        add_proof(to, &report->distinct[i]);
-    }
-    text_addf(to, "]");
-    add_comparison(to, report);
-    add_answers(to, report);
-    text_char(to, '}');
+static void add_stage(Json *json, const char *key, const void *object) {
+    json_text(json, key, membar_stage_text(object));
 }
 
-MembarJson render_membar_json_begin(Text *to, const char *version) {
-    return (MembarJson){.to = to, .version = version};
+static const JsonField report_fields[] = {
+    JSON(MembarReport, file, function),
+    JSON_BY(3, "verdict", add_verdict),
+    JSON(MembarReport, model),
+    JSON_BY(0, "stage", add_stage),
+    JSON(MembarReport, inserted, assumed),
+    JSON_AT(3, MembarReport, problem),
+    JSON_NAMED("problem_line", MembarReport, at.ir_line),
+    JSON_LIST(3, 4, "needed", MembarReport, needed, needed_count, needed_fields),
+    JSON_LIST(3, 4, "present", MembarReport, present, present_count, present_fields),
+    JSON_LIST(3, 4, "proofs", MembarReport, distinct, distinct_count, proof_fields),
+    JSON_BY(3, "compare", add_comparison),
+    JSON_LIST(3, 4, "why", MembarReport, pending, pending_count, pending_fields),
+    {0}};
+
+JsonSeries render_membar_json_begin(Text *to, const char *version) {
+    return (JsonSeries){.json.to = to, .version = version, .key = "functions"};
 }
 
-static void release_first(MembarJson *json) {
-    text_add(json->to, json->first.data ? json->first.data : "", json->first.size);
-    json->to->failed |= json->first.failed;
-    text_free(&json->first);
+void render_membar_json_add(JsonSeries *series, const MembarReport *report) {
+    Json *json = render_json_next(series);
+    render_json_head(json, series->version);
+    json_members(json, report_fields, report);
+    json_end(json);
 }
 
-static void start_list(MembarJson *json) {
-    add_head(json->to, json->version);
-    text_addf(json->to, ",\n \"functions\": [");
+static void add_causes(Json *json, const char *key, const size_t *counts) {
+    json_begin(json, key);
+    for (MembarCause cause = 0; cause < MEMBAR_CAUSE_COUNT; cause++)
+        json_number(json, membar_cause_name(cause), counts[cause]);
+    json_end(json);
 }
 
-void render_membar_json_add(MembarJson *json, const MembarReport *report) {
-    size_t index = json->count++;
-    if (index == 0) {
-        add_function(&json->first, report, json->version);
+static void add_compared(Json *json, const char *key, const void *object) {
+    const MembarTotals *totals = object;
+    if (!totals->compared) {
+        json_nothing(json, key);
         return;
     }
-    if (index == 1) {
-        start_list(json);
-        render_json_separate(json->to, 0, 2);
-        release_first(json);
-    }
-    render_json_separate(json->to, index, 2);
-    add_function(json->to, report, json->version);
+    json_begin(json, key);
+    json_text(json, "model", totals->compared);
+    json_number(json, "count", totals->count);
+    json_number(json, "other_count", totals->other);
+    add_causes(json, "saved", totals->saved);
+    add_causes(json, "added", totals->added);
+    json_end(json);
 }
 
-static void add_causes(Text *to, const char *key, const size_t *counts) {
-    text_addf(to, ", \"%s\": {", key);
-    for (MembarCause cause = 0; cause < MEMBAR_CAUSE_COUNT; cause++)
-        text_addf(to, "%s\"%s\": %zu", cause ? ", " : "", membar_cause_name(cause), counts[cause]);
-    text_char(to, '}');
-}
+static const JsonField totals_fields[] = {JSON(MembarTotals, functions, needed, missing, present, needless),
+                                          JSON_NAMED("proofs", MembarTotals, distinct),
+                                          JSON_BY(0, "compare", add_compared),
+                                          {0}};
 
-static void add_totals(Text *to, const MembarTotals *totals) {
-    text_addf(to, "],\n \"totals\": {\"functions\": %zu", totals->functions);
-    render_json_number(to, "needed", totals->needed);
-    render_json_number(to, "missing", totals->missing);
-    render_json_number(to, "present", totals->present);
-    render_json_number(to, "needless", totals->needless);
-    render_json_number(to, "proofs", totals->distinct);
-    text_addf(to, ", \"compare\": ");
-    if (totals->compared) {
-        render_json_text(to, "{", "model", totals->compared);
-        render_json_number(to, "count", totals->count);
-        render_json_number(to, "other_count", totals->other);
-        add_causes(to, "saved", totals->saved);
-        add_causes(to, "added", totals->added);
-        text_char(to, '}');
-    } else {
-        text_addf(to, "null");
+void render_membar_json_end(JsonSeries *series, const MembarTotals *totals) {
+    if (render_json_end_series(series)) {
+        json_line(&series->json, 1);
+        json_object_of(&series->json, "totals", totals_fields, totals);
+        json_end(&series->json);
     }
-    text_addf(to, "}}");
-}
-
-void render_membar_json_end(MembarJson *json, const MembarTotals *totals) {
-    if (json->count == 1) {
-        release_first(json);
-    } else {
-        if (json->count == 0)
-            start_list(json);
-        add_totals(json->to, totals);
-    }
-    text_char(json->to, '\n');
+    text_char(series->json.to, '\n');
 }

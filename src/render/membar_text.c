@@ -12,15 +12,6 @@ typedef struct Writer {
     Style style;
 } Writer;
 
-static void plain(Text *to, const char *text) {
-    text_add_plain(to, str_of(text));
-}
-
-/* "1 barrier", "2 barriers" */
-static void add_count(Text *to, size_t count, const char *one) {
-    text_addf(to, "%zu %s%s", count, one, count == 1 ? "" : "s");
-}
-
 /* ---- Places ---------------------------------------------------------------------------------------------------- */
 
 /* " (kernel.py:9)", where the kernel's own source is known. */
@@ -28,15 +19,18 @@ static void add_kernel_place(Text *to, const MembarPlace *place) {
     if (!*place->file || !place->line)
         return;
     const char *slash = strrchr(place->file, '/');
-    text_addf(to, " (");
-    plain(to, slash ? slash + 1 : place->file);
-    text_addf(to, ":%u)", place->line);
+    text_plainf(to, " (%s:%u)", slash ? slash + 1 : place->file, place->line);
+}
+
+/* "ttg.local_load (kernel.py:9)" */
+static void add_named_op(Text *to, const MembarPlace *place) {
+    text_plainf(to, "%s", place->op);
+    add_kernel_place(to, place);
 }
 
 /* "ttg.local_load at line 14 (kernel.py:9)" */
 static void add_op(Text *to, const MembarPlace *place) {
-    plain(to, place->op);
-    text_addf(to, " at line %u", place->ir_line);
+    text_plainf(to, "%s at line %u", place->op, place->ir_line);
     add_kernel_place(to, place);
 }
 
@@ -76,12 +70,9 @@ static void add_conflict(Writer *writer, const MembarConflict *conflict) {
     bool same = strcmp(conflict->first_buffer, conflict->second_buffer) == 0;
     text_addf(to, "  ");
     text_toned(to, writer->style, TONE_HEAD, str_of(conflict->kind));
-    text_addf(to, " on ");
-    plain(to, *conflict->first_buffer ? conflict->first_buffer : "memory that is not known");
-    if (!same && *conflict->second_buffer) {
-        text_addf(to, " and ");
-        plain(to, conflict->second_buffer);
-    }
+    text_plainf(to, " on %s", *conflict->first_buffer ? conflict->first_buffer : "memory that is not known");
+    if (!same && *conflict->second_buffer)
+        text_plainf(to, " and %s", conflict->second_buffer);
     if (conflict->begin < conflict->end)
         text_addf(to, ", %s %" PRId64 " to %" PRId64, strcmp(conflict->space, "tensor") == 0 ? "columns" : "bytes",
                   conflict->begin, conflict->end - 1);
@@ -110,9 +101,8 @@ static const char *barrier_text(const MembarNeeded *needed) {
 static void add_needed(Writer *writer, const MembarNeeded *needed) {
     Text *to = writer->to;
     start_at(writer, &needed->at, needed->missing ? TONE_BAD : TONE_HEAD, needed->missing ? "error:" : "needed:");
-    text_addf(to, "%s%s %s ", barrier_text(needed), needed->missing ? " is missing" : "",
-              needed->after ? "after" : "before");
-    plain(to, needed->at.op);
+    text_plainf(to, "%s%s %s %s", barrier_text(needed), needed->missing ? " is missing" : "",
+                needed->after ? "after" : "before", needed->at.op);
     add_kernel_place(to, &needed->at);
     if (needed->automatic)
         text_addf(to, ": the model puts one after every wait for copies; no conflict asks for it");
@@ -125,13 +115,10 @@ static void add_needed(Writer *writer, const MembarNeeded *needed) {
 static void add_needless(Writer *writer, const MembarThere *there) {
     Text *to = writer->to;
     start_at(writer, &there->at, TONE_WARNING, "note:");
-    plain(to, there->at.op);
-    add_kernel_place(to, &there->at);
+    add_named_op(to, &there->at);
     text_addf(to, " is needless");
-    if (*there->why) {
-        text_addf(to, ": ");
-        plain(to, there->why);
-    }
+    if (*there->why)
+        text_plainf(to, ": %s", there->why);
     text_addf(to, " [membar.needless]");
     end_line(writer, &there->at);
     if (!there->covered_by.ir_line)
@@ -144,13 +131,10 @@ static void add_needless(Writer *writer, const MembarThere *there) {
 static void add_distinct(Writer *writer, const MembarDistinct *distinct) {
     Text *to = writer->to;
     start_at(writer, &distinct->second, TONE_GOOD, "proof:");
-    plain(to, distinct->second.op);
-    add_kernel_place(to, &distinct->second);
+    add_named_op(to, &distinct->second);
     text_addf(to, " and ");
     add_op(to, &distinct->first);
-    text_addf(to, " are never at the same slot: ");
-    plain(to, distinct->why);
-    text_char(to, '\n');
+    text_plainf(to, " are never at the same slot: %s\n", distinct->why);
 }
 
 /* ---- Two models ------------------------------------------------------------------------------------------------ */
@@ -162,11 +146,8 @@ static void add_difference(Writer *writer, const MembarDifference *difference) {
     text_addf(to, "%s: ", difference->saved ? report->comparison.model : report->model);
     if (!difference->present)
         text_addf(to, "a barrier %s ", difference->after ? "after" : "before");
-    plain(to, difference->at.op);
-    add_kernel_place(to, &difference->at);
-    text_addf(to, " (%s): ", membar_cause_name(difference->cause));
-    plain(to, difference->why);
-    text_char(to, '\n');
+    add_named_op(to, &difference->at);
+    text_plainf(to, " (%s): %s\n", membar_cause_name(difference->cause), difference->why);
 }
 
 static void add_comparison(Writer *writer) {
@@ -177,7 +158,7 @@ static void add_comparison(Writer *writer) {
     for (size_t i = 0; i < comparison->difference_count; i++)
         add_difference(writer, &comparison->differences[i]);
     text_addf(writer->to, "%s wants ", report->model);
-    add_count(writer->to, comparison->count, "barrier");
+    text_count(writer->to, comparison->count, "barrier");
     text_addf(writer->to, ", %s %zu\n", comparison->model, comparison->other);
 }
 
@@ -191,11 +172,8 @@ static void add_answers(Writer *writer, const MembarPending *pending) {
     Text *to = writer->to;
     const MembarReport *report = writer->report;
     start_at(writer, &pending->at, TONE_HEAD, "why:");
-    plain(to, pending->at.op);
-    add_kernel_place(to, &pending->at);
-    text_addf(to, " in @");
-    plain(to, report->function);
-    text_addf(to, ", model %s", report->model);
+    add_named_op(to, &pending->at);
+    text_plainf(to, " in @%s, model %s", report->function, report->model);
     end_line(writer, &pending->at);
     for (size_t i = 0; i < report->needed_count; i++)
         if (is_at(&report->needed[i].at, &pending->at)) {
@@ -220,13 +198,8 @@ static void add_answers(Writer *writer, const MembarPending *pending) {
 static void add_problem(Writer *writer) {
     const MembarReport *report = writer->report;
     start_at(writer, &report->at, TONE_WARNING, "incomplete:");
-    plain(writer->to, report->problem);
-    if (*report->at.op) {
-        text_addf(writer->to, " (");
-        plain(writer->to, report->at.op);
-        text_char(writer->to, ')');
-    }
-    text_char(writer->to, '\n');
+    text_plainf(writer->to, "%s%s%s%s\n", report->problem, *report->at.op ? " (" : "", report->at.op,
+                *report->at.op ? ")" : "");
 }
 
 static void add_summary(Writer *writer) {
@@ -236,10 +209,10 @@ static void add_summary(Writer *writer) {
     if (!report->needed_count) {
         text_addf(to, "no %sbarrier is needed", report->present_count ? "further " : "");
     } else if (report->inserted) {
-        add_count(to, report->missing_count, "barrier");
+        text_count(to, report->missing_count, "barrier");
         text_addf(to, " missing");
     } else {
-        add_count(to, report->needed_count, "barrier");
+        text_count(to, report->needed_count, "barrier");
         text_addf(to, " needed");
     }
     if (automatic)
@@ -250,7 +223,7 @@ static void add_summary(Writer *writer) {
         text_addf(to, ", %zu needless", report->needless_count);
     if (report->distinct_count) {
         text_addf(to, "; ");
-        add_count(to, report->distinct_count, "proof");
+        text_count(to, report->distinct_count, "proof");
     }
     text_addf(to, "%s\n", report->verdict == VERDICT_INCOMPLETE ? "; incomplete" : "");
 }
@@ -312,7 +285,7 @@ void render_membar_totals(const MembarTotals *totals, Text *to) {
     if (!totals->compared)
         return;
     text_addf(to, "%s wants ", totals->model);
-    add_count(to, totals->count, "barrier");
+    text_count(to, totals->count, "barrier");
     text_addf(to, ", %s %zu\n", totals->compared, totals->other);
     add_causes(to, totals->saved, totals->compared);
     add_causes(to, totals->added, totals->model);

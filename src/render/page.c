@@ -1,4 +1,4 @@
-/* The assembler reads the two files; make says that this object depends on them. */
+/* The assembler reads the files; make says that this object depends on them. */
 #include "render/page.h"
 
 #define FILE_AS_BYTES(name, path)                                   \
@@ -11,6 +11,7 @@
 
 FILE_AS_BYTES(page_css, "src/render/page.css");
 FILE_AS_BYTES(page_js, "src/render/page.js");
+FILE_AS_BYTES(lanes_js, "src/render/lanes.js");
 
 Str page_style(void) {
     return str_between(page_css, page_css_end);
@@ -18,4 +19,8 @@ Str page_style(void) {
 
 Str page_script(void) {
     return str_between(page_js, page_js_end);
+}
+
+Str page_lanes_script(void) {
+    return str_between(lanes_js, lanes_js_end);
 }

@@ -38,19 +38,19 @@ static void add_note(Text *to, Style style, const char *head, const char *text) 
 }
 
 static void add_ops(const PortReport *report, Style style, Text *to) {
-    static const TableColumn columns[] = {{.title = "op"},
-                                          {.title = "lines"},
-                                          {.title = "on AMD"},
-                                          {.title = "as"},
-                                          {.title = "note", .right = true, .optional = true}};
+    static const TableColumn columns[] = {{"op", IS_WORDS, false},
+                                          {"lines", IS_WORDS, false},
+                                          {"on AMD", IS_WORDS, false},
+                                          {"as", IS_WORDS, false},
+                                          {"note", IS_NUMBER, true}};
     Table table = table_begin(columns, sizeof columns / sizeof *columns);
     Notes notes = {0};
     for (size_t i = 0; i < report->op_count; i++) {
         const PortOp *op = &report->ops[i];
-        text_addf(table_cell(&table, TONE_PLAIN), "%s", op->op);
+        TEXT_CELLS(&table, op->op);
         add_lines(table_cell(&table, TONE_PLAIN), op);
         text_addf(table_cell(&table, tone_of(op->class)), "%s", op->class);
-        text_addf(table_cell(&table, TONE_PLAIN), "%s", op->form);
+        TEXT_CELLS(&table, op->form);
         Text *cell = table_cell(&table, TONE_PLAIN);
         if (*op->remark)
             text_addf(cell, "%zu", note_number(&notes, op->remark));
@@ -74,19 +74,17 @@ static void add_count(Text *to, const PortWait *wait) {
 }
 
 static void add_waits(const PortReport *report, Style style, Text *to) {
-    static const TableColumn columns[] = {{.title = "line", .right = true},
-                                          {.title = "wait"},
-                                          {.title = "asked for"},
-                                          {.title = "counter"},
-                                          {.title = "may be left"}};
+    static const TableColumn columns[] = {{"line", IS_NUMBER, false},
+                                          {"wait", IS_WORDS, false},
+                                          {"asked for", IS_WORDS, false},
+                                          {"counter", IS_WORDS, false},
+                                          {"may be left", IS_WORDS, false}};
     Table table = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < report->wait_count; i++) {
         const PortWait *wait = &report->waits[i];
         Tone tone = wait->cover == PORT_TOO_LITTLE ? TONE_BAD : wait->cover == PORT_MORE ? TONE_WARNING : TONE_PLAIN;
-        text_addf(table_cell(&table, TONE_PLAIN), "%u", wait->ir_line);
-        text_addf(table_cell(&table, TONE_PLAIN), "%s", wait->op);
-        text_addf(table_cell(&table, TONE_PLAIN), "%s", wait->asked);
-        text_addf(table_cell(&table, TONE_PLAIN), "%s", *wait->counter ? wait->counter : "-");
+        NUMBER_CELLS(&table, wait->ir_line);
+        TEXT_CELLS(&table, wait->op, wait->asked, *wait->counter ? wait->counter : "-");
         add_count(table_cell(&table, tone), wait);
     }
     if (report->wait_count)

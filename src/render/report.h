@@ -1,7 +1,7 @@
 /* The barrier report, written out: for a terminal, as Markdown, as a graph for dot, as HTML, as JSON.
  *
- * Text and Markdown say the same in the same order: report_sections.c has what is said, the two have how. All that may
- * stem from the IR is made harmless for where it goes. docs/report.md explains the sections, docs/glossary.md the
+ * Text, Markdown and HTML say the same in the same order: report_sections.c has what is said, the three have how. All
+ * that may stem from the IR is made harmless for where it goes. docs/report.md explains the sections, docs/glossary.md the
  * words. */
 #ifndef RENDER_REPORT_H
 #define RENDER_REPORT_H

@@ -25,18 +25,10 @@ static void add_quoted(Text *to, const char *text) {
     text_char(to, '"');
 }
 
-/* Whether an agent is the partition, or a helper of it: "partition0.tma", "cta1.partition0". */
-static bool belongs_to(const char *agent, const char *partition) {
-    size_t size = strlen(partition);
-    const char *dot = strncmp(agent, "cta", 3) == 0 ? strchr(agent, '.') : NULL;
-    const char *name = dot ? dot + 1 : agent;
-    return strncmp(name, partition, size) == 0 && (name[size] == 0 || name[size] == '.');
-}
-
 /* The node that stands for an agent. */
 static const char *node_of(const Report *report, const char *agent) {
     for (size_t i = 0; i < report->partition_count; i++)
-        if (belongs_to(agent, report->partitions[i].name))
+        if (report_belongs(agent, report->partitions[i].name))
             return report->partitions[i].name;
     return agent;
 }
@@ -44,7 +36,7 @@ static const char *node_of(const Report *report, const char *agent) {
 static bool waits_for_ever(const Report *report, const char *name) {
     for (size_t i = 0; i < report->deadlock_count; i++)
         for (size_t k = 0; k < report->deadlocks[i].blocked_count; k++)
-            if (belongs_to(report->deadlocks[i].blocked[k].place.partition, name))
+            if (report_belongs(report->deadlocks[i].blocked[k].place.partition, name))
                 return true;
     return false;
 }
@@ -73,7 +65,7 @@ static void add_ends(const char *from, const char *to_name, Text *to) {
 
 static void add_edge(const ReportEdge *edge, Text *to) {
     const char *const lines[] = {edge->barrier, edge->carries, edge->note};
-    bool backward = strcmp(edge->direction, "backward") == 0;
+    bool backward = report_is_backward(edge);
     add_ends(edge->from, edge->to, to);
     text_addf(to, " [label=\"");
     add_escaped(to, edge->mechanism);

@@ -2,9 +2,14 @@
  * no other file and no network, and without scripts everything but the picture is there. */
 #include "render/report.h"
 
-#include "render/html_sections.h"
+#include "render/html_writer.h"
 #include "render/page.h"
 #include "render/swimlanes.h"
+
+typedef struct Page {
+    HtmlWriter writer; /* first, so that a writer can be taken for its page */
+    const Trace *trace;
+} Page;
 
 static void add(Html *html, const char *markup) {
     text_str(html->to, str_of(markup));
@@ -30,28 +35,28 @@ static bool hangs(const Report *report) {
 /* A section that something wrong stands in has a mark. */
 static void add_bar_link(Html *html, const char *id, const char *text) {
     bool wrong = (strcmp(id, "deadlocks") == 0 && hangs(html->report)) ||
-                 (strcmp(id, "coverage") == 0 && html_missing(html->report));
+                 (strcmp(id, "coverage") == 0 && report_missing(html->report));
     html_addf(html, "<a href=\"#%s\">%s", id, text);
     add(html, wrong ? " <span class=\"flag\">\xe2\x9c\x97</span></a>" : "</a>");
 }
 
-static void add_bar(Html *html, bool sections) {
-    static const char *const links[][2] = {
-        {"verdict", "Verdict"},   {"timeline", "Timeline"},  {"partitions", "Partitions"}, {"dependencies", "Graph"},
-        {"phases", "Phases"},     {"shared", "Shared data"}, {"aliases", "Aliases"},       {"deadlocks", "Deadlocks"},
-        {"coverage", "Coverage"}, {"limits", "Limits"},      {"glossary", "Glossary"},
-    };
+static void add_bar(Html *html, bool with_links) {
+    size_t count;
+    const ReportSection *sections = report_section_list(&count);
     html_addf(html, "<header class=\"bar\"><strong class=\"kernel\" title=\"%s\">%s</strong>", html->report->kernel,
               html->report->kernel);
-    if (sections) {
+    if (with_links) {
         add(html, "<nav aria-label=\"Sections\">");
-        for (size_t i = 0; i < sizeof links / sizeof *links; i++)
-            if (html->report->limit_count || strcmp(links[i][0], "limits") != 0)
-                add_bar_link(html, links[i][0], links[i][1]);
+        add_bar_link(html, "verdict", "Verdict");
+        add_bar_link(html, "timeline", "Timeline");
+        for (size_t i = 0; i < count; i++)
+            if (html->report->limit_count || strcmp(sections[i].id, "limits") != 0)
+                add_bar_link(html, sections[i].id, sections[i].title + strspn(sections[i].title, "0123456789. "));
+        add_bar_link(html, "glossary", "Glossary");
         add(html, "</nav>");
     }
     add(html, "<span class=\"tools\" hidden>");
-    if (sections)
+    if (with_links)
         add(html, "<button type=\"button\" class=\"fold-all\">Fold all</button>");
     add(html,
         "<button type=\"button\" class=\"theme\" aria-label=\"Switch between light and dark\">Dark</button></span>"
@@ -62,67 +67,11 @@ static void add_end(Html *html) {
     add(html, "</main>\n<footer>Made by Weir from <code>");
     html_addf(html, "%s</code>.</footer>\n<script>\n", html->report->file);
     text_str(html->to, page_script());
+    text_str(html->to, page_lanes_script());
     add(html, "</script>\n</body>\n</html>\n");
 }
 
 /* ---- The verdict ------------------------------------------------------------------------------- */
-
-static void add_basis(Html *html, const Verdict *verdict) {
-    uint64_t ctas = 0, schedules = 0, events = 0;
-    for (size_t i = 0; i < verdict->launch_count; i++) {
-        ctas += verdict->launches[i].ctas;
-        schedules += verdict->launches[i].schedules;
-        events += verdict->launches[i].events;
-    }
-    if (!verdict->launch_count)
-        return;
-    add(html, "<div><dt>Founded on</dt><dd>");
-    html_count(html->to, verdict->launch_count, "launch");
-    add(html, ", ");
-    html_count(html->to, ctas, "CTA");
-    add(html, ", ");
-    html_count(html->to, schedules, "schedule");
-    add(html, ", ");
-    html_count(html->to, events, "event");
-    add(html, "</dd></div>\n");
-}
-
-static void add_sizes(Html *html) {
-    const Report *report = html->report;
-    add(html, "<div><dt>Contents</dt><dd>");
-    html_count(html->to, report->partition_count, "partition");
-    add(html, ", ");
-    html_count(html->to, report->barrier_count, "barrier");
-    add(html, ", ");
-    html_count(html->to, report->edge_count, "edge");
-    add(html, ", ");
-    html_count(html->to, report->buffer_count, "buffer");
-    add(html, "</dd></div>\n");
-}
-
-static void add_facts(Html *html) {
-    const Report *report = html->report;
-    add(html, "<dl class=\"facts\">\n");
-    html_fact(html, "File", report->file);
-    html_fact(html, "Module", report->module);
-    html_fact(html, "Target", report->target);
-    if (html_said(report->form)) {
-        html_addf(html, "<div><dt>Form</dt><dd>%s", report->form);
-        add(html, html_said(report->form_text) ? ": " : "");
-        html_prose(html, report->form_text);
-        add(html, "</dd></div>\n");
-    }
-    html_fact(html, "Launch", report->launch);
-    if (report->cluster > 1) {
-        add(html, "<div><dt>Cluster</dt><dd>");
-        html_count(html->to, report->cluster, "CTA");
-        add(html, "</dd></div>\n");
-    }
-    add_sizes(html);
-    if (report->verdict)
-        add_basis(html, report->verdict);
-    add(html, "</dl>\n");
-}
 
 /* "1 deadlock, 2 races" */
 static void add_families(Html *html, const Verdict *verdict) {
@@ -136,7 +85,7 @@ static void add_families(Html *html, const Verdict *verdict) {
         if (!count)
             continue;
         add(html, before);
-        html_count(html->to, count, families[i][1]);
+        text_number_of(html->to, count, families[i][1]);
         before = ", ";
     }
     add(html, ".");
@@ -145,7 +94,7 @@ static void add_families(Html *html, const Verdict *verdict) {
 /* Where to look first. */
 static void add_leads(Html *html, const Trace *trace) {
     const Report *report = html->report;
-    bool missing = html_missing(report);
+    bool missing = report_missing(report);
     add(html, "<p class=\"leads\">");
     if (trace && trace->event_count)
         add(html, "<a href=\"#timeline\">See it happen</a> ");
@@ -170,31 +119,31 @@ static void add_outcome(Html *html, const Verdict *verdict) {
     text_addf(html->to, "<p class=\"outcome\"><span class=\"mark\" aria-hidden=\"true\">%s</span> <strong>%s",
               kinds[verdict->kind].mark, kinds[verdict->kind].word);
     if (verdict->kind == VERDICT_FINDINGS)
-        html_count(html->to, verdict->finding_count, "finding");
+        text_number_of(html->to, verdict->finding_count, "finding");
     text_addf(html->to, "</strong><span class=\"meaning\">%s", kinds[verdict->kind].text);
     if (verdict->kind == VERDICT_FINDINGS)
         add_families(html, verdict);
     add(html, "</span></p>\n");
 }
 
-static void add_finding_place(Html *html, const FindingPlace *place) {
-    add(html, "<tr>");
-    html_cell(html, place->role);
-    html_cell(html, place->agent);
-    html_cell_code(html, place->op);
-    html_cell(html, place->note);
-    add(html, "<td>");
-    if (html_said(place->file)) {
-        html_addf(html, "<span class=\"where\">%s", place->file);
-        if (place->line)
-            text_addf(html->to, ":%u", place->line);
-        add(html, "</span>");
-    } else {
-        html_none(html);
+/* ---- Findings ---------------------------------------------------------------------------------- */
+
+static void add_places(HtmlWriter *writer, const Finding *finding) {
+    static const TableColumn columns[] = {{"does", IS_WORDS, true},   {"who", IS_WORDS, true},
+                                          {"op", IS_CODE, true},      {"detail", IS_WORDS, true},
+                                          {"source", IS_WORDS, true}, {"IR line", IS_LINE, true}};
+    Table table = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < finding->place_count; i++) {
+        const FindingPlace *place = &finding->places[i];
+        TEXT_CELLS(&table, place->role, place->agent, place->op, place->note);
+        Text *source = table_cell(&table, TONE_PLAIN);
+        if (html_said(place->file))
+            text_addf(source, place->line ? "%s:%u" : "%s", place->file, place->line);
+        NUMBER_CELLS(&table, place->ir_line ? (int64_t)place->ir_line : -1);
     }
-    add(html, "</td>");
-    html_cell_line(html, place->ir_line);
-    add(html, "</tr>\n");
+    writer->label = "Places";
+    html_table(writer, &table);
+    table_free(&table);
 }
 
 static void add_witness(Html *html, const char *witness) {
@@ -210,153 +159,136 @@ static void add_witness(Html *html, const char *witness) {
     text_addf(html->to, "</pre>%s</details>\n", cut ? "<p class=\"notice\">The rest is left out here.</p>" : "");
 }
 
-static void add_finding(Html *html, const Finding *finding) {
+static void add_finding(ReportWriter *base, const Finding *finding) {
     static const char *const words[] = {"error", "warning", "note"}; /* ORDER Severity */
     static const char *const marks[] = {"\xe2\x9c\x97", "!", "i"};
+    HtmlWriter *writer = (HtmlWriter *)base;
+    Html *html = &writer->html;
     const Rule *rule = rule_of(finding->rule);
     const char *word = words[rule->severity];
     html_addf(html, "<article class=\"finding %s\">\n<h3><span class=\"tag tag-%s\">%s %s</span> ", word, word,
               marks[rule->severity], word);
-    html_words(html, finding->message);
-    html_addf(html, "</h3><p class=\"rule\"><code>%s</code></p>\n<dl class=\"facts\">\n", rule->id);
-    html_fact(html, "Why", finding->why);
-    html_fact(html, "Fix", finding->fix);
-    html_fact(html, "Schedule", finding->schedule);
-    html_fact(html, "Launch", finding->launch);
+    html_words(html, str_of(finding->message));
+    html_addf(html, "</h3><p class=\"rule\"><code>%s</code></p>\n", rule->id);
+    html_fact(writer, "why", finding->why);
+    html_fact(writer, "fix", finding->fix);
+    html_fact(writer, "schedule", finding->schedule);
+    html_fact(writer, "launch", finding->launch);
     if (finding->times > 1) {
-        add(html, "<div><dt>Seen</dt><dd>");
-        html_count(html->to, finding->times, "time");
-        add(html, "</dd></div>\n");
+        Text times = {0};
+        text_number_of(&times, finding->times, "time");
+        text_char(&times, 0);
+        html_fact(writer, "seen", times.failed ? "" : times.data);
+        text_free(&times);
     }
-    add(html, "</dl>\n");
-    if (finding->place_count) {
-        html_table(html, "Places", "Does|Who|Op|Detail|Source|#IR line");
-        for (size_t i = 0; i < finding->place_count; i++)
-            add_finding_place(html, &finding->places[i]);
-        html_table_end(html);
-    }
+    add_places(writer, finding);
     add_witness(html, finding->witness);
     add(html, "</article>\n");
 }
 
-static void add_incomplete(Html *html, const Verdict *verdict) {
-    if (!verdict->incomplete_count)
-        return;
-    add(html, "<article class=\"finding warning\">\n<h3><span class=\"tag tag-warning\">? incomplete</span> What could "
-              "not be looked at</h3>\n<ul class=\"reasons\">\n");
-    for (size_t i = 0; i < verdict->incomplete_count; i++) {
-        const Incomplete *one = &verdict->incomplete[i];
-        add(html, "<li>");
-        html_words(html, one->reason);
-        add(html, " ");
-        if (html_said(one->op))
-            html_addf(html, "<code>%s</code> ", one->op);
-        html_line(html, one->ir_line);
-        add(html, "</li>\n");
-    }
-    add(html, "</ul></article>\n");
-}
+/* ---- What it is founded on --------------------------------------------------------------------- */
 
-static void add_launches(Html *html, const Verdict *verdict) {
+static void add_launches(HtmlWriter *writer, const Verdict *verdict) {
+    static const TableColumn columns[] = {{"launch", IS_WORDS, false},
+                                          {"given or chosen", IS_WORDS, false},
+                                          {"CTAs", IS_NUMBER, false},
+                                          {"schedules", IS_NUMBER, false},
+                                          {"events", IS_NUMBER, false}};
     if (!verdict->launch_count)
         return;
-    html_addf(html, "<details class=\"fold\"><summary><h3>Launches</h3><span class=\"count\">%zu</span></summary>\n",
-              verdict->launch_count);
-    html_table(html, "Launches", "Launch|Given or chosen|#CTAs|#Schedules|#Events");
+    Table table = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < verdict->launch_count; i++) {
         const LaunchRun *launch = &verdict->launches[i];
-        add(html, "<tr>");
-        html_cell(html, launch->text);
-        html_cell(html, launch->chosen ? "chosen by Weir" : "given");
-        html_cell_number(html, (int64_t)launch->ctas);
-        html_cell_number(html, (int64_t)launch->schedules);
-        html_cell_number(html, (int64_t)launch->events);
-        add(html, "</tr>\n");
+        TEXT_CELLS(&table, launch->text, launch->chosen ? "chosen by Weir" : "given");
+        NUMBER_CELLS(&table, (int64_t)launch->ctas, (int64_t)launch->schedules, (int64_t)launch->events);
     }
-    html_table_end(html);
-    html_section_end(html);
+    html_addf(&writer->html,
+              "<details class=\"fold\"><summary><h3>Launches</h3><span class=\"count\">%zu</span></summary>\n",
+              verdict->launch_count);
+    writer->label = "Launches";
+    html_table(writer, &table);
+    html_section_end(&writer->html);
+    table_free(&table);
 }
 
-static void add_notes(Html *html, const Verdict *verdict) {
-    if (!verdict->note_count)
-        return;
-    html_addf(html,
-              "<details class=\"fold\"><summary><h3>Notes</h3><span class=\"count\">%zu</span></summary>\n<ul "
-              "class=\"reasons\">\n",
-              verdict->note_count);
-    for (size_t i = 0; i < verdict->note_count; i++) {
-        add(html, "<li>");
-        html_words(html, verdict->notes[i]);
-        add(html, "</li>\n");
+static void add_basis(HtmlWriter *writer, const Verdict *verdict) {
+    static const char *const nouns[] = {"launch", "CTA", "schedule", "event"};
+    uint64_t counts[4] = {verdict->launch_count};
+    for (size_t i = 0; i < verdict->launch_count; i++) {
+        counts[1] += verdict->launches[i].ctas;
+        counts[2] += verdict->launches[i].schedules;
+        counts[3] += verdict->launches[i].events;
     }
-    add(html, "</ul>\n");
-    html_section_end(html);
+    Text basis = {0};
+    for (size_t i = 0; i < sizeof nouns / sizeof *nouns && counts[0]; i++) {
+        text_addf(&basis, "%s", i ? ", " : "");
+        text_number_of(&basis, counts[i], nouns[i]);
+    }
+    text_char(&basis, 0);
+    html_fact(writer, "founded on", basis.failed ? "" : basis.data);
+    text_free(&basis);
 }
 
-static void add_verdict(Html *html, const Trace *trace) {
-    const Verdict *verdict = html->report->verdict;
-    html_addf(html,
-              "<section id=\"verdict\" class=\"verdict %s\">\n<p class=\"kind\">Barrier report</p>\n<h1>%s</h1>\n",
-              verdict ? verdict_kind_name(verdict->kind) : "", html->report->kernel);
-    if (verdict)
-        add_outcome(html, verdict);
-    if (verdict && verdict->kind == VERDICT_FINDINGS)
-        add_leads(html, trace);
-    add_facts(html);
-    add(html, "</section>\n");
-    if (!verdict)
-        return;
-    add(html, "<section class=\"found\" aria-label=\"Findings\">\n");
-    for (size_t i = 0; i < verdict->finding_count; i++)
-        add_finding(html, &verdict->findings[i]);
-    add_incomplete(html, verdict);
-    add_launches(html, verdict);
-    add_notes(html, verdict);
-    add(html, "</section>\n");
+/* The end of what stands above the sections, and the picture. */
+static void end_verdict(HtmlWriter *writer) {
+    const Report *report = writer->html.report;
+    html_fact(writer, "file", report->file);
+    html_fact(writer, "launch", report->launch);
+    add_basis(writer, report->verdict);
+    html_end_facts(writer);
+    add_launches(writer, report->verdict);
+    add(&writer->html, "</section>\n");
+    swimlanes_section(&writer->html, ((Page *)writer)->trace);
 }
 
 /* ---- The page ---------------------------------------------------------------------------------- */
 
-static void add_nothing(Html *html) {
-    add_bar(html, false);
+static void add_title(Html *html, const char *class) {
     html_addf(html,
-              "<section id=\"verdict\" class=\"verdict nothing\">\n<p class=\"kind\">Barrier report</p>\n<h1>%s</h1>",
-              html->report->kernel);
-    html_addf(html,
-              "\n<p class=\"outcome\"><span class=\"mark\" aria-hidden=\"true\">\xe2\x80\x93</span> "
-              "<strong>Nothing to report</strong><span class=\"meaning\">%s</span></p>\n<dl class=\"facts\">\n",
-              html->report->nothing);
-    html_fact(html, "File", html->report->file);
-    html_fact(html, "Module", html->report->module);
-    html_fact(html, "Target", html->report->target);
-    add(html, "</dl>\n</section>\n");
+              "<section id=\"verdict\" class=\"verdict %s\">\n<p class=\"kind\">Barrier report</p>\n<h1>%s</h1>\n",
+              class, html->report->kernel);
 }
 
-static void add_sections(Html *html, const Trace *trace) {
+static void add_nothing(HtmlWriter *writer) {
+    Html *html = &writer->html;
+    add_bar(html, false);
+    add_title(html, "nothing");
+    html_addf(html,
+              "<p class=\"outcome\"><span class=\"mark\" aria-hidden=\"true\">\xe2\x80\x93</span> "
+              "<strong>Nothing to report</strong><span class=\"meaning\">%s</span></p>\n",
+              html->report->nothing);
+    html_fact(writer, "file", html->report->file);
+    html_fact(writer, "module", html->report->module);
+    html_fact(writer, "target", html->report->target);
+    html_end_facts(writer);
+    add(html, "</section>\n");
+}
+
+static void add_sections(Page *page) {
+    Html *html = &page->writer.html;
+    const Verdict *verdict = html->report->verdict;
     add_bar(html, true);
-    add_verdict(html, trace);
-    swimlanes_section(html, trace);
-    html_partitions(html);
-    html_dependencies(html);
-    html_index_and_phase(html);
-    html_shared_data(html);
-    html_aliases(html);
-    html_deadlocks(html);
-    html_coverage(html);
-    html_limits(html);
+    add_title(html, verdict_kind_name(verdict->kind));
+    add_outcome(html, verdict);
+    if (verdict->kind == VERDICT_FINDINGS)
+        add_leads(html, page->trace);
+    report_sections(html->report, &page->writer.writer);
+    html_end_section(&page->writer);
     html_glossary(html);
-    swimlanes_data(html, trace); /* before the excerpts, which have its lines, too */
+    swimlanes_data(html, page->trace); /* before the excerpts, which have its lines, too */
     html_excerpts(html);
 }
 
 void render_report_html(const Report *report, const Trace *trace, Source *source, Text *to) {
-    Html html;
-    html_init(&html, report, source, to);
-    add_head(&html);
+    Page page = {.trace = trace};
+    html_writer_init(&page.writer, report, source, to);
+    page.writer.writer.finding = add_finding;
+    page.writer.first = end_verdict;
+    add_head(&page.writer.html);
     if (html_said(report->nothing))
-        add_nothing(&html);
+        add_nothing(&page.writer);
     else
-        add_sections(&html, trace);
-    add_end(&html);
-    html_free(&html);
+        add_sections(&page);
+    add_end(&page.writer.html);
+    html_writer_free(&page.writer);
 }

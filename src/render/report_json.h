@@ -28,20 +28,13 @@
 #define RENDER_REPORT_JSON_H
 
 #include "finding/report.h"
+#include "render/json.h"
 
-/* Only the end tells whether there is one, so the first is held back until there is a second. */
-typedef struct JsonReports {
-    Text *to;
-    const char *version;
-    Text first;
-    size_t count;
-} JsonReports;
+JsonSeries render_json_reports_begin(Text *to, const char *version);
+void render_json_reports_add(JsonSeries *reports, const Report *report);
+void render_json_reports_end(JsonSeries *reports);
 
-JsonReports render_json_reports_begin(Text *to, const char *version);
-void render_json_reports_add(JsonReports *reports, const Report *report);
-void render_json_reports_end(JsonReports *reports);
-
-/* The object of one kernel, without a newline at its end. */
-void render_json_report(const Report *report, const char *version, Text *to);
+/* The object of one kernel. */
+void render_json_report(const Report *report, const char *version, Json *json);
 
 #endif

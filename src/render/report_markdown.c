@@ -131,10 +131,11 @@ static Text *begin(Page *page) {
     return page->to;
 }
 
-static void add_section(ReportWriter *writer, const char *title, const char *sentence) {
+static void add_section(ReportWriter *writer, const ReportSection *section, const char *sentence, size_t count) {
+    (void)count;
     Page *page = page_of(writer);
     page->in_part = false;
-    text_addf(begin(page), "## %s\n", title);
+    text_addf(begin(page), "## %s\n", section->title);
     if (!*sentence)
         return;
     begin(page);
@@ -150,9 +151,10 @@ static void add_part(ReportWriter *writer, const char *title) {
     text_char(page->to, '\n');
 }
 
-static void add_block(ReportWriter *writer, Tone tone, const char *name, Str what) {
+static void add_block(ReportWriter *writer, Tone tone, const char *name, Str what, Anchor anchor) {
     Page *page = page_of(writer);
     (void)tone; /* it is a heading anyway */
+    (void)anchor;
     text_addf(begin(page), "%s ", page->in_part ? "####" : "###");
     add_escaped(page->to, str_of(name));
     text_char(page->to, '\n');
@@ -162,7 +164,8 @@ static void add_block(ReportWriter *writer, Tone tone, const char *name, Str wha
     text_char(page->to, '\n');
 }
 
-static void add_entry(ReportWriter *writer, const char *key, Tone tone, Str text) {
+static void add_entry(ReportWriter *writer, const char *key, Content content, Tone tone, Str text) {
+    (void)content;
     Page *page = page_of(writer);
     if (!page->in_list)
         begin(page);
@@ -172,7 +175,8 @@ static void add_entry(ReportWriter *writer, const char *key, Tone tone, Str text
     text_char(page->to, '\n');
 }
 
-static void add_paragraph(ReportWriter *writer, Tone tone, Str text) {
+static void add_paragraph(ReportWriter *writer, Tone tone, Str text, Anchor about) {
+    (void)about;
     Page *page = page_of(writer);
     add_toned(begin(page), tone, text);
     text_char(page->to, '\n');
@@ -191,7 +195,7 @@ static void add_table(ReportWriter *writer, const Table *table) {
     text_addf(to, "|\n");
     for (size_t column = 0; column < table->column_count; column++)
         if (shown[column])
-            text_addf(to, "| %s ", table->columns[column].right ? "---:" : "---");
+            text_addf(to, "| %s ", column_is_right(&table->columns[column]) ? "---:" : "---");
     text_addf(to, "|\n");
     for (size_t row = 0; row < table_rows(table); row++) {
         for (size_t column = 0; column < table->column_count; column++) {
@@ -203,31 +207,6 @@ static void add_table(ReportWriter *writer, const Table *table) {
         }
         text_addf(to, "|\n");
     }
-}
-
-static void fill_edge(Table *table, const ReportEdge *edge) {
-    const char *const texts[] = {edge->from, edge->to, edge->mechanism, edge->barrier, edge->carries};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        text_addf(table_cell(table, TONE_PLAIN), "%s", texts[i]);
-    report_place(&edge->out, table_cell(table, TONE_PLAIN));
-    report_place(&edge->in, table_cell(table, TONE_PLAIN));
-    text_addf(table_cell(table, TONE_WARNING), "%s", edge->note);
-}
-
-static void add_edges(ReportWriter *writer, const Report *report, const EdgeGroup *groups, size_t count) {
-    static const TableColumn columns[] = {
-        {"from", false, false},   {"to", false, false}, {"mechanism", false, false}, {"barrier", false, true},
-        {"carries", false, true}, {"out", false, true}, {"in", false, true},         {"note", false, true},
-    };
-    (void)report; /* the roles are in the first section */
-    Table table = table_begin(columns, sizeof columns / sizeof *columns);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < groups[i].count; k++)
-            fill_edge(&table, groups[i].edges[k]);
-    writer->failed |= table.text.failed;
-    if (!writer->failed)
-        add_table(writer, &table);
-    table_free(&table);
 }
 
 /* ---- All of it --------------------------------------------------------------------------------- */
@@ -257,8 +236,7 @@ void render_report_markdown(const Report *report, Text *to) {
                    .block = add_block,
                    .entry = add_entry,
                    .line = add_paragraph,
-                   .table = add_table,
-                   .edges = add_edges},
+                   .table = add_table},
         .to = to,
     };
     add_title(&page, report);

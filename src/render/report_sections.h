@@ -9,6 +9,17 @@
 #include "finding/report.h"
 #include "render/table.h"
 
+typedef struct ReportSection {
+    const char *id, *title;
+    const char *sentence; /* of our own */
+    const char *nothing;  /* what is said if there is nothing; "": the section is then left out, or finds its words */
+    const char *one;      /* what its count counts */
+    unsigned most_open;   /* with more blocks, they are better folded; 0: they never are */
+} ReportSection;
+
+/* Those that are numbered, and the limits. */
+const ReportSection *report_section_list(size_t *count);
+
 /* Edges between the same two partitions. */
 typedef struct EdgeGroup {
     const ReportEdge *const *edges;
@@ -18,32 +29,54 @@ typedef struct EdgeGroup {
 
 typedef struct ReportWriter ReportWriter;
 struct ReportWriter {
-    void (*section)(ReportWriter *writer, const char *title, const char *sentence);
+    void (*section)(ReportWriter *writer, const ReportSection *section, const char *sentence, size_t count);
     void (*part)(ReportWriter *writer, const char *title); /* of a section; a sentence of our own */
-    void (*block)(ReportWriter *writer, Tone tone, const char *name, Str what);
-    void (*entry)(ReportWriter *writer, const char *key, Tone tone, Str text);
-    void (*line)(ReportWriter *writer, Tone tone, Str text); /* a paragraph of a section */
+    void (*block)(ReportWriter *writer, Tone tone, const char *name, Str what, Anchor anchor);
+    void (*entry)(ReportWriter *writer, const char *key, Content content, Tone tone, Str text);
+    void (*line)(ReportWriter *writer, Tone tone, Str text, Anchor about); /* a paragraph of a section */
     void (*table)(ReportWriter *writer, const Table *table);
-    void (*edges)(ReportWriter *writer, const Report *report, const EdgeGroup *groups, size_t count);
-    Text text; /* that is being put together */
+    /* These may be NULL. */
+    void (*edges)(ReportWriter *writer, const Report *report, const EdgeGroup *groups,
+                  size_t count);                                   /* else: a table */
+    void (*finding)(ReportWriter *writer, const Finding *finding); /* else: a line */
+    void (*picture)(ReportWriter *writer);                         /* of the edges */
+    bool roomy; /* there is room for tables that sum up, and for what else would make lines too long */
+    Text text;  /* that is being put together */
     bool failed;
 };
 
 /* Sorts the edges; `groups` has room for as many as there are edges. False if there is no memory. */
 bool report_group_edges(const ReportEdge **edges, size_t count, EdgeGroup *groups, size_t *group_count);
 
-/* "2 findings", "clean", "incomplete"; then form and launch. */
-void report_outcome(const Report *report, Text *to);
 /* Everything below the first line, up to and with the limits. The caller frees the writer's text. */
 void report_sections(const Report *report, ReportWriter *writer);
 
+/* ---- Words ---- */
+
+/* "2 findings", "clean", "incomplete"; then form and launch. */
+void report_outcome(const Report *report, Text *to);
+/* A sentence of our own, without its marks. */
+void report_plain_sentence(const char *sentence, Text *to);
 /* "IR line 41 (kernel.py:19)"; nothing if neither is known. */
 void report_place(const ReportPlace *place, Text *to);
+/* "partition0, IR line 60 (kernel.py:33), 12 times: ttng.wait_barrier, 16384 bytes" */
+void report_full_place(const ReportPlace *place, Text *to);
+/* As in a table, where it may be broken: "IR line 41, kernel.py:19"; with room, its op, too. */
+void report_cell_place(const ReportPlace *place, bool roomy, Text *to);
 /* "TMA mbarrier: full, carries a, b (3 x 128x64xf16)" */
 void report_edge_text(const ReportEdge *edge, Text *to);
 /* "IR line 41 -> IR line 58" */
 void report_edge_places(const ReportEdge *edge, Text *to);
+/* Whether an agent is the partition, or a helper of it: "partition0.tma", "cta1.partition0". */
+bool report_belongs(const char *agent, const char *partition);
 /* Of a partition of that name; "" if it has none. */
 const char *report_role(const Report *report, const char *name);
+/* Rows of the coverage whose order is missing. */
+size_t report_missing(const Report *report);
+/* What holds tensor memory together for the compiler. */
+bool report_is_token(const ReportEdge *edge);
+bool report_is_backward(const ReportEdge *edge);
+/* Between the parts of a list: nothing before the first, which is at `start`. */
+void report_part_by(Text *to, size_t start, const char *between);
 
 #endif

@@ -17,13 +17,7 @@ static Terminal *terminal_of(ReportWriter *writer) {
 /* A sentence of our own, without the marks of the glossary's words. */
 static void add_sentence(Terminal *terminal, Tone tone, const char *sentence) {
     Text plain = {0};
-    while (*sentence) {
-        const char *open = strchrnul(sentence, '['), *close = strchrnul(open, ']');
-        text_str(&plain, str_between(sentence, open));
-        if (*open)
-            text_add(&plain, open + 1, strcspn(open + 1, "|]"));
-        sentence = *close ? close + 1 : close;
-    }
+    report_plain_sentence(sentence, &plain);
     text_wrapped(terminal->to, terminal->style, tone, (Str){plain.data, plain.size}, 2, "  ");
     terminal->to->failed |= plain.failed;
     text_free(&plain);
@@ -31,12 +25,13 @@ static void add_sentence(Terminal *terminal, Tone tone, const char *sentence) {
 
 /* ---- What the writer is told ------------------------------------------------------------------- */
 
-static void add_section(ReportWriter *writer, const char *title, const char *sentence) {
+static void add_section(ReportWriter *writer, const ReportSection *section, const char *sentence, size_t count) {
+    (void)count;
     Terminal *terminal = terminal_of(writer);
     terminal->after_entry = false;
     terminal->in_block = false;
     text_char(terminal->to, '\n');
-    text_toned(terminal->to, terminal->style, TONE_HEAD, str_of(title));
+    text_toned(terminal->to, terminal->style, TONE_HEAD, str_of(section->title));
     text_char(terminal->to, '\n');
     if (!*sentence)
         return;
@@ -52,7 +47,8 @@ static void add_part(ReportWriter *writer, const char *title) {
     add_sentence(terminal, TONE_HEAD, title);
 }
 
-static void add_block(ReportWriter *writer, Tone tone, const char *name, Str what) {
+static void add_block(ReportWriter *writer, Tone tone, const char *name, Str what, Anchor anchor) {
+    (void)anchor;
     Terminal *terminal = terminal_of(writer);
     Text *to = terminal->to;
     terminal->after_entry = false;
@@ -67,7 +63,8 @@ static void add_block(ReportWriter *writer, Tone tone, const char *name, Str wha
 /* Keys stand in a column of their own. */
 enum { KEY_WIDTH = 12 };
 
-static void add_entry(ReportWriter *writer, const char *key, Tone tone, Str text) {
+static void add_entry(ReportWriter *writer, const char *key, Content content, Tone tone, Str text) {
+    (void)content;
     Terminal *terminal = terminal_of(writer);
     size_t indent = terminal->in_block ? 4 : 2, size = strlen(key) + 2;
     terminal->after_entry = true;
@@ -84,7 +81,8 @@ static void add_entry(ReportWriter *writer, const char *key, Tone tone, Str text
     text_free(&prefix);
 }
 
-static void add_paragraph(ReportWriter *writer, Tone tone, Str text) {
+static void add_paragraph(ReportWriter *writer, Tone tone, Str text, Anchor about) {
+    (void)about;
     Terminal *terminal = terminal_of(writer);
     text_addf(terminal->to, "  ");
     text_wrapped(terminal->to, terminal->style, tone, text, 2, "  ");

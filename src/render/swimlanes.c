@@ -1,101 +1,99 @@
 /* What the page's script draws: each text once, and barriers by number, those of the report's own rows first. */
 #include "render/swimlanes.h"
 
-#include "render/html_sections.h"
+#include "base/json.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 
 typedef struct Lanes {
     Html *html;
+    Json json;
     const Trace *trace;
     size_t events; /* that are written */
     Map texts;     /* each: 1 + its index */
     uint32_t text_count;
     Map barriers; /* by ring: 1 + the index */
     uint32_t barrier_count;
-    Text more_barriers; /* those that the report does not have, as JSON */
 } Lanes;
 
 /* ---- Numbers for texts and barriers ------------------------------------------------------------ */
 
-static size_t numbered(Lanes *lanes, Map *map, Str key) {
-    void **value = map_put(map, key);
-    if (!value) {
-        lanes->html->to->failed = true;
-        return 0;
-    }
-    return (size_t)(uintptr_t)*value;
+/* Where the number of a text is kept, 0 if it has none yet. */
+static uintptr_t *number_of(Lanes *lanes, Map *map, const char *text) {
+    static uintptr_t lost;
+    void **value = map_put(map, str_of(text));
+    lanes->html->to->failed |= !value;
+    return value ? (uintptr_t *)value : &lost;
 }
 
-static void number(Lanes *lanes, Map *map, Str key, size_t as) {
-    void **value = map_put(map, key);
-    if (value)
-        *value = (void *)(uintptr_t)as;
-    else
-        lanes->html->to->failed = true;
-}
-
-static uint32_t text_number(Lanes *lanes, const char *text) {
-    size_t known = numbered(lanes, &lanes->texts, str_of(text));
-    return known ? (uint32_t)known - 1 : 0;
+/* An element of a list, on a line of its own. */
+static void start_line(Lanes *lanes) {
+    if (lanes->json.more)
+        json_line(&lanes->json, 0);
 }
 
 static void add_text(Lanes *lanes, const char *text) {
-    if (numbered(lanes, &lanes->texts, str_of(text)))
+    uintptr_t *number = number_of(lanes, &lanes->texts, text);
+    if (*number)
         return;
-    text_str(lanes->html->to, lanes->text_count ? STR(",\n") : STR(""));
-    html_json(lanes->html->to, text);
-    number(lanes, &lanes->texts, str_of(text), ++lanes->text_count);
+    *number = ++lanes->text_count;
+    start_line(lanes);
+    json_text(&lanes->json, NULL, text);
 }
 
-static uint32_t barrier_number(Lanes *lanes, const char *ring) {
-    size_t known = numbered(lanes, &lanes->barriers, str_of(ring));
-    if (known)
-        return (uint32_t)known - 1;
+static uint64_t text_at(Lanes *lanes, const char *text) {
+    return *number_of(lanes, &lanes->texts, text) - 1;
+}
+
+static void add_barrier(Lanes *lanes, const char *name, bool has_row) {
+    start_line(lanes);
+    json_begin_list(&lanes->json, NULL);
+    json_text(&lanes->json, NULL, name);
+    json_number(&lanes->json, NULL, has_row);
+    json_end_list(&lanes->json);
+}
+
+/* The number of a barrier. One that the report does not have is added to the list of barriers, which is being written
+ * when it is first met. */
+static uint64_t barrier_number(Lanes *lanes, const char *ring) {
+    uintptr_t *number = number_of(lanes, &lanes->barriers, ring);
+    if (*number)
+        return *number - 1;
     long of_report = html_ring(lanes->html, str_of(ring));
-    uint32_t index = of_report >= 0 ? (uint32_t)of_report : lanes->barrier_count++;
-    number(lanes, &lanes->barriers, str_of(ring), index + 1);
-    if (of_report < 0) {
-        text_str(&lanes->more_barriers, STR(",\n["));
-        html_json(&lanes->more_barriers, ring);
-        text_str(&lanes->more_barriers, STR(",0]"));
-    }
-    return index;
+    *number = of_report >= 0 ? (uintptr_t)of_report + 1 : ++lanes->barrier_count;
+    if (of_report < 0)
+        add_barrier(lanes, ring, false);
+    return *number - 1;
 }
 
 /* ---- The data ---------------------------------------------------------------------------------- */
 
 static void add_tracks(Lanes *lanes) {
-    Text *to = lanes->html->to;
-    text_str(to, STR("{\"tracks\":["));
+    Json *json = &lanes->json;
+    json_begin_list(json, "tracks");
     for (size_t i = 0; i < lanes->trace->track_count; i++) {
         const TraceTrack *track = &lanes->trace->tracks[i];
-        text_addf(to, "%s[%u,", i ? ",\n" : "", track->cta);
-        html_json(to, track->cta_name);
-        text_char(to, ',');
-        html_json(to, track->agent);
-        text_char(to, ']');
+        start_line(lanes);
+        json_begin_list(json, NULL);
+        json_number(json, NULL, track->cta);
+        json_text(json, NULL, track->cta_name);
+        json_text(json, NULL, track->agent);
+        json_end_list(json);
     }
+    json_end_list(json);
 }
 
 static void add_barriers(Lanes *lanes) {
-    Html *html = lanes->html;
-    const Report *report = html->report;
+    const Report *report = lanes->html->report;
     lanes->barrier_count = (uint32_t)report->barrier_count;
+    json_line(&lanes->json, 0);
+    json_begin_list(&lanes->json, "barriers");
+    for (size_t i = 0; i < report->barrier_count; i++)
+        add_barrier(lanes, report->barriers[i].name, true);
     for (size_t i = 0; i < lanes->events; i++)
         for (size_t k = 0; k < lanes->trace->events[i].barrier_count; k++)
             barrier_number(lanes, lanes->trace->events[i].barriers[k].ring);
-    text_str(html->to, STR("],\n\"barriers\":["));
-    for (size_t i = 0; i < report->barrier_count; i++) {
-        text_addf(html->to, "%s[", i ? ",\n" : "");
-        html_json(html->to, report->barriers[i].name);
-        text_str(html->to, STR(",1]"));
-    }
-    Str more = {lanes->more_barriers.data, lanes->more_barriers.size};
-    if (more.size && !report->barrier_count)
-        more = str_between(more.data + 1, more.data + more.size); /* without its comma */
-    text_str(html->to, more);
+    json_end_list(&lanes->json);
 }
 
 /* JSON's numbers are exact up to here. */
@@ -104,25 +102,43 @@ static uint64_t safe(uint64_t steps) {
     return steps < most / 2 ? steps : most / 2;
 }
 
+static void add_event(Lanes *lanes, const TraceEvent *event) {
+    Json *json = &lanes->json;
+    const uint64_t numbers[] = {
+        event->kind,
+        event->track,
+        safe(event->time),
+        safe(event->duration),
+        text_at(lanes, event->name),
+        text_at(lanes, event->detail),
+        event->ir_line,
+        event->flow_from <= lanes->events ? event->flow_from : 0,
+    };
+    html_quote(lanes->html, event->ir_line);
+    start_line(lanes);
+    json_begin_list(json, NULL);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        json_number(json, NULL, numbers[i]);
+    for (size_t i = 0; i < event->barrier_count; i++) {
+        json_number(json, NULL, barrier_number(lanes, event->barriers[i].ring));
+        json_signed(json, NULL, event->barriers[i].slot);
+    }
+    json_end_list(json);
+}
+
 static void add_events(Lanes *lanes) {
-    Text *to = lanes->html->to;
-    text_str(to, STR("],\n\"texts\":["));
+    json_line(&lanes->json, 0);
+    json_begin_list(&lanes->json, "texts");
     for (size_t i = 0; i < lanes->events; i++) {
         add_text(lanes, lanes->trace->events[i].name);
         add_text(lanes, lanes->trace->events[i].detail);
     }
-    text_str(to, STR("],\n\"events\":["));
-    for (size_t i = 0; i < lanes->events; i++) {
-        const TraceEvent *event = &lanes->trace->events[i];
-        html_quote(lanes->html, event->ir_line);
-        text_addf(to, "%s[%d,%u,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u", i ? ",\n" : "", (int)event->kind, event->track,
-                  safe(event->time), safe(event->duration), text_number(lanes, event->name),
-                  text_number(lanes, event->detail), event->ir_line,
-                  event->flow_from <= lanes->events ? event->flow_from : 0);
-        for (size_t k = 0; k < event->barrier_count; k++)
-            text_addf(to, ",%u,%" PRId64, barrier_number(lanes, event->barriers[k].ring), event->barriers[k].slot);
-        text_char(to, ']');
-    }
+    json_end_list(&lanes->json);
+    json_line(&lanes->json, 0);
+    json_begin_list(&lanes->json, "events");
+    for (size_t i = 0; i < lanes->events; i++)
+        add_event(lanes, &lanes->trace->events[i]);
+    json_end_list(&lanes->json);
 }
 
 /* ---- Who waits for ever ------------------------------------------------------------------------ */
@@ -159,37 +175,37 @@ static long would_release(const Lanes *lanes, const ReportPlace *could) {
 }
 
 static void add_row(Lanes *lanes, size_t event, const ReportBlocked *row) {
-    Text *to = lanes->html->to;
-    text_addf(to, "[%zu,", event);
-    html_json(to, row->why);
-    text_str(to, STR(",["));
+    Json *json = &lanes->json;
+    start_line(lanes);
+    json_begin_list(json, NULL);
+    json_number(json, NULL, event);
+    json_text(json, NULL, row->why);
+    json_begin_list(json, NULL);
     for (size_t i = 0; i < row->could_count; i++) {
         const ReportPlace *could = &row->could[i];
         html_quote(lanes->html, could->ir_line);
-        text_addf(to, "%s[%ld,%u,", i ? "," : "", would_release(lanes, could), could->ir_line);
-        html_json(to, could->partition);
-        text_char(to, ',');
-        html_json(to, could->op);
-        text_char(to, ',');
-        html_json(to, could->detail);
-        text_char(to, ']');
+        json_begin_list(json, NULL);
+        json_signed(json, NULL, would_release(lanes, could));
+        json_number(json, NULL, could->ir_line);
+        json_text(json, NULL, could->partition);
+        json_text(json, NULL, could->op);
+        json_text(json, NULL, could->detail);
+        json_end_list(json);
     }
-    text_str(to, STR("]]"));
+    json_end_list(json);
+    json_end_list(json);
 }
 
 static void add_blocked(Lanes *lanes) {
-    const char *before = "";
-    text_str(lanes->html->to, STR("],\n\"blocked\":["));
+    json_line(&lanes->json, 0);
+    json_begin_list(&lanes->json, "blocked");
     for (size_t i = 0; i < lanes->events; i++) {
         const TraceEvent *event = &lanes->trace->events[i];
         const ReportBlocked *row = event->kind == TRACE_BLOCKED ? blocked_row(lanes, event) : NULL;
-        if (!row)
-            continue;
-        text_addf(lanes->html->to, "%s", before);
-        add_row(lanes, i, row);
-        before = ",\n";
+        if (row)
+            add_row(lanes, i, row);
     }
-    text_str(lanes->html->to, STR("]}"));
+    json_end_list(&lanes->json);
 }
 
 static size_t shown_events(const Trace *trace) {
@@ -199,16 +215,18 @@ static size_t shown_events(const Trace *trace) {
 void swimlanes_data(Html *html, const Trace *trace) {
     if (!trace || !trace->event_count)
         return;
-    Lanes lanes = {.html = html, .trace = trace, .events = shown_events(trace)};
+    Lanes lanes = {
+        .html = html, .json = {.to = html->to, .in_page = true}, .trace = trace, .events = shown_events(trace)};
     text_str(html->to, STR("<script type=\"application/json\" id=\"trace\">"));
+    json_begin(&lanes.json, NULL);
     add_tracks(&lanes);
     add_barriers(&lanes);
     add_events(&lanes);
     add_blocked(&lanes);
+    json_end(&lanes.json);
     text_str(html->to, STR("</script>\n"));
     map_free(&lanes.texts);
     map_free(&lanes.barriers);
-    text_free(&lanes.more_barriers);
 }
 
 /* ---- Its place --------------------------------------------------------------------------------- */
@@ -270,10 +288,10 @@ static bool shows_a_finding(const Report *report) {
 void swimlanes_section(Html *html, const Trace *trace) {
     html_section(html, "timeline", "Timeline", 0, "",
                  shows_a_finding(html->report)
-                     ? "The run that shows what is wrong, step by step. Each agent has a lane; arrows lead from an "
-                       "arrival to the wait that it released."
-                     : "One run, step by step. Each agent has a lane; arrows lead from an arrival to the wait that it "
-                       "released.");
+                     ? STR("The run that shows what is wrong, step by step. Each agent has a lane; arrows lead from an "
+                           "arrival to the wait that it released.")
+                     : STR("One run, step by step. Each agent has a lane; arrows lead from an arrival to the wait that "
+                           "it released."));
     if (!trace || !trace->event_count) {
         text_str(html->to, STR("<p class=\"empty\">Nothing was run, so there is no picture.</p>\n"));
         html_section_end(html);
@@ -281,9 +299,9 @@ void swimlanes_section(Html *html, const Trace *trace) {
     }
     if (trace->event_count > SWIMLANES_MOST_EVENTS) {
         text_str(html->to, STR("<p class=\"notice\">The picture ends after "));
-        html_number(html->to, SWIMLANES_MOST_EVENTS);
+        text_number(html->to, SWIMLANES_MOST_EVENTS);
         text_str(html->to, STR(" events of "));
-        html_number(html->to, trace->event_count);
+        text_number(html->to, trace->event_count);
         text_str(html->to, STR("; the run went on.</p>\n"));
     }
     text_str(html->to, STR("<noscript><p class=\"notice\">The picture is drawn by a script. All else on this page does "

@@ -2,6 +2,7 @@
 #include "render/table.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdlib.h>
 
 /* ---- Width ------------------------------------------------------------------------------------- */
@@ -29,20 +30,10 @@ static unsigned code_width(uint32_t code) {
 
 /* What text_add_plain makes one character of: bytes that are no UTF-8 are a '?' each. */
 static Character character_at(Str text, size_t at) {
-    const unsigned char *bytes = (const unsigned char *)text.data + at;
-    size_t left = text.size - at;
-    size_t size = bytes[0] >= 0xc2 && bytes[0] < 0xe0   ? 2
-                  : bytes[0] >= 0xe0 && bytes[0] < 0xf0 ? 3
-                  : bytes[0] >= 0xf0 && bytes[0] < 0xf5 ? 4
-                                                        : 1;
-    if (size == 1 || size > left || (bytes[0] == 0xc2 && bytes[1] < 0xa0))
+    uint32_t code = 0;
+    size_t size = utf8_size((Str){text.data + at, text.size - at}, &code);
+    if (size < 2 || code < 0xa0)
         return (Character){1, 1};
-    uint32_t code = bytes[0] & (0xffu >> (size + 1));
-    for (size_t i = 1; i < size; i++) {
-        if ((bytes[i] & 0xc0) != 0x80)
-            return (Character){1, 1};
-        code = code << 6 | (bytes[i] & 0x3f);
-    }
     return (Character){size, code_width(code)};
 }
 
@@ -162,7 +153,7 @@ void table_free(Table *table) {
     *table = (Table){0};
 }
 
-Text *table_cell(Table *table, Tone tone) {
+Text *table_row(Table *table, Tone tone, Anchor anchor) {
     if (table->cell_count == table->cell_capacity) {
         size_t capacity = table->cell_capacity ? table->cell_capacity * 2 : 64;
         TableCell *cells = realloc(table->cells, capacity * sizeof *cells);
@@ -173,8 +164,25 @@ Text *table_cell(Table *table, Tone tone) {
         table->cells = cells;
         table->cell_capacity = capacity;
     }
-    table->cells[table->cell_count++] = (TableCell){table->text.size, tone};
+    table->cells[table->cell_count++] = (TableCell){table->text.size, tone, anchor};
     return &table->text;
+}
+
+Text *table_cell(Table *table, Tone tone) {
+    return table_row(table, tone, (Anchor){0});
+}
+
+void table_add_texts(Table *table, const char *const *texts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        text_addf(table_cell(table, TONE_PLAIN), "%s", texts[i] ? texts[i] : "");
+}
+
+void table_add_numbers(Table *table, const int64_t *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        Text *cell = table_cell(table, TONE_PLAIN);
+        if (numbers[i] >= 0)
+            text_addf(cell, "%" PRId64, numbers[i]);
+    }
 }
 
 size_t table_rows(const Table *table) {
@@ -190,6 +198,10 @@ Str table_text(const Table *table, size_t row, size_t column) {
 
 Tone table_tone(const Table *table, size_t row, size_t column) {
     return table->cells[row * table->column_count + column].tone;
+}
+
+Anchor table_anchor(const Table *table, size_t row) {
+    return table->cells[row * table->column_count].anchor;
 }
 
 bool table_shows(const Table *table, size_t column) {
@@ -317,7 +329,7 @@ static void print_row(const Table *table, const Widths *widths, const Str *texts
             size_t width = widths->chosen[column];
             Line line = first_line(left[column], width ? width : 1);
             size_t space = width > line.width ? width - line.width : 0;
-            bool right = table->columns[column].right;
+            bool right = column_is_right(&table->columns[column]);
             owed += right ? space : 0;
             if (line.size) {
                 add_spaces(to, owed);

@@ -19,17 +19,41 @@
 
 typedef enum Tone { TONE_PLAIN, TONE_HEAD, TONE_GOOD, TONE_BAD, TONE_WARNING } Tone;
 
+/* What a text is, for who can make links of it. */
+typedef enum Content {
+    IS_WORDS,
+    IS_CODE,
+    IS_NUMBER,
+    IS_LINE,     /* a number: of a line of the IR */
+    IS_BARRIERS, /* names of barriers, joined by ", " */
+    IS_BUFFERS,
+    IS_SLOT,  /* of a barrier: "%full[1]" */
+    IS_SHARE, /* "62%" */
+} Content;
+
 typedef struct TableColumn {
     const char *title;
-    bool right;    /* numbers: at the right edge of the column */
-    bool optional; /* left out if all its cells are empty */
+    Content content; /* numbers are at the right edge of the column */
+    bool optional;   /* left out if all its cells are empty */
 } TableColumn;
+
+static inline bool column_is_right(const TableColumn *column) {
+    return column->content == IS_NUMBER || column->content == IS_LINE;
+}
+
+/* What a row or a block is about, for links that lead to it: "barrier", 3. */
+typedef struct Anchor {
+    const char *kind; /* NULL: nothing that has a number */
+    size_t index;
+    bool wrong; /* with it, even if none of what is said there is */
+} Anchor;
 
 enum { MOST_COLUMNS = 16 };
 
 typedef struct TableCell {
     size_t start; /* in `text`; it ends where the next one starts */
     Tone tone;
+    Anchor anchor; /* of the row, if it is its first cell */
 } TableCell;
 
 typedef struct Table {
@@ -50,9 +74,19 @@ Table table_begin(const TableColumn *columns, size_t count);
 void table_free(Table *table);
 /* Starts the next cell, which is what is added to the text until the next call. */
 Text *table_cell(Table *table, Tone tone);
+/* Cells that are plain texts, or plain numbers, of which those below 0 are not known. */
+#define TEXT_CELLS(table, ...) \
+    table_add_texts(table, (const char *const[]){__VA_ARGS__}, sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *))
+#define NUMBER_CELLS(table, ...) \
+    table_add_numbers(table, (const int64_t[]){__VA_ARGS__}, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+void table_add_texts(Table *table, const char *const *texts, size_t count);
+void table_add_numbers(Table *table, const int64_t *numbers, size_t count);
+/* The same as table_cell for the first cell of a row that links may lead to. */
+Text *table_row(Table *table, Tone tone, Anchor anchor);
 size_t table_rows(const Table *table);
 Str table_text(const Table *table, size_t row, size_t column);
 Tone table_tone(const Table *table, size_t row, size_t column);
+Anchor table_anchor(const Table *table, size_t row);
 /* Whether a column is shown. */
 bool table_shows(const Table *table, size_t column);
 /* With no rows, nothing. */

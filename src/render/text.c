@@ -18,11 +18,6 @@ typedef struct Renderer {
 static const char red[] = "\033[1;31m", magenta[] = "\033[1;35m", cyan[] = "\033[1;36m", green[] = "\033[1;32m",
                   yellow[] = "\033[1;33m", bold[] = "\033[1m", normal[] = "\033[0m";
 
-static void plain(Renderer *renderer, const char *text) {
-    if (text)
-        text_add_plain(renderer->to, str_of(text));
-}
-
 static void coloured(Renderer *renderer, const char *colour, const char *text) {
     if (renderer->options.colour)
         text_addf(renderer->to, "%s%s%s", colour, text, normal);
@@ -32,26 +27,6 @@ static void coloured(Renderer *renderer, const char *colour, const char *text) {
 
 static bool is_said(const char *text) {
     return text && *text;
-}
-
-/* 12345 as "12,345". */
-static void add_number(Text *to, uint64_t number) {
-    char digits[32];
-    size_t start = sizeof digits - 1, count = 0;
-    digits[start] = 0;
-    do {
-        if (count && count % 3 == 0)
-            digits[--start] = ',';
-        digits[--start] = (char)('0' + number % 10);
-        count++;
-    } while (number /= 10);
-    text_addf(to, "%s", digits + start);
-}
-
-/* "1 finding", "2 findings" */
-static void add_count(Text *to, uint64_t number, const char *one) {
-    add_number(to, number);
-    text_addf(to, " %s%s%s", one, number == 1 ? "" : strcmp(one, "launch") == 0 ? "e" : "", number == 1 ? "" : "s");
 }
 
 /* ---- Excerpts -------------------------------------------------------------------------------- */
@@ -138,9 +113,8 @@ static bool has_kernel_place(const FindingPlace *place) {
 }
 
 static void add_place(Renderer *renderer, const char *file, uint32_t line, uint32_t column) {
-    if (renderer->options.colour)
-        text_addf(renderer->to, "%s", bold);
-    plain(renderer, file);
+    text_addf(renderer->to, "%s", renderer->options.colour ? bold : "");
+    text_plainf(renderer->to, "%s", file);
     if (line)
         text_addf(renderer->to, ":%u", line);
     if (line && column)
@@ -152,18 +126,11 @@ static void add_place(Renderer *renderer, const char *file, uint32_t line, uint3
 static void add_what(Renderer *renderer, const FindingPlace *place) {
     Text *to = renderer->to;
     bool agent = is_said(place->agent), role = is_said(place->role);
-    plain(renderer, place->agent);
-    text_addf(to, "%s", agent && role ? " " : "");
-    plain(renderer, place->role);
-    if (is_said(place->op)) {
-        text_addf(to, "%s", agent || role ? " (" : "(");
-        plain(renderer, place->op);
-        text_addf(to, ")");
-    }
-    if (is_said(place->note)) {
-        text_addf(to, ": ");
-        plain(renderer, place->note);
-    }
+    text_plainf(to, "%s%s%s", place->agent, agent && role ? " " : "", place->role);
+    if (is_said(place->op))
+        text_plainf(to, "%s(%s)", agent || role ? " " : "", place->op);
+    if (is_said(place->note))
+        text_plainf(to, ": %s", place->note);
 }
 
 static void add_severity(Renderer *renderer, Severity severity) {
@@ -213,9 +180,7 @@ static void add_line(Renderer *renderer, const char *key, const char *text) {
         return;
     text_addf(renderer->to, "  ");
     coloured(renderer, bold, key);
-    text_addf(renderer->to, " ");
-    plain(renderer, text);
-    text_addf(renderer->to, "\n");
+    text_plainf(renderer->to, " %s\n", text);
 }
 
 static void add_same_in_ir(Renderer *renderer, const FindingPlace *place) {
@@ -229,8 +194,7 @@ static void add_same_in_ir(Renderer *renderer, const FindingPlace *place) {
 static void add_first_place(Renderer *renderer, const Finding *finding, const FindingPlace *place) {
     const Rule *rule = rule_of(finding->rule);
     start_at(renderer, place, rule->severity);
-    plain(renderer, finding->message);
-    text_addf(renderer->to, " [%s]\n", rule->id);
+    text_plainf(renderer->to, "%s [%s]\n", finding->message, rule->id);
     show_place(renderer, place);
     bool told = is_said(place->agent) || is_said(place->role) || is_said(place->note);
     if (!told && place->ir_line && has_kernel_place(place))
@@ -268,7 +232,7 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
         text_addf(renderer->to, "  ");
         coloured(renderer, bold, "seen:");
         text_addf(renderer->to, " ");
-        add_count(renderer->to, finding->times, "time");
+        text_number_of(renderer->to, finding->times, "time");
         text_addf(renderer->to, "\n");
     }
     if (is_said(witness_file))
@@ -282,13 +246,9 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
 static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
     add_place(renderer, renderer->source->name, incomplete->ir_line, 0);
     coloured(renderer, yellow, "incomplete:");
-    text_addf(renderer->to, " ");
-    plain(renderer, incomplete->reason);
-    if (is_said(incomplete->op)) {
-        text_addf(renderer->to, " (");
-        plain(renderer, incomplete->op);
-        text_addf(renderer->to, ")");
-    }
+    text_plainf(renderer->to, " %s", incomplete->reason);
+    if (is_said(incomplete->op))
+        text_plainf(renderer->to, " (%s)", incomplete->op);
     text_addf(renderer->to, "\n");
 }
 
@@ -296,14 +256,12 @@ static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     Text *to = renderer->to;
     text_addf(to, "  ");
     coloured(renderer, bold, launch->chosen ? "launch, chosen:" : "launch:");
-    text_addf(to, " ");
-    plain(renderer, launch->text);
-    text_addf(to, ": ");
-    add_count(to, launch->ctas, "CTA");
+    text_plainf(to, " %s: ", launch->text);
+    text_number_of(to, launch->ctas, "CTA");
     text_addf(to, ", ");
-    add_count(to, launch->schedules, "schedule");
+    text_number_of(to, launch->schedules, "schedule");
     text_addf(to, ", ");
-    add_count(to, launch->events, "event");
+    text_number_of(to, launch->events, "event");
     text_addf(to, "\n");
 }
 
@@ -317,12 +275,12 @@ static void add_outcome(Renderer *renderer, const Verdict *verdict) {
         text_addf(to, "%s", verdict_kind_name(verdict->kind));
     if (verdict->finding_count) {
         text_addf(to, "%s", verdict->kind == VERDICT_FINDINGS ? "" : "; ");
-        add_count(to, verdict->finding_count, "finding");
+        text_number_of(to, verdict->finding_count, "finding");
     }
     if (verdict->incomplete_count) {
         text_addf(to,
                   "%s: ", verdict->kind == VERDICT_INCOMPLETE || verdict->kind == VERDICT_ERROR ? "" : "; incomplete");
-        add_count(to, verdict->incomplete_count, "reason");
+        text_number_of(to, verdict->incomplete_count, "reason");
     }
     if (renderer->options.colour)
         text_addf(to, "%s", normal);
@@ -339,26 +297,23 @@ static void add_basis(Text *to, const Verdict *verdict) {
     }
     if (verdict->launch_count) {
         text_addf(to, "%s", verdict->incomplete_count || verdict->kind == VERDICT_FINDINGS ? "; " : ": ");
-        add_count(to, verdict->launch_count, "launch");
+        text_number_of(to, verdict->launch_count, "launch");
         if (chosen == verdict->launch_count)
             text_addf(to, " (chosen)");
         else if (chosen)
             text_addf(to, " (%zu chosen)", chosen);
         text_addf(to, ", ");
-        add_count(to, ctas, "CTA");
+        text_number_of(to, ctas, "CTA");
         text_addf(to, ", ");
-        add_count(to, events, "event");
+        text_number_of(to, events, "event");
     }
     text_addf(to, "\n");
 }
 
 static void add_kernel(Renderer *renderer, const Verdict *verdict) {
     add_place(renderer, renderer->source->name, 0, 0);
-    if (is_said(verdict->kernel)) {
-        text_addf(renderer->to, "@");
-        plain(renderer, verdict->kernel);
-        text_addf(renderer->to, ": ");
-    }
+    if (is_said(verdict->kernel))
+        text_plainf(renderer->to, "@%s: ", verdict->kernel);
 }
 
 void render_text(const Verdict *verdict, Source *source, TextOptions options, Text *to) {

@@ -1,37 +1,46 @@
 /* Writes a trace as {"traceEvents": [...]}, one event a line. The format's own letters are the values of "ph". */
 #include "render/trace.h"
 
-#include "render/json.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 
 enum { STEP = 10 }; /* microseconds */
 
 typedef struct Writer {
-    Text *to;
+    Json json;
     const Trace *trace;
-    bool any; /* event was written */
 } Writer;
-
-static void add_text(Text *to, const char *key, const char *text) {
-    text_addf(to, ", \"%s\": ", key);
-    render_json_string(to, text);
-}
 
 /* Viewers take process 0 and thread 0 for the idle ones, hence the 1. */
 static void start_event(Writer *writer, const char *phase, uint32_t track) {
-    text_addf(writer->to, "%s\n{\"ph\": \"%s\", \"pid\": %u, \"tid\": %u", writer->any ? "," : "", phase,
-              writer->trace->tracks[track].cta + 1, track + 1);
-    writer->any = true;
+    Json *json = &writer->json;
+    json_line(json, 0);
+    json_begin(json, NULL);
+    json_text(json, "ph", phase);
+    json_number(json, "pid", writer->trace->tracks[track].cta + 1);
+    json_number(json, "tid", track + 1);
+}
+
+static Json *start_name(Writer *writer, uint32_t track, const char *what, const char *of) {
+    Json *json = &writer->json;
+    Text name = {0};
+    text_addf(&name, "%s_%s", what, of);
+    start_event(writer, "M", track);
+    json_take(json, "name", &name);
+    json_begin(json, "args");
+    return json;
 }
 
 static void name_track(Writer *writer, uint32_t track, const char *what, const char *name, uint32_t order) {
-    start_event(writer, "M", track);
-    text_addf(writer->to, ", \"name\": \"%s_name\", \"args\": {\"name\": ", what);
-    render_json_string(writer->to, name);
-    text_addf(writer->to, "}}");
-    start_event(writer, "M", track);
-    text_addf(writer->to, ", \"name\": \"%s_sort_index\", \"args\": {\"sort_index\": %u}}", what, order);
+    Json *json = start_name(writer, track, what, "name");
+    json_text(json, "name", name);
+    json_end(json);
+    json_end(json);
+    start_name(writer, track, what, "sort_index");
+    json_number(json, "sort_index", order);
+    json_end(json);
+    json_end(json);
 }
 
 static void add_tracks(Writer *writer) {
@@ -54,7 +63,7 @@ static uint64_t end_of(const TraceEvent *event) {
     return (event->time + (event->duration ? event->duration : 1)) * STEP;
 }
 
-static void add_barriers(Text *to, const TraceEvent *event) {
+static void add_barriers(Json *json, const TraceEvent *event) {
     Text names = {0};
     for (size_t i = 0; i < event->barrier_count; i++) {
         const TraceBarrier *barrier = &event->barriers[i];
@@ -62,50 +71,67 @@ static void add_barriers(Text *to, const TraceEvent *event) {
         if (barrier->slot >= 0)
             text_addf(&names, "[%" PRId64 "]", barrier->slot);
     }
-    text_char(&names, 0);
     if (event->barrier_count)
-        add_text(to, "barrier", names.failed ? "" : names.data);
-    text_free(&names);
+        json_take(json, "barrier", &names);
 }
 
 static void add_event(Writer *writer, const TraceEvent *event) {
     static const char *const categories[] = {"step", "wait", "blocked", "flip", "access"}; /* ORDER TraceKind */
-    Text *to = writer->to;
+    Json *json = &writer->json;
     bool instant = trace_is_instant(event->kind);
     start_event(writer, instant ? "i" : "X", event->track);
-    text_addf(to, ", \"ts\": %" PRIu64, start_of(event));
+    json_number(json, "ts", start_of(event));
     if (instant)
-        text_addf(to, ", \"s\": \"t\"");
+        json_text(json, "s", "t");
     else
-        text_addf(to, ", \"dur\": %" PRIu64, end_of(event) - start_of(event));
-    text_addf(to, ", \"cat\": \"%s\"", categories[event->kind]);
+        json_number(json, "dur", end_of(event) - start_of(event));
+    json_text(json, "cat", categories[event->kind]);
     if (event->kind == TRACE_BLOCKED)
-        text_addf(to, ", \"cname\": \"terrible\"");
-    add_text(to, "name", event->name);
-    text_addf(to, ", \"args\": {\"ir_line\": %u", event->ir_line);
-    add_text(to, "detail", event->detail);
-    add_barriers(to, event);
-    text_addf(to, "}}");
+        json_text(json, "cname", "terrible");
+    json_text(json, "name", event->name);
+    json_begin(json, "args");
+    json_number(json, "ir_line", event->ir_line);
+    json_text(json, "detail", event->detail);
+    add_barriers(json, event);
+    json_end(json);
+    json_end(json);
 }
 
-/* An arrow binds to the slices that its ends lie in. They lie inside, since a viewer may not count a slice's edge. */
+/* One end of an arrow; `binding` says that it binds to the slice that it lies in. */
+static void add_end(Writer *writer, const char *phase, const TraceEvent *event, size_t id, uint64_t time,
+                    const char *binding) {
+    Json *json = &writer->json;
+    start_event(writer, phase, event->track);
+    json_number(json, "id", id);
+    json_number(json, "ts", time);
+    if (binding)
+        json_text(json, "bp", binding);
+    json_text(json, "cat", "release");
+    json_text(json, "name", "releases");
+    json_end(json);
+}
+
+/* The ends lie inside of slices, since a viewer may not count a slice's edge. */
 static void add_flow(Writer *writer, const TraceEvent *from, const TraceEvent *event) {
-    static const char what[] = ", \"cat\": \"release\", \"name\": \"releases\"}";
     uint64_t start = start_of(from) + STEP / 2, end = end_of(event) - 1;
     size_t id = (size_t)(event - writer->trace->events) + 1;
-    start_event(writer, "s", from->track);
-    text_addf(writer->to, ", \"id\": %zu, \"ts\": %" PRIu64 "%s", id, start, what);
-    start_event(writer, "f", event->track);
-    text_addf(writer->to, ", \"id\": %zu, \"ts\": %" PRIu64 ", \"bp\": \"e\"%s", id, end > start ? end : start, what);
+    add_end(writer, "s", from, id, start, NULL);
+    add_end(writer, "f", event, id, end > start ? end : start, "e");
 }
 
 void render_trace(const Trace *trace, Text *to) {
-    Writer writer = {.to = to, .trace = trace};
-    text_addf(to, "{\"displayTimeUnit\": \"ms\", \"otherData\": {\"tool\": \"weir\"");
-    add_text(to, "file", trace->file);
-    add_text(to, "kernel", trace->kernel);
-    add_text(to, "launch", trace->launch);
-    text_addf(to, "},\n\"traceEvents\": [");
+    Writer writer = {.json.to = to, .trace = trace};
+    Json *json = &writer.json;
+    json_begin(json, NULL);
+    json_text(json, "displayTimeUnit", "ms");
+    json_begin(json, "otherData");
+    json_text(json, "tool", "weir");
+    json_text(json, "file", trace->file);
+    json_text(json, "kernel", trace->kernel);
+    json_text(json, "launch", trace->launch);
+    json_end(json);
+    json_line(json, 0);
+    json_begin_list(json, "traceEvents");
     add_tracks(&writer);
     for (size_t i = 0; i < trace->event_count; i++) {
         const TraceEvent *event = &trace->events[i];
@@ -113,5 +139,8 @@ void render_trace(const Trace *trace, Text *to) {
         if (event->flow_from)
             add_flow(&writer, &trace->events[event->flow_from - 1], event);
     }
-    text_addf(to, "\n]}\n");
+    text_char(to, '\n');
+    json_end_list(json);
+    json_end(json);
+    text_char(to, '\n');
 }

@@ -171,10 +171,10 @@ def sections_fold(page):
     browser.click_on("#partitions > summary h2")
     check(page.shown("#partitions table"), "the table does not come back")
     browser.click_on(".fold-all")
-    check(not page.shown("#coverage table") and not page.shown("#shared table"), "not all is folded")
+    check(not page.shown("#coverage table") and not page.shown("#shared .facts"), "not all is folded")
     equal(page.text(".fold-all"), "Unfold all", "the button")
     browser.click_on(".fold-all")
-    check(page.shown("#coverage table") and page.shown("#shared table"), "not all is unfolded")
+    check(page.shown("#coverage table") and page.shown("#shared .facts"), "not all is unfolded")
 
 
 @test
@@ -182,9 +182,9 @@ def summaries_answer_the_keyboard(page):
     browser = page.open("small")
     browser.run("document.querySelector('#shared > summary').focus()")
     browser.key("Enter")
-    check(not page.shown("#shared table"), "Enter does not fold")
+    check(not page.shown("#shared .facts"), "Enter does not fold")
     browser.key("Enter")
-    check(page.shown("#shared table"), "Enter does not unfold")
+    check(page.shown("#shared .facts"), "Enter does not unfold")
 
 
 @test
@@ -201,9 +201,9 @@ def words_lead_to_the_glossary(page):
 @test
 def a_link_into_a_fold_opens_it(page):
     browser = page.open("large")
-    check(not page.shown("#sites-5 table"), "the barrier is not folded at first")
+    check(not page.shown("#sites-5 .facts"), "the barrier is not folded at first")
     browser.click_on("#barrier-5 a.name")
-    check(page.shown("#sites-5 table"), "the barrier stays folded")
+    check(page.shown("#sites-5 .facts"), "the barrier stays folded")
 
 
 @test
@@ -231,8 +231,9 @@ def without_scripts_all_tables_are_there(page):
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     page.open("small", settle=False)
     browser.call("Emulation.setScriptExecutionDisabled", value=False)
-    for name in ("partitions", "dependencies", "phases", "shared", "aliases", "deadlocks", "coverage", "limits"):
+    for name in ("partitions", "dependencies", "phases", "aliases", "deadlocks", "coverage", "limits"):
         check(page.shown(f"#{name} table"), f"there is no table in {name}")
+    check(page.shown("#shared .facts"), "there are no buffers")
     check(page.shown("noscript"), "nothing says that the picture needs scripts")
     check(not page.shown(".lanes"), "an empty picture is shown")
     check(page.shown(".graph svg"), "there is no graph")
@@ -491,14 +492,14 @@ def a_hang_is_told_at_once(page):
         check(any(label.endswith(words) for label in labels), f"no slice says {words!r}: {labels}")
     equal(page.count("path.never"), 3, "arrows that never come")
     browser.click_on(".leads a[href='#deadlocks']")
-    check(page.shown("#deadlocks td.state"), "the table is not in view")
+    check(page.shown("#deadlocks table"), "the table is not in view")
 
 
 @test
 def a_missing_order_is_told_at_once(page):
     browser = page.open("attention_packed-m_l_unordered")
     equal(page.text(".outcome .meaning"), "This kernel can go wrong: 1 race, 1 missing order.", "the verdict")
-    equal(page.count(".missing li"), 2, "what is missing")
+    equal(page.count("#coverage .answer a.tag"), 2, "what is missing")
     equal(page.count("#coverage tr.flagged"), 2, "rows")
     check(page.shown("#coverage tr.flagged"), "the rows are folded")
     left, top, right, bottom = page.box("path.mark")

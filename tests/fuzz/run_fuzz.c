@@ -137,7 +137,7 @@ static void write_report(const Report *report, const Trace *trace, Source *sourc
     render_report_markdown(report, &texts[2]);
     render_report_dot(report, &texts[3]);
     render_report_html(report, trace, source, &texts[4]);
-    render_json_report(report, "0", &texts[5]);
+    render_json_report(report, "0", &(Json){.to = &texts[5]});
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!texts[i].size || texts[i].failed)
             give_up_report("one of its formats is empty", (Str){"", 0});

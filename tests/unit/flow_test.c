@@ -197,8 +197,8 @@ static void loops_of_branches_lie_in_each_other(void **state) {
     assert_int_equal(flow->loop_count, 3);
     uint32_t op = flow->loop_of[number_of(flow, "e")], inner = flow->loop_of[number_of(flow, "d")];
     uint32_t outer = flow->loop_of[number_of(flow, "b")];
-    assert_false(flow->loops[op].of_branches);
-    assert_true(flow->loops[inner].of_branches && flow->loops[outer].of_branches);
+    assert_false(flow->loops[op].first_block);
+    assert_true(flow->loops[inner].first_block && flow->loops[outer].first_block);
     assert_int_equal(flow->loops[op].parent, inner);
     assert_int_equal(flow->loops[inner].parent, outer);
     assert_int_equal(flow->loops[outer].parent, FLOW_NONE);

@@ -1,7 +1,7 @@
 /* analyze/known: whatever is said of a sum, product or remainder holds for every value that it can have. */
 #include "reading.h"
 
-#include "analyze/facts/known.h"
+#include "model/number/known.h"
 #include "model/number/value.h"
 
 static uint64_t seed = 1;
@@ -55,15 +55,15 @@ static void check_pair(const Sample *x, const Sample *y, int64_t a, int64_t b) {
     assert_holds(&known, integer_wrap(a - b, WIDTH), "the difference", a, b);
     known = known_multiply(&x->known, &y->known, WIDTH);
     assert_holds(&known, integer_wrap(a * b, WIDTH), "the product", a, b);
-    known = known_minimum(&x->known, &y->known);
+    known = known_evaluated(EVALUATE_MINIMUM_SIGNED, WIDTH, WIDTH, 0, &x->known, &y->known);
     assert_holds(&known, a < b ? a : b, "the minimum", a, b);
-    known = known_maximum(&x->known, &y->known);
+    known = known_evaluated(EVALUATE_MAXIMUM_SIGNED, WIDTH, WIDTH, 0, &x->known, &y->known);
     assert_holds(&known, a > b ? a : b, "the maximum", a, b);
-    known = known_bits(&x->known, &y->known, BITS_AND, WIDTH);
+    known = known_bits(&x->known, &y->known, EVALUATE_AND, WIDTH);
     assert_holds(&known, a & b, "and", a, b);
-    known = known_bits(&x->known, &y->known, BITS_OR, WIDTH);
+    known = known_bits(&x->known, &y->known, EVALUATE_OR, WIDTH);
     assert_holds(&known, a | b, "or", a, b);
-    known = known_bits(&x->known, &y->known, BITS_XOR, WIDTH);
+    known = known_bits(&x->known, &y->known, EVALUATE_XOR, WIDTH);
     assert_holds(&known, a ^ b, "xor", a, b);
     known = known_join(&x->known, &y->known);
     assert_holds(&known, a, "the join", a, b);

@@ -298,7 +298,7 @@ static void barriers_that_are_there_are_compared(void **state) {
 static json_t *as_json(const MembarReport *reports, size_t count) {
     Text text = {0};
     MembarTotals totals = {0};
-    MembarJson json = render_membar_json_begin(&text, "1.2");
+    JsonSeries json = render_membar_json_begin(&text, "1.2");
     for (size_t i = 0; i < count; i++) {
         render_membar_json_add(&json, &reports[i]);
         membar_total(&totals, &reports[i]);

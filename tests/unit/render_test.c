@@ -453,15 +453,16 @@ static void strings_are_always_valid(void **state) {
     Fixture *fixture = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         fixture->text.size = 0;
-        text_char(&fixture->text, '[');
-        render_json_string(&fixture->text, cases[i].text);
-        text_char(&fixture->text, ']');
+        Json json = {.to = &fixture->text};
+        json_begin_list(&json, NULL);
+        json_text(&json, NULL, cases[i].text);
+        json_end_list(&json);
         json_t *list = parsed(&fixture->text);
         assert_string_equal(json_string_value(json_array_get(list, 0)), cases[i].back);
         json_decref(list);
     }
     fixture->text.size = 0;
-    render_json_string(&fixture->text, NULL);
+    json_text(&(Json){.to = &fixture->text}, NULL, NULL);
     assert_memory_equal(fixture->text.data, "\"\"", 2);
 }
 

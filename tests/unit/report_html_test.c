@@ -67,8 +67,8 @@ static void the_verdict_comes_first(void **state) {
     assert_true(verdict < lanes);
     HAS(page, "partition0 and partition1 wait for each other");
     HAS(page, "<code>deadlock.cycle</code>");
-    HAS(page, "<dt>Fix</dt><dd>let the first wait for empty[0] use parity 1, which a fresh barrier passes</dd>");
-    HAS(page, "<dt>Seen</dt><dd>4 times</dd>");
+    HAS(page, "<dt>fix</dt><dd>let the first wait for empty[0] use parity 1, which a fresh barrier passes</dd>");
+    HAS(page, "<dt>seen</dt><dd>4 times</dd>");
     HAS(page, "an op was passed over");
     text_free(&page);
     sample_free(sample);
@@ -76,9 +76,9 @@ static void the_verdict_comes_first(void **state) {
 
 static void every_section_is_there(void **state) {
     (void)state;
-    static const char *const headings[] = {"1 Partitions", "2 Dependency graph", "3 Index and phase", "4 Shared data",
-                                           "5 Alias map",  "6 Deadlocks",        "7 Coverage",        "Limits",
-                                           "Glossary",     "Lines of the IR"};
+    static const char *const headings[] = {"1. Partitions", "2. Dependencies", "3. Index and phase", "4. Shared data",
+                                           "5. Aliases",    "6. Deadlocks",    "7. Coverage",        "Limits",
+                                           "Glossary",      "Lines of the IR"};
     Sample *sample = sample_small();
     Text page = body_of(sample);
     const char *last = page.data;
@@ -94,7 +94,7 @@ static void every_section_is_there(void **state) {
     HAS(page, "\xe2\x9c\x93 ordered");
     HAS(page, "\xe2\x9c\x97 MISSING");
     HAS(page, "unused token: nothing keeps the next MMA from writing before this load");
-    HAS(page, "\xe2\x9c\x97 too much");
+    HAS(page, "TOO MUCH</span>");
     assert_int_equal(count_of(page.data, "<details"), count_of(page.data, "</details>"));
     assert_int_equal(count_of(page.data, "<table>"), count_of(page.data, "</table>"));
     assert_int_equal(count_of(page.data, "<td"), count_of(page.data, "</td>"));
@@ -197,13 +197,18 @@ static void events_know_their_barriers(void **state) {
 /* A token is one value and two barriers. */
 static void tokens_are_two_barriers(void **state) {
     (void)state;
-    static const ReportBarrier barriers[] = {{.name = "x.full", .value = "%tok", .kind = "token"},
-                                             {.name = "x.empty", .value = "%tok", .kind = "token"}};
+    ReportBarrier barriers[2];
     static const TraceBarrier empty = {"%tok.empty", 2};
     static const TraceEvent events[] = {
         {TRACE_STEP, 0, 1, 1, "nvws.consumer_release", "%tok.empty[2], phase 0", 0, 0, &empty, 1}};
     static const TraceTrack tracks[] = {{0, "cta 0 (0,0,0)", "default"}};
     Sample *sample = sample_small();
+    for (size_t i = 0; i < 2; i++) {
+        barriers[i] = sample->report.barriers[i];
+        barriers[i].name = i ? "x.empty" : "x.full";
+        barriers[i].value = "%tok";
+        barriers[i].kind = "token";
+    }
     sample->report.barriers = barriers;
     sample->report.barrier_count = 2;
     sample->trace.tracks = tracks;
@@ -223,7 +228,7 @@ static void blocked_slices_say_who_could_release_them(void **state) {
     HAS(page, "\"blocked\":[[8,\"nobody can use slot 0 before partition1 has read it\",[[3,33,\"partition1.tensor\","
               "\"ttng.tc_gen5_mma\",\"would, but waits itself at IR line 30\"]]],\n[9,");
     HAS(page, "<a class=\"name\" href=\"#barrier-1\">empty[0]</a>");
-    HAS(page, "<span>waits for parity 0, its phase bit is 0</span><span>1 arrival to come</span>");
+    HAS(page, "partition1.tensor, <a class=\"ir\" href=\"#L33\">IR line 33</a>");
     text_free(&page);
     sample_free(sample);
 }
@@ -246,10 +251,9 @@ static void what_is_missing_is_said_first(void **state) {
     Text page = body_of(sample);
     HAS(page, "This kernel can go wrong: 1 deadlock.");
     HAS(page, "<a href=\"#coverage\">Coverage <span class=\"flag\">");
-    HAS(page,
-        "<a class=\"name\" href=\"#coverage-0\">alpha</a> (column 64): <b>default</b> reads it at <a class=\"ir\" "
-        "href=\"#L13\">IR line 13</a>, <b>partition1.tensor</b> overwrites it at <a class=\"ir\" "
-        "href=\"#L33\">IR line 33</a>");
+    HAS(page, "href=\"#coverage-0\">\xe2\x9c\x97</a> alpha (column 64): default reads it at <a class=\"ir\" "
+              "href=\"#L13\">IR line "
+              "13</a>, partition1.tensor overwrites it at <a class=\"ir\" href=\"#L33\">IR line 33</a>");
     text_free(&page);
     sample_free(sample);
 }
@@ -300,8 +304,8 @@ static void an_empty_report_says_so(void **state) {
     verdict_close(&sample->verdict);
     Text page = body_of(sample);
     HAS(page, "Nothing was run, so there is no picture.");
-    HAS(page, "There is no barrier.");
-    HAS(page, "Nothing is overwritten after it was read.");
+    HAS(page, "no barriers");
+    HAS(page, "nothing is overwritten");
     LACKS(page, "<h2>Limits</h2>");
     text_free(&page);
     sample_free(sample);

@@ -23,7 +23,7 @@ static json_t *read_back(Text *text) {
 
 static json_t *as_json(const Report *report) {
     Text text = {0};
-    render_json_report(report, "1.2", &text);
+    render_json_report(report, "1.2", &(Json){.to = &text});
     return read_back(&text);
 }
 
@@ -159,7 +159,7 @@ static void odd_texts_are_escaped(void **state) {
 
 static json_t *several(const Report *report, size_t count) {
     Text text = {0};
-    JsonReports reports = render_json_reports_begin(&text, "1.2");
+    JsonSeries reports = render_json_reports_begin(&text, "1.2");
     for (size_t i = 0; i < count; i++)
         render_json_reports_add(&reports, report);
     render_json_reports_end(&reports);

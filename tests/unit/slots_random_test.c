@@ -7,6 +7,14 @@
 
 #include "model/number/slots.h"
 
+static Slots *slots_in(Reading *reading) {
+    Arena *arena = &reading->module.arena;
+    const Op *function = find_op(reading, "tt.func", 0);
+    Flow *flow = ARENA_NEW(arena, Flow);
+    *flow = flow_of(function, arena);
+    return slots_of(&reading->module, function, flow);
+}
+
 enum {
     PROGRAMS = 8000,
     RUNS = 3,
@@ -629,7 +637,7 @@ static const Op *loop_op(Reading *reading, int64_t id) {
 }
 
 static Asked asked_of(Reading *reading, const Program *p) {
-    Asked asked = {.slots = slots_of(&reading->module, find_op(reading, "tt.func", 0))};
+    Asked asked = {.slots = slots_in(reading)};
     for (unsigned i = 0; i < p->loop_count; i++)
         assert_non_null(asked.loops[i] = loop_op(reading, i));
     for (unsigned i = 0; i < p->probe_count; i++)

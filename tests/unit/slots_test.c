@@ -8,6 +8,14 @@
 
 #include "model/number/slots.h"
 
+static Slots *slots_in(Reading *reading) {
+    Arena *arena = &reading->module.arena;
+    const Op *function = find_op(reading, "tt.func", 0);
+    Flow *flow = ARENA_NEW(arena, Flow);
+    *flow = flow_of(function, arena);
+    return slots_of(&reading->module, function, flow);
+}
+
 typedef struct Case {
     const char *parameters, *body, *proved;
 } Case;
@@ -60,7 +68,7 @@ static bool holds(const Case *expected) {
     assert_non_null(use);
     assert_int_equal(use->operand_count, 2);
     Text found = {0};
-    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    Slots *slots = slots_in(reading);
     const Value *first = use->operands[0], *second = use->operands[1];
     prove(slots, first, second, around, &found);
     /* in the same iteration the order does not matter, nor does asking again */
@@ -523,7 +531,7 @@ static void nested_loops_of_branches(void **state) {
 static void assert_entered(const char *body, const char *expected) {
     Reading *reading = read_case("%n: i32", body);
     const Op *use = find_op(reading, "my.use", 0), *loop = loop_between(reading);
-    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    Slots *slots = slots_in(reading);
     char found[5] = {0};
     for (int64_t trips = 0, count = 0; trips <= 3; trips++)
         if (slots_differ_on(slots, use->operands[0], use->operands[1], &(SlotsWay){.entered = {{loop, trips}}}, NULL))
@@ -554,7 +562,7 @@ static void what_a_loop_leaves_is_of_its_last_iteration(void **state) {
     Reading *reading = read_case("%n: i32", FOR2(c2, c0,
                                                  OP2(a, remsi, p, c3) USE(a, a) BY(p, c1)
                                                      BY(c, c1)) "    %b = arith.remsi %r#0, %c3 : i32\n" USE(b, b));
-    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    Slots *slots = slots_in(reading);
     const Value *a = find_op(reading, "my.use", 0)->operands[0], *b = find_op(reading, "my.use", 1)->operands[0];
     const Op *loop = loop_between(reading);
     assert_true(slots_differ_after(slots, a, b, loop, 1, NULL));
@@ -570,7 +578,7 @@ static void what_a_loop_leaves_is_of_its_last_iteration(void **state) {
 static void assert_proof(const char *body, int64_t iterations, const char *expected) {
     Reading *reading = read_case("%n: i32", body);
     const Op *use = find_op(reading, "my.use", 0), *around = loop_between(reading);
-    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    Slots *slots = slots_in(reading);
     Text proof = {0};
     bool proved = iterations < 0
                       ? slots_differ(slots, use->operands[0], use->operands[1], around, SLOTS_STRONG, &proof)
@@ -586,7 +594,7 @@ static void a_proof_names_the_loops_that_were_entered(void **state) {
     (void)state;
     Reading *reading = read_case("%n: i32", FOR2(c2, c0, USE(c0, p) WRAP(pn, p, c3) BY(c, c1)));
     const Op *use = find_op(reading, "my.use", 0), *loop = loop_between(reading);
-    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    Slots *slots = slots_in(reading);
     static const char *const expected[] = {
         "%p = 0 + 2 when the loop of line 15 has not gone around yet",
         NULL,
@@ -668,15 +676,15 @@ static void a_view_has_the_index_of_its_slot(void **state) {
     const Value *index = find_op(reading, "ttg.memdesc_index", 0)->operands[1];
     const Value *ring = find_op(reading, "ttg.local_alloc", 0)->results;
     for (unsigned i = 0; i < 3; i++) {
-        assert_ptr_equal(slot_index(use->operands[i]), index);
-        assert_ptr_equal(slot_ring(use->operands[i]), ring);
+        assert_ptr_equal(slot_index(&reading->module, use->operands[i]), index);
+        assert_ptr_equal(slot_ring(&reading->module, use->operands[i]), ring);
     }
-    assert_null(slot_index(use->operands[3]));
-    assert_null(slot_ring(use->operands[3]));
-    assert_null(slot_index(find_op(reading, "my.carried", 0)->operands[0]));
-    assert_ptr_equal(slot_index(inside->operands[0]), index);
-    assert_ptr_equal(slot_index(inside->operands[1]), find_op(reading, "ttg.memdesc_index", 1)->operands[1]);
-    assert_ptr_equal(slot_ring(inside->operands[1]), ring);
+    assert_null(slot_index(&reading->module, use->operands[3]));
+    assert_null(slot_ring(&reading->module, use->operands[3]));
+    assert_null(slot_index(&reading->module, find_op(reading, "my.carried", 0)->operands[0]));
+    assert_ptr_equal(slot_index(&reading->module, inside->operands[0]), index);
+    assert_ptr_equal(slot_index(&reading->module, inside->operands[1]), find_op(reading, "ttg.memdesc_index", 1)->operands[1]);
+    assert_ptr_equal(slot_ring(&reading->module, inside->operands[1]), ring);
     done(reading);
 }
 
@@ -695,7 +703,7 @@ static void long_chains_and_deep_sums_end(void **state) {
     Reading *reading = read_text(text.data);
     assert_true(reading->ok);
     const Op *use = find_op(reading, "my.use", 0);
-    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    Slots *slots = slots_in(reading);
     assert_true(slots_differ(slots, use->operands[0], use->operands[1], NULL, SLOTS_STRONG, NULL));
     text_free(&text);
     done(reading);
@@ -716,7 +724,7 @@ static void many_branches_end(void **state) {
     Reading *reading = read_text(text.data);
     assert_true(reading->ok);
     const Op *use = find_op(reading, "my.use", 0);
-    Slots *slots = slots_of(&reading->module, find_op(reading, "tt.func", 0));
+    Slots *slots = slots_in(reading);
     assert_false(slots_differ(slots, use->operands[0], use->operands[1], NULL, SLOTS_STRONG, NULL));
     text_free(&text);
     done(reading);

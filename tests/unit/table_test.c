@@ -9,8 +9,8 @@
 
 #include "render/table.h"
 
-static const TableColumn two[] = {{"name", false, false}, {"what it is", false, false}};
-static const TableColumn numbers[] = {{"name", false, false}, {"n", true, false}, {"more", false, true}};
+static const TableColumn two[] = {{"name", IS_WORDS, false}, {"what it is", IS_WORDS, false}};
+static const TableColumn numbers[] = {{"name", IS_WORDS, false}, {"n", IS_NUMBER, false}, {"more", IS_WORDS, true}};
 
 /* Cells are given row by row, up to NULL. */
 static void expect_table(const TableColumn *columns, size_t count, Style style, const char *const *cells,
@@ -81,8 +81,11 @@ static void breaks_words_that_are_too_long(void **state) {
 
 static void becomes_paragraphs_where_it_cannot_fit(void **state) {
     (void)state;
-    static const TableColumn wide[] = {
-        {"a", false, false}, {"bb", false, false}, {"c", false, true}, {"d", false, true}, {"e", false, true}};
+    static const TableColumn wide[] = {{"a", IS_WORDS, false},
+                                       {"bb", IS_WORDS, false},
+                                       {"c", IS_WORDS, true},
+                                       {"d", IS_WORDS, true},
+                                       {"e", IS_WORDS, true}};
     EXPECT_TABLE(wide, 40,
                  "  a   abcdefghijklmnopqrstuvwxyz\n"
                  "  bb  abcdefghijklmnopqrstuvwxyzabcdefgh\n"

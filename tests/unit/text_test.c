@@ -134,6 +134,64 @@ static bool drain(void *to, const char *data, size_t size) {
     return true;
 }
 
+static void utf8_is_read_exactly(void **state) {
+    (void)state;
+    static const struct {
+        Str text;
+        size_t size;
+        uint32_t character;
+    } cases[] = {
+        {STR("ab"), 1, 'a'},
+        {STR("\xc2\x80"), 2, 0x80},
+        {STR("\xc3\xa9x"), 2, 0xe9},
+        {STR("\xe0\xa0\x80"), 3, 0x800},
+        {STR("\xe2\x82\xac"), 3, 0x20ac},
+        {STR("\xef\xbf\xbf"), 3, 0xffff},
+        {STR("\xf0\x90\x80\x80"), 4, 0x10000},
+        {STR("\xf4\x8f\xbf\xbf"), 4, 0x10ffff},
+        {STR("\x80"), 0, 0},             /* starts nothing */
+        {STR("\xff"), 0, 0},             /* nor this */
+        {STR("\xe2\x82"), 0, 0},         /* cut off */
+        {STR("\xe2\x82x"), 0, 0},        /* not continued */
+        {STR("\xc0\xaf"), 0, 0},         /* overlong */
+        {STR("\xe0\x9f\xbf"), 0, 0},     /* overlong */
+        {STR("\xf0\x8f\xbf\xbf"), 0, 0}, /* overlong */
+        {STR("\xed\xa0\x80"), 0, 0},     /* a surrogate */
+        {STR("\xf4\x90\x80\x80"), 0, 0}, /* past the last */
+        {STR("\xf8\x88\x80\x80"), 0, 0}, /* of five bytes */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t character = 0;
+        size_t size = utf8_size(cases[i].text, &character);
+        if (size != cases[i].size || (size && character != cases[i].character))
+            fail_msg("case %zu: %zu bytes, U+%04X", i, size, (unsigned)character);
+    }
+    assert_int_equal(utf8_count(STR("a\xc3\xa9\xe2\x82\xac")), 3);
+    assert_int_equal(utf8_cut(STR("a\xc3\xa9"), 3).size, 3);
+    assert_int_equal(utf8_cut(STR("a\xc3\xa9"), 2).size, 1);
+    assert_true(utf8_deceives(0x1b) && utf8_deceives(0x85) && utf8_deceives(0x202e));
+    assert_false(utf8_deceives('\n') || utf8_deceives('a') || utf8_deceives(0x20ac));
+}
+
+static void numbers_for_people(void **state) {
+    (void)state;
+    Text text = {0};
+    text_number(&text, 0);
+    text_char(&text, ' ');
+    text_number(&text, 999);
+    text_char(&text, ' ');
+    text_number(&text, 1234567);
+    text_char(&text, ' ');
+    text_count(&text, 1, "byte");
+    text_char(&text, ' ');
+    text_count(&text, 1024, "byte");
+    text_char(&text, ' ');
+    text_number_of(&text, 1024, "launch");
+    text_char(&text, 0);
+    assert_string_equal(text.data, "0 999 1,234,567 1 byte 1024 bytes 1,024 launches");
+    text_free(&text);
+}
+
 static void empties_itself_into_a_sink(void **state) {
     (void)state;
     Pipe pipe = {.most = 1000};
@@ -193,6 +251,8 @@ static void flush_without_a_sink_keeps_the_text(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(utf8_is_read_exactly),
+        cmocka_unit_test(numbers_for_people),
         cmocka_unit_test(compares_slices),
         cmocka_unit_test(looks_at_both_ends),
         cmocka_unit_test(reads_whole_numbers),

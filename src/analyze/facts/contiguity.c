@@ -4,7 +4,7 @@
 #include "analyze/facts/contiguity.h"
 
 #include "base/pointers.h"
-#include "ir/optable.h"
+#include "model/flow/handed.h"
 
 enum {
     MOST_DEPTH = 200, /* ops from a value to where it comes from; past that nothing is known */
@@ -91,15 +91,23 @@ static int64_t same_answers(Runs a, Runs b) {
 }
 
 static Runs compared(const Op *op, Runs a, Runs b) {
-    const Attr *predicate = op_attr(op, "predicate");
-    Str word = predicate ? predicate->text : STR("");
-    int64_t constant = lesser(a.constant, b.constant);
-    if (str_equal(word, STR("slt")) || str_equal(word, STR("ult")) || str_equal(word, STR("sge")) ||
-        str_equal(word, STR("uge")))
+    int64_t comparison, constant = lesser(a.constant, b.constant);
+    switch (op_number(op, "predicate", &comparison) ? comparison : COMPARE_EQ) {
+    case COMPARE_SLT:
+    case COMPARE_ULT:
+    case COMPARE_SGE:
+    case COMPARE_UGE:
         constant = greater(constant, same_answers(a, b));
-    if (str_equal(word, STR("sgt")) || str_equal(word, STR("ugt")) || str_equal(word, STR("sle")) ||
-        str_equal(word, STR("ule")))
+        break;
+    case COMPARE_SGT:
+    case COMPARE_UGT:
+    case COMPARE_SLE:
+    case COMPARE_ULE:
         constant = greater(constant, same_answers(b, a));
+        break;
+    default:
+        break;
+    }
     return (Runs){1, constant, 1};
 }
 
@@ -121,35 +129,29 @@ static Runs scalar(Contiguity *contiguity, const Value *value) {
 }
 
 static Runs range(const Op *op) {
-    const Attr *start = op_attr(op, "start"), *end = op_attr(op, "end");
-    if (!start || !end || start->kind != ATTR_INTEGER || end->kind != ATTR_INTEGER || end->integer <= start->integer ||
-        start->integer < INT32_MIN || end->integer > INT32_MAX)
+    int64_t start, end;
+    if (!op_integer(op, "start", &start) || !op_integer(op, "end", &end) || end <= start || start < INT32_MIN ||
+        end > INT32_MAX)
         return nothing;
-    return (Runs){power_in(end->integer - start->integer), 1, power_in(start->integer)};
+    return (Runs){power_in(end - start), 1, power_in(start)};
 }
 
-/* dense<64>: one number for all. */
+/* One number for all, or one truth. */
 static Runs constant(const Op *op) {
     const Attr *value = op_attr(op, "value");
     int64_t number;
-    if (!value || value->kind != ATTR_DENSE || !str_starts(value->text, STR("dense<")))
-        return nothing;
-    const char *from = value->text.data + 6, *end = value->text.data + value->text.size, *to = from;
-    while (to < end && *to != '>')
-        to++;
-    Str text = str_between(from, to);
-    if (str_to_int(text, &number))
+    if (value && attr_one_number(value, &number))
         return (Runs){1, RUNS_MOST, power_in(number)};
-    bool same = str_equal(text, STR("true")) || str_equal(text, STR("false"));
+    bool same = value && value->kind == ATTR_DENSE && (str_is(value->body, "true") || str_is(value->body, "false"));
     return same ? (Runs){1, RUNS_MOST, 1} : nothing;
 }
 
 static Runs expanded(Contiguity *contiguity, const Op *op, unsigned dim) {
-    const Attr *axis = op_attr(op, "axis");
-    if (!axis || axis->kind != ATTR_INTEGER)
+    int64_t axis;
+    if (!op_integer(op, "axis", &axis))
         return nothing;
-    if ((int64_t)dim != axis->integer)
-        return visit(contiguity, op->operands[0], dim - ((int64_t)dim > axis->integer));
+    if ((int64_t)dim != axis)
+        return visit(contiguity, op->operands[0], dim - ((int64_t)dim > axis));
     return (Runs){1, RUNS_MOST, divisor_at(visit(contiguity, op->operands[0], 0), 1, 1)};
 }
 
@@ -177,49 +179,58 @@ static Runs chosen(Contiguity *contiguity, const Op *op, unsigned dim) {
     return shortened(both, same, same);
 }
 
-static Runs result_runs(Contiguity *contiguity, const Op *op, unsigned dim) {
-    OpId id = op->row && op->result_count == 1 ? op->row->id : OP_COUNT;
-    switch (id) {
-    case OP_tt_make_range:
-        return range(op);
-    case OP_arith_constant:
-        return constant(op);
-    case OP_tt_splat:
-        return scalar(contiguity, op->operands[0]);
-    case OP_tt_expand_dims:
-        return expanded(contiguity, op, dim);
-    case OP_tt_broadcast:
-        return broadcasted(contiguity, op, dim);
-    case OP_ttg_convert_layout:
-    case OP_arith_extsi:
-    case OP_arith_extui:
-    case OP_arith_trunci:
-    case OP_arith_index_cast:
-    case OP_arith_index_castui:
-        return visit(contiguity, op->operands[0], dim);
-    case OP_arith_select:
-        return op->operand_count == 3 ? chosen(contiguity, op, dim) : nothing;
-    default:
-        break;
-    }
-    if (op->operand_count != 2)
-        return nothing;
+/* In another width: of pointers, what they point to might be another one. */
+static Runs cast(Contiguity *contiguity, const Op *op, unsigned dim) {
+    const Type *from = type_of(contiguity, op->operands[0]), *to = type_of(contiguity, &op->results[0]);
+    bool pointers = (from && type_pointee(contiguity->module, from)) || (to && type_pointee(contiguity->module, to));
+    return pointers ? nothing : visit(contiguity, op->operands[0], dim);
+}
+
+static Runs combined(Contiguity *contiguity, const Op *op, Evaluator how, unsigned dim) {
     Runs a = visit(contiguity, op->operands[0], dim), b = visit(contiguity, op->operands[1], dim);
-    switch (id) {
-    case OP_arith_addi:
-    case OP_arith_subi:
-        return sum(a, b, 1, id == OP_arith_subi);
-    case OP_tt_addptr:
+    switch (how) {
+    case EVALUATE_ADD:
+    case EVALUATE_SUBTRACT:
+        return sum(a, b, 1, how == EVALUATE_SUBTRACT);
+    case EVALUATE_ADD_POINTER:
         return sum(a, b, pointed_bytes(contiguity, op->operands[0]), false);
-    case OP_arith_muli:
+    case EVALUATE_MULTIPLY:
         return multiplied(a, b);
-    case OP_arith_remsi:
-    case OP_arith_remui:
+    case EVALUATE_REMAINDER_SIGNED:
+    case EVALUATE_REMAINDER_UNSIGNED:
         return remainder_of(a, b);
-    case OP_arith_cmpi:
+    case EVALUATE_COMPARE:
         return compared(op, a, b);
     default: /* elementwise: the same from the same */
-        return id != OP_COUNT && *op->row->evaluate ? (Runs){1, lesser(a.constant, b.constant), 1} : nothing;
+        return evaluators[how].kind == NUMBERS ? (Runs){1, lesser(a.constant, b.constant), 1} : nothing;
+    }
+}
+
+static Runs result_runs(Contiguity *contiguity, const Op *op, unsigned dim) {
+    Evaluator how = op->result_count == 1 ? op_evaluator(op) : EVALUATE_NONE;
+    if (how == EVALUATE_NONE || (evaluators[how].operands != ANY && evaluators[how].operands != (int)op->operand_count))
+        return nothing;
+    switch (how) {
+    case EVALUATE_RANGE:
+        return range(op);
+    case EVALUATE_CONSTANT:
+        return constant(op);
+    case EVALUATE_SPLAT:
+        return scalar(contiguity, op->operands[0]);
+    case EVALUATE_EXPAND:
+        return expanded(contiguity, op, dim);
+    case EVALUATE_BROADCAST:
+        return broadcasted(contiguity, op, dim);
+    case EVALUATE_SAME:
+        return visit(contiguity, op->operands[0], dim);
+    case EVALUATE_SIGN_EXTEND:
+    case EVALUATE_ZERO_EXTEND:
+    case EVALUATE_WRAP:
+        return cast(contiguity, op, dim);
+    case EVALUATE_SELECT:
+        return chosen(contiguity, op, dim);
+    default:
+        return op->operand_count == 2 ? combined(contiguity, op, how, dim) : nothing;
     }
 }
 
@@ -236,35 +247,52 @@ static Entry *entry_of(Contiguity *contiguity, const Value *value, uint32_t *ind
     return &contiguity->entries[*index];
 }
 
-/* What an scf.for carries: as it starts, and as each round leaves it. */
-static Runs carried(Contiguity *contiguity, const Op *loop, uint32_t argument, uint32_t index, unsigned dim) {
-    const Op *end = loop->regions[0].first->last;
-    if (argument + 2 >= loop->operand_count || argument < 1 || !end || argument - 1 >= end->operand_count)
-        return nothing;
+/* What a loop carries: as it starts, and as each round leaves it. */
+static Runs carried(Contiguity *contiguity, const Carried *value, uint32_t index, unsigned dim) {
     if (!contiguity->entries[index].assumed[dim]) {
-        Runs start = visit(contiguity, loop->operands[argument + 2], dim);
+        Runs start = visit(contiguity, value->first, dim);
         contiguity->entries[index].runs[dim] = start;
         contiguity->entries[index].assumed[dim] = true;
     }
     Runs before = contiguity->entries[index].runs[dim];
-    Runs after = met(before, visit(contiguity, end->operands[argument - 1], dim));
+    Runs after = met(before, visit(contiguity, value->next, dim));
     contiguity->changed |=
         after.contiguous != before.contiguous || after.constant != before.constant || after.divisor != before.divisor;
     return after;
 }
 
+/* What tt.contiguity on an op, or on a parameter, promises of a dimension: 16, dense<16>, dense<[1, 16]>. */
+static int64_t promised(const Value *value, unsigned dim) {
+    const Op *op = value_op(value), *function = value_holder(value);
+    const Function *signature = function ? op_function(function) : NULL;
+    const Attr *attr = op ? op_attr(op, "tt.contiguity") : NULL;
+    int64_t number;
+    if (signature && signature->arg_attrs && value->index < signature->arg_count)
+        attr = dict_get(signature->arg_attrs[value->index], STR("tt.contiguity"));
+    if (!attr || attr_one_number(attr, &number))
+        return attr && number > 0 ? power_in(number) : 1;
+    const char *at = attr->body.data, *end = at + attr->body.size;
+    for (at += at < end && *at == '['; dim && at < end; at++)
+        dim -= *at == ',';
+    while (at < end && *at == ' ')
+        at++;
+    const char *from = at;
+    while (at < end && *at >= '0' && *at <= '9')
+        at++;
+    return str_to_int(str_between(from, at), &number) && number > 0 ? power_in(number) : 1;
+}
+
 static Runs value_runs(Contiguity *contiguity, const Value *value, uint32_t index, unsigned dim) {
-    if (!value->is_result) {
-        const Block *block = value->owner;
-        const Op *op = block->region->op;
-        bool loop = op && op->row && op->row->id == OP_scf_for && block == op->regions[0].first;
-        return loop ? carried(contiguity, op, value->index, index, dim) : nothing;
-    }
-    const Op *op = value->owner;
-    const Block *body = op->row && op->row->id == OP_scf_for ? op->regions[0].first : NULL;
-    if (body && value->index + 1 < body->arg_count)
-        return visit(contiguity, &body->args[value->index + 1], dim);
-    return result_runs(contiguity, op, dim);
+    Carried circulating;
+    if (carried_of(value, &circulating))
+        return value->is_result ? visit(contiguity, circulating.argument, dim)
+                                : carried(contiguity, &circulating, index, dim);
+    const Value *same = value_always(value);
+    Runs runs = same               ? visit(contiguity, same, dim)
+                : value->is_result ? result_runs(contiguity, value->owner, dim)
+                                   : nothing;
+    runs.contiguous = greater(runs.contiguous, promised(value, dim));
+    return runs;
 }
 
 static Runs visit(Contiguity *contiguity, const Value *value, unsigned dim) {

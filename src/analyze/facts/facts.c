@@ -130,13 +130,8 @@ static void set_parameters(Facts *facts) {
 /* A program's id, or how many there are: of the launch, or what a grid can have at most. */
 static Known grid_fact(const Facts *facts, const Op *op, bool count) {
     static const int64_t most[3] = {INT32_MAX, UINT16_MAX, UINT16_MAX};
-    const Attr *attr = op_attr(op, "axis");
-    Str word = attr ? attr->text : (Str){"", 0};
-    int64_t axis = attr && attr->kind == ATTR_INTEGER ? attr->integer
-                   : str_is(word, "y")                ? 1
-                   : str_is(word, "z")                ? 2
-                                                      : 0;
-    if (!attr || axis < 0 || axis > 2)
+    int64_t axis;
+    if (!op_number(op, "axis", &axis) || axis < 0 || axis > 2)
         return known_between(0, INT32_MAX);
     bool given = facts->launch && facts->launch->grid[axis] > 0;
     int64_t programs = given ? facts->launch->grid[axis] : most[axis];
@@ -145,26 +140,19 @@ static Known grid_fact(const Facts *facts, const Op *op, bool count) {
     return known_between(0, programs - 1);
 }
 
-/* What an op without operands gives, apart from constants: known_nothing for most. */
-static Known source_fact(const Facts *facts, const Op *op) {
-    const Attr *alignment;
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_tt_get_program_id:
-        return grid_fact(facts, op, false);
-    case OP_tt_get_num_programs:
-        return grid_fact(facts, op, true);
-    case OP_ttg_global_scratch_alloc:
-        alignment = op_attr(op, "alignment");
-        return known_multiple(
-            alignment && alignment->kind == ATTR_INTEGER && alignment->integer > 0 ? alignment->integer : 1);
-    default:
-        return known_nothing();
-    }
-}
-
-static bool is_source(const Op *op) {
-    return op->row && (op->row->id == OP_tt_get_program_id || op->row->id == OP_tt_get_num_programs ||
-                       op->row->id == OP_ttg_global_scratch_alloc);
+/* What an op gives that is no arithmetic; false if nothing is known. */
+static bool source_fact(const Facts *facts, const Op *op, Known *known) {
+    Evaluator how = op_evaluator(op);
+    Effect effects[EFFECTS_MOST];
+    int64_t alignment;
+    if (how == EVALUATE_PROGRAM_ID || how == EVALUATE_PROGRAM_COUNT)
+        *known = grid_fact(facts, op, how == EVALUATE_PROGRAM_COUNT);
+    else if (how == EVALUATE_NONE && op_integer(op, "alignment", &alignment) && alignment > 0 &&
+             effects_of(facts->module, op, effects) && effects[0].verb == EFFECT_ALLOCATE)
+        *known = known_multiple(alignment);
+    else
+        return false;
+    return true;
 }
 
 /* ---- Steps ---------------------------------------------------------------------------------------- */
@@ -188,18 +176,8 @@ static void add_handed(void *context, Handed how, const Value *from, const Value
 /* tt.divisibility on an op is what the kernel's author promises of its result: dense<16> : tensor<1xi32>. */
 static int64_t promised_divisor(const Op *op) {
     const Attr *attr = op_attr(op, "tt.divisibility");
-    int64_t divisor = 1;
-    if (!attr)
-        return 1;
-    if (attr->kind == ATTR_INTEGER)
-        divisor = attr->integer;
-    else if (attr->kind == ATTR_DENSE && str_starts(attr->text, STR("dense<"))) {
-        Str rest = {attr->text.data + 6, attr->text.size - 6};
-        const char *end = memchr(rest.data, '>', rest.size);
-        if (!end || !str_to_int(str_between(rest.data, end), &divisor))
-            return 1;
-    }
-    return divisor >= 1 && divisor <= INT32_MAX ? divisor : 1;
+    int64_t divisor;
+    return attr && attr_one_number(attr, &divisor) && divisor >= 1 && divisor <= INT32_MAX ? divisor : 1;
 }
 
 static void add_evaluation(Facts *facts, const Op *op, uint32_t result) {
@@ -220,23 +198,21 @@ static void add_evaluation(Facts *facts, const Op *op, uint32_t result) {
 
 static void add_count(Facts *facts, const Op *loop) {
     const Block *body = loop->regions[0].first;
-    uint32_t node = body && body->arg_count && loop->operand_count >= 3 ? node_of(facts, &body->args[0]) : NO_NODE;
+    Bounds bounds;
+    uint32_t node = loop_bounds(loop, &bounds) && body && body->arg_count ? node_of(facts, &body->args[0]) : NO_NODE;
     if (node == NO_NODE)
         return;
     Step *step = add_step(facts, STEP_COUNT, node);
     step->unsigned_loop = op_attr(loop, "unsignedCmp") != NULL;
-    for (uint32_t i = 0; i < 3; i++)
-        step->from[i] = node_of(facts, loop->operands[i]);
+    step->from[0] = node_of(facts, bounds.from);
+    step->from[1] = node_of(facts, bounds.to);
+    step->from[2] = node_of(facts, bounds.step);
 }
 
 static void set_allocation(const Op *op, Node *node) {
-    const Attr *offset = op_attr(op, "allocation.offset");
+    int64_t offset;
     node->allocation = op;
-    set(node, offset && offset->kind == ATTR_INTEGER ? known_exact(offset->integer) : known_exact(0));
-}
-
-static bool is_plain_allocation(const Op *op) {
-    return op->row && (op->row->id == OP_ttg_local_alloc || op->row->id == OP_ttng_tmem_alloc);
+    set(node, known_exact(op_integer(op, "allocation.offset", &offset) ? offset : 0));
 }
 
 static void add_views(Facts *facts, const Op *op) {
@@ -263,12 +239,13 @@ static bool makes_view(Facts *facts, const Op *op) {
 }
 
 static void add_op(Facts *facts, const Op *op) {
-    if (op->row && op->row->id == OP_scf_for && op->region_count)
+    Known known;
+    if (op_is_control(op, CONTROL_LOOP) && op->region_count)
         add_count(facts, op);
-    bool chooses_number = op->row && op->row->id == OP_arith_select && !makes_view(facts, op);
+    bool chooses_number = op_evaluator(op) == EVALUATE_SELECT && !makes_view(facts, op);
     if (!chooses_number && op_hands_on(op, add_handed, facts))
         return;
-    if (is_plain_allocation(op) && op->result_count) {
+    if (op_is(op, CLASS_LOCAL_ALLOC) && op->result_count) {
         uint32_t node = node_of(facts, &op->results[0]);
         if (node != NO_NODE)
             set_allocation(op, &facts->nodes[node]);
@@ -280,63 +257,14 @@ static void add_op(Facts *facts, const Op *op) {
         uint32_t node = node_of(facts, &op->results[i]);
         if (node == NO_NODE || !facts->nodes[node].width)
             continue;
-        if (is_source(op))
-            set(&facts->nodes[node], source_fact(facts, op));
+        if (source_fact(facts, op, &known))
+            set(&facts->nodes[node], known);
         else
             add_evaluation(facts, op, i);
     }
 }
 
 /* ---- Evaluating ----------------------------------------------------------------------------------- */
-
-/* What a comparison that holds says about its left side. */
-static Known known_where(const Known *x, Comparison predicate, const Known *y) {
-    Known bound = known_nothing();
-    bool positive = x->least >= 0 && y->least >= 0;
-    switch (predicate) {
-    case COMPARE_EQ:
-        return known_both(x, y);
-    case COMPARE_NE:
-        if (y->exact && x->most == y->least && x->least < x->most)
-            bound = known_between(INT64_MIN, x->most - 1);
-        else if (y->exact && x->least == y->least && x->least < x->most)
-            bound = known_between(x->least + 1, INT64_MAX);
-        break;
-    case COMPARE_ULT:
-    case COMPARE_ULE:
-        if (y->least < 0)
-            break;
-        bound = known_between(0, y->most - (predicate == COMPARE_ULT && y->most > 0));
-        break;
-    case COMPARE_UGT:
-    case COMPARE_UGE:
-        if (!positive)
-            break;
-        bound = known_between(y->least + (predicate == COMPARE_UGT && y->least < INT64_MAX), INT64_MAX);
-        break;
-    case COMPARE_SLT:
-    case COMPARE_SLE:
-        bound = known_between(INT64_MIN, y->most - (predicate == COMPARE_SLT && y->most > INT64_MIN));
-        break;
-    case COMPARE_SGT:
-    case COMPARE_SGE:
-        bound = known_between(y->least + (predicate == COMPARE_SGT && y->least < INT64_MAX), INT64_MAX);
-        break;
-    }
-    return known_both(x, &bound);
-}
-
-static Comparison negated(Comparison predicate) {
-    static const Comparison other[] = {COMPARE_NE,  COMPARE_EQ,  COMPARE_SGE, COMPARE_SGT, COMPARE_SLE,
-                                       COMPARE_SLT, COMPARE_UGE, COMPARE_UGT, COMPARE_ULE, COMPARE_ULT};
-    return other[predicate];
-}
-
-static Comparison mirrored(Comparison predicate) {
-    static const Comparison other[] = {COMPARE_EQ,  COMPARE_NE,  COMPARE_SGT, COMPARE_SGE, COMPARE_SLT,
-                                       COMPARE_SLE, COMPARE_UGT, COMPARE_UGE, COMPARE_ULT, COMPARE_ULE};
-    return other[predicate];
-}
 
 static bool is_comparison(const Step *step) {
     return step->kind == STEP_EVALUATE && step->how->code == EVALUATE_COMPARE && step->how->a >= COMPARE_EQ &&
@@ -357,9 +285,9 @@ static Known arm(const Facts *facts, const Step *select, bool holds) {
         return known;
     bool left = compare->from[0] == value;
     Comparison predicate = (Comparison)compare->how->a;
-    predicate = left ? predicate : mirrored(predicate);
+    predicate = left ? predicate : comparison_mirrored(predicate);
     Known other = bounded(facts, compare->from[left ? 1 : 0]);
-    return known_where(&known, holds ? predicate : negated(predicate), &other);
+    return known_where(&known, holds ? predicate : comparison_negated(predicate), &other);
 }
 
 static Known select_fact(const Facts *facts, const Step *step) {
@@ -368,103 +296,6 @@ static Known select_fact(const Facts *facts, const Step *step) {
     if (condition->exact)
         return condition->least ? yes : no;
     return known_join(&yes, &no);
-}
-
-static Known compare_fact(const Step *step, const Known *x, const Known *y) {
-    Comparison predicate = (Comparison)step->how->a;
-    bool unsigned_one = predicate >= COMPARE_ULT;
-    if (!is_comparison(step) || (unsigned_one && (x->least < 0 || y->least < 0)))
-        return known_between(0, 1);
-    switch (predicate) {
-    case COMPARE_SLT:
-    case COMPARE_ULT:
-        return x->most < y->least ? known_exact(1) : x->least >= y->most ? known_exact(0) : known_between(0, 1);
-    case COMPARE_SLE:
-    case COMPARE_ULE:
-        return x->most <= y->least ? known_exact(1) : x->least > y->most ? known_exact(0) : known_between(0, 1);
-    case COMPARE_SGT:
-    case COMPARE_UGT:
-        return x->least > y->most ? known_exact(1) : x->most <= y->least ? known_exact(0) : known_between(0, 1);
-    case COMPARE_SGE:
-    case COMPARE_UGE:
-        return x->least >= y->most ? known_exact(1) : x->most < y->least ? known_exact(0) : known_between(0, 1);
-    case COMPARE_EQ:
-    case COMPARE_NE:
-        if (x->most < y->least || x->least > y->most)
-            return known_exact(predicate == COMPARE_NE);
-        return known_between(0, 1);
-    }
-    return known_between(0, 1);
-}
-
-/* A shift by `y`: 2 to the y; what cannot be said is 0. */
-static Known power_of_two(const Known *y) {
-    return known_exact(y->exact && y->least >= 0 && y->least < 62 ? (int64_t)1 << y->least : 0);
-}
-
-/* Of one or two operands that are not all exact. */
-static Known arithmetic_fact(const Evaluation *how, const Known *x, const Known *y) {
-    unsigned width = how->operand_width;
-    bool positive = x->least >= 0 && y->least >= 0;
-    Known power = power_of_two(y), size = known_exact(how->a);
-    switch (how->code) {
-    case EVALUATE_ADD:
-        return known_add(x, y, width);
-    case EVALUATE_SUBTRACT:
-        return known_subtract(x, y, width);
-    case EVALUATE_MULTIPLY:
-        return known_multiply(x, y, width);
-    case EVALUATE_DIVIDE_SIGNED:
-        return known_divide(x, y, 0, width);
-    case EVALUATE_DIVIDE_FLOOR_SIGNED:
-        return known_divide(x, y, -1, width);
-    case EVALUATE_DIVIDE_CEIL_SIGNED:
-        return known_divide(x, y, 1, width);
-    case EVALUATE_REMAINDER_SIGNED:
-        return known_remainder(x, y, width);
-    case EVALUATE_DIVIDE_UNSIGNED:
-        return positive ? known_divide(x, y, 0, width) : known_nothing();
-    case EVALUATE_DIVIDE_CEIL_UNSIGNED:
-        return positive ? known_divide(x, y, 1, width) : known_nothing();
-    case EVALUATE_REMAINDER_UNSIGNED:
-        return positive ? known_remainder(x, y, width) : known_nothing();
-    case EVALUATE_MINIMUM_SIGNED:
-        return known_minimum(x, y);
-    case EVALUATE_MAXIMUM_SIGNED:
-        return known_maximum(x, y);
-    case EVALUATE_MINIMUM_UNSIGNED:
-        return positive ? known_minimum(x, y) : known_join(x, y);
-    case EVALUATE_MAXIMUM_UNSIGNED:
-        return positive ? known_maximum(x, y) : known_join(x, y);
-    case EVALUATE_AND:
-        return known_bits(x, y, BITS_AND, width);
-    case EVALUATE_OR:
-        return known_bits(x, y, BITS_OR, width);
-    case EVALUATE_XOR:
-        return known_bits(x, y, BITS_XOR, width);
-    case EVALUATE_SHIFT_LEFT:
-        return power.least ? known_multiply(x, &power, width) : known_nothing();
-    case EVALUATE_SHIFT_RIGHT_SIGNED:
-        return power.least ? known_divide(x, &power, -1, width) : known_nothing();
-    case EVALUATE_SHIFT_RIGHT_UNSIGNED:
-        return power.least && x->least >= 0 ? known_divide(x, &power, 0, width) : known_nothing();
-    case EVALUATE_SIGN_EXTEND:
-        return width == 1 ? known_between(-1, 0) : known_wrap(x, how->width);
-    case EVALUATE_ZERO_EXTEND: {
-        Known plain = known_unsigned(x, width);
-        return known_wrap(&plain, how->width);
-    }
-    case EVALUATE_WRAP:
-        return known_wrap(x, how->width);
-    case EVALUATE_SAME:
-        return *x;
-    case EVALUATE_ADD_POINTER: {
-        Known bytes = known_multiply(y, &size, 64);
-        return known_add(x, &bytes, 64);
-    }
-    default:
-        return known_nothing();
-    }
 }
 
 static Known evaluation_fact(const Facts *facts, const Step *step) {
@@ -488,8 +319,9 @@ static Known evaluation_fact(const Facts *facts, const Step *step) {
     if (how->code == EVALUATE_SELECT)
         return select_fact(facts, step);
     if (how->code == EVALUATE_COMPARE)
-        return compare_fact(step, &operands[0], &operands[1]);
-    Known known = arithmetic_fact(how, &operands[0], &operands[1]);
+        return is_comparison(step) ? known_compared((Comparison)how->a, &operands[0], &operands[1])
+                                   : known_between(0, 1);
+    Known known = known_evaluated(how->code, how->width, how->operand_width, how->a, &operands[0], &operands[1]);
     if (how->width == 1)
         known = known_bounded(&known, 1);
     return known_wrap(&known, how->width);
@@ -554,7 +386,7 @@ static Node view_fact(const Facts *facts, const Step *step) {
         return place;
     }
     Known flip = known_exact(view->flip), stride = known_exact(view->stride), add = known_exact(view->add);
-    place.affine = known_bits(&place.affine, &flip, BITS_XOR, 64);
+    place.affine = known_bits(&place.affine, &flip, EVALUATE_XOR, 64);
     place.number = known_add(&place.number, &add, 64);
     if (view->index) {
         Known index = step->index == NO_NODE ? known_nothing() : facts->nodes[step->index].number;
@@ -651,9 +483,9 @@ Known known_of(Facts *facts, const Value *value) {
 
 /* The alignment of an allocation that has no place yet. */
 static int64_t alignment_of(Module *module, const Op *allocation) {
-    const Attr *attr = op_attr(allocation, "alignment");
-    if (attr && attr->kind == ATTR_INTEGER && attr->integer > 0)
-        return attr->integer;
+    int64_t alignment;
+    if (op_integer(allocation, "alignment", &alignment) && alignment > 0)
+        return alignment;
     const Layout *layout = layout_of(module, allocation->results[0].type);
     return layout && layout->alignment > 0 ? layout->alignment : 1;
 }
@@ -673,14 +505,8 @@ KnownPlace place_of(Facts *facts, const Value *memdesc) {
 /* Captures are few, and lead outwards: each step leaves a region. */
 const Parameter *parameter_of(Facts *facts, const Value *value) {
     const Block *entry = facts->function->region_count ? facts->function->regions[0].first : NULL;
-    while (value && !value->is_result && value->owner != entry) {
-        const Block *block = value->owner;
-        const Op *op = block->region ? block->region->op : NULL;
-        if (!op || !op->row || op->row->id != OP_ttg_warp_specialize_partitions)
-            return NULL;
-        const Op *holder = op->operand_count ? op : op_parent(op);
-        value = holder && value->index < holder->operand_count ? holder->operands[value->index] : NULL;
-    }
+    while (value && !value->is_result && value->owner != entry)
+        value = value_handed(value, HANDED_CAPTURE);
     return value && !value->is_result && value->index < facts->parameter_count ? &facts->parameters[value->index]
                                                                                : NULL;
 }

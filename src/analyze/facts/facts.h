@@ -5,10 +5,10 @@
 #ifndef ANALYZE_FACTS_FACTS_H
 #define ANALYZE_FACTS_FACTS_H
 
-#include "analyze/facts/known.h"
 #include "emulate/launch.h"
 #include "emulate/program.h"
 #include "model/memory/views.h"
+#include "model/number/known.h"
 
 typedef struct Facts Facts;
 

@@ -1,6 +1,12 @@
 /* Rules of lint_amd.def: which parts of them look at what. */
 #include "analyze/lint/amd.h"
 
+const Value *lds_read(Lint *lint, const Op *op) {
+    const Effect *read = lint_effect(lint, op, EFFECT_READ);
+    bool plain = read && read->helper == HELPER_BASE && read->done == DONE_NOW && read->order == ORDER_WEAK;
+    return plain && read->space == SPACE_SHARED ? read->on : NULL;
+}
+
 /* Only AMD's own ops: what others become is another question. */
 static void check_target(Lint *lint, const Op *op) {
     bool own = op->row && (str_starts(op->row->name, STR("amdg.")) || str_starts(op->row->name, STR("rocdl.")));
@@ -11,7 +17,7 @@ static void check_target(Lint *lint, const Op *op) {
 }
 
 void lint_amd(Lint *lint) {
-    if (!lint->target || lint->target->vendor != VENDOR_AMD)
+    if (!lint_is_amd(lint))
         return;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         check_target(lint, op);

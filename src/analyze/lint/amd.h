@@ -4,7 +4,9 @@
 
 #include "analyze/lint/internal.h"
 #include "analyze/port/counters.h"
-#include "ir/optable.h"
+
+/* What threads read of LDS; NULL: nothing. */
+const Value *lds_read(Lint *lint, const Op *op);
 
 /* ---- lint_amd_waits.c ---- */
 void lint_amd_waits(Lint *lint);

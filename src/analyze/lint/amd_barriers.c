@@ -3,22 +3,18 @@
  *
  * Pairs are counted: how many are open before each op, at least and at most, over all paths. */
 #include "analyze/lint/amd.h"
-
-#include "base/pointers.h"
-#include "model/flow/flow.h"
+#include "analyze/lint/paths.h"
 #include "model/flow/origin.h"
+#include "model/number/evaluate.h"
 
-enum { MOST_OPEN = 4 /* that, or more */, DEEPEST = 16, MOST_ROUNDS = 200 };
+enum { MOST_OPEN = 4 /* that, or more */, DEEPEST = 16 };
 
 typedef struct Open {
-    bool reached;
     int least, most;
 } Open;
 
 typedef struct Pairs {
     Lint *lint;
-    Flow flow;
-    Open *pieces;
     /* By how much the op changes what is open. */
     int (*step)(struct Pairs *pairs, const Op *op);
     /* What to say of an op, given what is open before it. */
@@ -32,133 +28,105 @@ static int within(int n) {
     return n > MOST_OPEN ? MOST_OPEN : n < -MOST_OPEN ? -MOST_OPEN : n;
 }
 
-static Open go_through(Pairs *pairs, uint32_t number, bool telling) {
-    const FlowPiece *piece = &pairs->flow.pieces[number];
-    Open open = pairs->pieces[number];
-    for (uint32_t i = 0; i < piece->count; i++) {
-        const Op *op = pairs->flow.ops[piece->first + i].op;
-        if (telling)
-            pairs->tell(pairs, op, open);
-        int step = pairs->step(pairs, op);
-        open.least = within(open.least + step);
-        open.most = within(open.most + step);
-    }
-    return open;
+static void pass(Paths *paths, const FlowOp *at, void *state) {
+    Pairs *pairs = paths->context;
+    Open *open = state;
+    if (paths->telling)
+        pairs->tell(pairs, at->op, *open);
+    int step = pairs->step(pairs, at->op);
+    *open = (Open){within(open->least + step), within(open->most + step)};
 }
 
-static bool join(Open *to, Open from) {
-    if (to->reached && to->least <= from.least && to->most >= from.most)
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    (void)paths, (void)piece;
+    Open *all = to;
+    const Open *more = from;
+    if (all->least <= more->least && all->most >= more->most)
         return false;
-    if (to->reached) {
-        from.least = from.least < to->least ? from.least : to->least;
-        from.most = from.most > to->most ? from.most : to->most;
-    }
-    *to = from;
+    all->least = more->least < all->least ? more->least : all->least;
+    all->most = more->most > all->most ? more->most : all->most;
     return true;
 }
 
-/* Ranges only grow and are bounded, so this ends; after a few rounds, unless branches go back and forth. */
 static void run_pairs(Pairs *pairs) {
-    pairs->pieces = ARENA_ARRAY(&pairs->lint->module->arena, Open, pairs->flow.piece_count + 1);
-    for (uint32_t p = 0; p < pairs->flow.piece_count; p++)
-        pairs->pieces[p].reached = pairs->flow.pieces[p].entry;
-    unsigned rounds = 0;
-    for (bool changed = true; changed; rounds++) {
-        if (rounds == MOST_ROUNDS) {
-            verdict_incomplete(pairs->lint->verdict, "", 0, "its barriers are too many to be paired");
-            return;
-        }
-        changed = false;
-        for (uint32_t p = 0; p < pairs->flow.piece_count; p++) {
-            if (!pairs->pieces[p].reached)
-                continue;
-            Open open = go_through(pairs, p, false);
-            const FlowPiece *piece = &pairs->flow.pieces[p];
-            for (uint32_t i = 0; i < piece->edge_count; i++)
-                changed |= join(&pairs->pieces[pairs->flow.edges[piece->first_edge + i].to], open);
-        }
-    }
-    for (uint32_t p = 0; p < pairs->flow.piece_count; p++)
-        if (pairs->pieces[p].reached)
-            go_through(pairs, p, true);
+    Flow flow = flow_of(pairs->lint->function, &pairs->lint->module->arena);
+    Paths paths = {
+        .lint = pairs->lint, .flow = &flow, .context = pairs, .size = sizeof(Open), .pass = pass, .join = join};
+    if (!paths_follow(&paths))
+        verdict_incomplete(pairs->lint->verdict, "", 0, "its barriers are too many to be paired");
 }
 
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
+/* One that does both is closed in itself. */
 static int step_cluster(Pairs *pairs, const Op *op) {
-    (void)pairs;
-    return lint_is(op, OP_amdg_cluster_barrier_arrive) - lint_is(op, OP_amdg_cluster_barrier_wait);
+    return (lint_effect(pairs->lint, op, EFFECT_CLUSTER_ARRIVE) != NULL) -
+           (lint_effect(pairs->lint, op, EFFECT_CLUSTER_WAIT) != NULL);
 }
 
 static void tell_cluster(Pairs *pairs, const Op *op, Open open) {
-    if (lint_is(op, OP_amdg_cluster_barrier_arrive) && open.least > 0)
+    int step = step_cluster(pairs, op);
+    if (step > 0 && open.least > 0)
         lint_find(pairs->lint, RULE_AMD_CLUSTER_BARRIER, op,
                   "it arrives again before it has waited for the last arrival");
-    else if (lint_is(op, OP_amdg_cluster_barrier_wait) && open.most <= 0)
+    else if (step < 0 && open.most <= 0)
         lint_find(pairs->lint, RULE_AMD_CLUSTER_BARRIER, op, "it waits without having arrived");
-    else if (lint_is(op, OP_tt_return) && open.least > 0)
+    else if (op_is_control(op, CONTROL_RETURN) && open.least > 0)
         lint_find(pairs->lint, RULE_AMD_CLUSTER_BARRIER, op, "the kernel ends with an arrival that nobody waits for");
 }
 
 /* ---- Halves of a workgroup ------------------------------------------------------------------------ */
 
-static const Op *maker(const Value *value) {
-    return value && value->is_result ? value->owner : NULL;
-}
-
 /* `budget` is how many ops may be looked at. */
 static bool depends_on_wave(const Value *value, int depth, int *budget) {
-    const Op *op = maker(value);
+    const Op *op = value_op(value);
     if (!op || depth == 0 || --*budget < 0)
         return false;
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_rocdl_workitem_id_x:
-    case OP_gpu_thread_id:
-    case OP_ttg_warp_id:
+    if (op_evaluator(op) == EVALUATE_THREAD_ID || op_evaluator(op) == EVALUATE_WARP_ID)
         return true;
-    default:
-        break;
-    }
     for (uint32_t i = 0; i < op->operand_count; i++)
         if (depends_on_wave(op->operands[i], depth - 1, budget))
             return true;
     return false;
 }
 
-static Str predicate_of(const Op *comparison) {
-    const Attr *attr = op_attr(comparison, "predicate");
-    return attr ? attr->text : STR("");
+static bool is_opposite(int64_t a, int64_t b) {
+    static const Comparison opposites[] = {COMPARE_NE,  COMPARE_EQ,  COMPARE_SGE, COMPARE_SGT, COMPARE_SLE,
+                                           COMPARE_SLT, COMPARE_UGE, COMPARE_UGT, COMPARE_ULE, COMPARE_ULT};
+    return a >= 0 && a <= COMPARE_UGE && opposites[a] == b;
 }
 
-static bool is_opposite(Str a, Str b) {
-    static const char *const pairs[][2] = {
-        {"eq", "ne"}, {"slt", "sge"}, {"sle", "sgt"}, {"ult", "uge"}, {"ule", "ugt"}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if ((str_is(a, pairs[i][0]) && str_is(b, pairs[i][1])) || (str_is(a, pairs[i][1]) && str_is(b, pairs[i][0])))
-            return true;
-    return false;
+static const Op *comparison_of(const Value *predicate) {
+    const Op *op = value_made(predicate, EVALUATE_COMPARE);
+    return op && op->operand_count == 2 ? op : NULL;
 }
 
 /* 1: the predicate is that comparison; -1: its opposite; 0: neither, as far as can be seen. */
-static int side_of(const Op *comparison, const Value *predicate) {
-    const Op *op = maker(predicate);
-    if (!op || !comparison || !lint_is(op, OP_arith_cmpi) || op->operand_count != 2)
+static int side_of(Lint *lint, const Op *comparison, const Value *predicate) {
+    const Op *op = comparison_of(predicate);
+    if (!op || !comparison)
         return 0;
     if (op == comparison)
         return 1;
     if (op->operands[0] != comparison->operands[0] || op->operands[1] != comparison->operands[1])
         return 0;
-    return str_equal(predicate_of(op), predicate_of(comparison))     ? 1
-           : is_opposite(predicate_of(op), predicate_of(comparison)) ? -1
-                                                                     : 0;
+    int64_t one = evaluation_of(lint->module, op, 0).a, other = evaluation_of(lint->module, comparison, 0).a;
+    return one == other ? 1 : is_opposite(one, other) ? -1 : 0;
+}
+
+/* What a barrier for half of the waves depends on; NULL: it is no such barrier. */
+static const Value *half_of(Lint *lint, const Op *op) {
+    const Effect *barrier = lint_effect(lint, op, EFFECT_CTA_BARRIER);
+    return barrier ? barrier->predicate : NULL;
 }
 
 static int step_halves(Pairs *pairs, const Op *op) {
-    return lint_is(op, OP_amdg_cond_barrier) ? side_of(pairs->comparison, lint_operand(op, "pred")) : 0;
+    const Value *half = half_of(pairs->lint, op);
+    return half ? side_of(pairs->lint, pairs->comparison, half) : 0;
 }
 
 static void tell_halves(Pairs *pairs, const Op *op, Open open) {
-    if (!lint_is(op, OP_tt_return) || (open.least == 0 && open.most == 0))
+    if (!op_is_control(op, CONTROL_RETURN) || (open.least == 0 && open.most == 0))
         return;
     bool always = open.least > 0 || open.most < 0;
     const char *where = always ? "on every path" : "on some path";
@@ -170,63 +138,50 @@ static void tell_halves(Pairs *pairs, const Op *op, Open open) {
                   "review: %s the waves with one predicate come to more barriers than those without", where);
 }
 
-static void check_halves(Lint *lint, const Op *first) {
-    const Op *comparison = maker(lint_operand(first, "pred"));
+static void check_halves(Lint *lint, const Value *first) {
     int budget = 1000;
     Pairs pairs = {.lint = lint,
                    .step = step_halves,
                    .tell = tell_halves,
-                   .by_wave = depends_on_wave(lint_operand(first, "pred"), DEEPEST, &budget),
-                   .comparison = comparison && lint_is(comparison, OP_arith_cmpi) && comparison->operand_count == 2
-                                     ? comparison
-                                     : NULL};
+                   .by_wave = depends_on_wave(first, DEEPEST, &budget),
+                   .comparison = comparison_of(first)};
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
-        if (lint_is(op, OP_amdg_cond_barrier) && !side_of(pairs.comparison, lint_operand(op, "pred"))) {
+        if (half_of(lint, op) && !step_halves(&pairs, op)) {
             lint_find(lint, RULE_AMD_COND_BARRIER_UNKNOWN, op,
                       "review: which waves meet here cannot be held against the other conditional barriers");
             return;
         }
-    pairs.flow = flow_of(lint->function, &lint->module->arena);
     run_pairs(&pairs);
 }
 
 /* ---- LDS barriers --------------------------------------------------------------------------------- */
 
-static bool orders_memory(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttg_barrier:
-    case OP_ttg_local_barrier:
-    case OP_gpu_barrier:
-    case OP_rocdl_barrier:
-    case OP_llvm_fence:
-    case OP_ttng_fence:
-    case OP_amdg_wait_barrier:
-    case OP_amdg_init_barrier:
-        return true;
-    default:
-        return op->region_count;
-    }
+/* The next wait is judged by itself. */
+static bool orders_memory(Lint *lint, const Op *op) {
+    const Effect *barrier = lint_effect(lint, op, EFFECT_CTA_BARRIER);
+    return op->region_count || (barrier && barrier->spaces) || lint_effect(lint, op, EFFECT_FENCE_ORDER) ||
+           lint_effect(lint, op, EFFECT_WAIT);
 }
 
 /* Barriers on which the tensor data mover arrives: what it brings needs no fence. */
 static Pointers barriers_of_moves(Lint *lint) {
     Pointers roots = {.arena = &lint->module->arena};
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        bool move = op->row && str_starts(op->row->name, STR("amdg.async_tdm_"));
-        const Value *barrier = move ? lint_operand(op, "barrier") : NULL;
-        const Op *root = barrier ? origin_of(lint->module, barrier) : NULL;
+        const Effect *arrival = lint_effect(lint, op, EFFECT_ARRIVE);
+        bool moved = arrival && arrival->group == GROUP_AMD_TENSOR;
+        const Op *root = moved ? origin_of(lint->module, arrival->on) : NULL;
         if (root)
             pointers_set(&roots, root, 0);
     }
     return roots;
 }
 
-static void check_fence(Lint *lint, const Pointers *moves, const Op *wait) {
-    const Op *root = wait->operand_count ? origin_of(lint->module, wait->operands[0]) : NULL;
+static void check_fence(Lint *lint, const Pointers *moves, const Op *wait, const Value *barrier) {
+    const Op *root = origin_of(lint->module, barrier);
     if (root && pointers_get(moves, root) != NO_NUMBER)
         return;
-    for (const Op *op = wait->next; op && !orders_memory(op); op = op->next)
-        if (lint_is(op, OP_ttg_local_load) || lint_is(op, OP_amdg_local_load_packed_transposed)) {
+    for (const Op *op = wait->next; op && !orders_memory(lint, op); op = op->next)
+        if (lds_read(lint, op)) {
             Finding *finding = lint_find(lint, RULE_AMD_WAIT_NO_FENCE, op,
                                          "review: it reads LDS after a wait on an LDS barrier, which acquires nothing");
             lint_other_place(lint, finding, "waits", wait);
@@ -237,20 +192,18 @@ static void check_fence(Lint *lint, const Pointers *moves, const Op *wait) {
 /* ---- All of them ---------------------------------------------------------------------------------- */
 
 void lint_amd_barriers(Lint *lint) {
-    const Op *half = NULL;
+    const Value *half = NULL;
     bool clusters = false;
     Pointers moves = barriers_of_moves(lint);
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        half = !half && lint_is(op, OP_amdg_cond_barrier) ? op : half;
-        clusters |= lint_is(op, OP_amdg_cluster_barrier_arrive) || lint_is(op, OP_amdg_cluster_barrier_wait);
-        if (lint_is(op, OP_amdg_wait_barrier))
-            check_fence(lint, &moves, op);
+        const Effect *wait = op_is(op, CLASS_LDS_BARRIER) ? lint_effect(lint, op, EFFECT_WAIT) : NULL;
+        half = half ? half : half_of(lint, op);
+        clusters |= lint_effect(lint, op, EFFECT_CLUSTER_ARRIVE) || lint_effect(lint, op, EFFECT_CLUSTER_WAIT);
+        if (wait)
+            check_fence(lint, &moves, op, wait->on);
     }
     if (half)
         check_halves(lint, half);
-    if (clusters) {
-        Pairs pairs = {.lint = lint, .step = step_cluster, .tell = tell_cluster};
-        pairs.flow = flow_of(lint->function, &lint->module->arena);
-        run_pairs(&pairs);
-    }
+    if (clusters)
+        run_pairs(&(Pairs){.lint = lint, .step = step_cluster, .tell = tell_cluster});
 }

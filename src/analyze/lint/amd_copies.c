@@ -1,4 +1,5 @@
 /* Copies to and from LDS on AMD: what a lane can move, and what the tensor data mover can describe. */
+#include "analyze/facts/contiguity.h"
 #include "analyze/lint/amd.h"
 
 #include "model/flow/partition.h"
@@ -10,94 +11,13 @@
 
 /* ---- How contiguous memory is --------------------------------------------------------------------- */
 
-/* What becomes of the elements of a tensor along one dimension: all the same, or each one more than the last. */
-typedef enum Along { ALONG_UNKNOWN, ALONG_SAME, ALONG_STEP } Along;
-enum { DEEPEST = 12 /* sums of sums; each level may double the work */ };
-
-static Along along(const Value *value, unsigned dim, int depth);
-
-static Along along_sum(const Op *op, unsigned dim, int depth) {
-    Along a = op->operand_count == 2 ? along(op->operands[0], dim, depth) : ALONG_UNKNOWN;
-    Along b = a ? along(op->operands[1], dim, depth) : ALONG_UNKNOWN;
-    if (!a || !b || (a == ALONG_STEP && b == ALONG_STEP))
-        return ALONG_UNKNOWN;
-    return a == ALONG_STEP ? a : b;
-}
-
-/* A pointer that a loop moves on by the same for all its elements stays as it came in. */
-static Along along_argument(const Value *value, unsigned dim, int depth) {
-    const Block *block = value->owner;
-    const Op *loop = block->region ? block->region->op : NULL;
-    if (!loop || !lint_is(loop, OP_scf_for) || value->index == 0 || !block->last)
-        return ALONG_UNKNOWN;
-    uint32_t carried = value->index - 1;
-    if (carried + 3 >= loop->operand_count || carried >= block->last->operand_count)
-        return ALONG_UNKNOWN;
-    const Value *next = block->last->operands[carried];
-    const Op *step = next->is_result ? next->owner : NULL;
-    bool moved = step && (lint_is(step, OP_tt_addptr) || lint_is(step, OP_arith_addi)) && step->operand_count == 2 &&
-                 step->operands[0] == value && along(step->operands[1], dim, depth) == ALONG_SAME;
-    return moved ? along(loop->operands[carried + 3], dim, depth) : ALONG_UNKNOWN;
-}
-
-static Along along_view(const Op *op, unsigned dim, int depth) {
-    const Value *from = op->operand_count ? op->operands[0] : NULL;
-    int64_t axis;
-    if (!from || !from->type)
-        return ALONG_UNKNOWN;
-    if (lint_is(op, OP_tt_broadcast))
-        return dim < from->type->dim_count && from->type->dims[dim] == 1 ? ALONG_SAME : along(from, dim, depth);
-    if (!lint_integer(op, "axis", &axis) || axis == (int64_t)dim)
-        return ALONG_SAME;
-    return along(from, axis < (int64_t)dim ? dim - 1 : dim, depth);
-}
-
-static Along along(const Value *value, unsigned dim, int depth) {
-    if (!value->type || depth == 0)
-        return ALONG_UNKNOWN;
-    if (value->type->kind != TYPE_TENSOR && value->type->kind != TYPE_ALIAS)
-        return ALONG_SAME;
-    if (!value->is_result)
-        return along_argument(value, dim, depth - 1);
-    const Op *op = value->owner;
-    if (op_attr(op, "tt.contiguity"))
-        return ALONG_STEP;
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_tt_make_range:
-        return ALONG_STEP;
-    case OP_tt_splat:
-        return ALONG_SAME;
-    case OP_arith_constant:
-        return str_starts(op_attr(op, "value") ? op_attr(op, "value")->text : STR(""), STR("dense<[")) ? ALONG_UNKNOWN
-                                                                                                       : ALONG_SAME;
-    case OP_tt_expand_dims:
-    case OP_tt_broadcast:
-        return along_view(op, dim, depth - 1);
-    case OP_tt_addptr:
-    case OP_arith_addi:
-        return along_sum(op, dim, depth - 1);
-    case OP_arith_muli:
-        return along_sum(op, dim, depth - 1) == ALONG_SAME ? ALONG_SAME : ALONG_UNKNOWN;
-    case OP_arith_extsi:
-    case OP_arith_extui:
-    case OP_ttg_convert_layout:
-        return op->operand_count ? along(op->operands[0], dim, depth - 1) : ALONG_UNKNOWN;
-    default:
-        return ALONG_UNKNOWN;
-    }
-}
-
-/* Whether what an argument of the function says of itself, or how the pointers are made, shows neighbours. */
+/* Whether how the pointers are made, or what is said of them, shows neighbours. */
 static bool is_contiguous(Lint *lint, const Value *pointers) {
     const Distributed *layout = distributed_of(lint->module, pointers->type);
-    const Function *function = op_function(lint->function);
-    const Block *entry = lint->function->region_count ? lint->function->regions[0].first : NULL;
-    if (!pointers->is_result && pointers->owner == entry && function && function->arg_attrs &&
-        pointers->index < function->arg_count)
-        return dict_get(function->arg_attrs[pointers->index], STR("tt.contiguity"));
+    Contiguity *contiguity = contiguity_create(&lint->module->arena, lint->module, lint->facts);
     for (unsigned d = 0; layout && layout->known && layout->count[HOLD_REGISTER] && d < layout->rank; d++)
         if (layout->bases[HOLD_REGISTER][0][d])
-            return along(pointers, d, DEEPEST) == ALONG_STEP;
+            return runs_of(contiguity, pointers, d).contiguous > 1;
     return false;
 }
 
@@ -124,7 +44,7 @@ static void tell_layout(Lint *lint, const Op *op, RuleId rule, const char *what)
 void lint_amd_copy(Lint *lint, const Op *op) {
     AmdCopy copy;
     int64_t hint;
-    if (!amd_copy_of(op, &copy) || !has_own_waves(lint))
+    if (!amd_copy_of(lint->module, op, &copy) || !has_own_waves(lint))
         return;
     AmdWidth width = amd_width_of(lint->module, op, lint->target);
     if (!width.known) {
@@ -140,7 +60,7 @@ void lint_amd_copy(Lint *lint, const Op *op) {
         tell_layout(
             lint, op, RULE_AMD_COPY_SCATTERED,
             lint_text(lint, "the lanes of a wave do not write %" PRId64 " bytes each side by side", width.most));
-    } else if (width.least > width.element && !(lint_integer(op, "contiguity", &hint) && hint > 1) &&
+    } else if (width.least > width.element && !(op_integer(op, "contiguity", &hint) && hint > 1) &&
                !is_contiguous(lint, copy.global)) {
         lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op,
                   "review: %" PRId64 " elements must lie side by side in memory, which the IR does not say",
@@ -150,21 +70,9 @@ void lint_amd_copy(Lint *lint, const Op *op) {
 
 /* ---- The tensor data mover ------------------------------------------------------------------------ */
 
-typedef struct Move {
-    const Value *const *descriptors, *const *buffers;
-    uint32_t count;
-    bool store;
-} Move;
-
-static Value **operands_named(const Op *op, const char *name, uint32_t *count) {
-    int slot = op_slot(op->row->operands, op->row->operand_count, str_of(name));
-    *count = 0;
-    return slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, count);
-}
-
 /* The element's bytes, and the shape, of the tile that a descriptor describes. */
 static const Type *tile_of(Lint *lint, const Value *descriptor) {
-    const Type *type = descriptor->type ? type_canonical(lint->module, descriptor->type) : NULL;
+    const Type *type = lint_type(lint, descriptor);
     if (type && !type->dim_count && type->element && type->element->kind == TYPE_TENSOR)
         return type->element;
     return type && type->dim_count ? type : NULL;
@@ -207,7 +115,7 @@ static void check_padding(Lint *lint, const Op *op, const Layout *layout, const 
 }
 
 static void check_buffer(Lint *lint, const Op *op, const Value *buffer, const Type *tile, bool whole_rows) {
-    const Type *type = buffer->type ? type_canonical(lint->module, buffer->type) : NULL;
+    const Type *type = lint_type(lint, buffer);
     const Layout *layout = type ? layout_of(lint->module, type) : NULL;
     if (!layout || type->param_count < 2)
         return;
@@ -220,7 +128,7 @@ static void check_buffer(Lint *lint, const Op *op, const Value *buffer, const Ty
 }
 
 static void check_rows(Lint *lint, const Op *op, const Value *rows, const Type *tile) {
-    const Type *type = rows && rows->type ? type_canonical(lint->module, rows->type) : NULL;
+    const Type *type = lint_type(lint, rows);
     if (tile && tile->dim_count != 2)
         lint_find(lint, RULE_AMD_TDM_ROWS, op, "the tile has %u dimensions, and rows are those of two",
                   tile->dim_count);
@@ -248,14 +156,14 @@ static bool is_aligned(uint32_t mask) {
     return is_power(__builtin_popcount(mask)) && __builtin_popcount(mask) == 1 << __builtin_popcount(differing);
 }
 
-static void check_fused(Lint *lint, const Op *op, const Move *move) {
+static void check_fused(Lint *lint, const Op *op, const Value *const *descriptors, uint32_t count) {
     const Attr *hints = op_attr(op, "warp_used_hints");
     unsigned waves = partition_warps(op);
     uint32_t taken = 0;
-    if (move->count < 2 || move->count > 4)
-        lint_find(lint, RULE_AMD_TDM_FUSED, op, "%u copies are fused, and 2 to 4 can be", move->count);
-    for (uint32_t i = 1; i < move->count; i++) {
-        const Type *first = tile_of(lint, move->descriptors[0]), *other = tile_of(lint, move->descriptors[i]);
+    if (count < 2 || count > 4)
+        lint_find(lint, RULE_AMD_TDM_FUSED, op, "%u copies are fused, and 2 to 4 can be", count);
+    for (uint32_t i = 1; i < count; i++) {
+        const Type *first = tile_of(lint, descriptors[0]), *other = tile_of(lint, descriptors[i]);
         if (first && other && first->dim_count != other->dim_count)
             lint_find(lint, RULE_AMD_TDM_FUSED, op, "copies of tiles with %u and with %u dimensions are fused",
                       first->dim_count, other->dim_count);
@@ -279,44 +187,27 @@ static void check_fused(Lint *lint, const Op *op, const Move *move) {
 /* ---- One op of the mover -------------------------------------------------------------------------- */
 
 void lint_amd_move(Lint *lint, const Op *op) {
-    const char *descriptor = "desc", *buffer;
-    const Value *rows = NULL;
-    Move move = {0};
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_amdg_async_tdm_copy_global_to_local:
-        buffer = "result";
-        break;
-    case OP_amdg_async_tdm_copy_local_to_global:
-        buffer = "src";
-        move.store = true;
-        break;
-    case OP_amdg_async_tdm_gather:
-        buffer = "dst";
-        rows = lint_operand(op, "src_row_indices");
-        break;
-    case OP_amdg_async_tdm_scatter:
-        buffer = "src";
-        rows = lint_operand(op, "dst_row_indices");
-        move.store = true;
-        break;
-    case OP_amdg_async_tdm_fused_copy_global_to_local:
-        descriptor = "descs";
-        buffer = "dests";
-        break;
-    default:
-        return;
+    Effects effects = lint_effects(lint, op);
+    const Value *descriptors[EFFECTS_MOST], *buffers[EFFECTS_MOST];
+    const Value *rows = op_operand_named(op, "src_row_indices");
+    rows = rows ? rows : op_operand_named(op, "dst_row_indices");
+    uint32_t descriptor_count = 0, buffer_count = 0;
+    bool store = false;
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
+        if (!effect_is_access(effect) || effect->group != GROUP_AMD_TENSOR)
+            continue;
+        *(effect->on_descriptor ? &descriptors[descriptor_count++] : &buffers[buffer_count++]) = effect->on;
+        store |= effect->on_descriptor && effect->verb == EFFECT_WRITE;
     }
-    uint32_t buffers;
-    move.descriptors = (const Value *const *)operands_named(op, descriptor, &move.count);
-    move.buffers = (const Value *const *)operands_named(op, buffer, &buffers);
-    for (uint32_t i = 0; i < move.count && i < buffers; i++) {
-        const Type *tile = tile_of(lint, move.descriptors[i]);
+    for (uint32_t i = 0; i < descriptor_count && i < buffer_count; i++) {
+        const Type *tile = tile_of(lint, descriptors[i]);
         if (tile)
             check_block(lint, op, tile);
-        check_buffer(lint, op, move.buffers[i], tile, move.store);
+        check_buffer(lint, op, buffers[i], tile, store);
         if (rows)
             check_rows(lint, op, rows, tile);
     }
-    if (lint_is(op, OP_amdg_async_tdm_fused_copy_global_to_local))
-        check_fused(lint, op, &move);
+    if (descriptor_count && op_attr(op, "warp_used_hints"))
+        check_fused(lint, op, descriptors, descriptor_count);
 }

@@ -7,29 +7,24 @@
 
 /* ---- Numbers -------------------------------------------------------------------------------------- */
 
-typedef struct WaitNumber {
-    OpId op;
-    const char *attribute, *counter;
-    size_t limit; /* where Target has it */
-    bool instruction;
-} WaitNumber;
+/* An instruction is for one counter; what is for several, or for copies whatever they count on, is still to become
+ * instructions. */
+static bool is_instruction(const Op *op) {
+    return op->row->waits[0].counter != WAITS_COPIES && op->row->waits[1].counter == WAITS_NOTHING;
+}
 
-#define LIMIT(member) offsetof(Target, member)
-static const WaitNumber numbers[] = {
-    {OP_rocdl_s_wait_loadcnt, "count", "loadcnt", LIMIT(load_counter), true},
-    {OP_rocdl_s_wait_storecnt, "count", "storecnt", LIMIT(store_counter), true},
-    {OP_rocdl_s_wait_dscnt, "count", "dscnt", LIMIT(ds_counter), true},
-    {OP_rocdl_s_wait_asynccnt, "count", "asynccnt", LIMIT(async_counter), true},
-    {OP_amdg_memory_counter_wait, "store", "storecnt", LIMIT(store_counter), false},
-    {OP_amdg_memory_counter_wait, "ds", "dscnt", LIMIT(ds_counter), false},
-};
-#undef LIMIT
+/* How many may be left on a counter; NULL: it does not wait for that one. */
+static const Attr *left_of(const Op *op, WaitCounter counter) {
+    const WaitEntry *entry = counter_entry(op, counter);
+    const Attr *attr = entry ? op_attr_of(op, entry->left) : NULL;
+    return attr && attr->kind == ATTR_INTEGER ? attr : NULL;
+}
 
-static void check_limit(Lint *lint, const Op *op, const char *counter, int64_t number, unsigned limit,
-                        bool instruction) {
+/* An instruction holds its number; of others the compiler cuts it to what instructions hold. */
+static void check_limit(Lint *lint, const Op *op, const char *counter, int64_t number, unsigned limit) {
     if (!limit || number <= limit)
         return;
-    if (instruction)
+    if (is_instruction(op))
         lint_find(lint, RULE_AMD_COUNTER_LIMIT, op, "%" PRId64 " does not fit %s of %s, which holds %u at most", number,
                   counter, lint->target->name, limit);
     else
@@ -38,63 +33,53 @@ static void check_limit(Lint *lint, const Op *op, const char *counter, int64_t n
 }
 
 static void check_numbers(Lint *lint, const Op *op) {
-    int64_t number;
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        const WaitNumber *row = &numbers[i];
-        if (!lint_is(op, row->op) || !lint_integer(op, row->attribute, &number))
-            continue;
-        unsigned limit;
-        memcpy(&limit, (const char *)lint->target + row->limit, sizeof limit);
-        check_limit(lint, op, row->counter, number, limit, row->instruction);
-    }
-    CounterWait wait = counter_wait_of(op, lint->target);
-    if (wait.queue == QUEUE_TENSOR && lint->target->tensor_counter && wait.leave > lint->target->tensor_counter)
+    const Target *target = lint->target;
+    const Attr *stores = left_of(op, WAITS_STORE), *ds = left_of(op, WAITS_DS);
+    CounterWait wait = counter_wait_of(op, target);
+    if (stores)
+        check_limit(lint, op, "storecnt", stores->integer, target->store_counter);
+    if (ds)
+        check_limit(lint, op, "dscnt", ds->integer, target->ds_counter);
+    if (wait.queue == QUEUE_TENSOR && target->tensor_counter && wait.leave > target->tensor_counter)
         lint_find(lint, RULE_AMD_COUNTER_LIMIT_UNKNOWN, op,
                   "review: whether tensorcnt can be waited for to go down to %" PRId64 " is documented nowhere",
                   wait.leave);
-    if (wait.written && (lint_is(op, OP_amdg_memory_counter_wait) || lint_is(op, OP_amdg_async_wait)))
-        check_limit(lint, op, amd_counter_name(wait.queue, lint->target), wait.leave,
-                    amd_counter_limit(wait.queue, lint->target), false);
-    if (lint_is(op, OP_amdg_memory_counter_wait) && !lint->target->store_counter && lint_integer(op, "ds", &number) &&
-        number > 0)
+    else if (wait.written)
+        check_limit(lint, op, amd_counter_name(wait.queue, target), wait.leave, amd_counter_limit(wait.queue, target));
+    if (ds && !is_instruction(op) && !target->store_counter && ds->integer > 0)
         lint_find(lint, RULE_AMD_COUNTER_MIXED, op,
-                  "review: %" PRId64 " may be left of lgkmcnt, on which scalar loads count, too, in any order", number);
+                  "review: %" PRId64 " may be left of lgkmcnt, on which scalar loads count, too, in any order",
+                  ds->integer);
 }
 
 /* ---- Kinds ---------------------------------------------------------------------------------------- */
 
-static bool is_move(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_amdg_async_tdm_copy_global_to_local:
-    case OP_amdg_async_tdm_copy_local_to_global:
-    case OP_amdg_async_tdm_fused_copy_global_to_local:
-    case OP_amdg_async_tdm_gather:
-    case OP_amdg_async_tdm_scatter:
-        return true;
-    default:
-        return false;
-    }
+/* Whether it closes a group of that kind. Some waits do so, too, for what was not in any. */
+static bool commits(Lint *lint, const Op *op, GroupKind kind) {
+    const Effect *commit = lint_effect(lint, op, EFFECT_COMMIT);
+    return commit && commit->group == kind && !lint_effect(lint, op, EFFECT_AWAIT);
 }
 
-static bool is_copy(const Op *op) {
+static bool is_copy(Lint *lint, const Op *op) {
     AmdCopy copy;
-    return amd_copy_of(op, &copy) || lint_is(op, OP_ttg_async_commit_group);
+    return amd_copy_of(lint->module, op, &copy) || commits(lint, op, GROUP_CP_ASYNC);
 }
 
 /* The op that made the token; of a group, the one that made its first. */
-static const Op *maker(const Value *token) {
-    const Op *op = token->is_result ? token->owner : NULL;
-    bool group = op && lint_is(op, OP_ttg_async_commit_group) && op->operand_count && op->operands[0]->is_result;
-    return group ? op->operands[0]->owner : op;
+static const Op *maker(Lint *lint, const Value *token) {
+    const Op *op = value_op(token);
+    const Op *first = op && commits(lint, op, GROUP_CP_ASYNC) && op->operand_count ? value_op(op->operands[0]) : NULL;
+    return first ? first : op;
 }
 
 static void check_kind(Lint *lint, const Op *op) {
-    bool of_moves = lint_is(op, OP_amdg_async_tdm_wait) || lint_is(op, OP_amdg_async_tdm_intrinsic_wait);
-    if (!of_moves && !lint_is(op, OP_amdg_async_wait) && !lint_is(op, OP_ttg_async_wait))
+    const Effect *wait = lint_effect(lint, op, EFFECT_AWAIT);
+    bool of_moves = wait && wait->group == GROUP_AMD_TENSOR;
+    if (!of_moves && !(wait && (wait->group == GROUP_AMD_ASYNC || wait->group == GROUP_CP_ASYNC)))
         return;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        const Op *made = maker(op->operands[i]);
-        if (!made || (of_moves ? !is_copy(made) : !is_move(made)))
+        const Op *made = maker(lint, op->operands[i]);
+        if (!made || (of_moves ? !is_copy(lint, made) : !commits(lint, made, GROUP_AMD_TENSOR)))
             continue;
         Finding *finding =
             lint_find(lint, RULE_AMD_WAIT_KIND, op, "it waits on %s for a copy that counts on %s",
@@ -114,8 +99,8 @@ static const char *issued(Lint *lint, Distance need) {
 
 static void check_tokens(Lint *lint, Counters *counters, const Op *op) {
     CounterWait wait = counter_wait_of(op, lint->target);
-    bool marks = lint_is(op, OP_ttg_async_wait) && !lint->target->async_counter;
-    bool ignored = lint_is(op, OP_amdg_async_tdm_wait); /* the number, where there are tokens */
+    bool marks = wait.queue == QUEUE_GROUPS && !lint->target->async_counter;
+    bool ignored = wait.queue == QUEUE_MOVES; /* the number, where there are tokens */
     if (wait.queue == QUEUE_NONE || !waits_for_tokens(op) || (!wait.written && !marks && !ignored))
         return;
     Distance need;
@@ -140,18 +125,6 @@ static void check_tokens(Lint *lint, Counters *counters, const Op *op) {
 
 /* ---- Reads ---------------------------------------------------------------------------------------- */
 
-static const Value *read_view(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttg_local_load:
-    case OP_ttg_local_gather:
-    case OP_amdg_local_load_packed_transposed:
-    case OP_amdg_local_load_packed_tranposed:
-        return lint_operand(op, "src");
-    default:
-        return NULL;
-    }
-}
-
 static bool comes_before(const Op *first, const Op *second) {
     return first->block == second->block && first->offset < second->offset;
 }
@@ -161,16 +134,16 @@ static bool reads_copy(Lint *lint, const Value *view, const Op *load, const Op *
     if (view == target && comes_before(copy, load))
         return true;
     const Op *root = origin_of(lint->module, view);
-    return root && view == target && view->is_result && view->owner == root;
+    return root && view == target && value_op(view) == root;
 }
 
 /* A load with a token is its wait's affair. */
 static void check_read(Lint *lint, Counters *counters, const Op *op) {
-    const Value *view = waits_for_tokens(op) ? NULL : read_view(op);
+    const Value *view = waits_for_tokens(op) ? NULL : lds_read(lint, op);
     for (uint32_t i = 0; view && i < counters_copies(counters); i++) {
         const Op *made = counters_copy(counters, i);
         AmdCopy copy;
-        if (counters_queue(counters, i) != QUEUE_ASYNC || !amd_copy_of(made, &copy) || copy.store ||
+        if (counters_queue(counters, i) != QUEUE_ASYNC || !amd_copy_of(lint->module, made, &copy) || copy.store ||
             !reads_copy(lint, view, op, made, copy.local))
             continue;
         Distance distance = distance_of_copy(counters, op, i, 0);

@@ -1,6 +1,7 @@
 /* Atomics on one address that are not atomic to each other: of different scopes, of different sizes. */
 #include "analyze/lint/group.h"
 #include "base/pointers.h"
+#include "ir/op.h"
 
 enum { MOST_STEPS = 64 /* from a pointer to where it comes from */ };
 
@@ -20,11 +21,11 @@ typedef struct Atomics {
 
 /* The pointer without what does not change where it points. */
 static const Value *plain_pointer(const Value *value, bool offsets) {
-    for (int step = 0; step < MOST_STEPS && value->is_result; step++) {
-        const Op *op = value->owner;
-        bool same = lint_is(op, OP_tt_splat) || lint_is(op, OP_tt_bitcast) || lint_is(op, OP_ttg_convert_layout) ||
-                    lint_is(op, OP_tt_unsplat) || (offsets && lint_is(op, OP_tt_addptr)) ||
-                    (offsets && (lint_is(op, OP_tt_broadcast) || lint_is(op, OP_tt_expand_dims)));
+    for (int step = 0; step < MOST_STEPS; step++) {
+        const Op *op = value_op(value);
+        Evaluator how = op_evaluator(op);
+        bool same = how == EVALUATE_SPLAT || how == EVALUATE_UNSPLAT || how == EVALUATE_WRAP || how == EVALUATE_SAME ||
+                    (offsets && (how == EVALUATE_ADD_POINTER || how == EVALUATE_BROADCAST || how == EVALUATE_EXPAND));
         if (!same || !op->operand_count)
             break;
         value = op->operands[0];

@@ -2,7 +2,6 @@
  * do what with it on which target. */
 #include "analyze/lint/signals.h"
 
-#include "ir/optable.h"
 #include "model/layout/encoding.h"
 
 enum { LARGEST_COUNT = (1 << 20) - 1, MOST_CTAS = 1 << 16 };
@@ -48,7 +47,7 @@ Answer is_aligned(const Lint *lint, const Value *memdesc, int64_t alignment) {
     if (!place.allocation)
         return ANSWER_OPEN;
     Answer answer = known_is_multiple(&place.byte, alignment);
-    bool asked_less = !place.placed && lint_integer(place.allocation, "alignment", &asked) && asked % alignment != 0;
+    bool asked_less = !place.placed && op_integer(place.allocation, "alignment", &asked) && asked % alignment != 0;
     return asked_less && answer == ANSWER_YES ? ANSWER_OPEN : answer;
 }
 
@@ -167,14 +166,13 @@ static void check_signal(Lint *lint, const Op *op, const Effect *effect, uint32_
 
 void lint_barriers(Lint *lint) {
     uint32_t ctas = lint_ctas(lint);
-    if (lint->target && lint->target->vendor == VENDOR_AMD) /* its barriers are others: lint_amd */
+    if (lint_is_amd(lint)) /* its barriers are others: lint_amd */
         return;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        Effect effects[EFFECTS_MOST];
-        unsigned count = op->row && *op->row->effects ? effects_of(lint->module, op, effects) : 0;
-        for (unsigned i = 0; i < count; i++)
-            if (is_signal(lint->module, &effects[i]))
-                check_signal(lint, op, &effects[i], ctas);
+        Effects effects = lint_effects(lint, op);
+        for (unsigned i = 0; i < effects.count; i++)
+            if (is_signal(lint->module, &effects.items[i]))
+                check_signal(lint, op, &effects.items[i], ctas);
     }
     lint_pairs(lint);
 }

@@ -3,10 +3,9 @@
  * Once shared memory is placed the compiler has put in the barriers and fences of a cluster. Then every path is
  * followed: from the start to the first operation that reaches into another CTA (have all started, are their barriers
  * initialised?), and from the last such operation to the end (is the other one still there?). */
+#include "analyze/lint/paths.h"
 #include "analyze/lint/signals.h"
 
-#include "ir/optable.h"
-#include "model/flow/flow.h"
 #include "model/memory/placement.h"
 
 #include <stdlib.h>
@@ -20,7 +19,6 @@ typedef struct Standing {
     uint64_t leaving;  /* and the arrival, but no wait */
     uint64_t meeting;  /* an arrival that is not relaxed without the fence, and no wait yet */
     uint64_t met;      /* and the wait */
-    bool reached;      /* some path comes here */
     bool alone;        /* no cluster barrier since the start */
     uint32_t touched;  /* the first op that reached into another CTA since the last cluster barrier; FLOW_NONE: none */
     uint32_t answered; /* the same of ops whose barrier is waited for */
@@ -56,12 +54,6 @@ typedef struct Cluster {
     Touch *touches; /* by barrier */
     uint32_t touch_count, touch_capacity;
     uint32_t batch;
-    Standing *before; /* by piece */
-    /* Pieces that are to be gone over again: a ring, each in it once. */
-    uint32_t *queue;
-    uint32_t queue_first, queue_count;
-    bool *queued;
-    bool told; /* findings are made in this round, which is the last */
 } Cluster;
 
 /* ---- What each op does ---------------------------------------------------------------------------- */
@@ -91,11 +83,10 @@ static bool all_waited(const Cluster *cluster, const Value *barrier) {
 }
 
 static Step step_of(Cluster *cluster, const Op *op, uint32_t number) {
-    Effect effects[EFFECTS_MOST];
+    Effects effects = lint_effects(cluster->lint, op);
     Step step = {.op = op, .waited = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
-    unsigned count = op->row && *op->row->effects ? effects_of(cluster->lint->module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++) {
-        const Effect *effect = &effects[i];
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
         bool remote = effect_is_remote(cluster->lint, cluster->ctas, effect);
         bool signals = is_signal(cluster->lint->module, effect);
         if (signals && (remote || effect->verb == EFFECT_INIT))
@@ -118,8 +109,8 @@ static Step step_of(Cluster *cluster, const Op *op, uint32_t number) {
 /* The op that starts the partition an op is in; NULL: it is in none that ends by itself. */
 static const Op *specializes(const Op *op) {
     for (op = op_parent(op); op; op = op_parent(op))
-        if (lint_is(op, OP_ttg_warp_specialize_partitions) || lint_is(op, OP_nvws_warp_group))
-            return lint_is(op, OP_nvws_warp_group) ? op : op_parent(op);
+        if (op_is_control(op, CONTROL_PARTITIONS) || op_is_control(op, CONTROL_GROUPS))
+            return op_is_control(op, CONTROL_GROUPS) ? op : op_parent(op);
     return NULL;
 }
 
@@ -193,16 +184,22 @@ static void meet(Standing *state, const Step *step) {
     }
 }
 
-static void pass(Cluster *cluster, uint32_t number, Standing *state) {
-    const Step *step = &cluster->steps[number];
-    if (cluster->told)
+static uint32_t earlier(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static void pass(Paths *paths, const FlowOp *at, void *data) {
+    Cluster *cluster = paths->context;
+    const Step *step = &cluster->steps[at->number];
+    Standing *state = data;
+    if (paths->telling)
         judge_step(cluster, step, state);
-    if (step->reaches) {
-        uint32_t *first = step->waited ? &state->answered : &state->touched;
-        *first = *first < number ? *first : number;
-    }
-    state->touched = state->touched < step->touched ? state->touched : step->touched;
-    state->answered = state->answered < step->answered ? state->answered : step->answered;
+    if (step->reaches && step->waited)
+        state->answered = earlier(state->answered, at->number);
+    else if (step->reaches)
+        state->touched = earlier(state->touched, at->number);
+    state->touched = earlier(state->touched, step->touched);
+    state->answered = earlier(state->answered, step->answered);
     state->fresh |= step->inits;
     if (step->fence) {
         state->fenced |= state->fresh;
@@ -210,72 +207,27 @@ static void pass(Cluster *cluster, uint32_t number, Standing *state) {
         state->fresh = state->meeting = state->met = 0;
     }
     meet(state, step);
+    if (paths->telling && !cluster->batch && op_is_control(at->op, CONTROL_RETURN))
+        judge_end(cluster, state, at->op);
 }
 
-static Standing joined(const Standing *a, const Standing *b) {
-    if (!a->reached)
-        return *b;
-    return (Standing){.fresh = a->fresh | b->fresh,
-                      .fenced = a->fenced | b->fenced,
-                      .leaving = a->leaving | b->leaving,
-                      .meeting = a->meeting | b->meeting,
-                      .met = a->met | b->met,
-                      .reached = true,
-                      .alone = a->alone || b->alone,
-                      .touched = a->touched < b->touched ? a->touched : b->touched,
-                      .answered = a->answered < b->answered ? a->answered : b->answered};
-}
-
-static bool same_state(const Standing *a, const Standing *b) {
-    return a->reached == b->reached && a->fresh == b->fresh && a->fenced == b->fenced && a->leaving == b->leaving &&
-           a->meeting == b->meeting && a->met == b->met && a->alone == b->alone && a->touched == b->touched &&
-           a->answered == b->answered;
-}
-
-static void enqueue(Cluster *cluster, uint32_t piece) {
-    if (cluster->queued[piece])
-        return;
-    cluster->queued[piece] = true;
-    cluster->queue[(cluster->queue_first + cluster->queue_count++) % cluster->flow.piece_count] = piece;
-}
-
-static void pass_piece(Cluster *cluster, uint32_t index) {
-    const FlowPiece *piece = &cluster->flow.pieces[index];
-    Standing state = cluster->before[index];
-    if (!state.reached)
-        return;
-    for (uint32_t i = 0; i < piece->count; i++)
-        pass(cluster, cluster->flow.ops[piece->first + i].number, &state);
-    if (cluster->told && piece->returns && piece->count && !cluster->batch)
-        judge_end(cluster, &state, cluster->flow.ops[piece->first + piece->count - 1].op);
-    for (uint32_t i = 0; i < piece->edge_count; i++) {
-        uint32_t next = cluster->flow.edges[piece->first_edge + i].to;
-        Standing both = joined(&cluster->before[next], &state);
-        if (same_state(&cluster->before[next], &both))
-            continue;
-        cluster->before[next] = both;
-        enqueue(cluster, next);
-    }
-}
-
-static void follow(Cluster *cluster) {
-    const Flow *flow = &cluster->flow;
-    Standing start = {.reached = true, .alone = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
-    for (uint32_t i = 0; i < flow->piece_count; i++)
-        cluster->before[i] = i == 0 ? start : (Standing){0};
-    cluster->told = false;
-    if (flow->piece_count)
-        enqueue(cluster, 0);
-    while (cluster->queue_count) {
-        uint32_t piece = cluster->queue[cluster->queue_first];
-        cluster->queue_first = (cluster->queue_first + 1) % flow->piece_count;
-        cluster->queue_count--;
-        cluster->queued[piece] = false;
-        pass_piece(cluster, piece);
-    }
-    cluster->told = true;
-    for (uint32_t i = 0; i < flow->piece_count; i++)
-        pass_piece(cluster, i);
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    (void)paths, (void)piece;
+    Standing *all = to;
+    const Standing *more = from;
+    uint64_t gained = (more->fresh & ~all->fresh) | (more->fenced & ~all->fenced) | (more->leaving & ~all->leaving) |
+                      (more->meeting & ~all->meeting) | (more->met & ~all->met);
+    if (!gained && more->alone <= all->alone && more->touched >= all->touched && more->answered >= all->answered)
+        return false;
+    *all = (Standing){.fresh = all->fresh | more->fresh,
+                      .fenced = all->fenced | more->fenced,
+                      .leaving = all->leaving | more->leaving,
+                      .meeting = all->meeting | more->meeting,
+                      .met = all->met | more->met,
+                      .alone = all->alone || more->alone,
+                      .touched = earlier(all->touched, more->touched),
+                      .answered = earlier(all->answered, more->answered)};
+    return true;
 }
 
 /* Barriers that somebody signals in another CTA, and those that somebody waits for. */
@@ -284,15 +236,15 @@ static void find_barriers(Cluster *cluster) {
     for (uint32_t i = 0; i < cluster->origins.count; i++)
         cluster->tracked[i] = FLOW_NONE;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        Effect effects[EFFECTS_MOST];
-        unsigned count = op->row && *op->row->effects ? effects_of(cluster->lint->module, op, effects) : 0;
-        for (unsigned i = 0; i < count; i++) {
-            if (!is_signal(cluster->lint->module, &effects[i]))
+        Effects effects = lint_effects(cluster->lint, op);
+        for (unsigned i = 0; i < effects.count; i++) {
+            const Effect *effect = &effects.items[i];
+            if (!is_signal(cluster->lint->module, effect))
                 continue;
-            OriginSet set = origins_find(&cluster->origins, effects[i].on);
-            bool remote = effect_is_remote(cluster->lint, cluster->ctas, &effects[i]);
+            OriginSet set = origins_find(&cluster->origins, effect->on);
+            bool remote = effect_is_remote(cluster->lint, cluster->ctas, effect);
             for (uint32_t k = 0; k < set.count; k++) {
-                cluster->waited[set.items[k]] |= effects[i].verb == EFFECT_WAIT;
+                cluster->waited[set.items[k]] |= effect->verb == EFFECT_WAIT;
                 if (remote && cluster->tracked[set.items[k]] == FLOW_NONE)
                     cluster->tracked[set.items[k]] = cluster->tracked_count++;
             }
@@ -301,14 +253,16 @@ static void find_barriers(Cluster *cluster) {
 }
 
 /* Follows the barriers of one batch, whose touches begin at `touch`; returns where those of the next do. */
-static uint32_t follow_batch(Cluster *cluster, uint32_t touch) {
+static uint32_t follow_batch(Cluster *cluster, Paths *paths, uint32_t touch) {
     uint32_t first = touch;
     for (; touch < cluster->touch_count && cluster->touches[touch].barrier / BATCH == cluster->batch; touch++) {
         Step *step = &cluster->steps[cluster->touches[touch].op];
         uint64_t bit = UINT64_C(1) << cluster->touches[touch].barrier % BATCH;
         *(cluster->touches[touch].init ? &step->inits : &step->remote) |= bit;
     }
-    follow(cluster);
+    if (!paths_follow(paths))
+        verdict_incomplete(cluster->lint->verdict, "", 0,
+                           "the kernel is too large to follow what its CTAs do to others");
     for (uint32_t i = first; i < touch; i++) {
         Step *step = &cluster->steps[cluster->touches[i].op];
         step->inits = step->remote = 0;
@@ -327,13 +281,18 @@ void lint_cluster(Lint *lint) {
     find_barriers(&cluster);
     cluster.flow = flow_of(lint->function, arena);
     cluster.steps = ARENA_ARRAY(arena, Step, cluster.flow.op_count + 1);
-    cluster.before = ARENA_ARRAY(arena, Standing, cluster.flow.piece_count + 1);
-    cluster.queue = ARENA_ARRAY(arena, uint32_t, cluster.flow.piece_count + 1);
-    cluster.queued = ARENA_ARRAY(arena, bool, cluster.flow.piece_count + 1);
     set_steps(&cluster);
     if (cluster.touch_count)
         qsort(cluster.touches, cluster.touch_count, sizeof *cluster.touches, by_barrier);
+    Standing start = {.alone = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
+    Paths paths = {.lint = lint,
+                   .flow = &cluster.flow,
+                   .context = &cluster,
+                   .size = sizeof start,
+                   .start = &start,
+                   .pass = pass,
+                   .join = join};
     uint32_t touch = 0;
     for (; cluster.batch == 0 || cluster.batch * BATCH < cluster.tracked_count; cluster.batch++)
-        touch = follow_batch(&cluster, touch);
+        touch = follow_batch(&cluster, &paths, touch);
 }

@@ -6,7 +6,6 @@
  * it an error. */
 #include "analyze/lint/signals.h"
 
-#include "ir/optable.h"
 #include "model/flow/handed.h"
 #include "model/flow/partition.h"
 #include "model/number/evaluate.h"
@@ -43,28 +42,15 @@ typedef struct Who {
 /* ---- What depends on who computes it -------------------------------------------------------------- */
 
 static unsigned source_mark(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttg_warp_id:
-    case OP_ttng_get_canonical_warp_id:
-    case OP_nvg_warp_id:
-    case OP_nvgpu_warp_id:
-    case OP_gpu_thread_id:
-    case OP_gpu_lane_id:
-    case OP_nvvm_read_ptx_sreg_tid_x:
-    case OP_nvvm_read_ptx_sreg_laneid:
+    switch (op_evaluator(op)) {
+    case EVALUATE_THREAD_ID:
+    case EVALUATE_WARP_ID:
+    case EVALUATE_LANE_ID:
         return BY_THREAD;
-    case OP_nvg_cluster_id:
-    case OP_nvgpu_cluster_id:
-    case OP_nvvm_read_ptx_sreg_cluster_ctarank:
-    case OP_tti_experimental_cluster_cta_id:
+    case EVALUATE_CTA_RANK:
         return BY_RANK;
-    case OP_ttng_clc_is_canceled:
-    case OP_ttng_clc_query_cancel:
-    case OP_ttng_clc_read:
-    case OP_ttng_clc_advance:
-        return BY_ANSWER;
     default:
-        return 0;
+        return op_is(op, CLASS_CLUSTER_ANSWER) ? BY_ANSWER : 0;
     }
 }
 
@@ -118,17 +104,12 @@ static Word computed(Conditions *conditions, const Value *value, Who *who);
 
 static Word source_value(const Op *op, const Who *who) {
     bool in_x = !op_attr(op, "dimension") || str_is(op_attr(op, "dimension")->text, "x");
-    switch (op->row->id) {
-    case OP_gpu_lane_id:
-    case OP_nvvm_read_ptx_sreg_laneid:
+    switch (op_evaluator(op)) {
+    case EVALUATE_LANE_ID:
         return word_integer(who->thread % 32);
-    case OP_gpu_thread_id:
-    case OP_nvvm_read_ptx_sreg_tid_x:
+    case EVALUATE_THREAD_ID:
         return who->relative || !in_x ? word_unknown(0) : word_integer(who->thread);
-    case OP_ttg_warp_id:
-    case OP_ttng_get_canonical_warp_id:
-    case OP_nvg_warp_id:
-    case OP_nvgpu_warp_id:
+    case EVALUATE_WARP_ID:
         return who->relative ? word_unknown(0) : word_integer(who->thread / 32);
     default:
         return word_integer(who->rank);
@@ -146,7 +127,7 @@ static Word computed_op(Conditions *conditions, const Op *op, uint32_t result, W
 }
 
 static Word computed(Conditions *conditions, const Value *value, Who *who) {
-    const Op *op = value->is_result ? value->owner : NULL;
+    const Op *op = value_op(value);
     if (op && source_mark(op) & (BY_THREAD | BY_RANK))
         return source_value(op, who);
     Known known = known_of(conditions->lint->facts, value);
@@ -184,20 +165,19 @@ static Answer is_uniform(Conditions *conditions, const Value *value, const Op *a
 
 /* The values that decide whether, and how often, the op's regions are run. */
 static unsigned conditions_of(const Op *op, const Value *values[MOST_CONDITIONS]) {
-    const Block *before = op->region_count ? op->regions[0].first : NULL;
-    unsigned count = 0;
-    if (lint_is(op, OP_scf_if) || lint_is(op, OP_scf_index_switch))
-        count = op->operand_count ? 1 : 0;
-    else if (lint_is(op, OP_scf_for))
-        count = op->operand_count < 3 ? op->operand_count : 3;
-    else if (lint_is(op, OP_scf_while) && before && lint_is(before->last, OP_scf_condition) &&
-             before->last->operand_count) {
-        values[0] = before->last->operands[0];
-        return 1;
+    const Op *decides = op_is_control(op, CONTROL_WHILE) ? region_end(op, 0) : op;
+    Bounds bounds;
+    if (loop_bounds(op, &bounds)) {
+        values[0] = bounds.from;
+        values[1] = bounds.to;
+        values[2] = bounds.step;
+        return MOST_CONDITIONS;
     }
-    for (unsigned i = 0; i < count; i++)
-        values[i] = op->operands[i];
-    return count;
+    if (!decides || !decides->row)
+        return 0;
+    const Value *condition = op_operand_of(decides, decides->row->control.condition);
+    values[0] = condition ? condition : op_operand_of(decides, decides->row->control.number);
+    return values[0] != NULL;
 }
 
 static void tell(Conditions *conditions, const Op *barrier, const Op *around, Answer answer, unsigned marks) {
@@ -238,7 +218,7 @@ static void judge_request(Conditions *conditions, const Op *request) {
             marks |= mark_of(conditions, values[i]);
         if (marks & BY_ANSWER)
             return;
-        if (!lint_is(op, OP_scf_for) && !lint_is(op, OP_scf_while))
+        if (!op_is_loop(op))
             continue;
         lint_other_place(conditions->lint,
                          lint_find(conditions->lint, RULE_CLC_AFTER_FAILURE, request,
@@ -249,15 +229,13 @@ static void judge_request(Conditions *conditions, const Op *request) {
 }
 
 static void judge(Conditions *conditions, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op->row && *op->row->effects ? effects_of(conditions->lint->module, op, effects) : 0;
-    bool cta = false, cluster = false, request = false;
-    for (unsigned i = 0; i < count; i++) {
-        cta |= effects[i].verb == EFFECT_CTA_BARRIER;
-        cluster |= effects[i].verb == EFFECT_CLUSTER_ARRIVE || effects[i].verb == EFFECT_CLUSTER_WAIT;
-        request |= effects[i].helper == HELPER_CLC;
-    }
-    if (cta || cluster)
+    Lint *lint = conditions->lint;
+    Effects effects = lint_effects(lint, op);
+    bool request = false;
+    for (unsigned i = 0; i < effects.count; i++)
+        request |= effects.items[i].helper == HELPER_CLC;
+    bool cluster = lint_effect(lint, op, EFFECT_CLUSTER_ARRIVE) || lint_effect(lint, op, EFFECT_CLUSTER_WAIT);
+    if (cluster || lint_effect(lint, op, EFFECT_CTA_BARRIER))
         judge_barrier(conditions, op, cluster);
     if (request)
         judge_request(conditions, op);

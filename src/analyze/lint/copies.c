@@ -11,26 +11,6 @@ enum {
     MOST_VISITS = 64, /* of one piece whose number still grows: then it is taken to grow for ever */
 };
 
-/* What a piece makes of the number of groups that are pending before it: so many more, but at most `cap`. */
-typedef struct Passing {
-    int32_t more, cap;
-} Passing;
-
-typedef struct Pending {
-    Lint *lint;
-    const Flow *flow;
-    Passing *passings; /* by piece */
-    int32_t *groups;   /* at the start of a piece: the most that may be pending; -1: it was not reached */
-    uint8_t *visits;
-    uint32_t *stack, depth;
-    bool *waits;
-} Pending;
-
-static int32_t passed(int32_t groups, Passing passing) {
-    int32_t after = groups + passing.more;
-    return after < passing.cap ? after : passing.cap;
-}
-
 static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
     if (groups == 0) {
         lint_explain(lint_find(lint, RULE_COPY_WAIT_NEEDLESS, op, "no group of copies can be pending here"), "shared",
@@ -46,84 +26,49 @@ static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
         lint_text(lint, "Wait with num = %d%s, or take the wait out.", groups - 1, groups > 1 ? " or less" : ""));
 }
 
-/* Adds one op to what a piece does. `before`: the number at the start of the piece is known, and waits that find too
- * few are told; -1: it is not. */
-static void add_op(Lint *lint, const Op *op, int32_t before, Passing *passing) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op->row && !*op->row->effects ? 0 : effects_of(lint->module, op, effects);
-    bool anything = lint_is_call(op);
-    for (unsigned i = 0; i < count; i++) {
-        const Effect *effect = &effects[i];
-        anything |= effect->verb == EFFECT_ANYTHING;
+static void pass(Paths *paths, const FlowOp *at, void *state) {
+    Effects effects = lint_effects(paths->lint, at->op);
+    int32_t *groups = state;
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
         if (effect->group != GROUP_CP_ASYNC)
             continue;
         if (effect->verb == EFFECT_COMMIT)
-            *passing = (Passing){passing->more < MANY ? passing->more + 1 : MANY,
-                                 passing->cap < MANY ? passing->cap + 1 : MANY};
+            *groups += *groups < MANY;
         if (effect->verb != EFFECT_AWAIT || effect->count < 0 || effect->count >= MANY)
             continue;
-        if (before >= 0 && passed(before, *passing) <= effect->count)
-            tell_wait(lint, op, passed(before, *passing), effect->count);
-        passing->cap = passing->cap < effect->count ? passing->cap : (int32_t)effect->count;
+        if (*groups > effect->count)
+            *groups = (int32_t)effect->count;
+        else if (paths->telling)
+            tell_wait(paths->lint, at->op, *groups, effect->count);
     }
-    if (anything)
-        *passing = (Passing){MANY, MANY};
+    if (op_is_control(at->op, CONTROL_CALL) || lint_effect(paths->lint, at->op, EFFECT_ANYTHING))
+        *groups = MANY;
 }
 
-static Passing pass_piece(const Pending *pending, uint32_t piece, int32_t before) {
-    const FlowPiece *at = &pending->flow->pieces[piece];
-    Passing passing = {0, MANY};
-    for (uint32_t i = 0; i < at->count; i++)
-        add_op(pending->lint, pending->flow->ops[at->first + i].op, before, &passing);
-    return passing;
-}
-
-static void reach(Pending *pending, uint32_t piece, int32_t groups) {
-    if (groups <= pending->groups[piece])
-        return;
-    bool grows = pending->visits[piece] >= MOST_VISITS;
-    pending->groups[piece] = grows ? MANY : groups;
-    pending->visits[piece] += !grows;
-    if (!pending->waits[piece])
-        pending->stack[pending->depth++] = piece;
-    pending->waits[piece] = true;
-}
-
-static void follow_groups(Pending *pending) {
-    const Flow *flow = pending->flow;
-    for (uint32_t i = flow->piece_count; i-- > 0;) {
-        pending->groups[i] = -1;
-        pending->passings[i] = pass_piece(pending, i, -1);
-    }
-    for (uint32_t i = flow->piece_count; i-- > 0;)
-        if (flow->pieces[i].entry)
-            reach(pending, i, 0);
-    while (pending->depth) {
-        uint32_t piece = pending->stack[--pending->depth];
-        const FlowPiece *from = &flow->pieces[piece];
-        int32_t groups = passed(pending->groups[piece], pending->passings[piece]);
-        pending->waits[piece] = false;
-        for (uint32_t e = 0; e < from->edge_count; e++) {
-            const FlowEdge *edge = &flow->edges[from->first_edge + e];
-            reach(pending, edge->to, flow_starts_threads(flow, from, edge) ? 0 : groups);
-        }
-    }
+/* The most that may be pending on any path. */
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    uint8_t *visits = paths->context;
+    int32_t *groups = to;
+    if (*(const int32_t *)from <= *groups)
+        return false;
+    bool grows = visits[piece] >= MOST_VISITS;
+    *groups = grows ? MANY : *(const int32_t *)from;
+    visits[piece] += !grows;
+    return true;
 }
 
 static void check_waits(Lint *lint) {
-    Arena *arena = &lint->module->arena;
-    Flow flow = flow_of(lint->function, arena);
-    Pending pending = {lint,
-                       &flow,
-                       .passings = ARENA_ARRAY(arena, Passing, flow.piece_count + 1),
-                       .groups = ARENA_ARRAY(arena, int32_t, flow.piece_count + 1),
-                       .visits = ARENA_ARRAY(arena, uint8_t, flow.piece_count + 1),
-                       .stack = ARENA_ARRAY(arena, uint32_t, flow.piece_count + 1),
-                       .waits = ARENA_ARRAY(arena, bool, flow.piece_count + 1)};
-    follow_groups(&pending);
-    for (uint32_t i = 0; i < flow.piece_count; i++)
-        if (pending.groups[i] >= 0)
-            pass_piece(&pending, i, pending.groups[i]);
+    Flow flow = flow_of(lint->function, &lint->module->arena);
+    Paths paths = {.lint = lint,
+                   .flow = &flow,
+                   .context = ARENA_ARRAY(&lint->module->arena, uint8_t, flow.piece_count + 1),
+                   .size = sizeof(int32_t),
+                   .afresh = true,
+                   .pass = pass,
+                   .join = join};
+    if (!paths_follow(&paths))
+        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to follow its groups of copies");
 }
 
 /* ---- How wide a copy is --------------------------------------------------------------------------- */
@@ -158,24 +103,23 @@ static unsigned fastest_dim(Lint *lint, const Type *buffer) {
 }
 
 /* How many elements beside each other the pointers, and the mask, are sure to allow. */
-static int64_t elements_sure(Contiguity *contiguity, const Op *copy, unsigned dim, int64_t bytes) {
-    const Value *mask = lint_operand(copy, "mask");
-    Runs pointers = runs_of(contiguity, lint_operand(copy, "src"), dim);
+static int64_t elements_sure(Contiguity *contiguity, const Op *copy, const Effect *read, unsigned dim, int64_t bytes) {
+    Runs pointers = runs_of(contiguity, read->on, dim);
     int64_t given, aligned = pointers.divisor / bytes;
     int64_t sure = pointers.contiguous < aligned ? pointers.contiguous : aligned;
-    if (lint_integer(copy, "contiguity", &given) && given > sure)
+    if (op_integer(copy, "contiguity", &given) && given > sure)
         sure = given;
-    int64_t same = mask ? runs_of(contiguity, mask, dim).constant : sure;
+    int64_t same = read->mask ? runs_of(contiguity, read->mask, dim).constant : sure;
     return same < sure ? same : sure;
 }
 
 static void check_width(Lint *lint, Contiguity *contiguity, const Op *copy) {
-    const Value *pointers = lint_operand(copy, "src"), *buffer = lint_operand(copy, "result");
-    const Type *type = pointers && pointers->type ? type_canonical(lint->module, pointers->type) : NULL;
-    const Type *memory = buffer && buffer->type ? type_canonical(lint->module, buffer->type) : NULL;
+    const Effect *read = lint_effect(lint, copy, EFFECT_READ), *write = lint_effect(lint, copy, EFFECT_WRITE);
+    const Type *type = lint_type(lint, read->on);
+    const Type *memory = lint_type(lint, write->on);
     const Type *element = memory ? type_element(lint->module, memory) : NULL;
     int64_t bits = element ? element->width : 0;
-    if (!type || type->kind != TYPE_TENSOR || lint_operand(copy, "barrier") || bits < 8 || bits >= 32)
+    if (!type || type->kind != TYPE_TENSOR || bits < 8 || bits >= 32)
         return;
     int64_t together = elements_together(lint, type, memory);
     if (!together)
@@ -189,7 +133,7 @@ static void check_width(Lint *lint, Contiguity *contiguity, const Op *copy) {
                      "Give each thread more elements along the contiguous dimension, or load to registers and store.");
         return;
     }
-    int64_t sure = elements_sure(contiguity, copy, fastest_dim(lint, memory), bits / 8);
+    int64_t sure = elements_sure(contiguity, copy, read, fastest_dim(lint, memory), bits / 8);
     if (sure * bits < 32)
         lint_explain(
             lint_find(lint, RULE_COPY_WIDTH_UNKNOWN, copy,
@@ -200,12 +144,18 @@ static void check_width(Lint *lint, Contiguity *contiguity, const Op *copy) {
             "Declare the divisibility of the pointer and its strides, or set contiguity on the copy.");
 }
 
+static bool is_copy(Lint *lint, const Op *op) {
+    const Effect *write = lint_effect(lint, op, EFFECT_WRITE);
+    return write && write->group == GROUP_CP_ASYNC && lint_effect(lint, op, EFFECT_READ);
+}
+
 void lint_copies(Lint *lint) {
     Contiguity *contiguity = NULL;
     bool waits = false;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        waits |= lint_is(op, OP_ttg_async_wait);
-        if (!lint_is(op, OP_ttg_async_copy_global_to_local))
+        const Effect *wait = lint_effect(lint, op, EFFECT_AWAIT);
+        waits |= wait && wait->group == GROUP_CP_ASYNC;
+        if (!is_copy(lint, op))
             continue;
         if (!contiguity)
             contiguity = contiguity_create(&lint->module->arena, lint->module, lint->facts);

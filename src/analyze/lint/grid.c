@@ -1,8 +1,7 @@
 /* Rules about grids: kernels that start before the one before has ended, and clusters that are asked for one by one. */
+#include "analyze/lint/paths.h"
 #include "analyze/lint/signals.h"
 
-#include "ir/optable.h"
-#include "model/flow/flow.h"
 #include "model/flow/partition.h"
 #include "model/memory/placement.h"
 
@@ -10,63 +9,64 @@ enum { RESPONSE_BYTES = 16 };
 
 /* ---- Kernels that overlap ------------------------------------------------------------------------- */
 
-static const Op *first_of(const Op *function, OpId id) {
-    for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (lint_is(op, id))
+/* The op that waits for the kernel before this one, or the one that lets the next go. */
+static const Op *first_of(Lint *lint, bool waits) {
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
+        if (op_is(op, CLASS_OVERLAP) && waits == (lint_effect(lint, op, EFFECT_AWAIT_LAUNCHES) != NULL))
             return op;
     return NULL;
 }
 
 static bool touches_global(Lint *lint, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op->row && *op->row->effects ? effects_of(lint->module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb <= EFFECT_UPDATE && effects[i].space == SPACE_GLOBAL && effects[i].proxy != PROXY_TENSORMAP)
+    Effects effects = lint_effects(lint, op);
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
+        if (effect_is_access(effect) && effect->space == SPACE_GLOBAL && effect->proxy != PROXY_TENSORMAP)
             return true;
+    }
     return false;
 }
 
-/* Goes over a piece up to the wait; true if there is one in it. */
-static bool goes_over(Lint *lint, const Flow *flow, uint32_t piece, const Op **early, uint32_t *number) {
-    for (uint32_t i = 0; i < flow->pieces[piece].count; i++) {
-        const FlowOp *at = &flow->ops[flow->pieces[piece].first + i];
-        if (lint_is(at->op, OP_tt_grid_dependency_wait))
-            return true;
-        if (at->number < *number && touches_global(lint, at->op)) {
-            *early = at->op;
-            *number = at->number;
-        }
-    }
-    return false;
+typedef struct Early {
+    const Op *op; /* the first in the text; NULL: none */
+    uint32_t number;
+} Early;
+
+/* The state says whether some path to the op has no wait. */
+static void pass(Paths *paths, const FlowOp *at, void *state) {
+    bool *early = state;
+    Early *first = paths->context;
+    *early &= !lint_effect(paths->lint, at->op, EFFECT_AWAIT_LAUNCHES);
+    if (paths->telling && *early && at->number < first->number && touches_global(paths->lint, at->op))
+        *first = (Early){at->op, at->number};
+}
+
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    (void)paths, (void)piece;
+    bool more = *(const bool *)from && !*(bool *)to;
+    *(bool *)to |= more;
+    return more;
 }
 
 /* The first op in the text that touches global memory on a path from the start without a wait. */
 static const Op *early_access(Lint *lint) {
-    Arena *arena = &lint->module->arena;
-    Flow flow = flow_of(lint->function, arena);
-    uint32_t *stack = ARENA_ARRAY(arena, uint32_t, flow.piece_count + 1), count = 0, number = FLOW_NONE;
-    bool *seen = ARENA_ARRAY(arena, bool, flow.piece_count + 1);
-    const Op *early = NULL;
-    if (flow.piece_count)
-        stack[count++] = 0;
-    seen[0] = true;
-    while (count) {
-        uint32_t piece = stack[--count];
-        if (goes_over(lint, &flow, piece, &early, &number))
-            continue;
-        for (uint32_t i = 0; i < flow.pieces[piece].edge_count; i++) {
-            uint32_t to = flow.edges[flow.pieces[piece].first_edge + i].to;
-            if (!seen[to])
-                stack[count++] = to;
-            seen[to] = true;
-        }
-    }
-    return early;
+    static const bool start = true;
+    Flow flow = flow_of(lint->function, &lint->module->arena);
+    Early first = {.number = FLOW_NONE};
+    Paths paths = {.lint = lint,
+                   .flow = &flow,
+                   .context = &first,
+                   .size = sizeof start,
+                   .start = &start,
+                   .pass = pass,
+                   .join = join};
+    if (!paths_follow(&paths))
+        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to look for accesses before its wait");
+    return first.op;
 }
 
 static void check_dependencies(Lint *lint) {
-    const Op *wait = first_of(lint->function, OP_tt_grid_dependency_wait);
-    const Op *launch = first_of(lint->function, OP_tt_grid_dependency_launch_dependents);
+    const Op *wait = first_of(lint, true), *launch = first_of(lint, false);
     if (!wait && launch)
         lint_find(lint, RULE_GRID_NO_WAIT, launch,
                   "review: the next kernel is let go, and this one never waits for the one before it");
@@ -80,23 +80,15 @@ static void check_dependencies(Lint *lint) {
 
 /* ---- Asking for the next cluster ------------------------------------------------------------------ */
 
-/* Where the response is written or read; NULL: the op is about something else. */
-static const Value *response_of(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttng_clc_try_cancel:
-        return lint_operand(op, "result");
-    case OP_ttng_clc_load_result:
-        return lint_operand(op, "src");
-    case OP_ttng_async_clc_try_cancel:
-    case OP_ttng_clc_query_cancel:
-        return lint_operand(op, "clcResAlloc");
-    default:
-        return NULL;
-    }
+/* How the response is written or read; NULL: the op is about something else. */
+static const Effect *response_of(Lint *lint, const Op *op) {
+    Evaluator how = op_evaluator(op);
+    bool asks = op_is(op, CLASS_CLUSTER_REQUEST), reads = how == EVALUATE_CANCEL_ANSWER || how == EVALUATE_CANCEL_QUERY;
+    return asks || reads ? lint_effect(lint, op, asks ? EFFECT_WRITE : EFFECT_READ) : NULL;
 }
 
-static bool is_request(const Op *op) {
-    return lint_is(op, OP_ttng_clc_try_cancel) || lint_is(op, OP_ttng_async_clc_try_cancel);
+static bool is_request(Lint *lint, const Op *op) {
+    return op_is(op, CLASS_CLUSTER_REQUEST) && response_of(lint, op);
 }
 
 static void check_response(Lint *lint, const Op *op, const Value *response) {
@@ -115,7 +107,7 @@ static void check_response(Lint *lint, const Op *op, const Value *response) {
 
 static bool is_repeated(const Lint *lint, const Op *op) {
     for (op = op_parent(op); op && op != lint->function; op = op_parent(op))
-        if (lint_is(op, OP_scf_for) || lint_is(op, OP_scf_while))
+        if (op_is_loop(op))
             return true;
     return false;
 }
@@ -124,10 +116,9 @@ static bool is_repeated(const Lint *lint, const Op *op) {
 static bool is_fenced(Lint *lint, const Op *near) {
     Partitions own = partitions_of(near);
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        Effect effects[EFFECTS_MOST];
-        unsigned count = op->row && *op->row->effects ? effects_of(lint->module, op, effects) : 0;
-        for (unsigned i = 0; i < count; i++)
-            if (effects[i].verb == EFFECT_FENCE_PROXY && effects[i].proxy == PROXY_ASYNC &&
+        Effects effects = lint_effects(lint, op);
+        for (unsigned i = 0; i < effects.count; i++)
+            if (effects.items[i].verb == EFFECT_FENCE_PROXY && effects.items[i].proxy == PROXY_ASYNC &&
                 partitions_of(op).mask == own.mask)
                 return true;
     }
@@ -140,10 +131,10 @@ static void check_reuse(Lint *lint) {
     uint64_t judged = 0; /* partitions */
     bool placed = memory_is_placed(lint->function);
     for (const Op *op = lint->function; op && !request; op = op_next_in_walk(op, lint->function))
-        if (is_request(op) && is_repeated(lint, op))
+        if (is_request(lint, op) && is_repeated(lint, op))
             request = op;
     for (const Op *op = lint->function; op && request; op = op_next_in_walk(op, lint->function)) {
-        if (is_request(op) || !response_of(op))
+        if (is_request(lint, op) || !response_of(lint, op))
             continue;
         Partitions own = partitions_of(op);
         bool inserted_later = own.mask == partitions_of(request).mask && !placed;
@@ -160,14 +151,14 @@ static void check_reuse(Lint *lint) {
 
 /* ---- Stores into other CTAs ----------------------------------------------------------------------- */
 
+/* A store of registers whose bytes count on a barrier. */
 static void check_store(Lint *lint, const Op *op, uint32_t ctas) {
-    bool upstream = lint_is(op, OP_ttng_async_shared_store);
-    if (!upstream && !lint_is(op, OP_ttg_async_remote_shmem_store))
+    const Effect *store = lint_effect(lint, op, EFFECT_WRITE);
+    if (!store || store->space != SPACE_SHARED || store->done != DONE_TX || store->proxy != PROXY_GENERIC)
         return;
-    const Value *data = lint_operand(op, "dst"), *barrier = lint_operand(op, upstream ? "mbarrier" : "barrier");
     if (ctas < 2)
         lint_find(lint, RULE_CLUSTER_STORE_ALONE, op, "the cluster has one CTA");
-    else if (data && barrier && place_of(lint->facts, data).remote != place_of(lint->facts, barrier).remote)
+    else if (place_of(lint->facts, store->on).remote != place_of(lint->facts, store->through).remote)
         lint_find(lint, RULE_CLUSTER_STORE_BARRIER, op, "the data goes to another CTA than the barrier is in");
 }
 
@@ -176,10 +167,10 @@ void lint_grid(Lint *lint) {
     bool asks = false;
     check_dependencies(lint);
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        const Value *response = response_of(op);
-        asks |= is_request(op);
+        const Effect *response = response_of(lint, op);
+        asks |= is_request(lint, op);
         if (response)
-            check_response(lint, op, response);
+            check_response(lint, op, response->on);
         check_store(lint, op, ctas);
     }
     if (asks)

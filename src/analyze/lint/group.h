@@ -2,13 +2,8 @@
 #ifndef ANALYZE_LINT_GROUP_H
 #define ANALYZE_LINT_GROUP_H
 
-#include "analyze/lint/internal.h"
-#include "ir/optable.h"
-#include "model/flow/flow.h"
+#include "analyze/lint/paths.h"
 #include "model/flow/partition.h"
-
-/* Steps that a pass may take where a hostile file could make it quadratic; past that it says that it gave up. */
-enum { LINT_STEPS = 20 * 1000 * 1000 };
 
 void lint_copies(Lint *lint);
 void lint_products(Lint *lint);
@@ -18,17 +13,8 @@ void lint_atomics(Lint *lint);
 
 /* Why it is wrong and what fixes it, of a finding that may have been told already. */
 void lint_explain(Finding *finding, const char *space, const char *why, const char *fix);
-static inline bool lint_is_call(const Op *op) {
-    return lint_is(op, OP_tt_call) || lint_is(op, OP_func_call);
-}
-/* A product of the tensor cores that have their own memory. */
-static inline bool lint_is_tensor_product(const Op *op) {
-    return lint_is(op, OP_ttng_tc_gen5_mma) || lint_is(op, OP_ttng_tc_gen5_mma_scaled);
-}
-/* True on a target that is known to be AMD's. */
-bool lint_is_amd(const Lint *lint);
-/* Whether an edge starts other threads than those that come to it: into a partition that is not the default one. */
-bool flow_starts_threads(const Flow *flow, const FlowPiece *from, const FlowEdge *edge);
+/* A product or copy of the tensor cores that have their own memory: the first access that they make; else NULL. */
+const Effect *tensor_access(Lint *lint, const Op *op);
 /* The warp of the CTA with which the partition of `op` starts; -1: not said. */
 int64_t partition_first_warp(const Op *op);
 /* "partition1", "default", or "the kernel" where there are no partitions: for messages. */

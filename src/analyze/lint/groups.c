@@ -9,26 +9,21 @@ void lint_explain(Finding *finding, const char *space, const char *why, const ch
     finding->fix = fix;
 }
 
-bool lint_is_amd(const Lint *lint) {
-    return lint->target && lint->target->vendor == VENDOR_AMD;
-}
-
-bool flow_starts_threads(const Flow *flow, const FlowPiece *from, const FlowEdge *edge) {
-    const Op *last = flow->ops[from->first + from->count - 1].op;
-    return edge->all_meet || lint_is(last, OP_ttg_warp_specialize_partitions);
+const Effect *tensor_access(Lint *lint, const Op *op) {
+    Effects effects = lint_effects(lint, op);
+    for (unsigned i = 0; i < effects.count; i++)
+        if (effect_is_access(&effects.items[i]) && effects.items[i].helper == HELPER_TENSOR)
+            return &effects.items[i];
+    return NULL;
 }
 
 int64_t partition_first_warp(const Op *op) {
-    for (const Op *parent; (parent = op_parent(op)); op = parent) {
-        if (!lint_is(parent, OP_ttg_warp_specialize_partitions))
-            continue;
-        const Op *specialize = op_parent(parent);
-        const Attr *starts = specialize ? op_attr(specialize, "warpGroupStartIds") : NULL;
-        ptrdiff_t index = op->block->region - parent->regions;
-        bool there = starts && starts->kind == ATTR_INTS && index < (ptrdiff_t)starts->count;
-        return there && starts->ints[index] >= 0 ? starts->ints[index] : -1;
-    }
-    return -1;
+    const Region *region = partition_region(op);
+    const Op *fork = region ? op_parent(region->op) : NULL;
+    const Attr *starts = fork ? op_attr(fork, "warpGroupStartIds") : NULL;
+    ptrdiff_t index = region ? region - region->op->regions : 0;
+    bool there = starts && starts->kind == ATTR_INTS && index < (ptrdiff_t)starts->count;
+    return there && starts->ints[index] >= 0 ? starts->ints[index] : -1;
 }
 
 const char *partition_name(Lint *lint, const Op *op) {

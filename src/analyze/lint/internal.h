@@ -5,12 +5,20 @@
 #include "analyze/facts/facts.h"
 #include "analyze/lint/lint.h"
 #include "base/pointers.h"
+#include "ir/op.h"
+#include "model/effect/effect.h"
 
 /* A rule that was told at some op, and the one before it there. */
 typedef struct ToldRule {
     RuleId rule;
     uint32_t before; /* in Lint.told_rules; NO_NUMBER: none */
 } ToldRule;
+
+/* What an op does, in the order in which it happens. */
+typedef struct Effects {
+    const Effect *items;
+    unsigned count;
+} Effects;
 
 typedef struct Lint {
     Module *module;
@@ -23,6 +31,9 @@ typedef struct Lint {
     Pointers told; /* by op: the last of its rules */
     ToldRule *told_rules;
     uint32_t told_rule_count, told_rule_capacity;
+    Pointers looked_at; /* ops whose effects were asked for: their number in `effects` */
+    Effects *effects;
+    uint32_t effects_count, effects_capacity;
 } Lint;
 
 /* A finding at `op`: what is wrong there, in one sentence. Why and what would fix it come from the rule's row unless
@@ -35,16 +46,37 @@ bool lint_told(const Lint *lint, RuleId rule, const Op *op);
 void lint_other_place(Lint *lint, Finding *finding, const char *role, const Op *other);
 const char *lint_text(Lint *lint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether the op is of that row. */
+/* The effects of an op, found once; of an op that nobody knows, EFFECT_ANYTHING alone. */
+Effects lint_effects(Lint *lint, const Op *op);
+/* The first of them with that verb; NULL if there is none. */
+const Effect *lint_effect(Lint *lint, const Op *op, EffectVerb verb);
+static inline bool effect_is_access(const Effect *effect) {
+    return effect->verb <= EFFECT_UPDATE;
+}
+/* The one handle of a value's type; NULL if that is not known. */
+static inline const Type *lint_type(const Lint *lint, const Value *value) {
+    return value && value->type ? type_canonical(lint->module, value->type) : NULL;
+}
+/* True on a target that is known to be AMD's. */
+static inline bool lint_is_amd(const Lint *lint) {
+    return lint->target && lint->target->vendor == VENDOR_AMD;
+}
 static inline bool lint_is(const Op *op, unsigned row) {
     return op->row && op->row->id == row;
 }
-/* The operand(s) by the name that the row gives them; NULL if there is none. */
-const Value *lint_operand(const Op *op, const char *name);
-/* An integer attribute; false if it is not there. */
-bool lint_integer(const Op *op, const char *name, int64_t *value);
+static inline bool lint_integer(const Op *op, const char *name, int64_t *value) {
+    return op_integer(op, name, value);
+}
 /* Of the op's module: "ttg.num-ctas" and the like; `otherwise` if it is not there. */
 int64_t lint_module_integer(const Lint *lint, const char *name, int64_t otherwise);
+
+/* The region of a partition that holds the op; NULL: none does, or the default one, whose threads are the kernel's. */
+const Region *partition_region(const Op *op);
+/* Whether the compiler has marked it as one of a kernel that it parts, or is to part, by itself. */
+bool op_is_parted(const Op *op);
+
+/* CTAs of a cluster; 1: there is none. */
+uint32_t lint_ctas(const Lint *lint);
 
 /* ---- The passes, one a file; each walks the kernel itself ---- */
 void lint_tma(Lint *lint);

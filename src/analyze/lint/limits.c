@@ -1,39 +1,24 @@
 /* Rules of lint_limit.def: how much of everything a target has, and which ops it has at all. */
 #include "analyze/lint/signals.h"
 
-#include "ir/optable.h"
 #include "model/memory/placement.h"
 
-/* The first target that has an op. */
-typedef struct Needs {
-    OpId op;
+/* The first target that has the ops of a class. */
+static const struct {
+    OpClass class;
     unsigned number;
     const char *what;
-} Needs;
-
-static const Needs needs[] = {
-    {OP_ttng_cluster_barrier, 90, "clusters"},
-    {OP_ttng_cluster_arrive, 90, "clusters"},
-    {OP_ttng_cluster_wait, 90, "clusters"},
-    {OP_ttng_fence_mbarrier_init_release_cluster, 90, "clusters"},
-    {OP_ttng_map_to_remote_buffer, 90, "clusters"},
-    {OP_ttng_async_shared_store, 90, "clusters"},
-    {OP_ttg_remote_shmem_store, 90, "clusters"},
-    {OP_ttg_async_remote_shmem_store, 90, "clusters"},
-    {OP_ttg_async_remote_shmem_copy, 90, "clusters"},
-    {OP_tt_grid_dependency_wait, 90, "kernels that overlap"},
-    {OP_tt_grid_dependency_launch_dependents, 90, "kernels that overlap"},
-    {OP_ttng_clc_try_cancel, 100, "requests for the next cluster"},
-    {OP_ttng_clc_try_cancel_sync, 100, "requests for the next cluster"},
-    {OP_ttng_async_clc_try_cancel, 100, "requests for the next cluster"},
-    {OP_ttng_clc_try_cancel_async, 100, "requests for the next cluster"},
+} needs[] = {
+    {CLASS_CLUSTER, 90, "clusters"},
+    {CLASS_OVERLAP, 90, "kernels that overlap"},
+    {CLASS_CLUSTER_REQUEST, 100, "requests for the next cluster"},
 };
 
 static void check_op(Lint *lint, const Op *op) {
-    for (size_t i = 0; op->row && i < sizeof needs / sizeof *needs; i++)
-        if (op->row->id == needs[i].op && lint->target->number < needs[i].number)
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++)
+        if (op_is(op, needs[i].class) && lint->target->number < needs[i].number)
             lint_find(lint, RULE_LIMIT_TARGET, op, "%s has no %s", lint->target->name, needs[i].what);
-    if (lint_is(op, OP_ttg_warp_specialize) && op_attr(op, "actualRegisters") && lint->target->number < 90)
+    if (op_is_control(op, CONTROL_FORK) && op_attr(op, "actualRegisters") && lint->target->number < 90)
         lint_find(lint, RULE_LIMIT_TARGET, op, "%s cannot change the registers of running warps", lint->target->name);
 }
 
@@ -99,7 +84,7 @@ static void check_target(Lint *lint) {
 }
 
 void lint_limits(Lint *lint) {
-    if (lint->target && lint->target->vendor == VENDOR_AMD) { /* the rest of what it has of this is in lint_amd */
+    if (lint_is_amd(lint)) { /* the rest of what it has of this is in lint_amd */
         check_shared(lint);
         return;
     }

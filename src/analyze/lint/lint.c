@@ -30,13 +30,8 @@ bool lint_told(const Lint *lint, RuleId rule, const Op *op) {
 }
 
 static void keep_told(Lint *lint, RuleId rule, const Op *op) {
-    if (lint->told_rule_count == lint->told_rule_capacity) {
-        const ToldRule *old = lint->told_rules;
-        lint->told_rule_capacity = lint->told_rule_capacity ? 2 * lint->told_rule_capacity : 16;
-        lint->told_rules = ARENA_ARRAY(&lint->module->arena, ToldRule, lint->told_rule_capacity);
-        for (uint32_t i = 0; i < lint->told_rule_count; i++)
-            lint->told_rules[i] = old[i];
-    }
+    lint->told_rules = arena_grown(&lint->module->arena, lint->told_rules, lint->told_rule_count,
+                                   &lint->told_rule_capacity, sizeof *lint->told_rules);
     lint->told_rules[lint->told_rule_count] = (ToldRule){rule, pointers_get(&lint->told, op)};
     pointers_set(&lint->told, op, lint->told_rule_count++);
 }
@@ -82,27 +77,45 @@ const char *lint_text(Lint *lint, const char *format, ...) {
 
 /* ---- Looking at ops ------------------------------------------------------------------------------- */
 
-const Value *lint_operand(const Op *op, const char *name) {
-    int slot = op->row ? op_slot(op->row->operands, op->row->operand_count, str_of(name)) : -1;
-    uint32_t count = 0;
-    Value **values = slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, &count);
-    return count ? values[0] : NULL;
+Effects lint_effects(Lint *lint, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    Arena *arena = &lint->module->arena;
+    if (op->row && !*op->row->effects && op->form != FORM_OPAQUE)
+        return (Effects){0};
+    uint32_t number = pointers_get(&lint->looked_at, op);
+    if (number != NO_NUMBER)
+        return lint->effects[number];
+    unsigned count = effects_of(lint->module, op, effects);
+    Effect *items = ARENA_ARRAY(arena, Effect, count + 1);
+    memcpy(items, effects, count * sizeof *items);
+    lint->effects =
+        arena_grown(arena, lint->effects, lint->effects_count, &lint->effects_capacity, sizeof *lint->effects);
+    pointers_set(&lint->looked_at, op, lint->effects_count);
+    return lint->effects[lint->effects_count++] = (Effects){items, count};
 }
 
-bool lint_integer(const Op *op, const char *name, int64_t *value) {
-    const Attr *attr = op_attr(op, name);
-    if (!attr || attr->kind != ATTR_INTEGER)
-        return false;
-    *value = attr->integer;
-    return true;
+const Effect *lint_effect(Lint *lint, const Op *op, EffectVerb verb) {
+    Effects effects = lint_effects(lint, op);
+    for (unsigned i = 0; i < effects.count; i++)
+        if (effects.items[i].verb == verb)
+            return &effects.items[i];
+    return NULL;
 }
 
 int64_t lint_module_integer(const Lint *lint, const char *name, int64_t otherwise) {
-    int64_t value;
-    for (const Op *op = lint->function; op; op = op_parent(op))
-        if (lint_integer(op, name, &value))
-            return value;
-    return otherwise;
+    const Attr *attr = op_attr_around(lint->function, name);
+    return attr && attr->kind == ATTR_INTEGER ? attr->integer : otherwise;
+}
+
+const Region *partition_region(const Op *op) {
+    for (const Op *parent; (parent = op_parent(op)); op = parent)
+        if (op_is_control(parent, CONTROL_PARTITIONS))
+            return op->block->region;
+    return NULL;
+}
+
+bool op_is_parted(const Op *op) {
+    return op_attr(op, "ttg.partition") || op_attr(op, "async_task_id") || op_attr(op, "tt.warp_specialize");
 }
 
 /* Beside a run, a kernel that does not fit its target is no fault of its synchronisation: the driver refuses it. What
@@ -132,8 +145,8 @@ static void note_unknown_ops(Lint *lint) {
             matters |= memdesc_space(op->operands[i]->type) != SPACE_NONE;
         if (op->row || !matters)
             continue;
-        verdict_incomplete(lint->verdict, lint_text(lint, "%.*s", STR_ARG(op->name)),
-                           source_place(lint->module->source, op->offset).line, "the op is not known");
+        verdict_incomplete(lint->verdict, lint_text(lint, "%.*s", STR_ARG(op->name)), op_line(lint->module, op),
+                           "the op is not known");
         told++;
     }
 }
@@ -147,6 +160,7 @@ void lint_check(Module *module, const Op *function, const LintOptions *options, 
                  .launch = options->launch,
                  .alone = options->alone,
                  .told = {.arena = &module->arena},
+                 .looked_at = {.arena = &module->arena},
                  .verdict = verdict};
     static void (*const passes[])(Lint *) = {lint_tma, lint_barriers, lint_groups, lint_limits, lint_proxies, lint_amd};
     lint.facts = facts_create(&module->arena, module, function, options->launch);

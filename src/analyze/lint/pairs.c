@@ -4,8 +4,6 @@
  * be waited for there. */
 #include "analyze/lint/signals.h"
 
-#include "ir/optable.h"
-
 #include <stdlib.h>
 
 enum { DEEPEST_EXPRESSION = 8 };
@@ -118,17 +116,15 @@ static bool never_runs(const Lint *lint, const Effect *effect) {
 static void collect(Pairs *pairs) {
     const Op *function = pairs->lint->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        Effect effects[EFFECTS_MOST];
-        unsigned count = effects_of(pairs->lint->module, op, effects);
-        bool known = op->row && !lint_is(op, OP_tt_call) && !lint_is(op, OP_func_call) && !lint_is(op, OP_llvm_call);
-        for (unsigned i = 0; i < count; i++) {
-            known &= effects[i].verb != EFFECT_ANYTHING;
-            if (!never_runs(pairs->lint, &effects[i]) && is_signal(pairs->lint->module, &effects[i])) {
-                note_use(pairs, op, &effects[i]);
-                note_expected(pairs, op, &effects[i]);
+        Effects effects = lint_effects(pairs->lint, op);
+        for (unsigned i = 0; i < effects.count; i++) {
+            const Effect *effect = &effects.items[i];
+            if (!never_runs(pairs->lint, effect) && is_signal(pairs->lint->module, effect)) {
+                note_use(pairs, op, effect);
+                note_expected(pairs, op, effect);
             }
         }
-        if (!known)
+        if (op_is_control(op, CONTROL_CALL) || lint_effect(pairs->lint, op, EFFECT_ANYTHING))
             note_escape(pairs, op);
     }
 }
@@ -142,7 +138,7 @@ static bool same_value(const Lint *lint, const Value *a, const Value *b, int dep
     Known known_b = b ? known_of(lint->facts, b) : known_exact(1);
     if (known_a.exact && known_b.exact)
         return known_a.least == known_b.least;
-    const Op *x = a && a->is_result ? a->owner : NULL, *y = b && b->is_result ? b->owner : NULL;
+    const Op *x = value_op(a), *y = value_op(b);
     if (depth == 0 || !x || !y || !x->row || x->row != y->row || !*x->row->evaluate || a->index != b->index ||
         x->operand_count != y->operand_count || x->dict != y->dict || x->properties != y->properties)
         return false;
@@ -200,12 +196,10 @@ static bool is_filled(const Pairs *pairs, OriginSet barrier, OriginSet data) {
     return false;
 }
 
-static void judge_deps(Pairs *pairs, const Op *wait) {
-    uint32_t count = 0;
-    int slot = op_slot(wait->row->operands, wait->row->operand_count, STR("deps"));
-    Value **deps = slot < 0 ? NULL : op_operands_at(wait, (unsigned)slot, &count);
-    const Value *alloc = lint_operand(wait, "alloc");
-    OriginSet barrier = alloc ? origins_find(&pairs->origins, alloc) : (OriginSet){.anything = true};
+static void judge_deps(Pairs *pairs, const Op *wait, const Value *on) {
+    uint32_t count;
+    Value **deps = op_operands_named(wait, "deps", &count);
+    OriginSet barrier = origins_find(&pairs->origins, on);
     bool decided = !barrier.anything && barrier.count && count;
     for (uint32_t i = 0; i < barrier.count; i++)
         decided &= pairs->uses[barrier.items[i]].completion && !pairs->uses[barrier.items[i]].by_hand;
@@ -234,7 +228,9 @@ void lint_pairs(Lint *lint) {
         pairs.commit_waited |= pairs.uses[i].commit && pairs.uses[i].waited;
     for (uint32_t i = 0; i < pairs.origins.count; i++)
         judge_use(&pairs, &pairs.origins.items[i], &pairs.uses[i]);
-    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
-        if (lint_is(op, OP_ttng_wait_barrier))
-            judge_deps(&pairs, op);
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
+        const Effect *wait = lint_effect(lint, op, EFFECT_WAIT);
+        if (wait)
+            judge_deps(&pairs, op, wait->on);
+    }
 }

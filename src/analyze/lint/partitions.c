@@ -1,7 +1,6 @@
 /* Rules about partitions: named barriers, which are 16 for a CTA, and registers, which its warps share. */
 #include "analyze/lint/signals.h"
 
-#include "ir/optable.h"
 #include "model/flow/partition.h"
 
 enum {
@@ -32,7 +31,7 @@ static int64_t cta_warps(const Lint *lint) {
 static int64_t most_partitions(const Lint *lint) {
     int64_t most = 0;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        const Attr *warps = lint_is(op, OP_ttg_warp_specialize) ? integers(op, "partitionNumWarps") : NULL;
+        const Attr *warps = op_is_control(op, CONTROL_FORK) ? integers(op, "partitionNumWarps") : NULL;
         if (warps && warps->count > most)
             most = warps->count;
     }
@@ -71,15 +70,15 @@ static void check_threads(Lint *lint, const Op *op, const Value *threads) {
 }
 
 static void check_named(Lint *lint, const Op *op, int64_t partitions) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op->row && *op->row->effects ? effects_of(lint->module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (effects[i].verb != EFFECT_NAMED_ARRIVE && effects[i].verb != EFFECT_NAMED_SYNC)
+    Effects effects = lint_effects(lint, op);
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
+        if (effect->verb != EFFECT_NAMED_ARRIVE && effect->verb != EFFECT_NAMED_SYNC)
             continue;
-        if (effects[i].on)
-            check_id(lint, op, effects[i].on, partitions);
-        if (effects[i].amount)
-            check_threads(lint, op, effects[i].amount);
+        if (effect->on)
+            check_id(lint, op, effect->on, partitions);
+        if (effect->amount)
+            check_threads(lint, op, effect->amount);
     }
 }
 
@@ -181,7 +180,7 @@ void lint_partitions(Lint *lint) {
     check_kernel(lint);
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         check_named(lint, op, partitions);
-        if (lint_is(op, OP_ttg_warp_specialize))
+        if (op_is_control(op, CONTROL_FORK))
             check_partitions(lint, op);
     }
 }

@@ -9,33 +9,28 @@
 
 enum { DONE = UINT8_MAX, OLDEST = UINT8_MAX - 1 };
 
-typedef struct Hand {
-    uint32_t from, to;
-    bool waited; /* through a wait */
-} Hand;
+/* A value, and what it is handed on to, or the product that it may be the result of. */
+typedef struct Link {
+    uint32_t value, other;
+    uint32_t next; /* of the same value; NO_NUMBER: none */
+    bool waited;   /* handed on through a wait; on every way from the product there is one that it goes through */
+} Link;
 
-/* A value may be the result of a product. */
-typedef struct Holding {
-    uint32_t value, product;
-    bool waited; /* on every way from the product to the value there is a wait that it goes through */
-} Holding;
+typedef struct Links {
+    Link *items;
+    uint32_t count, capacity;
+    uint32_t *first; /* by value, once all are there */
+} Links;
 
 typedef struct Products {
     Lint *lint;
     Arena *arena;
-    Flow flow;
     const Op **items;
     uint32_t count, capacity;
     Pointers numbers; /* of products */
     Pointers values;  /* that may be results */
     uint32_t value_count;
-    Hand *hands;
-    uint32_t hand_count, hand_capacity;
-    uint32_t *first_hand; /* by value, in `hands` sorted by `from` */
-    Holding *holdings;    /* sorted by value */
-    uint32_t holding_count, holding_capacity;
-    uint32_t *first_holding;
-    uint8_t *ages; /* at the start of each piece, of each product */
+    Links hands, holdings;
     uint64_t steps;
     bool told_target; /* once a kernel is enough */
 } Products;
@@ -65,11 +60,6 @@ static void check_place(Products *products, const Op *op) {
 
 /* ---- Names of results ----------------------------------------------------------------------------- */
 
-static bool is_async(const Op *op) {
-    const Attr *attr = op_attr(op, "isAsync");
-    return attr && attr->kind == ATTR_BOOL && attr->integer;
-}
-
 static uint32_t value_number(Products *products, const Value *value) {
     uint32_t number = pointers_get(&products->values, value);
     if (number != NO_NUMBER)
@@ -78,56 +68,51 @@ static uint32_t value_number(Products *products, const Value *value) {
     return products->value_count++;
 }
 
+static void add_link(Products *products, Links *links, Link link) {
+    links->items = arena_grown(products->arena, links->items, links->count, &links->capacity, sizeof *links->items);
+    links->items[links->count++] = link;
+}
+
 static void hand_on(void *context, Handed how, const Value *from, const Value *to) {
     (void)how;
     Products *products = context;
-    const Type *type = from->type ? type_canonical(products->lint->module, from->type) : NULL;
-    if (!type || type->kind != TYPE_TENSOR)
-        return;
-    products->hands = arena_grown(products->arena, products->hands, products->hand_count, &products->hand_capacity,
-                                  sizeof *products->hands);
-    products->hands[products->hand_count++] = (Hand){value_number(products, from), value_number(products, to), false};
+    const Type *type = lint_type(products->lint, from);
+    if (type && type->kind == TYPE_TENSOR)
+        add_link(products, &products->hands,
+                 (Link){.value = value_number(products, from), .other = value_number(products, to)});
 }
 
 static void collect(Products *products) {
     for (const Op *op = products->lint->function; op; op = op_next_in_walk(op, products->lint->function)) {
-        uint32_t before = products->hand_count;
-        if (lint_is(op, OP_ttng_warp_group_dot)) {
+        uint32_t before = products->hands.count;
+        if (op_is(op, CLASS_WGMMA)) {
             check_place(products, op);
-            if (!is_async(op) || !op->result_count)
+            if (!op_flag(op, "isAsync") || !op->result_count)
                 continue;
             products->items = arena_grown(products->arena, products->items, products->count, &products->capacity,
                                           sizeof *products->items);
             pointers_set(&products->numbers, op, products->count);
             products->items[products->count++] = op;
             value_number(products, &op->results[0]);
-        } else if (lint_is(op, OP_ttng_warp_group_dot_wait)) {
+        } else if (op_is(op, CLASS_WGMMA_WAIT)) {
             for (uint32_t i = 0; i < op->operand_count && i < op->result_count; i++)
                 hand_on(products, HANDED_OVER, op->operands[i], &op->results[i]);
-            for (uint32_t i = before; i < products->hand_count; i++)
-                products->hands[i].waited = true;
-        } else if (!lint_is(op, OP_arith_select)) { /* which reads what it chooses from */
+            for (uint32_t i = before; i < products->hands.count; i++)
+                products->hands.items[i].waited = true;
+        } else if (op_evaluator(op) != EVALUATE_SELECT) { /* which reads what it chooses from */
             op_hands_on(op, hand_on, products);
         }
     }
 }
 
-/* Counting sort of items whose first field is the number of a value: those of value v are then from first[v] to
- * first[v + 1]. */
-static uint32_t *sort_by_value(Products *products, void **items, size_t size, uint32_t count) {
-    uint32_t *first = ARENA_ARRAY(products->arena, uint32_t, products->value_count + 2);
-    char *sorted = arena_zalloc(products->arena, size * (count + (size_t)1));
-    const char *from = *items;
-    for (uint32_t i = 0; i < count; i++)
-        first[*(const uint32_t *)(const void *)(from + i * size) + 2]++;
-    for (uint32_t i = 1; i < products->value_count + 2; i++)
-        first[i] += first[i - 1];
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t value = *(const uint32_t *)(const void *)(from + i * size);
-        memcpy(sorted + size * first[value + 1]++, from + i * size, size);
+/* Those of one value, in the order in which they were added. */
+static void link_up(Products *products, Links *links) {
+    links->first = ARENA_ARRAY(products->arena, uint32_t, products->value_count + 1);
+    memset(links->first, UINT8_MAX, products->value_count * sizeof *links->first); /* NO_NUMBER */
+    for (uint32_t i = links->count; i-- > 0;) {
+        links->items[i].next = links->first[links->items[i].value];
+        links->first[links->items[i].value] = i;
     }
-    *items = sorted;
-    return first;
 }
 
 /* Everything that may be the result of one product. `seen` is by value: 0 not yet, 1 through waits only, 2 otherwise,
@@ -139,22 +124,21 @@ static void follow(Products *products, uint32_t product, uint8_t *seen, uint32_t
     names[name_count++] = stack[depth++] = start;
     while (depth && products->steps < LINT_STEPS) {
         uint32_t value = stack[--depth];
-        for (uint32_t i = products->first_hand[value]; i < products->first_hand[value + 1]; i++) {
-            const Hand *hand = &products->hands[i];
+        for (uint32_t i = products->hands.first[value]; i != NO_NUMBER; i = products->hands.items[i].next) {
+            const Link *hand = &products->hands.items[i];
             uint8_t kind = hand->waited ? 1 : seen[value];
             products->steps++;
-            if (seen[hand->to] >= kind)
+            if (seen[hand->other] >= kind)
                 continue;
-            if (!seen[hand->to])
-                names[name_count++] = hand->to;
-            seen[hand->to] = kind;
-            stack[depth++] = hand->to;
+            if (!seen[hand->other])
+                names[name_count++] = hand->other;
+            seen[hand->other] = kind;
+            stack[depth++] = hand->other;
         }
     }
     for (uint32_t i = 0; i < name_count; i++) {
-        products->holdings = arena_grown(products->arena, products->holdings, products->holding_count,
-                                         &products->holding_capacity, sizeof *products->holdings);
-        products->holdings[products->holding_count++] = (Holding){names[i], product, seen[names[i]] == 1};
+        add_link(products, &products->holdings,
+                 (Link){.value = names[i], .other = product, .waited = seen[names[i]] == 1});
         seen[names[i]] = 0;
     }
 }
@@ -170,7 +154,7 @@ static void find_names(Products *products) {
 
 /* ---- Ages ----------------------------------------------------------------------------------------- */
 
-static void issue(Products *products, const Op *op, uint8_t *ages) {
+static void issue(const Products *products, const Op *op, uint8_t *ages) {
     uint32_t number = pointers_get(&products->numbers, op);
     for (uint32_t i = 0; i < products->count; i++)
         if (number == NO_NUMBER) /* not asynchronous: it waits for all */
@@ -181,66 +165,31 @@ static void issue(Products *products, const Op *op, uint8_t *ages) {
         ages[number] = 0;
 }
 
-static void pass(Products *products, const Op *op, uint8_t *ages) {
+static void await(const Products *products, const Op *op, uint8_t *ages) {
     int64_t left;
-    if (lint_is(op, OP_ttng_warp_group_dot)) {
-        issue(products, op, ages);
-    } else if (lint_is(op, OP_ttng_warp_group_dot_wait)) {
-        bool known = lint_integer(op, "pendings", &left);
-        for (uint32_t i = 0; i < products->count; i++)
-            if (!known || ages[i] >= left)
-                ages[i] = DONE;
-    } else {
-        return;
-    }
-    products->steps += products->count;
+    bool known = op_integer(op, "pendings", &left);
+    for (uint32_t i = 0; i < products->count; i++)
+        if (!known || ages[i] >= left)
+            ages[i] = DONE;
 }
 
-/* The younger of two, product by product; whether any is younger than before. */
-static bool meet(uint8_t *ages, const uint8_t *others, uint32_t count) {
+/* The younger of two, product by product. */
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    (void)piece;
+    uint8_t *ages = to;
+    const uint8_t *others = from;
     bool changed = false;
-    for (uint32_t i = 0; i < count; i++)
-        if (others[i] < ages[i]) {
-            ages[i] = others[i];
-            changed = true;
-        }
+    for (size_t i = 0; i < paths->size; i++) {
+        changed |= others[i] < ages[i];
+        ages[i] = others[i] < ages[i] ? others[i] : ages[i];
+    }
     return changed;
-}
-
-static void find_ages(Products *products) {
-    const Flow *flow = &products->flow;
-    uint32_t count = products->count, depth = 0;
-    uint8_t *now = ARENA_ARRAY(products->arena, uint8_t, count + 1);
-    uint32_t *stack = ARENA_ARRAY(products->arena, uint32_t, flow->piece_count + 1);
-    bool *waits = ARENA_ARRAY(products->arena, bool, flow->piece_count + 1);
-    memset(products->ages, DONE, (size_t)count * flow->piece_count);
-    for (uint32_t i = flow->piece_count; i-- > 0;) {
-        stack[depth++] = i;
-        waits[i] = true;
-    }
-    while (depth && products->steps < LINT_STEPS) {
-        uint32_t at = stack[--depth];
-        const FlowPiece *piece = &flow->pieces[at];
-        waits[at] = false;
-        memcpy(now, products->ages + (size_t)at * count, count);
-        for (uint32_t i = 0; i < piece->count; i++)
-            pass(products, flow->ops[piece->first + i].op, now);
-        for (uint32_t e = 0; e < piece->edge_count; e++) {
-            const FlowEdge *edge = &flow->edges[piece->first_edge + e];
-            products->steps += count;
-            if (flow_starts_threads(flow, piece, edge) ||
-                !meet(products->ages + (size_t)edge->to * count, now, count) || waits[edge->to])
-                continue;
-            waits[edge->to] = true;
-            stack[depth++] = edge->to;
-        }
-    }
 }
 
 /* ---- Uses ----------------------------------------------------------------------------------------- */
 
 static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t age) {
-    uint32_t line = source_place(lint->module->source, product->offset).line;
+    uint32_t line = op_line(lint->module, product);
     Finding *finding;
     if (age != DONE) {
         finding = lint_find(lint, RULE_WGMMA_RESULT, op,
@@ -258,38 +207,33 @@ static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t age) {
     lint_other_place(lint, finding, "multiplies", product);
 }
 
-static void check_uses(Products *products, const Op *op, const uint8_t *ages) {
-    const Value *sum = lint_is(op, OP_ttng_warp_group_dot) ? lint_operand(op, "c") : NULL;
+static void check_uses(const Products *products, const Op *op, const uint8_t *ages) {
+    const Value *sum = op_is(op, CLASS_WGMMA) ? op_operand_named(op, "c") : NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         uint32_t value = op->operands[i] == sum ? NO_NUMBER : pointers_get(&products->values, op->operands[i]);
         if (value == NO_NUMBER)
             continue;
-        for (uint32_t h = products->first_holding[value]; h < products->first_holding[value + 1]; h++) {
-            const Holding *holding = &products->holdings[h];
-            if (ages[holding->product] != DONE || !holding->waited)
-                tell_use(products->lint, op, products->items[holding->product], ages[holding->product]);
+        for (uint32_t h = products->holdings.first[value]; h != NO_NUMBER; h = products->holdings.items[h].next) {
+            const Link *holding = &products->holdings.items[h];
+            if (ages[holding->other] != DONE || !holding->waited)
+                tell_use(products->lint, op, products->items[holding->other], ages[holding->other]);
         }
     }
 }
 
 /* Waits and control flow do not touch what they hand on. */
 static bool only_hands_on(const Op *op) {
-    return lint_is(op, OP_ttng_warp_group_dot_wait) || flow_branches(op) || (op->row && (op->row->traits & TERMINATOR));
+    return op_is(op, CLASS_WGMMA_WAIT) || flow_branches(op) || op_is_terminator(op);
 }
 
-static void find_uses(Products *products) {
-    const Flow *flow = &products->flow;
-    uint8_t *now = ARENA_ARRAY(products->arena, uint8_t, products->count + 1);
-    for (uint32_t at = 0; at < flow->piece_count; at++) {
-        const FlowPiece *piece = &flow->pieces[at];
-        memcpy(now, products->ages + (size_t)at * products->count, products->count);
-        for (uint32_t i = 0; i < piece->count; i++) {
-            const Op *op = flow->ops[piece->first + i].op;
-            if (!only_hands_on(op))
-                check_uses(products, op, now);
-            pass(products, op, now);
-        }
-    }
+static void pass(Paths *paths, const FlowOp *at, void *state) {
+    const Products *products = paths->context;
+    if (paths->telling && !only_hands_on(at->op))
+        check_uses(products, at->op, state);
+    if (op_is(at->op, CLASS_WGMMA))
+        issue(products, at->op, state);
+    else if (op_is(at->op, CLASS_WGMMA_WAIT))
+        await(products, at->op, state);
 }
 
 void lint_products(Lint *lint) {
@@ -298,21 +242,18 @@ void lint_products(Lint *lint) {
     collect(&products);
     if (!products.count)
         return;
-    products.flow = flow_of(lint->function, arena);
-    void *hands = products.hands;
-    products.first_hand = sort_by_value(&products, &hands, sizeof *products.hands, products.hand_count);
-    products.hands = hands;
+    link_up(&products, &products.hands);
     find_names(&products);
-    void *holdings = products.holdings;
-    products.first_holding = sort_by_value(&products, &holdings, sizeof *products.holdings, products.holding_count);
-    products.holdings = holdings;
-    bool large = (uint64_t)products.count * products.flow.piece_count > LINT_STEPS;
-    if (!large) {
-        products.ages = arena_alloc(arena, (size_t)products.count * products.flow.piece_count + 1);
-        find_ages(&products);
-    }
-    if (large || products.steps >= LINT_STEPS)
+    link_up(&products, &products.holdings);
+    Flow flow = flow_of(lint->function, arena);
+    Paths paths = {.lint = lint,
+                   .flow = &flow,
+                   .context = &products,
+                   .size = products.count, /* the age of each */
+                   .start = memset(arena_alloc(arena, products.count), DONE, products.count),
+                   .afresh = true,
+                   .pass = pass,
+                   .join = join};
+    if (products.steps >= LINT_STEPS || !paths_follow(&paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel has too many warp-group products to follow their results");
-    else
-        find_uses(&products);
 }

@@ -27,15 +27,8 @@ typedef struct Telling {
 /* ---- The stage ------------------------------------------------------------------------------------ */
 
 static bool mentions_fence(const Op *op) {
-    const Attr *text = op->row && (op->row->id == OP_tt_elementwise_inline_asm || op->row->id == OP_llvm_inline_asm)
-                           ? op_attr(op, "asm_string")
-                           : NULL;
+    const Attr *text = op_is(op, CLASS_INLINE_PTX) ? op_attr(op, "asm_string") : NULL;
     return text && memmem(text->text.data, text->text.size, "fence.proxy", strlen("fence.proxy"));
-}
-
-/* Marks that the compiler leaves when it parts a kernel by itself. */
-static bool is_parted(const Op *op) {
-    return op_attr(op, "ttg.partition") || op_attr(op, "async_task_id") || op_attr(op, "tt.warp_specialize");
 }
 
 static Stage stage_of(Lint *lint) {
@@ -43,14 +36,13 @@ static Stage stage_of(Lint *lint) {
     Stage stage = {0};
     bool placed = lint_module_integer(lint, "ttg.shared", -1) >= 0, fences = false;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        Effect effects[EFFECTS_MOST];
-        unsigned count = op->row ? effects_of(lint->module, op, effects) : 0;
+        Effects effects = lint_effects(lint, op);
         placed |= op_attr(op, "allocation.offset") != NULL;
         stage.assembly |= mentions_fence(op);
-        stage.partitioned |= is_parted(op);
-        for (unsigned i = 0; i < count; i++) {
-            fences |= effects[i].verb == EFFECT_FENCE_PROXY && effects[i].proxy == PROXY_ASYNC;
-            stage.tokens |= effects[i].side != SIDE_NONE;
+        stage.partitioned |= op_is_parted(op);
+        for (unsigned i = 0; i < effects.count; i++) {
+            fences |= effects.items[i].verb == EFFECT_FENCE_PROXY && effects.items[i].proxy == PROXY_ASYNC;
+            stage.tokens |= effects.items[i].side != SIDE_NONE;
         }
     }
     stage.inserted = placed && fences;
@@ -65,7 +57,7 @@ static const Op *op_at(const Telling *telling, uint32_t pc) {
 }
 
 static uint32_t line_of(const Telling *telling, uint32_t pc) {
-    return source_place(telling->lint->module->source, op_at(telling, pc)->offset).line;
+    return op_line(telling->lint->module, op_at(telling, pc));
 }
 
 static const char *agent_text(const Telling *telling, uint32_t agent) {
@@ -125,16 +117,11 @@ static const char *why_missing(const Telling *telling, const Breach *breach) {
                      rule, line, line_of(telling, breach->arrive_pc));
 }
 
-static bool is_product(const Op *op) {
-    return lint_is(op, OP_ttng_warp_group_dot) || lint_is(op, OP_ttng_tc_gen5_mma) ||
-           lint_is(op, OP_ttng_tc_gen5_mma_scaled);
-}
-
 /* Whether a pass that is still to come puts the fence in. */
 static bool is_pending(const Telling *telling, const Breach *breach) {
     const Stage *stage = &telling->stage;
     return stage->assembly || stage->tokens || (breach->own && !stage->inserted) ||
-           (stage->partitioned && is_product(op_at(telling, breach->pc)));
+           (stage->partitioned && op_is(op_at(telling, breach->pc), CLASS_PRODUCT));
 }
 
 static RuleId rule_for(const Telling *telling, const Breach *breach) {
@@ -392,7 +379,7 @@ static void look(FenceRuns *runs, Proxies *proxies, void *context) {
 }
 
 void lint_proxies(Lint *lint) {
-    if ((lint->target && lint->target->vendor == VENDOR_AMD) || !proxies_matter(lint->module, lint->function))
+    if (lint_is_amd(lint) || !proxies_matter(lint->module, lint->function))
         return;
     fence_runs(lint->module, lint->function, lint->launch, lint->verdict, look, lint);
 }

@@ -5,9 +5,6 @@
 #include "analyze/lint/internal.h"
 #include "model/flow/origin.h"
 
-/* CTAs of a cluster; 1: there is none. */
-uint32_t lint_ctas(const Lint *lint);
-
 /* Whether the effect is one on an mbarrier. Tokens and arefs stand for barriers that are not there yet. */
 bool is_signal(Module *module, const Effect *effect);
 /* Whether it may reach into another CTA of the cluster. */

@@ -8,20 +8,11 @@
 
 enum { COLUMNS = 512 /* of a CTA, where the target is not known */ };
 
-static bool is_true(const Attr *attr) {
-    return attr && (attr->kind == ATTR_UNIT || (attr->kind == ATTR_BOOL && attr->integer));
-}
-
 static int64_t columns_of(const Lint *lint) {
     return lint->target && lint->target->tensor_columns ? lint->target->tensor_columns : COLUMNS;
 }
 
 /* ---- Target and sizes ----------------------------------------------------------------------------- */
-
-static bool needs_tensor_memory(const Op *op) {
-    return str_starts(op->name, STR("ttng.tmem_")) || str_starts(op->name, STR("ttng.tc_gen5_")) ||
-           str_starts(op->name, STR("ttng.tcgen5_"));
-}
 
 static void check_target(Lint *lint, const Op *op) {
     if (lint->target && !lint->target->tensor_columns)
@@ -42,10 +33,10 @@ static void check_size(Lint *lint, const Op *op, int64_t size) {
 static void check_sizes(Lint *lint) {
     int64_t size;
     for (const Op *op = lint->function; op; op = op_parent(op))
-        if (lint_integer(op, "ttg.tensor_memory_size", &size))
+        if (op_integer(op, "ttg.tensor_memory_size", &size))
             check_size(lint, op, size);
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
-        if (lint_is(op, OP_ttng_tcgen5_global_alloc) && lint_integer(op, "tensor_memory_size", &size))
+        if (op_is(op, CLASS_TENSOR_MEMORY) && op_integer(op, "tensor_memory_size", &size))
             check_size(lint, op, size);
 }
 
@@ -62,7 +53,7 @@ typedef struct Buffer {
 
 typedef struct Buffers {
     Buffer *items;
-    uint32_t count, placed;
+    uint32_t count, capacity, placed;
 } Buffers;
 
 /* Several names for one buffer (`buffer.id`): only one of them counts. */
@@ -75,7 +66,7 @@ static bool is_counted(const Buffers *buffers, const Allocation *allocation) {
 
 static void add_buffer(Lint *lint, Buffers *buffers, const Allocation *allocation, const Lifetimes *lifetimes) {
     int64_t offset;
-    bool placed = lint_integer(allocation->op, "tensor_memory_col_offset", &offset);
+    bool placed = op_integer(allocation->op, "tensor_memory_col_offset", &offset);
     const Value *value = &allocation->op->results[0];
     const Type *type = value->type ? type_canonical(lint->module, value->type) : NULL;
     const Layout *layout = type ? layout_of(lint->module, type) : NULL;
@@ -88,6 +79,8 @@ static void add_buffer(Lint *lint, Buffers *buffers, const Allocation *allocatio
                      .placed = placed};
     if (placed && !view_bytes(lint->module, type, allocation->offset, &lint->module->arena, &buffer.bytes))
         return;
+    buffers->items =
+        arena_grown(&lint->module->arena, buffers->items, buffers->count, &buffers->capacity, sizeof *buffers->items);
     buffers->placed += placed;
     buffers->items[buffers->count++] = buffer;
 }
@@ -95,22 +88,15 @@ static void add_buffer(Lint *lint, Buffers *buffers, const Allocation *allocatio
 static Buffers buffers_of(Lint *lint) {
     enum { MOST_BUFFERS = 1000 };
     Allocations allocations = allocations_of(lint->module, lint->function);
-    Buffers buffers = {0};
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < allocations.count; i++)
-        count += allocations.items[i].space == SPACE_TENSOR;
-    if (!count)
-        return buffers;
-    if (count > MOST_BUFFERS) {
-        verdict_incomplete(lint->verdict, "", 0, "the kernel has too many buffers in tensor memory to compare them");
-        return buffers;
-    }
     const Lifetimes *lifetimes = lifetimes_of(lint->module, lint->function);
-    buffers.items = ARENA_ARRAY(&lint->module->arena, Buffer, count);
-    for (uint32_t i = 0; i < allocations.count; i++)
-        if (allocations.items[i].space == SPACE_TENSOR && lint_is(allocations.items[i].op, OP_ttng_tmem_alloc))
+    Buffers buffers = {0};
+    for (uint32_t i = 0; i < allocations.count && buffers.count <= MOST_BUFFERS; i++)
+        if (allocations.items[i].space == SPACE_TENSOR && op_is(allocations.items[i].op, CLASS_LOCAL_ALLOC))
             add_buffer(lint, &buffers, &allocations.items[i], lifetimes);
-    return buffers;
+    if (buffers.count <= MOST_BUFFERS)
+        return buffers;
+    verdict_incomplete(lint->verdict, "", 0, "the kernel has too many buffers in tensor memory to compare them");
+    return (Buffers){0};
 }
 
 static bool lives_at(const Buffer *buffer, uint32_t time) {
@@ -121,9 +107,9 @@ static bool lives_at(const Buffer *buffer, uint32_t time) {
 static bool is_to_be_planned(const Lint *lint) {
     bool marked = false;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        if (lint_is(op, OP_ttg_warp_specialize))
+        if (op_is_control(op, CONTROL_FORK))
             return false;
-        marked |= op_attr(op, "tt.warp_specialize") || op_attr(op, "async_task_id") || op_attr(op, "ttg.partition");
+        marked |= op_is_parted(op);
     }
     return marked;
 }
@@ -165,22 +151,15 @@ static void check_outside(Lint *lint, const Buffer *buffer) {
                      "Allocate more columns, or place the buffer lower.");
 }
 
-/* The region of a specialised op that holds `op`; NULL: none. */
-static const Region *partition_region(const Op *op) {
-    for (const Op *parent; (parent = op_parent(op)); op = parent)
-        if (lint_is(parent, OP_ttg_warp_specialize_partitions) || lint_is(parent, OP_ttg_warp_specialize))
-            return op->block->region;
-    return NULL;
-}
-
 static void check_overlap(Lint *lint, const Buffer *a, const Buffer *b) {
     const Op *first = a->allocation->op, *second = b->allocation->op;
-    const Region *in_first = partition_region(first), *in_second = partition_region(second);
-    bool partitions = in_first && in_second && in_first != in_second;
+    Partitions in_first = partitions_of(first), in_second = partitions_of(second);
+    bool partitions =
+        in_first.form == PARTITION_REGIONS && in_first.mask && in_second.mask && in_first.mask != in_second.mask;
     bool together = a->life.begin < b->life.end && b->life.begin < a->life.end;
     if ((!together && !partitions) || !bytes_meet(&a->bytes, &b->bytes))
         return;
-    uint32_t line = source_place(lint->module->source, first->offset).line;
+    uint32_t line = op_line(lint->module, first);
     Finding *finding =
         partitions
             ? lint_find(lint, RULE_TMEM_OVERLAP_PARTITIONS, second,
@@ -209,8 +188,10 @@ static void check_buffers(Lint *lint) {
 /* ---- Who does it ---------------------------------------------------------------------------------- */
 
 static void check_lanes(Lint *lint, const Op *op) {
-    bool by_threads = lint_is(op, OP_ttng_tmem_load) || lint_is(op, OP_ttng_tmem_store) ||
-                      (lint_is(op, OP_ttng_tmem_alloc) && op->operand_count);
+    Effects effects = lint_effects(lint, op);
+    bool by_threads = false;
+    for (unsigned i = 0; i < effects.count; i++)
+        by_threads |= effect_is_access(&effects.items[i]) && effects.items[i].helper == HELPER_BASE;
     unsigned warps = partition_warps(op);
     int64_t start = partition_first_warp(op);
     if (by_threads && warps % 4)
@@ -229,14 +210,15 @@ static void check_lanes(Lint *lint, const Op *op) {
 static void check_cta_group(Lint *lint) {
     const Op *pair = NULL, *single = NULL, *outermost = lint->function;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        bool two = is_true(op_attr(op, "two_ctas")) && needs_tensor_memory(op);
+        bool two = op_flag(op, "two_ctas") && op_is(op, CLASS_TENSOR_MEMORY);
         pair = pair || !two ? pair : op;
-        single = single || two || !lint_is_tensor_product(op) ? single : op;
+        single = single || two || !op_is(op, CLASS_TCGEN05) ? single : op;
     }
     while (op_parent(outermost))
         outermost = op_parent(outermost);
     const Attr *all = op_attr(outermost, "ttng.two-ctas");
-    const Op *odd = all && is_true(all) ? single : all ? pair : pair && single ? single : NULL;
+    bool pairs = op_flag(outermost, "ttng.two-ctas");
+    const Op *odd = pairs ? single : all ? pair : pair && single ? single : NULL;
     if (!odd)
         return;
     bool two = odd == pair;
@@ -261,22 +243,24 @@ static uint64_t who_runs(const Op *op) {
 }
 
 static bool may_issue(Lint *lint, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    if (lint_is_tensor_product(op) || lint_is(op, OP_ttng_tmem_copy) || lint_is_call(op))
-        return true;
-    return effects_of(lint->module, op, effects) && effects[0].verb == EFFECT_ANYTHING;
+    return op_is_control(op, CONTROL_CALL) || tensor_access(lint, op) || lint_effect(lint, op, EFFECT_ANYTHING);
+}
+
+static bool only_commits(Lint *lint, const Op *op) {
+    const Effect *arrival = op_is(op, CLASS_TENSOR_MEMORY) ? lint_effect(lint, op, EFFECT_ARRIVE) : NULL;
+    return arrival && arrival->done == DONE_COMMIT && !tensor_access(lint, op);
 }
 
 static void check_commits(Lint *lint) {
     uint64_t issue = 0;
     bool commits = false;
     for (const Op *op = op_next_in_walk(lint->function, lint->function); op; op = op_next_in_walk(op, lint->function)) {
-        commits |= lint_is(op, OP_ttng_tc_gen5_commit);
+        commits |= only_commits(lint, op);
         if (may_issue(lint, op))
             issue |= who_runs(op);
     }
     for (const Op *op = commits ? lint->function : NULL; op; op = op_next_in_walk(op, lint->function)) {
-        if (!lint_is(op, OP_ttng_tc_gen5_commit) || (who_runs(op) & issue))
+        if (!only_commits(lint, op) || (who_runs(op) & issue))
             continue;
         Finding *finding = lint_find(lint, RULE_TMEM_COMMIT, op, "review: %s commits, and issues no product or copy",
                                      partition_name(lint, op));
@@ -290,7 +274,7 @@ static void check_commits(Lint *lint) {
 void lint_tensor(Lint *lint) {
     const Op *first = NULL;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        bool tensor = needs_tensor_memory(op);
+        bool tensor = op_is(op, CLASS_TENSOR_MEMORY);
         first = first || !tensor ? first : op;
         if (tensor)
             check_lanes(lint, op);

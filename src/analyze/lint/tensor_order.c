@@ -70,18 +70,13 @@ static void walk_from(Walk *walk, uint32_t piece, uint32_t index) {
 /* ---- Products and copies -------------------------------------------------------------------------- */
 
 static uint8_t kind_of(Lint *lint, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op->row && !*op->row->effects ? 0 : effects_of(lint->module, op, effects);
-    bool issues = lint_is_tensor_product(op) || lint_is(op, OP_ttng_tmem_copy);
-    uint8_t kind = lint_is_call(op) ? MAY_WAIT | MAY_GATHER : 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (issues && effects[i].done == DONE_COMMIT && effects[i].verb <= EFFECT_UPDATE)
-            kind |= IS_ASYNC;
-        if (effects[i].verb == EFFECT_WAIT || effects[i].verb == EFFECT_ANYTHING)
-            kind |= MAY_WAIT;
-        if (effects[i].verb == EFFECT_CLUSTER_WAIT || effects[i].verb == EFFECT_ANYTHING)
-            kind |= MAY_GATHER;
-    }
+    const Effect *access = tensor_access(lint, op);
+    bool anything = op_is_control(op, CONTROL_CALL) || lint_effect(lint, op, EFFECT_ANYTHING);
+    uint8_t kind = access && access->done == DONE_COMMIT ? IS_ASYNC : 0;
+    if (anything || lint_effect(lint, op, EFFECT_WAIT))
+        kind |= MAY_WAIT;
+    if (anything || lint_effect(lint, op, EFFECT_CLUSTER_WAIT))
+        kind |= MAY_GATHER;
     return kind;
 }
 
@@ -118,25 +113,21 @@ static Meeting views_meet(Walk *walk, const Value *a, const Value *b) {
     return bytes_meet(&first.words, &second.words) ? SURELY : APART;
 }
 
-static bool is_tensor(Lint *lint, const Value *value) {
-    const Type *type = value && value->type ? type_canonical(lint->module, value->type) : NULL;
-    return type && memdesc_space(type) == SPACE_TENSOR;
-}
-
 /* What an operation writes in tensor memory. */
-static const Value *written(const Op *op) {
-    return lint_operand(op, lint_is_tensor_product(op) ? "d" : "dst");
+static const Value *written(const Walk *walk, const Op *op) {
+    const Effect *write = lint_effect(walk->lint, op, EFFECT_WRITE);
+    write = write ? write : lint_effect(walk->lint, op, EFFECT_UPDATE);
+    return write ? write->on : NULL;
 }
-
-static const char *const inputs[] = {"a", "a_scale", "b_scale"}; /* that may be in tensor memory */
-enum { INPUTS = sizeof inputs / sizeof *inputs };
 
 /* Whether `op` reads a part of `view`, its accumulator aside. */
 static Meeting reads(Walk *walk, const Op *op, const Value *view) {
+    Effects effects = lint_effects(walk->lint, op);
     Meeting most = APART;
-    for (unsigned i = 0; i < INPUTS && lint_is_tensor_product(op); i++) {
-        const Value *input = lint_operand(op, inputs[i]);
-        Meeting meeting = is_tensor(walk->lint, input) ? views_meet(walk, input, view) : APART;
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
+        bool input = effect->verb == EFFECT_READ && effect->space == SPACE_TENSOR;
+        Meeting meeting = input ? views_meet(walk, effect->on, view) : APART;
         most = meeting > most ? meeting : most;
     }
     return most;
@@ -148,7 +139,7 @@ static bool are_alike(Lint *lint, const Op *first, const Op *second) {
     if (first->row != second->row)
         return false;
     for (unsigned i = 0; i < 3; i++) {
-        const Value *a = lint_operand(first, operands[i]), *b = lint_operand(second, operands[i]);
+        const Value *a = op_operand_named(first, operands[i]), *b = op_operand_named(second, operands[i]);
         const Type *x = a && a->type ? type_canonical(lint->module, a->type) : NULL;
         const Type *y = b && b->type ? type_canonical(lint->module, b->type) : NULL;
         if (!x || !y || x->dim_count < 2 || y->dim_count < 2)
@@ -163,7 +154,7 @@ static bool are_alike(Lint *lint, const Op *first, const Op *second) {
 
 /* Two accumulators that share words without being the same: the second part of the first, or of another shape. */
 static Meeting sums_meet(Walk *walk, const Op *first, const Op *second) {
-    const Value *a = written(first), *b = written(second);
+    const Value *a = written(walk, first), *b = written(walk, second);
     if (!a || !b)
         return APART;
     Meeting meeting = views_meet(walk, a, b);
@@ -173,7 +164,7 @@ static Meeting sums_meet(Walk *walk, const Op *first, const Op *second) {
 }
 
 static void tell_order(Lint *lint, RuleId rule, const Op *second, const Op *first, const char *what) {
-    uint32_t line = source_place(lint->module->source, first->offset).line;
+    uint32_t line = op_line(lint->module, first);
     Finding *finding = lint_find(lint, rule, second, "%s%s at line %u, and nothing orders the two",
                                  rule == RULE_TMEM_ORDER ? "" : "review: ", what, line);
     lint_explain(
@@ -188,11 +179,11 @@ static void compare(Walk *walk, const Op *first, const Op *second) {
     enum { WORK = 8 /* steps that it is worth */ };
     Lint *lint = walk->lint;
     walk->steps += WORK;
-    const Value *was = written(first), *is = written(second);
+    const Value *was = written(walk, first), *is = written(walk, second);
     if (!was || !is || partitions_of(first).mask != partitions_of(second).mask)
         return;
-    bool copies = lint_is(second, OP_ttng_tmem_copy);
-    if (copies && lint_is_tensor_product(first)) {
+    bool copies = !op_is(second, CLASS_PRODUCT);
+    if (copies && op_is(first, CLASS_PRODUCT)) {
         if (reads(walk, first, is) == SURELY || views_meet(walk, was, is) == SURELY)
             tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "copies over what is used by the product");
         return;
@@ -202,7 +193,7 @@ static void compare(Walk *walk, const Op *first, const Op *second) {
             tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "copies over the copy");
         return;
     }
-    if (!lint_is_tensor_product(first)) /* a product after a copy is in order */
+    if (!op_is(first, CLASS_PRODUCT)) /* a product after a copy is in order */
         return;
     Meeting result = reads(walk, second, was);
     if (result == SURELY)

@@ -1,6 +1,8 @@
 /* Rules of lint_tma.def: what a tensor copy is, and what is allowed of the op itself. */
 #include "analyze/lint/tma.h"
 
+#include "model/flow/handed.h"
+
 #include <inttypes.h>
 
 /* ---- Blocks --------------------------------------------------------------------------------------- */
@@ -100,76 +102,48 @@ bool tma_box(const Tile *tile, int64_t box[TILE_RANK]) {
 
 /* ---- Copies --------------------------------------------------------------------------------------- */
 
-Value **tma_operands(const Op *op, const char *name, uint32_t *count) {
-    int slot = op_slot(op->row->operands, op->row->operand_count, str_of(name));
-    *count = 0;
-    return slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, count);
-}
-
-bool tma_copy(const Op *op, Copy *copy) {
-    static const struct {
-        unsigned row;
-        CopyKind kind;
-        bool lowered;
-    } rows[] = {
-        {OP_ttng_async_tma_copy_global_to_local, COPY_LOAD, true},
-        {OP_ttng_async_tma_copy_local_to_global, COPY_STORE, true},
-        {OP_ttng_async_tma_reduce, COPY_REDUCE, true},
-        {OP_ttng_async_tma_gather, COPY_GATHER, true},
-        {OP_ttng_async_tma_scatter, COPY_SCATTER, true},
-        {OP_ttng_async_tma_prefetch, COPY_PREFETCH, true},
-        {OP_nvws_descriptor_load, COPY_LOAD, true},
-        {OP_nvws_descriptor_gather, COPY_GATHER, true},
-        {OP_tt_descriptor_load, COPY_LOAD, false},
-        {OP_tt_descriptor_store, COPY_STORE, false},
-        {OP_tt_descriptor_reduce, COPY_REDUCE, false},
-        {OP_tt_descriptor_gather, COPY_GATHER, false},
-        {OP_tt_descriptor_scatter, COPY_SCATTER, false},
-    };
-    for (size_t i = 0; op->form != FORM_OPAQUE && i < sizeof rows / sizeof *rows; i++) {
-        if (!lint_is(op, rows[i].row))
+/* Until it is lowered, the thread itself does it. A prefetch reads the descriptor alone. */
+bool tma_copy(Lint *lint, const Op *op, Copy *copy) {
+    static const char *const names[] = {"coord", "indices", "y_offset"};
+    static const CopyKind kinds[][2] = {[EFFECT_READ] = {COPY_LOAD, COPY_GATHER},
+                                        [EFFECT_WRITE] = {COPY_STORE, COPY_SCATTER},
+                                        [EFFECT_UPDATE] = {COPY_REDUCE, COPY_REDUCE}};
+    Effects effects = lint_effects(lint, op);
+    *copy = (Copy){.op = op, .kind = COPY_PREFETCH};
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
+        bool engine = effect->helper == HELPER_TMA;
+        if (!effect_is_access(effect) || effect->group == GROUP_AMD_TENSOR)
             continue;
-        *copy = (Copy){.op = op, .kind = rows[i].kind, .lowered = rows[i].lowered};
-        copy->descriptor = lint_operand(op, "desc");
-        const Value *memory = lint_operand(op, "result");
-        copy->memory = memory ? memory : copy->lowered ? lint_operand(op, "src") : NULL;
-        copy->barrier = lint_operand(op, "barrier");
-        copy->rows = lint_operand(op, "x_offsets");
-        static const char *const names[] = {"coord", "indices", "y_offset"};
-        for (size_t n = 0; n < sizeof names / sizeof *names && !copy->coordinate_count; n++)
-            copy->coordinates = tma_operands(op, names[n], &copy->coordinate_count);
-        copy->offsets = tma_operands(op, "offsets", &copy->offset_count);
-        if (op_attr(op, "reduce_kind"))
-            copy->kind = COPY_REDUCE;
-        return copy->descriptor != NULL;
+        copy->lowered |= engine;
+        if (effect->on_descriptor || (engine && effect->proxy == PROXY_TENSORMAP)) {
+            copy->descriptor = effect->on;
+            copy->barrier = effect->through;
+            copy->rows = op_operand_named(op, "x_offsets");
+        } else if (engine && effect->space == SPACE_SHARED) {
+            copy->memory = effect->on;
+        }
+        if (effect->on_descriptor)
+            copy->kind = kinds[effect->verb][copy->rows != NULL];
     }
-    return false;
+    for (size_t n = 0; n < sizeof names / sizeof *names && copy->descriptor && !copy->coordinate_count; n++)
+        copy->coordinates = op_operands_named(op, names[n], &copy->coordinate_count);
+    copy->offsets = op_operands_named(op, "offsets", &copy->offset_count);
+    return copy->descriptor != NULL;
 }
 
-static const Value *from_before_loop(const Op *loop, uint32_t index) {
-    const Block *body = loop->region_count ? loop->regions[0].first : NULL;
-    const Op *end = body ? body->last : NULL;
-    if (!end || index + 3 >= loop->operand_count || index >= end->operand_count || index + 1 >= body->arg_count)
-        return NULL;
-    return end->operands[index] == &body->args[index + 1] ? loop->operands[index + 3] : NULL;
+const Effect *tma_bulk_store(Lint *lint, const Op *op) {
+    const Effect *write = lint_effect(lint, op, EFFECT_WRITE);
+    return write && write->group == GROUP_TMA_STORE && !write->on_descriptor ? write : NULL;
 }
 
 const Value *tma_source(const Value *value) {
     enum { MOST_STEPS = 256 };
     for (int step = 0; value && step < MOST_STEPS; step++) {
-        const Value *before = NULL;
-        const Block *block = value->is_result ? NULL : value->owner;
-        const Op *op = block ? block->region->op : value->owner;
-        if (!op)
-            return value;
-        if (lint_is(op, OP_scf_for) && block && value->index)
-            before = from_before_loop(op, value->index - 1);
-        else if (lint_is(op, OP_scf_for) && !block)
-            before = from_before_loop(op, value->index);
-        else if (block && lint_is(op, OP_ttg_warp_specialize_partitions)) {
-            const Op *holder = op->operand_count ? op : op_parent(op);
-            before = holder && value->index < holder->operand_count ? holder->operands[value->index] : NULL;
-        }
+        Carried carried;
+        const Value *before = value_handed(value, HANDED_CAPTURE);
+        if (carried_of(value, &carried) && carried.next == carried.argument)
+            before = carried.first;
         if (!before)
             return value;
         value = before;
@@ -177,11 +151,31 @@ const Value *tma_source(const Value *value) {
     return value;
 }
 
-const Op *tma_maker(const Value *value, unsigned row) {
-    value = tma_source(value);
-    const Op *op = value && value->is_result ? value->owner : NULL;
-    bool whole = op && lint_is(op, row) && op->form != FORM_OPAQUE && op->operand_count >= op->row->operand_count;
-    return whole ? op : NULL;
+const Op *tma_taken(const Value *descriptor) {
+    const Op *op = value_op(tma_source(descriptor));
+    return op && lint_is(op, OP_ttng_reinterpret_tensor_descriptor) && op->operand_count ? op : NULL;
+}
+
+MapMemory tma_map_memory(Lint *lint, const Value *pointer) {
+    enum { MOST_STEPS = 8 };
+    MapMemory memory = {.root = tma_source(pointer), .known = true};
+    const Op *add;
+    for (int i = 0; i < MOST_STEPS && (add = value_made(memory.root, EVALUATE_ADD_POINTER)); i++) {
+        Known moved = known_of(lint->facts, add->operands[1]);
+        memory.known = moved.exact && moved.least >= 0 && moved.least <= INT32_MAX;
+        if (!memory.known)
+            return memory;
+        memory.offset += moved.least;
+        memory.root = tma_source(add->operands[0]);
+    }
+    const Op *made = value_op(memory.root);
+    memory.scratch = made && lint_effect(lint, made, EFFECT_ALLOCATE) ? made : NULL;
+    return memory;
+}
+
+const Effect *tma_map_fence(Lint *lint, const Op *op, Order order) {
+    const Effect *fence = op_is(op, CLASS_INLINE_PTX) ? NULL : lint_effect(lint, op, EFFECT_FENCE_PROXY);
+    return fence && fence->on && fence->proxy == PROXY_TENSORMAP && fence->order == order ? fence : NULL;
 }
 
 const char *tma_words(Lint *lint, const Known *known) {
@@ -346,23 +340,14 @@ static void check_reduction(Lint *lint, const Copy *copy, const Tile *block) {
 
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
-static int64_t cluster_size(const Lint *lint) {
-    int64_t ctas = lint_module_integer(lint, "ttg.num-ctas", 1);
-    if (ctas > 1)
-        return ctas;
-    ctas = lint_module_integer(lint, "ttg.cluster-dim-x", 1);
-    for (int axis = 0; axis < 2; axis++) {
-        int64_t further = lint_module_integer(lint, axis ? "ttg.cluster-dim-z" : "ttg.cluster-dim-y", 1);
-        ctas = ctas > 0 && ctas <= 1024 && further > 0 && further <= 1024 ? ctas * further : ctas;
-    }
-    return ctas;
+static bool is_true(const Attr *attr) {
+    return attr && !(attr->kind == ATTR_BOOL && !attr->integer);
 }
 
 static void check_multicast(Lint *lint, const Copy *copy, const Tile *memory) {
-    const Attr *attr = op_attr(copy->op, "multicast");
-    bool by_layout = attr && !(attr->kind == ATTR_BOOL && !attr->integer);
-    const Value *mask = lint_operand(copy->op, "multicastTargets");
-    int64_t ctas = cluster_size(lint);
+    bool by_layout = is_true(op_attr(copy->op, "multicast"));
+    const Value *mask = op_operand_named(copy->op, "multicastTargets");
+    int64_t ctas = lint_ctas(lint);
     if (!by_layout && !mask)
         return;
     if (ctas == 1) {
@@ -381,8 +366,8 @@ static void check_multicast(Lint *lint, const Copy *copy, const Tile *memory) {
 
 /* The bits of a CTA's number that change nothing of where the barrier is: those CTAs share it. Older IR writes the same
  * for a barrier in each CTA, but then has as many as there are CTAs. */
-static unsigned sharing_bits(Lint *lint, const Type *barrier) {
-    const Type *type = barrier ? type_canonical(lint->module, barrier) : NULL;
+static unsigned sharing_bits(Lint *lint, const Value *barrier) {
+    const Type *type = lint_type(lint, barrier);
     Encoding encoding = {0};
     Numbers numbers;
     if (!type || type->param_count < 2 || !type->dim_count)
@@ -393,28 +378,19 @@ static unsigned sharing_bits(Lint *lint, const Type *barrier) {
     unsigned bits = 0;
     for (uint32_t i = 0; i < numbers.count && i < 16; i++)
         bits |= numbers.items[i] ? 0 : 1u << i;
-    int64_t barriers = type->dims[type->dim_count - 1], ctas = cluster_size(lint);
+    int64_t barriers = type->dims[type->dim_count - 1], ctas = lint_ctas(lint);
     return barriers > 0 && ctas % barriers == 0 && ctas / barriers == (int64_t)1 << __builtin_popcount(bits) ? bits : 0;
 }
 
-static bool is_true(const Attr *attr) {
-    return attr && !(attr->kind == ATTR_BOOL && !attr->integer);
-}
-
 static bool is_for_pairs(const Lint *lint, const Copy *copy) {
-    if (is_true(op_attr(copy->op, "two_cta")))
-        return true;
-    for (const Op *op = lint->function; op; op = op_parent(op))
-        if (is_true(op_attr(op, "ttng.two-ctas")))
-            return true;
-    return false;
+    return is_true(op_attr(copy->op, "two_cta")) || is_true(op_attr_around(lint->function, "ttng.two-ctas"));
 }
 
 static void check_barrier(Lint *lint, const Copy *copy) {
-    if (!copy->barrier || !copy->memory || cluster_size(lint) == 1)
+    if (!copy->barrier || !copy->memory || lint_ctas(lint) == 1)
         return;
     bool pairs = is_for_pairs(lint, copy);
-    unsigned shared = sharing_bits(lint, copy->barrier->type);
+    unsigned shared = sharing_bits(lint, copy->barrier);
     if (shared & ~1u)
         lint_find(lint, RULE_TMA_BARRIER_CTA, copy->op,
                   "the barrier of this copy is shared by CTAs that are no pair, and lies in one of them");
@@ -489,13 +465,13 @@ void lint_tma_copy(Lint *lint, const Copy *copy) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
-static bool needs_tma(const Op *op) {
+static bool needs_tma(Lint *lint, const Op *op) {
     Copy copy;
-    return tma_copy(op, &copy) || lint_is(op, OP_ttng_async_store) || lint_is(op, OP_ttng_tensormap_create);
+    return tma_copy(lint, op, &copy) || tma_bulk_store(lint, op) || tma_map_fence(lint, op, ORDER_RELEASE);
 }
 
 static void check_target(Lint *lint, const Op *op) {
-    if (lint->target && !lint->target->bulk && needs_tma(op))
+    if (lint->target && !lint->target->bulk && needs_tma(lint, op))
         lint_find(lint, RULE_TMA_TARGET, op, "%.*s is for targets from sm_90 on, and this is %s", STR_ARG(op->name),
                   lint->target->name);
 }
@@ -518,7 +494,7 @@ void lint_tma(Lint *lint) {
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         Copy copy;
         check_target(lint, op);
-        if (tma_copy(op, &copy)) {
+        if (tma_copy(lint, op, &copy)) {
             lint_tma_copy(lint, &copy);
             lint_tma_shared(lint, &copy, &users);
         }

@@ -47,19 +47,29 @@ typedef struct Copy {
     const Value *rows; /* of a gather or scatter: their numbers; the column is the one coordinate */
 } Copy;
 
-/* The operands of that name of the op's row; none if it has no such name. */
-Value **tma_operands(const Op *op, const char *name, uint32_t *count);
-
 /* False if the op copies nothing through a tensor descriptor. */
-bool tma_copy(const Op *op, Copy *copy);
+bool tma_copy(Lint *lint, const Op *op, Copy *copy);
+/* The write of a copy of plain bytes to global memory; NULL: the op is none. */
+const Effect *tma_bulk_store(Lint *lint, const Op *op);
 static inline bool tma_stores(const Copy *copy) {
     return copy->kind == COPY_STORE || copy->kind == COPY_REDUCE || copy->kind == COPY_SCATTER;
 }
 
 /* Where a value comes from: through captures of partitions, and loops that hand it on as it is. */
 const Value *tma_source(const Value *value);
-/* The op that makes the value, if it is of that row; else NULL. */
-const Op *tma_maker(const Value *value, unsigned row);
+/* The op that takes the memory of a map for the descriptor; NULL if none does. */
+const Op *tma_taken(const Value *descriptor);
+
+/* The memory of a map: a pointer that nothing is added to, or nothing that is known, and how far from it the map is. */
+typedef struct MapMemory {
+    const Value *root;
+    int64_t offset;
+    bool known;        /* all that was added */
+    const Op *scratch; /* the allocation that the root is; NULL: it is none */
+} MapMemory;
+MapMemory tma_map_memory(Lint *lint, const Value *pointer);
+/* The fence that follows, on that memory, what makes a map, or comes before what uses one; NULL: the op does not. */
+const Effect *tma_map_fence(Lint *lint, const Op *op, Order order);
 
 /* A number in words: "48", "a multiple of 8", "any number". */
 const char *tma_words(Lint *lint, const Known *known);

@@ -4,23 +4,18 @@
  * may still read its map or write its memory. Of a store that is known by how many groups came after it: a wait for all
  * but N groups ends the stores with N or more behind them. What a partition does is seen by those that come after it,
  * not by those beside it. */
+#include "analyze/lint/paths.h"
 #include "analyze/lint/tma.h"
-
-#include "model/effect/inline_ptx.h"
-#include "model/flow/flow.h"
 
 enum {
     AGE_MOST = 30,           /* groups after a store; more are not told apart */
     YOUNGEST = AGE_MOST + 1, /* a state of a copy: 0: over; else YOUNGEST less its age, 1 at least */
-    MOST_ROUNDS = 100,
-    MOST_STATE = 16 << 20, /* bytes of all states */
     MOST_COPIES = 4096,
 };
 
 /* Memory that holds a map. */
 typedef struct Holder {
-    const Value *root; /* the pointer that others are made of */
-    int64_t offset;
+    MapMemory memory;
     bool fixed; /* the same address whenever it is computed */
     bool acquired_in_partition;
     const Op *maker; /* the first that makes a map in it */
@@ -35,89 +30,45 @@ typedef struct Moving {
 
 typedef struct Life {
     Lint *lint;
-    Flow flow;
+    Paths paths;
     Holder *holders;
     uint32_t holder_count, holder_capacity;
     Moving *flights;
     uint32_t flight_count, flight_capacity;
     Pointers flight_of; /* Op -> flight */
     Pointers holder_of; /* an op that makes or acquires a map -> holder */
-    bool telling;
 } Life;
 
 /* One byte each: a holder's map is made and not acquired; a flight may read its map; a flight may write its memory. */
-typedef struct Carried {
+typedef struct Standing {
     uint8_t *made, *reads, *writes;
-} Carried;
+} Standing;
 
-static Carried state_at(const Life *life, uint8_t *bytes) {
-    return (Carried){bytes, bytes + life->holder_count, bytes + life->holder_count + life->flight_count};
-}
-
-static size_t state_size(const Life *life) {
-    return life->holder_count + 2 * (size_t)life->flight_count;
+static Standing state_at(const Life *life, uint8_t *bytes) {
+    return (Standing){bytes, bytes + life->holder_count, bytes + life->holder_count + life->flight_count};
 }
 
 /* ---- What there is -------------------------------------------------------------------------------- */
 
-static Holder holder_at(Lint *lint, const Value *pointer) {
-    enum { MOST_STEPS = 8 };
-    Holder holder = {.root = tma_source(pointer)};
-    const Op *add;
-    for (int i = 0; i < MOST_STEPS && (add = tma_maker(holder.root, OP_tt_addptr)); i++) {
-        Known moved = known_of(lint->facts, add->operands[1]);
-        if (!moved.exact || moved.least < 0 || moved.least > INT32_MAX)
-            return holder;
-        holder.offset += moved.least;
-        holder.root = tma_source(add->operands[0]);
-    }
-    holder.fixed = tma_maker(holder.root, OP_ttg_global_scratch_alloc) || parameter_of(lint->facts, holder.root);
-    return holder;
-}
-
 static uint32_t find_holder(const Life *life, const Value *pointer) {
-    if (!pointer || !life->holder_count)
+    if (!life->holder_count)
         return NO_NUMBER;
-    Holder holder = holder_at(life->lint, pointer);
+    MapMemory memory = tma_map_memory(life->lint, pointer);
     for (uint32_t i = 0; i < life->holder_count; i++)
-        if (life->holders[i].root == holder.root && life->holders[i].offset == holder.offset)
+        if (life->holders[i].memory.root == memory.root && life->holders[i].memory.offset == memory.offset)
             return i;
     return NO_NUMBER;
 }
 
-static bool is_making(const Op *op) {
-    bool made = lint_is(op, OP_ttng_tensormap_create) || lint_is(op, OP_tt_experimental_tensormap_create);
-    return made && op->form != FORM_OPAQUE;
-}
-
 /* The memory of the map that a copy uses: behind the op that takes it for a descriptor, or the pointer itself. */
 static const Value *map_memory(const Copy *copy) {
-    const Op *taken = tma_maker(copy->descriptor, OP_ttng_reinterpret_tensor_descriptor);
-    return taken && taken->operand_count ? taken->operands[0] : copy->descriptor;
+    const Op *taken = tma_taken(copy->descriptor);
+    return taken ? taken->operands[0] : copy->descriptor;
 }
 
-/* The partition that the op is in; NULL: the function itself, or the default region, which is the same warps. */
-static const Region *partition_of(const Op *op) {
-    for (const Op *at = op; at && at->block; at = op_parent(at)) {
-        const Op *parent = op_parent(at);
-        if (parent && lint_is(parent, OP_ttg_warp_specialize_partitions))
-            return at->block->region;
-    }
-    return NULL;
-}
-
-static bool is_acquiring(const Op *op) {
-    return (lint_is(op, OP_ttng_tensormap_fenceproxy_acquire) ||
-            lint_is(op, OP_tt_experimental_tensormap_fenceproxy_acquire)) &&
-           op->operand_count;
-}
-
-static void add_maker(Life *life, const Op *op) {
+static void add_maker(Life *life, const Op *op, const Value *pointer) {
     enum { MOST_HOLDERS = 256 }; /* a kernel has a few */
-    const Value *pointer = lint_operand(op, "desc_ptr");
     uint32_t number = find_holder(life, pointer);
-    if (!pointer)
-        return;
     if (number == NO_NUMBER && life->holder_count == MOST_HOLDERS) {
         verdict_incomplete(life->lint->verdict, "", 0, "more than %d tensor maps of a kernel are not followed",
                            MOST_HOLDERS);
@@ -127,8 +78,9 @@ static void add_maker(Life *life, const Op *op) {
         life->holders = arena_grown(&life->lint->module->arena, life->holders, life->holder_count,
                                     &life->holder_capacity, sizeof *life->holders);
         number = life->holder_count++;
-        life->holders[number] = holder_at(life->lint, pointer);
-        life->holders[number].maker = op;
+        MapMemory memory = tma_map_memory(life->lint, pointer);
+        bool fixed = memory.known && (memory.scratch || parameter_of(life->lint->facts, memory.root));
+        life->holders[number] = (Holder){.memory = memory, .fixed = fixed, .maker = op};
     }
     pointers_set(&life->holder_of, op, number);
 }
@@ -146,31 +98,37 @@ static void add_flight(Life *life, const Copy *copy) {
 }
 
 static void collect(Life *life) {
-    const Op *function = life->lint->function;
+    Lint *lint = life->lint;
     Copy copy;
-    for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (is_making(op))
-            add_maker(life, op);
-    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        if (tma_copy(op, &copy) && copy.lowered)
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
+        const Effect *fence = tma_map_fence(lint, op, ORDER_RELEASE);
+        if (fence)
+            add_maker(life, op, fence->on);
+    }
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
+        if (tma_copy(lint, op, &copy) && copy.lowered)
             add_flight(life, &copy);
-        uint32_t holder = is_acquiring(op) ? find_holder(life, op->operands[0]) : NO_NUMBER;
+        const Effect *fence = tma_map_fence(lint, op, ORDER_ACQUIRE);
+        uint32_t holder = fence ? find_holder(life, fence->on) : NO_NUMBER;
         if (holder == NO_NUMBER)
             continue;
         pointers_set(&life->holder_of, op, holder);
-        life->holders[holder].acquired_in_partition |= partition_of(op) != NULL;
+        life->holders[holder].acquired_in_partition |= partition_region(op) != NULL;
     }
 }
 
 /* ---- Waits in the wrong place ---------------------------------------------------------------------- */
 
-static bool is_store_wait(const Op *op) {
-    return lint_is(op, OP_ttng_async_tma_store_wait);
+/* For all stores: one for a token knows whose it is. */
+static bool is_store_wait(Lint *lint, const Op *op) {
+    const Effect *wait = op_is(op, CLASS_INLINE_PTX) ? NULL : lint_effect(lint, op, EFFECT_AWAIT);
+    return wait && wait->group == GROUP_TMA_STORE && !wait->amount;
 }
 
-static bool issues_stores(const Op *op) {
+static bool issues_stores(Lint *lint, const Op *op) {
     Copy copy;
-    return lint_is(op, OP_ttng_async_store) || lint_is(op, OP_tt_call) || (tma_copy(op, &copy) && tma_stores(&copy));
+    return op_is_control(op, CONTROL_CALL) || tma_bulk_store(lint, op) ||
+           (tma_copy(lint, op, &copy) && tma_stores(&copy));
 }
 
 static void check_waits(Lint *lint) {
@@ -178,14 +136,15 @@ static void check_waits(Lint *lint) {
     Pointers storing = {.arena = &lint->module->arena};
     const Op *first = NULL;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
-        if (issues_stores(op)) {
-            const Region *partition = partition_of(op);
+        if (issues_stores(lint, op)) {
+            const Region *partition = partition_region(op);
             pointers_set(&storing, partition ? (const void *)partition : &here, 1);
             first = first ? first : op;
         }
     for (const Op *op = lint->function; op && first; op = op_next_in_walk(op, lint->function)) {
-        const Region *partition = is_store_wait(op) ? partition_of(op) : NULL;
-        if (!is_store_wait(op) || pointers_get(&storing, partition ? (const void *)partition : &here) != NO_NUMBER)
+        const Region *partition = partition_region(op);
+        if (!is_store_wait(lint, op) ||
+            pointers_get(&storing, partition ? (const void *)partition : &here) != NO_NUMBER)
             continue;
         Finding *finding = lint_find(lint, RULE_TMA_STORE_WAIT_ELSEWHERE, op,
                                      "this waits for stores in a partition that issues none, and so for nothing");
@@ -208,11 +167,8 @@ static void tell_not_acquired(const Life *life, const Moving *flight) {
     lint_other_place(life->lint, finding, "makes the map", holder->maker);
 }
 
-static void make_map(const Life *life, Carried state, const Op *op) {
-    uint32_t holder = pointers_get(&life->holder_of, op);
-    if (holder == NO_NUMBER)
-        return;
-    for (uint32_t i = 0; life->telling && life->holders[holder].fixed && i < life->flight_count; i++)
+static void make_map(const Life *life, Standing state, const Op *op, uint32_t holder) {
+    for (uint32_t i = 0; life->paths.telling && life->holders[holder].fixed && i < life->flight_count; i++)
         if (life->flights[i].holder == holder && state.reads[i]) {
             Finding *finding = lint_find(life->lint, RULE_TMA_MAP_REWRITE, op,
                                          "this makes a map anew while a copy that reads it may not be complete");
@@ -221,9 +177,9 @@ static void make_map(const Life *life, Carried state, const Op *op) {
     state.made[holder] = 1;
 }
 
-static void fly(const Life *life, Carried state, uint32_t number) {
+static void fly(const Life *life, Standing state, uint32_t number) {
     const Moving *flight = &life->flights[number];
-    if (life->telling && flight->holder != NO_NUMBER && state.made[flight->holder])
+    if (life->paths.telling && flight->holder != NO_NUMBER && state.made[flight->holder])
         tell_not_acquired(life, flight);
     for (uint32_t i = 0; flight->store && i < life->flight_count; i++) {
         if (!life->flights[i].store)
@@ -235,7 +191,7 @@ static void fly(const Life *life, Carried state, uint32_t number) {
     state.writes[number] = flight->store ? YOUNGEST : 0;
 }
 
-static void wait_stores(const Life *life, Carried state, int64_t pending, bool sources_only) {
+static void wait_stores(const Life *life, Standing state, int64_t pending, bool sources_only) {
     for (uint32_t i = 0; i < life->flight_count; i++) {
         if (!life->flights[i].store)
             continue;
@@ -246,122 +202,78 @@ static void wait_stores(const Life *life, Carried state, int64_t pending, bool s
     }
 }
 
-static void wait_barrier(const Life *life, Carried state, const Op *op) {
-    const Op *barrier = op->operand_count ? place_of(life->lint->facts, op->operands[0]).allocation : NULL;
+static void wait_barrier(const Life *life, Standing state, const Value *on) {
+    const Op *barrier = place_of(life->lint->facts, on).allocation;
     for (uint32_t i = 0; i < life->flight_count; i++)
         if (!life->flights[i].store && (!barrier || !life->flights[i].barrier || life->flights[i].barrier == barrier))
             state.reads[i] = 0;
 }
 
 /* An atomic that releases, after a store whose sources alone were waited for. */
-static void release(const Life *life, Carried state, const Op *op) {
-    const Attr *order = op_attr(op, "sem");
-    bool both = order && (order->kind == ATTR_INTEGER ? order->integer == 4 : str_is(order->text, "acq_rel"));
-    bool releases = order && (order->kind == ATTR_INTEGER ? order->integer == 3 : str_is(order->text, "release"));
-    for (uint32_t i = 0; life->telling && (both || releases) && i < life->flight_count; i++) {
+static void release(const Life *life, Standing state, const Op *op, Order order) {
+    for (uint32_t i = 0; life->paths.telling && order >= ORDER_RELEASE && i < life->flight_count; i++) {
         if (!state.writes[i] || state.reads[i])
             continue;
         Finding *finding =
-            releases ? lint_find(life->lint, RULE_TMA_READ_ONLY_WAIT, op,
-                                 "this releases after a store of which only the reading was waited for")
-                     : lint_find(life->lint, RULE_TMA_READ_ONLY_WAIT_OPEN, op,
-                                 "review: this orders memory after a store of which only the reading was waited for");
+            order == ORDER_RELEASE
+                ? lint_find(life->lint, RULE_TMA_READ_ONLY_WAIT, op,
+                            "this releases after a store of which only the reading was waited for")
+                : lint_find(life->lint, RULE_TMA_READ_ONLY_WAIT_OPEN, op,
+                            "review: this orders memory after a store of which only the reading was waited for");
         lint_other_place(life->lint, finding, "stores", life->flights[i].op);
     }
 }
 
-/* Waits may be written in assembly; what is not known of it may be one, or an acquire. */
-static void pass_assembly(const Life *life, Carried state, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = 0;
-    Str unknown;
-    if (!inline_ptx_effects(life->lint->module, op, effects, EFFECTS_MOST, &count, &unknown)) {
+/* Of text that is not known, or of what it fences: it may be any wait, or an acquire. */
+static void pass_assembly(const Life *life, Standing state, const Effect *effect) {
+    if (effect->verb == EFFECT_ANYTHING)
         wait_stores(life, state, 0, false);
+    if (effect->verb == EFFECT_ANYTHING || (effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_TENSORMAP))
         memset(state.made, 0, life->holder_count);
-        return;
-    }
-    for (unsigned i = 0; i < count; i++) {
-        if (effects[i].verb == EFFECT_AWAIT && effects[i].group == GROUP_TMA_STORE)
-            wait_stores(life, state, effects[i].count, effects[i].sources);
-        if (effects[i].verb == EFFECT_FENCE_PROXY && effects[i].proxy == PROXY_TENSORMAP)
-            memset(state.made, 0, life->holder_count);
-    }
 }
 
-static void pass_op(const Life *life, Carried state, const Op *op) {
-    uint32_t flight = pointers_get(&life->flight_of, op), holder;
-    int64_t pending = 0;
+static void pass_effect(const Life *life, Standing state, const Op *op, const Effect *effect) {
+    uint32_t holder = effect->verb == EFFECT_FENCE_PROXY ? pointers_get(&life->holder_of, op) : NO_NUMBER;
+    if (effect->verb == EFFECT_AWAIT && effect->group == GROUP_TMA_STORE)
+        wait_stores(life, state, effect->count, effect->sources);
+    else if (op_is(op, CLASS_INLINE_PTX))
+        pass_assembly(life, state, effect);
+    else if (holder != NO_NUMBER && effect->order == ORDER_RELEASE)
+        make_map(life, state, op, holder);
+    else if (holder != NO_NUMBER)
+        state.made[holder] = 0;
+    else if (effect->verb == EFFECT_WAIT && effect->side == SIDE_NONE)
+        wait_barrier(life, state, effect->on);
+    else if (op_is(op, CLASS_ATOMIC) && effect->verb == EFFECT_UPDATE)
+        release(life, state, op, effect->order);
+}
+
+static void pass(Paths *paths, const FlowOp *at, void *bytes) {
+    const Life *life = paths->context;
+    Standing state = state_at(life, bytes);
+    uint32_t flight = pointers_get(&life->flight_of, at->op);
+    Effects effects = lint_effects(life->lint, at->op);
     if (flight != NO_NUMBER) {
         fly(life, state, flight);
-        return;
-    }
-    switch (op->row && op->form != FORM_OPAQUE ? op->row->id : OP_COUNT) {
-    case OP_ttng_tensormap_create:
-    case OP_tt_experimental_tensormap_create:
-        make_map(life, state, op);
-        break;
-    case OP_ttng_tensormap_fenceproxy_acquire:
-    case OP_tt_experimental_tensormap_fenceproxy_acquire:
-        holder = pointers_get(&life->holder_of, op);
-        if (holder != NO_NUMBER)
-            state.made[holder] = 0;
-        break;
-    case OP_ttng_async_tma_store_wait:
-        lint_integer(op, "pendings", &pending);
-        wait_stores(life, state, pending, op_attr(op, "read_only") != NULL);
-        break;
-    case OP_ttng_async_tma_store_token_wait:
-        wait_stores(life, state, 0, false);
-        break;
-    case OP_tt_elementwise_inline_asm:
-    case OP_llvm_inline_asm:
-        pass_assembly(life, state, op);
-        break;
-    case OP_ttng_wait_barrier:
-        wait_barrier(life, state, op);
-        break;
-    case OP_tt_atomic_rmw:
-    case OP_tt_atomic_cas:
-        release(life, state, op);
-        break;
-    case OP_tt_call: /* what the callee waits for is not looked at */
+    } else if (op_is_control(at->op, CONTROL_CALL)) { /* what the callee waits for is not looked at */
         memset(state.reads, 0, life->flight_count);
         memset(state.writes, 0, life->flight_count);
-        break;
-    default:
-        break;
+    } else {
+        for (unsigned i = 0; i < effects.count; i++)
+            pass_effect(life, state, at->op, &effects.items[i]);
     }
 }
 
-static void pass_piece(const Life *life, const FlowPiece *piece, const uint8_t *before, uint8_t *scratch) {
-    memcpy(scratch, before, state_size(life));
-    for (uint32_t i = 0; i < piece->count; i++)
-        pass_op(life, state_at(life, scratch), life->flow.ops[piece->first + i].op);
-}
-
-static bool join(uint8_t *to, const uint8_t *from, size_t size) {
+static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
+    (void)piece;
+    uint8_t *all = to;
+    const uint8_t *more = from;
     bool changed = false;
-    for (size_t i = 0; i < size; i++)
-        if (from[i] > to[i]) {
-            to[i] = from[i];
-            changed = true;
-        }
-    return changed;
-}
-
-static bool settle(const Life *life, uint8_t *states, uint8_t *scratch) {
-    size_t size = state_size(life);
-    bool changed = true;
-    for (unsigned round = 0; changed && round < MOST_ROUNDS; round++) {
-        changed = false;
-        for (uint32_t p = 0; p < life->flow.piece_count; p++) {
-            const FlowPiece *piece = &life->flow.pieces[p];
-            pass_piece(life, piece, states + p * size, scratch);
-            for (uint32_t e = 0; e < piece->edge_count; e++)
-                changed |= join(states + life->flow.edges[piece->first_edge + e].to * size, scratch, size);
-        }
+    for (size_t i = 0; i < paths->size; i++) {
+        changed |= more[i] > all[i];
+        all[i] = more[i] > all[i] ? more[i] : all[i];
     }
-    return !changed;
+    return changed;
 }
 
 void lint_tma_life(Lint *lint) {
@@ -371,18 +283,13 @@ void lint_tma_life(Lint *lint) {
     collect(&life);
     if (!life.flight_count)
         return;
-    life.flow = flow_of(lint->function, arena);
-    size_t size = state_size(&life);
-    if (life.flight_count > MOST_COPIES || size > MOST_STATE / ((size_t)life.flow.piece_count + 1)) {
+    Flow flow = flow_of(lint->function, arena);
+    life.paths = (Paths){.lint = lint,
+                         .flow = &flow,
+                         .context = &life,
+                         .size = life.holder_count + 2 * (size_t)life.flight_count,
+                         .pass = pass,
+                         .join = join};
+    if (life.flight_count > MOST_COPIES || !paths_follow(&life.paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to follow its tensor maps on every path");
-        return;
-    }
-    uint8_t *states = arena_zalloc(arena, size * life.flow.piece_count + 1), *scratch = arena_zalloc(arena, size + 1);
-    if (!settle(&life, states, scratch)) {
-        verdict_incomplete(lint->verdict, "", 0, "the tensor maps of the kernel change on too many paths");
-        return;
-    }
-    life.telling = true;
-    for (uint32_t p = 0; p < life.flow.piece_count; p++)
-        pass_piece(&life, &life.flow.pieces[p], states + p * size, scratch);
 }

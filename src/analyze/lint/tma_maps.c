@@ -87,11 +87,12 @@ static void check_inner_stride(Lint *lint, const Op *op, const Known *stride) {
 static void check_made(Lint *lint, const Op *op) {
     Tile block = tma_tile(lint->module, op->result_count ? op->results[0].type : NULL);
     uint32_t shape_count, stride_count;
-    Value **shape = tma_operands(op, "shape", &shape_count), **strides = tma_operands(op, "strides", &stride_count);
+    Value **shape = op_operands_named(op, "shape", &shape_count);
+    Value **strides = op_operands_named(op, "strides", &stride_count);
     int64_t unit = block.fp4_padded ? WIDE_STRIDE_UNIT : STRIDE_UNIT;
     check_rank(lint, op, stride_count);
     check_block(lint, op, &block);
-    check_base(lint, op, lint_operand(op, "base"), unit, block.swizzle != 0);
+    check_base(lint, op, op_operand_named(op, "base"), unit, block.swizzle != 0);
     for (uint32_t i = 0; i < shape_count; i++) {
         Known size = known_of(lint->facts, shape[i]);
         check_dimension(lint, op, &size, i);
@@ -126,24 +127,25 @@ enum { ELEMENT_PACKED = 13, ELEMENT_PADDED = 14, ELEMENT_COUNT = sizeof elements
 
 typedef struct TensorMap {
     const Op *op;
+    const Value *memory; /* that it is made in */
     int64_t element, interleave, swizzle, fill;
     Value **box, **dims, **strides, **steps;
     uint32_t box_count, dim_count, stride_count, step_count;
 } TensorMap;
 
-static bool map_of(const Op *op, TensorMap *map) {
-    bool made = lint_is(op, OP_ttng_tensormap_create) || lint_is(op, OP_tt_experimental_tensormap_create);
-    if (!made || op->form == FORM_OPAQUE)
+static bool map_of(Lint *lint, const Op *op, TensorMap *map) {
+    const Effect *fence = tma_map_fence(lint, op, ORDER_RELEASE);
+    if (!fence)
         return false;
-    *map = (TensorMap){.op = op, .element = -1, .swizzle = -1};
-    lint_integer(op, "elem_type", &map->element);
-    lint_integer(op, "interleave_layout", &map->interleave);
-    lint_integer(op, "swizzle_mode", &map->swizzle);
-    lint_integer(op, "fill_mode", &map->fill);
-    map->box = tma_operands(op, "box_dim", &map->box_count);
-    map->dims = tma_operands(op, "global_dim", &map->dim_count);
-    map->strides = tma_operands(op, "global_stride", &map->stride_count);
-    map->steps = tma_operands(op, "element_stride", &map->step_count);
+    *map = (TensorMap){.op = op, .memory = fence->on, .element = -1, .swizzle = -1};
+    op_integer(op, "elem_type", &map->element);
+    op_integer(op, "interleave_layout", &map->interleave);
+    op_integer(op, "swizzle_mode", &map->swizzle);
+    op_integer(op, "fill_mode", &map->fill);
+    map->box = op_operands_named(op, "box_dim", &map->box_count);
+    map->dims = op_operands_named(op, "global_dim", &map->dim_count);
+    map->strides = op_operands_named(op, "global_stride", &map->stride_count);
+    map->steps = op_operands_named(op, "element_stride", &map->step_count);
     return true;
 }
 
@@ -228,21 +230,13 @@ static void check_map_memory(Lint *lint, const Op *op, const Value *pointer) {
     else if (answer == ANSWER_OPEN)
         lint_find(lint, RULE_TMA_MAP_MEMORY_UNKNOWN, op,
                   "review: whether the map lies at a multiple of %d bytes is not known", MAP_ALIGNMENT);
-    int64_t offset = 0, bytes;
-    const Op *add;
-    for (int i = 0; i < 8 && (add = tma_maker(pointer, OP_tt_addptr)); i++) {
-        Known moved = known_of(lint->facts, add->operands[1]);
-        if (!moved.exact || moved.least < 0 || moved.least > INT32_MAX)
-            return;
-        offset += moved.least;
-        pointer = add->operands[0];
-    }
-    const Op *scratch = tma_maker(pointer, OP_ttg_global_scratch_alloc);
-    if (scratch && lint_integer(scratch, "nbytes", &bytes) && offset + MAP_BYTES > bytes) {
+    MapMemory memory = tma_map_memory(lint, pointer);
+    int64_t bytes;
+    if (memory.scratch && op_integer(memory.scratch, "nbytes", &bytes) && memory.offset + MAP_BYTES > bytes) {
         Finding *finding = lint_find(lint, RULE_TMA_MAP_MEMORY, op,
                                      "the map takes %d bytes from byte %" PRId64 " on, of an allocation of %" PRId64,
-                                     MAP_BYTES, offset, bytes);
-        lint_other_place(lint, finding, "allocates", scratch);
+                                     MAP_BYTES, memory.offset, bytes);
+        lint_other_place(lint, finding, "allocates", memory.scratch);
     }
 }
 
@@ -253,14 +247,14 @@ static void check_created(Lint *lint, const TensorMap *map) {
     check_box(lint, map);
     check_steps(lint, map);
     check_map_modes(lint, map);
-    check_base(lint, map->op, lint_operand(map->op, "global_address"), unit, map->swizzle > 0);
+    check_base(lint, map->op, op_operand_named(map->op, "global_address"), unit, map->swizzle > 0);
     for (uint32_t i = 0; i < map->dim_count; i++) {
         Known size = known_of(lint->facts, map->dims[i]);
         check_dimension(lint, map->op, &size, map->dim_count - 1 - i);
     }
     for (uint32_t i = 0; i < map->stride_count; i++)
         check_stride(lint, map->op, known_of(lint->facts, map->strides[i]), map->stride_count - 1 - i, unit);
-    check_map_memory(lint, map->op, lint_operand(map->op, "desc_ptr"));
+    check_map_memory(lint, map->op, map->memory);
 }
 
 /* ---- A map and the descriptor that it is taken for ------------------------------------------------ */
@@ -307,19 +301,17 @@ typedef struct Maps {
 enum { SEVERAL = NO_NUMBER - 1 };
 
 static void add_map(Lint *lint, Maps *maps, const TensorMap *map) {
-    const Value *memory = tma_source(lint_operand(map->op, "desc_ptr"));
+    const Value *memory = tma_source(map->memory);
     maps->items = arena_grown(&lint->module->arena, maps->items, maps->count, &maps->capacity, sizeof *maps->items);
     maps->items[maps->count] = *map;
-    if (memory)
-        pointers_set(&maps->by_memory, memory,
-                     pointers_get(&maps->by_memory, memory) == NO_NUMBER ? maps->count : SEVERAL);
+    pointers_set(&maps->by_memory, memory, pointers_get(&maps->by_memory, memory) == NO_NUMBER ? maps->count : SEVERAL);
     maps->count++;
 }
 
 /* The map that is in the memory that `taken` takes for a descriptor: the only one that is made there, or else the one
  * that was made last, if that was in the same block. NULL if it is neither. */
 static const TensorMap *map_taken(const Maps *maps, const Op *taken) {
-    const Value *memory = taken && taken->operand_count ? tma_source(taken->operands[0]) : NULL;
+    const Value *memory = taken ? tma_source(taken->operands[0]) : NULL;
     uint32_t number = memory ? pointers_get(&maps->by_memory, memory) : NO_NUMBER;
     if (number == SEVERAL)
         number = pointers_get(&maps->latest, memory);
@@ -330,7 +322,7 @@ static const TensorMap *map_taken(const Maps *maps, const Op *taken) {
 
 /* Interleaved maps cannot be used for single rows. */
 static void check_gathered(Lint *lint, const Copy *copy, const Maps *maps) {
-    const TensorMap *map = map_taken(maps, tma_maker(copy->descriptor, OP_ttng_reinterpret_tensor_descriptor));
+    const TensorMap *map = map_taken(maps, tma_taken(copy->descriptor));
     if (!copy->rows || !map || !map->interleave)
         return;
     Finding *finding = lint_find(lint, RULE_TMA_INTERLEAVE, copy->op, "rows are copied through an interleaved map");
@@ -379,21 +371,19 @@ void lint_tma_maps(Lint *lint) {
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         if (lint_is(op, OP_tt_make_tensor_descriptor) && op->form != FORM_OPAQUE)
             check_made(lint, op);
-        if (!map_of(op, &map))
+        if (!map_of(lint, op, &map))
             continue;
         check_created(lint, &map);
         add_map(lint, &maps, &map);
     }
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         if (passed < maps.count && maps.items[passed].op == op) {
-            const Value *memory = tma_source(lint_operand(op, "desc_ptr"));
-            if (memory)
-                pointers_set(&maps.latest, memory, passed);
+            pointers_set(&maps.latest, tma_source(maps.items[passed].memory), passed);
             passed++;
         }
-        if (lint_is(op, OP_ttng_reinterpret_tensor_descriptor))
+        if (op->result_count && tma_taken(&op->results[0]) == op)
             check_taken(lint, op, map_taken(&maps, op));
-        if (tma_copy(op, &copy)) {
+        if (tma_copy(lint, op, &copy)) {
             check_gathered(lint, &copy, &maps);
             check_parameter(lint, &copy, &seen);
         }

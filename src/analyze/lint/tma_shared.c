@@ -10,12 +10,11 @@ enum { BOX_ALIGNMENT = 128, BULK_ALIGNMENT = 16, SWIZZLED_UNIT = 16 };
 /* ---- Who else uses the memory --------------------------------------------------------------------- */
 
 static void note_accesses(Lint *lint, const Op *op, Pointers *users) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(lint->module, op, effects);
-    for (unsigned i = 0; i < count; i++) {
-        bool access =
-            effects[i].verb == EFFECT_READ || effects[i].verb == EFFECT_WRITE || effects[i].verb == EFFECT_UPDATE;
-        const Op *allocation = access && effects[i].on ? place_of(lint->facts, effects[i].on).allocation : NULL;
+    Effects effects = lint_effects(lint, op);
+    for (unsigned i = 0; i < effects.count; i++) {
+        const Effect *effect = &effects.items[i];
+        bool access = effect_is_access(effect) && effect->on;
+        const Op *allocation = access ? place_of(lint->facts, effect->on).allocation : NULL;
         if (allocation)
             pointers_set(users, allocation, 1);
     }
@@ -28,7 +27,7 @@ static bool has_other_users(Lint *lint, const Op *allocation, SharedUsers *share
     Pointers *users = &shared->others;
     bool asked = users->capacity != 0;
     for (const Op *op = lint->function; op && !asked; op = op_next_in_walk(op, lint->function))
-        if (!tma_copy(op, &copy))
+        if (!tma_copy(lint, op, &copy))
             note_accesses(lint, op, users);
     if (!asked)
         pointers_set(users, lint->function, 1); /* it is no allocation; now the table is not empty */
@@ -42,7 +41,7 @@ static const Op *moving_stage(Lint *lint, const Value *view, ViewStep *step) {
     enum { MOST_STEPS = 64 };
     for (int i = 0; i < MOST_STEPS && view; i++) {
         view = tma_source(view);
-        const Op *op = view && view->is_result ? view->owner : NULL;
+        const Op *op = value_op(view);
         if (!op || !op->row || !op->operand_count || !memdesc_space(op->operands[0]->type))
             return NULL;
         *step = view_step_of(lint->module, op);
@@ -101,35 +100,44 @@ static const char *place_words(Lint *lint, const KnownPlace *place, const Known 
                      place->alignment);
 }
 
-/* A swizzled buffer that begins at a multiple of 128 bytes, but maybe not where the swizzle does. */
-static void check_swizzle(Lint *lint, const Copy *copy, const KnownPlace *place, const Tile *memory,
-                          SharedUsers *users) {
-    Known address = address_of(place);
-    int64_t boundary = boundary_of(memory), stride = 0;
-    bool never = known_is_multiple(&address, boundary) == ANSWER_NO;
-    const Op *stage = never ? NULL : uneven_stage(lint, copy->memory, boundary, &stride);
+/* Something swizzled whose start is not, or not known to be, where the swizzle starts. */
+typedef struct Swizzled {
+    const Op *op;
+    const Value *memory;
+    const KnownPlace *place;
+    int64_t swizzle, boundary;
+    const char *what, *ring; /* "the copy", "this ring" */
+    RuleId rule, unknown;
+} Swizzled;
+
+/* `users` is NULL if it does not matter who else uses the memory. */
+static void tell_swizzled(Lint *lint, const Swizzled *it, SharedUsers *users) {
+    Known address = address_of(it->place);
+    int64_t stride = 0;
+    bool never = known_is_multiple(&address, it->boundary) == ANSWER_NO;
+    const Op *stage = never ? NULL : uneven_stage(lint, it->memory, it->boundary, &stride);
+    const char *where = place_words(lint, it->place, &address);
     Finding *finding = NULL;
-    if ((never || stage) && !has_other_users(lint, place->allocation, users))
+    if ((never || stage) && users && !has_other_users(lint, it->place->allocation, users))
         return;
     if (never)
-        finding = lint_find(lint, RULE_TMA_SWIZZLE_BASE, copy->op,
-                            "the copy begins at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64,
-                            place_words(lint, place, &address), memory->swizzle, boundary);
+        finding = lint_find(lint, it->rule, it->op,
+                            "%s begins at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64, it->what,
+                            where, it->swizzle, it->boundary);
     else if (stage)
-        finding = lint_find(lint, RULE_TMA_SWIZZLE_BASE, copy->op,
-                            "the stages of this ring are %" PRId64 " bytes apart, but a swizzle of %" PRId64
+        finding = lint_find(lint, it->rule, it->op,
+                            "the stages of %s are %" PRId64 " bytes apart, but a swizzle of %" PRId64
                             " bytes repeats every %" PRId64,
-                            stride, memory->swizzle, boundary);
+                            it->ring, stride, it->swizzle, it->boundary);
     else
-        finding = lint_find(lint, RULE_TMA_BOX_ADDRESS_UNKNOWN, copy->op,
-                            "review: the copy begins at %s; whether that is a multiple of %" PRId64 " is not known",
-                            place_words(lint, place, &address), boundary);
-    lint_other_place(lint, finding, stage ? "chooses the stage" : "allocates", stage ? stage : place->allocation);
+        finding = lint_find(lint, it->unknown, it->op,
+                            "review: %s begins at %s; whether that is a multiple of %" PRId64 " is not known", it->what,
+                            where, it->boundary);
+    lint_other_place(lint, finding, stage ? "chooses the stage" : "allocates", stage ? stage : it->place->allocation);
 }
 
 void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
-    if (!copy->lowered || !copy->memory || lint_is(copy->op, OP_nvws_descriptor_load) ||
-        lint_is(copy->op, OP_nvws_descriptor_gather)) /* buffers of arefs have no place of their own yet */
+    if (!copy->memory || (!tma_stores(copy) && !copy->barrier)) /* buffers of arefs have no place of their own yet */
         return;
     KnownPlace place = place_of(lint->facts, copy->memory);
     Tile memory = tma_tile(lint->module, copy->memory->type);
@@ -142,8 +150,11 @@ void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
     pointers_set(&users->copied, place.allocation, 1);
     Answer box = known_is_multiple(&address, BOX_ALIGNMENT);
     if (box == ANSWER_YES) {
-        if (known_is_multiple(&address, boundary_of(&memory)) != ANSWER_YES)
-            check_swizzle(lint, copy, &place, &memory, users);
+        Swizzled swizzled = {copy->op,       copy->memory,          &place,
+                             memory.swizzle, boundary_of(&memory),  "the copy",
+                             "this ring",    RULE_TMA_SWIZZLE_BASE, RULE_TMA_BOX_ADDRESS_UNKNOWN};
+        if (known_is_multiple(&address, swizzled.boundary) != ANSWER_YES)
+            tell_swizzled(lint, &swizzled, users);
         return;
     }
     if (box == ANSWER_OPEN && check_stages(lint, copy))
@@ -167,11 +178,8 @@ static const Value *pattern_of(const Value *view) {
     enum { MOST_STEPS = 64 };
     for (int i = 0; i < MOST_STEPS; i++) {
         view = tma_source(view);
-        const Op *op = view && view->is_result ? view->owner : NULL;
-        bool same = op && op->operand_count &&
-                    (lint_is(op, OP_ttg_memdesc_subslice) || lint_is(op, OP_ttg_memdesc_trans) ||
-                     lint_is(op, OP_ttg_memdesc_reshape));
-        if (!same)
+        const Op *op = value_op(view);
+        if (!op_is(op, CLASS_SAME_PATTERN) || !op->operand_count)
             return view;
         view = op->operands[0];
     }
@@ -185,34 +193,26 @@ static void check_operand(Lint *lint, const Op *op, const Value *operand, const 
         return;
     KnownPlace place = place_of(lint->facts, memory);
     Known address = address_of(&place);
-    int64_t boundary = boundary_of(&tile), stride = 0;
-    Answer answer = known_is_multiple(&address, boundary);
+    int64_t boundary = boundary_of(&tile);
     /* What a copy uses, too, is told there. */
-    if (!place.allocation || answer == ANSWER_YES || pointers_get(&users->copied, place.allocation) != NO_NUMBER)
+    if (!place.allocation || known_is_multiple(&address, boundary) == ANSWER_YES ||
+        pointers_get(&users->copied, place.allocation) != NO_NUMBER)
         return;
-    const Op *stage = answer == ANSWER_NO ? NULL : uneven_stage(lint, memory, boundary, &stride);
-    Finding *finding = NULL;
-    if (answer == ANSWER_NO)
-        finding = lint_find(lint, RULE_PRODUCT_SWIZZLE_BASE, op,
-                            "an operand begins at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64,
-                            place_words(lint, &place, &address), tile.swizzle, boundary);
-    else if (stage)
-        finding = lint_find(lint, RULE_PRODUCT_SWIZZLE_BASE, op,
-                            "the stages of an operand's ring are %" PRId64 " bytes apart, but a swizzle of %" PRId64
-                            " bytes repeats every %" PRId64,
-                            stride, tile.swizzle, boundary);
-    else
-        finding = lint_find(lint, RULE_PRODUCT_SWIZZLE_BASE_UNKNOWN, op,
-                            "review: an operand begins at %s; whether that is a multiple of %" PRId64 " is not known",
-                            place_words(lint, &place, &address), boundary);
-    lint_other_place(lint, finding, stage ? "chooses the stage" : "allocates", stage ? stage : place.allocation);
+    Swizzled swizzled = {op,
+                         memory,
+                         &place,
+                         tile.swizzle,
+                         boundary,
+                         "an operand",
+                         "an operand's ring",
+                         RULE_PRODUCT_SWIZZLE_BASE,
+                         RULE_PRODUCT_SWIZZLE_BASE_UNKNOWN};
+    tell_swizzled(lint, &swizzled, NULL);
 }
 
 void lint_tma_operands(Lint *lint, const Op *op, const SharedUsers *users) {
-    bool product = lint_is(op, OP_ttng_warp_group_dot) || lint_is(op, OP_ttng_tc_gen5_mma) ||
-                   lint_is(op, OP_ttng_tc_gen5_mma_scaled);
-    for (int i = 0; product && op->form != FORM_OPAQUE && i < 2; i++) {
-        const Value *operand = lint_operand(op, i ? "b" : "a");
+    for (int i = 0; op_is(op, CLASS_PRODUCT) && op->form != FORM_OPAQUE && i < 2; i++) {
+        const Value *operand = op_operand_named(op, i ? "b" : "a");
         if (operand && memdesc_space(operand->type) == SPACE_SHARED)
             check_operand(lint, op, operand, users);
     }
@@ -220,11 +220,10 @@ void lint_tma_operands(Lint *lint, const Op *op, const SharedUsers *users) {
 
 /* ---- Plain bytes ---------------------------------------------------------------------------------- */
 
-static void check_bulk_size(Lint *lint, const Op *op, const Value *source) {
+static void check_bulk_size(Lint *lint, const Op *op, const Value *source, const Value *bytes) {
     enum { BULK_MOST = (1 << 20) - 16 };
-    const Value *operand = lint_operand(op, "size");
-    Known size = known_of(lint->facts, operand);
-    int64_t held = source ? memdesc_bytes(lint->module, source->type) : -1;
+    Known size = known_of(lint->facts, bytes);
+    int64_t held = memdesc_bytes(lint->module, source->type);
     Answer even = known_is_multiple(&size, BULK_ALIGNMENT);
     if (even == ANSWER_NO)
         lint_find(lint, RULE_TMA_BULK_SIZE, op, "a bulk copy of %s bytes, which is no multiple of 16",
@@ -238,12 +237,12 @@ static void check_bulk_size(Lint *lint, const Op *op, const Value *source) {
 }
 
 void lint_tma_bulk(Lint *lint, const Op *op) {
-    if (!lint_is(op, OP_ttng_async_store) || op->form == FORM_OPAQUE)
+    const Effect *write = tma_bulk_store(lint, op), *read = lint_effect(lint, op, EFFECT_READ);
+    if (!write || !read)
         return;
-    const Value *source = lint_operand(op, "src"), *target = lint_operand(op, "dst");
-    check_bulk_size(lint, op, source);
-    KnownPlace place = place_of(lint->facts, source);
-    Known from = address_of(&place), to = known_of(lint->facts, target);
+    check_bulk_size(lint, op, read->on, write->amount);
+    KnownPlace place = place_of(lint->facts, read->on);
+    Known from = address_of(&place), to = known_of(lint->facts, write->on);
     Answer source_even = place.allocation ? known_is_multiple(&from, BULK_ALIGNMENT) : ANSWER_OPEN;
     Answer target_even = known_is_multiple(&to, BULK_ALIGNMENT);
     if (source_even == ANSWER_NO)

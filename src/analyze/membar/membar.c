@@ -1,6 +1,8 @@
 /* Thread barriers: functions and what they call, and the result for one of them. */
 #include "analyze/membar/internal.h"
 
+#include "model/target/target.h"
+
 #include <stdlib.h>
 
 static const size_t scratch_budget = (size_t)1 << 30;
@@ -56,22 +58,11 @@ static bool calls_others(const Op *function) {
     return false;
 }
 
-static const Attr *module_attr(const Op *op, const char *name) {
-    const Attr *attr = NULL;
-    for (; op && !attr; op = op_parent(op))
-        attr = op_attr(op, name);
-    return attr;
-}
-
 /* What the module says the kernel is for; where it says nothing, AMD's own ops say it. */
 static bool is_amd(const Op *function) {
-    const Attr *target = module_attr(function, "ttg.target");
-    if (target && target->text.size > 5)
-        return str_starts(target->text, STR("\"hip:"));
-    for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (str_starts(op->name, STR("amdg.")) || str_starts(op->name, STR("amdgpu.")))
-            return true;
-    return false;
+    Str said = target_text(function);
+    const Target *target = said.size ? NULL : target_of(function);
+    return str_starts(said, STR("hip:")) || (target && target->vendor == VENDOR_AMD);
 }
 
 static bool is_true(const Attr *attr) {
@@ -111,7 +102,6 @@ static bool may_be_called(const Program *program, const Op *function) {
 
 static void analyze_function(Program *program, const Op *function, bool called) {
     Membar *membar = ARENA_NEW(program->arena, Membar);
-    const Attr *ctas = module_attr(function, "ttg.num-ctas");
     const Function *signature = op_function(function);
     *membar = (Membar){.module = program->module,
                        .function = function,
@@ -119,8 +109,8 @@ static void analyze_function(Program *program, const Op *function, bool called) 
                        .arena = program->arena,
                        .run = program->run,
                        .amd = is_amd(function),
-                       .clusters = ctas && ctas->kind == ATTR_INTEGER && ctas->integer > 1,
-                       .two_ctas = is_true(module_attr(function, "ttng.two-ctas")),
+                       .clusters = module_ctas(function) > 1,
+                       .two_ctas = is_true(op_attr_around(function, "ttng.two-ctas")),
                        .called = called,
                        .public = signature && !str_starts(signature->visibility, STR("private"))};
     membar_compile(membar, program->functions, &program->callees, program->analyses);

@@ -80,7 +80,7 @@ const FlowLoop *membar_loop_around(const Membar *membar, const Entry *entry, uin
         return NULL;
     uint32_t loop = entry->mark - MARK_LOOP;
     const FlowLoop *found = &membar->flow.loops[loop];
-    return found->of_branches || flow_loop_holds(&membar->flow, loop, number) ? found : NULL;
+    return found->first_block || flow_loop_holds(&membar->flow, loop, number) ? found : NULL;
 }
 
 /* What is known of the way that the entry took to an op of that number. What is inside a loop that hands out no values

@@ -190,7 +190,7 @@ static int64_t more_in_piece(const Membar *membar, const Placing *other, uint32_
 
 /* Whether an edge leads past a loop that does not run once. */
 static bool passes_by(const Flow *flow, const FlowEdge *edge) {
-    return edge->enters != FLOW_NONE && !flow->loops[edge->enters].of_branches &&
+    return edge->enters != FLOW_NONE && !flow->loops[edge->enters].first_block &&
            !flow_loop_holds(flow, edge->enters, flow->ops[flow->pieces[edge->to].first].number);
 }
 

@@ -106,7 +106,7 @@ static uint32_t hoist_limit(const Membar *membar, uint32_t node, uint32_t since)
          loop = flow->loops[loop].parent) {
         if (flow_loop_holds(flow, loop, membar->nodes[since].number))
             break;
-        if (!flow->loops[loop].of_branches)
+        if (!flow->loops[loop].first_block)
             found = loop;
     }
     return found;

@@ -217,9 +217,9 @@ static uint32_t number_ring(Counters *counters, const Op *op) {
 
 static uint32_t number_copy(Counters *counters, const Op *op, const AmdCount *counts) {
     AmdCopy copy;
-    AmdQueue queue = counts[QUEUE_MOVES].high == 1 ? QUEUE_TENSOR
-                     : amd_copy_of(op, &copy)      ? amd_copy_queue(counters->target)
-                                                   : QUEUE_NONE;
+    AmdQueue queue = counts[QUEUE_MOVES].high == 1              ? QUEUE_TENSOR
+                     : amd_copy_of(counters->module, op, &copy) ? amd_copy_queue(counters->target)
+                                                                : QUEUE_NONE;
     if (queue == QUEUE_NONE)
         return NO_NUMBER;
     uint32_t capacity = counters->copy_capacity;

@@ -3,7 +3,7 @@
 
 #include "analyze/telling/place.h"
 #include "base/pointers.h"
-#include "ir/optable.h"
+#include "ir/op.h"
 #include "model/effect/effect.h"
 
 enum { MOST_UNKNOWN = 32 /* names of ops that are not in the table; others count with the last */ };
@@ -142,17 +142,9 @@ static void tell_waits(Port *port, PortReport *report) {
 
 /* ---- The whole ------------------------------------------------------------------------------------ */
 
-static int64_t module_integer(const Op *op, const char *name, int64_t otherwise) {
-    for (; op; op = op_parent(op)) {
-        const Attr *attr = op_attr(op, name);
-        if (attr && attr->kind == ATTR_INTEGER)
-            return attr->integer;
-    }
-    return otherwise;
-}
-
 PortReport port_report(Arena *arena, Module *module, const Op *function, const Target *target) {
     const Target *own = target_of(function);
+    const Attr *shared = op_attr_around(function, "ttg.shared");
     Str name = op_symbol(function);
     Port port = {.arena = arena,
                  .module = module,
@@ -160,14 +152,13 @@ PortReport port_report(Arena *arena, Module *module, const Op *function, const T
                  .target = target,
                  .native = own && own->vendor == VENDOR_AMD,
                  .counters = counters_of(module, function, target, &module->arena)};
-    int64_t threads = module_integer(function, "ttg.threads-per-warp", 0);
     PortReport report = {.file = module->source->name,
                          .function = arena_copy(arena, name.data ? name.data : "", name.size),
                          .target = target->name,
                          .problem = counters_problem(port.counters),
                          .wave_threads = target->warp_threads,
-                         .warp_threads = threads > 0 && threads <= 1024 ? (unsigned)threads : 0,
-                         .shared_bytes = module_integer(function, "ttg.shared", -1),
+                         .warp_threads = module_warp_threads(function, 0),
+                         .shared_bytes = shared && shared->kind == ATTR_INTEGER ? shared->integer : -1,
                          .shared_limit = target->shared_bytes};
     tell_ops(&port, &report);
     if (report.problem) {

@@ -28,7 +28,7 @@ struct Timeline {
     uint32_t marks[MOST_MARKS];
     size_t mark_count;
     TraceEvent *events;
-    size_t event_count, event_capacity;
+    uint32_t event_count, event_capacity;
 };
 
 /* Barriers are numbered in one row: mbarriers, named ones, those of clusters. */
@@ -117,20 +117,13 @@ static void add_barrier(Timeline *timeline, TraceEvent *event, uint32_t barrier)
 static TraceEvent *add(Timeline *timeline, TraceKind kind, uint32_t track, uint64_t time, uint64_t duration) {
     if (timeline->event_count == TIMELINE_MOST_EVENTS)
         return NULL;
-    if (timeline->event_count == timeline->event_capacity) {
-        size_t capacity = timeline->event_capacity ? timeline->event_capacity * 2 : 256;
-        TraceEvent *events = ARENA_ARRAY(timeline->arena, TraceEvent, capacity);
-        if (timeline->event_count)
-            memcpy(events, timeline->events, timeline->event_count * sizeof *events);
-        timeline->events = events;
-        timeline->event_capacity = capacity;
-    }
-    TraceEvent *event = &timeline->events[timeline->event_count++];
+    TraceEvent *event =
+        ARENA_PUSH(timeline->arena, timeline->events, timeline->event_count, timeline->event_capacity);
     *event = (TraceEvent){.kind = kind, .track = track, .time = time, .duration = duration, .name = "", .detail = ""};
     timeline->tracks[track].used = true;
     if (!trace_is_instant(kind)) {
         timeline->tracks[track].end = time + (duration ? duration : 1);
-        timeline->tracks[track].last = (uint32_t)timeline->event_count;
+        timeline->tracks[track].last = timeline->event_count;
         timeline->tracks[track].parts = 0;
         timeline->latest = track;
     }

@@ -4,6 +4,7 @@
  * each, whoever comes first in the text gets the plain name. */
 #include "analyze/telling/names.h"
 
+#include "ir/op.h"
 #include "model/effect/effect.h"
 #include "model/flow/origin.h"
 #include "model/memory/views.h"
@@ -123,15 +124,8 @@ static const char *plain(Arena *arena, Str s) {
 }
 
 const char *value_text(Arena *arena, const Value *value) {
-    const Value *first = value;
-    while (first->is_result && first->pack == 0 && first->index > 0)
-        first--;
     Text text = {0};
-    text_char(&text, '%');
-    if (first->name)
-        text_add_plain(&text, first->name->text);
-    if (first->pack > 1)
-        text_addf(&text, "#%u", (unsigned)(value - first));
+    value_print(value, &text);
     return keep(arena, &text);
 }
 

@@ -58,12 +58,13 @@ typedef struct Reader {
     InlineAccess accesses[EFFECTS_MOST];
 } Reader;
 
-static bool is_op(const Op *op, OpId id) {
-    return op && op->row && op->row->id == id;
+bool is_inline_ptx(const Op *op) {
+    return op_is(op, CLASS_INLINE_PTX);
 }
 
-bool is_inline_ptx(const Op *op) {
-    return is_op(op, OP_tt_elementwise_inline_asm) || is_op(op, OP_llvm_inline_asm);
+/* LLVM's has one result at most, which is a struct of all that the text writes. */
+static bool has_one_result(const Op *op) {
+    return op->row->result_count && op->row->results[0].arity == SLOT_OPTIONAL;
 }
 
 static Str quoted(const Op *op, const char *name) {
@@ -112,8 +113,8 @@ static void map_operands(Reader *reader) {
         inputs += !output;
         reader->constraints++;
     }
-    bool results = is_op(op, OP_llvm_inline_asm) ? (reader->outputs > 0) == (op->result_count > 0)
-                                                 : reader->outputs == op->result_count;
+    bool results =
+        has_one_result(op) ? (reader->outputs > 0) == (op->result_count > 0) : reader->outputs == op->result_count;
     reader->mapped = good && results && inputs == op->operand_count;
 }
 
@@ -283,9 +284,9 @@ typedef struct Guard {
 
 /* A value of one bit, or one that was made from one. */
 static bool is_boolean(Module *module, const Value *value) {
-    const Op *owner = value->is_result ? value->owner : NULL;
-    if (is_op(owner, OP_arith_extui) && owner->operand_count)
-        value = owner->operands[0];
+    const Op *extended = value_made(value, EVALUATE_ZERO_EXTEND);
+    if (extended && extended->operand_count)
+        value = extended->operands[0];
     const Type *type = type_resolve(module, value->type);
     type = type && type->kind == TYPE_TENSOR ? type_resolve(module, type->element) : type;
     return type && type->kind == TYPE_INTEGER && type->width == 1;
@@ -408,7 +409,7 @@ static bool read_access(Reader *reader, const Statement *statement, const Opcode
 
 /* Where warps are specialised, no barrier of the text is that of a partition. */
 static bool is_specialised(const Op *op) {
-    while (op && !is_op(op, OP_ttg_warp_specialize))
+    while (op && !op_is_control(op, CONTROL_FORK))
         op = op_parent(op);
     return op != NULL;
 }
@@ -541,7 +542,7 @@ static bool read_statement(Reader *reader, const Statement *statement) {
 
 /* Which accesses end in a result of the op. */
 static void note_results(Reader *reader) {
-    bool single = is_op(reader->op, OP_llvm_inline_asm);
+    bool single = has_one_result(reader->op);
     for (unsigned i = 0; reader->mapped && i < reader->outputs && i < reader->op->result_count; i++) {
         Term name = {.kind = TERM_OPERAND, .number = i};
         Register known = look_up(reader, &name);

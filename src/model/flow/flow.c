@@ -60,7 +60,7 @@ static void cut(Builder *builder) {
         builder->piece_of[number] = piece;
         builder->flow.pieces[piece].count++;
         if (is_loop(op))
-            flow_add_loop(builder, (FlowLoop){.op = op, .number = number}, op);
+            flow_add_loop(builder, (FlowLoop){.op = op, .number = number});
     }
 }
 
@@ -86,9 +86,7 @@ static void add_edge(Builder *builder, FlowEdge edge) {
     Flow *flow = &builder->flow;
     if (edge.to == FLOW_NONE)
         return;
-    flow->edges =
-        arena_grown(builder->arena, flow->edges, flow->edge_count, &builder->edge_capacity, sizeof *flow->edges);
-    flow->edges[flow->edge_count++] = edge;
+    *ARENA_PUSH(builder->arena, flow->edges, flow->edge_count, builder->edge_capacity) = edge;
 }
 
 /* Where a region starts; FLOW_NONE if it has no code. */
@@ -113,7 +111,7 @@ static void go_behind(Builder *builder, const Op *op) {
 static void go_back(Builder *builder, const Op *op, uint32_t region) {
     FlowEdge edge = edge_to(start_of(builder, op, region));
     edge.back = edge.round = true;
-    edge.loop = pointers_get(&builder->loops, op);
+    edge.loop = pointers_get(&builder->flow.loop_at, op);
     add_edge(builder, edge);
 }
 
@@ -121,7 +119,7 @@ static void go_back(Builder *builder, const Op *op, uint32_t region) {
 static void go_out(Builder *builder, const Op *op) {
     FlowEdge edge = edge_to(pointers_get(&builder->after, op));
     edge.round = true;
-    edge.loop = pointers_get(&builder->loops, op);
+    edge.loop = pointers_get(&builder->flow.loop_at, op);
     add_edge(builder, edge);
 }
 
@@ -165,7 +163,7 @@ static void enter_regions(Builder *builder, const Op *op) {
     if (builder->flow.edge_count == before && !op_is_control(op, CONTROL_PARTITIONS))
         go_behind(builder, op); /* no region has code */
     for (uint32_t e = before; e < builder->flow.edge_count; e++)
-        builder->flow.edges[e].enters = pointers_get(&builder->loops, op);
+        builder->flow.edges[e].enters = pointers_get(&builder->flow.loop_at, op);
 }
 
 /* From the end of a region of `op`. */
@@ -241,8 +239,7 @@ Flow flow_of(const Op *function, Arena *arena) {
                        .function = function,
                        .blocks = {.arena = arena},
                        .after = {.arena = arena},
-                       .loops = {.arena = arena},
-                       .block_loops = {.arena = arena}};
+                       .flow = {.loop_at = {.arena = arena}, .loop_in = {.arena = arena}}};
     count_ops(&builder);
     cut(&builder);
     sort_ops(&builder);

@@ -7,6 +7,7 @@
 #ifndef MODEL_FLOW_FLOW_H
 #define MODEL_FLOW_FLOW_H
 
+#include "base/pointers.h"
 #include "ir/ir.h"
 
 enum { FLOW_NONE = UINT32_MAX };
@@ -35,10 +36,10 @@ typedef struct FlowPiece {
 /* A loop that is an op, or one of branches, which is known by one of those that go back to its first block. */
 typedef struct FlowLoop {
     const Op *op;
-    bool of_branches;
-    uint32_t number;      /* of that op */
-    uint32_t parent;      /* the loop around it; FLOW_NONE: none */
-    uint32_t first, last; /* what its own `first` and those of the loops inside are between */
+    const Block *first_block; /* of branches: the block by which it is entered; else NULL */
+    uint32_t number;          /* of that op */
+    uint32_t parent;          /* the loop around it; FLOW_NONE: none */
+    uint32_t first, last;     /* what its own `first` and those of the loops inside are between */
 } FlowLoop;
 
 typedef struct Flow {
@@ -48,6 +49,8 @@ typedef struct Flow {
     FlowLoop *loops; /* those that are ops first, in the order of the text */
     uint32_t op_count, piece_count, edge_count, loop_count;
     uint32_t *loop_of; /* by number: the innermost loop around the op; FLOW_NONE: none */
+    Pointers loop_at;  /* an op, or the first block of a loop of branches, to the loop */
+    Pointers loop_in;  /* a block to the innermost loop of branches that holds it */
     bool irreducible;  /* some loop of branches is entered in two places, or it would take too long to tell */
 } Flow;
 
@@ -64,6 +67,11 @@ static inline bool flow_loop_holds(const Flow *flow, uint32_t loop, uint32_t num
 static inline bool flow_loop_has(const Flow *flow, uint32_t loop, uint32_t inner) {
     return flow->loops[loop].first <= flow->loops[inner].first && flow->loops[inner].first <= flow->loops[loop].last;
 }
+
+/* The innermost loop that holds a block of the function; NULL if none does. */
+const FlowLoop *flow_loop_around(const Flow *flow, const Block *block);
+/* The loop that is the op, or the one that the branch goes around; NULL if it is neither, or goes around two. */
+const FlowLoop *flow_loop_of(const Flow *flow, const Op *op);
 
 /* Whether control flow goes from the op into its regions. */
 bool flow_branches(const Op *op);

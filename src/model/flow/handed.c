@@ -144,7 +144,8 @@ static void hand_round_while(const Hands *hands, const Op *op) {
 static void hand_results(const Hands *hands, const Op *op) {
     for (uint32_t r = 0; r < op->region_count && op->result_count; r++)
         for (const Block *block = op->regions[r].first; block; block = block->next)
-            if (op_is_terminator(block->last) && !op_successor_count(block->last))
+            if (op_is_terminator(block->last) && !op_successor_count(block->last) &&
+                !op_is_control(block->last, CONTROL_PARTITIONS))
                 hand_all(hands, HANDED_OVER, block->last->operands, block->last->operand_count, op->results,
                          op->result_count);
 }
@@ -276,4 +277,24 @@ const Value *value_source(const Value *value) {
     First first = {.any = true};
     value_sources(value, take_first, &first);
     return first.found;
+}
+
+typedef struct Only {
+    const Value *found;
+    bool several;
+} Only;
+
+static void take_only(void *context, Handed how, const Value *from, const Value *to) {
+    (void)how;
+    Only *only = context;
+    if (from == to)
+        return;
+    only->several |= only->found && only->found != from;
+    only->found = from;
+}
+
+const Value *value_always(const Value *value) {
+    Only only = {0};
+    value_sources(value, take_only, &only);
+    return only.several ? NULL : only.found;
 }

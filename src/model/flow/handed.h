@@ -30,6 +30,8 @@ bool value_sources(const Value *value, HandOn *hand_on, void *context);
 /* The first of them, the one on the way `how` if there are several; NULL if there is none. */
 const Value *value_handed(const Value *value, Handed how);
 const Value *value_source(const Value *value);
+/* The only one: whatever way is taken, it is that value. NULL if there are several, or none. */
+const Value *value_always(const Value *value);
 
 /* ---- Loops ---------------------------------------------------------------------------------------- */
 

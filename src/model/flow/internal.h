@@ -2,7 +2,6 @@
 #ifndef MODEL_FLOW_INTERNAL_H
 #define MODEL_FLOW_INTERNAL_H
 
-#include "base/pointers.h"
 #include "model/flow/flow.h"
 
 /* The pieces of a block: `first` is where branches to it go, `last` the one at its end. */
@@ -18,17 +17,14 @@ typedef struct Builder {
     Pointers blocks;    /* to index of `block_pieces` */
     BlockPieces *block_pieces;
     uint32_t block_count;
-    Pointers after;       /* an op that branches into regions: the piece behind it */
-    Pointers loops;       /* an op, or a block that branches go back to, to the loop */
-    Pointers block_loops; /* a block to the innermost loop of branches that holds it */
-    uint64_t steps;       /* that dominators took */
+    Pointers after; /* an op that branches into regions: the piece behind it */
+    uint64_t steps; /* that dominators took */
     uint32_t edge_capacity, loop_capacity;
 } Builder;
 
 /* NULL: the block has no code. */
 BlockPieces *flow_pieces_of(Builder *builder, const Block *block);
-/* `known_by`: the op, or the block that the branches go back to. */
-void flow_add_loop(Builder *builder, FlowLoop loop, const void *known_by);
+void flow_add_loop(Builder *builder, FlowLoop loop);
 /* Everything about loops, once there are pieces and edges. */
 void flow_find_loops(Builder *builder);
 

@@ -1,13 +1,11 @@
 /* Loops: those of branches are found here, and how all of them lie in each other. */
 #include "model/flow/internal.h"
 
-void flow_add_loop(Builder *builder, FlowLoop loop, const void *known_by) {
+void flow_add_loop(Builder *builder, FlowLoop loop) {
     Flow *flow = &builder->flow;
-    flow->loops =
-        arena_grown(builder->arena, flow->loops, flow->loop_count, &builder->loop_capacity, sizeof *flow->loops);
     loop.parent = FLOW_NONE;
-    flow->loops[flow->loop_count] = loop;
-    pointers_set(&builder->loops, known_by, flow->loop_count++);
+    pointers_set(&flow->loop_at, loop.first_block ? (const void *)loop.first_block : loop.op, flow->loop_count);
+    *ARENA_PUSH(builder->arena, flow->loops, flow->loop_count, builder->loop_capacity) = loop;
 }
 
 /* ---- The blocks of a region ------------------------------------------------------------------------------------ */
@@ -135,7 +133,7 @@ static void mark_back_edges(const Graph *graph) {
         for (uint32_t s = 0; (to = next_of(graph, from, s)) != FLOW_NONE; s++) {
             if (!flow_pieces_of(builder, graph->blocks[to])) /* it has no code, and so no edge */
                 continue;
-            uint32_t loop = pointers_get(&builder->loops, graph->blocks[to]);
+            uint32_t loop = pointers_get(&builder->flow.loop_at, graph->blocks[to]);
             if (to <= from) {
                 edge->back = edge->round = true;
                 edge->loop = loop;
@@ -182,7 +180,7 @@ static FlowLoop loop_at(const Graph *graph, uint32_t first) {
             continue;
         const FlowPiece *piece = &graph->builder->flow.pieces[pieces->last];
         FlowOp branch = graph->builder->flow.ops[piece->first + piece->count - 1];
-        return (FlowLoop){.op = branch.op, .number = branch.number, .of_branches = true};
+        return (FlowLoop){.op = branch.op, .number = branch.number, .first_block = graph->blocks[first]};
     }
     return (FlowLoop){0};
 }
@@ -200,16 +198,16 @@ static void find_branch_loops(const Graph *graph) {
         if (!loop.op)
             continue;
         uint32_t index = builder->flow.loop_count;
-        flow_add_loop(builder, loop, graph->blocks[first]);
-        if (pointers_get(&builder->block_loops, graph->blocks[first]) == NO_NUMBER)
-            pointers_set(&builder->block_loops, graph->blocks[first], index);
+        flow_add_loop(builder, loop);
+        if (pointers_get(&builder->flow.loop_in, graph->blocks[first]) == NO_NUMBER)
+            pointers_set(&builder->flow.loop_in, graph->blocks[first], index);
         uint32_t count = add_froms(graph, in, first, first, list, 0, listed);
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t block = list[i], inner = pointers_get(&builder->loops, graph->blocks[block]);
+            uint32_t block = list[i], inner = pointers_get(&builder->flow.loop_at, graph->blocks[block]);
             if (inner != NO_NUMBER)
                 builder->flow.loops[inner].parent = index;
             else
-                pointers_set(&builder->block_loops, graph->blocks[block], index);
+                pointers_set(&builder->flow.loop_in, graph->blocks[block], index);
             count = add_froms(graph, in, block, first, list, count, listed);
         }
         for (uint32_t i = 0; i < count; i++) {
@@ -255,14 +253,14 @@ static void nest(Builder *builder) {
         while (depth && holders[depth - 1].op != parent)
             depth--;
         uint32_t around = depth ? holders[depth - 1].loop : FLOW_NONE;
-        uint32_t of_branches = pointers_get(&builder->block_loops, op->block);
-        uint32_t begins = op->prev ? NO_NUMBER : pointers_get(&builder->loops, op->block);
+        uint32_t of_branches = pointers_get(&builder->flow.loop_in, op->block);
+        uint32_t begins = op->prev ? NO_NUMBER : pointers_get(&builder->flow.loop_at, op->block);
         if (begins != NO_NUMBER && flow->loops[begins].parent == FLOW_NONE)
             flow->loops[begins].parent = around;
         flow->loop_of[number] = of_branches != NO_NUMBER ? of_branches : around;
         if (!op->region_count)
             continue;
-        uint32_t own = pointers_get(&builder->loops, op);
+        uint32_t own = pointers_get(&builder->flow.loop_at, op);
         if (own != NO_NUMBER)
             flow->loops[own].parent = flow->loop_of[number];
         holders[depth++] = (Holder){op, own != NO_NUMBER ? own : flow->loop_of[number]};
@@ -303,4 +301,35 @@ void flow_find_loops(Builder *builder) {
             look_at_region(builder, &op->regions[r]);
     nest(builder);
     number_loops(builder);
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------------------------- */
+
+static const FlowLoop *loop_of_number(const Flow *flow, uint32_t number) {
+    return number == NO_NUMBER ? NULL : &flow->loops[number];
+}
+
+const FlowLoop *flow_loop_around(const Flow *flow, const Block *block) {
+    const FlowLoop *loop = NULL;
+    while (block && !(loop = loop_of_number(flow, pointers_get(&flow->loop_in, block)))) {
+        const Op *op = block->region->op;
+        if (!op || (loop = loop_of_number(flow, pointers_get(&flow->loop_at, op))))
+            break;
+        block = op->block;
+    }
+    return loop;
+}
+
+const FlowLoop *flow_loop_of(const Flow *flow, const Op *op) {
+    const FlowLoop *found = loop_of_number(flow, pointers_get(&flow->loop_at, op));
+    const FlowLoop *around = found || !op->block ? NULL : flow_loop_around(flow, op->block);
+    for (uint32_t s = 0; around && s < op_successor_count(op); s++) {
+        const FlowLoop *loop = loop_of_number(flow, pointers_get(&flow->loop_at, op->extra->successors[s]));
+        if (!loop || !flow_loop_has(flow, (uint32_t)(loop - flow->loops), (uint32_t)(around - flow->loops)))
+            continue;
+        if (found && found != loop)
+            return NULL;
+        found = loop;
+    }
+    return found;
 }

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "ir/optable.h"
 #include "model/effect/effect.h"
 #include "model/flow/handed.h"
 
@@ -31,10 +30,6 @@ typedef struct Search {
     bool up_to_views; /* what an op makes is not looked through */
 } Search;
 
-static bool is(const Op *op, OpId id) {
-    return op && op->row && op->row->id == id;
-}
-
 /* Whether it may be a name for memory: a descriptor, an aref, or of a type that is not known. */
 static bool is_memory(Search *search, const Value *value) {
     const Type *type = value->type ? type_canonical(search->module, value->type) : NULL;
@@ -48,28 +43,19 @@ static uint32_t node_of(Search *search, const Value *value) {
     uint32_t node = pointers_get(&search->found.values, value);
     if (node != NO_NUMBER)
         return node;
-    search->found.nodes = arena_grown(search->arena, search->found.nodes, search->node_count, &search->node_capacity,
-                                      sizeof *search->found.nodes);
-    search->found.nodes[search->node_count].value = value;
-    pointers_set(&search->found.values, value, search->node_count);
-    return search->node_count++;
+    node = search->node_count;
+    ARENA_PUSH(search->arena, search->found.nodes, search->node_count, search->node_capacity)->value = value;
+    pointers_set(&search->found.values, value, node);
+    return node;
 }
 
 static void add_step(Search *search, const Value *from, const Value *to) {
     if (!from || !to || !is_memory(search, to))
         return;
     Step step = {node_of(search, from), node_of(search, to)};
-    search->steps =
-        arena_grown(search->arena, search->steps, search->step_count, &search->step_capacity, sizeof *search->steps);
-    search->steps[search->step_count++] = step;
+    *ARENA_PUSH(search->arena, search->steps, search->step_count, search->step_capacity) = step;
     search->found.nodes[step.from].step_count++;
     search->found.nodes[step.to].has_source = true;
-}
-
-/* From each of `from` to the one of `to` at the same place. */
-static void add_steps(Search *search, Value *const *from, uint32_t from_count, Value *to, uint32_t to_count) {
-    for (uint32_t i = 0; i < from_count && i < to_count; i++)
-        add_step(search, from[i], &to[i]);
 }
 
 static void add_origin(Search *search, const Value *value, Origin origin) {
@@ -77,10 +63,9 @@ static void add_origin(Search *search, const Value *value, Origin origin) {
     uint32_t node = node_of(search, value);
     if (found->nodes[node].count) /* it is one already */
         return;
-    found->items = arena_grown(search->arena, found->items, found->count, &search->item_capacity, sizeof *found->items);
     origin.value = value;
-    found->items[found->count] = origin;
-    found->nodes[node].items[found->nodes[node].count++] = found->count++;
+    found->nodes[node].items[found->nodes[node].count++] = found->count;
+    *ARENA_PUSH(search->arena, found->items, found->count, search->item_capacity) = origin;
     found->nodes[node].has_source = true;
 }
 
@@ -90,7 +75,7 @@ static void add_origin(Search *search, const Value *value, Origin origin) {
 static void add_aref_view(Search *search, const Op *op) {
     const Op *create = op->operand_count ? origin_of(search->module, op->operands[0]) : NULL;
     for (uint32_t i = 0; i < op->result_count; i++) {
-        if (is(create, OP_nvws_aref_create) && i < create->operand_count)
+        if (op_is(create, CLASS_AREF) && i < create->operand_count)
             add_step(search, create->operands[i], &op->results[i]);
         else if (op->operand_count)
             add_step(search, op->operands[0], &op->results[i]);
@@ -109,7 +94,7 @@ static void add_effects(Search *search, const Op *op) {
     for (unsigned i = 0; i < count && !view; i++)
         if (effects[i].verb == EFFECT_ALLOCATE && is_memory(search, effects[i].on))
             add_origin(search, effects[i].on, (Origin){.op = op});
-    if (is(op, OP_nvws_aref_create)) /* one effect stands for all its buffers */
+    if (op_is(op, CLASS_AREF)) /* one effect stands for all its buffers */
         for (uint32_t i = 1; i < op->operand_count && op->result_count; i++)
             add_step(search, op->operands[i], &op->results[0]);
 }
@@ -132,20 +117,13 @@ static void add_op(Search *search, const Op *op) {
         add_made(search, op);
         return;
     }
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttng_warp_group_dot_wait:
-    case OP_builtin_unrealized_conversion_cast:
-        add_steps(search, op->operands, op->operand_count, op->results, op->result_count);
-        break;
-    case OP_nvws_aref_put_enter:
-    case OP_nvws_aref_get_enter:
-    case OP_nvws_aref_buffer:
+    bool same = op_is(op, CLASS_WGMMA_WAIT) || op_evaluator(op) == EVALUATE_SAME;
+    for (uint32_t i = 0; same && i < op->operand_count && i < op->result_count; i++)
+        add_step(search, op->operands[i], &op->results[i]);
+    if (op_is(op, CLASS_AREF_ENTER))
         add_aref_view(search, op);
-        break;
-    default:
+    else if (!same)
         add_effects(search, op);
-        break;
-    }
 }
 
 /* ---- The search ------------------------------------------------------------------------------------------------ */

@@ -1,13 +1,8 @@
 /* Which partition an op belongs to: by the region it is in, else by what is written on it or around it. */
 #include "model/flow/partition.h"
 
-#include "ir/optable.h"
-
-enum { DEFAULT_WARPS = 4 }; /* what Triton takes where nobody says */
-
-static bool is_op(const Op *op, OpId id) {
-    return op->row && op->row->id == id;
-}
+#include "ir/op.h"
+#include "model/target/target.h"
 
 static uint64_t bit(int64_t partition) {
     return partition >= 0 && partition < 64 ? UINT64_C(1) << partition : 0;
@@ -47,11 +42,11 @@ static uint32_t region_index(const Op *op) {
 static Partitions by_region(const Op *op, const Op **inside) {
     for (const Op *parent; (parent = op_parent(op)); op = parent) {
         *inside = op;
-        if (is_op(parent, OP_ttg_warp_specialize_partitions))
+        if (op_is_control(parent, CONTROL_PARTITIONS))
             return (Partitions){PARTITION_REGIONS, bit((int64_t)region_index(op) + 1)};
-        if (is_op(parent, OP_ttg_warp_specialize) && region_index(op) == 0)
+        if (op_is_control(parent, CONTROL_FORK) && region_index(op) == 0)
             return (Partitions){PARTITION_REGIONS, bit(0)};
-        if (is_op(parent, OP_nvws_warp_group))
+        if (op_is_control(parent, CONTROL_GROUPS))
             return (Partitions){PARTITION_GROUPS, bit(region_index(op))};
     }
     *inside = NULL;
@@ -106,13 +101,5 @@ unsigned partition_warps(const Op *op) {
         warps = warps_at(holder, "numWarps", region_index(inside));
     else if (found.form == PARTITION_REGIONS && found.mask != bit(0) && op_parent(holder))
         warps = warps_at(op_parent(holder), "partitionNumWarps", region_index(inside));
-    for (; !warps && op; op = op_parent(op)) {
-        const Attr *module_warps = op_attr(op, "ttg.num-warps");
-        if (!module_warps)
-            module_warps = op_attr(op, "triton_gpu.num-warps");
-        if (module_warps && module_warps->kind == ATTR_INTEGER && module_warps->integer > 0 &&
-            module_warps->integer <= 64)
-            warps = (unsigned)module_warps->integer;
-    }
-    return warps ? warps : DEFAULT_WARPS;
+    return warps ? warps : module_warps(op);
 }

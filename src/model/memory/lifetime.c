@@ -3,7 +3,8 @@
  * spread against the flow, the earliest (latest) first, so that each value is visited once for each. */
 #include "model/memory/lifetime.h"
 
-#include "ir/optable.h"
+#include "base/pointers.h"
+#include "model/flow/handed.h"
 #include "model/memory/views.h"
 
 #include <stdlib.h>
@@ -11,12 +12,7 @@
 /* Blocks to look at in all, so that a hostile file cannot make it quadratic. */
 enum { MOST_STEPS = 20 * 1000 * 1000 };
 
-static const uint32_t NOWHERE = UINT32_MAX;
-
-typedef struct Numbered {
-    const void *thing;
-    uint32_t number;
-} Numbered;
+enum { NOWHERE = NO_NUMBER };
 
 /* Lists of numbers, one for each of `count` things: those of thing i are items[first[i]] up to items[first[i + 1]]. */
 typedef struct Lists {
@@ -30,13 +26,13 @@ typedef struct Pair {
 struct Lifetimes {
     Module *module;
     const Op *function;
-    Numbered *ops, *values, *blocks; /* sorted by address */
-    uint32_t op_count, value_count, block_count;
-    const Value **names; /* values by their number: those that may be memory */
-    const Block **block_list;
+    Pointers numbers; /* of ops, of blocks, and of values that may be memory */
+    const Op **ops;   /* by number */
+    const Value **values;
+    const Block **blocks;
+    uint32_t op_count, value_count, block_count, op_capacity, value_capacity, block_capacity;
     Lifetime *block_times; /* from the number of its first op to that of its last; NOWHERE if it has none */
-    const Op **users;      /* of the uses */
-    Lists uses;            /* of a value, as indices of `users` */
+    Lists uses;            /* of a value: ops */
     Lists sources;         /* of a value: values whose memory it may be */
     Lists before;          /* of a block: those that branch to it */
     Lifetime *lives;
@@ -48,19 +44,8 @@ struct Lifetimes {
 
 /* ---- Numbers ----------------------------------------------------------------------------------- */
 
-static int by_address(const void *a, const void *b) {
-    const Numbered *x = a, *y = b;
-    return (x->thing > y->thing) - (x->thing < y->thing);
-}
-
-static uint32_t number_in(const Numbered *things, uint32_t count, const void *thing) {
-    Numbered key = {.thing = thing};
-    const Numbered *found = bsearch(&key, things, count, sizeof *things, by_address);
-    return found ? found->number : NOWHERE;
-}
-
 uint32_t lifetime_number(const Lifetimes *l, const Op *op) {
-    return number_in(l->ops, l->op_count, op);
+    return pointers_get(&l->numbers, op);
 }
 
 /* The first op inside, of that the first inside, and so on. */
@@ -92,80 +77,49 @@ static bool may_be_memory(Module *module, const Value *value) {
                     type_is(type, STR("nvws.token")) || type_is(type, STR("tlx.storage_alias_spec")));
 }
 
-static void count_things(Lifetimes *l) {
-    l->op_count = l->value_count = l->block_count = 0;
-    for (const Op *op = innermost(l->function); op; op = after_inner(op, l->function)) {
-        if (l->ops)
-            l->ops[l->op_count] = (Numbered){op, l->op_count};
-        l->op_count++;
-        for (uint32_t i = 0; i < op->result_count; i++)
-            if (may_be_memory(l->module, &op->results[i])) {
-                if (l->values)
-                    l->values[l->value_count] = (Numbered){&op->results[i], l->value_count};
-                l->value_count++;
-            }
-        for (uint32_t r = 0; r < op->region_count; r++)
-            for (const Block *block = op->regions[r].first; block; block = block->next) {
-                if (l->blocks)
-                    l->blocks[l->block_count] = (Numbered){block, l->block_count};
-                l->block_count++;
-                for (uint32_t i = 0; i < block->arg_count; i++)
-                    if (may_be_memory(l->module, &block->args[i])) {
-                        if (l->values)
-                            l->values[l->value_count] = (Numbered){&block->args[i], l->value_count};
-                        l->value_count++;
-                    }
-            }
-    }
+static void number_values(Lifetimes *l, Value *values, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (may_be_memory(l->module, &values[i])) {
+            pointers_set(&l->numbers, &values[i], l->value_count);
+            *ARENA_PUSH(&l->module->arena, l->values, l->value_count, l->value_capacity) = &values[i];
+        }
 }
 
 static void number_things(Lifetimes *l) {
     Arena *arena = &l->module->arena;
-    count_things(l);
-    l->ops = ARENA_ARRAY(arena, Numbered, l->op_count);
-    l->values = ARENA_ARRAY(arena, Numbered, l->value_count + 1);
-    l->blocks = ARENA_ARRAY(arena, Numbered, l->block_count + 1);
-    l->names = ARENA_ARRAY(arena, const Value *, l->value_count + 1);
-    l->block_list = ARENA_ARRAY(arena, const Block *, l->block_count + 1);
-    count_things(l);
-    for (uint32_t i = 0; i < l->value_count; i++)
-        l->names[i] = l->values[i].thing;
-    for (uint32_t i = 0; i < l->block_count; i++)
-        l->block_list[i] = l->blocks[i].thing;
-    qsort(l->ops, l->op_count, sizeof *l->ops, by_address);
-    qsort(l->values, l->value_count, sizeof *l->values, by_address);
-    qsort(l->blocks, l->block_count, sizeof *l->blocks, by_address);
-}
-
-static uint32_t value_number(const Lifetimes *l, const Value *value) {
-    return number_in(l->values, l->value_count, value);
+    l->numbers.arena = arena;
+    for (const Op *op = innermost(l->function); op; op = after_inner(op, l->function)) {
+        pointers_set(&l->numbers, op, l->op_count);
+        *ARENA_PUSH(arena, l->ops, l->op_count, l->op_capacity) = op;
+        number_values(l, op->results, op->result_count);
+        for (uint32_t r = 0; r < op->region_count; r++)
+            for (const Block *block = op->regions[r].first; block; block = block->next) {
+                pointers_set(&l->numbers, block, l->block_count);
+                *ARENA_PUSH(arena, l->blocks, l->block_count, l->block_capacity) = block;
+                number_values(l, block->args, block->arg_count);
+            }
+    }
 }
 
 /* ---- Edges ------------------------------------------------------------------------------------- */
 
-/* Pairs, collected twice: once to count them, once to keep them. */
 typedef struct Pairs {
-    Pair *items; /* NULL while counting */
-    uint32_t count;
+    const Lifetimes *of;
+    Pair *items;
+    uint32_t count, capacity;
 } Pairs;
 
-static void add_pair(Pairs *pairs, uint32_t of, uint32_t item) {
-    if (of == NOWHERE || item == NOWHERE)
-        return;
-    if (pairs->items)
-        pairs->items[pairs->count] = (Pair){of, item};
-    pairs->count++;
+static void add_pair(Pairs *pairs, const void *of, const void *item) {
+    Pair pair = {pointers_get(&pairs->of->numbers, of), pointers_get(&pairs->of->numbers, item)};
+    if (pair.of != NOWHERE && pair.item != NOWHERE)
+        *ARENA_PUSH(&pairs->of->module->arena, pairs->items, pairs->count, pairs->capacity) = pair;
 }
 
-static void collect(Lifetimes *l, void (*of_op)(const Lifetimes *, const Op *, Pairs *), uint32_t count, Lists *lists) {
+static void collect(Lifetimes *l, void (*of_op)(const Op *, Pairs *), uint32_t count, Lists *lists) {
     Arena *arena = &l->module->arena;
-    Pairs pairs = {0};
+    Pairs pairs = {.of = l};
     for (const Op *op = l->function; op; op = op_next_in_walk(op, l->function))
-        of_op(l, op, &pairs);
-    pairs.items = ARENA_ARRAY(arena, Pair, pairs.count + 1);
-    pairs.count = 0;
-    for (const Op *op = l->function; op; op = op_next_in_walk(op, l->function))
-        of_op(l, op, &pairs);
+        of_op(op, &pairs);
     lists->first = ARENA_ARRAY(arena, uint32_t, count + 2);
     lists->items = ARENA_ARRAY(arena, uint32_t, pairs.count + 1);
     for (uint32_t i = 0; i < pairs.count; i++)
@@ -178,111 +132,36 @@ static void collect(Lifetimes *l, void (*of_op)(const Lifetimes *, const Op *, P
         lists->items[next[pairs.items[i].of]++] = pairs.items[i].item;
 }
 
-static void uses_of_op(const Lifetimes *l, const Op *op, Pairs *pairs) {
+static void uses_of_op(const Op *op, Pairs *pairs) {
     for (uint32_t i = 0; i < op->operand_count; i++)
-        add_pair(pairs, value_number(l, op->operands[i]), lifetime_number(l, op));
+        add_pair(pairs, op->operands[i], op);
 }
 
-static void branches_of_op(const Lifetimes *l, const Op *op, Pairs *pairs) {
+static void branches_of_op(const Op *op, Pairs *pairs) {
     for (uint32_t s = 0; s < op_successor_count(op); s++)
         if (op->extra->successors[s] && op->block)
-            add_pair(pairs, number_in(l->blocks, l->block_count, op->extra->successors[s]),
-                     number_in(l->blocks, l->block_count, op->block));
+            add_pair(pairs, op->extra->successors[s], op->block);
 }
 
 /* The memory of `from` may be that of `to`. */
-static void flow(const Lifetimes *l, Pairs *pairs, const Value *from, const Value *to) {
-    uint32_t source = value_number(l, from);
-    if (source != NOWHERE)
-        add_pair(pairs, value_number(l, to), source);
+static void hand_on(void *pairs, Handed how, const Value *from, const Value *to) {
+    (void)how;
+    add_pair(pairs, to, from);
 }
 
-/* Operands from `skip` on, to results or arguments from `first` on. */
-static void flow_into(const Lifetimes *l, Pairs *pairs, const Op *from, uint32_t skip, Value *to, uint32_t count,
-                      uint32_t first) {
-    for (uint32_t i = skip; i < from->operand_count && i - skip + first < count; i++)
-        flow(l, pairs, from->operands[i], &to[i - skip + first]);
-}
-
-static void flow_into_region(const Lifetimes *l, Pairs *pairs, const Op *from, uint32_t skip, const Region *region,
-                             uint32_t first) {
-    if (region->first)
-        flow_into(l, pairs, from, skip, region->first->args, region->first->arg_count, first);
-}
-
-/* What the last op of a region hands to the op around it, or around again. */
-static void flow_out(const Lifetimes *l, const Op *end, Pairs *pairs) {
-    const Op *op = op_parent(end);
-    if (!op || !op->row || !end->block || end->next)
-        return;
-    uint32_t skip = end->row->id == OP_scf_condition;
-    bool again = op->row->id == OP_scf_while && end->block->region != &op->regions[0];
-    if (op->row->id == OP_scf_for)
-        flow_into_region(l, pairs, end, 0, &op->regions[0], 1);
-    if (skip && op->region_count > 1)
-        flow_into_region(l, pairs, end, skip, &op->regions[1], 0);
-    if (again)
-        flow_into_region(l, pairs, end, 0, &op->regions[0], 0);
-    else
-        flow_into(l, pairs, end, skip, op->results, op->result_count, 0);
-}
-
-static void flow_of_branch(const Lifetimes *l, const Op *op, Pairs *pairs) {
-    uint32_t next = op->row && (op->row->id == OP_cf_cond_br || op->row->id == OP_cf_switch) ? 1 : 0;
-    for (uint32_t s = 0; s < op_successor_count(op); s++) {
-        const Block *to = op->extra->successors[s];
-        for (uint32_t i = 0; to && i < to->arg_count && next < op->operand_count; i++)
-            flow(l, pairs, op->operands[next++], &to->args[i]);
-    }
-}
-
-static void flow_of_view(const Lifetimes *l, const Op *op, Pairs *pairs) {
+static void flows_of_op(const Op *op, Pairs *pairs) {
     Effect effects[EFFECTS_MOST];
     unsigned count = 0;
+    if (op_hands_on(op, hand_on, pairs))
+        return;
+    for (uint32_t i = 0; op_is(op, CLASS_AREF) && i < op->operand_count && op->result_count; i++)
+        add_pair(pairs, &op->results[0], op->operands[i]);
     for (uint32_t i = 0; i < op->result_count && !count; i++)
-        if (value_number(l, &op->results[i]) != NOWHERE)
-            count = effects_of(l->module, op, effects);
+        if (pointers_get(&pairs->of->numbers, &op->results[i]) != NOWHERE)
+            count = effects_of(pairs->of->module, op, effects);
     for (unsigned i = 0; i < count; i++)
         if (effects[i].verb == EFFECT_VIEW && effects[i].on && effects[i].amount)
-            flow(l, pairs, effects[i].amount, effects[i].on);
-}
-
-static void flows_of_op(const Lifetimes *l, const Op *op, Pairs *pairs) {
-    if (op_successor_count(op)) {
-        flow_of_branch(l, op, pairs);
-        return;
-    }
-    if (!op->row)
-        return;
-    switch (op->row->id) {
-    case OP_arith_select:
-        if (op->operand_count == 3 && op->result_count)
-            flow_into(l, pairs, op, 1, op->results, 1, 0);
-        if (op->operand_count == 3 && op->result_count)
-            flow(l, pairs, op->operands[2], &op->results[0]);
-        return;
-    case OP_scf_for:
-        flow_into_region(l, pairs, op, 3, &op->regions[0], 1);
-        flow_into(l, pairs, op, 3, op->results, op->result_count, 0);
-        return;
-    case OP_scf_while:
-        flow_into_region(l, pairs, op, 0, &op->regions[0], 0);
-        return;
-    case OP_ttg_warp_specialize_partitions: {
-        const Op *captures = op->operand_count || !op_parent(op) ? op : op_parent(op);
-        for (uint32_t r = 0; r < op->region_count; r++)
-            flow_into_region(l, pairs, captures, 0, &op->regions[r], 0);
-        return;
-    }
-    case OP_nvws_aref_create:
-        for (uint32_t i = 0; i < op->operand_count && op->result_count; i++)
-            flow(l, pairs, op->operands[i], &op->results[0]);
-        return;
-    default:
-        flow_of_view(l, op, pairs);
-        if (op->row->traits & TERMINATOR)
-            flow_out(l, op, pairs);
-    }
+            add_pair(pairs, effects[i].on, effects[i].amount);
 }
 
 /* ---- One value --------------------------------------------------------------------------------- */
@@ -309,7 +188,7 @@ static void follow_back(Lifetimes *l, const Block *home, uint32_t block, Lifetim
         uint32_t at = l->stack[--depth];
         for (uint32_t i = l->before.first[at]; i < l->before.first[at + 1]; i++) {
             uint32_t previous = l->before.items[i];
-            const Block *from = l->block_list[previous];
+            const Block *from = l->blocks[previous];
             l->left--;
             extend(life, NOWHERE, l->block_times[previous].end); /* the value leaves the block alive */
             if (from == home || l->seen[previous] == l->stamp)
@@ -322,7 +201,7 @@ static void follow_back(Lifetimes *l, const Block *home, uint32_t block, Lifetim
 }
 
 static Lifetime follow(Lifetimes *l, uint32_t number) {
-    const Value *value = l->names[number];
+    const Value *value = l->values[number];
     Lifetime life = {NOWHERE, 0};
     uint32_t first = l->uses.first[number], end = l->uses.first[number + 1];
     const Op *definer = value->is_result ? value->owner : NULL;
@@ -333,7 +212,7 @@ static Lifetime follow(Lifetimes *l, uint32_t number) {
     extend(&life, start, start);
     l->stamp++;
     for (uint32_t i = first; i < end; i++) {
-        const Op *user = l->users[l->uses.items[i]];
+        const Op *user = l->ops[l->uses.items[i]];
         const Op *op = home ? ancestor_in(user, home->region) : NULL;
         l->left--;
         if (!op)
@@ -345,7 +224,7 @@ static Lifetime follow(Lifetimes *l, uint32_t number) {
             continue;
         if (home->last)
             extend(&life, NOWHERE, lifetime_number(l, home->last));
-        uint32_t block = number_in(l->blocks, l->block_count, op->block);
+        uint32_t block = pointers_get(&l->numbers, op->block);
         if (block == NOWHERE || l->seen[block] == l->stamp)
             continue;
         l->seen[block] = l->stamp;
@@ -408,12 +287,9 @@ const Lifetimes *lifetimes_of(Module *module, const Op *function) {
     collect(l, uses_of_op, l->value_count, &l->uses);
     collect(l, flows_of_op, l->value_count, &l->sources);
     collect(l, branches_of_op, l->block_count, &l->before);
-    l->users = ARENA_ARRAY(arena, const Op *, l->op_count);
-    for (uint32_t i = 0; i < l->op_count; i++)
-        l->users[l->ops[i].number] = l->ops[i].thing;
     l->block_times = ARENA_ARRAY(arena, Lifetime, l->block_count + 1);
     for (uint32_t i = 0; i < l->block_count; i++) {
-        const Block *block = l->block_list[i];
+        const Block *block = l->blocks[i];
         l->block_times[i].begin = block->first ? lifetime_number(l, block->first) : NOWHERE;
         l->block_times[i].end = block->last ? lifetime_number(l, block->last) : NOWHERE;
     }
@@ -428,7 +304,7 @@ const Lifetimes *lifetimes_of(Module *module, const Op *function) {
 }
 
 Lifetime lifetime_of(const Lifetimes *l, const Value *value) {
-    uint32_t number = value_number(l, value);
+    uint32_t number = pointers_get(&l->numbers, value);
     Lifetime whole = {0, l->op_count};
     return number != NOWHERE && l->lives[number].begin < l->lives[number].end ? l->lives[number] : whole;
 }

@@ -2,7 +2,7 @@
 #include "model/memory/placement.h"
 
 #include "ir/memo.h"
-#include "ir/optable.h"
+#include "ir/op.h"
 #include "model/flow/symbol.h"
 #include "model/layout/layout.h"
 #include "model/memory/allocator.h"
@@ -46,10 +46,6 @@ static void problem(Placer *p, const char *sentence) {
         p->to->problem = sentence;
 }
 
-static bool is_call(const Op *op) {
-    return op->row && (op->row->id == OP_tt_call || op->row->id == OP_func_call);
-}
-
 /* ---- What the IR says -------------------------------------------------------------------------- */
 
 static bool number(const Attr *attr, int64_t *value) {
@@ -77,10 +73,7 @@ static uint32_t offsets_of(const Op *op, int64_t offsets[MOST_PIECES]) {
 }
 
 static bool has_size(const Op *function) {
-    for (const Op *op = function; op; op = op_parent(op))
-        if (op_attr(op, "ttg.shared"))
-            return true;
-    return false;
+    return op_attr_around(function, "ttg.shared") != NULL;
 }
 
 /* Whether the allocator has been here: the module says so, or scratch memory is placed. */
@@ -128,7 +121,7 @@ static bool take_given(Placer *p, Placed *placed, int64_t size) {
 static void find_partition(const Placer *p, const Op *op, Buffer *buffer) {
     const Region *inside = NULL;
     for (; op; op = op_parent(op)) {
-        if (inside && op->row && op->row->id == OP_ttg_warp_specialize) {
+        if (inside && op_is_control(op, CONTROL_FORK)) {
             const Op *first = op;
             for (const Op *inner; (inner = op_next_in_walk(first, first)); first = inner) {
             }
@@ -139,8 +132,7 @@ static void find_partition(const Placer *p, const Op *op, Buffer *buffer) {
             return;
         }
         /* Partitions are regions of an op of their own, which stands in a region of the op around. */
-        bool holder = inside && op->row && op->row->id == OP_ttg_warp_specialize_partitions;
-        if (!holder)
+        if (!inside || !op_is_control(op, CONTROL_PARTITIONS))
             inside = op->block ? op->block->region : NULL;
     }
 }
@@ -324,7 +316,7 @@ static void place(Module *module, Frame *frame) {
             if (allocations.items[next].space == SPACE_SHARED)
                 add_allocation(&p, &allocations.items[next]);
             next++;
-        } else if (is_call(op)) {
+        } else if (op_is_control(op, CONTROL_CALL)) {
             const Op *target = call_target(module, op);
             add_call(&p, op, target ? frame_of(module, target) : NULL);
         } else {
@@ -342,7 +334,7 @@ static Frame *next_callee(Module *module, Frame *frame) {
     while (frame->next) {
         const Op *op = frame->next;
         frame->next = op_next_in_walk(op, frame->function);
-        const Op *target = is_call(op) ? call_target(module, op) : NULL;
+        const Op *target = op_is_control(op, CONTROL_CALL) ? call_target(module, op) : NULL;
         Frame *callee = target ? frame_of(module, target) : NULL;
         if (callee && callee->state == FRAME_NEW)
             return callee;

@@ -2,9 +2,11 @@
 #include "model/memory/scratch.h"
 
 #include "ir/memo.h"
-#include "ir/optable.h"
+#include "ir/op.h"
+#include "model/flow/handed.h"
 #include "model/layout/convert.h"
 #include "model/memory/views.h"
+#include "model/target/target.h"
 
 #include <stdlib.h>
 
@@ -19,59 +21,22 @@ static Scratch bytes_of(int64_t bytes) {
 
 /* ---- The target -------------------------------------------------------------------------------- */
 
-/* An attribute of the nearest op around that has it, under its old name too. */
-static const Attr *around(const Op *op, const char *name, const char *old_name) {
-    for (; op; op = op_parent(op)) {
-        const Attr *attr = op_attr(op, name);
-        if (!attr && old_name)
-            attr = op_attr(op, old_name);
-        if (attr)
-            return attr;
-    }
-    return NULL;
-}
-
-static int64_t number_around(const Op *op, const char *name, const char *old_name, int64_t otherwise) {
-    const Attr *attr = around(op, name, old_name);
-    return attr && attr->kind == ATTR_INTEGER && attr->exact && attr->integer > 0 && attr->integer <= 1024
-               ? attr->integer
-               : otherwise;
-}
-
-typedef struct Target {
-    bool nvidia, amd, wide_banks, early;
-    int64_t capability;
-} Target;
-
-static bool mentions(Str text, const char *word) {
-    return text.size && memmem(text.data, text.size, word, strlen(word)) != NULL;
-}
-
-static Target target_of(const Op *op) {
-    const Attr *attr = around(op, "ttg.target", "triton_gpu.target");
-    Str text = attr ? attr->text : (Str){"", 0};
-    Target target = {.amd = mentions(text, "hip:"), .nvidia = mentions(text, "cuda:")};
-    if (target.nvidia)
-        for (const char *at = memchr(text.data, ':', text.size) + 1, *end = text.data + text.size;
-             at < end && *at >= '0' && *at <= '9' && target.capability < 1000; at++)
-            target.capability = target.capability * 10 + (*at - '0');
-    target.wide_banks = mentions(text, "gfx950") || mentions(text, "gfx125");
-    target.early = mentions(text, "gfx940") || mentions(text, "gfx941") || mentions(text, "gfx942") ||
-                   mentions(text, "gfx10") || mentions(text, "gfx11");
-    return target;
-}
-
-/* How a conversion moves values there. */
-static ConvertMeans means_of(const Target *target, const Distributed *from, const Distributed *to, unsigned bits) {
+/* How a conversion moves values on the target that the module of an op names. */
+static ConvertMeans means_of(const Op *op, const Distributed *from, const Distributed *to, unsigned bits) {
     enum { LOAD_MATRIX_SINCE = 75, STORE_MATRIX_SINCE = 90 };
     static const uint8_t early_lanes[] = {0, 1, 4}, wide_lanes[] = {0, 1, 3, 4};
-    ConvertMeans means = {.banks = target->wide_banks ? 64 : 32, .plain = !target->nvidia};
-    if (target->amd && convert_vector_bits(from, to, bits) == 128) {
-        means.load_lanes = target->early ? early_lanes : target->wide_banks ? wide_lanes : NULL;
-        means.load_lane_count = target->early ? sizeof early_lanes : sizeof wide_lanes;
+    Vendor vendor;
+    unsigned number;
+    bool said = target_said(op, &vendor, &number), amd = said && vendor == VENDOR_AMD, nvidia = said && !amd;
+    bool wide = amd && (number == 950 || number / 10 == 125);
+    bool early = amd && ((number >= 940 && number <= 942) || number / 100 == 10 || number / 100 == 11);
+    ConvertMeans means = {.banks = wide ? 64 : 32, .plain = !nvidia};
+    if (amd && convert_vector_bits(from, to, bits) == 128) {
+        means.load_lanes = early ? early_lanes : wide ? wide_lanes : NULL;
+        means.load_lane_count = early ? sizeof early_lanes : sizeof wide_lanes;
     }
-    means.load_matrix = target->capability >= LOAD_MATRIX_SINCE && convert_reach(from, to) < REACH_CTAS;
-    means.store_matrix = target->capability >= STORE_MATRIX_SINCE;
+    means.load_matrix = nvidia && number >= LOAD_MATRIX_SINCE && convert_reach(from, to) < REACH_CTAS;
+    means.store_matrix = nvidia && number >= STORE_MATRIX_SINCE;
     return means;
 }
 
@@ -136,8 +101,7 @@ static Scratch of_convert(Module *module, const Op *op) {
         return none;
     if (reach == REACH_LANES && convert_by_shuffles(from, to))
         return none;
-    Target target = target_of(op);
-    int64_t elements = convert_elements(from, to, bits, means_of(&target, from, to, bits));
+    int64_t elements = convert_elements(from, to, bits, means_of(op, from, to, bits));
     Scratch scratch = bytes_of(elements < 0 ? -1 : elements * bits / 8);
     scratch.warp_synchronous = convert_within_warps(from, to);
     scratch.crosses_ctas = !convert_within_ctas(from, to);
@@ -221,7 +185,6 @@ static Scratch of_reduce(Module *module, const Op *op) {
     fold(&layout, axis, HOLD_REGISTER);
     distributed_drop_copies(&layout);
     fold(&layout, axis, HOLD_LANE);
-    Target target = target_of(op);
     int64_t largest = 0;
     for (int step = 0; layout.bits[axis]; step++) {
         Distributed lanes = layout;
@@ -229,7 +192,7 @@ static Scratch of_reduce(Module *module, const Op *op) {
         int64_t bytes = 0;
         for (uint32_t i = 0; i < op->operand_count; i++) {
             unsigned bits = stored_bits(module, op->operands[i]->type);
-            ConvertMeans means = bits ? means_of(&target, &layout, &lanes, bits) : (ConvertMeans){0};
+            ConvertMeans means = bits ? means_of(op, &layout, &lanes, bits) : (ConvertMeans){0};
             means.plain = true;
             int64_t elements = bits ? convert_elements(&layout, &lanes, bits, means) : -1;
             if (elements < 0 || step == MOST_STEPS)
@@ -333,7 +296,7 @@ static Scratch of_gather(Module *module, const Op *op) {
 static Scratch of_histogram(Module *module, const Op *op) {
     const Type *type = op->result_count && op->results[0].type ? type_resolve(module, op->results[0].type) : NULL;
     unsigned bits = type ? stored_bits(module, type) : 0;
-    int64_t bins = 1, lanes = number_around(op, "ttg.threads-per-warp", "triton_gpu.threads-per-warp", 32);
+    int64_t bins = 1, lanes = module_warp_threads(op, 32);
     if (!bits)
         return unknown;
     for (unsigned d = 0; d < type->dim_count; d++)
@@ -351,19 +314,7 @@ typedef struct Used {
 } Used;
 
 static bool is_atomic(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_tt_atomic_rmw:
-    case OP_tt_atomic_cas:
-    case OP_tt_atomic_poll:
-    case OP_ttg_local_atomic_scatter_rmw:
-    case OP_amdg_buffer_atomic_rmw:
-    case OP_amdg_buffer_atomic_cas:
-    case OP_tti_experimental_gsan_atomic_rmw:
-    case OP_tti_experimental_gsan_atomic_cas:
-        return true;
-    default:
-        return false;
-    }
+    return op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_LOCAL_ATOMIC) || op_is(op, CLASS_POLL);
 }
 
 static int by_address(const void *a, const void *b) {
@@ -409,18 +360,17 @@ static bool has_copies(const Distributed *layout, Holder first) {
 
 /* The thread that did it hands the old value to all that hold the result. */
 static Scratch of_atomic(Module *module, const Op *op) {
-    bool poll = op->row->id == OP_tt_atomic_poll;
-    bool amd_buffer = op->row->id == OP_amdg_buffer_atomic_rmw || op->row->id == OP_amdg_buffer_atomic_cas;
+    bool buffer = op_operand_named(op, "offsets") != NULL; /* by AMD's buffer instructions */
     if (!op->result_count || !op->operand_count || !op->results[0].type || !is_used(module, op))
         return none;
     const Type *result = type_resolve(module, op->results[0].type), *memory = op->operands[0]->type;
     const Type *pointee = memory ? type_pointee(module, memory) : NULL;
-    unsigned bits = stored_bits(module, amd_buffer || poll ? result : pointee ? pointee : memory);
-    int64_t ctas = number_around(op, "ttg.num-ctas", "triton_gpu.num-ctas", 1), elements = 1;
-    bool tensor = result && result->kind == TYPE_TENSOR, crosses = ctas > 1;
+    unsigned bits = stored_bits(module, buffer || op_is(op, CLASS_POLL) ? result : pointee ? pointee : memory);
+    int64_t elements = 1;
+    bool tensor = result && result->kind == TYPE_TENSOR, crosses = module_ctas(op) > 1;
     if (!bits || !result)
         return unknown;
-    if (!tensor && amd_buffer)
+    if (!tensor && buffer)
         return none;
     if (tensor) {
         const Distributed *layout = distributed_of(module, result);
@@ -436,16 +386,6 @@ static Scratch of_atomic(Module *module, const Op *op) {
     Scratch scratch = bytes_of(elements * (bits / 8));
     scratch.crosses_ctas = crosses;
     return scratch;
-}
-
-static Scratch of_poll(Module *module, const Op *op) {
-    uint32_t count = 0;
-    int slot = op_slot(op->row->operands, op->row->operand_count, STR("timeout"));
-    if (slot >= 0 && op->segments)
-        op_operands_at(op, (unsigned)slot, &count);
-    else /* the pointer, what is expected, the timeout */
-        count = op->operand_count > 2;
-    return count ? of_atomic(module, op) : none;
 }
 
 /* ---- Warp specialisation ----------------------------------------------------------------------- */
@@ -472,21 +412,13 @@ static int64_t capture_bytes(Module *module, const Type *type, bool amd) {
     }
 }
 
-static const Op *partitions_holder(const Op *op) {
-    for (uint32_t r = 0; r < op->region_count; r++) {
-        const Op *first = op->regions[r].first ? op->regions[r].first->first : NULL;
-        if (first && first->row && first->row->id == OP_ttg_warp_specialize_partitions)
-            return first;
-    }
-    return NULL;
-}
-
-static Scratch of_specialize(Module *module, const Op *op) {
-    const Op *holder = partitions_holder(op), *captures = holder && holder->operand_count ? holder : op;
-    const Attr *extra = op_attr(op, "consan.extra_capture_bytes");
-    bool amd = target_of(op).amd;
-    int64_t bytes =
-        extra && extra->kind == ATTR_INTEGER && extra->integer > 0 && extra->integer < 1 << 20 ? extra->integer : 0;
+static Scratch of_fork(Module *module, const Op *op) {
+    const Op *holder = region_end(op, 1);
+    const Op *captures = op_is_control(holder, CONTROL_PARTITIONS) ? captures_of(holder) : op;
+    bool amd = str_starts(target_text(op), STR("hip:"));
+    int64_t bytes = 0;
+    if (!op_integer(op, "consan.extra_capture_bytes", &bytes) || bytes < 0 || bytes >= 1 << 20)
+        bytes = 0;
     for (uint32_t i = 0; i < captures->operand_count; i++) {
         int64_t size = capture_bytes(module, captures->operands[i]->type, amd);
         if (size < 0)
@@ -502,7 +434,7 @@ static Scratch of_specialize(Module *module, const Op *op) {
 static Scratch of_function(const Op *function) {
     int64_t most = 0;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        const Attr *warps = op->row && op->row->id == OP_ttg_warp_specialize ? op_attr(op, "partitionNumWarps") : NULL;
+        const Attr *warps = op_is_control(op, CONTROL_FORK) ? op_attr(op, "partitionNumWarps") : NULL;
         int64_t total = 0;
         for (uint32_t i = 0; warps && warps->kind == ATTR_INTS && i < warps->count; i++)
             total += warps->ints[i] > 0 && warps->ints[i] <= 64 ? warps->ints[i] : 0;
@@ -513,39 +445,55 @@ static Scratch of_function(const Op *function) {
 
 /* ---- All of them ------------------------------------------------------------------------------- */
 
+/* Whether it makes a tensor descriptor in memory. */
+static bool writes_descriptor(Module *module, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = *op->row->effects ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_FENCE_PROXY && effects[i].proxy == PROXY_TENSORMAP && effects[i].on &&
+            effects[i].order == ORDER_RELEASE)
+            return true;
+    return false;
+}
+
 static Scratch compute(Module *module, const Op *op) {
     enum { TENSORMAP = 128 };
-    switch (op->row->id) {
-    case OP_ttg_convert_layout:
-        return of_convert(module, op);
-    case OP_tt_reduce:
-        return of_reduce(module, op);
-    case OP_tt_scan:
-        return of_scan(module, op);
-    case OP_tt_gather:
-        return of_gather(module, op);
-    case OP_tt_histogram:
-        return of_histogram(module, op);
-    case OP_tt_atomic_poll:
-        return of_poll(module, op);
-    case OP_ttng_tensormap_create:
-        return bytes_of(TENSORMAP);
-    case OP_ttg_warp_specialize:
-        return of_specialize(module, op);
-    case OP_tt_func:
+    switch (op_control(op)) {
+    case CONTROL_FORK:
+        return of_fork(module, op);
+    case CONTROL_FUNCTION:
         return of_function(op);
     default:
-        return is_atomic(op) ? of_atomic(module, op) : none;
+        break;
     }
+    switch (op_evaluator(op)) {
+    case EVALUATE_REDUCE:
+        return of_reduce(module, op);
+    case EVALUATE_SCAN:
+        return of_scan(module, op);
+    case EVALUATE_GATHER:
+        return of_gather(module, op);
+    default:
+        break;
+    }
+    if (op_is(op, CLASS_CONVERT))
+        return of_convert(module, op);
+    if (op_is(op, CLASS_HISTOGRAM))
+        return of_histogram(module, op);
+    if (writes_descriptor(module, op))
+        return bytes_of(TENSORMAP);
+    bool waits_forever = op_is(op, CLASS_POLL) && !op_operand_named(op, "timeout"); /* what it gives is known */
+    return is_atomic(op) && !waits_forever ? of_atomic(module, op) : none;
 }
 
 Scratch scratch_of(Module *module, const Op *op) {
-    if (!op->row || op->row->id == OP_tt_call || op->form == FORM_OPAQUE)
+    if (!op->row || op_is_control(op, CONTROL_CALL) || op->form == FORM_OPAQUE)
         return none;
     Scratch scratch = compute(module, op);
-    const Attr *size = op_attr(op, "allocation.size");
-    if (size && size->kind == ATTR_INTEGER && size->exact && size->integer >= 0 && size->integer < INT64_C(1) << 40) {
-        scratch.bytes = size->integer;
+    int64_t size;
+    const Attr *said = op_attr(op, "allocation.size");
+    if (said && said->exact && op_integer(op, "allocation.size", &size) && size >= 0 && size < INT64_C(1) << 40) {
+        scratch.bytes = size;
         if (scratch.alignment < 1 || !scratch.bytes)
             scratch.alignment = 1;
     }

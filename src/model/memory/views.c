@@ -1,6 +1,8 @@
 /* Allocations, what views do to an offset, and the bytes of a view. */
 #include "model/memory/views.h"
 
+#include "ir/op.h"
+
 #include <stdlib.h>
 
 /* ---- Types ------------------------------------------------------------------------------------- */
@@ -46,7 +48,7 @@ typedef struct Collector {
     Allocation *items;
     uint32_t *leaders; /* another allocation of the same storage, itself if it leads */
     Key *keys;
-    uint32_t count, key_count;
+    uint32_t count, capacity, leader_count, leader_capacity, key_count, key_capacity;
     bool parted; /* its partitions are regions: what a plan shares is shared by views, and allocations are apart */
 } Collector;
 
@@ -86,7 +88,7 @@ static void join(Collector *c, uint32_t allocation, Key key) {
         }
     }
     key.allocation = allocation;
-    c->keys[c->key_count++] = key;
+    *ARENA_PUSH(&c->module->arena, c->keys, c->key_count, c->key_capacity) = key;
 }
 
 static const Op *function_around(const Op *op) {
@@ -125,17 +127,27 @@ static int64_t leading_dim(Module *module, const Type *type) {
     return layout->type->dim_count > 1 ? layout->type->dims[0] : 1;
 }
 
-static bool allocates(const Op *op) {
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_ttg_local_alloc:
-    case OP_ttng_tmem_alloc:
-    case OP_tlx_storage_alias_spec:
-    case OP_nvws_create_token:
-    case OP_nvws_aref_create:
-        return op->result_count > 0;
-    default:
-        return false;
-    }
+/* The effect of that kind that makes a value. */
+static bool made_by(Module *module, const Value *value, EffectVerb verb, Effect *found) {
+    const Op *op = value->owner;
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == verb && effects[i].on == value) {
+            *found = effects[i];
+            return true;
+        }
+    return false;
+}
+
+static bool has_type(Module *module, const Value *value, Str name) {
+    const Type *type = value && value->type ? type_resolve(module, value->type) : NULL;
+    return type && type_is(type, name);
+}
+
+/* Storage that several buffers lie in, under a name of its own. */
+static bool is_storage(Module *module, const Value *value) {
+    return has_type(module, value, STR("tlx.storage_alias_spec"));
 }
 
 /* A token and an aref are a full and an empty mbarrier for each slot. */
@@ -144,31 +156,24 @@ static int64_t ring_size(int64_t slots) {
     return slots >= 0 && slots <= MOST_SLOTS ? slots * RINGS * MBARRIER : -1;
 }
 
-static void collect(Collector *c, const Op *op) {
-    uint32_t index = c->count++;
-    Allocation *a = &c->items[index];
-    c->leaders[index] = index;
-    *a = (Allocation){.op = op, .space = SPACE_SHARED};
-    int64_t slots = 1;
-    switch (op->row->id) {
-    case OP_nvws_create_token:
-        int_of(op_attr(op, "numBuffers"), &slots);
-        a->size = ring_size(slots);
-        return;
-    case OP_nvws_aref_create:
-        slots = op->operand_count ? leading_dim(c->module, op->operands[0]->type) : 1;
-        a->size = ring_size(slots);
-        return;
-    case OP_tlx_storage_alias_spec:
-        a->space = is_word(op_attr(op, "storage"), STR("tmem"), 1) ? SPACE_TENSOR : SPACE_SHARED;
+static void collect(Collector *c, const Op *op, Space space) {
+    Arena *arena = &c->module->arena;
+    uint32_t index = c->count;
+    Allocation *a = ARENA_PUSH(arena, c->items, c->count, c->capacity);
+    *ARENA_PUSH(arena, c->leaders, c->leader_count, c->leader_capacity) = index;
+    *a = (Allocation){.op = op, .space = space};
+    if (is_storage(c->module, &op->results[0])) {
         int_of(op_attr(op, "buffer_size_bytes"), &a->size);
-        return;
-    default: {
+    } else if (has_type(c->module, &op->results[0], STR("ttg.memdesc"))) {
         const Layout *layout = layout_of(c->module, op->results[0].type);
         a->space = layout ? layout->space : SPACE_NONE;
         a->size = extent(layout);
         place(c, index);
-    }
+    } else {
+        int64_t slots = op->operand_count ? leading_dim(c->module, op->operands[0]->type) : 1;
+        if (!int_of(op_attr(op, "numBuffers"), &slots))
+            int_of(op_attr(op, "num"), &slots);
+        a->size = ring_size(slots);
     }
 }
 
@@ -183,16 +188,17 @@ typedef struct GroupSearch {
 /* The size of an element that lies at `base`. */
 static int64_t search_group(GroupSearch *search, const Value *element, int64_t base) {
     enum { DEEPEST = 16 };
-    const Op *op = element->is_result ? element->owner : NULL;
+    const Op *op = value_op(element);
     if (!op || !op->row || search->depth == DEEPEST || search->left-- <= 0)
         return 0;
     if (op == search->target)
         search->found = base;
-    if (op->row->id != OP_tlx_reuse_group) {
+    const Attr *group = op_attr(op, "group_kind");
+    if (!group) {
         int64_t size = extent(layout_of(search->module, element->type));
         return size > 0 ? size : 0;
     }
-    bool beside = is_word(op_attr(op, "group_kind"), STR("distinct"), 1);
+    bool beside = is_word(group, STR("distinct"), 1);
     int64_t total = 0;
     search->depth++;
     for (uint32_t i = 0; i < op->operand_count; i++) {
@@ -203,24 +209,21 @@ static int64_t search_group(GroupSearch *search, const Value *element, int64_t b
     return total;
 }
 
-/* Where a tlx.storage_alias_local_alloc lies in the storage that its operand names. */
-static int64_t place_in_spec(Module *module, const Op *alias) {
+/* Where a buffer lies in the storage that its operand names: another op tells which groups lie there. */
+static int64_t place_in_storage(Module *module, const Op *alias) {
     const Op *function = function_around(alias);
     GroupSearch search = {.module = module, .target = alias, .left = 10000};
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (op->row && op->row->id == OP_tlx_set_buffer_overlap && op->operand_count == 2 &&
-            op->operands[0] == alias->operands[0])
+        if (op->operand_count == 2 && op->operands[0] == alias->operands[0])
             search_group(&search, op->operands[1], 0);
     return search.found;
 }
 
 /* A storage without a size of its own is as large as what lies in it. */
 static void widen(Collector *c, const Op *alias) {
-    if (!alias->operand_count || !alias->operands[0]->is_result || !alias->result_count)
-        return;
-    int64_t end = place_in_spec(c->module, alias) + extent(layout_of(c->module, alias->results[0].type));
+    int64_t end = place_in_storage(c->module, alias) + extent(layout_of(c->module, alias->results[0].type));
     for (uint32_t i = 0; i < c->count; i++)
-        if (c->items[i].op == alias->operands[0]->owner && c->items[i].size < end)
+        if (c->items[i].op == value_op(alias->operands[0]) && c->items[i].size < end)
             c->items[i].size = end;
 }
 
@@ -237,24 +240,18 @@ static void settle_types(Module *module, const Op *op) {
 }
 
 Allocations allocations_of(Module *module, const Op *root) {
-    enum { KEYS_EACH = 4 };
-    uint32_t count = 0;
-    bool parted = false;
+    Collector c = {.module = module};
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         settle_types(module, op);
-        count += allocates(op);
-        parted |= op->row && op->row->id == OP_ttg_warp_specialize;
+        c.parted |= op_is_control(op, CONTROL_FORK);
     }
-    Arena *arena = &module->arena;
-    Collector c = {.module = module,
-                   .parted = parted,
-                   .items = ARENA_ARRAY(arena, Allocation, count + 1),
-                   .leaders = ARENA_ARRAY(arena, uint32_t, count + 1),
-                   .keys = ARENA_ARRAY(arena, Key, count * KEYS_EACH + 1)};
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
-        if (allocates(op))
-            collect(&c, op);
-        else if (op->row && op->row->id == OP_tlx_storage_alias_local_alloc)
+        Effect effect;
+        if (!op->result_count)
+            continue;
+        if (made_by(module, &op->results[0], EFFECT_ALLOCATE, &effect) && effect.space != SPACE_GLOBAL)
+            collect(&c, op, effect.space);
+        else if (op->operand_count && is_storage(module, op->operands[0]))
             widen(&c, op);
     }
     Allocations found = {.items = c.items, .count = c.count};
@@ -273,12 +270,6 @@ const Allocation *allocation_find(const Allocations *allocations, const Op *op) 
 }
 
 /* ---- Views ------------------------------------------------------------------------------------- */
-
-static bool constant_of(const Value *value, int64_t *number) {
-    const Op *op = value->is_result ? value->owner : NULL;
-    const Attr *attr = op && op->row && op->row->id == OP_arith_constant ? op_attr(op, "value") : NULL;
-    return int_of(attr, number);
-}
 
 /* An offset in each dimension of the source, of which one at most is a value that is not a constant. */
 typedef struct Slice {
@@ -371,25 +362,24 @@ static ViewStep step_to_slice(Module *module, const Type *source_type, const Typ
     return step;
 }
 
-/* The offsets of ttg.memdesc_subslice: an attribute. */
-static ViewStep subslice(Module *module, const Op *op) {
-    const Attr *attr = op_attr(op, "offsets");
+/* The offsets are an attribute. */
+static ViewStep subslice(Module *module, const Op *op, const Attr *attr) {
     Slice slice = {0};
-    if (!attr || attr->kind != ATTR_INTS || !attr->exact || attr->count > LAYOUT_RANK * 2)
+    if (attr->kind != ATTR_INTS || !attr->exact || attr->count > LAYOUT_RANK * 2)
         return (ViewStep){.problem = "the offsets of the view are not known"};
     memcpy(slice.offsets, attr->ints, sizeof *slice.offsets * attr->count);
     slice.count = attr->count;
     return step_to_slice(module, op->operands[0]->type, op->results[0].type, &slice);
 }
 
-/* The offsets of ttg.memdesc_subview: operands. */
-static ViewStep subview(Module *module, const Op *op) {
-    Slice slice = {.count = op->operand_count - 1};
+/* They are operands. */
+static ViewStep subview(Module *module, const Op *op, Value *const *offsets, uint32_t count) {
+    Slice slice = {.count = count};
     if (slice.count > LAYOUT_RANK * 2)
         return (ViewStep){.problem = "the offsets of the view are not known"};
     for (unsigned d = 0; d < slice.count; d++) {
-        const Value *offset = op->operands[d + 1];
-        if (constant_of(offset, &slice.offsets[d]))
+        const Value *offset = offsets[d];
+        if (value_constant(offset, &slice.offsets[d]))
             continue;
         if (slice.moving)
             return (ViewStep){.problem = "more than one offset of the view is not constant"};
@@ -399,7 +389,8 @@ static ViewStep subview(Module *module, const Op *op) {
     return step_to_slice(module, op->operands[0]->type, op->results[0].type, &slice);
 }
 
-static ViewStep tensor_subslice(Module *module, const Op *op) {
+/* There is one, along a dimension. */
+static ViewStep subslice_along(Module *module, const Op *op) {
     const Layout *source = layout_of(module, op->operands[0]->type);
     int64_t offset = 0, dim = 0;
     if (!int_of(op_attr(op, "offset"), &offset) && !int_of(op_attr(op, "N"), &offset))
@@ -427,51 +418,33 @@ static ViewStep slot(Module *module, const Type *result, const Value *index) {
     return (ViewStep){.index = index, .stride = stride * layout->stages};
 }
 
-static ViewStep aref_slot(Module *module, const Op *op, uint32_t result) {
-    int slot_number = op_slot(op->row->operands, op->row->operand_count, STR("stage"));
-    uint32_t count = 0;
-    Value **stage = slot_number < 0 ? NULL : op_operands_at(op, (unsigned)slot_number, &count);
-    if (!count)
-        return (ViewStep){.problem = "the aref has no stage yet"};
-    return slot(module, op->results[result].type, stage[0]);
+static ViewStep part(Module *module, const Op *op) {
+    uint32_t count;
+    Value **offsets = op_operands_named(op, "offsets", &count);
+    const Attr *attr = op_attr(op, "offsets");
+    return attr      ? subslice(module, op, attr)
+           : offsets ? subview(module, op, offsets, count)
+                     : subslice_along(module, op);
 }
 
 ViewStep view_step_of_result(Module *module, const Op *op, uint32_t result) {
+    Effect view;
     if (!op->row || op->form == FORM_OPAQUE || !op->operand_count || result >= op->result_count)
         return (ViewStep){.problem = "the op is not known"};
-    switch (op->row->id) {
-    case OP_ttg_memdesc_index:
-        if (op->operand_count < 2)
-            break;
-        return slot(module, op->results[0].type, op->operands[1]);
-    case OP_ttg_memdesc_subslice:
-        return subslice(module, op);
-    case OP_ttg_memdesc_subview:
-    case OP_ttg_memdesc_dynamic_subslice:
-        return subview(module, op);
-    case OP_ttng_tmem_subslice:
-        return tensor_subslice(module, op);
-    case OP_ttng_map_to_remote_buffer:
-        return (ViewStep){.rank = op->operand_count > 1 ? op->operands[1] : NULL};
-    case OP_tlx_storage_alias_local_alloc:
-        return (ViewStep){.add = place_in_spec(module, op)};
-    case OP_nvws_aref_put_enter:
-    case OP_nvws_aref_get_enter:
-    case OP_nvws_aref_buffer:
-        return aref_slot(module, op, result);
-    case OP_ttg_memdesc_trans:
-    case OP_ttg_memdesc_reshape:
-    case OP_ttg_memdesc_reinterpret:
-    case OP_tlx_require_layout:
-    case OP_tlx_local_alias:
-    case OP_tt_trans:
-    case OP_nvws_aref_phi:
-    case OP_ttng_warp_group_dot_wait:
+    const Value *value = &op->results[result];
+    if (op_is(op, CLASS_WGMMA_WAIT))
         return (ViewStep){0};
-    default:
-        break;
-    }
-    return (ViewStep){.problem = "the op is not known as a view"};
+    if (op_is(op, CLASS_AREF) || !made_by(module, value, EFFECT_VIEW, &view))
+        return (ViewStep){.problem = "the op is not known as a view"};
+    if (op_is(op, CLASS_AREF_ENTER) && !view.slot)
+        return (ViewStep){.problem = "the aref has no stage yet"};
+    if (op_is(op, CLASS_AREF_ENTER))
+        return slot(module, value->type, view.slot);
+    if (is_storage(module, view.amount))
+        return (ViewStep){.add = place_in_storage(module, op)};
+    if (op_is(op, CLASS_INDEX))
+        return slot(module, value->type, op_operand_named(op, "index"));
+    return op_is(op, CLASS_PART) ? part(module, op) : (ViewStep){.rank = view.rank};
 }
 
 ViewStep view_step_of(Module *module, const Op *op) {
@@ -525,17 +498,9 @@ static bool run_add(RunList *list, int64_t begin, int64_t end) {
         list->items[list->count - 1].end = end;
         return true;
     }
-    if (list->count == list->capacity) {
-        if (list->capacity >= MOST_RUNS)
-            return false;
-        uint32_t capacity = list->capacity ? list->capacity * 2 : 16;
-        Run *items = ARENA_ARRAY(list->arena, Run, capacity);
-        if (list->count)
-            memcpy(items, list->items, sizeof *items * list->count);
-        list->items = items;
-        list->capacity = capacity;
-    }
-    list->items[list->count++] = (Run){begin, end};
+    if (list->count == MOST_RUNS)
+        return false;
+    *ARENA_PUSH(list->arena, list->items, list->count, list->capacity) = (Run){begin, end};
     return true;
 }
 

@@ -77,6 +77,20 @@ static int64_t bytes_of(Module *module, const Type *type) {
     return number_width(module, type) / 8;
 }
 
+/* ---- Comparisons ---------------------------------------------------------------------------- */
+
+Comparison comparison_negated(Comparison comparison) {
+    static const Comparison other[] = {COMPARE_NE,  COMPARE_EQ,  COMPARE_SGE, COMPARE_SGT, COMPARE_SLE,
+                                       COMPARE_SLT, COMPARE_UGE, COMPARE_UGT, COMPARE_ULE, COMPARE_ULT};
+    return other[comparison];
+}
+
+Comparison comparison_mirrored(Comparison comparison) {
+    static const Comparison other[] = {COMPARE_EQ,  COMPARE_NE,  COMPARE_SGT, COMPARE_SGE, COMPARE_SLT,
+                                       COMPARE_SLE, COMPARE_UGT, COMPARE_UGE, COMPARE_ULT, COMPARE_ULE};
+    return other[comparison];
+}
+
 /* ---- Attributes ------------------------------------------------------------------------------ */
 
 static const Attr *attr_at(Module *module, const Op *op, unsigned slot) {
@@ -87,28 +101,6 @@ static const Attr *attr_at(Module *module, const Op *op, unsigned slot) {
     if (!attr)
         attr = dict_get(op->properties, name);
     return attr ? attr_resolve(module, attr) : NULL;
-}
-
-static Str without_quotes(Str text) {
-    bool quoted = text.size >= 2 && text.data[0] == '"' && text.data[text.size - 1] == '"';
-    return quoted ? (Str){text.data + 1, text.size - 2} : text;
-}
-
-/* A number, a boolean or the word of an enumeration as a number. */
-static bool attr_number(const Attr *attr, const Slot *slot, int64_t *value) {
-    if (!attr)
-        return false;
-    if (attr->kind == ATTR_INTEGER || attr->kind == ATTR_BOOL) {
-        *value = attr->integer;
-        return attr->exact;
-    }
-    return (attr->kind == ATTR_KEYWORD || attr->kind == ATTR_STRING) && slot->enumeration &&
-           enum_value(slot->enumeration, without_quotes(attr->text), value);
-}
-
-static bool op_number(Module *module, const Op *op, const char *name, int64_t *value) {
-    int slot = op_slot(op->row->attrs, op->row->attr_count, str_of(name));
-    return slot >= 0 && attr_number(attr_at(module, op, (unsigned)slot), &op->row->attrs[slot], value);
 }
 
 static const Attr *op_ints(Module *module, const Op *op, const char *name, unsigned count) {
@@ -285,7 +277,7 @@ static bool set_constant(Module *module, const Op *op, Evaluation *how) {
 
 static bool set_range(Module *module, const Op *op, Evaluation *how) {
     int64_t start, end, size;
-    if (!op_number(module, op, "start", &start) || !op_number(module, op, "end", &end) || how->rank != 1 ||
+    if (!op_number(op, "start", &start) || !op_number(op, "end", &end) || how->rank != 1 ||
         __builtin_sub_overflow(end, start, &size) || size != how->dims[0] || size > (int64_t)TENSOR_MOST_ELEMENTS)
         return false;
     int64_t *elements = ARENA_ARRAY(&module->arena, int64_t, size);
@@ -321,10 +313,10 @@ static bool takes_both(const Op *op, unsigned first, const Block *block) {
 }
 
 /* A comparison of both arguments and a select of one of them: the smaller or the greater. */
-static Evaluator chosen_by(Module *module, const Op *compare, const Op *select, const Block *block) {
+static Evaluator chosen_by(const Op *compare, const Op *select, const Block *block) {
     int64_t predicate;
     if (op_evaluator(compare) != EVALUATE_COMPARE || compare->operand_count != 2 || !takes_both(compare, 0, block) ||
-        !op_number(module, compare, "predicate", &predicate) || op_evaluator(select) != EVALUATE_SELECT ||
+        !op_number(compare, "predicate", &predicate) || op_evaluator(select) != EVALUATE_SELECT ||
         select->operand_count != 3 || select->operands[0] != compare->results || !takes_both(select, 1, block))
         return EVALUATE_NONE;
     bool same_order = compare->operands[0] == select->operands[1];
@@ -347,7 +339,7 @@ static Evaluator chosen_by(Module *module, const Op *compare, const Op *select, 
 }
 
 /* How the op's region puts its two arguments together; EVALUATE_NONE if that is no one evaluator. */
-static Evaluator combiner_of(Module *module, const Op *op) {
+static Evaluator combiner_of(const Op *op) {
     const Block *block = op->region_count == 1 ? op->regions[0].first : NULL;
     if (!block || block->next || block->arg_count != 2 || !block->last || !block->last->prev)
         return EVALUATE_NONE;
@@ -359,7 +351,7 @@ static Evaluator combiner_of(Module *module, const Op *op) {
         Evaluator code = op_evaluator(last);
         return combines(code) && last->operand_count == 2 && takes_both(last, 0, block) ? code : EVALUATE_NONE;
     }
-    return first->next == last && first->result_count == 1 ? chosen_by(module, first, last, block) : EVALUATE_NONE;
+    return first->next == last && first->result_count == 1 ? chosen_by(first, last, block) : EVALUATE_NONE;
 }
 
 /* ---- The evaluation of an op ----------------------------------------------------------------- */
@@ -386,9 +378,9 @@ static bool set_attributes(Module *module, const Op *op, Evaluation *how) {
     int64_t stage;
     switch (how->code) {
     case EVALUATE_COMPARE:
-        return op_number(module, op, "predicate", &how->a);
+        return op_number(op, "predicate", &how->a);
     case EVALUATE_PREDICATE_STAGE:
-        if (!op_number(module, op, "maxStage", &how->a) || !op_number(module, op, "stage", &stage))
+        if (!op_number(op, "maxStage", &how->a) || !op_number(op, "stage", &stage))
             return false;
         return !__builtin_sub_overflow(how->a, stage, &how->a);
     case EVALUATE_ADD_POINTER: {
@@ -409,15 +401,15 @@ static bool set_attributes(Module *module, const Op *op, Evaluation *how) {
         return op->result_count == 1;
     case EVALUATE_EXPAND:
     case EVALUATE_GATHER:
-        return op_number(module, op, "axis", &how->a);
+        return op_number(op, "axis", &how->a);
     case EVALUATE_SCAN:
-        if (!op_number(module, op, "reverse", &stage))
+        if (!op_number(op, "reverse", &stage))
             return false;
         how->reverse = stage != 0;
         /* fallthrough */
     case EVALUATE_REDUCE:
-        how->b = combiner_of(module, op);
-        return how->b != EVALUATE_NONE && number_width_in(module, type) && op_number(module, op, "axis", &how->a);
+        how->b = combiner_of(op);
+        return how->b != EVALUATE_NONE && number_width_in(module, type) && op_number(op, "axis", &how->a);
     case EVALUATE_TRANSPOSE:
         if (!(ints = op_ints(module, op, "order", how->rank)))
             return false;

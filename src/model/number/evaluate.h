@@ -23,6 +23,9 @@ typedef enum Comparison {
     COMPARE_UGT,
     COMPARE_UGE,
 } Comparison;
+/* The one that holds where this one does not, and the one with left and right exchanged. */
+Comparison comparison_negated(Comparison comparison);
+Comparison comparison_mirrored(Comparison comparison);
 
 typedef struct Evaluation {
     Evaluator code;

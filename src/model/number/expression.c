@@ -5,10 +5,10 @@
  * inner loop carries on for its outer loop is one counter, that of the inner loop. */
 #include "model/number/expression.h"
 
-#include "ir/optable.h"
 #include "model/flow/handed.h"
+#include "model/number/parts.h"
 
-enum { MOST_DEPTH = 12, MOST_CHARACTERS = 200, MOST_STEPS = 64, MOST_TERMS = 32, MOST_LOOPS = 16, MOST_CHAIN = 16 };
+enum { MOST_DEPTH = 12, MOST_CHARACTERS = 200, MOST_STEPS = 64, MOST_LOOPS = 16, MOST_CHAIN = 16 };
 
 /* How tightly a written expression holds together; a lower one is put in parentheses. */
 typedef enum Level { LEVEL_ANY, LEVEL_SUM, LEVEL_PRODUCT, LEVEL_ATOM } Level;
@@ -21,101 +21,37 @@ typedef struct Printer {
 
 /* ---- Values ---------------------------------------------------------------------------------------------------- */
 
-static const Op *made_by(const Value *value, OpId id) {
-    const Op *op = value && value->is_result ? value->owner : NULL;
-    return op && op->row && op->row->id == id ? op : NULL;
-}
-
 static bool is_bit(const Value *value) {
     return value->type && value->type->kind == TYPE_INTEGER && value->type->width == 1;
 }
 
-static const Op *block_op(const Value *value, OpId id) {
-    const Block *block = value->owner;
-    const Op *op = block->region->op;
-    return block == block->region->first && op && op->row && op->row->id == id ? op : NULL;
-}
-
-static const Value *before_cast(const Op *op, const Value *value) {
-    const Value *from = op->operand_count ? op->operands[0] : NULL;
-    switch (op->row->id) {
-    case OP_arith_extui:
-    case OP_arith_index_cast:
-    case OP_arith_index_castui:
-    case OP_arith_bitcast:
-        return from;
-    case OP_arith_extsi:
-        return from && is_bit(from) ? NULL : from; /* a bit becomes 0 or -1 */
-    case OP_arith_trunci:
-        return is_bit(value) ? NULL : from;
-    default:
-        return NULL;
-    }
-}
-
-static const Value *before_result(const Value *value) {
-    const Op *op = value->owner;
-    if (!op->row)
-        return NULL;
-    const Value *then, *otherwise;
-    switch (op->row->id) {
-    case OP_scf_while:
-        return handed_over(op, 0, value->index);
-    case OP_scf_if:
-        then = handed_over(op, 0, value->index);
-        otherwise = handed_over(op, 1, value->index);
-        return then == otherwise ? then : NULL;
-    case OP_scf_for: /* that it carries without changing it */
-        if (op->region_count && op->regions[0].first && value->index + 1 < op->regions[0].first->arg_count &&
-            value->index + 3 < op->operand_count &&
-            handed_over(op, 0, value->index) == &op->regions[0].first->args[value->index + 1])
-            return op->operands[value->index + 3];
-        return NULL;
-    default:
-        return before_cast(op, value);
-    }
-}
-
-static const Value *before_argument(const Value *value) {
-    const Op *op;
-    if ((op = block_op(value, OP_ttg_warp_specialize_partitions))) {
-        const Op *holder = op->operand_count ? op : op_parent(op);
-        return holder && value->index < holder->operand_count ? holder->operands[value->index] : NULL;
-    }
-    if ((op = block_op(value, OP_scf_while)))
-        return ((const Block *)value->owner)->region == &op->regions[0] ? NULL : handed_over(op, 0, value->index);
-    if ((op = block_op(value, OP_scf_for)))
-        return value->index && value->index + 2 < op->operand_count && handed_over(op, 0, value->index - 1) == value
-                   ? op->operands[value->index + 2]
-                   : NULL;
-    if ((op = block_op(value, OP_ttng_subtiled_region))) {
-        uint32_t shared, arguments = ((const Block *)value->owner)->arg_count;
-        Value **operands = op_operands_at(op, 1, &shared);
-        uint32_t first = arguments > shared ? arguments - 1 - shared : UINT32_MAX;
-        return operands && value->index >= first && value->index - first < shared ? operands[value->index - first]
-                                                                                  : NULL;
-    }
-    return NULL;
+/* The same number under an earlier name; NULL if it has none. */
+static const Value *before(const Value *value) {
+    const Value *from = cast_of(value);
+    Carried carried;
+    Choice choice;
+    if (from) /* a bit that is extended by its sign becomes 0 or -1, and one of many is not all of them */
+        return is_bit(from) != is_bit(value) && !value_made(value, EVALUATE_ZERO_EXTEND) ? NULL : from;
+    if (carried_of(value, &carried))
+        return carried.next == carried.argument ? carried.first : NULL;
+    if (choice_of(value, &choice))
+        return choice.yes == choice.no ? choice.yes : NULL;
+    return value_always(value);
 }
 
 /* The same number under the name that it was given first: through casts, captures, and loops that hand it on. */
 static const Value *through(const Value *value) {
     for (int step = 0; step < MOST_STEPS; step++) {
-        const Value *before = value->is_result ? before_result(value) : before_argument(value);
-        if (!before)
+        const Value *same = before(value);
+        if (!same)
             break;
-        value = before;
+        value = same;
     }
     return value;
 }
 
 static bool number_of(const Value *value, int64_t *number) {
-    const Op *op = value ? made_by(through(value), OP_arith_constant) : NULL;
-    const Attr *attr = op ? op_attr(op, "value") : NULL;
-    if (!attr || (attr->kind != ATTR_INTEGER && attr->kind != ATTR_BOOL) || !attr->exact)
-        return false;
-    *number = attr->kind == ATTR_BOOL || (attr->type && attr->type->width == 1) ? attr->integer != 0 : attr->integer;
-    return true;
+    return value && value_constant(through(value), number);
 }
 
 static bool is_number(const Value *value, int64_t wanted) {
@@ -123,52 +59,21 @@ static bool is_number(const Value *value, int64_t wanted) {
     return number_of(value, &number) && number == wanted;
 }
 
-static const Op *binary(const Value *value, OpId id) {
-    const Op *op = made_by(value, id);
-    return op && op->operand_count == 2 ? op : NULL;
-}
-
-/* value = base + add, with as much as possible in `add`. */
-static const Value *split_sum(const Value *value, int64_t *add) {
-    *add = 0;
-    value = through(value);
-    for (int term = 0; term < MOST_TERMS; term++) {
-        const Op *sum = binary(value, OP_arith_addi), *difference = binary(value, OP_arith_subi);
-        const Op *op = sum ? sum : difference;
-        int64_t number, total;
-        if (!op)
-            break;
-        unsigned constant = number_of(op->operands[1], &number)          ? 1
-                            : sum && number_of(op->operands[0], &number) ? 0
-                                                                         : 2;
-        if (constant == 2 || number == INT64_MIN || __builtin_add_overflow(*add, sum ? number : -number, &total))
-            break;
-        *add = total;
-        value = through(op->operands[1 - constant]);
-    }
-    return value;
-}
-
-/* value = numerator / depth */
-static const Value *quotient_of(const Value *value, int64_t *depth) {
-    const Op *op = binary(value, OP_arith_divui);
-    if (!op)
-        op = binary(value, OP_arith_divsi);
+/* What is divided by *depth. */
+static const Value *divided(const Op *op, int64_t *depth) {
     return op && number_of(op->operands[1], depth) && *depth > 0 ? through(op->operands[0]) : NULL;
 }
 
 /* value = x % depth, also where it is written x - (x / depth) * depth. */
 static const Value *modulo_of(const Value *value, int64_t *depth) {
-    const Op *op = binary(value, OP_arith_remui);
-    if (!op)
-        op = binary(value, OP_arith_remsi);
+    const Op *op = remainder_made(value);
     if (op)
-        return number_of(op->operands[1], depth) && *depth > 0 ? through(op->operands[0]) : NULL;
-    op = binary(value, OP_arith_subi);
-    const Op *product = op ? binary(through(op->operands[1]), OP_arith_muli) : NULL;
+        return divided(op, depth);
+    op = made_of_two(value, EVALUATE_SUBTRACT);
+    const Op *product = op ? made_of_two(through(op->operands[1]), EVALUATE_MULTIPLY) : NULL;
     for (unsigned i = 0; product && i < 2; i++) {
         int64_t factor;
-        const Value *x = quotient_of(through(product->operands[i]), depth);
+        const Value *x = divided(quotient_made(through(product->operands[i])), depth);
         if (x && x == through(op->operands[0]) && number_of(product->operands[1 - i], &factor) && factor == *depth)
             return x;
     }
@@ -177,37 +82,29 @@ static const Value *modulo_of(const Value *value, int64_t *depth) {
 
 /* Whether a condition is "x is the last slot of `depth`", or, if *negated, that it is not. */
 static const Value *last_slot_of(const Value *condition, int64_t *depth, bool *negated) {
-    const Op *op = binary(through(condition), OP_arith_cmpi);
-    const Attr *attr = op ? op_attr(op, "predicate") : NULL;
+    Relation relation;
     int64_t bound, add;
-    if (!attr || !number_of(op->operands[1], &bound) || bound < 0 || bound > INT32_MAX)
+    if (!relation_of(through(condition), &relation) || !number_of(relation.right, &bound) || bound < 0 ||
+        bound > INT32_MAX)
         return NULL;
     static const struct {
-        const char *word;
-        int64_t number; /* as the generic form has it */
         bool negated, above;
-    } words[] = {{"eq", 0, false, false}, {"ne", 1, true, false},   {"slt", 2, true, false}, {"sle", 3, true, true},
-                 {"sgt", 4, false, true}, {"sge", 5, false, false}, {"ult", 6, true, false}, {"ule", 7, true, true},
-                 {"ugt", 8, false, true}, {"uge", 9, false, false}};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        bool same = attr->kind == ATTR_INTEGER ? attr->integer == words[i].number : str_is(attr->text, words[i].word);
-        if (!same)
-            continue;
-        const Value *x = split_sum(op->operands[0], &add);
-        if (add < INT32_MIN || add > INT32_MAX)
-            return NULL;
-        *negated = words[i].negated;
-        *depth = bound + words[i].above - add + 1;
-        return *depth > 0 ? x : NULL;
-    }
-    return NULL;
+    } kinds[] = {[COMPARE_NE] = {true, false},  [COMPARE_SLT] = {true, false}, [COMPARE_SLE] = {true, true},
+                 [COMPARE_SGT] = {false, true}, [COMPARE_ULT] = {true, false}, [COMPARE_ULE] = {true, true},
+                 [COMPARE_UGT] = {false, true}, [COMPARE_UGE] = {false, false}};
+    const Value *x = split_sum(relation.left, through, &add);
+    if (add < INT32_MIN || add > INT32_MAX)
+        return NULL;
+    *negated = kinds[relation.comparison].negated;
+    *depth = bound + kinds[relation.comparison].above - add + 1;
+    return *depth > 0 ? x : NULL;
 }
 
 /* value = (x + *by) % depth, where x is below depth: x + 1, or 0 where that would be `depth`. */
 static const Value *wrapped(const Value *value, int64_t *depth, int64_t *by) {
     const Value *x = modulo_of(value, depth);
     if (x) {
-        x = split_sum(x, by);
+        x = split_sum(x, through, by);
         return *by > 0 && *by <= INT32_MAX ? x : NULL;
     }
     Choice choice;
@@ -218,12 +115,12 @@ static const Value *wrapped(const Value *value, int64_t *depth, int64_t *by) {
     if (!x)
         return NULL;
     const Value *zero = negated ? choice.no : choice.yes, *next = negated ? choice.yes : choice.no;
-    return is_number(zero, 0) && split_sum(next, by) == x && *by == 1 ? x : NULL;
+    return is_number(zero, 0) && split_sum(next, through, by) == x && *by == 1 ? x : NULL;
 }
 
 /* value = NOT bit; NULL if it is not that. */
 static const Value *inverted(const Value *value) {
-    const Op *op = binary(value, OP_arith_xori);
+    const Op *op = made_of_two(value, EVALUATE_XOR);
     for (unsigned i = 0; op && i < 2; i++)
         if (is_number(op->operands[1 - i], 1))
             return through(op->operands[i]);
@@ -246,9 +143,9 @@ static const Value *flipped(const Value *value, const Value **condition, bool *n
         *negated = true;
         return inverted(no) == yes ? yes : NULL;
     }
-    const Op *op = binary(value, OP_arith_xori);
+    const Op *op = made_of_two(value, EVALUATE_XOR);
     for (unsigned i = 0; op && i < 2; i++)
-        if (binary(through(op->operands[i]), OP_arith_cmpi)) {
+        if (made_of_two(through(op->operands[i]), EVALUATE_COMPARE)) {
             *condition = op->operands[i];
             return through(op->operands[1 - i]);
         }
@@ -283,7 +180,7 @@ static bool core_of(const Value *value, Carried *core, int64_t *start) {
 }
 
 static bool counter_of(const Value *value, Carried *core, int64_t *start, int64_t *step) {
-    return core_of(value, core, start) && split_sum(core->next, step) == core->argument;
+    return core_of(value, core, start) && split_sum(core->next, through, step) == core->argument;
 }
 
 /* A slot: (start + step * iterations) % depth. */
@@ -434,19 +331,8 @@ static void close_if(Printer *p, bool opened) {
         text_char(&p->out, ')');
 }
 
-static void print_name(Printer *p, const Value *value) {
-    const Value *first = value;
-    while (first->is_result && first->pack == 0 && first->index > 0)
-        first--;
-    text_char(&p->out, '%');
-    if (first->name)
-        text_add_plain(&p->out, first->name->text);
-    if (first->pack > 1)
-        text_addf(&p->out, "#%u", (unsigned)(value - first));
-}
-
 static void print_loop(Printer *p, const char *word, const Op *loop) {
-    text_addf(&p->out, "%s(loop@%u)", word, source_place(p->module->source, loop->offset).line);
+    text_addf(&p->out, "%s(loop@%u)", word, op_line(p->module, loop));
 }
 
 static void print_sum_end(Printer *p, int64_t add) {
@@ -555,61 +441,50 @@ static void print_call(Printer *p, const char *word, const Op *op) {
     text_char(&p->out, ')');
 }
 
-static bool print_comparison(Printer *p, const Op *op, Level least) {
-    static const char *const signs[] = {"==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="};
-    static const char *const words[] = {"eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"};
-    const Attr *attr = op_attr(op, "predicate");
-    for (size_t i = 0; attr && i < sizeof words / sizeof *words; i++)
-        if (attr->kind == ATTR_INTEGER ? attr->integer == (int64_t)i : str_is(attr->text, words[i])) {
-            print_binary(p, op, signs[i], LEVEL_ANY, LEVEL_SUM, LEVEL_SUM, least);
-            return true;
-        }
-    return false;
-}
-
 /* Ops that are one sign, or a word with two arguments. */
-static bool print_arithmetic(Printer *p, const Op *op, Level least) {
+static bool print_arithmetic(Printer *p, const Value *value, Level least) {
+    static const char *const comparisons[] = {"==", "!=", "<", "<=", ">", ">=", "<", "<=", ">", ">="};
     static const struct {
-        OpId id;
-        const char *sign;
-        Level level, left, right;
-        bool word;
-    } signs[] = {
-        {OP_arith_addi, "+", LEVEL_SUM, LEVEL_SUM, LEVEL_PRODUCT, false},
-        {OP_arith_subi, "-", LEVEL_SUM, LEVEL_SUM, LEVEL_PRODUCT, false},
-        {OP_arith_muli, "*", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_divui, "/", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_divsi, "/", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_floordivsi, "/", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_remui, "%", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_remsi, "%", LEVEL_PRODUCT, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_andi, "&", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_ori, "|", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_xori, "^", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_shli, "<<", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_shrui, ">>", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_shrsi, ">>", LEVEL_ANY, LEVEL_ATOM, LEVEL_ATOM, false},
-        {OP_arith_ceildivui, "ceildiv", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
-        {OP_arith_ceildivsi, "ceildiv", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
-        {OP_arith_minui, "min", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
-        {OP_arith_minsi, "min", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
-        {OP_arith_maxui, "max", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
-        {OP_arith_maxsi, "max", LEVEL_ATOM, LEVEL_ANY, LEVEL_ANY, true},
+        const char *sign; /* NULL: none */
+        Level level;      /* an atom: a word */
+    } signs[EVALUATOR_COUNT] = {
+        [EVALUATE_ADD] = {"+", LEVEL_SUM},
+        [EVALUATE_SUBTRACT] = {"-", LEVEL_SUM},
+        [EVALUATE_MULTIPLY] = {"*", LEVEL_PRODUCT},
+        [EVALUATE_DIVIDE_UNSIGNED] = {"/", LEVEL_PRODUCT},
+        [EVALUATE_DIVIDE_SIGNED] = {"/", LEVEL_PRODUCT},
+        [EVALUATE_DIVIDE_FLOOR_SIGNED] = {"/", LEVEL_PRODUCT},
+        [EVALUATE_REMAINDER_UNSIGNED] = {"%", LEVEL_PRODUCT},
+        [EVALUATE_REMAINDER_SIGNED] = {"%", LEVEL_PRODUCT},
+        [EVALUATE_AND] = {"&", LEVEL_ANY},
+        [EVALUATE_OR] = {"|", LEVEL_ANY},
+        [EVALUATE_XOR] = {"^", LEVEL_ANY},
+        [EVALUATE_SHIFT_LEFT] = {"<<", LEVEL_ANY},
+        [EVALUATE_SHIFT_RIGHT_UNSIGNED] = {">>", LEVEL_ANY},
+        [EVALUATE_SHIFT_RIGHT_SIGNED] = {">>", LEVEL_ANY},
+        [EVALUATE_DIVIDE_CEIL_UNSIGNED] = {"ceildiv", LEVEL_ATOM},
+        [EVALUATE_DIVIDE_CEIL_SIGNED] = {"ceildiv", LEVEL_ATOM},
+        [EVALUATE_MINIMUM_UNSIGNED] = {"min", LEVEL_ATOM},
+        [EVALUATE_MINIMUM_SIGNED] = {"min", LEVEL_ATOM},
+        [EVALUATE_MAXIMUM_UNSIGNED] = {"max", LEVEL_ATOM},
+        [EVALUATE_MAXIMUM_SIGNED] = {"max", LEVEL_ATOM},
     };
+    const Op *op = value->owner;
+    Evaluator how = op_evaluator_at(op, value->index);
+    Relation relation;
     if (op->operand_count != 2)
         return false;
-    if (op->row->id == OP_arith_cmpi)
-        return print_comparison(p, op, least);
-    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
-        if (op->row->id != signs[i].id)
-            continue;
-        if (signs[i].word)
-            print_call(p, signs[i].sign, op);
-        else
-            print_binary(p, op, signs[i].sign, signs[i].level, signs[i].left, signs[i].right, least);
-        return true;
-    }
-    return false;
+    if (relation_of(value, &relation))
+        print_binary(p, op, comparisons[relation.comparison], LEVEL_ANY, LEVEL_SUM, LEVEL_SUM, least);
+    else if (!signs[how].sign)
+        return false;
+    else if (signs[how].level == LEVEL_ATOM)
+        print_call(p, signs[how].sign, op);
+    else if (signs[how].level == LEVEL_SUM)
+        print_binary(p, op, signs[how].sign, LEVEL_SUM, LEVEL_SUM, LEVEL_PRODUCT, least);
+    else
+        print_binary(p, op, signs[how].sign, signs[how].level, LEVEL_ATOM, LEVEL_ATOM, least);
+    return true;
 }
 
 static void print_sum(Printer *p, const Value *x, int64_t add, Level least) {
@@ -636,12 +511,12 @@ static bool print_found(Printer *p, const Value *value, Level least) {
         close_if(p, opened);
         return true;
     }
-    x = quotient_of(value, &depth);
+    x = divided(quotient_made(value), &depth);
     if (x && depth == 1) {
         print(p, x, least);
         return true;
     }
-    x = split_sum(value, &add);
+    x = split_sum(value, through, &add);
     if (x != value) {
         print_sum(p, x, add, least);
         return true;
@@ -666,7 +541,7 @@ static bool is_one_bit(const Value *value) {
     value = through(value);
     if (is_bit(value) || (modulo_of(value, &depth) && depth == 2) || phase_of(value, &phase))
         return true;
-    const Op *op = binary(value, OP_arith_andi);
+    const Op *op = made_of_two(value, EVALUATE_AND);
     return op && (is_number(op->operands[0], 1) || is_number(op->operands[1], 1));
 }
 
@@ -683,40 +558,31 @@ static void print_lowest_bit(Printer *p, const Value *value, Level least) {
 
 static void print_result(Printer *p, const Value *value, Level least) {
     const Op *op = value->owner;
-    const Attr *axis = op_attr(op, "axis");
-    if (op->row && (print_found(p, value, least) || print_arithmetic(p, op, least)))
+    Evaluator how = op_evaluator(op);
+    int64_t axis;
+    if (print_found(p, value, least) || print_arithmetic(p, value, least))
         return;
-    switch (op->row ? op->row->id : OP_placeholder) {
-    case OP_arith_trunci: /* to one bit: the others were passed through */
-        if (op->operand_count)
-            print_lowest_bit(p, op->operands[0], least);
-        else
-            print_name(p, value);
-        break;
-    case OP_tt_get_program_id:
-    case OP_tt_get_num_programs:
-        text_addf(&p->out, op->row->id == OP_tt_get_program_id ? "program_id(" : "num_programs(");
-        if (axis && axis->kind == ATTR_INTEGER && axis->integer >= 0 && axis->integer < 3)
-            text_char(&p->out, (char)('x' + axis->integer));
-        else if (axis)
-            text_add_plain(&p->out, axis->text);
+    if (how == EVALUATE_PROGRAM_ID || how == EVALUATE_PROGRAM_COUNT) {
+        text_addf(&p->out, how == EVALUATE_PROGRAM_ID ? "program_id(" : "num_programs(");
+        if (op_number(op, "axis", &axis) && axis >= 0 && axis < 3)
+            text_char(&p->out, (char)('x' + axis));
         text_char(&p->out, ')');
-        break;
-    default:
-        print_name(p, value);
-        break;
+    } else if (cast_of(value) && is_bit(value)) { /* the others were passed through */
+        print_lowest_bit(p, cast_of(value), least);
+    } else {
+        value_print(value, &p->out);
     }
 }
 
 static void print_argument(Printer *p, const Value *value) {
-    const Op *op = block_op(value, OP_scf_for);
-    if (op && value->index == 0)
-        print_loop(p, "iv", op);
-    else if ((op = block_op(value, OP_ttng_subtiled_region)) &&
+    const Op *loop = counted_by(value);
+    if (loop)
+        print_loop(p, "iv", loop);
+    else if (op_is_control(value_holder(value), CONTROL_TILES) &&
              value->index + 1 == ((const Block *)value->owner)->arg_count)
         text_addf(&p->out, "tileIdx");
     else
-        print_name(p, value);
+        value_print(value, &p->out);
 }
 
 static void print(Printer *p, const Value *value, Level least) {
@@ -741,11 +607,9 @@ static void print(Printer *p, const Value *value, Level least) {
 void expression_print(Module *module, const Value *value, Text *to) {
     Printer p = {.module = module};
     print(&p, value, LEVEL_ANY);
-    size_t size = p.out.size > MOST_CHARACTERS ? MOST_CHARACTERS - 3 : p.out.size;
-    while (size && size < p.out.size && (p.out.data[size] & 0xc0) == 0x80) /* not within a character */
-        size--;
-    text_add(to, p.out.data, size);
-    if (size < p.out.size)
-        text_addf(to, "...");
+    Str whole = {p.out.data, p.out.size};
+    bool cut = whole.size > MOST_CHARACTERS;
+    text_str(to, cut ? utf8_cut(whole, MOST_CHARACTERS - 3) : whole);
+    text_addf(to, "%s", cut ? "..." : "");
     text_free(&p.out);
 }

@@ -1,36 +1,43 @@
 /* Compares two slots, and says why they differ. */
 #include "model/number/slots_internal.h"
 
+#include "model/effect/effect.h"
+
 enum { MOST_VIEWS = 64 };
 
 /* ---- Which slot a view is of ---------------------------------------------------------------------------------------
  */
 
-static const Op *slot_op(const Value *view) {
-    static const OpId kept[] = {OP_ttg_memdesc_trans, OP_ttg_memdesc_reshape, OP_ttg_memdesc_reinterpret,
-                                OP_ttg_memdesc_subslice};
+/* What an argument of a partition, or a view that keeps the slot, is a view of; NULL if it is neither. */
+static const Value *viewed(Module *module, const Value *view) {
+    const Op *op = value_op(view);
+    Effect effects[EFFECTS_MOST];
+    if (!op)
+        return value_handed(view, HANDED_CAPTURE);
+    return op->operand_count == 1 && effects_of(module, op, effects) == 1 && effects[0].verb == EFFECT_VIEW
+               ? op->operands[0]
+               : NULL;
+}
+
+static const Op *slot_op(Module *module, const Value *view) {
     for (int step = 0; view && step < MOST_VIEWS; step++) {
-        const Op *op = made_by(view, OP_ttg_memdesc_index);
-        if (op)
-            return op->operand_count == 2 ? op : NULL;
-        const Value *before = view->is_result ? NULL : captured(view);
-        for (size_t i = 0; i < sizeof kept / sizeof *kept && !before; i++)
-            if ((op = made_by(view, kept[i])) && op->operand_count)
-                before = op->operands[0];
-        view = before;
+        const Op *op = value_op(view);
+        if (op_is(op, CLASS_INDEX))
+            return op->form != FORM_OPAQUE && op->operand_count == 2 ? op : NULL;
+        view = viewed(module, view);
     }
     return NULL;
 }
 
-const Value *slot_index(const Value *view) {
-    const Op *op = slot_op(view);
+const Value *slot_index(Module *module, const Value *view) {
+    const Op *op = slot_op(module, view);
     return op ? op->operands[1] : NULL;
 }
 
-const Value *slot_ring(const Value *view) {
-    const Op *op = slot_op(view);
+const Value *slot_ring(Module *module, const Value *view) {
+    const Op *op = slot_op(module, view);
     const Value *ring = op ? op->operands[0] : NULL, *before;
-    for (int step = 0; ring && step < MOST_VIEWS && !ring->is_result && (before = captured(ring)); step++)
+    for (int step = 0; ring && step < MOST_VIEWS && (before = value_handed(ring, HANDED_CAPTURE)); step++)
         ring = before;
     return ring;
 }
@@ -45,15 +52,9 @@ typedef struct Plain {
     int64_t modulus; /* 0: none */
 } Plain;
 
-/* addi x, 1 in either order; NULL if it is not that. */
-static const Value *before_increment(const Value *value) {
-    const Op *op = made_by(value, OP_arith_addi);
-    int64_t number;
-    if (!op || op->operand_count != 2)
-        return NULL;
-    if (number_of(op->operands[1], &number))
-        return number == 1 ? op->operands[0] : NULL;
-    return number_of(op->operands[0], &number) && number == 1 ? op->operands[1] : NULL;
+/* A sum with a constant, in either order; NULL if it is not that. */
+static const Value *before_sum(const Value *value, int64_t *number) {
+    return made_of_two(value, EVALUATE_ADD) ? sum_part(value, NULL, number) : NULL;
 }
 
 /* -1 <= base < modulus, so that one more, with 0 for `modulus`, is the remainder. */
@@ -61,36 +62,37 @@ static bool is_bounded(Slots *slots, const Value *base, int64_t modulus, const V
     const Value *incoming[MOST_WAYS * 2];
     int64_t number;
     Circulating carried;
-    if (number_of(base, &number))
+    if (value_constant(base, &number))
         return number >= -1 && number < modulus;
     if (base->is_result)
         return false;
     unsigned count = merged_of(slots, base, incoming);
-    if (!count && circulating_of(slots, base, &carried) && !carried.loop->op) {
+    if (!count && circulating_of(slots, base, &carried) && carried.loop->first_block) {
         for (unsigned i = 0; i < carried.first_count; i++)
             incoming[count++] = carried.first[i];
         for (unsigned i = 0; i < carried.next_count; i++)
             incoming[count++] = carried.next[i];
     }
     for (unsigned i = 0; i < count; i++)
-        if (incoming[i] != select && (!number_of(incoming[i], &number) || number < -1 || number >= modulus))
+        if (incoming[i] != select && (!value_constant(incoming[i], &number) || number < -1 || number >= modulus))
             return false;
     return count > 0;
 }
 
 /* The value that a select moves on by one and wraps around to 0, and where; NULL if it is no such select. */
 static const Value *before_wrap(Slots *slots, const Value *value, int64_t *modulus) {
-    const Op *op = made_by(value, OP_arith_select);
-    Comparison comparison;
-    int64_t zero;
-    if (!op || op->operand_count != 3 || !comparison_of(op->operands[0], &comparison) ||
-        (comparison.predicate != IS_SGE && comparison.predicate != IS_SLT))
+    Choice choice;
+    Relation relation;
+    int64_t number;
+    if (!value_made(value, EVALUATE_SELECT) || !choice_of(value, &choice) ||
+        !relation_of(choice.condition, &relation) ||
+        (relation.comparison != COMPARE_SGE && relation.comparison != COMPARE_SLT))
         return NULL;
-    bool above = comparison.predicate == IS_SGE;
-    const Value *wrapped = op->operands[above ? 1 : 2], *next = op->operands[above ? 2 : 1];
-    const Value *base = before_increment(next);
-    if (!base || comparison.left != next || !number_of(wrapped, &zero) || zero != 0 ||
-        !number_of(comparison.right, modulus) || *modulus <= 0 || !is_bounded(slots, base, *modulus, value))
+    bool above = relation.comparison == COMPARE_SGE;
+    const Value *wrapped = above ? choice.yes : choice.no, *next = above ? choice.no : choice.yes;
+    const Value *base = before_sum(next, &number);
+    if (!base || number != 1 || relation.left != next || !value_constant(wrapped, &number) || number != 0 ||
+        !value_constant(relation.right, modulus) || *modulus <= 0 || !is_bounded(slots, base, *modulus, value))
         return NULL;
     return base;
 }
@@ -101,24 +103,21 @@ static Plain plain_of(Slots *slots, const Value *value, unsigned depth) {
     const Value *inner;
     const Op *op;
     int64_t number, modulus = 0;
-    if (number_of(value, &number))
+    if (value_constant(value, &number))
         return (Plain){.offset = number};
     if (depth == MOST_DEPTH)
         return opaque;
-    if ((op = made_by(value, OP_arith_addi)) && op->operand_count == 2) {
-        bool right = number_of(op->operands[1], &number);
-        if (!right && !number_of(op->operands[0], &number))
-            return opaque;
-        inner = op->operands[right ? 0 : 1];
-    } else if ((inner = before_wrap(slots, value, &modulus))) {
+    if (!(inner = before_sum(value, &number))) {
         number = 1;
-    } else if ((op = made_by(value, OP_arith_remsi)) && op->operand_count == 2 &&
-               number_of(op->operands[1], &modulus) && modulus > 0) {
-        inner = op->operands[0];
-        number = 0;
-    } else {
-        return opaque;
+        inner = before_wrap(slots, value, &modulus);
     }
+    if (!inner && (op = made_of_two(value, EVALUATE_REMAINDER_SIGNED)) && value_constant(op->operands[1], &modulus) &&
+        modulus > 0) {
+        number = 0;
+        inner = op->operands[0];
+    }
+    if (!inner)
+        return opaque;
     Plain plain = plain_of(slots, inner, depth + 1);
     if (plain.modulus || __builtin_add_overflow(plain.offset, number, &plain.offset)) /* nothing within a remainder */
         return opaque;
@@ -135,14 +134,14 @@ typedef struct Distance {
 } Distance;
 
 typedef struct Entered {
-    const Loop *loop; /* NULL: none */
+    const FlowLoop *loop; /* NULL: none */
     int64_t trips;
 } Entered;
 
 /* A SlotsWay, with loops that are known. */
 typedef struct Way {
-    const Loop *loop;   /* NULL: no back edge lies between */
-    int64_t iterations; /* of it; SLOTS_EVERY */
+    const FlowLoop *loop; /* NULL: no back edge lies between */
+    int64_t iterations;   /* of it; SLOTS_EVERY */
     Entered entered[SLOTS_ENTERED];
 } Way;
 
@@ -154,13 +153,13 @@ static bool distance_plain(Slots *slots, const Value *first, const Value *second
 }
 
 /* What a symbol was inside the loop when that was left; itself, if it is none of those. */
-static const Symbol *inside(const Symbol *symbol, const Loop *loop) {
+static const Symbol *inside(const Symbol *symbol, const FlowLoop *loop) {
     return symbol->kind == SYMBOL_EXIT && symbol->loop == loop ? symbol->of : symbol;
 }
 
 /* Takes what an iteration changes out of a form: the factor of the loop's count, and what the others have in common.
  * Behind the loop, the count is that with which it was left. */
-static bool take_varying(Form *form, const Loop *loop, int64_t *counted, int64_t *modulus) {
+static bool take_varying(Form *form, const FlowLoop *loop, int64_t *counted, int64_t *modulus) {
     uint32_t kept = 0;
     *counted = 0;
     for (uint32_t i = 0; i < form->count; i++) {
@@ -178,7 +177,7 @@ static bool take_varying(Form *form, const Loop *loop, int64_t *counted, int64_t
 }
 
 /* In its first iteration, what a loop carries is what it was handed, whatever it makes of that later. */
-static bool put_first(Slots *slots, Form *form, const Loop *loop) {
+static bool put_first(Slots *slots, Form *form, const FlowLoop *loop) {
     for (uint32_t i = 0; i < form->count;) {
         Term term = form->terms[i];
         const Symbol *symbol = inside(term.symbol, loop);
@@ -218,7 +217,7 @@ static bool put_trips(Form *form, const Entered *entered) {
 
 static bool distance_strong(Slots *slots, const Value *first, const Value *second, const Way *way, Distance *distance) {
     Form a = *form_of(slots, first), b = *form_of(slots, second);
-    const Loop *loop = way->loop;
+    const FlowLoop *loop = way->loop;
     int64_t counted = 0, more;
     *distance = (Distance){0};
     if ((loop || way->entered[0].loop) && !form_expand(slots, &b, NULL))
@@ -276,18 +275,11 @@ static bool never_zero(const Distance *distance, int64_t iterations) {
 
 static void add_name(const Value *value, Text *to) {
     int64_t add, number;
-    if (number_of(value, &number)) {
+    if (value_constant(value, &number)) {
         text_addf(to, "%lld", (long long)number);
         return;
     }
-    const Value *base = split_sum(value, &add), *first = base;
-    while (first->is_result && first->pack == 0 && first->index > 0)
-        first--;
-    text_char(to, '%');
-    if (first->name)
-        text_add_plain(to, first->name->text);
-    if (first->pack > 1)
-        text_addf(to, "#%u", (unsigned)(base - first));
+    value_print(split_sum(value, NULL, &add), to);
     if (add)
         text_addf(to, " %c %llu", add < 0 ? '-' : '+', add < 0 ? 0 - (unsigned long long)add : (unsigned long long)add);
 }
@@ -296,16 +288,15 @@ static void add_name(const Value *value, Text *to) {
 static const Value *counted(const Value *value) {
     enum { MOST_STEPS = 8 };
     for (int step = 0; step < MOST_STEPS; step++) {
-        const Op *op = value->is_result ? value->owner : NULL;
+        const Op *op = remainder_made(value);
+        const Value *before = cast_of(value);
         int64_t number;
-        if (!op || !op->row || op->form == FORM_OPAQUE || !op->operand_count)
+        op = op ? op : made_of_two(value, EVALUATE_AND);
+        if (op && value_constant(op->operands[1], &number))
+            before = op->operands[0];
+        if (!before)
             break;
-        bool remainder = op->row->id == OP_arith_remsi || op->row->id == OP_arith_remui || op->row->id == OP_arith_andi;
-        bool cast = op->row->id == OP_arith_extsi || op->row->id == OP_arith_extui || op->row->id == OP_arith_trunci ||
-                    op->row->id == OP_arith_index_cast || op->row->id == OP_arith_index_castui;
-        if (!cast && (!remainder || op->operand_count != 2 || !number_of(op->operands[1], &number)))
-            break;
-        value = op->operands[0];
+        value = before;
     }
     return value;
 }
@@ -317,21 +308,26 @@ typedef struct Question {
     Distance distance;
 } Question;
 
+static uint32_t loop_line(const Question *q, const FlowLoop *loop) {
+    uint32_t offset = loop->first_block ? loop->first_block->offset : loop->op->offset;
+    return source_place(q->slots->module->source, offset).line;
+}
+
 /* "in every iteration of the loop of line 5 (both start so and go on by 1)", if that is what keeps the distance. */
 static void add_reason(const Question *q, const Value *a, const Value *b, Text *to) {
     int64_t add, step, other;
-    a = split_sum(a, &add);
-    b = split_sum(b, &add);
-    const Loop *loop = loop_around(q->slots, block_of(a));
-    if (!loop || loop != loop_around(q->slots, block_of(b)))
+    a = split_sum(a, NULL, &add);
+    b = split_sum(b, NULL, &add);
+    const FlowLoop *loop = loop_around(q->slots, a);
+    if (!loop || loop != loop_around(q->slots, b))
         return;
-    text_addf(to, " in every iteration of the loop of line %u", loop_line(q->slots, loop));
+    text_addf(to, " in every iteration of the loop of line %u", loop_line(q, loop));
     if (carried_step(q->slots, a, &step) && carried_step(q->slots, b, &other) && step == other)
         text_addf(to, " (both start so and go on by %lld)", (long long)step);
 }
 
 static void add_later(const Question *q, Text *to) {
-    uint32_t line = loop_line(q->slots, q->way.loop);
+    uint32_t line = loop_line(q, q->way.loop);
     if (q->way.iterations == SLOTS_EVERY)
         text_addf(to, " any number of iterations of the loop of line %u later", line);
     else if (q->way.iterations == 1)
@@ -344,7 +340,7 @@ static void add_later(const Question *q, Text *to) {
 static void add_entered(const Question *q, Text *to) {
     for (unsigned i = 0; i < SLOTS_ENTERED && q->way.entered[i].loop; i++) {
         const Entered *entered = &q->way.entered[i];
-        text_addf(to, "%s the loop of line %u has ", i ? " and" : " when", loop_line(q->slots, entered->loop));
+        text_addf(to, "%s the loop of line %u has ", i ? " and" : " when", loop_line(q, entered->loop));
         if (entered->trips)
             text_addf(to, "gone around %lld time%s", (long long)entered->trips, entered->trips == 1 ? "" : "s");
         else
@@ -356,7 +352,7 @@ static void add_entered(const Question *q, Text *to) {
 static void add_distance(const Question *q, const Value *a, const Value *b, int64_t apart, int64_t multiples,
                          Text *to) {
     int64_t add;
-    if (!q->way.loop && !multiples && split_sum(a, &add) == split_sum(b, &add)) {
+    if (!q->way.loop && !multiples && split_sum(a, NULL, &add) == split_sum(b, NULL, &add)) {
         add_name(a, to);
         text_addf(to, " and ");
         add_name(b, to);
@@ -382,7 +378,7 @@ static void explain(const Question *q, Text *to) {
     const Value *a = counted(q->first), *b = counted(q->second);
     Distance distance;
     int64_t modulus = modulus_of(&q->distance, q->way.iterations), apart, number;
-    if (!q->way.loop && number_of(a, &number) && number_of(b, &number)) {
+    if (!q->way.loop && value_constant(a, &number) && value_constant(b, &number)) {
         text_addf(to, "the slots are always ");
         add_name(q->first, to);
         text_addf(to, " and ");
@@ -392,7 +388,7 @@ static void explain(const Question *q, Text *to) {
     if (only_moves(&q->distance, q->way.iterations)) {
         add_name(q->second, to);
         text_addf(to, " goes on by %lld in each iteration of the loop of line %u, and does not come back to ",
-                  (long long)q->distance.step, loop_line(q->slots, q->way.loop));
+                  (long long)q->distance.step, loop_line(q, q->way.loop));
         add_name(q->first, to);
         add_entered(q, to);
         return;
@@ -439,7 +435,7 @@ static bool apart_on(Slots *slots, const Value *first, const Value *second, Way 
 }
 
 bool slots_differ_on(Slots *slots, const Value *first, const Value *second, const SlotsWay *way, Text *proof) {
-    Way known = {.loop = way->around ? loop_of(slots, way->around) : NULL, .iterations = way->iterations};
+    Way known = {.loop = way->around ? flow_loop_of(slots->flow, way->around) : NULL, .iterations = way->iterations};
     if (slots->irreducible || (way->around && !known.loop))
         return false;
     /* what the loops that were entered say comes last: it makes the longer proof */
@@ -447,7 +443,7 @@ bool slots_differ_on(Slots *slots, const Value *first, const Value *second, cons
         return true;
     unsigned count = 0;
     for (unsigned i = 0; i < SLOTS_ENTERED && way->entered[i].loop; i++)
-        if ((known.entered[count].loop = loop_of(slots, way->entered[i].loop)))
+        if ((known.entered[count].loop = flow_loop_of(slots->flow, way->entered[i].loop)))
             known.entered[count++].trips = way->entered[i].trips;
     return count && apart_on(slots, first, second, known, proof);
 }
@@ -456,10 +452,10 @@ bool slots_differ(Slots *slots, const Value *first, const Value *second, const O
                   Text *proof) {
     if (strength == SLOTS_STRONG)
         return slots_differ_on(slots, first, second, &(SlotsWay){around, around ? SLOTS_EVERY : 0, {{0}}}, proof);
-    const Loop *loop = around ? loop_of(slots, around) : NULL;
+    const FlowLoop *loop = around ? flow_loop_of(slots->flow, around) : NULL;
     Question q = {.slots = slots, .first = first, .second = second};
-    if (slots->irreducible || (around && (!loop || !loop->op)) || !distance_plain(slots, first, second, &q.distance) ||
-        !never_zero(&q.distance, 0))
+    if (slots->irreducible || (around && (!loop || loop->first_block)) ||
+        !distance_plain(slots, first, second, &q.distance) || !never_zero(&q.distance, 0))
         return false;
     if (proof)
         explain(&q, proof);

@@ -7,25 +7,26 @@
  *
  * What is found out about values and loops is kept in a Slots, made once per function, so that asking often is cheap.
  *
- * A loop is named by an op: an scf.for, an scf.while, or, where loops are made of branches, any branch that goes back
- * to the loop's first block. */
+ * A loop is named by an op: itself, or, where loops are made of branches, any branch that goes back to the loop's first
+ * block. */
 #ifndef MODEL_NUMBER_SLOTS_H
 #define MODEL_NUMBER_SLOTS_H
 
-#include "ir/ir.h"
+#include "model/flow/flow.h"
 
 typedef enum SlotStrength { SLOTS_PLAIN, SLOTS_STRONG } SlotStrength;
 
 typedef struct Slots Slots;
-/* In the module's arena, which must be able to jump. The function is not changed while it is in use. */
-Slots *slots_of(Module *module, const Op *function);
+/* In the module's arena, which must be able to jump. The function is not changed while it is in use, and its flow stays
+ * where it is. */
+Slots *slots_of(Module *module, const Op *function, const Flow *flow);
 
 /* The index by which a view picks its slot: of the nearest memdesc_index on the way from the view to its allocation,
  * through views that keep the slot and captures of partitions; NULL if it picks none. */
-const Value *slot_index(const Value *view);
+const Value *slot_index(Module *module, const Value *view);
 /* What that index picks a slot of, captures seen through. Indices of two views say something about bytes only if both
  * pick slots of the same; SLOTS_PLAIN, as Triton, does not ask. NULL if the view picks none. */
-const Value *slot_ring(const Value *view);
+const Value *slot_ring(Module *module, const Value *view);
 
 /* True if the two are never equal: `first` when the first access is made, `second` when the second is.
  *

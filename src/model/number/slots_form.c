@@ -26,18 +26,17 @@ static const Symbol *enter(Slots *slots, Symbol symbol, const void *a, const voi
 }
 
 static const Symbol *symbol_of_value(Slots *slots, SymbolKind kind, const Value *value) {
-    const Block *block = block_of(value);
-    const Loop *home = block ? loop_around(slots, block) : NULL;
-    return enter(slots, (Symbol){.kind = kind, .value = value, .home = home}, value, NULL);
+    return enter(slots, (Symbol){.kind = kind, .value = value, .home = loop_around(slots, value)}, value, NULL);
 }
 
-static const Symbol *symbol_of_loop(Slots *slots, SymbolKind kind, const Loop *loop, const Symbol *of) {
-    const Loop *home = kind == SYMBOL_EXIT ? loop->outer : loop;
+static const Symbol *symbol_of_loop(Slots *slots, SymbolKind kind, const FlowLoop *loop, const Symbol *of) {
+    const FlowLoop *outer = loop->parent == FLOW_NONE ? NULL : &slots->flow->loops[loop->parent];
+    const FlowLoop *home = kind == SYMBOL_EXIT ? outer : loop;
     return enter(slots, (Symbol){.kind = kind, .loop = loop, .of = of, .home = home}, loop, of);
 }
 
 static const Symbol *symbol_of_way(Slots *slots, const Block *block, unsigned way) {
-    const Loop *home = loop_around(slots, block);
+    const FlowLoop *home = flow_loop_around(slots->flow, block);
     return enter(slots, (Symbol){.kind = SYMBOL_WAY, .home = home}, block, (const void *)(uintptr_t)way);
 }
 
@@ -142,7 +141,7 @@ static bool shifted(Slots *slots, const Op *op, Form *form) {
 /* A signed remainder goes with the number, below 0 too. An unsigned one takes a negative number for a large one. */
 static bool remainder_form(Slots *slots, const Op *op, Form *form) {
     const Form *x = form_of(slots, op->operands[0]), *by = form_of(slots, op->operands[1]);
-    bool is_unsigned = op->row->id == OP_arith_remui;
+    bool is_unsigned = op_evaluator(op) == EVALUATE_REMAINDER_UNSIGNED;
     if (by->count || by->constant <= 0 || by->constant > INT32_MAX)
         return false;
     if (!x->count && (x->constant >= 0 || !is_unsigned)) {
@@ -185,7 +184,7 @@ static bool flipped(Slots *slots, const Op *op, Form *form) {
 static bool cast(Slots *slots, const Op *op, Form *form) {
     const Value *x = op->operands[0];
     unsigned from = width_of(slots, x), to = width_of(slots, &op->results[0]);
-    bool is_unsigned = op->row->id == OP_arith_extui || op->row->id == OP_arith_index_castui;
+    bool is_unsigned = op_evaluator(op) == EVALUATE_ZERO_EXTEND;
     if (!from || !to)
         return false;
     *form = *form_of(slots, x);
@@ -227,18 +226,18 @@ static bool match(Form *form, const Form *other, const Form *zero) {
  * is x + 1 - 3. With x + 1 >= 3 it takes to know that x + 1 is not above 3. Of a ring of two both ways tell, since
  * x + 1 < 2 means that x is 0; what still speaks of x says more. */
 static bool wrapped(Slots *slots, const Choice *choice, Form *form) {
-    Comparison comparison;
-    if (!comparison_of(choice->condition, &comparison) || width_of(slots, comparison.left) < 2)
+    Relation relation;
+    if (!relation_of(choice->condition, &relation) || width_of(slots, relation.left) < 2)
         return false;
-    Range left = range_of(slots, comparison.left), right = range_of(slots, comparison.right);
-    Form zero = *form_of(slots, comparison.left);
-    if (!form_add(&zero, form_of(slots, comparison.right), -1))
+    Range left = range_of(slots, relation.left), right = range_of(slots, relation.right);
+    Form zero = *form_of(slots, relation.left);
+    if (!form_add(&zero, form_of(slots, relation.right), -1))
         return false;
     bool found = false;
     for (unsigned i = 0; i < 2; i++) {
         bool holds = i == 0;
         Form candidate;
-        Range difference = difference_if(&comparison, holds, left, right);
+        Range difference = difference_if(&relation, holds, left, right);
         Form equation = zero, yes = *form_of(slots, choice->yes), no = *form_of(slots, choice->no);
         if (difference.low != difference.high ||
             __builtin_sub_overflow(equation.constant, difference.low, &equation.constant))
@@ -276,7 +275,7 @@ static bool merged(Slots *slots, const Block *block, const Value *const *values,
  */
 
 /* What it is when the loop is left. */
-static bool at_exit(Slots *slots, const Loop *loop, const Form *inside, Form *form) {
+static bool at_exit(Slots *slots, const FlowLoop *loop, const Form *inside, Form *form) {
     *form = constant_form(inside->constant);
     for (uint32_t i = 0; i < inside->count; i++) {
         Term term = inside->terms[i];
@@ -289,7 +288,7 @@ static bool at_exit(Slots *slots, const Loop *loop, const Form *inside, Form *fo
 }
 
 /* What adding `step` in each iteration comes to. */
-static bool accumulated(Slots *slots, const Loop *loop, const Form *step, Form *form) {
+static bool accumulated(Slots *slots, const FlowLoop *loop, const Form *step, Form *form) {
     if (!add_term(form, symbol_of_loop(slots, SYMBOL_COUNT, loop, NULL), step->constant))
         return false;
     for (uint32_t i = 0; i < step->count; i++)
@@ -300,15 +299,16 @@ static bool accumulated(Slots *slots, const Loop *loop, const Form *step, Form *
 
 /* lower bound + step * count */
 static bool induction(Slots *slots, const Op *op, Form *form) {
-    if (op->operand_count < 3)
+    Bounds bounds;
+    if (!loop_bounds(op, &bounds))
         return false;
-    *form = *form_of(slots, op->operands[0]);
-    return accumulated(slots, loop_of(slots, op), form_of(slots, op->operands[2]), form);
+    *form = *form_of(slots, bounds.from);
+    return accumulated(slots, flow_loop_of(slots->flow, op), form_of(slots, bounds.step), form);
 }
 
 /* A value that becomes what another one was: if that one goes on by `step` each time, and this one starts a step behind
  * it, it follows it. */
-static bool follows(Slots *slots, const Loop *loop, const Form *first, const Form *next, Form *form) {
+static bool follows(Slots *slots, const FlowLoop *loop, const Form *first, const Form *next, Form *form) {
     const Symbol *count = symbol_of_loop(slots, SYMBOL_COUNT, loop, NULL);
     int64_t step = factor_of(next, count);
     Form apart = *next; /* from where the other one starts to a step after this one's start: must be nothing */
@@ -328,7 +328,7 @@ static bool follows(Slots *slots, const Loop *loop, const Form *first, const For
 }
 
 static bool carried_form(Slots *slots, const Symbol *symbol, const Circulating *carried, Form *form) {
-    const Loop *loop = carried->loop;
+    const FlowLoop *loop = carried->loop;
     const Form *first = form_of(slots, carried->first[0]);
     const Block *header = symbol->value->owner;
     Form next;
@@ -357,53 +357,46 @@ static bool result_form(Slots *slots, const Value *value, Form *form) {
     unsigned width = width_of(slots, value);
     if (!op->row || op->form == FORM_OPAQUE || !width)
         return false;
-    if (number_of(value, &number)) {
+    if (value_constant(value, &number)) {
         *form = constant_form(number);
         return number != INT64_MIN;
     }
     if (choice_of(value, &choice))
         return chosen(slots, &choice, form);
-    const Value *last = last_of(value);
+    const Value *last = value_handed(value, HANDED_OUT);
     if (last)
-        return at_exit(slots, loop_of(slots, op), form_of(slots, last), form);
+        return at_exit(slots, flow_loop_of(slots->flow, op), form_of(slots, last), form);
     bool two = op->operand_count == 2 && op->result_count == 1, wide = two && width > 1;
-    switch (op->row->id) {
-    case OP_arith_addi:
+    switch (op_evaluator(op)) {
+    case EVALUATE_ADD:
         return wide && sum(slots, op, 1, form);
-    case OP_arith_subi:
+    case EVALUATE_SUBTRACT:
         return wide && sum(slots, op, -1, form);
-    case OP_arith_muli:
+    case EVALUATE_MULTIPLY:
         return wide && scaled(slots, op, form);
-    case OP_arith_shli:
+    case EVALUATE_SHIFT_LEFT:
         return wide && shifted(slots, op, form);
-    case OP_arith_remsi:
-    case OP_arith_remui:
+    case EVALUATE_REMAINDER_SIGNED:
+    case EVALUATE_REMAINDER_UNSIGNED:
         return wide && remainder_form(slots, op, form);
-    case OP_arith_andi:
+    case EVALUATE_AND:
         return two && masked(slots, op, form);
-    case OP_arith_xori:
+    case EVALUATE_XOR:
         return two && flipped(slots, op, form);
-    case OP_arith_extui:
-    case OP_arith_extsi:
-    case OP_arith_trunci:
-    case OP_arith_index_cast:
-    case OP_arith_index_castui:
-        return op->operand_count == 1 && cast(slots, op, form);
     default:
-        return false;
+        return cast_of(value) && cast(slots, op, form);
     }
 }
 
 static bool argument_form(Slots *slots, const Value *value, Form *form) {
-    const Block *block = value->owner;
-    const Op *op = block->region->op;
+    const Op *loop = counted_by(value);
     const Value *values[MOST_WAYS];
     if (!width_of(slots, value))
         return false;
-    if (op && op->row && op->row->id == OP_scf_for && value->index == 0 && block == op->regions[0].first)
-        return induction(slots, op, form);
+    if (loop)
+        return induction(slots, loop, form);
     unsigned count = merged_of(slots, value, values);
-    return count && merged(slots, block, values, count, form);
+    return count && merged(slots, value->owner, values, count, form);
 }
 
 const Form *form_of(Slots *slots, const Value *value) {
@@ -455,7 +448,7 @@ static bool expansion(Slots *slots, const Symbol *symbol, Form *form) {
     return symbol->carried != NULL;
 }
 
-bool form_expand(Slots *slots, Form *form, const Loop *loop) {
+bool form_expand(Slots *slots, Form *form, const FlowLoop *loop) {
     uint32_t at = 0;
     for (unsigned i = 0; at < form->count && i < MOST_EXPANSIONS;) {
         Term term = form->terms[at];

@@ -1,7 +1,7 @@
-/* What the files of model/slots share: the control flow of a function, ranges of values, and linear forms.
+/* What the files of slots share: what loops carry, ranges of values, and linear forms.
  *
- * slots_flow.c knows the loops, of scf and of branches alike, and what they carry; slots_range.c between which bounds a
- * value is; slots_form.c writes a value as a sum of symbols; slots.c compares two values.
+ * slots_flow.c knows what loops carry, those that are ops and those of branches alike; slots_range.c between which
+ * bounds a value is; slots_form.c writes a value as a sum of symbols; slots.c compares two values.
  *
  * Assumed throughout, as by every kernel that counts: sums, differences and products of index arithmetic do not
  * overflow their type, and a count that is never negative and is cut to 32 bits or more fits. What cutting, unsigned
@@ -9,22 +9,15 @@
 #ifndef MODEL_NUMBER_SLOTS_INTERNAL_H
 #define MODEL_NUMBER_SLOTS_INTERNAL_H
 
-#include "ir/optable.h"
 #include "model/flow/handed.h"
+#include "model/number/parts.h"
 #include "model/number/slots.h"
 
 /* ---- slots_flow.c: loops ------------------------------------------------------------------------------------------
  */
 
-typedef struct Loop {
-    const Op *op;        /* scf.for, scf.while; NULL: made of branches */
-    const Block *header; /* of branches: the block by which it is entered; else NULL */
-    const struct Loop *outer;
-    unsigned depth; /* 1: in no other */
-} Loop;
-
 /* What a table of a Slots is asked for. */
-typedef enum SlotsKey { KEY_FLOW, KEY_LOOP, KEY_RANGE, KEY_FORM, KEY_SYMBOL /* + SymbolKind */ } SlotsKey;
+typedef enum SlotsKey { KEY_INCOMING, KEY_RANGE, KEY_FORM, KEY_SYMBOL /* + SymbolKind */ } SlotsKey;
 
 typedef struct SlotsEntry {
     uint32_t kind; /* a SlotsKey */
@@ -34,7 +27,7 @@ typedef struct SlotsEntry {
 
 struct Slots {
     Module *module;
-    const Op *function;
+    const Flow *flow;
     bool irreducible; /* there are loops with two entries, or branches that are not understood: nothing is proved */
     SlotsEntry *entries;
     uint32_t capacity, count;
@@ -45,60 +38,40 @@ struct Slots {
 void *slots_get(const Slots *slots, uint32_t kind, const void *a, const void *b);
 void slots_put(Slots *slots, uint32_t kind, const void *a, const void *b, void *value);
 
-/* The innermost loop that holds the block; NULL if none does. */
-const Loop *loop_around(Slots *slots, const Block *block);
-/* The loop of an scf.for or scf.while, or the one that a branch goes around; NULL if it is neither. */
-const Loop *loop_of(Slots *slots, const Op *op);
 /* True if `inner` is `outer` or inside it. NULL is inside nothing. */
-bool loop_holds(const Loop *outer, const Loop *inner);
-uint32_t loop_line(const Slots *slots, const Loop *loop);
-/* Of a value: the block in which it is made. */
-const Block *block_of(const Value *value);
+static inline bool loop_holds(const FlowLoop *outer, const FlowLoop *inner) {
+    return inner && outer->first <= inner->first && inner->first <= outer->last;
+}
+/* The innermost loop around the place where a value is made. */
+const FlowLoop *loop_around(const Slots *slots, const Value *value);
 
 enum { MOST_WAYS = 8 };
 
 /* A value that a loop carries from one iteration to the next: what it is at first, and what it becomes, for each way
  * into the loop and each way back. */
 typedef struct Circulating {
-    const Loop *loop;
+    const FlowLoop *loop;
     const Value *first[MOST_WAYS], *next[MOST_WAYS];
     unsigned first_count, next_count;
 } Circulating;
-bool circulating_of(Slots *slots, const Value *argument, Circulating *carried);
+bool circulating_of(const Slots *slots, const Value *argument, Circulating *carried);
 /* Those that come together in the argument of a block that is no loop's; their count, or 0. */
-unsigned merged_of(Slots *slots, const Value *argument, const Value *values[MOST_WAYS]);
-/* What the argument of a partition is outside of it; NULL if it is no such argument. */
-const Value *captured(const Value *argument);
+unsigned merged_of(const Slots *slots, const Value *argument, const Value *values[MOST_WAYS]);
 /* The value that this one is a copy of: through captures, results of regions that run once; NULL if of none. */
-const Value *copied_from(Slots *slots, const Value *value);
-/* The value inside a loop that a result of the loop is the last one of; NULL if it is none. */
-const Value *last_of(const Value *result);
+const Value *copied_from(const Slots *slots, const Value *value);
 
-const Op *made_by(const Value *value, OpId id);
-bool number_of(const Value *value, int64_t *number);
 /* Bits of a scalar integer, 64 for an index; 0 if it is neither. */
 unsigned width_of(Slots *slots, const Value *value);
-/* value = the result + *add, read off additions of constants. */
-const Value *split_sum(const Value *value, int64_t *add);
-
-/* left PREDICATE right */
-typedef enum Predicate { IS_EQ, IS_NE, IS_SLT, IS_SLE, IS_SGT, IS_SGE, IS_ULT, IS_ULE, IS_UGT, IS_UGE } Predicate;
-typedef struct Comparison {
-    const Value *left, *right;
-    Predicate predicate;
-} Comparison;
-bool comparison_of(const Value *condition, Comparison *comparison);
 
 /* ---- slots_range.c ------------------------------------------------------------------------------------------------
  */
 
-#define RANGE_MOST (INT64_C(1) << 62) /* stands for infinity */
 typedef struct Range {
     int64_t low, high; /* low > high: there is no such value */
 } Range;
 Range range_of(Slots *slots, const Value *value);
-/* What left - right is when the comparison holds (or, if not `holds`, does not), given what both are. */
-Range difference_if(const Comparison *comparison, bool holds, Range left, Range right);
+/* What left - right is when the relation holds (or, if not `holds`, does not), given what both are. */
+Range difference_if(const Relation *relation, bool holds, Range left, Range right);
 
 /* ---- slots_form.c -------------------------------------------------------------------------------------------------
  */
@@ -130,11 +103,11 @@ typedef struct Form {
 struct Symbol {
     SymbolKind kind;
     uint32_t id;
-    const Value *value;  /* VALUE, HIDDEN */
-    const Loop *loop;    /* COUNT, SUM, LAST, EXIT */
-    const Symbol *of;    /* SUM, LAST, EXIT */
-    const Loop *home;    /* the innermost loop in which it is not the same all the time; NULL: it is a constant */
-    const Form *carried; /* what a value that a loop carries is, in terms of the count of the loop; NULL: not known */
+    const Value *value;   /* VALUE, HIDDEN */
+    const FlowLoop *loop; /* COUNT, SUM, LAST, EXIT */
+    const Symbol *of;     /* SUM, LAST, EXIT */
+    const FlowLoop *home; /* the innermost loop in which it is not the same all the time; NULL: it is a constant */
+    const Form *carried;  /* what a value that a loop carries is, in terms of the count of the loop; NULL: not known */
     enum { NOT_TRIED, BEING_TRIED, TRIED } state;
 };
 
@@ -144,9 +117,9 @@ const Form *form_of(Slots *slots, const Value *value);
 bool form_add(Form *to, const Form *other, int64_t factor);
 /* Puts what is known about loops in place of the values that they carry: of those not the same all the time in `loop`,
  * or, with NULL, of all. False if it gets too long. */
-bool form_expand(Slots *slots, Form *form, const Loop *loop);
+bool form_expand(Slots *slots, Form *form, const FlowLoop *loop);
 /* True if the symbol is not the same in all iterations of the loop. */
-static inline bool symbol_varies(const Symbol *symbol, const Loop *loop) {
+static inline bool symbol_varies(const Symbol *symbol, const FlowLoop *loop) {
     return loop_holds(loop, symbol->home);
 }
 /* The step by which a carried value goes on each time, if that is a constant. */

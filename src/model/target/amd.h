@@ -54,7 +54,7 @@ typedef struct AmdCopy {
     const Value *global, *local;
     bool store;
 } AmdCopy;
-bool amd_copy_of(const Op *op, AmdCopy *copy);
+bool amd_copy_of(Module *module, const Op *op, AmdCopy *copy);
 
 /* How a copy's lanes move their bytes. The width is between the two: what memory allows is not known unless the op has
  * a `contiguity`. */

@@ -1,6 +1,7 @@
 /* How many instructions an op becomes on an AMD target, as far as its layouts tell. */
 #include "model/target/amd.h"
 
+#include "ir/op.h"
 #include "model/effect/effect.h"
 #include "model/layout/distributed.h"
 #include "model/layout/encoding.h"
@@ -8,29 +9,43 @@
 
 static const AmdCount one = {1, 1}, any = {0, AMD_MANY};
 
-static bool is_op(const Op *op, OpId id) {
-    return op->row && op->row->id == id;
-}
-
-static const Value *operand(const Op *op, const char *name) {
-    int slot = op->row ? op_slot(op->row->operands, op->row->operand_count, str_of(name)) : -1;
-    uint32_t count = 0;
-    Value **values = slot < 0 ? NULL : op_operands_at(op, (unsigned)slot, &count);
-    return count ? values[0] : NULL;
-}
-
 /* ---- Copies between memory and LDS ---------------------------------------------------------------- */
 
-bool amd_copy_of(const Op *op, AmdCopy *copy) {
-    if (is_op(op, OP_ttg_async_copy_global_to_local))
-        *copy = (AmdCopy){operand(op, "src"), operand(op, "result"), false};
-    else if (is_op(op, OP_amdg_buffer_load_to_local))
-        *copy = (AmdCopy){operand(op, "offsets"), operand(op, "dest"), false};
-    else if (is_op(op, OP_amdg_async_copy_local_to_global))
-        *copy = (AmdCopy){operand(op, "dst"), operand(op, "src"), true};
-    else
+/* An access to global memory that goes on while the wave does, and its other side in shared memory. */
+typedef struct Moving {
+    Effect global;
+    const Value *local;
+} Moving;
+
+static bool moving_of(Module *module, const Op *op, Moving *moving) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    *moving = (Moving){0};
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i];
+        if (effect->verb > EFFECT_WRITE || effect->done == DONE_NOW || effect->proxy == PROXY_TENSORMAP)
+            continue;
+        const Type *type = effect->on->type ? type_canonical(module, effect->on->type) : NULL;
+        if (effect->space == SPACE_GLOBAL)
+            moving->global = *effect;
+        else if (type && memdesc_space(type) == SPACE_SHARED)
+            moving->local = effect->on;
+    }
+    return moving->global.on && moving->local;
+}
+
+/* By the tensor data mover, or what becomes one of its instructions. */
+static bool is_moved(const Effect *global) {
+    return global->on_descriptor || global->group == GROUP_TMA_STORE;
+}
+
+bool amd_copy_of(Module *module, const Op *op, AmdCopy *copy) {
+    Moving moving;
+    if (!moving_of(module, op, &moving) || is_moved(&moving.global))
         return false;
-    return copy->global && copy->local;
+    const Value *offsets = op_operand_named(op, "offsets");
+    *copy = (AmdCopy){offsets ? offsets : moving.global.on, moving.local, moving.global.verb == EFFECT_WRITE};
+    return true;
 }
 
 /* Both sides of a copy, where they are understood. */
@@ -114,7 +129,7 @@ static bool is_scattered(const Sides *sides, uint32_t elements) {
 AmdWidth amd_width_of(Module *module, const Op *op, const Target *target) {
     AmdCopy copy;
     Sides sides;
-    AmdWidth width = {.known = amd_copy_of(op, &copy) && sides_of(module, &copy, &sides)};
+    AmdWidth width = {.known = amd_copy_of(module, op, &copy) && sides_of(module, &copy, &sides)};
     if (!width.known)
         return width;
     const Attr *hint = op_attr(op, "contiguity");
@@ -138,16 +153,6 @@ static AmdCount count_of(int64_t low, int64_t high) {
     return (AmdCount){(uint16_t)(low > AMD_MANY ? AMD_MANY : low), (uint16_t)(high > AMD_MANY ? AMD_MANY : high)};
 }
 
-static int64_t threads_per_warp(const Op *op, int64_t otherwise) {
-    for (; op; op = op_parent(op)) {
-        const Attr *attr = op_attr(op, "ttg.threads-per-warp");
-        attr = attr ? attr : op_attr(op, "triton_gpu.threads-per-warp");
-        if (attr && attr->kind == ATTR_INTEGER && attr->integer > 0)
-            return attr->integer;
-    }
-    return otherwise;
-}
-
 /* Where waves are wider than the kernel's warps, the same tile is held by more lanes, each of which has less. */
 static AmdCount count_copy(Module *module, const Op *op, const AmdCopy *copy, const Target *target) {
     Sides sides;
@@ -155,7 +160,7 @@ static AmdCount count_copy(Module *module, const Op *op, const AmdCopy *copy, co
     if (!width.known || !width.most || !sides_of(module, copy, &sides))
         return any;
     int64_t registers = INT64_C(1) << sides.threads.count[HOLD_REGISTER];
-    registers = registers * threads_per_warp(op, target->warp_threads) / target->warp_threads;
+    registers = registers * module_warp_threads(op, target->warp_threads) / target->warp_threads;
     int64_t low = registers * width.element / width.most, high = registers * width.element / width.least;
     if (width.least < width.most && high < registers) /* as narrow as the compiler may count it */
         high = registers;
@@ -195,34 +200,13 @@ static bool is_partitioned(Module *module, const Value *local) {
     return layout && layout->pieces > 1;
 }
 
-/* False if it is none of its ops. */
-static bool count_move(Module *module, const Op *op, AmdCount *count) {
-    *count = one;
-    switch (op->row->id) {
-    case OP_amdg_async_tdm_copy_global_to_local:
-    case OP_amdg_async_tdm_copy_local_to_global:
-        if (is_partitioned(module, operand(op, "result")) || is_partitioned(module, operand(op, "src")))
-            *count = (AmdCount){1, AMD_MANY};
-        return true;
-    case OP_amdg_async_tdm_gather:
-        *count = count_rows(module, operand(op, "src_row_indices"));
-        return true;
-    case OP_amdg_async_tdm_scatter:
-        *count = count_rows(module, operand(op, "dst_row_indices"));
-        return true;
-    case OP_ttng_async_tma_gather:
-    case OP_ttng_async_tma_scatter:
-        *count = (AmdCount){1, AMD_MANY};
-        return true;
-    case OP_amdg_async_tdm_fused_copy_global_to_local:
-    case OP_ttng_async_tma_copy_global_to_local:
-    case OP_ttng_async_tma_copy_local_to_global:
-    case OP_ttng_async_store:
-        return true;
-    default:
-        *count = (AmdCount){0, 0};
-        return false;
-    }
+static AmdCount count_move(Module *module, const Op *op, const Moving *moving) {
+    const Value *rows =
+        op_operand_named(op, moving->global.verb == EFFECT_READ ? "src_row_indices" : "dst_row_indices");
+    if (rows)
+        return count_rows(module, rows);
+    bool by_rows = op_operand_named(op, "x_offsets") != NULL;
+    return by_rows || is_partitioned(module, moving->local) ? (AmdCount){1, AMD_MANY} : one;
 }
 
 /* ---- Everything ----------------------------------------------------------------------------------- */
@@ -239,26 +223,28 @@ static bool touches_global(Module *module, const Op *op, const Target *target) {
     return false;
 }
 
-static bool is_anything(Module *module, const Op *op) {
+static bool has_effect(Module *module, const Op *op, EffectVerb verb, GroupKind group) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(module, op, effects);
     for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_ANYTHING)
+        if (effects[i].verb == verb && effects[i].group == group)
             return true;
-    return is_op(op, OP_tt_call);
+    return false;
 }
 
 void amd_issues(Module *module, const Op *op, const Target *target, AmdCount counts[QUEUE_COUNT]) {
     AmdCopy copy;
+    Moving moving;
     memset(counts, 0, QUEUE_COUNT * sizeof *counts);
-    if (!op->row || is_anything(module, op)) {
+    if (!op->row || op_is_control(op, CONTROL_CALL) || has_effect(module, op, EFFECT_ANYTHING, GROUP_NONE)) {
         for (AmdQueue queue = 0; queue < QUEUE_COUNT; queue++)
             counts[queue] = any;
-    } else if (amd_copy_of(op, &copy)) {
+    } else if (amd_copy_of(module, op, &copy)) {
         counts[amd_copy_queue(target)] = count_copy(module, op, &copy, target);
-    } else if (count_move(module, op, &counts[QUEUE_TENSOR])) {
+    } else if (moving_of(module, op, &moving)) {
+        counts[QUEUE_TENSOR] = count_move(module, op, &moving);
         counts[QUEUE_MOVES] = one;
-    } else if (is_op(op, OP_ttg_async_commit_group)) {
+    } else if (has_effect(module, op, EFFECT_COMMIT, GROUP_CP_ASYNC)) {
         counts[QUEUE_GROUPS] = one;
     } else if (touches_global(module, op, target)) {
         counts[QUEUE_LOAD] = any;

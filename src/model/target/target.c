@@ -98,11 +98,8 @@ const Target *target_named(Str name) {
     return NULL;
 }
 
-/* "cuda:90" or "hip:gfx942", with its quotes. */
 static const Target *target_written(Str text) {
     char name[32] = "sm_";
-    if (text.size > 1 && text.data[0] == '"')
-        text = (Str){text.data + 1, text.size - 2};
     if (str_starts(text, STR("hip:")))
         return target_named((Str){text.data + 4, text.size - 4});
     if (!str_starts(text, STR("cuda:")) || text.size - 5 > sizeof name - 4)
@@ -111,16 +108,81 @@ static const Target *target_written(Str text) {
     return target_named(str_of(name));
 }
 
-const Target *target_of(const Op *op) {
-    const Op *outermost = op;
-    for (const Op *at = op; at; at = op_parent(at)) {
-        const Attr *attr = op_attr(at, "ttg.target");
-        attr = attr ? attr : op_attr(at, "triton_gpu.target");
-        if (attr)
-            return target_written(attr->text);
-        outermost = at;
+/* ---- What a module says ---------------------------------------------------------------------------- */
+
+/* An attribute of the nearest op around that has it, under the name of today or the older one. */
+static const Attr *around(const Op *op, const char *name, const char *older, bool (*fits)(const Attr *attr)) {
+    for (; op; op = op_parent(op)) {
+        const Attr *attr = op_attr(op, name);
+        attr = attr ? attr : op_attr(op, older);
+        if (attr && fits(attr))
+            return attr;
     }
-    for (const Op *at = outermost; at; at = op_next_in_walk((Op *)at, (Op *)outermost)) {
+    return NULL;
+}
+
+static bool is_any(const Attr *attr) {
+    (void)attr;
+    return true;
+}
+
+static bool is_number(const Attr *attr) {
+    enum { MOST = 64 };
+    return attr->kind == ATTR_INTEGER && attr->exact && attr->integer > 0 && attr->integer <= MOST;
+}
+
+Str target_text(const Op *op) {
+    const Attr *attr = around(op, "ttg.target", "triton_gpu.target", is_any);
+    Str text = attr ? attr->text : (Str){"", 0};
+    return text.size > 1 && text.data[0] == '"' ? (Str){text.data + 1, text.size - 2} : text;
+}
+
+bool target_said(const Op *op, Vendor *vendor, unsigned *number) {
+    Str text = target_text(op);
+    bool amd = str_starts(text, STR("hip:gfx"));
+    if (!amd && !str_starts(text, STR("cuda:")))
+        return false;
+    *vendor = amd ? VENDOR_AMD : VENDOR_NVIDIA;
+    *number = 0;
+    for (size_t i = amd ? 7 : 5; i < text.size && text.data[i] >= '0' && text.data[i] <= '9' && *number < 10000; i++)
+        *number = *number * 10 + (unsigned)(text.data[i] - '0');
+    return true;
+}
+
+static unsigned number_around(const Op *op, const char *name, const char *older, unsigned otherwise) {
+    const Attr *attr = around(op, name, older, is_number);
+    return attr ? (unsigned)attr->integer : otherwise;
+}
+
+unsigned module_warps(const Op *op) {
+    return number_around(op, "ttg.num-warps", "triton_gpu.num-warps", 4);
+}
+
+unsigned module_ctas(const Op *op) {
+    return number_around(op, "ttg.num-ctas", "triton_gpu.num-ctas", 1);
+}
+
+unsigned module_cluster(const Op *op) {
+    return number_around(op, "ttg.cluster-dim-x", "triton_gpu.cluster-dim-x", 1) *
+           number_around(op, "ttg.cluster-dim-y", "triton_gpu.cluster-dim-y", 1) *
+           number_around(op, "ttg.cluster-dim-z", "triton_gpu.cluster-dim-z", 1);
+}
+
+unsigned module_warp_threads(const Op *op, unsigned otherwise) {
+    return number_around(op, "ttg.threads-per-warp", "triton_gpu.threads-per-warp", otherwise);
+}
+
+unsigned module_total_warps(const Op *op, unsigned otherwise) {
+    return number_around(op, "ttg.total-num-warps", "triton_gpu.total-num-warps", otherwise);
+}
+
+const Target *target_of(const Op *op) {
+    if (around(op, "ttg.target", "triton_gpu.target", is_any))
+        return target_written(target_text(op));
+    const Op *outermost = op;
+    while (outermost && op_parent(outermost))
+        outermost = op_parent(outermost);
+    for (const Op *at = outermost; at; at = op_next_in_walk(at, outermost)) {
         if (str_starts(at->name, STR("amdg.")) || str_starts(at->name, STR("amdgpu.")))
             return target_named(STR("gfx1250"));
         if (str_starts(at->name, STR("ttng.tmem_")) || str_starts(at->name, STR("ttng.tc_gen5")))

@@ -27,6 +27,19 @@ typedef struct Target {
 const Target *target_named(Str name);
 /* What the module of the op says it is for (ttg.target = "cuda:90"); else what its ops show; NULL: neither. */
 const Target *target_of(const Op *op);
+/* What the module says itself, in the table or not: "cuda:90", "hip:gfx942"; empty if it does not say. */
+Str target_text(const Op *op);
+/* Its vendor and its number; false if it does not say, or says something else. */
+bool target_said(const Op *op, Vendor *vendor, unsigned *number);
+
+/* What the module of the op says of a launch; what Triton takes where it says nothing. */
+unsigned module_warps(const Op *op);
+unsigned module_ctas(const Op *op);    /* that have one program between them */
+unsigned module_cluster(const Op *op); /* programs that are in one cluster */
+/* The threads of a warp, and the warps of all partitions; `otherwise` where it says nothing. */
+unsigned module_warp_threads(const Op *op, unsigned otherwise);
+unsigned module_total_warps(const Op *op, unsigned otherwise);
+
 /* The names of all, for messages: "sm_80, sm_86, ...". */
 void targets_list(Text *to);
 

@@ -3,11 +3,10 @@
  * Two facts, each of which holds for every value that the integer can have: least <= value <= most, and value =
  * remainder + some multiple of modulus. Sums, products and the rest keep what can be kept, and know that numbers of
  * some width wrap around: then the bounds go, and of the modulus the part stays that is a power of two. */
-#ifndef ANALYZE_FACTS_KNOWN_H
-#define ANALYZE_FACTS_KNOWN_H
+#ifndef MODEL_NUMBER_KNOWN_H
+#define MODEL_NUMBER_KNOWN_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "model/number/evaluate.h"
 
 typedef struct Known {
     bool exact;          /* it is `least` == `most` */
@@ -48,13 +47,21 @@ Known known_multiply(const Known *a, const Known *b, unsigned width);
 Known known_divide(const Known *a, const Known *b, int rounding, unsigned width);
 /* With the sign of `a`. */
 Known known_remainder(const Known *a, const Known *b, unsigned width);
-Known known_minimum(const Known *a, const Known *b);
-Known known_maximum(const Known *a, const Known *b);
-typedef enum BitOperation { BITS_AND, BITS_OR, BITS_XOR } BitOperation;
-Known known_bits(const Known *a, const Known *b, BitOperation operation, unsigned width);
+/* AND, OR or XOR. */
+Known known_bits(const Known *a, const Known *b, Evaluator operation, unsigned width);
 /* The lower `width` bits, as a signed number. */
 Known known_wrap(const Known *known, unsigned width);
 /* The same bits of `width` as an unsigned number. */
 Known known_unsigned(const Known *known, unsigned width);
+
+/* ---- By evaluator --------------------------------------------------------------------------------- */
+
+/* One of the NUMBERS on one or two operands of `operand_width` bits, but for choices and comparisons; `attribute` is
+ * the Evaluation's `a`. Nothing is known of what has no value. */
+Known known_evaluated(Evaluator code, unsigned width, unsigned operand_width, int64_t attribute, const Known *x,
+                      const Known *y);
+/* Whether x COMPARISON y, and what x is where that holds. */
+Known known_compared(Comparison comparison, const Known *x, const Known *y);
+Known known_where(const Known *x, Comparison comparison, const Known *y);
 
 #endif

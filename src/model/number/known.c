@@ -1,6 +1,6 @@
 /* Arithmetic on bounds and remainders. Sums and products are made in 128 bits, so that nothing is lost before it is
  * clear whether the result fits. */
-#include "analyze/facts/known.h"
+#include "model/number/known.h"
 
 typedef __int128 Wide;
 
@@ -223,7 +223,7 @@ Known known_remainder(const Known *a, const Known *b, unsigned width) {
     return fitted(least, most, modulus, x.remainder, width);
 }
 
-Known known_minimum(const Known *a, const Known *b) {
+static Known minimum(const Known *a, const Known *b) {
     if (a->most <= b->least)
         return *a;
     if (b->most <= a->least)
@@ -232,7 +232,7 @@ Known known_minimum(const Known *a, const Known *b) {
     return settled(joined.least, least_of(a->most, b->most), joined.modulus, joined.remainder);
 }
 
-Known known_maximum(const Known *a, const Known *b) {
+static Known maximum(const Known *a, const Known *b) {
     if (a->least >= b->most)
         return *a;
     if (b->least >= a->most)
@@ -243,8 +243,8 @@ Known known_maximum(const Known *a, const Known *b) {
 
 /* ---- Bits ----------------------------------------------------------------------------------------- */
 
-static int64_t combined(int64_t a, int64_t b, BitOperation operation) {
-    return operation == BITS_AND ? a & b : operation == BITS_OR ? a | b : a ^ b;
+static int64_t combined(int64_t a, int64_t b, Evaluator operation) {
+    return operation == EVALUATE_AND ? a & b : operation == EVALUATE_OR ? a | b : a ^ b;
 }
 
 /* The largest power of two that divides every value. */
@@ -260,8 +260,8 @@ static int64_t ones_above(int64_t most) {
     return ones;
 }
 
-static Known bits_bounds(const Known *x, const Known *y, BitOperation operation) {
-    if (operation == BITS_AND && (x->least >= 0 || y->least >= 0)) {
+static Known bits_bounds(const Known *x, const Known *y, Evaluator operation) {
+    if (operation == EVALUATE_AND && (x->least >= 0 || y->least >= 0)) {
         bool both = x->least >= 0 && y->least >= 0;
         return known_between(0, both ? (int64_t)least_of(x->most, y->most) : x->least >= 0 ? x->most : y->most);
     }
@@ -270,7 +270,7 @@ static Known bits_bounds(const Known *x, const Known *y, BitOperation operation)
     return known_nothing();
 }
 
-Known known_bits(const Known *a, const Known *b, BitOperation operation, unsigned width) {
+Known known_bits(const Known *a, const Known *b, Evaluator operation, unsigned width) {
     Known x = known_bounded(a, width), y = known_bounded(b, width);
     if (x.exact && y.exact)
         return known_exact(combined(x.least, y.least, operation));
@@ -279,10 +279,131 @@ Known known_bits(const Known *a, const Known *b, BitOperation operation, unsigne
     int64_t low = (int64_t)least_of(power_in(x.modulus), power_in(y.modulus));
     int64_t remainder = combined(x.remainder, y.remainder, operation);
     int64_t zeros = (int64_t)most_of(power_of(&x), power_of(&y));
-    if (operation == BITS_AND && zeros > low) {
+    if (operation == EVALUATE_AND && zeros > low) {
         low = zeros;
         remainder = 0;
     }
     return fitted(most_of(bounds.least, type_least(width)), least_of(bounds.most, type_most(width)), low, remainder,
                   width);
+}
+
+/* ---- By evaluator --------------------------------------------------------------------------------- */
+
+Known known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attribute, const Known *x, const Known *y) {
+    bool positive = x->least >= 0 && y->least >= 0;
+    /* A shift by y is a product or a quotient; 0: it cannot be said of which number. */
+    Known power = known_exact(y->exact && y->least >= 0 && y->least < 62 ? (int64_t)1 << y->least : 0);
+    switch (code) {
+    case EVALUATE_ADD:
+        return known_add(x, y, width);
+    case EVALUATE_SUBTRACT:
+        return known_subtract(x, y, width);
+    case EVALUATE_MULTIPLY:
+        return known_multiply(x, y, width);
+    case EVALUATE_DIVIDE_SIGNED:
+        return known_divide(x, y, 0, width);
+    case EVALUATE_DIVIDE_FLOOR_SIGNED:
+        return known_divide(x, y, -1, width);
+    case EVALUATE_DIVIDE_CEIL_SIGNED:
+        return known_divide(x, y, 1, width);
+    case EVALUATE_REMAINDER_SIGNED:
+        return known_remainder(x, y, width);
+    case EVALUATE_DIVIDE_UNSIGNED:
+        return positive ? known_divide(x, y, 0, width) : known_nothing();
+    case EVALUATE_DIVIDE_CEIL_UNSIGNED:
+        return positive ? known_divide(x, y, 1, width) : known_nothing();
+    case EVALUATE_REMAINDER_UNSIGNED:
+        if (!positive && y->least > 0)
+            return known_between(0, y->most - 1);
+        return positive ? known_remainder(x, y, width) : known_nothing();
+    case EVALUATE_MINIMUM_SIGNED:
+        return minimum(x, y);
+    case EVALUATE_MAXIMUM_SIGNED:
+        return maximum(x, y);
+    case EVALUATE_MINIMUM_UNSIGNED:
+        return positive ? minimum(x, y) : known_join(x, y);
+    case EVALUATE_MAXIMUM_UNSIGNED:
+        return positive ? maximum(x, y) : known_join(x, y);
+    case EVALUATE_AND:
+    case EVALUATE_OR:
+    case EVALUATE_XOR:
+        return known_bits(x, y, code, width);
+    case EVALUATE_SHIFT_LEFT:
+        return power.least ? known_multiply(x, &power, width) : known_nothing();
+    case EVALUATE_SHIFT_RIGHT_SIGNED:
+        return power.least ? known_divide(x, &power, -1, width) : known_nothing();
+    case EVALUATE_SHIFT_RIGHT_UNSIGNED:
+        return power.least && x->least >= 0 ? known_divide(x, &power, 0, width) : known_nothing();
+    case EVALUATE_SIGN_EXTEND:
+        return width == 1 ? known_between(-1, 0) : known_wrap(x, to);
+    case EVALUATE_ZERO_EXTEND: {
+        Known plain = known_unsigned(x, width);
+        return known_wrap(&plain, to);
+    }
+    case EVALUATE_WRAP:
+        return known_wrap(x, to);
+    case EVALUATE_SAME:
+        return *x;
+    case EVALUATE_ADD_POINTER: {
+        Known size = known_exact(attribute), bytes = known_multiply(y, &size, 64);
+        return known_add(x, &bytes, 64);
+    }
+    default:
+        return known_nothing();
+    }
+}
+
+Known known_compared(Comparison comparison, const Known *x, const Known *y) {
+    if (comparison >= COMPARE_ULT && (x->least < 0 || y->least < 0))
+        return known_between(0, 1);
+    switch (comparison) {
+    case COMPARE_SLT:
+    case COMPARE_ULT:
+        return x->most < y->least ? known_exact(1) : x->least >= y->most ? known_exact(0) : known_between(0, 1);
+    case COMPARE_SLE:
+    case COMPARE_ULE:
+        return x->most <= y->least ? known_exact(1) : x->least > y->most ? known_exact(0) : known_between(0, 1);
+    case COMPARE_EQ:
+    case COMPARE_NE:
+        if (x->most < y->least || x->least > y->most)
+            return known_exact(comparison == COMPARE_NE);
+        return known_between(0, 1);
+    default:
+        return known_compared(comparison_mirrored(comparison), y, x);
+    }
+}
+
+Known known_where(const Known *x, Comparison comparison, const Known *y) {
+    Known bound = known_nothing();
+    switch (comparison) {
+    case COMPARE_EQ:
+        return known_both(x, y);
+    case COMPARE_NE:
+        if (y->exact && x->most == y->least && x->least < x->most)
+            bound = known_between(INT64_MIN, x->most - 1);
+        else if (y->exact && x->least == y->least && x->least < x->most)
+            bound = known_between(x->least + 1, INT64_MAX);
+        break;
+    case COMPARE_ULT:
+    case COMPARE_ULE:
+        if (y->least < 0)
+            break;
+        bound = known_between(0, y->most - (comparison == COMPARE_ULT && y->most > 0));
+        break;
+    case COMPARE_UGT:
+    case COMPARE_UGE:
+        if (x->least < 0 || y->least < 0)
+            break;
+        bound = known_between(y->least + (comparison == COMPARE_UGT && y->least < INT64_MAX), INT64_MAX);
+        break;
+    case COMPARE_SLT:
+    case COMPARE_SLE:
+        bound = known_between(INT64_MIN, y->most - (comparison == COMPARE_SLT && y->most > INT64_MIN));
+        break;
+    case COMPARE_SGT:
+    case COMPARE_SGE:
+        bound = known_between(y->least + (comparison == COMPARE_SGT && y->least < INT64_MAX), INT64_MAX);
+        break;
+    }
+    return known_both(x, &bound);
 }

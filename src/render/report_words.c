@@ -1,0 +1,149 @@
+/* How the barrier report says where something is, and what an edge is. */
+#include "render/report_sections.h"
+
+#include <inttypes.h>
+
+void report_part_by(Text *to, size_t start, const char *between) {
+    if (to->size > start)
+        text_addf(to, "%s", between);
+}
+
+void report_outcome(const Report *report, Text *to) {
+    const Verdict *verdict = report->verdict;
+    if (verdict->kind == VERDICT_FINDINGS)
+        text_count(to, verdict->finding_count, "finding");
+    else
+        text_addf(to, "%s", verdict_kind_name(verdict->kind));
+    if (*report->form)
+        text_addf(to, "; %s", report->form);
+    text_addf(to, "; %s", *report->launch ? report->launch : "not run");
+}
+
+void report_plain_sentence(const char *sentence, Text *to) {
+    while (*sentence) {
+        const char *open = strchrnul(sentence, '['), *close = strchrnul(open, ']');
+        text_str(to, str_between(sentence, open));
+        if (*open)
+            text_add(to, open + 1, strcspn(open + 1, "|]"));
+        sentence = *close ? close + 1 : close;
+    }
+}
+
+/* ---- Places ------------------------------------------------------------------------------------ */
+
+static bool has_source(const ReportPlace *place) {
+    return *place->file && place->line;
+}
+
+/* The source stands in between what is `before` and `after` it if there is a line of the IR. */
+static void add_lines(const ReportPlace *place, const char *before, const char *after, Text *to) {
+    if (place->ir_line)
+        text_addf(to, "IR line %" PRIu32, place->ir_line);
+    if (!has_source(place))
+        return;
+    const char *slash = strrchr(place->file, '/');
+    text_addf(to, "%s%s:%" PRIu32 "%s", place->ir_line ? before : "", slash ? slash + 1 : place->file, place->line,
+              place->ir_line ? after : "");
+}
+
+void report_place(const ReportPlace *place, Text *to) {
+    add_lines(place, " (", ")", to);
+}
+
+/* What is done there, after a text that starts at `start`. */
+static void add_op(const ReportPlace *place, size_t start, Text *to) {
+    if (*place->op) {
+        report_part_by(to, start, ": ");
+        text_addf(to, "%s", place->op);
+    }
+    if (*place->detail) {
+        report_part_by(to, start, *place->op ? ", " : ": ");
+        text_addf(to, "%s", place->detail);
+    }
+}
+
+static void add_times(const ReportPlace *place, size_t start, Text *to) {
+    if (!place->times)
+        return;
+    report_part_by(to, start, ", ");
+    text_count(to, place->times, "time");
+}
+
+void report_full_place(const ReportPlace *place, Text *to) {
+    size_t start = to->size;
+    text_addf(to, "%s", place->partition);
+    if (place->ir_line || has_source(place)) {
+        report_part_by(to, start, ", ");
+        report_place(place, to);
+    }
+    add_times(place, start, to);
+    add_op(place, start, to);
+}
+
+void report_cell_place(const ReportPlace *place, bool roomy, Text *to) {
+    size_t start = to->size;
+    add_lines(place, ", ", "", to);
+    if (!roomy)
+        return;
+    add_times(place, start, to);
+    add_op(place, start, to);
+}
+
+bool report_belongs(const char *agent, const char *partition) {
+    size_t size = strlen(partition);
+    const char *dot = strncmp(agent, "cta", 3) == 0 ? strchr(agent, '.') : NULL;
+    const char *name = dot ? dot + 1 : agent;
+    return strncmp(name, partition, size) == 0 && (name[size] == 0 || name[size] == '.');
+}
+
+const char *report_role(const Report *report, const char *name) {
+    for (size_t i = 0; i < report->partition_count; i++)
+        if (strcmp(report->partitions[i].name, name) == 0)
+            return report->partitions[i].role;
+    return "";
+}
+
+/* ---- Edges and orders -------------------------------------------------------------------------- */
+
+bool report_is_token(const ReportEdge *edge) {
+    return strcmp(edge->mechanism, report_mechanism(MECHANISM_TMEM_TOKEN)) == 0;
+}
+
+bool report_is_backward(const ReportEdge *edge) {
+    return strcmp(edge->direction, "backward") == 0;
+}
+
+void report_edge_text(const ReportEdge *edge, Text *to) {
+    size_t start = to->size;
+    bool named = strncmp(edge->barrier, edge->mechanism, strlen(edge->mechanism)) == 0; /* "named barrier 9" */
+    text_addf(to, "%s", named ? "" : edge->mechanism);
+    if (report_is_token(edge) && report_is_backward(edge))
+        text_addf(to, " (backward)");
+    if (*edge->barrier) {
+        report_part_by(to, start, ": ");
+        text_addf(to, "%s", edge->barrier);
+    }
+    if (*edge->carries) {
+        report_part_by(to, start, *edge->barrier ? ", " : ": ");
+        text_addf(to, "%s%s", *edge->barrier ? "carries " : "", edge->carries);
+    }
+}
+
+void report_edge_places(const ReportEdge *edge, Text *to) {
+    size_t start = to->size;
+    report_place(&edge->out, to);
+    size_t middle = to->size;
+    report_part_by(to, start, " -> ");
+    size_t rest = to->size;
+    report_place(&edge->in, to);
+    if (to->size == rest)
+        to->size = middle;
+}
+
+size_t report_missing(const Report *report) {
+    size_t missing = 0;
+    for (size_t i = 0; i < report->coverage_count; i++)
+        for (size_t k = 0; k < report->coverage[i].row_count; k++)
+            missing += report->coverage[i].rows[k].order == COVERAGE_MISSING;
+    return missing;
+}
