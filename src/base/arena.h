@@ -37,6 +37,12 @@ char *arena_copy(Arena *arena, const char *data, size_t size);
  * room is zero. */
 void *arena_grown(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size);
 
+/* The place of one more in such an array, which may move. */
+#define ARENA_PUSH(arena, items, count, capacity)                                                                   \
+    ((count) == (capacity) ? (void)((items) = arena_grown((arena), (items), (count), &(capacity), sizeof *(items))) \
+                           : (void)0,                                                                               \
+     &(items)[(count)++])
+
 #define ARENA_NEW(arena, T)      ((T *)arena_zalloc((arena), sizeof(T)))
 #define ARENA_ARRAY(arena, T, n) ((T *)arena_zalloc((arena), sizeof(T) * (size_t)(n)))
 

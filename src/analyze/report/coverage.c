@@ -19,7 +19,7 @@ static void find_barriers(Coverage *coverage) {
         if (effect->verb != EFFECT_INIT)
             continue;
         const Op *root = effect->on ? origin_of(coverage->module, effect->on) : NULL;
-        const Allocation *allocation = root ? coverage_allocation(coverage, root) : NULL;
+        const Allocation *allocation = root ? allocation_find(&coverage->machine->program->allocations, root) : NULL;
         if (allocation)
             coverage->barriers[allocation - program->allocations.items] = true;
     }

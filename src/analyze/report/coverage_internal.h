@@ -185,8 +185,6 @@ static inline bool buffer_is_part(const Buffer *buffer) {
 /* ---- coverage_areas.c: where accesses are ---- */
 /* The touch of an access; NULL if its memory is no data, or not known. */
 Touch *coverage_touch(Coverage *coverage, const Event *access);
-/* What the op allocates; NULL: nothing. */
-const Allocation *coverage_allocation(const Coverage *coverage, const Op *op);
 /* What two areas of one memory have in common. */
 Box box_meet(const Area *a, const Area *b, Arena *arena);
 

@@ -36,12 +36,12 @@ typedef struct Builder {
     ReportPartition *partitions;
     ReportBarrier *barriers;
     Thing *barrier_things; /* of each barrier */
-    size_t barrier_count, barrier_capacity;
+    uint32_t barrier_count, barrier_capacity, barrier_thing_count, barrier_thing_capacity;
     ReportBuffer *buffers;
-    Thing *buffer_things;
-    size_t buffer_count, buffer_capacity;
+    Thing *buffer_things; /* of each buffer */
+    uint32_t buffer_count, buffer_capacity, buffer_thing_count, buffer_thing_capacity;
     ReportEdge *edges;
-    size_t edge_count, edge_capacity;
+    uint32_t edge_count, edge_capacity;
     /* What was run; NULL if nothing was. */
     const Machine *machine;
     const Sights *sights;
@@ -58,6 +58,8 @@ size_t builder_find_barrier(const Builder *builder, Thing thing);
 size_t builder_find_buffer(const Builder *builder, const Op *root);
 /* Adds a place to a list of places, unless the same op of the same partition is there. */
 void builder_add_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place);
+/* The same in any case, to a list that is made by this alone. */
+void builder_push_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place);
 /* A place with everything that the IR says of an op: partition, name, location. */
 ReportPlace builder_place(Builder *builder, const Op *op);
 /* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialised
@@ -67,7 +69,7 @@ const char *builder_partition(Builder *builder, const Op *op);
 int64_t builder_planned_slots(Builder *builder, const Op *op);
 /* One more text at the end of a list of texts; `list` is replaced. */
 void builder_add_text(Builder *builder, const char *const **list, size_t *count, const char *text);
-/* The innermost loop (scf.for, scf.while) around an op, within its partition; NULL if there is none. */
+/* The innermost loop around an op, within its partition; NULL if there is none. */
 const Op *enclosing_loop(const Op *op);
 /* "each iteration of the loop of line 41", "once"; for people. */
 const char *builder_cadence(Builder *builder, const Op *op);
@@ -105,6 +107,10 @@ void report_candidates(Builder *builder);
 /* ---- roles.c: section 1 ---- */
 /* Fills `partitions`, `partition_index`, and the report's partitions and limits. */
 void report_partitions(Builder *builder);
+
+/* ---- limits.c: section 1 ---- */
+/* Fills the report's limits; partitions are known. */
+void report_limits(Builder *builder);
 
 /* ---- aliases.c: section 5 ---- */
 /* Fills aliases and `others` (init, invalidate) of every barrier, and aliases of every buffer. */

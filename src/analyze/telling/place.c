@@ -86,8 +86,7 @@ void wait_name(const Machine *machine, const Agent *agent, Text *to) {
     }
 }
 
-/* Of the allocations that share the storage, the one that starts last before the place. */
-static const Allocation *allocation_at(const Allocations *allocations, uint32_t storage, int64_t place) {
+const Allocation *allocation_at(const Allocations *allocations, uint32_t storage, int64_t place) {
     const Allocation *best = NULL;
     for (uint32_t i = 0; i < allocations->count; i++) {
         const Allocation *allocation = &allocations->items[i];

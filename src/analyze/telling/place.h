@@ -20,6 +20,8 @@ void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *ve
 void op_place(const Machine *machine, const Op *op, Text *to);
 /* What a blocked agent waits for: "%full[1], parity 0", "named barrier 9", "the partitions". */
 void wait_name(const Machine *machine, const Agent *agent, Text *to);
+/* Of the allocations that share the storage, the one that starts last before the place; NULL if none does. */
+const Allocation *allocation_at(const Allocations *allocations, uint32_t storage, int64_t place);
 /* "%ring at byte 16384"; "global memory" for what is no view. */
 void access_name(const Machine *machine, const CompiledEffect *effect, Word view, Text *to);
 
