@@ -76,12 +76,7 @@ size_t builder_find_buffer(const Builder *builder, const Op *root) {
     return SIZE_MAX;
 }
 
-const char *builder_partition(Builder *builder, const Op *op) {
-    Partitions partitions = partitions_of(op);
-    if (builder->form == PARTITION_NONE)
-        return "kernel";
-    if (!partitions.mask && builder->form == PARTITION_REGIONS)
-        return "default"; /* what stands outside is run by the warps of the default region */
+const char *builder_partitions(Builder *builder, Partitions partitions) {
     Text text = {0};
     for (size_t k = 0; k < MOST_PARTITIONS; k++) {
         if (!(partitions.mask >> k & 1))
@@ -90,6 +85,15 @@ const char *builder_partition(Builder *builder, const Op *op) {
         partition_print((Partitions){partitions.form, UINT64_C(1) << k}, &text);
     }
     return verdict_keep(builder->verdict, &text);
+}
+
+const char *builder_partition(Builder *builder, const Op *op) {
+    Partitions partitions = partitions_of(op);
+    if (builder->form == PARTITION_NONE)
+        return "kernel";
+    if (!partitions.mask && builder->form == PARTITION_REGIONS)
+        return "default"; /* what stands outside is run by the warps of the default region */
+    return builder_partitions(builder, partitions);
 }
 
 ReportPlace builder_place(Builder *builder, const Op *op) {
@@ -126,6 +130,14 @@ void builder_add_text(Builder *builder, const char *const **list, size_t *count,
     const char **longer = copied(builder, *list, *count, *count + 1, sizeof *longer);
     longer[(*count)++] = text;
     *list = longer;
+}
+
+void builder_issue(Builder *builder, ReportBarrier *barrier, const char *text) {
+    builder_add_text(builder, &barrier->issues, &barrier->issue_count, text);
+}
+
+void builder_note(Builder *builder, ReportBuffer *buffer, const char *text) {
+    builder_add_text(builder, &buffer->notes, &buffer->note_count, text);
 }
 
 const Op *enclosing_loop(const Op *op) {

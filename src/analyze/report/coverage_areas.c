@@ -93,21 +93,9 @@ static const Carrier *carrier_of(Coverage *coverage, const Provenance *origin, W
 
 /* ---- Origins -------------------------------------------------------------------------------------- */
 
-static int64_t elements(Module *module, const Type *type) {
-    type = type ? type_resolve(module, type) : NULL;
-    int64_t count = 1;
-    for (uint32_t d = 0; type && d < type->dim_count; d++)
-        if (__builtin_mul_overflow(count, type->dims[d], &count))
-            return 0;
-    return count;
-}
-
 /* Whether a view is something that deserves a name: not a slot of a ring, not the same in another order. */
-static bool is_part(Module *module, const Effect *view, const ViewStep *step) {
-    const Op *op = value_op(view->on);
-    if (step->index || step->rank || op_is(op, CLASS_AREF_ENTER))
-        return false;
-    return op_is(op, CLASS_REUSE) || elements(module, view->on->type) != elements(module, view->amount->type);
+static bool is_part(const Op *op, const ViewStep *step) {
+    return (op_is(op, CLASS_PART) || op_is(op, CLASS_REUSE)) && !step->index && !step->rank;
 }
 
 /* What a value is another name for, or a view of; NULL if it is none. Notes slots and names on the way. */
@@ -122,7 +110,7 @@ static const Value *viewed(Coverage *coverage, const Value *value, Provenance *o
         ViewStep step = view_step_of_result(coverage->module, op, value->index);
         if (!origin->stride && step.index && step.stride > 0)
             origin->stride = step.stride;
-        if (!origin->view && is_part(coverage->module, &effects[i], &step))
+        if (!origin->view && is_part(op, &step))
             origin->view = op;
         if (op_is(op, CLASS_REUSE))
             origin->reuse = op;

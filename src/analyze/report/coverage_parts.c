@@ -110,8 +110,7 @@ static void note_other_names(Builder *builder, Buffer *part, ReportBuffer *buffe
         for (uint32_t k = 0; k < i && !again; k++)
             again = strcmp(other, given_name_of(builder->names, part->views[k])) == 0;
         if (!again)
-            builder_add_text(builder, &buffer->notes, &buffer->note_count,
-                             verdict_text(builder->verdict, "also called %s", other));
+            builder_note(builder, buffer, verdict_text(builder->verdict, "also called %s", other));
     }
 }
 
@@ -132,9 +131,9 @@ static void add_part(Coverage *coverage, Builder *builder, Buffer *part) {
     buffer->size = tensor ? part->box.end - part->box.begin : part->size;
     buffer->id = whole == SIZE_MAX ? -1 : builder->buffers[whole].id;
     buffer->depth = whole == SIZE_MAX ? 1 : builder->buffers[whole].depth;
-    builder_add_text(builder, &buffer->notes, &buffer->note_count,
-                     verdict_text(builder->verdict, "is %s of %s: the same memory under another name",
-                                  extent_of(builder, part), name_of(builder->names, carrier->allocation->op)));
+    builder_note(builder, buffer,
+                 verdict_text(builder->verdict, "is %s of %s: the same memory under another name",
+                              extent_of(builder, part), name_of(builder->names, carrier->allocation->op)));
     note_other_names(builder, part, buffer);
     add_users(coverage, builder, part, buffer);
 }

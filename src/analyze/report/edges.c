@@ -148,7 +148,7 @@ static void note_merged(Builder *builder) {
                 const char *note = verdict_text(builder->verdict, "merged with %s: one barrier, %s, expects %lld bytes",
                                                 with, barrier->name, (long long)barrier->expect_bytes);
                 if (*with && !has_text(buffer->notes, buffer->note_count, note))
-                    builder_add_text(builder, &buffer->notes, &buffer->note_count, note);
+                    builder_note(builder, buffer, note);
             }
     }
 }

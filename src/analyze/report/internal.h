@@ -67,6 +67,11 @@ ReportPlace builder_place(Builder *builder, const Op *op);
 const char *builder_partition(Builder *builder, const Op *op);
 /* How many slots an allocation is planned to have (buffer.copy) that its type does not have yet; 1 if none. */
 int64_t builder_planned_slots(Builder *builder, const Op *op);
+/* The same of any set: "task 0, task 2". */
+const char *builder_partitions(Builder *builder, Partitions partitions);
+/* Something to say of a barrier, or of a buffer. */
+void builder_issue(Builder *builder, ReportBarrier *barrier, const char *text);
+void builder_note(Builder *builder, ReportBuffer *buffer, const char *text);
 /* One more text at the end of a list of texts; `list` is replaced. */
 void builder_add_text(Builder *builder, const char *const **list, size_t *count, const char *text);
 /* The innermost loop around an op, within its partition; NULL if there is none. */

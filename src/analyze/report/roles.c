@@ -83,13 +83,13 @@ static Work work_on_global(const Op *op, const Effect *effect) {
         return effect->order <= ORDER_RELAXED ? WORK_LOAD : WORK_NONE;
     if (effect->helper == HELPER_TMA)
         return WORK_TMA_STORE;
-    return effect->done == DONE_NOW ? WORK_STORE : WORK_NONE;
+    return effect->done == DONE_NOW && !op_operand_named(op, "cmp") ? WORK_STORE : WORK_NONE;
 }
 
-/* Work of the threads themselves; whoever allocates memory and fills it, or reads one number, works for others. */
+/* Work of the threads themselves on memory of their CTA; to fill what one allocates, or to read a number, is none. */
 static Work work_on_local(const Op *op, const Effect *effect) {
     bool tensor = effect->space == SPACE_TENSOR;
-    if (effect->helper != HELPER_BASE || effect->done != DONE_NOW || op_is(op, CLASS_LOCAL_ALLOC))
+    if (effect->helper != HELPER_BASE || effect->done != DONE_NOW || effect->rank || op_is(op, CLASS_LOCAL_ALLOC))
         return WORK_NONE;
     if (effect->verb == EFFECT_READ)
         return tensor ? WORK_TMEM_LOAD : is_tensor(op) ? WORK_LOCAL_LOAD : WORK_NONE;
