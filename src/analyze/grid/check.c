@@ -1,6 +1,8 @@
 /* Which runs of a grid are made, and what is made of how they end. */
 #include "analyze/grid/internal.h"
 
+#include "ir/op.h"
+
 enum { SCHEDULES_BY_DEFAULT = 6, MOST_WITNESS_TURNS = 1 << 20 };
 static const size_t access_budget = (size_t)1 << 28;
 
@@ -91,7 +93,7 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
     } else if (end == RUN_UNKNOWN && machine && machine->unknown_op) {
         const Op *op = machine->unknown_op;
         verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
-                           source_place(machine->program->module->source, op->offset).line, "%s", machine->unknown);
+                           op_line(machine->program->module, op), "%s", machine->unknown);
     } else if (end == RUN_EXCLUDED) {
         verdict_incomplete(verdict, "", 0, "the launch breaks an assumption of the kernel (llvm.intr.assume)");
     }
@@ -207,7 +209,7 @@ static void tell_chosen(const GlobalCheck *run, const Op *op) {
             verdict_note(run->kernels[i].verdict,
                          "control depends on data that is not known (%.*s at line %u); one choice of it was tried with "
                          "all CTAs, and the launch file can give it",
-                         STR_ARG(op->name), source_place(program->module->source, op->offset).line);
+                         STR_ARG(op->name), op_line(program->module, op));
     }
 }
 

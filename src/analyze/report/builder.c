@@ -2,7 +2,6 @@
 #include "analyze/report/internal.h"
 
 #include "analyze/telling/place.h"
-#include "ir/op.h"
 
 static const ReportPlace no_place = {.partition = "", .op = "", .detail = "", .file = ""};
 

@@ -22,20 +22,13 @@ typedef struct Teller {
     Match *match;
     const MatchSide *side;
     Fact *facts;
-    size_t count, capacity;
+    uint32_t count, capacity;
     DifferenceLevel level; /* of those that are told now */
 } Teller;
 
 static void add_fact(Teller *teller, const char *what, const char *value, const char *shown) {
-    if (teller->count == teller->capacity) {
-        teller->capacity = teller->capacity ? 2 * teller->capacity : 64;
-        Fact *facts = ARENA_ARRAY(teller->match->texts.arena, Fact, teller->capacity);
-        if (teller->count)
-            memcpy(facts, teller->facts, teller->count * sizeof *facts);
-        teller->facts = facts;
-    }
-    teller->facts[teller->count] = (Fact){teller->level, what, value, *shown ? shown : "there", teller->count};
-    teller->count++;
+    Fact fact = {teller->level, what, value, *shown ? shown : "there", teller->count};
+    *ARENA_PUSH(teller->match->texts.arena, teller->facts, teller->count, teller->capacity) = fact;
 }
 
 /* About a part of something: "barrier full: depth". */

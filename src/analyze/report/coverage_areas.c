@@ -98,9 +98,18 @@ static bool is_part(const Op *op, const ViewStep *step) {
     return (op_is(op, CLASS_PART) || op_is(op, CLASS_REUSE)) && !step->index && !step->rank;
 }
 
+/* What a value is another name for. What branches hand over is left open: the run says which of them it was. */
+static const Value *handed_from(const Value *value) {
+    static const Handed ways[] = {HANDED_IN, HANDED_CAPTURE, HANDED_OUT, HANDED_CHOICE};
+    const Value *found = NULL;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && !found; i++)
+        found = value_handed(value, ways[i]);
+    return found;
+}
+
 /* What a value is another name for, or a view of; NULL if it is none. Notes slots and names on the way. */
 static const Value *viewed(Coverage *coverage, const Value *value, Provenance *origin) {
-    const Value *before = value_source(value);
+    const Value *before = handed_from(value);
     const Op *op = value_op(value);
     Effect effects[EFFECTS_MOST];
     unsigned count = op && !before ? effects_of(coverage->module, op, effects) : 0;

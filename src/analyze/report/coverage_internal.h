@@ -4,6 +4,7 @@
 
 #include "analyze/report/coverage.h"
 #include "emulate/clocks.h"
+#include "ir/op.h"
 #include "model/memory/views.h"
 
 enum {

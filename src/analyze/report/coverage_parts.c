@@ -43,8 +43,7 @@ static const char *name_part(const Coverage *coverage, Builder *builder, Buffer 
         name = verdict_text(builder->verdict, "%s (%s, %s)", name, owner, extent);
     for (const Buffer *other = coverage->buffers; other; other = other->next)
         if (other->name && strcmp(other->name, name) == 0)
-            return verdict_text(builder->verdict, "%s, IR line %u", name,
-                                source_place(builder->module->source, part->views[0]->offset).line);
+            return verdict_text(builder->verdict, "%s, IR line %u", name, op_line(builder->module, part->views[0]));
     return name;
 }
 

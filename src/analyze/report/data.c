@@ -2,8 +2,6 @@
 #include "analyze/report/coverage.h"
 #include "analyze/report/internal.h"
 
-#include "ir/optable.h"
-
 /* ---- Buffers -------------------------------------------------------------------------------------- */
 
 static bool is_barrier(const Builder *builder, const Op *root) {

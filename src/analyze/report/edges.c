@@ -2,8 +2,6 @@
  * partitions hand over. */
 #include "analyze/report/internal.h"
 
-#include "ir/optable.h"
-
 #include <limits.h>
 
 static bool has_text(const char *const *list, size_t count, const char *text) {
@@ -124,7 +122,7 @@ static bool is_priming(const Builder *builder, size_t index, const ReportSite *a
     for (size_t i = 0; builder->sights && i < builder->sights->seen_count; i++) {
         const Seen *seen = &builder->sights->seen[i];
         if (seen_primes(seen) && builder->ring_barriers[seen->ring] == index &&
-            source_place(builder->module->source, seen->op->offset).line == arrive->place.ir_line)
+            op_line(builder->module, seen->op) == arrive->place.ir_line)
             return true;
     }
     return false;

@@ -5,6 +5,7 @@
 #include "analyze/report/report.h"
 #include "analyze/report/watch.h"
 #include "analyze/telling/names.h"
+#include "ir/op.h"
 #include "model/flow/origin.h"
 #include "model/flow/partition.h"
 #include "model/memory/views.h"
@@ -48,7 +49,7 @@ typedef struct Builder {
     size_t *ring_barriers; /* of each ring of the sights: its barrier */
 } Builder;
 
-/* ---- report_builder.c ---- */
+/* ---- builder.c ---- */
 /* Adds one; all its texts are "", its numbers not known. */
 ReportBarrier *builder_barrier(Builder *builder, Thing thing);
 ReportBuffer *builder_buffer(Builder *builder, Thing thing);
@@ -79,7 +80,7 @@ const Op *enclosing_loop(const Op *op);
 /* "each iteration of the loop of line 41", "once"; for people. */
 const char *builder_cadence(Builder *builder, const Op *op);
 
-/* ---- report_barriers.c: sections 2 and 3, one barrier at a time ---- */
+/* ---- barriers.c: sections 2 and 3, one barrier at a time ---- */
 /* Adds every barrier of the kernel, with the ops that use it and what was seen of them. */
 void report_barriers(Builder *builder);
 /* What an effect on a barrier is to people. */
@@ -89,20 +90,33 @@ const char *builder_agent(Builder *builder, uint32_t agent);
 /* Who runs an op that an agent was seen at: the agent, or, where partitions are only planned, what the op says. */
 const char *builder_runner(Builder *builder, uint32_t agent, const Op *op);
 
-/* ---- report_data.c: section 4 ---- */
+/* An op at a barrier, by what the IR says of it; and a slot or a phase as it is written there. */
+ReportSite builder_site(Builder *builder, const Op *op, const Effect *effect);
+const char *builder_written(Builder *builder, const Value *value, bool inverted);
+
+/* ---- rings.c: section 3 ---- */
+extern const char depth_one[]; /* a remark */
+/* How the slots and phases that an op was seen at follow from a count, and that as text: `phase` or slot. */
+Fit builder_fit(const Builder *builder, const Seen *seen);
+const char *builder_fitted(Builder *builder, const Fit *fit, const Sighting *seen, size_t count, bool phase,
+                           const char *counter);
+/* What a run showed of ring `index`, which is that barrier. */
+void report_ring(Builder *builder, uint32_t index, ReportBarrier *barrier);
+
+/* ---- data.c: section 4 ---- */
 /* Adds every buffer, and who writes and reads it. */
 struct Coverage;
 void report_buffers(Builder *builder, struct Coverage *coverage);
 
-/* ---- report_edges.c: section 2 ---- */
+/* ---- edges.c: section 2 ---- */
 /* What each barrier protects, its direction, its pair, and the edges. */
 void report_edges(Builder *builder);
 
-/* ---- report_named.c: section 3 ---- */
+/* ---- named.c: section 3 ---- */
 /* Who comes to each named barrier. */
 void report_named(Builder *builder);
 
-/* ---- report_pairs.c: section 3 ---- */
+/* ---- pairs.c: section 3 ---- */
 /* Which barriers are the two sides of one ring; directions and what they protect are known. */
 void report_pairs(Builder *builder);
 

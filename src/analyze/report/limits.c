@@ -1,8 +1,6 @@
 /* Section 1 of the barrier report: what the kernel takes of the hardware, and how much there is. */
 #include "analyze/report/internal.h"
 
-#include "ir/op.h"
-
 #include <stdlib.h>
 
 enum {

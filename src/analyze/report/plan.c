@@ -4,8 +4,6 @@
  * phases are those that a counter of the channel will give. */
 #include "analyze/report/plan.h"
 
-#include "ir/op.h"
-
 const char *plan_partitions(const Plan *plan, uint64_t mask) {
     return builder_partitions(plan->builder, (Partitions){plan->builder->form, mask});
 }

@@ -6,7 +6,6 @@
 #include "analyze/report/internal.h"
 #include "analyze/run/timeline.h"
 #include "analyze/run/trail.h"
-#include "ir/optable.h"
 
 /* ---- Looking on ----------------------------------------------------------------------------------- */
 

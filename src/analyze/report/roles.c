@@ -4,8 +4,6 @@
  * specialised kernel are run by the warps of the default region. */
 #include "analyze/report/internal.h"
 
-#include "ir/op.h"
-
 enum { MOST_KEY_OPS = 64 /* different ones */, MOST_NAMES = 8, MOST_SEARCH = 256 };
 
 /* What a key op is work of. */
@@ -80,7 +78,7 @@ static Work work_on_global(const Op *op, const Effect *effect) {
     if (effect->verb == EFFECT_READ && effect->done != DONE_NOW)
         return op_is(op, CLASS_BUFFER) ? WORK_AMD_LOAD : WORK_CP_ASYNC;
     if (effect->verb == EFFECT_READ)
-        return effect->order <= ORDER_RELAXED ? WORK_LOAD : WORK_NONE;
+        return effect->amount ? WORK_NONE : WORK_LOAD;
     if (effect->helper == HELPER_TMA)
         return WORK_TMA_STORE;
     return effect->done == DONE_NOW && !op_operand_named(op, "cmp") ? WORK_STORE : WORK_NONE;

@@ -68,18 +68,6 @@ static Sights *running(Watch *watch) {
     return &watch->sights[watch->current];
 }
 
-/* One more item of an array of the arena: `items` has room for it. */
-static void *more(Arena *arena, void *items, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity)
-        return items;
-    size_t larger = *capacity ? 2 * *capacity : 32;
-    char *copy = arena_zalloc(arena, larger * size);
-    if (count)
-        memcpy(copy, items, count * size);
-    *capacity = larger;
-    return copy;
-}
-
 void watch_start(Watch *watch, const Rerun *rerun) {
     Sights *sights = running(watch);
     sights->rerun = *rerun;
@@ -108,10 +96,9 @@ static uint32_t find_ring(Watch *watch, const Op *root, Side side, int64_t id, i
         if (ring->root == root && ring->side == side && (root || ring->id == id))
             return (uint32_t)i;
     }
-    sights->rings = more(watch->arena, sights->rings, sights->ring_count, &sights->ring_capacity, sizeof(Ring));
-    sights->rings[sights->ring_count] =
+    *ARENA_PUSH(watch->arena, sights->rings, sights->ring_count, sights->ring_capacity) =
         (Ring){.root = root, .side = side, .id = id, .depth = depth, .count = -1, .expected = -1};
-    return (uint32_t)sights->ring_count++;
+    return sights->ring_count - 1;
 }
 
 static bool is_named(const Event *event) {
@@ -141,9 +128,9 @@ static Ring *ring_of(Watch *watch, const Spot *spot) {
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
 static void make_room(Arena *arena, Seen *seen) {
-    size_t moments = seen->room;
-    seen->sightings = more(arena, seen->sightings, seen->count, &seen->room, sizeof(Sighting));
-    seen->moments = more(arena, seen->moments, seen->count, &moments, sizeof *seen->moments);
+    uint32_t moments = seen->room;
+    seen->sightings = arena_grown(arena, seen->sightings, seen->count, &seen->room, sizeof *seen->sightings);
+    seen->moments = arena_grown(arena, seen->moments, seen->count, &moments, sizeof *seen->moments);
 }
 
 static uint32_t see(Watch *watch, const Event *event, SightKind kind, const Spot *spot) {
@@ -152,9 +139,8 @@ static uint32_t see(Watch *watch, const Event *event, SightKind kind, const Spot
     size_t effect = (size_t)(event->effect - program->effects);
     uint32_t *index = &watch->indices[effect * watch->machine->agent_count + event->agent];
     if (!*index) {
-        sights->seen = more(watch->arena, sights->seen, sights->seen_count, &sights->seen_capacity, sizeof(Seen));
-        *index = (uint32_t)++sights->seen_count;
-        Seen *fresh = &sights->seen[*index - 1];
+        Seen *fresh = ARENA_PUSH(watch->arena, sights->seen, sights->seen_count, sights->seen_capacity);
+        *index = sights->seen_count;
         *fresh = (Seen){.kind = kind,
                         .op = program->ops[event->pc],
                         .effect = event->effect,
@@ -220,9 +206,8 @@ static void hand_over(Watch *watch, uint32_t from, uint32_t to) {
         sights->handings[i].times++;
         return;
     }
-    sights->handings =
-        more(watch->arena, sights->handings, sights->handing_count, &sights->handing_capacity, sizeof(Handing));
-    sights->handings[sights->handing_count++] = (Handing){from, to, 1};
+    *ARENA_PUSH(watch->arena, sights->handings, sights->handing_count, sights->handing_capacity) =
+        (Handing){from, to, 1};
 }
 
 /* ---- Events --------------------------------------------------------------------------------------- */
@@ -270,11 +255,10 @@ static uint32_t crew_of(Watch *watch, const Spot *spot) {
             return (uint32_t)i;
     if (sights->crew_count == MOST_CREWS)
         return NO_CREW;
-    sights->crews = more(watch->arena, sights->crews, sights->crew_count, &sights->crew_capacity, sizeof(Crew));
-    Crew *crew = &sights->crews[sights->crew_count];
+    Crew *crew = ARENA_PUSH(watch->arena, sights->crews, sights->crew_count, sights->crew_capacity);
     *crew = (Crew){.ring = spot->ring, .count = spot->now_count};
     memcpy(crew->members, spot->now, spot->now_count * sizeof *spot->now);
-    return (uint32_t)sights->crew_count++;
+    return sights->crew_count - 1;
 }
 
 static void flip(Watch *watch, Spot *spot) {
@@ -464,10 +448,8 @@ void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection prote
             return;
         }
     }
-    sights->protections = more(watch->arena, sights->protections, sights->protection_count,
-                               &sights->protection_capacity, sizeof(Protection));
     protection.times = 1;
-    sights->protections[sights->protection_count++] = protection;
+    *ARENA_PUSH(watch->arena, sights->protections, sights->protection_count, sights->protection_capacity) = protection;
 }
 
 /* Agents that were waiting when it ended were seen there too. */

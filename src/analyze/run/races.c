@@ -450,10 +450,6 @@ static const char *barrier_text(const Machine *machine, uint32_t barrier, Verdic
     return verdict_keep(verdict, &text);
 }
 
-static uint32_t line_of(const Machine *machine, uint32_t pc) {
-    return source_place(machine->program->module->source, machine->program->ops[pc]->offset).line;
-}
-
 /* What each of the two does: "reads", "writes". */
 static const char *later_verb(const Race *race) {
     return race->span == UINT32_MAX                                                   ? "uses"
@@ -472,7 +468,7 @@ static void explain_group(const Machine *machine, const Race *race, Finding *fin
     static const char *const names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
     finding->why = verdict_text(
         verdict, "Until the %s group of IR line %u is waited for, it goes on; no wait before this access covers it.",
-        names[race->group], line_of(machine, race->other_pc));
+        names[race->group], line_at(machine, race->other_pc));
     finding->fix = verdict_text(
         verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
         race->thread % CONSAN_BASE_ACTORS != race->other_thread % CONSAN_BASE_ACTORS
@@ -487,7 +483,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
     const char *issuer = thread_text(machine, race->other_thread % CONSAN_BASE_ACTORS, verdict);
     const char *what = span_text(races, machine, race->span, verdict);
     const char *access = race->kind == RACE_WAR ? "read" : "write";
-    uint32_t line = line_of(machine, race->other_pc);
+    uint32_t line = line_at(machine, race->other_pc);
     if (race->kind == RACE_OVERWRITTEN) {
         const char *barrier = barrier_text(machine, race->barrier, verdict);
         finding->message = verdict_text(verdict, "%s writes over %s, a barrier that is in use", who, barrier);
@@ -512,12 +508,12 @@ static void explain(const Races *races, const Machine *machine, const Race *race
         explain_group(machine, race, finding, verdict);
     } else if (race->released_early) {
         const char *barrier = barrier_text(machine, race->guard, verdict);
-        uint32_t arrive = line_of(machine, race->guard_arrive_pc);
+        uint32_t arrive = line_at(machine, race->guard_arrive_pc);
         finding->why = verdict_text(
             verdict,
             "%s did wait for %s, at IR line %u, but %s had arrived on it at IR line %u, before the %s of IR "
             "line %u: the wait does not cover that.",
-            waiter, barrier, line_of(machine, race->guard_wait_pc), issuer, arrive, access, line);
+            waiter, barrier, line_at(machine, race->guard_wait_pc), issuer, arrive, access, line);
         finding->fix = verdict_text(
             verdict,
             "Move the arrive of IR line %u behind the %s of IR line %u; if that arrive is about another slot, "
@@ -576,7 +572,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
         for (unsigned k = 0; k < 2; k++) {
             bool named = false;
             for (size_t n = 0; n < count; n++)
-                named |= places[n].ir_line == line_of(machine, pcs[k]);
+                named |= places[n].ir_line == line_at(machine, pcs[k]);
             if (!named)
                 place_set(machine, &places[count++], k ? earlier_verb(race) : later_verb(race), k ? other : agent,
                           pcs[k], verdict);

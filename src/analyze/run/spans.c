@@ -61,17 +61,9 @@ static Memory *memory_of(Spans *spans, Word view, Space space) {
 }
 
 static void insert(Spans *spans, Memory *memory, uint32_t at, Piece piece) {
-    if (memory->count == memory->capacity) {
-        uint32_t capacity = memory->capacity ? memory->capacity * 2 : 64;
-        Piece *pieces = ARENA_ARRAY(spans->arena, Piece, capacity);
-        if (memory->count)
-            memcpy(pieces, memory->pieces, memory->count * sizeof *pieces);
-        memory->pieces = pieces;
-        memory->capacity = capacity;
-    }
-    memmove(&memory->pieces[at + 1], &memory->pieces[at], (memory->count - at) * sizeof piece);
+    ARENA_PUSH(spans->arena, memory->pieces, memory->count, memory->capacity);
+    memmove(&memory->pieces[at + 1], &memory->pieces[at], (memory->count - 1 - at) * sizeof piece);
     memory->pieces[at] = piece;
-    memory->count++;
 }
 
 static uint32_t first_ending_after(const Memory *memory, int64_t byte) {
@@ -98,15 +90,7 @@ static void cut_at(Spans *spans, Memory *memory, int64_t byte) {
 }
 
 static void add_span(Spans *spans, SpanSet *set, uint32_t span) {
-    if (set->count == set->capacity) {
-        uint32_t capacity = set->capacity ? set->capacity * 2 : 4;
-        uint32_t *list = ARENA_ARRAY(spans->arena, uint32_t, capacity);
-        if (set->count)
-            memcpy(list, set->spans, set->count * sizeof *list);
-        set->spans = list;
-        set->capacity = capacity;
-    }
-    set->spans[set->count++] = span;
+    *ARENA_PUSH(spans->arena, set->spans, set->count, set->capacity) = span;
 }
 
 static bool contains(const SpanSet *set, uint32_t span) {

@@ -2,6 +2,8 @@
  * end. */
 #include "analyze/run/timeline.h"
 
+#include "ir/op.h"
+
 /* Of one slice: parts that are told, and barriers. An op that makes a thousand is told by its first. */
 enum { MOST_PARTS = 16, MOST_MARKS = 64 };
 
@@ -28,7 +30,7 @@ struct Timeline {
     uint32_t marks[MOST_MARKS];
     size_t mark_count;
     TraceEvent *events;
-    size_t event_count, event_capacity;
+    uint32_t event_count, event_capacity;
 };
 
 /* Barriers are numbered in one row: mbarriers, named ones, those of clusters. */
@@ -117,20 +119,12 @@ static void add_barrier(Timeline *timeline, TraceEvent *event, uint32_t barrier)
 static TraceEvent *add(Timeline *timeline, TraceKind kind, uint32_t track, uint64_t time, uint64_t duration) {
     if (timeline->event_count == TIMELINE_MOST_EVENTS)
         return NULL;
-    if (timeline->event_count == timeline->event_capacity) {
-        size_t capacity = timeline->event_capacity ? timeline->event_capacity * 2 : 256;
-        TraceEvent *events = ARENA_ARRAY(timeline->arena, TraceEvent, capacity);
-        if (timeline->event_count)
-            memcpy(events, timeline->events, timeline->event_count * sizeof *events);
-        timeline->events = events;
-        timeline->event_capacity = capacity;
-    }
-    TraceEvent *event = &timeline->events[timeline->event_count++];
+    TraceEvent *event = ARENA_PUSH(timeline->arena, timeline->events, timeline->event_count, timeline->event_capacity);
     *event = (TraceEvent){.kind = kind, .track = track, .time = time, .duration = duration, .name = "", .detail = ""};
     timeline->tracks[track].used = true;
     if (!trace_is_instant(kind)) {
         timeline->tracks[track].end = time + (duration ? duration : 1);
-        timeline->tracks[track].last = (uint32_t)timeline->event_count;
+        timeline->tracks[track].last = timeline->event_count;
         timeline->tracks[track].parts = 0;
         timeline->latest = track;
     }
@@ -139,7 +133,7 @@ static TraceEvent *add(Timeline *timeline, TraceKind kind, uint32_t track, uint6
 
 static void name_op(Timeline *timeline, TraceEvent *event, const Op *op) {
     event->name = arena_copy(timeline->arena, op->name.data, op->name.size);
-    event->ir_line = source_place(timeline->machine->program->module->source, op->offset).line;
+    event->ir_line = op_line(timeline->machine->program->module, op);
 }
 
 static void tell(const Machine *machine, const Event *event, Text *to) {
@@ -240,12 +234,12 @@ static void draw_flip(Timeline *timeline, const Event *event, uint32_t track) {
     barrier_name(timeline->machine, event->barrier, &text);
     flip->name = keep(timeline, &text);
     flip->detail = "completes";
-    flip->ir_line = source_place(timeline->machine->program->module->source, event->op->offset).line;
+    flip->ir_line = op_line(timeline->machine->program->module, event->op);
     add_barrier(timeline, flip, event->barrier);
 }
 
 static bool is_marked(const Timeline *timeline, const Op *op) {
-    uint32_t line = source_place(timeline->machine->program->module->source, op->offset).line;
+    uint32_t line = op_line(timeline->machine->program->module, op);
     for (size_t i = 0; i < timeline->mark_count; i++)
         if (timeline->marks[i] == line)
             return true;
@@ -267,7 +261,7 @@ static void draw_access(Timeline *timeline, const Event *event) {
         access = add(timeline, TRACE_ACCESS, track, timeline->now, 0);
         if (!access)
             return;
-        *last = (uint32_t)timeline->event_count;
+        *last = timeline->event_count;
         name_op(timeline, access, event->op);
     }
     Text detail = {0};

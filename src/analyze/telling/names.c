@@ -422,7 +422,8 @@ static void note_sources(Names *names, const Op *op, const Effect *effects, unsi
     for (unsigned i = 0; i < count; i++) {
         bool global = effects[i].space == SPACE_GLOBAL && effects[i].on &&
                       (effects[i].on_descriptor || effects[i].group == GROUP_CP_ASYNC);
-        stores |= effects[i].verb == EFFECT_WRITE && effects[i].space == SPACE_SHARED && effects[i].done == DONE_NOW;
+        stores |= effects[i].verb == EFFECT_WRITE && effects[i].space == SPACE_SHARED && effects[i].done == DONE_NOW &&
+                  !effects[i].rank;
         if (!global)
             continue;
         descriptor = effects[i].on;
