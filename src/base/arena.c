@@ -1,6 +1,8 @@
 /* Chunks of memory, each twice the last up to a limit, freed together. */
 #include "base/arena.h"
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -108,6 +110,12 @@ char *arena_copy(Arena *arena, const char *data, size_t size) {
         memcpy(copy, data, size);
     copy[size] = 0;
     return copy;
+}
+
+const char *arena_keep(Arena *arena, Text *text) {
+    const char *kept = arena_copy(arena, text->data ? text->data : "", text->size);
+    text_free(text);
+    return kept;
 }
 
 void *arena_grown(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size) {

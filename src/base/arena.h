@@ -33,6 +33,9 @@ void *arena_alloc(Arena *arena, size_t size);
 void *arena_zalloc(Arena *arena, size_t size);
 /* A copy of `size` bytes, followed by a zero byte. */
 char *arena_copy(Arena *arena, const char *data, size_t size);
+/* The text, which is then empty, as a string. */
+struct Text;
+const char *arena_keep(Arena *arena, struct Text *text);
 /* An array that doubles when it is full, with room for one more: `items`, or a larger one with the same contents. New
  * room is zero. */
 void *arena_grown(Arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size);

@@ -109,6 +109,17 @@ ReportPlace builder_place(Builder *builder, const Op *op) {
     return place;
 }
 
+const char *builder_shape(Builder *builder, const Type *type, unsigned rank) {
+    Text text = {0};
+    type = type ? type_resolve(builder->module, type) : NULL;
+    for (unsigned d = type && type->dim_count > rank ? type->dim_count - rank : 0; type && d < type->dim_count; d++)
+        text_addf(&text, "%lldx", (long long)type->dims[d]);
+    const Type *element = type ? type_element(builder->module, type) : NULL;
+    if (element)
+        text_add_plain(&text, element->text);
+    return verdict_keep(builder->verdict, &text);
+}
+
 int64_t builder_planned_slots(Builder *builder, const Op *op) {
     enum { MOST_SLOTS = 1 << 16 };
     int64_t copies;

@@ -76,10 +76,6 @@ static Tally tally(const Sights *sights, uint32_t ring, uint32_t agent) {
     return tally;
 }
 
-static const char *plural(uint64_t count) {
-    return count == 1 ? "" : "s";
-}
-
 /* Whether two waits for one ring always look for different parities. */
 static bool are_opposite(const Ring *ring, const Seen *one, const Seen *other) {
     Fit a = fit_sequence(one->sightings, one->count, (uint32_t)ring->depth, true);

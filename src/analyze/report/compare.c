@@ -60,7 +60,7 @@ static const char *describe_partition(Teller *teller, const ReportPartition *par
     for (size_t i = 0; i < partition->key_op_count; i++)
         text_addf(&text, "%s%s x%" PRIu64, i ? ", " : ": ", partition->key_ops[i].name, partition->key_ops[i].count);
     if (partition->warps != -1)
-        text_addf(&text, "; %d warp%s", partition->warps, partition->warps == 1 ? "" : "s");
+        text_addf(&text, "; %d warp%s", partition->warps, plural(partition->warps));
     return verdict_keep(&teller->match->texts, &text);
 }
 
@@ -139,7 +139,7 @@ static void tell_counts(Teller *teller) {
             next++;
         add_number(teller,
                    verdict_text(&teller->match->texts, "barriers that take %" PRId64 " arrival%s", counts[i],
-                                counts[i] == 1 ? "" : "s"),
+                                plural(counts[i])),
                    (int64_t)(next - i));
     }
 }

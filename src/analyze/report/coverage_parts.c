@@ -90,12 +90,12 @@ static void add_users(const Coverage *coverage, Builder *builder, const Buffer *
         if (touch->effect->effect.verb != EFFECT_WRITE)
             add_user(coverage, builder, touch, false, buffer);
     }
-    for (uint32_t i = 0; i < coverage->flow_capacity; i++) {
-        const Flow *flow = &coverage->flows[i];
-        if (flow->write && flow->read->area->buffer == part)
-            add_user(coverage, builder, flow->write, true, buffer);
-        if (flow->write && flow->write->area->buffer == part)
-            add_user(coverage, builder, flow->read, false, buffer);
+    for (uint32_t i = 0; i < coverage->pair_capacity; i++) {
+        const Pair *pair = &coverage->pairs[i];
+        if (pair->flows && pair->read->area->buffer == part)
+            add_user(coverage, builder, pair->write, true, buffer);
+        if (pair->flows && pair->write->area->buffer == part)
+            add_user(coverage, builder, pair->read, false, buffer);
     }
     sort_places(builder, &buffer->writers, buffer->writer_count);
     sort_places(builder, &buffer->readers, buffer->reader_count);

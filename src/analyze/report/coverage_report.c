@@ -531,7 +531,7 @@ static const char *note_text(const Tables *tables) {
     const Coverage *coverage = tables->coverage;
     Text text = {0};
     text_addf(&text, "Decided by happens-before over %llu run%s of %llu launch%s.", (unsigned long long)coverage->runs,
-              coverage->runs == 1 ? "" : "s", (unsigned long long)coverage->launches,
+              plural((int64_t)coverage->runs), (unsigned long long)coverage->launches,
               coverage->launches == 1 ? "" : "es");
     if (coverage->stopped)
         text_addf(&text, " Not all of it was looked at: %s.", coverage->stopped);

@@ -13,13 +13,6 @@ static bool has_text(const char *const *list, size_t count, const char *text) {
 
 /* ---- Who told whom -------------------------------------------------------------------------------- */
 
-static bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent) {
-    for (uint32_t i = 0; crew != NO_CREW && i < sights->crews[crew].count; i++)
-        if (sights->seen[sights->crews[crew].members[i]].agent == agent)
-            return true;
-    return false;
-}
-
 /* Whether whoever made the earlier access said so himself. */
 static bool is_direct(const Sights *sights, const Protection *protection) {
     return crew_has(sights, protection->crew, protection->from);
@@ -154,14 +147,7 @@ static void note_merged(Builder *builder) {
 /* ---- Edges ---------------------------------------------------------------------------------------- */
 
 static const char *tile_text(Builder *builder, const Op *root) {
-    const Type *type = root->result_count ? type_resolve(builder->module, root->results[0].type) : NULL;
-    Text text = {0};
-    for (uint16_t i = 0; type && i < type->dim_count; i++)
-        text_addf(&text, "%lldx", (long long)type->dims[i]);
-    const Type *element = type ? type_element(builder->module, type) : NULL;
-    if (element)
-        text_str(&text, element->text);
-    return verdict_keep(builder->verdict, &text);
+    return root->result_count ? builder_shape(builder, root->results[0].type, UINT32_MAX) : "";
 }
 
 /* All that a barrier protects, with shapes. */

@@ -66,6 +66,8 @@ ReportPlace builder_place(Builder *builder, const Op *op);
 /* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialised
  * kernel; "kernel" if it is not specialised. An op of several partitions: "partition0, partition2". */
 const char *builder_partition(Builder *builder, const Op *op);
+/* "128x64xf16", of the last `rank` dimensions. */
+const char *builder_shape(Builder *builder, const Type *type, unsigned rank);
 /* How many slots an allocation is planned to have (buffer.copy) that its type does not have yet; 1 if none. */
 int64_t builder_planned_slots(Builder *builder, const Op *op);
 /* The same of any set: "task 0, task 2". */

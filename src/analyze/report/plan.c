@@ -349,8 +349,7 @@ static void add_depth_issue(Plan *plan, ReportBarrier *report, const PlanBuffer 
                                        "%s uses %s in %lld stages of the loop of line %u, but it has %lld slot%s: "
                                        "the next one is needed before this one is given back",
                                        plan_partitions(plan, UINT64_C(1) << k), buffer->name, (long long)stages,
-                                       plan->loops[loop].line, (long long)buffer->depth,
-                                       buffer->depth == 1 ? "" : "s"));
+                                       plan->loops[loop].line, (long long)buffer->depth, plural(buffer->depth)));
     }
 }
 

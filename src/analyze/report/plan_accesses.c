@@ -70,16 +70,6 @@ static bool int_attr(const Op *op, const char *name, int64_t *value) {
     return true;
 }
 
-/* "128x64xf16" of the last `rank` dimensions. */
-static const char *shape_text(Plan *plan, const Type *type, unsigned rank) {
-    Text text = {0};
-    for (unsigned d = type && type->dim_count > rank ? type->dim_count - rank : 0; type && d < type->dim_count; d++)
-        text_addf(&text, "%lldx", (long long)type->dims[d]);
-    if (type && type->element)
-        text_add_plain(&text, type->element->text);
-    return verdict_keep(plan->builder->verdict, &text);
-}
-
 static PlanBuffer *add_buffer(Plan *plan, const Op *op, const Type *type) {
     PlanBuffer *buffer = ARENA_PUSH(plan->arena, plan->buffers, plan->buffer_count, plan->buffer_capacity);
     *buffer = (PlanBuffer){.op = op, .type = type ? type_resolve(plan->module, type) : NULL, .name = "", .shape = ""};
@@ -96,7 +86,7 @@ static void add_allocation(Plan *plan, const Allocation *allocation) {
     PlanBuffer *buffer = add_buffer(plan, op, op->results[0].type);
     const Layout *layout = layout_of(plan->module, op->results[0].type);
     buffer->name = name_of(plan->builder->names, op);
-    buffer->shape = shape_text(plan, buffer->type, layout ? layout->rank : 2);
+    buffer->shape = builder_shape(plan->builder, buffer->type, layout ? layout->rank : 2);
     buffer->space = allocation->space;
     buffer->storage = allocation->storage;
     buffer->size = allocation->size;
@@ -406,7 +396,7 @@ static void add_crossing(Collector *c, const Crossing *crossing, bool first) {
         buffer->name = operand_name(plan->builder->names, crossing->value);
         if (!*buffer->name)
             buffer->name = value_text(plan->arena, crossing->value);
-        buffer->shape = shape_text(plan, buffer->type, LAYOUT_RANK);
+        buffer->shape = builder_shape(plan->builder, buffer->type, LAYOUT_RANK);
         c->of_op = plan->access_count;
         PlanAccess *write = add_access(c, crossing->maker, plan->buffer_count - 1);
         write->writes = write->whole = true;

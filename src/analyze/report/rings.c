@@ -223,17 +223,6 @@ static void find_stagger(Builder *builder, uint32_t index, ReportBarrier *barrie
     barrier->offset = verdict_keep(builder->verdict, &text);
 }
 
-static const char *shape_text(Builder *builder, const Type *type) {
-    type = type_resolve(builder->module, type);
-    Text text = {0};
-    for (uint16_t i = 0; i < type->dim_count; i++)
-        text_addf(&text, "%lldx", (long long)type->dims[i]);
-    const Type *element = type_element(builder->module, type);
-    if (element)
-        text_str(&text, element->text);
-    return verdict_keep(builder->verdict, &text);
-}
-
 static void count_bytes(Builder *builder, const Ring *ring, ReportBarrier *barrier) {
     if (ring->expected < 0)
         return;
@@ -245,7 +234,7 @@ static void count_bytes(Builder *builder, const Ring *ring, ReportBarrier *barri
         const Value *into = delivery->effect->effect.amount;
         const Op *root = into ? origin_of(builder->module, into) : NULL;
         bytes[i] = (ReportBytes){.name = root ? name_of(builder->names, root) : "",
-                                 .text = into && into->type ? shape_text(builder, into->type) : "",
+                                 .text = into ? builder_shape(builder, into->type, UINT32_MAX) : "",
                                  .bytes = delivery->bytes,
                                  .ir_line = op_line(builder->module, delivery->op)};
         barrier->data_bytes += delivery->bytes;
@@ -270,7 +259,7 @@ static void find_cadence(Builder *builder, uint32_t index, ReportBarrier *barrie
             verdict_text(builder->verdict, "the %s of IR line %u, in the loop of line %u, %s %llu time%s",
                          most->kind == SIGHT_WAIT ? "wait" : "arrive", op_line(builder->module, most->op),
                          op_line(builder->module, loop), most->kind == SIGHT_WAIT ? "passes" : "comes",
-                         (unsigned long long)most->times, most->times == 1 ? "" : "s");
+                         (unsigned long long)most->times, plural((int64_t)most->times));
 }
 
 /* ---- What is worth a remark ----------------------------------------------------------------------- */

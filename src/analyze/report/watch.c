@@ -320,46 +320,74 @@ static bool is_priming(Watch *watch, const Spot *spot, const Event *event) {
            watch->work[event->agent] == spot->work && event->effect->effect.done == DONE_NOW;
 }
 
+static void see_init(Watch *watch, Spot *spot, const Event *event) {
+    Ring *ring = ring_of(watch, spot);
+    ring->counts_vary |= ring->count >= 0 && ring->count != event->amount;
+    ring->count = ring->count < 0 ? event->amount : ring->count;
+    ring->inits++;
+    *spot = (Spot){.ring = spot->ring,
+                   .index = spot->index,
+                   .crew = NO_CREW,
+                   .observed = true,
+                   .fresh = true,
+                   .maker = event->agent,
+                   .work = watch->work[event->agent],
+                   .flips = spot->flips};
+    memset(&watch->passed[(size_t)(spot - watch->spots) * watch->machine->agent_count], 0,
+           watch->machine->agent_count * sizeof *watch->passed);
+}
+
+static void see_arrival(Watch *watch, Spot *spot, const Event *event) {
+    Sights *sights = running(watch);
+    bool expects = event->kind == EVENT_EXPECT;
+    uint32_t who = see(watch, event, expects ? SIGHT_EXPECT : SIGHT_ARRIVE, spot);
+    come(spot, who, sights->events);
+    ring_of(watch, spot)->arrivals++;
+    if (event->kind == EVENT_ARRIVE && is_priming(watch, spot, event)) {
+        sights->seen[who].primes++;
+        ring_of(watch, spot)->primed = true;
+    }
+    if (expects) {
+        spot->sample = false;
+        spot->told |= !spot->delivered;
+        spot->expected += event->amount;
+    }
+}
+
+static void see_named(Watch *watch, Spot *spot, const Event *event) {
+    bool waits = event->effect->effect.verb == EFFECT_NAMED_SYNC;
+    Ring *ring = ring_of(watch, spot);
+    ring->count = event->amount;
+    ring->arrivals++;
+    come(spot, see(watch, event, waits ? SIGHT_WAIT : SIGHT_ARRIVE, spot), running(watch)->events);
+}
+
+/* An agent that goes on after a named barrier. */
+static void see_sync(Watch *watch, Spot *spot, const Event *event) {
+    size_t effect = (size_t)(event->effect - watch->machine->program->effects);
+    uint32_t who = watch->indices[effect * watch->machine->agent_count + event->agent];
+    ring_of(watch, spot)->waits++;
+    spot->observed = true;
+    watch->let_go[(size_t)(spot - watch->spots) * watch->machine->agent_count + event->agent] = spot->crew;
+    watch->work[event->agent]++;
+    hear(watch, spot, event->agent, watch->machine->program->ops[event->pc]);
+    for (uint32_t i = 0; who && i < spot->before_count; i++)
+        if (running(watch)->seen[spot->before[i]].agent != event->agent)
+            hand_over(watch, spot->before[i], who - 1);
+}
+
 void watch_observe(Watch *watch, const Event *event) {
     Sights *sights = running(watch);
     sights->events++;
     switch (event->kind) {
-    case EVENT_INIT: {
-        Spot *spot = spot_of(watch, event);
-        Ring *ring = ring_of(watch, spot);
-        ring->counts_vary |= ring->count >= 0 && ring->count != event->amount;
-        ring->count = ring->count < 0 ? event->amount : ring->count;
-        ring->inits++;
-        *spot = (Spot){.ring = spot->ring,
-                       .index = spot->index,
-                       .crew = NO_CREW,
-                       .observed = true,
-                       .fresh = true,
-                       .maker = event->agent,
-                       .work = watch->work[event->agent],
-                       .flips = spot->flips};
-        memset(&watch->passed[(size_t)(spot - watch->spots) * watch->machine->agent_count], 0,
-               watch->machine->agent_count * sizeof *watch->passed);
+    case EVENT_INIT:
+        see_init(watch, spot_of(watch, event), event);
         break;
-    }
     case EVENT_ARRIVE:
     case EVENT_SIGNAL:
-    case EVENT_EXPECT: {
-        Spot *spot = spot_of(watch, event);
-        uint32_t who = see(watch, event, event->kind == EVENT_EXPECT ? SIGHT_EXPECT : SIGHT_ARRIVE, spot);
-        come(spot, who, sights->events);
-        ring_of(watch, spot)->arrivals++;
-        if (event->kind == EVENT_ARRIVE && is_priming(watch, spot, event)) {
-            sights->seen[who].primes++;
-            ring_of(watch, spot)->primed = true;
-        }
-        if (event->kind == EVENT_EXPECT) {
-            spot->sample = false;
-            spot->told |= !spot->delivered;
-            spot->expected += event->amount;
-        }
+    case EVENT_EXPECT:
+        see_arrival(watch, spot_of(watch, event), event);
         break;
-    }
     case EVENT_DELIVER: {
         Spot *spot = spot_of(watch, event);
         come(spot, see(watch, event, SIGHT_DELIVER, spot), sights->events);
@@ -367,37 +395,18 @@ void watch_observe(Watch *watch, const Event *event) {
         break;
     }
     case EVENT_FLIP:
+    case EVENT_NAMED_MEET:
         flip(watch, spot_of(watch, event));
         break;
     case EVENT_WAIT:
         pass(watch, spot_of(watch, event), event);
         break;
-    case EVENT_NAMED_ARRIVE: {
-        Spot *spot = spot_of(watch, event);
-        bool waits = event->effect->effect.verb == EFFECT_NAMED_SYNC;
-        Ring *ring = ring_of(watch, spot);
-        ring->count = event->amount;
-        ring->arrivals++;
-        come(spot, see(watch, event, waits ? SIGHT_WAIT : SIGHT_ARRIVE, spot), sights->events);
+    case EVENT_NAMED_ARRIVE:
+        see_named(watch, spot_of(watch, event), event);
         break;
-    }
-    case EVENT_NAMED_MEET:
-        flip(watch, spot_of(watch, event));
+    case EVENT_NAMED_SYNC:
+        see_sync(watch, spot_of(watch, event), event);
         break;
-    case EVENT_NAMED_SYNC: {
-        Spot *spot = spot_of(watch, event);
-        size_t effect = (size_t)(event->effect - watch->machine->program->effects);
-        uint32_t who = watch->indices[effect * watch->machine->agent_count + event->agent];
-        ring_of(watch, spot)->waits++;
-        spot->observed = true;
-        watch->let_go[(size_t)(spot - watch->spots) * watch->machine->agent_count + event->agent] = spot->crew;
-        watch->work[event->agent]++;
-        hear(watch, spot, event->agent, watch->machine->program->ops[event->pc]);
-        for (uint32_t i = 0; who && i < spot->before_count; i++)
-            if (sights->seen[spot->before[i]].agent != event->agent)
-                hand_over(watch, spot->before[i], who - 1);
-        break;
-    }
     case EVENT_ACCESS:
         watch->work[event->agent]++;
         break;
@@ -410,7 +419,7 @@ uint64_t watch_moment(const Watch *watch) {
     return watch->sights[watch->current].events;
 }
 
-static bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent) {
+bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent) {
     for (uint32_t i = 0; crew != NO_CREW && i < sights->crews[crew].count; i++)
         if (sights->seen[sights->crews[crew].members[i]].agent == agent)
             return true;

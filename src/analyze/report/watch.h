@@ -127,6 +127,8 @@ void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection prote
 void watch_end(Watch *watch, RunEnd end);
 /* The run that was kept; NULL if there was none. */
 const Sights *watch_kept(const Watch *watch);
+/* Whether the agent is one of a crew; nobody is of NO_CREW. */
+bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent);
 /* How many runs there were. */
 uint64_t watch_runs(const Watch *watch);
 

@@ -311,13 +311,22 @@ const char *inquiry_awaited(const Inquiry *inquiry, const Blocked *blocked) {
     return inquiry_barrier(inquiry, blocked->barrier);
 }
 
-static void explain_meeting(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    Verdict *verdict = inquiry->verdict;
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE);
-    const char *what = inquiry_awaited(inquiry, root);
-    if (root->status == AGENT_CLUSTER) {
+/* What is told of an agent that waits for ever. */
+typedef struct Case {
+    const Inquiry *inquiry;
+    const Blocked *root;
+    Verdict *verdict;
+    const char *agent, *what;
+    const Barrier *barrier; /* of one that waits for an mbarrier; its past, and how many phases are complete */
+    const BarrierHistory *past;
+    uint32_t phases;
+} Case;
+
+static void explain_meeting(const Case *c, Finding *finding) {
+    if (c->root->status == AGENT_CLUSTER) {
         finding->message = verdict_text(
-            verdict, "%s waits for ever at the cluster barrier: not every thread of the cluster comes to it", agent);
+            c->verdict, "%s waits for ever at the cluster barrier: not every thread of the cluster comes to it",
+            c->agent);
         finding->why = "The cluster barrier of the hardware counts all threads of all CTAs of the cluster; the other "
                        "partitions of the "
                        "CTA are alive and never arrive.";
@@ -325,191 +334,181 @@ static void explain_meeting(const Inquiry *inquiry, const Blocked *root, Finding
                        "peer arrives on.";
         return;
     }
-    finding->message = verdict_text(verdict, "%s waits for ever at %s: %u of %u threads come to it", agent, what,
-                                    root->meeting.arrived, root->meeting.expected);
+    finding->message = verdict_text(c->verdict, "%s waits for ever at %s: %u of %u threads come to it", c->agent,
+                                    c->what, c->root->meeting.arrived, c->root->meeting.expected);
     finding->why = verdict_text(
-        verdict,
+        c->verdict,
         "A named barrier opens when as many threads have come as its count says (%u); each partition "
         "brings its warps times 32. Only %u have, and %s.",
-        root->meeting.expected, root->meeting.arrived,
-        root->rule == RULE_DEADLOCK_CYCLE    ? "the arrival that is missing comes after a wait that is blocked itself"
-        : root->rule == RULE_DEADLOCK_EXITED ? "the partition that came here before has ended"
-                                             : "nobody else comes");
+        c->root->meeting.expected, c->root->meeting.arrived,
+        c->root->rule == RULE_DEADLOCK_CYCLE ? "the arrival that is missing comes after a wait that is blocked itself"
+        : c->root->rule == RULE_DEADLOCK_EXITED ? "the partition that came here before has ended"
+                                                : "nobody else comes");
     finding->fix =
         "Make the count the sum of the threads that wait and that arrive, and let the first waiter of a ping-pong be "
         "released by an arrive before the loop.";
 }
 
 /* The parity asked for does not go with the phases. */
-static void explain_parity(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    const Barrier *barrier = &root->state;
-    const LastPass *pass = history_pass(inquiry->history, root->barrier, root->agent);
-    uint32_t phases = barrier->generation - barrier->born;
+static void explain_parity(const Case *c, Finding *finding) {
+    const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
     finding->message = verdict_text(
-        inquiry->verdict, "%s waits for ever for %s: it asks for parity %u, the phase after the one that is completed",
-        inquiry_agent(inquiry, root->agent, HELPER_BASE), inquiry_awaited(inquiry, root), root->parity);
+        c->verdict, "%s waits for ever for %s: it asks for parity %u, the phase after the one that is completed",
+        c->agent, c->what, c->root->parity);
     finding->why = verdict_text(
-        inquiry->verdict,
+        c->verdict,
         "%u phase%s complete; the wait before, at IR line %u, passed with parity %u when %u were, and parity %u now "
         "means phase %u, which is not completed before this wait is passed. The parity asked for must alternate "
         "exactly with the phases.",
-        phases, phases == 1 ? " is" : "s are", line_at(inquiry->machine, pass->pc), pass->parity,
-        pass->generation - barrier->born, root->parity, phases);
+        c->phases, c->phases == 1 ? " is" : "s are", line_at(c->inquiry->machine, pass->pc), pass->parity,
+        pass->generation - c->barrier->born, c->root->parity, c->phases);
     finding->fix = "Compute the parity from the count of the uses of this slot ((count / depth) & 1), carried through "
                    "every loop around it.";
 }
 
 /* Someone else's parity does not go with the phases: its wait holds nothing back, and so it laps this one. */
-static void explain_idle_wait(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE),
-               *other = inquiry_agent(inquiry, root->idle_agent, HELPER_BASE);
-    const char *slot = inquiry_barrier(inquiry, root->idle_barrier);
+static void explain_idle_wait(const Case *c, Finding *finding) {
+    const char *other = inquiry_agent(c->inquiry, c->root->idle_agent, HELPER_BASE);
+    const char *slot = inquiry_barrier(c->inquiry, c->root->idle_barrier);
     finding->message = verdict_text(
-        inquiry->verdict,
-        "%s waits for ever for %s: %s goes past its wait for %s with parity %u again and again, and laps it", agent,
-        inquiry_awaited(inquiry, root), other, slot, root->idle->parity);
+        c->verdict,
+        "%s waits for ever for %s: %s goes past its wait for %s with parity %u again and again, and laps it", c->agent,
+        c->what, other, slot, c->root->idle->parity);
     finding->why =
-        verdict_text(inquiry->verdict,
+        verdict_text(c->verdict,
                      "The wait at IR line %u passed %u times in a row with parity %u while no phase of %s was "
                      "completed in between, so that it "
                      "holds nobody back; %u phases of %s are complete before %s looks.",
-                     line_at(inquiry->machine, root->idle->pc), root->idle->again + 1, root->idle->parity, slot,
-                     root->state.generation - root->state.born, inquiry_awaited(inquiry, root), agent);
+                     line_at(c->inquiry->machine, c->root->idle->pc), c->root->idle->again + 1, c->root->idle->parity,
+                     slot, c->phases, c->what, c->agent);
     finding->fix = "Let the parity of that wait alternate with the uses of its slot ((count / depth) & 1), with a "
                    "counter that goes up by one a use.";
 }
 
 /* All arrivals are there, the bytes are not. */
-static void explain_bytes(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    Verdict *verdict = inquiry->verdict;
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE), *what = inquiry_awaited(inquiry, root);
-    const Barrier *barrier = &root->state;
-    uint32_t phases = barrier->generation - barrier->born;
-    const BarrierHistory *past = &inquiry->history->barriers[root->barrier];
+static void explain_bytes(const Case *c, Finding *finding) {
     finding->message = verdict_text(
-        verdict,
-        barrier->bytes > 0
+        c->verdict,
+        c->barrier->bytes > 0
             ? "%s waits for ever for %s: all arrivals are there, but %lld bytes never come"
             : "%s waits for ever for %s: all arrivals are there, but %lld bytes more came than were expected",
-        agent, what, (long long)llabs(barrier->bytes));
+        c->agent, c->what, (long long)llabs(c->barrier->bytes));
     finding->why = verdict_text(
-        verdict,
+        c->verdict,
         "Phase %u completes when no arrival is pending and the transaction bytes are zero. In it, %lld bytes "
         "were expected and %lld delivered; with what the phases before left over, %+lld remain.",
-        phases, (long long)past->expected, (long long)past->delivered, (long long)barrier->bytes);
+        c->phases, (long long)c->past->expected, (long long)c->past->delivered, (long long)c->barrier->bytes);
     finding->fix = "Make the expect the sum of the bytes that the copies on this slot and phase deliver (the box "
                    "of a descriptor counts, "
                    "not the size of the destination), and let every copy have its expect.";
 }
 
 /* Phases are over before anybody looks. */
-static void explain_lapped(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    Verdict *verdict = inquiry->verdict;
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE), *what = inquiry_awaited(inquiry, root);
-    const Barrier *barrier = &root->state;
-    uint32_t phases = barrier->generation - barrier->born;
-    const LastPass *pass = history_pass(inquiry->history, root->barrier, root->agent);
+static void explain_lapped(const Case *c, Finding *finding) {
+    const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
     finding->message = verdict_text(
-        verdict, "%s waits for ever for %s: the phase that it wants, and the one after it, are over before it looks",
-        agent, what);
+        c->verdict, "%s waits for ever for %s: the phase that it wants, and the one after it, are over before it looks",
+        c->agent, c->what);
     finding->why = verdict_text(
-        verdict,
+        c->verdict,
         "%u phase%s complete, so parity %u now means phase %u, which nobody completes; %s. "
         "Nothing keeps whoever arrives from completing the next phase before the wait has seen the one before.",
-        phases, phases == 1 ? " is" : "s are", root->parity, phases,
-        pass->any && pass->generation > barrier->born
-            ? verdict_text(verdict, "the last one that %s saw is phase %u", agent, pass->generation - barrier->born - 1)
-            : verdict_text(verdict, "%s has seen none of them", agent));
+        c->phases, c->phases == 1 ? " is" : "s are", c->root->parity, c->phases,
+        pass->any && pass->generation > c->barrier->born
+            ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
+                           pass->generation - c->barrier->born - 1)
+            : verdict_text(c->verdict, "%s has seen none of them", c->agent));
     finding->fix = "Let the one who arrives wait first for a sign that the waiter is past this wait (an \"empty\" "
                    "barrier that the waiter arrives "
                    "on), or arrive once only.";
 }
 
 /* Arrivals are missing, and nobody makes them. */
-static void explain_no_producer(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    Verdict *verdict = inquiry->verdict;
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE), *what = inquiry_awaited(inquiry, root);
-    const Barrier *barrier = &root->state;
-    uint32_t phases = barrier->generation - barrier->born;
-    const BarrierHistory *past = &inquiry->history->barriers[root->barrier];
-    if (barrier->pending < barrier->count && !phases)
+static void explain_no_producer(const Case *c, Finding *finding) {
+    if (c->barrier->pending < c->barrier->count && !c->phases)
         finding->message =
-            verdict_text(verdict, "%s waits for ever for %s: %u of %u arrivals come, and nobody makes the others",
-                         agent, what, barrier->count - barrier->pending, barrier->count);
-    else if (barrier->pending < barrier->count)
+            verdict_text(c->verdict, "%s waits for ever for %s: %u of %u arrivals come, and nobody makes the others",
+                         c->agent, c->what, c->barrier->count - c->barrier->pending, c->barrier->count);
+    else if (c->barrier->pending < c->barrier->count)
         finding->message = verdict_text(
-            verdict, "%s waits for ever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
-            agent, what, phases, barrier->count - barrier->pending, barrier->count);
+            c->verdict, "%s waits for ever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
+            c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
     else
-        finding->message = verdict_text(verdict, "%s waits for ever for %s: nothing arrives on it%s", agent, what,
-                                        phases ? " any more" : "");
-    finding->why =
-        verdict_text(verdict,
-                     "The wait for parity %u needs phase %u to complete, which takes %u arrival%s; %u "
-                     "came, and letting every blocked agent "
-                     "through brings no other.",
-                     root->parity, phases, barrier->count, plural(barrier->count), barrier->count - barrier->pending);
-    finding->fix = past->deeds ? "Make the count of the init the number of arrivals of one phase, or add the "
-                                 "arrive that is missing (check its slot)."
-                               : "Add the arrive, commit or expect on this slot (check which slot the others "
-                                 "arrive on), or drop the wait.";
+        finding->message = verdict_text(c->verdict, "%s waits for ever for %s: nothing arrives on it%s", c->agent,
+                                        c->what, c->phases ? " any more" : "");
+    finding->why = verdict_text(c->verdict,
+                                "The wait for parity %u needs phase %u to complete, which takes %u arrival%s; %u "
+                                "came, and letting every blocked agent "
+                                "through brings no other.",
+                                c->root->parity, c->phases, c->barrier->count, plural(c->barrier->count),
+                                c->barrier->count - c->barrier->pending);
+    finding->fix = c->past->deeds ? "Make the count of the init the number of arrivals of one phase, or add the "
+                                    "arrive that is missing (check its slot)."
+                                  : "Add the arrive, commit or expect on this slot (check which slot the others "
+                                    "arrive on), or drop the wait.";
 }
 
 /* Who would arrive has ended. */
-static void explain_exited(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    Verdict *verdict = inquiry->verdict;
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE), *what = inquiry_awaited(inquiry, root);
-    uint32_t phases = root->state.generation - root->state.born;
-    finding->message = verdict_text(verdict, "%s waits for ever for %s: %s, which arrives on it, has ended", agent,
-                                    what, inquiry_agent(inquiry, root->exited.agent, root->exited.helper));
+static void explain_exited(const Case *c, Finding *finding) {
+    finding->message =
+        verdict_text(c->verdict, "%s waits for ever for %s: %s, which arrives on it, has ended", c->agent, c->what,
+                     inquiry_agent(c->inquiry, c->root->exited.agent, c->root->exited.helper));
     finding->why = verdict_text(
-        verdict,
+        c->verdict,
         "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that went "
         "round too few times for it.",
-        phases, phases == 1 ? " is" : "s are", phases, line_at(inquiry->machine, root->exited.pc));
+        c->phases, c->phases == 1 ? " is" : "s are", c->phases, line_at(c->inquiry->machine, c->root->exited.pc));
     finding->fix = "Let both run the same number of iterations, for every trip count, zero and one included.";
 }
 
 /* Who would arrive waits, through others, for this one. */
-static void explain_cycle(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    Verdict *verdict = inquiry->verdict;
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE), *what = inquiry_awaited(inquiry, root);
-    uint32_t phases = root->state.generation - root->state.born;
-    const char *other = root->released ? inquiry_agent(inquiry, root->releaser.agent, root->releaser.helper) : "";
-    bool self = root->released && root->releaser.agent == root->agent;
+static void explain_cycle(const Case *c, Finding *finding) {
+    const char *other =
+        c->root->released ? inquiry_agent(c->inquiry, c->root->releaser.agent, c->root->releaser.helper) : "";
+    bool self = c->root->released && c->root->releaser.agent == c->root->agent;
     finding->message =
-        self
-            ? verdict_text(verdict, "%s waits for ever for %s: it would arrive on it itself, after this wait", agent,
-                           what)
-            : verdict_text(verdict, "%s waits for ever for %s: %s arrives on it only after a wait that is blocked, too",
-                           agent, what, other);
-    finding->why = verdict_text(verdict,
-                                "Phase %u of %s is completed by the arrive at IR line %u, and that comes after a wait "
-                                "which, through the others, waits "
-                                "for this one.",
-                                phases, what, root->released ? line_at(inquiry->machine, root->releaser.pc) : 0);
+        self ? verdict_text(c->verdict, "%s waits for ever for %s: it would arrive on it itself, after this wait",
+                            c->agent, c->what)
+             : verdict_text(c->verdict,
+                            "%s waits for ever for %s: %s arrives on it only after a wait that is blocked, too",
+                            c->agent, c->what, other);
+    finding->why =
+        verdict_text(c->verdict,
+                     "Phase %u of %s is completed by the arrive at IR line %u, and that comes after a wait "
+                     "which, through the others, waits "
+                     "for this one.",
+                     c->phases, c->what, c->root->released ? line_at(c->inquiry->machine, c->root->releaser.pc) : 0);
     finding->fix = "Break the circle: arrive before waiting, make both sides take their slots in the same order, "
                    "or let the first wait on an empty slot "
                    "pass (parity 1 on a fresh barrier).";
 }
 
 static void explain(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    if (root->status != AGENT_WAITS)
-        explain_meeting(inquiry, root, finding);
+    bool waits = root->status == AGENT_WAITS;
+    Case c = {.inquiry = inquiry,
+              .root = root,
+              .verdict = inquiry->verdict,
+              .agent = inquiry_agent(inquiry, root->agent, HELPER_BASE),
+              .what = inquiry_awaited(inquiry, root),
+              .barrier = &root->state,
+              .past = waits ? &inquiry->history->barriers[root->barrier] : NULL,
+              .phases = root->state.generation - root->state.born};
+    if (!waits)
+        explain_meeting(&c, finding);
     else if (root->rule == RULE_DEADLOCK_BYTES)
-        explain_bytes(inquiry, root, finding);
+        explain_bytes(&c, finding);
     else if (root->rule == RULE_DEADLOCK_LAPPED)
-        explain_lapped(inquiry, root, finding);
+        explain_lapped(&c, finding);
     else if (root->rule == RULE_DEADLOCK_PARITY && root->idle)
-        explain_idle_wait(inquiry, root, finding);
+        explain_idle_wait(&c, finding);
     else if (root->rule == RULE_DEADLOCK_PARITY)
-        explain_parity(inquiry, root, finding);
+        explain_parity(&c, finding);
     else if (root->rule == RULE_DEADLOCK_NO_PRODUCER)
-        explain_no_producer(inquiry, root, finding);
+        explain_no_producer(&c, finding);
     else if (root->rule == RULE_DEADLOCK_EXITED)
-        explain_exited(inquiry, root, finding);
+        explain_exited(&c, finding);
     else
-        explain_cycle(inquiry, root, finding);
+        explain_cycle(&c, finding);
 }
 
 static void add_places(const Inquiry *inquiry, const Blocked *root, Finding *finding) {

@@ -36,10 +36,6 @@ typedef struct Inquiry {
     uint32_t strands[256]; /* what they ran */
 } Inquiry;
 
-static inline const char *plural(int64_t count) {
-    return count == 1 ? "" : "s";
-}
-
 /* ---- blocked.c ---- */
 /* A finding about a barrier, with room for that many places, none of which is there yet. */
 Finding *inquiry_finding(const Inquiry *inquiry, RuleId rule, size_t most_places);

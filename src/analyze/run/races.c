@@ -333,6 +333,17 @@ static void free_event(Races *races, const Event *event) {
         check_access(races, event, event->agent, true, set);
 }
 
+/* At a named barrier, or that of the cluster. */
+static void meeting_event(Races *races, const Event *event, uint32_t barrier, const Rendezvous *meeting) {
+    Consan *engine = &races->engine;
+    if (event->kind == EVENT_NAMED_MEET || event->kind == EVENT_CLUSTER_MEET)
+        consan_begin_phase(engine, barrier, meeting->generation & 1);
+    else if (event->kind == EVENT_NAMED_SYNC || event->kind == EVENT_CLUSTER_WAIT)
+        consan_transfer(engine, event->agent, barrier, event->state->agents[event->agent].generation & 1);
+    else if (!event->effect->effect.relaxed)
+        consan_track_frontier(engine, event->agent, barrier, meeting->generation & 1);
+}
+
 void races_observe(void *observer, const Event *event) {
     Races *races = observer;
     Consan *engine = &races->engine;
@@ -381,27 +392,14 @@ void races_observe(void *observer, const Event *event) {
         await_event(races, event);
         break;
     case EVENT_NAMED_ARRIVE:
-        consan_track_frontier(engine, agent, races->named + event->barrier,
-                              event->state->named[event->barrier].generation & 1);
-        break;
     case EVENT_NAMED_MEET:
-        consan_begin_phase(engine, races->named + event->barrier, event->state->named[event->barrier].generation & 1);
-        break;
     case EVENT_NAMED_SYNC:
-        consan_transfer(engine, agent, races->named + event->barrier, event->state->agents[agent].generation & 1);
+        meeting_event(races, event, races->named + event->barrier, &event->state->named[event->barrier]);
         break;
     case EVENT_CLUSTER_ARRIVE:
-        if (!event->effect->effect.relaxed)
-            consan_track_frontier(engine, agent, races->cluster_first + event->barrier,
-                                  event->state->cluster[event->barrier].generation & 1);
-        break;
     case EVENT_CLUSTER_MEET:
-        consan_begin_phase(engine, races->cluster_first + event->barrier,
-                           event->state->cluster[event->barrier].generation & 1);
-        break;
     case EVENT_CLUSTER_WAIT:
-        consan_transfer(engine, agent, races->cluster_first + event->barrier,
-                        event->state->agents[agent].generation & 1);
+        meeting_event(races, event, races->cluster_first + event->barrier, &event->state->cluster[event->barrier]);
         break;
     case EVENT_END:
         end_event(races, event);
@@ -583,7 +581,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
 
 void races_print(const Races *races, const Machine *machine, Text *to) {
     const Consan *engine = &races->engine;
-    text_addf(to, "%u span%s, %u barriers\n", engine->spans, engine->spans == 1 ? "" : "s", engine->barriers);
+    text_addf(to, "%u span%s, %u barriers\n", engine->spans, plural(engine->spans), engine->barriers);
     for (uint32_t span = 0; span < engine->spans; span++) {
         text_addf(to, "span %u: ", span);
         spans_describe(races->spans, machine, span, to);

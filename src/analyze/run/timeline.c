@@ -75,12 +75,6 @@ static uint32_t barrier_of(const Timeline *timeline, const Event *event) {
     }
 }
 
-static const char *keep(Timeline *timeline, Text *text) {
-    const char *kept = arena_copy(timeline->arena, text->data ? text->data : "", text->size);
-    text_free(text);
-    return kept;
-}
-
 static const TraceBarrier *trace_barrier(Timeline *timeline, uint32_t barrier) {
     const Machine *machine = timeline->machine;
     TraceBarrier *known = &timeline->barriers[barrier];
@@ -97,7 +91,7 @@ static const TraceBarrier *trace_barrier(Timeline *timeline, uint32_t barrier) {
         BarrierPlace place = barrier_place(machine, barrier);
         known->slot = place.allocation ? place.slot : -1;
     }
-    known->ring = keep(timeline, &text);
+    known->ring = arena_keep(timeline->arena, &text);
     return known;
 }
 
@@ -194,7 +188,7 @@ static void draw_step(Timeline *timeline, const Event *event, uint32_t track) {
         text_addf(&detail, "and more");
     else
         tell(timeline->machine, event, &detail);
-    slice->detail = keep(timeline, &detail);
+    slice->detail = arena_keep(timeline->arena, &detail);
     add_barrier(timeline, slice, barrier_of(timeline, event));
 }
 
@@ -211,7 +205,7 @@ static void draw_wait(Timeline *timeline, const Event *event, uint32_t track) {
     name_op(timeline, slice, event->op);
     Text detail = {0};
     tell(timeline->machine, event, &detail);
-    slice->detail = keep(timeline, &detail);
+    slice->detail = arena_keep(timeline->arena, &detail);
     if (event->kind == EVENT_JOIN)
         return;
     uint32_t barrier = barrier_of(timeline, event), from = timeline->released_by[barrier];
@@ -232,7 +226,7 @@ static void draw_flip(Timeline *timeline, const Event *event, uint32_t track) {
     Text text = {0};
     text_addf(&text, "phase %u of ", barrier->generation - barrier->born - 1);
     barrier_name(timeline->machine, event->barrier, &text);
-    flip->name = keep(timeline, &text);
+    flip->name = arena_keep(timeline->arena, &text);
     flip->detail = "completes";
     flip->ir_line = op_line(timeline->machine->program->module, event->op);
     add_barrier(timeline, flip, event->barrier);
@@ -267,7 +261,7 @@ static void draw_access(Timeline *timeline, const Event *event) {
     Text detail = {0};
     text_addf(&detail, "%s%s%s ", access->detail, *access->detail ? "; " : "", verbs[effect->verb]);
     access_name(timeline->machine, event->effect, event->view, &detail);
-    access->detail = keep(timeline, &detail);
+    access->detail = arena_keep(timeline->arena, &detail);
 }
 
 void timeline_observe(void *observer, const Event *event) {
@@ -324,7 +318,7 @@ static void draw_blocked(Timeline *timeline) {
         Text detail = {0};
         wait_name(machine, agent, &detail);
         text_addf(&detail, ", for ever");
-        slice->detail = keep(timeline, &detail);
+        slice->detail = arena_keep(timeline->arena, &detail);
         if (agent->status == AGENT_WAITS)
             add_barrier(timeline, slice, agent->barrier);
         else if (agent->status == AGENT_NAMED)
@@ -340,14 +334,14 @@ static const char *cta_name(Timeline *timeline, uint32_t cta) {
     Text text = {0};
     text_addf(&text, "cta %u (%lld,%lld,%lld)", cta, (long long)x, (long long)machine->program_id[1],
               (long long)machine->program_id[2]);
-    return keep(timeline, &text);
+    return arena_keep(timeline->arena, &text);
 }
 
 /* The name of the agent without its CTA, which stands above it. */
 static const char *track_name(Timeline *timeline, uint32_t agent, Helper helper) {
     Text text = {0};
     agent_name(timeline->machine, agent, helper, &text);
-    const char *name = keep(timeline, &text), *dot = strchr(name, '.');
+    const char *name = arena_keep(timeline->arena, &text), *dot = strchr(name, '.');
     return timeline->machine->program->ctas > 1 && dot ? dot + 1 : name;
 }
 

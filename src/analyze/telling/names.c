@@ -111,16 +111,10 @@ static Str without_role(Str s) {
     return s;
 }
 
-static const char *keep(Arena *arena, Text *text) {
-    const char *kept = arena_copy(arena, text->data ? text->data : "", text->size);
-    text_free(text);
-    return kept;
-}
-
 static const char *plain(Arena *arena, Str s) {
     Text text = {0};
     text_add_plain(&text, (Str){s.data, s.size > LONGEST_NAME ? LONGEST_NAME : s.size});
-    return keep(arena, &text);
+    return arena_keep(arena, &text);
 }
 
 const char *value_text(Arena *arena, const Value *value) {
@@ -133,7 +127,7 @@ const char *value_text(Arena *arena, const Value *value) {
         text_add_plain(&text, first->name->text);
     if (first->pack > 1)
         text_addf(&text, "#%u", (unsigned)(value - first));
-    return keep(arena, &text);
+    return arena_keep(arena, &text);
 }
 
 /* ---- Names that the text has ----------------------------------------------------------------------------------- */
@@ -507,7 +501,7 @@ static const char *joined_sources(Names *names, const Value *const *values, uint
         if (!again)
             join_names(&text, plain(names->arena, seen[i]), "/");
     }
-    return keep(names->arena, &text);
+    return arena_keep(names->arena, &text);
 }
 
 static const char accumulator[] = "acc";
@@ -521,7 +515,7 @@ static const char *name_from_data(Names *names, const Entry *entry) {
         return joined_sources(names, entry->tensors, entry->tensor_count);
     Text text = {0};
     text_addf(&text, "%s_staging", name);
-    return keep(names->arena, &text);
+    return arena_keep(names->arena, &text);
 }
 
 /* "full (a, b)" */
@@ -536,10 +530,10 @@ static const char *name_from_uses(Names *names, const Entry *entry) {
         }
         join_names(&text, entry->uses[i]->name, ", ");
     }
-    const char *of = keep(names->arena, &text);
+    const char *of = arena_keep(names->arena, &text);
     const char *word = entry->kind == KIND_TOKEN ? "token" : entry->full ? "full" : "empty";
     text_addf(&text, "%s (%s)", word, of);
-    return keep(names->arena, &text);
+    return arena_keep(names->arena, &text);
 }
 
 static const char *name_from_buffers(Names *names, const Op *aref) {
@@ -554,9 +548,9 @@ static const char *name_from_buffers(Names *names, const Op *aref) {
     }
     if (!text.size)
         return "";
-    const char *of = keep(names->arena, &text);
+    const char *of = arena_keep(names->arena, &text);
     text_addf(&text, "aref (%s)", of);
-    return keep(names->arena, &text);
+    return arena_keep(names->arena, &text);
 }
 
 static const char *name_from_use(Names *names, const Entry *entry) {
@@ -585,7 +579,7 @@ static const char *made_unique(Names *names, const Entry *entry, const char *nam
         if (attempt > 1)
             text_addf(&text, ", %zu", names->taken.used + attempt);
         text_char(&text, ')');
-        const char *tried = keep(names->arena, &text);
+        const char *tried = arena_keep(names->arena, &text);
         if (take(names, tried))
             return tried;
     }
@@ -614,7 +608,7 @@ static const char *name_from_slot(Names *names, const Entry *entry, const char *
         return slot;
     Text text = {0};
     text_addf(&text, "%s (%s)", given, slot);
-    return keep(names->arena, &text);
+    return arena_keep(names->arena, &text);
 }
 
 static void give_name(Names *names, Entry *entry) {
