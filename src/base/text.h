@@ -21,6 +21,10 @@ typedef struct Str {
 static inline Str str_of(const char *zero_terminated) {
     return (Str){zero_terminated, strlen(zero_terminated)};
 }
+/* The "s" of as many things. */
+static inline const char *plural(int64_t count) {
+    return count == 1 ? "" : "s";
+}
 static inline Str str_between(const char *begin, const char *end) {
     return (Str){begin, (size_t)(end - begin)};
 }

@@ -1,6 +1,8 @@
 /* Which runs of a grid are made, and what is made of how they end. */
 #include "analyze/grid/internal.h"
 
+#include "ir/op.h"
+
 enum { SCHEDULES_BY_DEFAULT = 6, MOST_WITNESS_TURNS = 1 << 20 };
 static const size_t access_budget = (size_t)1 << 28;
 
@@ -197,7 +199,7 @@ static void tell_chosen(const GlobalCheck *run, const Op *op) {
             verdict_note(run->kernels[i].verdict,
                          "control depends on data that is not known (%.*s at line %u); one choice of it was tried with "
                          "all CTAs, and the launch file can give it",
-                         STR_ARG(op->name), source_place(program->module->source, op->offset).line);
+                         STR_ARG(op->name), op_line(program->module, op));
     }
 }
 

@@ -6,7 +6,6 @@
 #include "analyze/report/internal.h"
 #include "analyze/run/timeline.h"
 #include "analyze/run/trail.h"
-#include "ir/optable.h"
 
 /* ---- Looking on ----------------------------------------------------------------------------------- */
 
@@ -100,26 +99,16 @@ static void name_form(Builder *builder) {
     }
 }
 
-static const char *target_of(Builder *builder) {
-    for (const Op *op = builder->function; op; op = op_parent(op)) {
-        const Attr *target = op_attr(op, "ttg.target");
-        if (target && target->kind == ATTR_STRING && target->text.size > 2)
-            return verdict_text(builder->verdict, "%.*s", (int)(target->text.size - 2), target->text.data + 1);
-    }
-    return "";
+static const char *target_text(Builder *builder) {
+    const Attr *target = op_attr_around(builder->function, "ttg.target");
+    bool said = target && target->kind == ATTR_STRING && target->text.size > 2;
+    return said ? verdict_text(builder->verdict, "%.*s", (int)(target->text.size - 2), target->text.data + 1) : "";
 }
 
 /* ---- Deadlocks ------------------------------------------------------------------------------------ */
 
 static bool is_deadlock(const Finding *finding) {
     return strncmp(rule_of(finding->rule)->id, "deadlock.", 9) == 0;
-}
-
-static bool has_real_barriers(const Builder *builder) {
-    for (size_t i = 0; i < builder->barrier_count; i++)
-        if (strcmp(builder->barriers[i].kind, "planned") != 0)
-            return true;
-    return false;
 }
 
 /* Who waits, with barriers called what the rest of the report calls them. */
@@ -174,7 +163,7 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
                                                "No agent was seen to wait for ever, but not all could be "
                                                "looked at: %s.",
                                                verdict->incomplete[0].reason);
-    } else if (!has_real_barriers(builder)) {
+    } else if (!has_barriers(builder)) {
         report->deadlock_verdict = "none";
         report->deadlock_reason = "There are no barriers yet to hang on.";
     } else {
@@ -184,7 +173,7 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
             "In %llu run%s every wait found the phase of its parity complete and every agent came to its end. Wherever "
             "the next phase of a barrier could have completed before a wait had seen the one before, schedules that "
             "hold back the waiter were tried.",
-            (unsigned long long)runs, runs == 1 ? "" : "s");
+            (unsigned long long)runs, plural((int64_t)runs));
     }
 }
 
@@ -295,7 +284,7 @@ const Report *report_build(Module *module, const Op *function, const CheckOption
                          .machine = onlooker.machine,
                          .sights = watch_kept(onlooker.watch)};
     *report = report_blank(module->source->name, verdict);
-    report->target = target_of(builder);
+    report->target = target_text(builder);
     report->launch = builder->sights ? launch_text(&builder->sights->launch, verdict->arena) : "";
     report->cluster = onlooker.machine ? onlooker.machine->program->ctas : 0;
     report_partitions(builder);

@@ -2,6 +2,8 @@
  * end. */
 #include "analyze/run/timeline.h"
 
+#include "ir/op.h"
+
 /* Of one slice: parts that are told, and barriers. An op that makes a thousand is told by its first. */
 enum { MOST_PARTS = 16, MOST_MARKS = 64 };
 
@@ -126,7 +128,7 @@ static TraceEvent *add(Timeline *timeline, TraceKind kind, uint32_t track, uint6
 
 static void name_op(Timeline *timeline, TraceEvent *event, const Op *op) {
     event->name = arena_copy(timeline->arena, op->name.data, op->name.size);
-    event->ir_line = source_place(timeline->machine->program->module->source, op->offset).line;
+    event->ir_line = op_line(timeline->machine->program->module, op);
 }
 
 static void tell(const Machine *machine, const Event *event, Text *to) {
@@ -227,12 +229,12 @@ static void draw_flip(Timeline *timeline, const Event *event, uint32_t track) {
     barrier_name(timeline->machine, event->barrier, &text);
     flip->name = text_keep(&text, timeline->arena);
     flip->detail = "completes";
-    flip->ir_line = source_place(timeline->machine->program->module->source, event->op->offset).line;
+    flip->ir_line = op_line(timeline->machine->program->module, event->op);
     add_barrier(timeline, flip, event->barrier);
 }
 
 static bool is_marked(const Timeline *timeline, const Op *op) {
-    uint32_t line = source_place(timeline->machine->program->module->source, op->offset).line;
+    uint32_t line = op_line(timeline->machine->program->module, op);
     for (size_t i = 0; i < timeline->mark_count; i++)
         if (timeline->marks[i] == line)
             return true;
@@ -254,7 +256,7 @@ static void draw_access(Timeline *timeline, const Event *event) {
         access = add(timeline, TRACE_ACCESS, track, timeline->now, 0);
         if (!access)
             return;
-        *last = (uint32_t)timeline->event_count;
+        *last = timeline->event_count;
         name_op(timeline, access, event->op);
     }
     Text detail = {0};
