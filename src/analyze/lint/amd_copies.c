@@ -189,8 +189,7 @@ static void check_fused(Lint *lint, const Op *op, const Value *const *descriptor
 void lint_amd_move(Lint *lint, const Op *op) {
     Effects effects = lint_effects(lint, op);
     const Value *descriptors[EFFECTS_MOST], *buffers[EFFECTS_MOST];
-    const Value *rows = op_operand_named(op, "src_row_indices");
-    rows = rows ? rows : op_operand_named(op, "dst_row_indices");
+    const Value *rows = NULL;
     uint32_t descriptor_count = 0, buffer_count = 0;
     bool store = false;
     for (unsigned i = 0; i < effects.count; i++) {
@@ -199,6 +198,7 @@ void lint_amd_move(Lint *lint, const Op *op) {
             continue;
         *(effect->on_descriptor ? &descriptors[descriptor_count++] : &buffers[buffer_count++]) = effect->on;
         store |= effect->on_descriptor && effect->verb == EFFECT_WRITE;
+        rows = effect->rows ? effect->rows : rows;
     }
     for (uint32_t i = 0; i < descriptor_count && i < buffer_count; i++) {
         const Type *tile = tile_of(lint, descriptors[i]);

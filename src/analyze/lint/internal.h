@@ -58,12 +58,6 @@ static inline const Type *lint_type(const Lint *lint, const Value *value) {
 static inline bool lint_is_amd(const Lint *lint) {
     return lint->target && lint->target->vendor == VENDOR_AMD;
 }
-static inline bool lint_is(const Op *op, unsigned row) {
-    return op->row && op->row->id == row;
-}
-static inline bool lint_integer(const Op *op, const char *name, int64_t *value) {
-    return op_integer(op, name, value);
-}
 /* Of the op's module: "ttg.num-ctas" and the like; `otherwise` if it is not there. */
 int64_t lint_module_integer(const Lint *lint, const char *name, int64_t otherwise);
 

@@ -104,7 +104,6 @@ bool tma_box(const Tile *tile, int64_t box[TILE_RANK]) {
 
 /* Until it is lowered, the thread itself does it. A prefetch reads the descriptor alone. */
 bool tma_copy(Lint *lint, const Op *op, Copy *copy) {
-    static const char *const names[] = {"coord", "indices", "y_offset"};
     static const CopyKind kinds[][2] = {[EFFECT_READ] = {COPY_LOAD, COPY_GATHER},
                                         [EFFECT_WRITE] = {COPY_STORE, COPY_SCATTER},
                                         [EFFECT_UPDATE] = {COPY_REDUCE, COPY_REDUCE}};
@@ -119,16 +118,15 @@ bool tma_copy(Lint *lint, const Op *op, Copy *copy) {
         if (effect->on_descriptor || (engine && effect->proxy == PROXY_TENSORMAP)) {
             copy->descriptor = effect->on;
             copy->barrier = effect->through;
-            copy->rows = op_operand_named(op, "x_offsets");
+            copy->rows = effect->rows;
+            copy->coordinates = effect->at;
+            copy->offsets = effect->offsets;
         } else if (engine && effect->space == SPACE_SHARED) {
             copy->memory = effect->on;
         }
         if (effect->on_descriptor)
             copy->kind = kinds[effect->verb][copy->rows != NULL];
     }
-    for (size_t n = 0; n < sizeof names / sizeof *names && copy->descriptor && !copy->coordinate_count; n++)
-        copy->coordinates = op_operands_named(op, names[n], &copy->coordinate_count);
-    copy->offsets = op_operands_named(op, "offsets", &copy->offset_count);
     return copy->descriptor != NULL;
 }
 
@@ -153,7 +151,7 @@ const Value *tma_source(const Value *value) {
 
 const Op *tma_taken(const Value *descriptor) {
     const Op *op = value_op(tma_source(descriptor));
-    return op && lint_is(op, OP_ttng_reinterpret_tensor_descriptor) && op->operand_count ? op : NULL;
+    return op_describes(op) == DESCRIBE_TAKEN && op->operand_count ? op : NULL;
 }
 
 MapMemory tma_map_memory(Lint *lint, const Value *pointer) {
@@ -227,26 +225,26 @@ static void check_gather(Lint *lint, const Copy *copy, const Tile *block) {
 static void check_im2col(Lint *lint, const Copy *copy, const Tile *block) {
     static const int64_t most[] = {65535, 255, 31};
     enum { COLUMN_MOST = 1024, FEWEST = 3 };
-    if (copy->coordinate_count < FEWEST || copy->coordinate_count > MAP_RANK) {
+    if (copy->coordinates.count < FEWEST || copy->coordinates.count > MAP_RANK) {
         lint_find(lint, RULE_TMA_IMAGE_COLUMNS, copy->op, "an im2col copy with %u coordinates, not 3 to 5",
-                  copy->coordinate_count);
+                  copy->coordinates.count);
         return;
     }
-    if (copy->offset_count + 2 != copy->coordinate_count)
+    if (copy->offsets.count + 2 != copy->coordinates.count)
         lint_find(lint, RULE_TMA_IMAGE_COLUMNS, copy->op, "an im2col copy with %u coordinates and %u offsets, not %u",
-                  copy->coordinate_count, copy->offset_count, copy->coordinate_count - 2);
+                  copy->coordinates.count, copy->offsets.count, copy->coordinates.count - 2);
     if (block->known && block->rank == 2 && block->dims[0] / block->split[0] > COLUMN_MOST)
         lint_find(lint, RULE_TMA_IMAGE_COLUMNS, copy->op,
                   "an im2col copy of a column of %" PRId64 " pixels, more than %d", block->dims[0] / block->split[0],
                   COLUMN_MOST);
-    for (uint32_t i = 0; i < copy->offset_count; i++) {
-        Known offset = known_of(lint->facts, copy->offsets[i]);
+    for (uint32_t i = 0; i < copy->offsets.count; i++) {
+        Known offset = known_of(lint->facts, copy->offsets.items[i]);
         offset = known_unsigned(&offset, 16);
-        int64_t limit = most[copy->coordinate_count - FEWEST];
+        int64_t limit = most[copy->coordinates.count - FEWEST];
         if (offset.least > limit)
             lint_find(lint, RULE_TMA_IMAGE_COLUMNS, copy->op,
                       "an im2col copy of %u dimensions with an offset of %" PRId64 ", more than %" PRId64,
-                      copy->coordinate_count, offset.least, limit);
+                      copy->coordinates.count, offset.least, limit);
     }
 }
 
@@ -261,16 +259,16 @@ static void check_coordinates(Lint *lint, const Copy *copy, const Tile *block) {
         check_im2col(lint, copy, block);
         return;
     }
-    if (!copy->rows && copy->coordinate_count != block->rank)
+    if (!copy->rows && copy->coordinates.count != block->rank)
         lint_find(lint, RULE_TMA_COORDINATES, copy->op,
                   "a %s with %u coordinate%s through a descriptor of %u dimension%s", copy_words(copy),
-                  copy->coordinate_count, copy->coordinate_count == 1 ? "" : "s", block->rank,
+                  copy->coordinates.count, copy->coordinates.count == 1 ? "" : "s", block->rank,
                   block->rank == 1 ? "" : "s");
 }
 
 static void check_negative(Lint *lint, const Copy *copy) {
-    for (uint32_t i = 0; tma_stores(copy) && i < copy->coordinate_count; i++) {
-        Known at = known_of(lint->facts, copy->coordinates[i]);
+    for (uint32_t i = 0; tma_stores(copy) && i < copy->coordinates.count; i++) {
+        Known at = known_of(lint->facts, copy->coordinates.items[i]);
         if (at.most < 0)
             lint_find(lint, RULE_TMA_NEGATIVE_STORE, copy->op,
                       "a %s whose coordinate %u is %s%" PRId64 ": it begins before the tensor", copy_words(copy), i,
@@ -288,11 +286,11 @@ static void check_fp4(Lint *lint, const Copy *copy, const Tile *block) {
     else if (block->swizzle != 128)
         lint_find(lint, RULE_TMA_PACKED, copy->op,
                   "a load of padded elements of 4 bits with a swizzle of %" PRId64 " bytes, not 128", block->swizzle);
-    if (!copy->coordinate_count || copy->rows)
+    if (!copy->coordinates.count || copy->rows)
         return;
     /* Until it is lowered, a coordinate counts bytes, of two elements each. */
     int64_t step = copy->lowered ? STEP : STEP / 2;
-    Known at = known_of(lint->facts, copy->coordinates[copy->coordinate_count - 1]);
+    Known at = known_of(lint->facts, copy->coordinates.items[copy->coordinates.count - 1]);
     Answer answer = known_is_multiple(&at, step);
     if (answer == ANSWER_NO)
         lint_find(lint, RULE_TMA_PACKED_COORDINATE, copy->op,

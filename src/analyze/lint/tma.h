@@ -42,8 +42,7 @@ typedef struct Copy {
     bool lowered; /* it is a copy between global and shared memory, no longer a load or store of values */
     const Value *descriptor;
     const Value *memory, *barrier; /* NULL: none */
-    Value **coordinates, **offsets;
-    uint32_t coordinate_count, offset_count;
+    ValueList coordinates, offsets;
     const Value *rows; /* of a gather or scatter: their numbers; the column is the one coordinate */
 } Copy;
 

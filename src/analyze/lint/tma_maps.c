@@ -87,12 +87,13 @@ static void check_inner_stride(Lint *lint, const Op *op, const Known *stride) {
 static void check_made(Lint *lint, const Op *op) {
     Tile block = tma_tile(lint->module, op->result_count ? op->results[0].type : NULL);
     uint32_t shape_count, stride_count;
-    Value **shape = op_operands_named(op, "shape", &shape_count);
-    Value **strides = op_operands_named(op, "strides", &stride_count);
+    const DescribeColumn *made = &op->row->describes;
+    Value **shape = op_operands_of(op, made->shape, &shape_count);
+    Value **strides = op_operands_of(op, made->strides, &stride_count);
     int64_t unit = block.fp4_padded ? WIDE_STRIDE_UNIT : STRIDE_UNIT;
     check_rank(lint, op, stride_count);
     check_block(lint, op, &block);
-    check_base(lint, op, op_operand_named(op, "base"), unit, block.swizzle != 0);
+    check_base(lint, op, op_operand_of(op, made->base), unit, block.swizzle != 0);
     for (uint32_t i = 0; i < shape_count; i++) {
         Known size = known_of(lint->facts, shape[i]);
         check_dimension(lint, op, &size, i);
@@ -138,14 +139,15 @@ static bool map_of(Lint *lint, const Op *op, TensorMap *map) {
     if (!fence)
         return false;
     *map = (TensorMap){.op = op, .memory = fence->on, .element = -1, .swizzle = -1};
+    const DescribeColumn *made = &op->row->describes;
     op_integer(op, "elem_type", &map->element);
     op_integer(op, "interleave_layout", &map->interleave);
     op_integer(op, "swizzle_mode", &map->swizzle);
     op_integer(op, "fill_mode", &map->fill);
-    map->box = op_operands_named(op, "box_dim", &map->box_count);
-    map->dims = op_operands_named(op, "global_dim", &map->dim_count);
-    map->strides = op_operands_named(op, "global_stride", &map->stride_count);
-    map->steps = op_operands_named(op, "element_stride", &map->step_count);
+    map->box = op_operands_of(op, made->box, &map->box_count);
+    map->dims = op_operands_of(op, made->shape, &map->dim_count);
+    map->strides = op_operands_of(op, made->strides, &map->stride_count);
+    map->steps = op_operands_of(op, made->steps, &map->step_count);
     return true;
 }
 
@@ -247,7 +249,7 @@ static void check_created(Lint *lint, const TensorMap *map) {
     check_box(lint, map);
     check_steps(lint, map);
     check_map_modes(lint, map);
-    check_base(lint, map->op, op_operand_named(map->op, "global_address"), unit, map->swizzle > 0);
+    check_base(lint, map->op, op_operand_of(map->op, map->op->row->describes.base), unit, map->swizzle > 0);
     for (uint32_t i = 0; i < map->dim_count; i++) {
         Known size = known_of(lint->facts, map->dims[i]);
         check_dimension(lint, map->op, &size, map->dim_count - 1 - i);
@@ -369,7 +371,7 @@ void lint_tma_maps(Lint *lint) {
     TensorMap map;
     Copy copy;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        if (lint_is(op, OP_tt_make_tensor_descriptor) && op->form != FORM_OPAQUE)
+        if (op_describes(op) == DESCRIBE_TENSOR && op->form != FORM_OPAQUE)
             check_made(lint, op);
         if (!map_of(lint, op, &map))
             continue;
