@@ -277,11 +277,12 @@ const weir_op *weir_value_definition(const weir_value *value) {
 
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
+    bool enough = true;
     if (form >= WEIR_EFFECTS)
-        out.failed = !stage_print(&module->module, (Stage)(form - WEIR_EFFECTS), &out); /* ORDER Stage */
+        enough = stage_print(&module->module, (Stage)(form - WEIR_EFFECTS), &out); /* ORDER Stage */
     else
         print_module(&module->module, form == WEIR_GENERIC ? PRINT_GENERIC : PRINT_AS_WRITTEN, &out);
-    return sink_finish(&out);
+    return sink_finish(&out) == 0 && enough ? 0 : -1;
 }
 
 /* ---- What ops do ----------------------------------------------------------------------------- */

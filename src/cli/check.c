@@ -111,8 +111,10 @@ static void add_up(Teller *all, Teller *part) {
         all->counts[i] += part->counts[i];
     for (size_t i = 0; part->rules && i < weir_rule_count(); i++)
         all->rules[i] += part->rules[i];
-    for (size_t i = 0; i < part->reason_count; i++)
-        tally_reason(all, part->reasons[i].text, part->reasons[i].count);
+    for (size_t i = 0; i < part->reasons.count; i++) {
+        const Count *reason = &part->reasons.items[i];
+        tally_add(&all->reasons, (weir_string){reason->text, strlen(reason->text)}, reason->times);
+    }
     teller_free(part);
 }
 

@@ -28,6 +28,8 @@ typedef struct Paths {
 /* Adds a file as it is, a folder as every .ttgir and .mlir below it, in the order of their names. False, with a
  * message, if it cannot be looked at. */
 bool paths_add(Paths *paths, const char *path);
+/* Adds a text as it is; false if there is no memory. */
+bool paths_append(Paths *paths, const char *text);
 void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
@@ -36,8 +38,7 @@ bool module_picked(weir_file *file, size_t index, const char *wanted);
 typedef struct RunOptions {
     Paths inputs;
     weir_run_options run;
-    const char **arguments; /* those of `run` */
-    size_t capacity;
+    Paths arguments; /* those of `run` */
     bool no_launch, quiet, verbose;
     weir_format format;
     bool no_input; /* none is needed */
@@ -90,13 +91,34 @@ void command_parse_options(const char *command, const struct argp *argp, int cou
 /* `weir lint --port TARGET`. */
 int port_kernels(RunOptions *options, const char *target);
 
-/* ---- verdicts.c: what is said of results, and what they come to ---- */
-/* Why something is incomplete, and how often. */
-typedef struct Reason {
-    char *text;
-    size_t count;
-} Reason;
+/* ---- output.c: where results go ---- */
+/* Standard output, or a file that appears under its name only when it is complete. */
+typedef struct Output Output;
+Output *output_open(const char *path); /* NULL for standard output; NULL, with a message, on failure */
+int output_write(void *output, const char *data, size_t size);
+void output_printf(Output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Keeps the file if `keep`, else removes it. False, with a message, if not everything could be written. */
+bool output_close(Output *output, bool keep);
 
+/* How many columns of text fit: those of the terminal, or 80 where it is none. */
+enum { LEAST_WIDTH = 40 };
+unsigned output_width(const char *path);
+
+/* ---- tally.c: how often texts came up ---- */
+typedef struct Count {
+    char *text;
+    size_t times;
+} Count;
+typedef struct Tally {
+    Count *items;
+    size_t count, capacity;
+} Tally;
+void tally_add(Tally *tally, weir_string text, size_t times);
+/* A line for each, most often first; nothing is added after that. */
+void tally_print(Tally *tally, Output *output);
+void tally_free(Tally *tally);
+
+/* ---- verdicts.c: what is said of results, and what they come to ---- */
 /* Which module of a pass log is meant, where none was named; *why says so, in a few words. */
 typedef size_t PickModule(weir_file *file, const char **why);
 
@@ -115,8 +137,7 @@ typedef struct Teller {
     size_t kernels;
     size_t counts[WEIR_VERDICT_ERROR + 1]; /* kernels by verdict; of errors: inputs and modules */
     size_t *rules;                         /* findings by rule; NULL: not counted, and neither are reasons */
-    Reason *reasons;
-    size_t reason_count;
+    Tally reasons;                         /* why something is incomplete */
 } Teller;
 
 /* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
@@ -128,7 +149,6 @@ void tell_failure(Teller *teller, const char *path, const char *sentence);
 bool tell_verdict(Teller *teller, weir_result *result);
 /* All there is to say of a result, which is freed; NULL: there was no memory for it. */
 void tell_result(Teller *teller, const char *path, weir_result *result);
-void tally_reason(Teller *teller, const char *text, size_t count);
 /* Calls `work` with each module of the file that is meant, and how to run it; tells what is wrong with the file. */
 typedef void ModuleWork(void *context, const char *path, weir_module *module, const weir_run_options *options);
 void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWork *work, void *context);
@@ -137,25 +157,13 @@ char *launch_beside(const char *path);
 /* A weir_write for a FILE. */
 int stream_write(void *stream, const char *data, size_t size);
 
-/* ---- output.c: where results go ---- */
-/* Standard output, or a file that appears under its name only when it is complete. */
-typedef struct Output Output;
-Output *output_open(const char *path); /* NULL for standard output; NULL, with a message, on failure */
-int output_write(void *output, const char *data, size_t size);
-void output_printf(Output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Keeps the file if `keep`, else removes it. False, with a message, if not everything could be written. */
-bool output_close(Output *output, bool keep);
-
-/* How many columns of text fit: those of the terminal, or 80 where it is none. */
-enum { LEAST_WIDTH = 40 };
-unsigned output_width(const char *path);
-
 /* ---- progress.c: how far things are ---- */
 typedef struct Progress {
     double started, shown;
     bool showing;
     size_t file, files; /* at which of how many */
 } Progress;
+double seconds_now(void);
 Progress progress_start(void);
 double progress_seconds(const Progress *progress);
 /* Whether to print now what is going on, to standard error and without a newline: for a terminal, after a second, and

@@ -20,7 +20,7 @@ void complain(const char *format, ...) {
     va_end(arguments);
 }
 
-static bool add(Paths *paths, const char *path) {
+bool paths_append(Paths *paths, const char *path) {
     if (paths->count == paths->capacity) {
         size_t capacity = paths->capacity ? paths->capacity * 2 : 16;
         char **items = realloc(paths->items, capacity * sizeof *items);
@@ -56,7 +56,7 @@ static bool add_folder(Paths *paths, const char *path) {
             complain("%s: %s", entry->fts_path, strerror(entry->fts_errno));
             good = false;
         } else if (entry->fts_info == FTS_F && is_ir(entry->fts_name)) {
-            good &= add(paths, entry->fts_path);
+            good &= paths_append(paths, entry->fts_path);
         }
     }
     fts_close(tree);
@@ -71,7 +71,7 @@ bool paths_add(Paths *paths, const char *path) {
     struct stat status;
     if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         return add_folder(paths, path);
-    return add(paths, path);
+    return paths_append(paths, path);
 }
 
 void paths_free(Paths *paths) {

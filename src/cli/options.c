@@ -139,20 +139,6 @@ const struct argp_child output_options[] = {{&output_options_argp, 0, NULL, 0}, 
 
 /* ---- Launches ---------------------------------------------------------------------------------- */
 
-static void add_argument(RunOptions *options, const char *argument) {
-    weir_run_options *run = &options->run;
-    if (run->argument_count == options->capacity) {
-        options->capacity = options->capacity ? options->capacity * 2 : 8;
-        options->arguments = realloc(options->arguments, options->capacity * sizeof *options->arguments);
-        if (!options->arguments) {
-            complain("there is not enough memory");
-            exit(STATUS_ERROR);
-        }
-        run->arguments = options->arguments;
-    }
-    options->arguments[run->argument_count++] = argument;
-}
-
 static error_t parse_launch_option(int key, char *argument, struct argp_state *state) {
     static const char *const orders[] = {"issue", "waits", NULL};
     static const OptionField fields[] = {
@@ -167,9 +153,13 @@ static error_t parse_launch_option(int key, char *argument, struct argp_state *s
          "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'",
          .words = orders},
         {0}};
+    RunOptions *options = state->input;
     if (key != OPTION_ARG)
         return option_set(fields, key, argument, state);
-    add_argument(state->input, argument);
+    if (!paths_append(&options->arguments, argument))
+        exit(STATUS_ERROR);
+    options->run.arguments = (const char *const *)options->arguments.items;
+    options->run.argument_count = options->arguments.count;
     return 0;
 }
 
@@ -204,7 +194,7 @@ const struct argp_child run_options[] = {{&run_options_argp, 0, NULL, 0}, {0}};
 
 void run_options_free(RunOptions *options) {
     paths_free(&options->inputs);
-    free(options->arguments);
+    paths_free(&options->arguments);
 }
 
 void command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input) {

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -89,76 +88,18 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
-typedef struct Count {
-    char *name;
-    size_t count;
-} Count;
-
 typedef struct Stats {
     size_t files, modules, ops, unknown, bytes, memory;
     double seconds;
-    Count *counts;
-    size_t names, capacity;
+    Tally names; /* of ops */
 } Stats;
-
-static double now(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
-static int by_op_name(const void *key, const void *entry) {
-    const weir_string *name = key;
-    const Count *count = entry;
-    int order = strncmp(name->data, count->name, name->size);
-    return order ? order : count->name[name->size] ? -1 : 0;
-}
-
-/* Keeps the names sorted; there are a few hundred at most. */
-static void count_op(Stats *stats, weir_string name) {
-    size_t low = 0, high = stats->names;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        int order = by_op_name(&name, &stats->counts[middle]);
-        if (order == 0) {
-            stats->counts[middle].count++;
-            return;
-        }
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    if (stats->names == stats->capacity) {
-        size_t capacity = stats->capacity ? stats->capacity * 2 : 64;
-        Count *counts = realloc(stats->counts, capacity * sizeof *counts);
-        if (!counts)
-            return;
-        stats->counts = counts;
-        stats->capacity = capacity;
-    }
-    char *copy = strndup(name.data, name.size);
-    if (!copy)
-        return;
-    memmove(&stats->counts[low + 1], &stats->counts[low], (stats->names - low) * sizeof *stats->counts);
-    stats->counts[low] = (Count){copy, 1};
-    stats->names++;
-}
-
-static int by_count(const void *a, const void *b) {
-    const Count *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->name, y->name);
-}
 
 static void print_stats(Stats *stats, Output *output) {
     output_printf(output, "files: %zu\nmodules: %zu\nops: %zu\nunknown ops: %zu\nbytes: %zu\n", stats->files,
                   stats->modules, stats->ops, stats->unknown, stats->bytes);
     output_printf(output, "time: %.6f s\nspeed: %.1f MB/s\nmemory: %zu bytes\n", stats->seconds,
                   (double)stats->bytes / 1e6 / (stats->seconds > 0 ? stats->seconds : 1e-9), stats->memory);
-    if (stats->names)
-        qsort(stats->counts, stats->names, sizeof *stats->counts, by_count);
-    for (size_t i = 0; i < stats->names; i++)
-        output_printf(output, "%8zu  %s\n", stats->counts[i].count, stats->counts[i].name);
+    tally_print(&stats->names, output);
 }
 
 /* ---- One file -------------------------------------------------------------------------------- */
@@ -175,9 +116,9 @@ static void list_module(Output *output, const weir_module_info *info, size_t ind
 
 static bool parse_module(const Options *options, weir_file *file, size_t index, const weir_module_info *info,
                          Output *output, Stats *stats, bool *first) {
-    double start = now();
+    double start = seconds_now();
     weir_module *module = weir_parse(file, index, options->strict ? WEIR_STRICT : 0);
-    stats->seconds += now() - start;
+    stats->seconds += seconds_now() - start;
     if (!module) {
         complain("%s: there is not enough memory", weir_file_name(file));
         return false;
@@ -192,7 +133,7 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
     if (options->stats) {
         for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op))
             if (!weir_op_implicit(op))
-                count_op(stats, weir_op_name(op));
+                tally_add(&stats->names, weir_op_name(op), 1);
     } else if (good && !options->quiet) {
         if (info->header.size)
             output_printf(output, "%.*s\n", (int)info->header.size, info->header.data);
@@ -207,9 +148,9 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
 
 static bool parse_file(const Options *options, weir_context *weir, const char *path, Output *output, Stats *stats,
                        bool *first) {
-    double start = now();
+    double start = seconds_now();
     weir_file *file = weir_open(weir, path);
-    stats->seconds += now() - start;
+    stats->seconds += seconds_now() - start;
     if (!file) {
         complain("%s: cannot be read: %s", path, weir_error(weir));
         return false;
@@ -329,9 +270,9 @@ static void dump_markdown(Output *output) {
 static void show_progress(const Paths *inputs, size_t index, double *shown) {
     struct stat status;
     bool large = stat(inputs->items[index], &status) == 0 && status.st_size > 100 << 20; /* takes a while by itself */
-    if (!isatty(STDERR_FILENO) || (!large && (inputs->count == 1 || now() - *shown < 0.2)))
+    if (!isatty(STDERR_FILENO) || (!large && (inputs->count == 1 || seconds_now() - *shown < 0.2)))
         return;
-    *shown = now();
+    *shown = seconds_now();
     fprintf(stderr, "\r\033[Kreading file %zu of %zu", index + 1, inputs->count);
     if (large)
         fprintf(stderr, ", %lld MB", (long long)status.st_size / 1000000);
@@ -357,7 +298,7 @@ int command_parse(int count, char **arguments) {
         return STATUS_ERROR;
     Stats stats = {0};
     bool good = true, first = true;
-    double started = now(), shown = started;
+    double started = seconds_now(), shown = started;
     if (options.dump_ops && options.markdown)
         dump_markdown(output);
     else if (options.dump_ops)
@@ -370,9 +311,7 @@ int command_parse(int count, char **arguments) {
     if (options.stats)
         print_stats(&stats, output);
     good &= output_close(output, good);
-    for (size_t i = 0; i < stats.names; i++)
-        free(stats.counts[i].name);
-    free(stats.counts);
+    tally_free(&stats.names);
     paths_free(&options.inputs);
     weir_destroy(weir);
     return good ? STATUS_OK : STATUS_ERROR;

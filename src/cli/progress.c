@@ -6,22 +6,22 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void) {
+double seconds_now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 Progress progress_start(void) {
-    return (Progress){.started = now()};
+    return (Progress){.started = seconds_now()};
 }
 
 double progress_seconds(const Progress *progress) {
-    return now() - progress->started;
+    return seconds_now() - progress->started;
 }
 
 bool progress_due(Progress *progress) {
-    double time = now();
+    double time = seconds_now();
     if (!isatty(STDERR_FILENO) || time - progress->started < 1 || time - progress->shown < 0.1)
         return false;
     progress->shown = time;

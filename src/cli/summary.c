@@ -1,14 +1,6 @@
 /* The table at the end: kernels by verdict, findings by rule, reasons by how often they came up. */
 #include "cli/cli.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static int by_count(const void *a, const void *b) {
-    const Reason *x = a, *y = b;
-    return x->count != y->count ? (x->count < y->count ? 1 : -1) : strcmp(x->text, y->text);
-}
-
 /* A row of the table, if there is anything to count. */
 static void add_row(Output *output, size_t count, const char *what) {
     if (count)
@@ -22,7 +14,7 @@ static bool is_note(size_t rule) {
 
 void session_summary(Session *session) {
     Output *output = session->output;
-    const Teller *all = &session->teller;
+    Teller *all = &session->teller;
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
     bool verbose = all->options->verbose;
     size_t findings = 0, notes = 0, reasons = 0;
@@ -39,14 +31,11 @@ void session_summary(Session *session) {
         output_printf(output, "notes: %zu%s\n", notes, verbose ? "" : " (-v shows them)");
     for (size_t i = 0; i < weir_rule_count(); i++)
         add_row(output, is_note(i) ? all->rules[i] : 0, weir_rule_at(i).id);
-    for (size_t i = 0; i < all->reason_count; i++)
-        reasons += all->reasons[i].count;
-    if (reasons) {
+    for (size_t i = 0; i < all->reasons.count; i++)
+        reasons += all->reasons.items[i].times;
+    if (reasons)
         output_printf(output, "not looked at: %zu\n", reasons);
-        qsort(all->reasons, all->reason_count, sizeof *all->reasons, by_count);
-    }
-    for (size_t i = 0; i < all->reason_count; i++)
-        add_row(output, all->reasons[i].count, all->reasons[i].text);
+    tally_print(&all->reasons, output);
     if (all->counts[WEIR_VERDICT_ERROR])
         output_printf(output, "errors: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
     /* The same input gives the same bytes, unless somebody looks on. */

@@ -37,9 +37,7 @@ Teller teller_start(const RunOptions *options, weir_write *write_error, void *er
 }
 
 void teller_free(Teller *teller) {
-    for (size_t i = 0; i < teller->reason_count; i++)
-        free(teller->reasons[i].text);
-    free(teller->reasons);
+    tally_free(&teller->reasons);
     free(teller->rules);
 }
 
@@ -48,22 +46,6 @@ void teller_free(Teller *teller) {
 static void count_error(Teller *teller) {
     teller->verdict = WEIR_VERDICT_ERROR;
     teller->counts[WEIR_VERDICT_ERROR]++;
-}
-
-void tally_reason(Teller *teller, const char *text, size_t count) {
-    for (size_t i = 0; i < teller->reason_count; i++)
-        if (strcmp(teller->reasons[i].text, text) == 0) {
-            teller->reasons[i].count += count;
-            return;
-        }
-    Reason *reasons = realloc(teller->reasons, (teller->reason_count + 1) * sizeof *reasons);
-    char *copy = strdup(text);
-    if (!reasons || !copy) {
-        complain("%s", no_memory);
-        exit(STATUS_ERROR);
-    }
-    teller->reasons = reasons;
-    teller->reasons[teller->reason_count++] = (Reason){copy, count};
 }
 
 static void tally(Teller *teller, const weir_result *result) {
@@ -78,8 +60,10 @@ static void tally(Teller *teller, const weir_result *result) {
         for (size_t rule = 0; rule < weir_rule_count(); rule++)
             teller->rules[rule] += strcmp(weir_rule_at(rule).id, id) == 0;
     }
-    for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_INCOMPLETE); i++)
-        tally_reason(teller, weir_item_at(result, WEIR_ITEM_INCOMPLETE, i).text, 1);
+    for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_INCOMPLETE); i++) {
+        const char *reason = weir_item_at(result, WEIR_ITEM_INCOMPLETE, i).text;
+        tally_add(&teller->reasons, (weir_string){reason, strlen(reason)}, 1);
+    }
 }
 
 /* ---- A result -------------------------------------------------------------------------------- */

@@ -152,6 +152,13 @@ static void read_a_kernel(weir_context *weir) {
     CHECK(weir_print(module, WEIR_GENERIC, append, &buffer) == 0);
     CHECK(strcmp(buffer.data, kernel_generic) == 0);
     CHECK(weir_print(module, WEIR_GENERIC, refuse, NULL) == -1);
+    static const char *const said[] = {"my.op\n    anything\n", "  piece 0, entry\n", ", of tt.func\n", "  default: "};
+    for (int stage = WEIR_EFFECTS; stage <= WEIR_PROGRAM; stage++) {
+        buffer.size = 0;
+        CHECK(weir_print(module, (weir_form)stage, append, &buffer) == 0);
+        CHECK(strstr(buffer.data, said[stage - WEIR_EFFECTS]));
+        CHECK(weir_print(module, (weir_form)stage, refuse, NULL) == -1);
+    }
     weir_module_free(module);
 
     /* The same text again, with the unknown op as an error. */

@@ -29,6 +29,21 @@ const Launch *result_choose(Result *result, size_t kernel, size_t *count);
 /* Whether the command line gives anything of a launch. */
 bool result_has_arguments(const Result *result);
 
+/* ---- steps.c ---- */
+/* What the hardware does not allow, read off the IR. */
+void step_lint(Result *result, size_t kernel);
+/* The launch that was given, or those that are chosen: compiles the kernel, runs every cluster in the schedules that
+ * matter, and tells who waits for ever and what is not ordered; with the barrier report, if that was asked for. */
+void step_runs(Result *result, size_t kernel);
+/* The run of a trail, and nothing else. */
+void step_trail(Result *result, size_t kernel);
+/* Thread barriers, over all paths; of functions that kernels call, with the first kernel. */
+void step_barriers(Result *result, size_t kernel);
+/* Tasks. Keeps the findings that were asked for, of a Look; and of the reports of a Result, what is about the buffers
+ * with the buffer.id that was asked for, and no kernel that has none. */
+void step_rules(void *look);
+void step_buffer(void *result);
+
 /* ---- row.c ---- */
 /* Kernels that share one global memory, and what was found when they ran on it. */
 typedef struct Row {

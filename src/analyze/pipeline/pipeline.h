@@ -66,6 +66,7 @@ typedef struct Result {
     const Difference *difference; /* of two kernels; NULL: none was asked for */
 } Result;
 
+/* ---- result.c ---- */
 void result_init(Result *result, Module *module);
 /* Sets what is wrong with what was asked for. Returns false. */
 bool result_fail(Result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,172 @@
+/* The steps of a check: each looks at one kernel in its way, and adds to its verdict. */
+#include "analyze/pipeline/internal.h"
+
+#include "analyze/lint/lint.h"
+#include "analyze/report/one_buffer.h"
+#include "analyze/report/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- The IR and the launches ---------------------------------------------------------------------- */
+
+/* What is known of the launch: a file's, or only what the command line says, which leaves the rest open. */
+static const Launch *lint_launch(Result *result, size_t kernel) {
+    const Launch *given = result_given_launch(result, kernel);
+    if (given || !result_has_arguments(result))
+        return given;
+    Launch *made = ARENA_NEW(&result->arena, Launch);
+    return result_set_arguments(result, made) ? made : NULL;
+}
+
+void step_lint(Result *result, size_t kernel) {
+    LintOptions options = {
+        .target = result->question.target, .launch = lint_launch(result, kernel), .alone = result->question.lint_only};
+    lint_check(result->module, result->functions[kernel], &options, &result->verdicts[kernel]);
+}
+
+/* Runs every cluster of a launch; `last`: and makes the report of it, if one is wanted. */
+static void run_clusters(Result *result, size_t kernel, const CheckOptions *options, bool last) {
+    Verdict *verdict = &result->verdicts[kernel];
+    if (!result->question.report || !last) {
+        check_runs(result->module, result->functions[kernel], options, verdict);
+        return;
+    }
+    Report *report = &result->reports[kernel];
+    *report = *report_build(result->module, result->functions[kernel], options, verdict, &result->traces[kernel]);
+    report->module = result->question.module;
+}
+
+/* What a cluster found in memory when the whole grid ran. */
+static const LoadLog *find_loads(void *context, uint64_t cluster) {
+    const Look *look = context;
+    return global_check_loads(look->result->rows[look->at]->check, look->result->places[look->at], cluster);
+}
+
+void step_runs(Result *result, size_t kernel) {
+    const GlobalCheck *grid = result->rows[kernel] ? result->rows[kernel]->check : NULL;
+    Look look = {.result = result, .at = kernel};
+    CheckOptions options = result->question.runs;
+    options.launch = result_given_launch(result, kernel);
+    options.loads = grid ? find_loads : NULL;
+    options.loads_context = &look;
+    if (global_check_hangs(grid)) { /* no cluster says more by itself */
+        const int64_t *programs = options.launch->grid;
+        *verdict_launch(&result->verdicts[kernel]) =
+            (LaunchRun){.text = launch_text(options.launch, &result->arena),
+                        .ctas = (size_t)(programs[0] * programs[1] * programs[2]),
+                        .schedules = 1};
+        return;
+    }
+    size_t count = 0;
+    bool choose = !options.launch && result_has_arguments(result);
+    const Launch *chosen = choose ? result_choose(result, kernel, &count) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        options.launch = &chosen[i];
+        run_clusters(result, kernel, &options, i + 1 == count);
+    }
+    if (!count) /* given, or chosen without a say; or it cannot be run at all, and this says why */
+        run_clusters(result, kernel, &options, true);
+}
+
+/* ---- A trail -------------------------------------------------------------------------------------- */
+
+static void replay(Result *result, size_t kernel) {
+    const char *problem = check_replay(result->module, result->functions[kernel], &result->trail->rerun,
+                                       result->source->name, &result->verdicts[kernel]);
+    if (problem)
+        result_fail(result, "%s", problem);
+}
+
+/* That of a whole grid has been run before; this says whether it could be. */
+static void judge_grid(Result *result, size_t kernel) {
+    const Row *row = result->rows[kernel];
+    if (!row || row->count != result->trail->grid.count)
+        result_fail(result, "the trail does not fit: it is one of other kernels, or of several in a row");
+    else if (global_check_diverged(row->check))
+        result_fail(result, "the trail does not fit this kernel: it cannot be run in that order");
+}
+
+void step_trail(Result *result, size_t kernel) {
+    if (result->trail->whole)
+        judge_grid(result, kernel);
+    else
+        replay(result, kernel);
+}
+
+/* ---- Thread barriers ------------------------------------------------------------------------------ */
+
+void step_barriers(Result *result, size_t kernel) {
+    Module *module = result->module;
+    Verdict *verdict = &result->verdicts[kernel];
+    bool summary = result->question.membar_summary;
+    membar_findings(module, result->functions[kernel], summary, verdict);
+    if (kernel != 0)
+        return;
+    size_t count = membar_functions(module, NULL, 0);
+    const Op **functions = ARENA_ARRAY(&result->arena, const Op *, count + 1);
+    const Op **kernels = ARENA_ARRAY(&result->arena, const Op *, count + 1);
+    membar_functions(module, functions, count);
+    size_t launched = program_kernels(module, kernels, count), next = 0;
+    for (size_t i = 0; i < count; i++)
+        if (next < launched && kernels[next] == functions[i]) /* both in the order of the text */
+            next++;
+        else
+            membar_findings(module, functions[i], summary, verdict);
+}
+
+/* ---- One buffer ----------------------------------------------------------------------------------- */
+
+enum { MOST_IDS = 1024 };
+
+static int by_id(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* "; there is 0, 1, 8", or nothing if there is none. */
+static const char *list_ids(Result *result) {
+    int64_t ids[MOST_IDS];
+    size_t count = 0;
+    Text text = {0};
+    for (size_t i = 0; i < result->report_count; i++)
+        for (size_t k = 0; k < result->reports[i].buffer_count && count < MOST_IDS; k++)
+            if (result->reports[i].buffers[k].id >= 0)
+                ids[count++] = result->reports[i].buffers[k].id;
+    qsort(ids, count, sizeof *ids, by_id);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || ids[i] != ids[i - 1])
+            text_addf(&text, "%s%" PRId64, i ? ", " : "; there is ", ids[i]);
+    return text_keep(&text, &result->arena);
+}
+
+void step_buffer(void *context) {
+    Result *result = context;
+    size_t kept = 0;
+    for (size_t i = 0; i < result->report_count; i++)
+        if (report_keep_buffer(&result->arena, &result->reports[i], *result->question.buffer)) {
+            result->reports[kept] = result->reports[i];
+            result->traces[kept++] = result->traces[i];
+        }
+    if (!kept)
+        result_fail(result, "there is no buffer with buffer.id %" PRId64 "%s", *result->question.buffer,
+                    list_ids(result));
+    result->report_count = kept;
+}
+
+/* ---- What was asked for --------------------------------------------------------------------------- */
+
+void step_rules(void *context) {
+    const Look *look = context;
+    Verdict *verdict = &look->result->verdicts[look->at];
+    size_t kept = 0, count = verdict->finding_count;
+    for (size_t i = 0; i < count; i++)
+        if (rule_listed(look->result->question.rules, rule_of(verdict->findings[i].rule)->id))
+            verdict->findings[kept++] = verdict->findings[i];
+    verdict->finding_count = kept;
+    if (kept < count)
+        verdict_note(verdict,
+                     count - kept == 1 ? "%zu finding of other rules is left out"
+                                       : "%zu findings of other rules are left out",
+                     count - kept);
+}
