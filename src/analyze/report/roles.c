@@ -78,7 +78,7 @@ static Work work_on_global(const Op *op, const Effect *effect) {
     if (effect->verb == EFFECT_READ && effect->done != DONE_NOW)
         return op_is(op, CLASS_BUFFER) ? WORK_AMD_LOAD : WORK_CP_ASYNC;
     if (effect->verb == EFFECT_READ)
-        return effect->amount ? WORK_NONE : WORK_LOAD;
+        return op_is(op, CLASS_POLL) ? WORK_NONE : WORK_LOAD;
     if (effect->helper == HELPER_TMA)
         return WORK_TMA_STORE;
     return effect->done == DONE_NOW && !op_operand_named(op, "cmp") ? WORK_STORE : WORK_NONE;
