@@ -138,8 +138,7 @@ const char *check_replay(Module *module, const Op *function, const Rerun *rerun,
     recorded.schedule.record = &made;
     RunEnd end = check_rerun(module, function, &recorded, attach_history, &watch, verdict, &machine);
     if (end == RUN_DIVERGED && made.count < rerun->schedule.replay->count)
-        return verdict_text(verdict, "the trail does not fit this kernel: its step %u is not possible",
-                            made.count + 1);
+        return verdict_text(verdict, "the trail does not fit this kernel: its step %u is not possible", made.count + 1);
     if (end == RUN_DIVERGED)
         return "the trail does not fit this kernel: after its last step some agent can still go on";
     if (!machine)

@@ -113,8 +113,7 @@ static void add_barrier(Timeline *timeline, TraceEvent *event, uint32_t barrier)
 static TraceEvent *add(Timeline *timeline, TraceKind kind, uint32_t track, uint64_t time, uint64_t duration) {
     if (timeline->event_count == TIMELINE_MOST_EVENTS)
         return NULL;
-    TraceEvent *event =
-        ARENA_PUSH(timeline->arena, timeline->events, timeline->event_count, timeline->event_capacity);
+    TraceEvent *event = ARENA_PUSH(timeline->arena, timeline->events, timeline->event_count, timeline->event_capacity);
     *event = (TraceEvent){.kind = kind, .track = track, .time = time, .duration = duration, .name = "", .detail = ""};
     timeline->tracks[track].used = true;
     if (!trace_is_instant(kind)) {
