@@ -37,18 +37,11 @@ static AtomicCell *atomic_at(Machine *machine, int64_t address) {
     for (uint32_t i = 0; i < machine->atomic_count; i++)
         if (machine->atomics[i].address == address)
             return &machine->atomics[i];
-    if (machine->atomic_count == machine->atomic_capacity) {
-        uint32_t capacity = machine->atomic_capacity ? machine->atomic_capacity * 2 : 64;
-        AtomicCell *atomics = ARENA_ARRAY(machine->arena, AtomicCell, capacity);
-        if (machine->atomic_count)
-            memcpy(atomics, machine->atomics, machine->atomic_count * sizeof *atomics);
-        machine->atomics = atomics;
-        machine->atomic_capacity = capacity;
-    }
     int64_t value = 0;
     (void)data_at(machine, address, 32, &value);
-    machine->atomics[machine->atomic_count] = (AtomicCell){address, value};
-    return &machine->atomics[machine->atomic_count++];
+    AtomicCell *cell = ARENA_PUSH(machine->arena, machine->atomics, machine->atomic_count, machine->atomic_capacity);
+    *cell = (AtomicCell){address, value};
+    return cell;
 }
 
 Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word pointer, Word operand, Word other) {
@@ -185,16 +178,8 @@ static uint32_t keep_descriptor(Machine *machine, const Descriptor *descriptor) 
         *made = *descriptor;
         return machine->descriptor_count + i;
     }
-    if (machine->made_count == machine->made_capacity) {
-        uint32_t capacity = machine->made_capacity ? machine->made_capacity * 2 : 16;
-        Descriptor *made = ARENA_ARRAY(machine->arena, Descriptor, capacity);
-        if (machine->made_count)
-            memcpy(made, machine->made, machine->made_count * sizeof *made);
-        machine->made = made;
-        machine->made_capacity = capacity;
-    }
-    machine->made[machine->made_count] = *descriptor;
-    return machine->descriptor_count + machine->made_count++;
+    *ARENA_PUSH(machine->arena, machine->made, machine->made_count, machine->made_capacity) = *descriptor;
+    return machine->descriptor_count + machine->made_count - 1;
 }
 
 void memory_make_descriptor(Machine *machine, uint32_t agent, const Instruction *instruction) {

@@ -150,6 +150,9 @@ static void make_slice(Compiler *compiler) {
         add_cells(compiler);
         slice_close(&compiler->slice);
     }
+    Slice *kept = ARENA_NEW(&compiler->module->arena, Slice);
+    *kept = compiler->slice;
+    program->slice = kept;
 }
 
 /* ---- Parameters and the rest ---------------------------------------------------------------------- */
@@ -296,6 +299,10 @@ static bool is_planned(const Op *function) {
     return tasks;
 }
 
+static uint32_t at_most(uint32_t number, uint32_t most) {
+    return number < most ? number : most;
+}
+
 Program *program_compile(Module *module, const Op *function, unsigned flags, Verdict *verdict) {
     if (!function->region_count || !function->regions[0].first)
         return NULL;
@@ -305,8 +312,8 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     program->function = function;
     program->global = flags & COMPILE_GLOBAL;
     program->data = program->global && (flags & COMPILE_DATA);
-    program->warps = module_warps(function);
-    program->warp_threads = module_warp_threads(function, 32);
+    program->warps = at_most(module_warps(function), MOST_WARPS);
+    program->warp_threads = at_most(module_warp_threads(function, 32), MOST_WARP_THREADS);
     program->ctas = module_ctas(function);
     if (program->ctas == 1) {
         program->ctas = module_cluster(function);

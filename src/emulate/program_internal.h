@@ -43,12 +43,10 @@ enum {
     MOST_CALL_DEPTH = 32,
     MOST_CALLS = 1 << 14,
     MOST_PARTITIONS = 15,
+    MOST_WARPS = 64,
+    MOST_WARP_THREADS = 64,
     MOST_DIVISIBILITY = 1 << 30
 };
-
-static inline bool op_has_id(const Op *op, OpId id) {
-    return op && op->row && op->row->id == id;
-}
 
 /* ---- emit.c ---- */
 /* Says that the verdict is incomplete because of this op. */

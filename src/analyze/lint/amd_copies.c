@@ -26,7 +26,7 @@ static bool is_contiguous(Lint *lint, const Value *pointers) {
 /* What a kernel for other warps will become is not this kernel. */
 static bool has_own_waves(const Lint *lint) {
     unsigned threads = lint->target->warp_threads;
-    return lint_module_integer(lint, "ttg.threads-per-warp", threads) == threads;
+    return module_warp_threads(lint->function, threads) == threads;
 }
 
 /* Until memory is placed, a pass of the compiler may give the copy another layout. */
@@ -108,7 +108,7 @@ static void check_padding(Lint *lint, const Op *op, const Layout *layout, const 
                   layout->padding_count);
     int64_t row = tile && tile->dim_count ? tile->dims[tile->dim_count - 1] : 0;
     if (whole_rows && layout->padding_count == 1 && row && layout->paddings[0].interval != row &&
-        lint_module_integer(lint, "ttg.num-ctas", 1) == 1)
+        module_ctas(lint->function) == 1)
         lint_find(lint, RULE_AMD_TDM_PADDING, op,
                   "a store takes padding after each row of %" PRId64 " elements, and here it is after every %" PRId64,
                   row, layout->paddings[0].interval);

@@ -4,19 +4,13 @@
 
 #include "model/layout/encoding.h"
 
-enum { LARGEST_COUNT = (1 << 20) - 1, MOST_CTAS = 1 << 16 };
+enum { LARGEST_COUNT = (1 << 20) - 1 };
 
 /* ---- Shared with the other passes ----------------------------------------------------------------- */
 
 uint32_t lint_ctas(const Lint *lint) {
-    static const char *const names[] = {"ttg.cluster-dim-x", "ttg.cluster-dim-y", "ttg.cluster-dim-z"};
-    int64_t ctas = lint_module_integer(lint, "ttg.num-ctas", lint_module_integer(lint, "triton_gpu.num-ctas", 1));
-    bool upstream = ctas != 1;
-    for (unsigned i = 0; i < 3 && !upstream; i++) {
-        int64_t size = lint_module_integer(lint, names[i], 1);
-        ctas = size < 1 || size > MOST_CTAS / ctas ? MOST_CTAS : ctas * size;
-    }
-    return ctas < 1 ? 1 : ctas > MOST_CTAS ? MOST_CTAS : (uint32_t)ctas;
+    unsigned ctas = module_ctas(lint->function);
+    return ctas == 1 ? module_cluster(lint->function) : ctas;
 }
 
 bool is_signal(Module *module, const Effect *effect) {

@@ -21,8 +21,7 @@ static const Attr *integers(const Op *op, const char *name) {
 
 /* Warps of the whole CTA, as far as is known: more than these there may be. */
 static int64_t cta_warps(const Lint *lint) {
-    int64_t warps = lint_module_integer(lint, "ttg.num-warps", lint_module_integer(lint, "triton_gpu.num-warps", 4));
-    return lint_module_integer(lint, "ttg.total-num-warps", warps);
+    return module_total_warps(lint->function, module_warps(lint->function));
 }
 
 /* ---- Named barriers ------------------------------------------------------------------------------- */
@@ -54,7 +53,7 @@ static void check_id(Lint *lint, const Op *op, const Value *id, int64_t partitio
 static void check_threads(Lint *lint, const Op *op, const Value *threads) {
     Known known = known_of(lint->facts, threads);
     int64_t there = WARP_THREADS * cta_warps(lint);
-    bool counted = lint_module_integer(lint, "ttg.total-num-warps", 0) > 0;
+    bool counted = module_total_warps(lint->function, 0) > 0;
     if (known.exact && (known.least <= 0 || known.least > MOST_WARPS * WARP_THREADS))
         lint_find(lint, RULE_NAMED_THREADS, op, "the barrier is for %lld threads", (long long)known.least);
     else if (known.exact && known.least % WARP_THREADS != 0)
@@ -122,7 +121,7 @@ static void check_actual(Lint *lint, const Op *op, const Attr *actual) {
 /* Warps of one group change their registers together. */
 static void check_groups(Lint *lint, const Op *op, const Attr *actual) {
     const Attr *starts = integers(op, "warpGroupStartIds");
-    int64_t warps = lint_module_integer(lint, "ttg.num-warps", 4);
+    int64_t warps = module_warps(lint->function);
     if (warps % GROUP_WARPS != 0)
         lint_find(lint, RULE_REGISTERS_GROUP, op, "the default partition has %lld warps, which are not whole groups",
                   (long long)warps);
@@ -140,7 +139,7 @@ static void check_groups(Lint *lint, const Op *op, const Attr *actual) {
 
 static void check_sum(Lint *lint, const Op *op, const Attr *actual) {
     const Attr *warps = integers(op, "partitionNumWarps");
-    int64_t sum = 0, own = lint_module_integer(lint, "ttg.num-warps", 4);
+    int64_t sum = 0, own = module_warps(lint->function);
     for (uint32_t i = 0; i < actual->count && warps && i <= warps->count; i++) {
         int64_t held = i ? warps->ints[i - 1] : own;
         if (held < 0 || held > 64 || actual->ints[i] < 0 || actual->ints[i] > 4096)

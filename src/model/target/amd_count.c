@@ -43,8 +43,9 @@ bool amd_copy_of(Module *module, const Op *op, AmdCopy *copy) {
     Moving moving;
     if (!moving_of(module, op, &moving) || is_moved(&moving.global))
         return false;
-    const Value *offsets = op_operand_named(op, "offsets");
-    *copy = (AmdCopy){offsets ? offsets : moving.global.on, moving.local, moving.global.verb == EFFECT_WRITE};
+    const Effect *global = &moving.global;
+    *copy = (AmdCopy){global->offsets.count ? global->offsets.items[0] : global->on, moving.local,
+                      global->verb == EFFECT_WRITE};
     return true;
 }
 
@@ -200,13 +201,11 @@ static bool is_partitioned(Module *module, const Value *local) {
     return layout && layout->pieces > 1;
 }
 
-static AmdCount count_move(Module *module, const Op *op, const Moving *moving) {
-    const Value *rows =
-        op_operand_named(op, moving->global.verb == EFFECT_READ ? "src_row_indices" : "dst_row_indices");
-    if (rows)
-        return count_rows(module, rows);
-    bool by_rows = op_operand_named(op, "x_offsets") != NULL;
-    return by_rows || is_partitioned(module, moving->local) ? (AmdCount){1, AMD_MANY} : one;
+static AmdCount count_move(Module *module, const Moving *moving) {
+    const Effect *global = &moving->global;
+    if (global->rows && global->group == GROUP_AMD_TENSOR)
+        return count_rows(module, global->rows);
+    return global->rows || is_partitioned(module, moving->local) ? (AmdCount){1, AMD_MANY} : one;
 }
 
 /* ---- Everything ----------------------------------------------------------------------------------- */
@@ -242,7 +241,7 @@ void amd_issues(Module *module, const Op *op, const Target *target, AmdCount cou
     } else if (amd_copy_of(module, op, &copy)) {
         counts[amd_copy_queue(target)] = count_copy(module, op, &copy, target);
     } else if (moving_of(module, op, &moving)) {
-        counts[QUEUE_TENSOR] = count_move(module, op, &moving);
+        counts[QUEUE_TENSOR] = count_move(module, &moving);
         counts[QUEUE_MOVES] = one;
     } else if (has_effect(module, op, EFFECT_COMMIT, GROUP_CP_ASYNC)) {
         counts[QUEUE_GROUPS] = one;

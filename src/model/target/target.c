@@ -127,8 +127,7 @@ static bool is_any(const Attr *attr) {
 }
 
 static bool is_number(const Attr *attr) {
-    enum { MOST = 64 };
-    return attr->kind == ATTR_INTEGER && attr->exact && attr->integer > 0 && attr->integer <= MOST;
+    return attr->kind == ATTR_INTEGER && attr->exact && attr->integer > 0 && attr->integer <= MODULE_MOST;
 }
 
 Str target_text(const Op *op) {
@@ -163,9 +162,10 @@ unsigned module_ctas(const Op *op) {
 }
 
 unsigned module_cluster(const Op *op) {
-    return number_around(op, "ttg.cluster-dim-x", "triton_gpu.cluster-dim-x", 1) *
-           number_around(op, "ttg.cluster-dim-y", "triton_gpu.cluster-dim-y", 1) *
-           number_around(op, "ttg.cluster-dim-z", "triton_gpu.cluster-dim-z", 1);
+    uint64_t size = (uint64_t)number_around(op, "ttg.cluster-dim-x", "triton_gpu.cluster-dim-x", 1) *
+                    number_around(op, "ttg.cluster-dim-y", "triton_gpu.cluster-dim-y", 1) *
+                    number_around(op, "ttg.cluster-dim-z", "triton_gpu.cluster-dim-z", 1);
+    return size < MODULE_MOST ? (unsigned)size : MODULE_MOST;
 }
 
 unsigned module_warp_threads(const Op *op, unsigned otherwise) {

@@ -32,7 +32,8 @@ Str target_text(const Op *op);
 /* Its vendor and its number; false if it does not say, or says something else. */
 bool target_said(const Op *op, Vendor *vendor, unsigned *number);
 
-/* What the module of the op says of a launch; what Triton takes where it says nothing. */
+/* What the module of the op says of a launch, up to MODULE_MOST; what Triton takes where it says nothing. */
+enum { MODULE_MOST = 1 << 16 };
 unsigned module_warps(const Op *op);
 unsigned module_ctas(const Op *op);    /* that have one program between them */
 unsigned module_cluster(const Op *op); /* programs that are in one cluster */
