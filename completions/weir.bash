@@ -3,7 +3,7 @@
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="check run report membar lint parse rules"
-    local options_parse="--generic --effects --quiet --stats --list --module --strict --output --dump-ops --help --version"
+    local options_parse="--generic --effects --print --quiet --stats --list --module --strict --output --dump-ops --help --version"
     local options_check="--launch --no-launch --arg --grid --kernel --module --devices --rule --budget --jobs --mma-order --gsan \
         --resident --format --witness --verbose --quiet --output --help --version"
     local options_run="--launch --no-launch --arg --grid --kernel --module --devices --replay --schedule --seed --schedules \
@@ -43,6 +43,10 @@ _weir() {
         ;;
     --assume)
         mapfile -t COMPREPLY < <(compgen -W "inserted before" -- "$word")
+        return
+        ;;
+    --print)
+        mapfile -t COMPREPLY < <(compgen -W "effects flow slice program" -- "$word")
         return
         ;;
     --gsan)

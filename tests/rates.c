@@ -42,7 +42,7 @@ static char *launch_beside(const char *file) {
 static weir_verdict run_row(const Rates *rates, uint64_t seed) {
     weir_file *files[MOST_FILES];
     weir_module *modules[MOST_FILES];
-    weir_outcome *outcomes[MOST_FILES];
+    weir_result *results[MOST_FILES];
     weir_run_options options[MOST_FILES];
     weir_verdict verdict = WEIR_VERDICT_CLEAN;
     for (size_t i = 0; i < rates->count; i++) {
@@ -54,11 +54,11 @@ static weir_verdict run_row(const Rates *rates, uint64_t seed) {
         options[i].seed = seed;
         options[i].launch = rates->launches[i];
     }
-    if (weir_run_row(modules, options, rates->count, outcomes) != 0)
+    if (weir_run_row(modules, options, rates->count, results) != 0)
         give_up(rates->files[0], "there is not enough memory");
     for (size_t i = 0; i < rates->count; i++) {
-        verdict = weir_verdict_worse(verdict, weir_outcome_verdict(outcomes[i]));
-        weir_outcome_free(outcomes[i]);
+        verdict = weir_verdict_worse(verdict, weir_result_verdict(results[i]));
+        weir_result_free(results[i]);
     }
     for (size_t i = 0; i < rates->count; i++) {
         weir_module_free(modules[i]);

@@ -129,13 +129,13 @@ WEIR_API int weir_op_known(const weir_op *op);
 /* Nonzero for an op that the text leaves out, such as the `scf.yield` of an empty branch. */
 WEIR_API int weir_op_implicit(const weir_op *op);
 
-WEIR_API size_t weir_operand_count(const weir_op *op);
-WEIR_API const weir_value *weir_operand(const weir_op *op, size_t index);
-WEIR_API size_t weir_result_count(const weir_op *op);
-WEIR_API const weir_value *weir_result(const weir_op *op, size_t index);
-WEIR_API size_t weir_region_count(const weir_op *op);
+WEIR_API size_t weir_op_operand_count(const weir_op *op);
+WEIR_API const weir_value *weir_op_operand(const weir_op *op, size_t index);
+WEIR_API size_t weir_op_result_count(const weir_op *op);
+WEIR_API const weir_value *weir_op_result(const weir_op *op, size_t index);
+WEIR_API size_t weir_op_region_count(const weir_op *op);
 /* An attribute's text by its name; empty data if the op has none. */
-WEIR_API weir_string weir_attribute(const weir_op *op, const char *name);
+WEIR_API weir_string weir_op_attribute(const weir_op *op, const char *name);
 
 /* Without the '%'; empty if it has none. */
 WEIR_API weir_string weir_value_name(const weir_value *value);
@@ -149,6 +149,11 @@ WEIR_API const weir_op *weir_value_definition(const weir_value *value);
 typedef enum weir_form {
     WEIR_AS_WRITTEN, /* token for token */
     WEIR_GENERIC,    /* MLIR's generic form */
+    /* What Weir makes of it (docs/running.md). */
+    WEIR_EFFECTS, /* of each op: what it does to memory and to time */
+    WEIR_FLOW,    /* of each function: pieces of straight-line code, and what leads from one to the other */
+    WEIR_SLICE,   /* of each kernel: the values that a run depends on */
+    WEIR_PROGRAM, /* of each kernel: what is run, in registers and jumps */
 } weir_form;
 
 /* 0, or -1 if `write` stopped or there was no memory. The module must be ok. */
@@ -162,23 +167,29 @@ WEIR_API int weir_effects(weir_module *module, const weir_op *op, weir_write *wr
 /* Writes which partition runs the op: "default", "partition0", "task 1"; nothing if no partition is said. 0 or -1. */
 WEIR_API int weir_partition(const weir_op *op, weir_write *write, void *to);
 
-/* ---- Running kernels --------------------------------------------------------------------------- */
+/* ---- Questions ---------------------------------------------------------------------------------- */
 
-/* Kernels are run on an emulator: who waits for whom, and whether all come to their end. docs/running.md tells how. */
+/* What is asked of a module gives a result. NULL only if there is no memory: an option that makes no sense, a launch
+ * file that cannot be read, a module with errors or without kernels give one whose verdict is WEIR_VERDICT_ERROR. A
+ * result is freed before its module. Of a module one thing is asked at a time. */
+typedef struct weir_result weir_result;
+
+WEIR_API void weir_result_free(weir_result *result);
 
 /* The functions of the module that can be launched. */
 WEIR_API size_t weir_kernel_count(weir_module *module);
 
+/* For weir_run_options.membar. */
 enum {
     WEIR_MEMBAR_FINDINGS = 1, /* findings on thread barriers, where the IR is past the stage that puts them in */
     WEIR_MEMBAR_SUMMARY = 2,  /* those, and at earlier stages a note on how many will be put in */
 };
 
-/* How to run. All zero, as NULL for all of it, is a good start: every kernel of the module, with launches that Weir
- * chooses. */
 /* For weir_run_options.lint: what the hardware does not allow is looked for, too, or nothing else is. */
 enum { WEIR_LINT_ALSO = 1, WEIR_LINT_ONLY };
 
+/* How to run. All zero, as NULL for all of it, is a good start: every kernel of the module, with launches that Weir
+ * chooses. */
 typedef struct weir_run_options {
     const char *launch;           /* a launch file (docs/launch.md), or NULL */
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
@@ -203,189 +214,29 @@ typedef struct weir_run_options {
     const char *target; /* by whose limits lint judges: "sm_90a", "gfx950"; NULL: the module's own */
     int lint;           /* WEIR_LINT_ALSO or WEIR_LINT_ONLY; 0: legality and fences are not looked at */
     int membar;         /* WEIR_MEMBAR_FINDINGS or WEIR_MEMBAR_SUMMARY; 0: thread barriers are not looked at */
+    /* Barrier reports: how a kernel synchronises, its partitions, who signals whom, the slots and phases of every
+     * barrier, shared data, deadlocks, and whether all that is overwritten was waited for (docs/report.md). */
+    int report;      /* nonzero: one of each kernel; of a module without kernels one that says so. Not with `replay` */
+    const char *why; /* the module was picked (weir_pick_module); NULL: it was not */
+    const int64_t *buffer; /* only the buffers with that buffer.id, and the kernels that have one; NULL: all */
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
     void *progress_context;
 } weir_run_options;
 
-typedef struct weir_outcome weir_outcome;
-
-/* Runs the kernels of a module. NULL only if there is no memory: an option that makes no sense, a launch file that
- * cannot be read, a module with errors or without kernels give an outcome whose verdict is WEIR_VERDICT_ERROR. An
- * outcome is freed before its module. A module is run by one thread at a time. */
-WEIR_API weir_outcome *weir_run(weir_module *module, const weir_run_options *options);
-WEIR_API void weir_outcome_free(weir_outcome *outcome);
+/* Runs the kernels of a module on an emulator: who waits for whom, whether all come to their end, and what is not
+ * ordered. docs/running.md tells how. */
+WEIR_API weir_result *weir_run(weir_module *module, const weir_run_options *options);
 /* The same of several modules, whose launches are made one after the other on one global memory: launch files share
- * what they give the same "buffer". `options` has one for each module. Fills `outcomes`, one for each; 0, or -1 if
- * there is no memory (then some are NULL). */
+ * what they give the same "buffer". `options` has one for each module. Fills `results`, one for each; 0, or -1 if
+ * there is no memory (then all are NULL). */
 WEIR_API int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count,
-                          weir_outcome **outcomes);
+                          weir_result **results);
 /* Nonzero if the launch file names a buffer, so that its launch can share memory with others. */
 WEIR_API int weir_launch_shares(const char *path);
-
-/* Writes the IR of the outcome's module with the fewest proxy fences with which none is missing in the kernels that
- * were looked at: what is missing is put in, what is needless left out. 0; 1 if some place could not be found; -1 if it
- * could not be written, or the verdict is an error. */
-WEIR_API int weir_fences_emit(weir_outcome *outcome, weir_write *write, void *to);
-
-typedef enum weir_verdict {
-    WEIR_VERDICT_CLEAN,      /* nothing wrong was found in what was run, and all that matters was looked at */
-    WEIR_VERDICT_FINDINGS,   /* something is wrong */
-    WEIR_VERDICT_INCOMPLETE, /* nothing wrong was found, but something that could matter was not looked at */
-    WEIR_VERDICT_ERROR,      /* the input, or what was asked for, is wrong */
-} weir_verdict;
-
-/* On all kernels of the module together. */
-WEIR_API weir_verdict weir_outcome_verdict(const weir_outcome *outcome);
-/* How many kernels were run, and how many of them got that verdict. */
-WEIR_API size_t weir_outcome_kernels(const weir_outcome *outcome);
-WEIR_API size_t weir_outcome_count(const weir_outcome *outcome, weir_verdict verdict);
-
-/* "clean", "findings", "incomplete", "error"; the exit status that stands for it: 0, 1, 3, 2; and of two inputs
- * together: error before findings before incomplete before clean. */
-WEIR_API const char *weir_verdict_name(weir_verdict verdict);
-WEIR_API int weir_verdict_status(weir_verdict verdict);
-WEIR_API weir_verdict weir_verdict_worse(weir_verdict a, weir_verdict b);
-
-typedef struct weir_finding {
-    const char *kernel, *rule; /* "deadlock.lapped" */
-    weir_severity severity;
-    const char *message, *why, *fix;
-    const char *file; /* of the kernel's own source; "" and 0 if the IR does not say */
-    uint32_t line, column, ir_line;
-    const char *witness; /* the text of a trail file, which `replay` runs again; "" if there is none */
-} weir_finding;
-
-WEIR_API size_t weir_finding_count(const weir_outcome *outcome);
-WEIR_API weir_finding weir_finding_at(const weir_outcome *outcome, size_t index);
-/* Says under which name the witness was written, for whoever reads the outcome below. The name is copied. */
-WEIR_API void weir_finding_keep_witness(weir_outcome *outcome, size_t index, const char *path);
-
-/* Something that could matter and was not looked at. */
-typedef struct weir_incomplete {
-    const char *kernel, *reason;
-    const char *op; /* "" and 0 if it is about no op */
-    uint32_t ir_line;
-} weir_incomplete;
-
-WEIR_API size_t weir_incomplete_count(const weir_outcome *outcome);
-WEIR_API weir_incomplete weir_incomplete_at(const weir_outcome *outcome, size_t index);
-
-enum {
-    WEIR_COLOUR = 1,
-    WEIR_LAUNCHES = 2,   /* list the launches that were run */
-    WEIR_SKIP_CLEAN = 4, /* say nothing of kernels that are clean */
-};
-
-/* For a person: what is wrong with the input or the options, where the verdict is an error; and the verdicts. Each
- * returns 0, or -1 if `write` stopped or there was no memory. */
-WEIR_API int weir_outcome_errors(const weir_outcome *outcome, unsigned flags, weir_write *write, void *to);
-WEIR_API int weir_outcome_text(const weir_outcome *outcome, unsigned flags, weir_write *write, void *to);
-
-/* For programs: one object about any number of outcomes (docs/findings.md). NULL if there is no memory. The end frees
- * it. An input for which there is no outcome, since it could not be opened, is an error. */
-typedef struct weir_json weir_json;
-WEIR_API weir_json *weir_json_begin(weir_write *write, void *to);
-WEIR_API void weir_json_add(weir_json *json, const weir_outcome *outcome);
-WEIR_API void weir_json_error(weir_json *json, const char *file, const char *sentence);
-WEIR_API int weir_json_end(weir_json *json);
-/* A part of such an object, which another thread may make: things are added to it as to the whole, then it is joined,
- * which frees it. */
-WEIR_API weir_json *weir_json_part(void);
-WEIR_API void weir_json_join(weir_json *json, weir_json *part);
-
-/* One run of the outcome, to be looked at: the one that shows its first finding; without findings, one of the launch
- * that was given, or of a chosen one. As lines for a person, or as a trace for ui.perfetto.dev. 0 or -1. */
-WEIR_API int weir_steps(weir_outcome *outcome, weir_write *write, void *to);
-WEIR_API int weir_trace(weir_outcome *outcome, weir_write *write, void *to);
-/* The same as lines, of outcomes that weir_run_row has filled together; -1, too, if the first finding is one of a
- * single kernel, or there is none: then weir_steps tells of each. */
-WEIR_API int weir_row_steps(weir_outcome *const *outcomes, size_t count, weir_write *write, void *to);
-/* What the race engine knows after that step of it (UINT64_MAX: at the end), as tables (docs/running.md). -1, too, if
- * it does not watch such runs: those in which copies do not complete at once, or of more than 16 agents. */
-WEIR_API int weir_state(weir_outcome *outcome, uint64_t step, weir_write *write, void *to);
-
-/* ---- Barrier reports ---------------------------------------------------------------------------- */
-
-/* How a kernel synchronises: its partitions, who signals whom, the slots and phases of every barrier, shared data,
- * deadlocks, and whether all that is overwritten was waited for. docs/report.md explains the sections. */
-typedef struct weir_barrier_report weir_barrier_report;
-
-/* Runs the kernels of a module as weir_run does, with the same options (`replay` is none of them), and makes a report
- * of each. NULL only if there is no memory. A module without kernels gives one report, which says so. A report is freed
- * before its module. */
-WEIR_API weir_barrier_report *weir_barrier_report_make(weir_module *module, const weir_run_options *options);
-WEIR_API void weir_barrier_report_free(weir_barrier_report *report);
-/* What the runs came to: the verdict, findings, what is wrong with the options. It belongs to the report. */
-WEIR_API weir_outcome *weir_barrier_report_outcome(weir_barrier_report *report);
-/* How many reports there are, one a kernel; none if the verdict is WEIR_VERDICT_ERROR. */
-WEIR_API size_t weir_barrier_report_count(const weir_barrier_report *report);
-
 /* Of a file with several modules, which one has most to report: the latest with partitions and barriers, else with
- * tasks and barriers, and so on. *why says so in a few words, for weir_barrier_report_explain, which adds to what a
- * report says of its module why it was chosen. */
-WEIR_API size_t weir_barrier_report_module(weir_file *file, const char **why);
-WEIR_API void weir_barrier_report_explain(weir_barrier_report *report, const char *why);
-/* Leaves what is about the buffers with that buffer.id, and no kernel that has none. 0, or -1 if no kernel has: the
- * verdict of the outcome is an error then. */
-WEIR_API int weir_barrier_report_keep_buffer(weir_barrier_report *report, int64_t id);
-
-typedef enum weir_report_format {
-    WEIR_REPORT_TEXT,
-    WEIR_REPORT_MARKDOWN,
-    WEIR_REPORT_JSON, /* docs/report.md */
-    WEIR_REPORT_DOT,  /* for Graphviz: who signals whom, in one kernel */
-    WEIR_REPORT_HTML, /* a page that needs nothing beside it, about one kernel */
-} weir_report_format;
-
-typedef struct weir_report_options {
-    weir_report_format format;
-    unsigned flags; /* WEIR_COLOUR, of text */
-    unsigned width; /* of text; 0: lines are as long as they are */
-} weir_report_options;
-
-/* All kernels of the report. 0, or -1 if `write` stopped, there was no memory, or there are several kernels and the
- * format is for one. */
-WEIR_API int weir_barrier_report_write(const weir_barrier_report *report, const weir_report_options *options,
-                                       weir_write *write, void *to);
-
-/* Any number of reports, written as they come. JSON is the object of a kernel if there is one, else an object with a
- * list of them. NULL if there is no memory. The end frees it, and returns as above. An input for which there is no
- * report, since it could not be opened, is an error; only JSON tells of those. */
-typedef struct weir_reports weir_reports;
-WEIR_API weir_reports *weir_reports_begin(const weir_report_options *options, weir_write *write, void *to);
-WEIR_API void weir_reports_add(weir_reports *reports, const weir_barrier_report *report);
-WEIR_API void weir_reports_error(weir_reports *reports, const char *file, const char *sentence);
-WEIR_API int weir_reports_end(weir_reports *reports);
-
-/* The words that reports use, for a person. 0 or -1. */
-WEIR_API int weir_glossary(unsigned width, weir_write *write, void *to);
-
-/* Two kernels compared by what their partitions do, not by names and numbers: what is not the same, by level
- * ("partitions", "channels"), the level that brings about the others first. NULL if there is no memory or no such
- * kernel. A difference is freed before the reports. */
-typedef struct weir_difference weir_difference;
-WEIR_API weir_difference *weir_difference_make(const weir_barrier_report *old_report, size_t old_kernel,
-                                               const weir_barrier_report *new_report, size_t new_kernel);
-WEIR_API void weir_difference_free(weir_difference *difference);
-
-typedef struct weir_difference_row {
-    const char *level, *what;
-    const char *before, *after; /* "" if it is not there */
-} weir_difference_row;
-
-/* 0 rows: there is no difference. */
-WEIR_API size_t weir_difference_count(const weir_difference *difference);
-WEIR_API weir_difference_row weir_difference_at(const weir_difference *difference, size_t index);
-/* As text, Markdown or JSON. 0 or -1. */
-WEIR_API int weir_difference_write(const weir_difference *difference, const weir_report_options *options,
-                                   weir_write *write, void *to);
-
-/* ---- Thread barriers ----------------------------------------------------------------------------- */
-
-/* Where the threads of a CTA need a barrier between accesses to shared or tensor memory, which barriers are there, and
- * which of those are needless. Nothing is run. docs/membar.md explains the models. */
-typedef struct weir_membar weir_membar;
+ * tasks and barriers, and so on. *why says so in a few words. */
+WEIR_API size_t weir_pick_module(weir_file *file, const char **why);
 
 typedef struct weir_membar_options {
     const char *model;    /* "async" (or NULL), "near" or "sync" */
@@ -395,86 +246,167 @@ typedef struct weir_membar_options {
     uint32_t line;        /* of the IR, to be explained; 0: none */
 } weir_membar_options;
 
-/* NULL only if there is no memory; an option that makes no sense and a module with errors give one whose verdict is
- * WEIR_VERDICT_ERROR, a module without functions one without any. It is freed before its module. */
-WEIR_API weir_membar *weir_membar_make(weir_module *module, const weir_membar_options *options);
-WEIR_API void weir_membar_free(weir_membar *membar);
-/* Findings: a barrier is missing where the IR claims to have them all. Incomplete: not all could be looked at. */
-WEIR_API weir_verdict weir_membar_verdict(const weir_membar *membar);
+/* Where the threads of a CTA need a barrier between accesses to shared or tensor memory, which barriers are there, and
+ * which of those are needless. Nothing is run. docs/membar.md explains the models. A module without functions is no
+ * error. */
+WEIR_API weir_result *weir_membar(weir_module *module, const weir_membar_options *options);
 
-typedef struct weir_membar_function {
+/* What becomes of kernels on an AMD target: of each op, and of each wait. Nothing is run. docs/porting.md explains it.
+ * `target` is "gfx942", "gfx950" or "gfx1250"; `kernel` the only one to look at, or NULL. */
+WEIR_API weir_result *weir_port(weir_module *module, const char *target, const char *kernel);
+
+/* Two kernels that have reports, compared by what their partitions do, not by names and numbers: what is not the same,
+ * by level ("partitions", "channels"), the level that brings about the others first. NULL, too, if there is no such
+ * kernel. It is freed before the two. */
+WEIR_API weir_result *weir_compare(const weir_result *old_result, size_t old_kernel, const weir_result *new_result,
+                                   size_t new_kernel);
+
+/* ---- Results ------------------------------------------------------------------------------------- */
+
+typedef enum weir_verdict {
+    WEIR_VERDICT_CLEAN,      /* nothing wrong was found in what was run, and all that matters was looked at */
+    WEIR_VERDICT_FINDINGS,   /* something is wrong, or two kernels differ */
+    WEIR_VERDICT_INCOMPLETE, /* nothing wrong was found, but something that could matter was not looked at */
+    WEIR_VERDICT_ERROR,      /* the input, or what was asked for, is wrong */
+} weir_verdict;
+
+/* On all kernels of the module together. */
+WEIR_API weir_verdict weir_result_verdict(const weir_result *result);
+
+/* "clean", "findings", "incomplete", "error"; the exit status that stands for it: 0, 1, 3, 2; and of two inputs
+ * together: error before findings before incomplete before clean. */
+WEIR_API const char *weir_verdict_name(weir_verdict verdict);
+WEIR_API int weir_verdict_status(weir_verdict verdict);
+WEIR_API weir_verdict weir_verdict_worse(weir_verdict a, weir_verdict b);
+
+/* A kernel that was looked at; of weir_membar, a function. */
+typedef struct weir_kernel {
     const char *name;
     weir_verdict verdict;
+    /* weir_membar */
     int inserted;             /* nonzero: the IR claims to have its barriers */
     size_t needed, missing;   /* that are not there; and which therefore are an error */
     size_t present, needless; /* that are there */
     size_t answers;           /* ops that start on the line that was asked about */
-    const char *problem;      /* "" if all could be looked at */
-} weir_membar_function;
-
-WEIR_API size_t weir_membar_count(const weir_membar *membar);
-WEIR_API weir_membar_function weir_membar_at(const weir_membar *membar, size_t index);
-
-typedef struct weir_membar_need {
-    const char *op;   /* the barrier goes right before it, or right after it */
-    const char *kind; /* "local", "tensor" or "cluster" */
-    int after, missing, automatic;
-    const char *file; /* of the kernel's own source; "" and 0 if the IR does not say */
-    uint32_t line, ir_line;
-    size_t conflicts; /* pairs of accesses that it parts */
-} weir_membar_need;
-
-WEIR_API weir_membar_need weir_membar_need_at(const weir_membar *membar, size_t function, size_t index);
-
-/* What is wrong with the input or the options, where the verdict is an error. 0 or -1. */
-WEIR_API int weir_membar_errors(const weir_membar *membar, unsigned flags, weir_write *write, void *to);
-/* The module with the barriers that it needs put in, otherwise token for token; `prune`: and without the needless
- * ones. 0 or -1. */
-WEIR_API int weir_membar_emit(const weir_membar *membar, int prune, weir_write *write, void *to);
-
-/* Any number of them, written as they come: as text (`flags`: WEIR_COLOUR) or as JSON (docs/membar.md). NULL if there
- * is no memory. The end frees it, and returns 0 or -1. An input that could not be opened is an error; only JSON tells
- * of those. */
-typedef struct weir_membars weir_membars;
-WEIR_API weir_membars *weir_membars_begin(int json, unsigned flags, weir_write *write, void *to);
-WEIR_API void weir_membars_add(weir_membars *membars, const weir_membar *membar);
-WEIR_API void weir_membars_error(weir_membars *membars, const char *file, const char *sentence);
-WEIR_API int weir_membars_end(weir_membars *membars);
-
-/* ---- Ports ---------------------------------------------------------------------------------------- */
-
-/* What becomes of kernels on an AMD target: of each op, and of each wait. Nothing is run. docs/porting.md explains it.
- */
-typedef struct weir_port weir_port;
-
-/* `target` is "gfx942", "gfx950" or "gfx1250"; `kernel` the only one to look at, or NULL. NULL only if there is no
- * memory; a target that makes no sense, and a module with errors or without kernels, give one whose verdict is
- * WEIR_VERDICT_ERROR. It is freed before its module. */
-WEIR_API weir_port *weir_port_make(weir_module *module, const char *target, const char *kernel);
-WEIR_API void weir_port_free(weir_port *port);
-/* Findings: a wait that is written for AMD covers less than its tokens need. Incomplete: not all could be looked at. */
-WEIR_API weir_verdict weir_port_verdict(const weir_port *port);
-
-typedef struct weir_port_kernel {
-    const char *name;
-    weir_verdict verdict;
+    /* weir_port */
     size_t exact, stage_level, none, unknown; /* ops */
     size_t waits;
-} weir_port_kernel;
+} weir_kernel;
 
-WEIR_API size_t weir_port_count(const weir_port *port);
-WEIR_API weir_port_kernel weir_port_at(const weir_port *port, size_t index);
-/* What is wrong with the input or the target, where the verdict is an error. 0 or -1. */
-WEIR_API int weir_port_errors(const weir_port *port, unsigned flags, weir_write *write, void *to);
+/* How many there are; none if the verdict is WEIR_VERDICT_ERROR. */
+WEIR_API size_t weir_result_kernels(const weir_result *result);
+WEIR_API weir_kernel weir_kernel_at(const weir_result *result, size_t index);
+/* How many barrier reports there are: one a kernel, or one that says that there is none. */
+WEIR_API size_t weir_report_count(const weir_result *result);
 
-/* Any number of them, written as they come: as text (`flags`: WEIR_COLOUR; `width`: of its lines, 0: as long as they
- * are) or as JSON (docs/porting.md). NULL if there is no memory. The end frees it, and returns 0 or -1. An input that
- * could not be opened is an error; only JSON tells of those. */
-typedef struct weir_ports weir_ports;
-WEIR_API weir_ports *weir_ports_begin(int json, unsigned flags, unsigned width, weir_write *write, void *to);
-WEIR_API void weir_ports_add(weir_ports *ports, const weir_port *port);
-WEIR_API void weir_ports_error(weir_ports *ports, const char *file, const char *sentence);
-WEIR_API int weir_ports_end(weir_ports *ports);
+typedef enum weir_item_kind {
+    WEIR_ITEM_FINDING,    /* something is wrong; or is worth a note, by its severity */
+    WEIR_ITEM_INCOMPLETE, /* something that could matter was not looked at */
+    WEIR_ITEM_NOTE,       /* how something was looked at */
+    WEIR_ITEM_LAUNCH,     /* was run */
+    WEIR_ITEM_BARRIER,    /* weir_membar: one that is needed */
+    WEIR_ITEM_DIFFERENCE, /* weir_compare */
+} weir_item_kind;
+
+/* Texts that an item of its kind does not have are "", and numbers 0. */
+typedef struct weir_item {
+    const char *kernel;
+    const char *name;       /* of a rule, "deadlock.lapped"; the kind of a barrier, "local", "tensor" or "cluster"; the
+                               level of a difference, "channels" */
+    const char *text;       /* what happens, why it was not looked at, the note, the launch, what differs */
+    const char *why, *fix;  /* of a finding */
+    const char *old_text;   /* of a difference; "": it is not there */
+    const char *new_text;   /* the same */
+    const char *op;         /* that it is about; a barrier goes right before it, or right after it */
+    const char *file;       /* of the kernel's own source; "" and 0 if the IR does not say */
+    const char *witness;    /* the text of a trail file, which `replay` runs again */
+    weir_severity severity; /* of a finding */
+    uint32_t line, column;  /* in that file */
+    uint32_t ir_line;       /* in the IR */
+    int after, missing;     /* of a barrier: it goes after the op; the IR claims to have it */
+    int automatic;          /* the same: no hazard needs it, the model's rule for waits does */
+    size_t conflicts;       /* the same: pairs of accesses that it parts */
+} weir_item;
+
+/* Those of one kind, of all kernels, in their order. */
+WEIR_API size_t weir_item_count(const weir_result *result, weir_item_kind kind);
+WEIR_API weir_item weir_item_at(const weir_result *result, weir_item_kind kind, size_t index);
+/* Says under which name a finding's witness was written, for whoever reads the result below. The name is copied. */
+WEIR_API void weir_keep_witness(weir_result *result, size_t finding, const char *path);
+
+/* ---- Writing results ----------------------------------------------------------------------------- */
+
+/* What of a result is written. */
+typedef enum weir_subject {
+    WEIR_VERDICTS,    /* of weir_run: findings (docs/findings.md) */
+    WEIR_REPORTS,     /* of weir_run: barrier reports (docs/report.md) */
+    WEIR_BARRIERS,    /* of weir_membar (docs/membar.md) */
+    WEIR_PORTS,       /* of weir_port (docs/porting.md) */
+    WEIR_DIFFERENCES, /* of weir_compare */
+} weir_subject;
+
+typedef enum weir_format {
+    WEIR_TEXT,
+    WEIR_JSON,     /* for programs */
+    WEIR_MARKDOWN, /* reports and differences */
+    WEIR_DOT,      /* reports: for Graphviz, who signals whom, in one kernel */
+    WEIR_HTML,     /* reports: a page that needs nothing beside it, about one kernel */
+} weir_format;
+
+enum {
+    WEIR_COLOUR = 1,
+    WEIR_LAUNCHES = 2,   /* list the launches that were run */
+    WEIR_SKIP_CLEAN = 4, /* say nothing of kernels that are clean */
+    WEIR_PRUNE = 8,      /* for weir_emit */
+};
+
+typedef struct weir_write_options {
+    weir_subject subject;
+    weir_format format;
+    unsigned flags; /* of text */
+    unsigned width; /* of text; 0: lines are as long as they are */
+} weir_write_options;
+
+/* All of a result. 0, or -1 if `write` stopped, there was no memory, there is no such format of the subject, or there
+ * are several kernels and the format is for one. */
+WEIR_API int weir_result_write(const weir_result *result, const weir_write_options *options, weir_write *write,
+                               void *to);
+
+/* Any number of results, written as they come: JSON is one object about all of them. NULL if there is no memory. The
+ * end frees it, and returns as above. An input for which there is no result, since it could not be opened, is an error;
+ * only JSON tells of those. */
+typedef struct weir_writer weir_writer;
+WEIR_API weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *write, void *to);
+WEIR_API void weir_writer_add(weir_writer *writer, const weir_result *result);
+WEIR_API void weir_writer_error(weir_writer *writer, const char *file, const char *sentence);
+WEIR_API int weir_writer_end(weir_writer *writer);
+/* A part of what is written about verdicts, which another thread may make: results are added to it as to the whole,
+ * then it is joined, which frees it. */
+WEIR_API weir_writer *weir_writer_part(const weir_write_options *options);
+WEIR_API void weir_writer_join(weir_writer *writer, weir_writer *part);
+
+/* For a person: what is wrong with the input or the options, where the verdict is an error. 0 or -1. */
+WEIR_API int weir_result_errors(const weir_result *result, unsigned flags, weir_write *write, void *to);
+
+/* The IR of the module with what it needs, otherwise token for token. Of weir_membar: with the thread barriers put in;
+ * `flags` WEIR_PRUNE: and without the needless ones. Of weir_run: with the fewest proxy fences with which none is
+ * missing in its kernels. 0; 1 if some place could not be found; -1 if it could not be written, or the verdict is an
+ * error. */
+WEIR_API int weir_emit(weir_result *result, unsigned flags, weir_write *write, void *to);
+
+/* One run of weir_run, to be looked at: the one that shows its first finding; without findings, one of the launch
+ * that was given, or of a chosen one. As lines for a person, or as a trace for ui.perfetto.dev. 0 or -1. */
+WEIR_API int weir_steps(weir_result *result, weir_write *write, void *to);
+WEIR_API int weir_trace(weir_result *result, weir_write *write, void *to);
+/* The same as lines, of results that weir_run_row has filled together; -1, too, if the first finding is one of a
+ * single kernel, or there is none, or a verdict is an error: then weir_steps tells of each. */
+WEIR_API int weir_row_steps(weir_result *const *results, size_t count, weir_write *write, void *to);
+/* What the race engine knows after that step of it (UINT64_MAX: at the end), as tables (docs/running.md). -1, too, if
+ * it does not watch such runs: those in which copies do not complete at once, or of more than 16 agents. */
+WEIR_API int weir_state(weir_result *result, uint64_t step, weir_write *write, void *to);
+
+/* The words that reports use, for a person. 0 or -1. */
+WEIR_API int weir_glossary(unsigned width, weir_write *write, void *to);
 
 /* ---- The op table ---------------------------------------------------------------------------- */
 

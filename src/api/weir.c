@@ -192,28 +192,8 @@ void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool c
         text_addf(to, "%zu more notes are not shown\n", diagnostics->notes - notes);
 }
 
-void report_sentence(const char *file, const char *sentence, bool colour, Text *to) {
-    text_add_plain(to, str_of(file));
-    text_addf(to, ": %serror:%s ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
-    text_add_plain(to, str_of(sentence));
-    text_char(to, '\n');
-}
-
-bool first_error(const Diagnostics *diagnostics, const char *file, Text *to) {
-    for (size_t i = 0; i < diagnostics->count; i++) {
-        const Diagnostic *diagnostic = &diagnostics->items[i];
-        if (diagnostic->severity != SEVERITY_ERROR)
-            continue;
-        text_addf(to, "%s:%u:%u: %s", file, diagnostic->place.line, diagnostic->place.column,
-                  diagnostic->message ? diagnostic->message : "");
-        return true;
-    }
-    return false;
-}
-
 int weir_report(const weir_file *file, const weir_module *module, int colour, weir_write *write, void *to) {
-    Sink sink = {write, to};
-    Text out = {.sink = sink_pass, .to = &sink};
+    Text out = SINK_TEXT(write, to);
     report_diagnostics(&module->diagnostics, file->source->name, colour, &out);
     return sink_finish(&out);
 }
@@ -224,14 +204,8 @@ static const Op *op_of(const weir_op *op) {
     return (const Op *)op;
 }
 
-static const Op *first_of(const Item *item) {
-    while (item && item->kind != ITEM_OP)
-        item = item->next;
-    return item ? item->op : NULL;
-}
-
 const weir_op *weir_first_op(const weir_module *module) {
-    return (const weir_op *)first_of(module->module.first);
+    return (const weir_op *)module_first_op(&module->module);
 }
 
 const weir_op *weir_next_op(const weir_op *op) {
@@ -259,27 +233,27 @@ int weir_op_implicit(const weir_op *op) {
     return op_of(op)->implicit;
 }
 
-size_t weir_operand_count(const weir_op *op) {
+size_t weir_op_operand_count(const weir_op *op) {
     return op_of(op)->operand_count;
 }
 
-const weir_value *weir_operand(const weir_op *op, size_t index) {
+const weir_value *weir_op_operand(const weir_op *op, size_t index) {
     return index < op_of(op)->operand_count ? (const weir_value *)op_of(op)->operands[index] : NULL;
 }
 
-size_t weir_result_count(const weir_op *op) {
+size_t weir_op_result_count(const weir_op *op) {
     return op_of(op)->result_count;
 }
 
-const weir_value *weir_result(const weir_op *op, size_t index) {
+const weir_value *weir_op_result(const weir_op *op, size_t index) {
     return index < op_of(op)->result_count ? (const weir_value *)&op_of(op)->results[index] : NULL;
 }
 
-size_t weir_region_count(const weir_op *op) {
+size_t weir_op_region_count(const weir_op *op) {
     return op_of(op)->region_count;
 }
 
-weir_string weir_attribute(const weir_op *op, const char *name) {
+weir_string weir_op_attribute(const weir_op *op, const char *name) {
     const Attr *attr = op_attr(op_of(op), name);
     return attr ? public(attr->text) : (weir_string){NULL, 0};
 }
@@ -302,9 +276,11 @@ const weir_op *weir_value_definition(const weir_value *value) {
 /* ---- Printing -------------------------------------------------------------------------------- */
 
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
-    Sink sink = {write, to};
-    Text out = {.sink = sink_pass, .to = &sink};
-    print_module(&module->module, form == WEIR_GENERIC ? PRINT_GENERIC : PRINT_AS_WRITTEN, &out);
+    Text out = SINK_TEXT(write, to);
+    if (form >= WEIR_EFFECTS)
+        out.failed = !stage_print(&module->module, (Stage)(form - WEIR_EFFECTS), &out); /* ORDER Stage */
+    else
+        print_module(&module->module, form == WEIR_GENERIC ? PRINT_GENERIC : PRINT_AS_WRITTEN, &out);
     return sink_finish(&out);
 }
 
@@ -315,8 +291,7 @@ int weir_effects(weir_module *module, const weir_op *op, weir_write *write, void
     unsigned count = effects_of(&module->module, op_of(op), effects);
     if (!write)
         return (int)count;
-    Sink sink = {write, to};
-    Text out = {.sink = sink_pass, .to = &sink};
+    Text out = SINK_TEXT(write, to);
     for (unsigned i = 0; i < count; i++) {
         effect_print(&effects[i], &out);
         text_char(&out, '\n');
@@ -325,8 +300,7 @@ int weir_effects(weir_module *module, const weir_op *op, weir_write *write, void
 }
 
 int weir_partition(const weir_op *op, weir_write *write, void *to) {
-    Sink sink = {write, to};
-    Text out = {.sink = sink_pass, .to = &sink};
+    Text out = SINK_TEXT(write, to);
     partition_print(partitions_of(op_of(op)), &out);
     return sink_finish(&out);
 }

@@ -1,6 +1,8 @@
 /* Chunks of memory, each twice the last up to a limit, freed together. */
 #include "base/arena.h"
 
+#include "base/text.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>

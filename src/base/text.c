@@ -213,6 +213,12 @@ void text_free(Text *text) {
     *text = (Text){0};
 }
 
+const char *text_keep(Text *text, Arena *arena) {
+    const char *kept = arena_copy(arena, text->data ? text->data : "", text->size);
+    text_free(text);
+    return kept;
+}
+
 Str str_next_word(const char **at) {
     while (**at == ' ')
         ++*at;

@@ -2,6 +2,8 @@
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
+#include "base/arena.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +20,10 @@ typedef struct Str {
 
 static inline Str str_of(const char *zero_terminated) {
     return (Str){zero_terminated, strlen(zero_terminated)};
+}
+/* The "s" of as many things. */
+static inline const char *plural(int64_t count) {
+    return count == 1 ? "" : "s";
 }
 static inline Str str_between(const char *begin, const char *end) {
     return (Str){begin, (size_t)(end - begin)};
@@ -112,6 +118,8 @@ void text_vescapef(Text *text, void (*escape)(Text *text, Str s), const char *fo
 /* Hand what is held to the sink. False if anything failed since the start. */
 bool text_flush(Text *text);
 void text_free(Text *text);
+/* What was built up, as a string in an arena; frees it. */
+const char *text_keep(Text *text, Arena *arena);
 
 static inline void text_str(Text *text, Str s) {
     text_add(text, s.data, s.size);

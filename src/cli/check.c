@@ -16,7 +16,7 @@ enum { OPTION_RULE = 256, MOST_WORKERS = 1024, STACK_SIZE = 16 << 20 };
 
 typedef struct Options {
     RunOptions shared;
-    size_t workers; /* 0: as many as there are cores */
+    unsigned workers; /* 0: as many as there are cores */
 } Options;
 
 static const struct argp_option option_table[] = {
@@ -30,79 +30,53 @@ static const struct argp_option option_table[] = {
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
-    Options *options = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->shared;
-        return 0;
-    case OPTION_RULE: {
-        weir_string unknown = weir_rules_unknown(argument);
-        if (unknown.data)
-            argp_error(state, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
-        options->shared.run.rules = argument;
-        return 0;
-    }
-    case 'j':
-        options->workers = (size_t)option_number(state, "jobs", argument, MOST_WORKERS);
-        return 0;
-    case 'v':
-        options->shared.verbose = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    static const OptionField fields[] = {{.key = OPTION_RULE, FIELD_RULES, offsetof(Options, shared.run.rules)},
+                                         {.key = 'j', FIELD_UNSIGNED, offsetof(Options, workers), "jobs", MOST_WORKERS},
+                                         {.key = 'v', FIELD_FLAG, offsetof(Options, shared.verbose)},
+                                         {0}};
+    return option_set(fields, key, argument, state);
 }
 
 /* ---- One file -------------------------------------------------------------------------------- */
 
 /* A file, and what is said of it. */
 typedef struct Job {
-    FILE *out, *errors;
-    char *out_text, *error_text;
-    size_t out_size, error_size;
+    FILE *errors;
+    char *error_text;
+    size_t error_size;
     char prefix[24];
     Teller teller;
     bool done;
 } Job;
 
 typedef struct Check {
+    Session session; /* its teller has the sum of what was said */
     const Options *options;
-    Output *output;
-    weir_json *json;
     Job *jobs;
     size_t count, taken;
     pthread_mutex_t lock; /* of `taken` and of each job's `done` */
     pthread_cond_t finished;
-    Teller all; /* the sum of what was said */
-    Progress progress;
 } Check;
 
 static void check_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
     Teller *teller = context;
-    weir_outcome *outcome = weir_run(module, options);
-    if (outcome)
-        tell_outcome(teller, outcome);
-    else
-        tell_failure(teller, path, "there is not enough memory");
-    weir_outcome_free(outcome);
+    tell_result(teller, path, weir_run(module, options));
 }
 
 static void check_file(Check *check, weir_context *weir, size_t index) {
     const RunOptions *shared = &check->options->shared;
     Job *job = &check->jobs[index];
-    job->out = open_memstream(&job->out_text, &job->out_size);
     job->errors = open_memstream(&job->error_text, &job->error_size);
     Teller *teller = &job->teller;
-    if (job->out && job->errors) {
-        *teller = teller_start(shared, stream_write, job->out, stream_write, job->errors);
-        teller->flags |= shared->verbose ? 0 : WEIR_SKIP_CLEAN;
+    if (job->errors) {
+        *teller = teller_start(shared, stream_write, job->errors);
         teller->rules = calloc(weir_rule_count(), sizeof *teller->rules);
-        teller->json = check->json ? weir_json_part() : NULL;
+        teller->writer = check->session.teller.writer ? weir_writer_part(&check->session.teller.how) : NULL;
         if (check->count > 1)
             snprintf(job->prefix, sizeof job->prefix, "%zu-", index + 1);
         teller->witness_prefix = job->prefix;
     }
-    if (weir && teller->rules && (teller->json || !check->json)) {
+    if (weir && teller->rules && (teller->writer || !check->session.teller.writer)) {
         tell_modules(teller, weir, shared->inputs.items[index], check_module, teller);
     } else {
         complain("%s: there is not enough memory", shared->inputs.items[index]);
@@ -143,17 +117,14 @@ static void add_up(Teller *all, Teller *part) {
 }
 
 static void say_job(Check *check, Job *job) {
-    progress_clear(&check->progress);
-    bool whole = job->out && fclose(job->out) == 0;
-    whole = job->errors && fclose(job->errors) == 0 && whole;
+    progress_clear(&check->session.progress);
+    if (!job->errors || fclose(job->errors) != 0)
+        job->teller.verdict = WEIR_VERDICT_ERROR;
     if (job->error_text)
         stream_write(stderr, job->error_text, job->error_size);
-    if (!whole || output_write(check->output, job->out_text, job->out_size) != 0)
-        job->teller.verdict = WEIR_VERDICT_ERROR;
-    if (job->teller.json)
-        weir_json_join(check->json, job->teller.json);
-    add_up(&check->all, &job->teller);
-    free(job->out_text);
+    if (job->teller.writer)
+        weir_writer_join(check->session.teller.writer, job->teller.writer);
+    add_up(&check->session.teller, &job->teller);
     free(job->error_text);
 }
 
@@ -170,7 +141,7 @@ static void await(Check *check, size_t index) {
         size_t done = index;
         for (size_t i = index; i < check->taken; i++)
             done += check->jobs[i].done;
-        if (progress_due(&check->progress))
+        if (progress_due(&check->session.progress))
             fprintf(stderr, "%zu of %zu files checked; at %.100s", done, check->count,
                     check->options->shared.inputs.items[index]);
     }
@@ -206,57 +177,40 @@ static bool check_all(Check *check) {
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static int check(const Options *options) {
-    const RunOptions *shared = &options->shared;
+static int check(Options *options) {
+    RunOptions *shared = &options->shared;
     Check check = {.options = options,
-                   .output = output_open(shared->output),
                    .count = shared->inputs.count,
                    .lock = PTHREAD_MUTEX_INITIALIZER,
-                   .finished = PTHREAD_COND_INITIALIZER,
-                   .progress = progress_start()};
-    if (!check.output)
+                   .finished = PTHREAD_COND_INITIALIZER};
+    Teller *all = &check.session.teller;
+    if (!session_open(&check.session, shared, "run"))
         return STATUS_ERROR;
-    check.all = teller_start(shared, output_write, check.output, stream_write, stderr);
-    check.all.rules = calloc(weir_rule_count(), sizeof *check.all.rules);
+    shared->run.progress = NULL; /* workers are not watched one by one */
+    all->how.flags |= shared->verbose ? 0 : WEIR_SKIP_CLEAN;
+    all->rules = calloc(weir_rule_count(), sizeof *all->rules);
     check.jobs = calloc(check.count, sizeof *check.jobs);
-    bool json = shared->json && !shared->quiet;
-    check.json = json ? weir_json_begin(output_write, check.output) : NULL;
-    bool good = check.all.rules && check.jobs && (check.json || !json) && check_all(&check);
+    bool good = all->rules && check.jobs && session_write(&check.session, WEIR_VERDICTS) && check_all(&check);
     if (!good)
         complain("there is not enough memory");
-    if (check.json)
-        good &= weir_json_end(check.json) == 0;
-    if (good && !shared->json && !shared->quiet)
-        tell_summary(check.output, &check.all, check.count, &check.progress);
-    good &= output_close(check.output, good);
-    weir_verdict verdict = good ? check.all.verdict : WEIR_VERDICT_ERROR;
-    teller_free(&check.all);
+    if (good && !shared->format && !shared->quiet)
+        session_summary(&check.session);
     free(check.jobs);
-    return weir_verdict_status(verdict);
+    return session_close(&check.session, good, true);
 }
 
 int command_check(int count, char **arguments) {
-    static const struct argp_child children[] = {{&run_options_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
-        option_table,
-        parse_option,
-        "FILE|DIR|-...",
-        "Checks the kernels in Triton GPU IR for races, deadlocks, misused barriers, missing fences and what else the "
-        "hardware does not allow.\v"
-        "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, such as a kernel "
-        "cache, every .ttgir and .mlir below it is checked; - is standard input. Without a launch file and arguments, "
-        "launches are chosen.\n"
-        "Exit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not "
-        "everything could be looked at, 2 if the input or the command line is wrong.",
-        children,
-        NULL,
-        NULL};
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "FILE|DIR|-...",
+        .doc = "Checks the kernels in Triton GPU IR for races, deadlocks, misused barriers, missing fences and "
+               "what else the hardware does not allow.\v" HELP_FILES "such as a kernel cache, " HELP_BELOW
+               "checked" HELP_INPUT " Without a launch file and arguments, launches are chosen." HELP_STATUS,
+        .children = run_options};
     Options options = {0};
-    if (!command_parse_options("check", &argp, count, arguments, &options))
-        return STATUS_ERROR;
+    command_parse_options("check", &argp, count, arguments, &options);
     options.shared.run.lint = WEIR_LINT_ALSO;
     options.shared.run.membar = options.shared.verbose ? WEIR_MEMBAR_SUMMARY : WEIR_MEMBAR_FINDINGS;
-    int status = check(&options);
-    run_options_free(&options.shared);
-    return status;
+    return check(&options);
 }

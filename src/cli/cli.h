@@ -32,30 +32,65 @@ void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
-/* ---- options.c: what run, check and report take ---- */
+/* ---- options.c: what commands take ---- */
 typedef struct RunOptions {
     Paths inputs;
     weir_run_options run;
     const char **arguments; /* those of `run` */
     size_t capacity;
-    bool no_launch, json, quiet, verbose;
+    bool no_launch, quiet, verbose;
+    weir_format format;
     bool no_input; /* none is needed */
     const char *module, *witness, *output;
 } RunOptions;
-/* A child of the commands' parsers, whose input is a RunOptions; the groups are 1 (what), 2 (how), 3 (what is told).
- * The first is what all take; the second has it for a child, and is for run and check. */
-extern const struct argp launch_options_argp, run_options_argp;
+/* Children of the commands' parsers, whose input is a RunOptions; the groups are 1 (what), 2 (how), 3 (what is told).
+ * The first takes the inputs, and says where results go; the second has it for a child, and is what all take that run
+ * kernels; the third has that, and is for run and check. */
+extern const struct argp output_options_argp, launch_options_argp, run_options_argp;
+extern const struct argp_child output_options[], launch_options[], run_options[];
 void run_options_free(RunOptions *options);
 /* Ends the program, with a message, if the text is no number up to `most`. */
 uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
-/* Parses a command's arguments into `input`. */
-bool command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input);
+/* The same if it is not one of the words, which NULL ends; `message` has a place for it. Returns its index. */
+size_t option_word(struct argp_state *state, const char *text, const char *const *words, const char *message);
+
+/* An option that does no more than set a field of the command's options. */
+typedef enum FieldKind {
+    FIELD_FLAG,     /* a bool */
+    FIELD_TEXT,     /* a string */
+    FIELD_UNSIGNED, /* an unsigned */
+    FIELD_LONG,     /* a uint64_t */
+    FIELD_WORD,     /* a string, one of `words` */
+    FIELD_CHOICE,   /* an enum: the index among `words` */
+    FIELD_RULES,    /* a string: rules that there are */
+} FieldKind;
+typedef struct OptionField {
+    int key;
+    FieldKind kind;
+    size_t offset;
+    const char *name; /* of a number: the option's; of words: what is said of another one */
+    uint64_t most;    /* the largest number */
+    const char *const *words;
+} OptionField;
+/* Looks for the key in a list that the key 0 ends, and sets the field of the command's options, whose first member is
+ * what its parser's child takes. */
+error_t option_set(const OptionField *fields, int key, char *argument, struct argp_state *state);
+
+/* Parses a command's arguments into `input`; ends the program, with a message, if they are wrong. */
+void command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input);
+/* Of the help: what inputs are, and what the exit status says. */
+#define HELP_FILES "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, "
+#define HELP_BELOW "every .ttgir and .mlir below it is "
+#define HELP_INPUT "; - is standard input."
+#define HELP_STATUS                                                                                                  \
+    "\nExit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not " \
+    "everything could be looked at, 2 if the input or the command line is wrong."
 
 /* ---- port.c ---- */
 /* `weir lint --port TARGET`. */
 int port_kernels(RunOptions *options, const char *target);
 
-/* ---- verdicts.c: what is said of outcomes, and what they come to ---- */
+/* ---- verdicts.c: what is said of results, and what they come to ---- */
 /* Why something is incomplete, and how often. */
 typedef struct Reason {
     char *text;
@@ -68,16 +103,12 @@ typedef size_t PickModule(weir_file *file, const char **why);
 /* Where it goes, and what was said so far. */
 typedef struct Teller {
     const RunOptions *options;
-    weir_write *write, *write_error;
-    void *to, *error_to;
-    weir_json *json;            /* NULL: text */
-    weir_reports *reports;      /* NULL: verdicts are told */
-    weir_membars *membars;      /* the same for thread barriers */
-    weir_ports *ports;          /* the same for ports to other targets */
+    weir_write_options how;
+    weir_writer *writer; /* NULL: nothing is written */
+    weir_write *write_error;
+    void *error_to;
     const char *doing;          /* what is done with a module: "run" */
     PickModule *pick;           /* NULL: the last with a kernel */
-    const char *why;            /* it was picked; NULL if it was not */
-    unsigned flags;             /* of weir_outcome_text */
     const char *witness_prefix; /* of the names of witness files; "" if there is none */
     size_t witnesses;           /* written */
     weir_verdict verdict;
@@ -89,14 +120,14 @@ typedef struct Teller {
 } Teller;
 
 /* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
-Teller teller_start(const RunOptions *options, weir_write *write, void *to, weir_write *write_error, void *error_to);
+Teller teller_start(const RunOptions *options, weir_write *write_error, void *error_to);
 void teller_free(Teller *teller);
 /* Says why an input cannot be looked at. */
 void tell_failure(Teller *teller, const char *path, const char *sentence);
 /* What is wrong, witness files, and the count of it; false if a file could not be written. */
-bool tell_verdict(Teller *teller, weir_outcome *outcome);
-/* All there is to say. */
-void tell_outcome(Teller *teller, weir_outcome *outcome);
+bool tell_verdict(Teller *teller, weir_result *result);
+/* All there is to say of a result, which is freed; NULL: there was no memory for it. */
+void tell_result(Teller *teller, const char *path, weir_result *result);
 void tally_reason(Teller *teller, const char *text, size_t count);
 /* Calls `work` with each module of the file that is meant, and how to run it; tells what is wrong with the file. */
 typedef void ModuleWork(void *context, const char *path, weir_module *module, const weir_run_options *options);
@@ -135,9 +166,31 @@ void progress_clear(Progress *progress);
 void progress_show(void *progress, const char *kernel, const char *launch, uint64_t cluster, uint64_t clusters);
 int progress_write_error(void *progress, const char *data, size_t size);
 
-/* ---- summary.c: the table at the end ---- */
-/* Of a teller that counts rules. The time taken is in it for whoever looks on. */
-void tell_summary(Output *output, const Teller *all, size_t files, const Progress *progress);
+/* ---- session.c, summary.c: a command at work ---- */
+typedef struct Session {
+    RunOptions *options;
+    weir_context *weir;
+    Output *output;
+    Progress progress;
+    Teller teller;
+    size_t emitted; /* modules, as IR */
+} Session;
+
+/* Takes the options over: frees them at the end, or, if the output cannot be opened, at once; then it is false, with a
+ * message. `doing`: what is done with a module. */
+bool session_open(Session *session, RunOptions *options, const char *doing);
+/* Begins to write results, unless nothing is to be printed; false if there is no memory. */
+bool session_write(Session *session, weir_subject subject);
+/* Calls `work` with the modules of every input; its context is the session, which may be the first member of more. */
+void session_inputs(Session *session, ModuleWork *work);
+/* As tell_result. */
+void session_tell(Session *session, const char *path, weir_result *result);
+/* Says what is wrong, and prints the IR with what it needs; as weir_emit. */
+int session_emit(Session *session, weir_result *result, unsigned flags);
+/* The table at the end, of a teller that counts rules. The time taken is in it for whoever looks on. */
+void session_summary(Session *session);
+/* Ends what is written, and keeps it if `keep`. The exit status: that of an error, unless `good`. */
+int session_close(Session *session, bool good, bool keep);
 
 /* `weir: sentence` on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));

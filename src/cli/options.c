@@ -24,6 +24,12 @@ enum {
 
 enum { MOST_DEVICES = 64 };
 
+static const struct argp_option output_table[] = {
+    {"quiet", 'q', NULL, 0, "print nothing: the exit status tells", 3},
+    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 3},
+    {0},
+};
+
 static const struct argp_option launch_table[] = {
     {"launch", OPTION_LAUNCH, "FILE", 0, "take grid and arguments from FILE, not from K.launch.json beside K.ttgir", 1},
     {"no-launch", OPTION_NO_LAUNCH, NULL, 0, "look for no launch file", 1},
@@ -34,8 +40,6 @@ static const struct argp_option launch_table[] = {
      2},
     {"mma-order", OPTION_MMA_ORDER, "ORDER", 0,
      "tensor-core work completes in the order of its issue (issue), or as waits alone say (waits)", 2},
-    {"quiet", 'q', NULL, 0, "print nothing: the exit status tells", 3},
-    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 3},
     {0},
 };
 
@@ -60,6 +64,81 @@ uint64_t option_number(struct argp_state *state, const char *option, const char 
     return number;
 }
 
+size_t option_word(struct argp_state *state, const char *text, const char *const *words, const char *message) {
+    size_t index = 0;
+    while (words[index] && strcmp(words[index], text) != 0)
+        index++;
+    if (!words[index])
+        argp_error(state, message, text);
+    return index;
+}
+
+static const char *known_rules(struct argp_state *state, const char *rules) {
+    weir_string unknown = weir_rules_unknown(rules);
+    if (unknown.data)
+        argp_error(state, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
+    return rules;
+}
+
+error_t option_set(const OptionField *field, int key, char *argument, struct argp_state *state) {
+    if (key == ARGP_KEY_INIT && state->child_inputs)
+        state->child_inputs[0] = state->input;
+    while (field->key && field->key != key)
+        field++;
+    void *at = (char *)state->input + field->offset;
+    switch (field->key ? (int)field->kind : -1) {
+    case FIELD_FLAG:
+        *(bool *)at = true;
+        return 0;
+    case FIELD_TEXT:
+        *(const char **)at = argument;
+        return 0;
+    case FIELD_UNSIGNED:
+        *(unsigned *)at = (unsigned)option_number(state, field->name, argument, field->most);
+        return 0;
+    case FIELD_LONG:
+        *(uint64_t *)at = option_number(state, field->name, argument, field->most);
+        return 0;
+    case FIELD_WORD:
+        *(const char **)at = field->words[option_word(state, argument, field->words, field->name)];
+        return 0;
+    case FIELD_CHOICE:
+        *(unsigned *)at = (unsigned)option_word(state, argument, field->words, field->name);
+        return 0;
+    case FIELD_RULES:
+        *(const char **)at = known_rules(state, argument);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* ---- Inputs and output ------------------------------------------------------------------------ */
+
+static error_t parse_output_option(int key, char *argument, struct argp_state *state) {
+    static const OptionField fields[] = {{.key = 'q', FIELD_FLAG, offsetof(RunOptions, quiet)},
+                                         {.key = 'o', FIELD_TEXT, offsetof(RunOptions, output)},
+                                         {0}};
+    RunOptions *options = state->input;
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (!paths_add(&options->inputs, argument))
+            exit(STATUS_ERROR);
+        return 0;
+    case ARGP_KEY_END:
+        if (!options->inputs.count && !options->no_input)
+            argp_error(state, "no input file");
+        return 0;
+    default:
+        return option_set(fields, key, argument, state);
+    }
+}
+
+const struct argp output_options_argp = {output_table, parse_output_option, NULL, NULL, NULL, NULL, NULL};
+const struct argp_child output_options[] = {{&output_options_argp, 0, NULL, 0}, {0}};
+
+/* ---- Launches ---------------------------------------------------------------------------------- */
+
 static void add_argument(RunOptions *options, const char *argument) {
     weir_run_options *run = &options->run;
     if (run->argument_count == options->capacity) {
@@ -75,98 +154,65 @@ static void add_argument(RunOptions *options, const char *argument) {
 }
 
 static error_t parse_launch_option(int key, char *argument, struct argp_state *state) {
-    RunOptions *options = state->input;
-    switch (key) {
-    case OPTION_LAUNCH:
-        options->run.launch = argument;
-        return 0;
-    case OPTION_NO_LAUNCH:
-        options->no_launch = true;
-        return 0;
-    case OPTION_ARG:
-        add_argument(options, argument);
-        return 0;
-    case OPTION_GRID:
-        options->run.grid = argument;
-        return 0;
-    case OPTION_KERNEL:
-        options->run.kernel = argument;
-        return 0;
-    case OPTION_BUDGET:
-        options->run.budget = option_number(state, "budget", argument, UINT64_MAX / 2);
-        return 0;
-    case OPTION_MMA_ORDER:
-        options->run.mma_order = argument;
-        if (strcmp(argument, "issue") != 0 && strcmp(argument, "waits") != 0)
-            argp_error(state, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", argument);
-        return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
-    case 'o':
-        options->output = argument;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (!paths_add(&options->inputs, argument))
-            exit(STATUS_ERROR);
-        return 0;
-    case ARGP_KEY_END:
-        if (!options->inputs.count && !options->no_input)
-            argp_error(state, "no input file");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    static const char *const orders[] = {"issue", "waits", NULL};
+    static const OptionField fields[] = {
+        {.key = OPTION_LAUNCH, FIELD_TEXT, offsetof(RunOptions, run.launch)},
+        {.key = OPTION_NO_LAUNCH, FIELD_FLAG, offsetof(RunOptions, no_launch)},
+        {.key = OPTION_GRID, FIELD_TEXT, offsetof(RunOptions, run.grid)},
+        {.key = OPTION_KERNEL, FIELD_TEXT, offsetof(RunOptions, run.kernel)},
+        {.key = OPTION_BUDGET, FIELD_LONG, offsetof(RunOptions, run.budget), "budget", UINT64_MAX / 2},
+        {.key = OPTION_MMA_ORDER,
+         FIELD_WORD,
+         offsetof(RunOptions, run.mma_order),
+         "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'",
+         .words = orders},
+        {0}};
+    if (key != OPTION_ARG)
+        return option_set(fields, key, argument, state);
+    add_argument(state->input, argument);
+    return 0;
 }
 
-const struct argp launch_options_argp = {launch_table, parse_launch_option, NULL, NULL, NULL, NULL, NULL};
+const struct argp launch_options_argp = {launch_table, parse_launch_option, NULL, NULL, output_options, NULL, NULL};
+const struct argp_child launch_options[] = {{&launch_options_argp, 0, NULL, 0}, {0}};
+
+/* ---- Verdicts ---------------------------------------------------------------------------------- */
 
 static error_t parse_verdict_option(int key, char *argument, struct argp_state *state) {
-    RunOptions *options = state->input;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options;
-        return 0;
-    case OPTION_MODULE:
-        options->module = argument;
-        return 0;
-    case OPTION_FORMAT:
-        options->json = strcmp(argument, "json") == 0;
-        if (!options->json && strcmp(argument, "text") != 0)
-            argp_error(state, "a verdict can be printed as text or as json, not as '%s'", argument);
-        return 0;
-    case OPTION_WITNESS:
-        options->witness = argument;
-        return 0;
-    case OPTION_GSAN:
-        options->run.gsan = argument;
-        if (strcmp(argument, "exact") != 0 && strcmp(argument, "sampled") != 0 && strcmp(argument, "off") != 0)
-            argp_error(state, "--gsan is exact, sampled or off, not '%s'", argument);
-        return 0;
-    case OPTION_DEVICES:
-        options->run.devices = (unsigned)option_number(state, "devices", argument, MOST_DEVICES);
-        return 0;
-    case OPTION_RESIDENT:
-        options->run.resident = (unsigned)option_number(state, "resident", argument, UINT32_MAX);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    static const char *const formats[] = {"text", "json", NULL}, *const modes[] = {"exact", "sampled", "off", NULL};
+    static const OptionField fields[] = {
+        {.key = OPTION_MODULE, FIELD_TEXT, offsetof(RunOptions, module)},
+        {.key = OPTION_WITNESS, FIELD_TEXT, offsetof(RunOptions, witness)},
+        {.key = OPTION_DEVICES, FIELD_UNSIGNED, offsetof(RunOptions, run.devices), "devices", MOST_DEVICES},
+        {.key = OPTION_RESIDENT, FIELD_UNSIGNED, offsetof(RunOptions, run.resident), "resident", UINT32_MAX},
+        {.key = OPTION_FORMAT,
+         FIELD_CHOICE,
+         offsetof(RunOptions, format),
+         "a verdict can be printed as text or as json, not as '%s'",
+         .words = formats},
+        {.key = OPTION_GSAN,
+         FIELD_WORD,
+         offsetof(RunOptions, run.gsan),
+         "--gsan is exact, sampled or off, not '%s'",
+         .words = modes},
+        {0}};
+    return option_set(fields, key, argument, state);
 }
 
-static const struct argp_child verdict_children[] = {{&launch_options_argp, 0, NULL, 0}, {0}};
-const struct argp run_options_argp = {verdict_table, parse_verdict_option, NULL, NULL, verdict_children, NULL, NULL};
+const struct argp run_options_argp = {verdict_table, parse_verdict_option, NULL, NULL, launch_options, NULL, NULL};
+const struct argp_child run_options[] = {{&run_options_argp, 0, NULL, 0}, {0}};
 
 void run_options_free(RunOptions *options) {
     paths_free(&options->inputs);
     free(options->arguments);
 }
 
-bool command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input) {
+void command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input) {
     char program[32] = "weir ";
     strncat(program, command, sizeof program - 6);
     argp_err_exit_status = STATUS_ERROR;
     argp_program_version = "weir " WEIR_VERSION;
     arguments[0] = program;
-    return argp_parse(argp, count, arguments, 0, NULL, input) == 0;
+    if (argp_parse(argp, count, arguments, 0, NULL, input) != 0)
+        exit(STATUS_ERROR);
 }

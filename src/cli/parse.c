@@ -10,17 +10,31 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPTION_GENERIC = 256, OPTION_EFFECTS, OPTION_STATS, OPTION_LIST, OPTION_MODULE, OPTION_STRICT, OPTION_DUMP_OPS };
+enum {
+    OPTION_GENERIC = 256,
+    OPTION_EFFECTS,
+    OPTION_PRINT,
+    OPTION_STATS,
+    OPTION_LIST,
+    OPTION_MODULE,
+    OPTION_STRICT,
+    OPTION_DUMP_OPS
+};
 
 typedef struct Options {
     Paths inputs;
-    bool generic, effects, quiet, stats, list, dump_ops, markdown, strict;
+    bool quiet, stats, list, dump_ops, markdown, strict;
+    weir_form form;
     const char *module, *output;
 } Options;
 
 static const struct argp_option option_table[] = {
     {"generic", OPTION_GENERIC, NULL, 0, "print MLIR's generic form", 0},
     {"effects", OPTION_EFFECTS, NULL, 0, "print what each op does to memory and to time instead of the IR", 0},
+    {"print", OPTION_PRINT, "STAGE", 0,
+     "print what the IR is made into: effects (as --effects), flow (control flow of functions), slice (the values of "
+     "a kernel that a run depends on), or program (what is run)",
+     0},
     {"quiet", 'q', NULL, 0, "parse only, print nothing", 0},
     {"stats", OPTION_STATS, NULL, 0, "print op counts, bytes, time and memory instead of the IR", 0},
     {"list", OPTION_LIST, NULL, 0, "list the modules of each file, with the passes of a pass log", 0},
@@ -33,37 +47,32 @@ static const struct argp_option option_table[] = {
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    static const char *const stages[] = {"effects", "flow", "slice", "program", NULL}; /* ORDER weir_form */
+    static const char *const tables[] = {"text", "markdown", NULL};
+    static const OptionField fields[] = {{.key = 'q', FIELD_FLAG, offsetof(Options, quiet)},
+                                         {.key = OPTION_STATS, FIELD_FLAG, offsetof(Options, stats)},
+                                         {.key = OPTION_LIST, FIELD_FLAG, offsetof(Options, list)},
+                                         {.key = OPTION_STRICT, FIELD_FLAG, offsetof(Options, strict)},
+                                         {.key = OPTION_MODULE, FIELD_TEXT, offsetof(Options, module)},
+                                         {.key = 'o', FIELD_TEXT, offsetof(Options, output)},
+                                         {0}};
     Options *options = state->input;
     switch (key) {
     case OPTION_GENERIC:
-        options->generic = true;
+        options->form = WEIR_GENERIC;
         return 0;
     case OPTION_EFFECTS:
-        options->effects = true;
+        options->form = WEIR_EFFECTS;
         return 0;
-    case 'q':
-        options->quiet = true;
-        return 0;
-    case OPTION_STATS:
-        options->stats = true;
-        return 0;
-    case OPTION_LIST:
-        options->list = true;
-        return 0;
-    case OPTION_MODULE:
-        options->module = argument;
-        return 0;
-    case OPTION_STRICT:
-        options->strict = true;
+    case OPTION_PRINT:
+        options->form =
+            WEIR_EFFECTS + (weir_form)option_word(state, argument, stages,
+                                                  "what can be printed is effects, flow, slice or program, not '%s'");
         return 0;
     case OPTION_DUMP_OPS:
         options->dump_ops = true;
-        options->markdown = argument && strcmp(argument, "markdown") == 0;
-        if (argument && !options->markdown && strcmp(argument, "text") != 0)
-            argp_error(state, "the op table can be printed as text or as markdown, not as '%s'", argument);
-        return 0;
-    case 'o':
-        options->output = argument;
+        options->markdown = option_word(state, argument ? argument : tables[0], tables,
+                                        "the op table can be printed as text or as markdown, not as '%s'");
         return 0;
     case ARGP_KEY_ARG:
         if (!paths_add(&options->inputs, argument))
@@ -74,12 +83,8 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
             argp_error(state, "no input file");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_set(fields, key, argument, state);
     }
-}
-
-static int write_error(void *to, const char *data, size_t size) {
-    return fwrite(data, 1, size, to) == size ? 0 : -1;
 }
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
@@ -168,47 +173,6 @@ static void list_module(Output *output, const weir_module_info *info, size_t ind
     output_printf(output, "\n");
 }
 
-typedef struct Indented {
-    Output *output;
-    bool inside; /* of a line */
-} Indented;
-
-/* Hands on lines, each with an indent before it; they come in pieces that may end anywhere. */
-static int write_indented(void *to, const char *data, size_t size) {
-    Indented *indented = to;
-    for (const char *end = data + size; data < end;) {
-        const char *line_end = memchr(data, '\n', (size_t)(end - data));
-        const char *next = line_end ? line_end + 1 : end;
-        if (!indented->inside)
-            output_printf(indented->output, "    ");
-        if (output_write(indented->output, data, (size_t)(next - data)) != 0)
-            return -1;
-        indented->inside = !line_end;
-        data = next;
-    }
-    return 0;
-}
-
-static int write_partition(void *to, const char *data, size_t size) {
-    output_printf(to, " [%.*s]", (int)size, data);
-    return 0;
-}
-
-static bool print_effects(weir_module *module, Output *output) {
-    Indented lines = {.output = output};
-    for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op)) {
-        if (weir_op_implicit(op) || weir_effects(module, op, NULL, NULL) == 0)
-            continue;
-        weir_string name = weir_op_name(op);
-        output_printf(output, "%u: %.*s", weir_op_line(module, op), (int)name.size, name.data);
-        weir_partition(op, write_partition, output);
-        output_printf(output, "\n");
-        if (weir_effects(module, op, write_indented, &lines) < 0)
-            return false;
-    }
-    return true;
-}
-
 static bool parse_module(const Options *options, weir_file *file, size_t index, const weir_module_info *info,
                          Output *output, Stats *stats, bool *first) {
     double start = now();
@@ -218,7 +182,7 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
         complain("%s: there is not enough memory", weir_file_name(file));
         return false;
     }
-    weir_report(file, module, isatty(STDERR_FILENO), write_error, stderr);
+    weir_report(file, module, isatty(STDERR_FILENO), stream_write, stderr);
     bool good = weir_module_ok(module);
     stats->modules++;
     stats->ops += weir_module_ops(module);
@@ -235,10 +199,7 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
         else if (!*first)
             output_printf(output, "\n// -----\n\n");
         *first = false;
-        if (options->effects)
-            good = print_effects(module, output);
-        else
-            good = weir_print(module, options->generic ? WEIR_GENERIC : WEIR_AS_WRITTEN, output_write, output) == 0;
+        good = weir_print(module, options->form, output_write, output) == 0;
     }
     weir_module_free(module);
     return good;
@@ -383,19 +344,13 @@ static void clear_progress(double started, double shown) {
 
 int command_parse(int count, char **arguments) {
     Options options = {0};
-    const struct argp argp = {option_table,
-                              parse_option,
-                              "FILE|DIR|-...",
-                              "Reads Triton GPU IR and prints it back, token for token.\v"
-                              "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a "
-                              "DIR, every .ttgir and .mlir below it is read; - is standard input.\n"
-                              "Exit status: 0 if all is well, 2 if the input or the command line is wrong.",
-                              NULL,
-                              NULL,
-                              NULL};
-    if (!command_parse_options("parse", &argp, count, arguments, &options))
-        return STATUS_ERROR;
-
+    const struct argp argp = {.options = option_table,
+                              .parser = parse_option,
+                              .args_doc = "FILE|DIR|-...",
+                              .doc = "Reads Triton GPU IR and prints it back, token for token.\v" HELP_FILES HELP_BELOW
+                                     "read" HELP_INPUT "\n"
+                                     "Exit status: 0 if all is well, 2 if the input or the command line is wrong."};
+    command_parse_options("parse", &argp, count, arguments, &options);
     weir_context *weir = weir_create();
     Output *output = output_open(options.output);
     if (!weir || !output)

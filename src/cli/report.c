@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     OPTION_MODULE = 256,
@@ -18,14 +17,14 @@ enum {
 
 enum { MOST_WIDTH = 100000 };
 
-static const char *const format_names[] = {"text", "markdown", "json", "dot", "html"}; /* ORDER weir_report_format */
+static const char *const format_names[] = {"text", "json", "markdown", "dot", "html", NULL}; /* ORDER weir_format */
 
 typedef struct Options {
     RunOptions shared;
     size_t arguments; /* files and folders that were named */
     bool diff, glossary, wide, one_buffer;
     int64_t buffer;
-    weir_report_options report;
+    unsigned width;
 } Options;
 
 static const struct argp_option option_table[] = {
@@ -44,20 +43,11 @@ static const struct argp_option option_table[] = {
 };
 
 static bool is_page(const Options *options) {
-    return options->report.format == WEIR_REPORT_DOT || options->report.format == WEIR_REPORT_HTML;
+    return options->shared.format == WEIR_DOT || options->shared.format == WEIR_HTML;
 }
 
 static const char *format_name(const Options *options) {
-    return format_names[options->report.format];
-}
-
-static void set_format(Options *options, const char *name, struct argp_state *state) {
-    size_t count = sizeof format_names / sizeof *format_names, format = 0;
-    while (format < count && strcmp(format_names[format], name) != 0)
-        format++;
-    if (format == count)
-        argp_error(state, "a report can be printed as text, markdown, json, dot or html, not as '%s'", name);
-    options->report.format = (weir_report_format)format;
+    return format_names[options->shared.format];
 }
 
 static void check_options(const Options *options, struct argp_state *state) {
@@ -78,32 +68,26 @@ static void check_options(const Options *options, struct argp_state *state) {
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    static const OptionField fields[] = {{.key = OPTION_MODULE, FIELD_TEXT, offsetof(Options, shared.module)},
+                                         {.key = OPTION_DIFF, FIELD_FLAG, offsetof(Options, diff)},
+                                         {.key = OPTION_WIDE, FIELD_FLAG, offsetof(Options, wide)},
+                                         {.key = OPTION_FORMAT,
+                                          FIELD_CHOICE,
+                                          offsetof(Options, shared.format),
+                                          "a report can be printed as text, markdown, json, dot or html, not as '%s'",
+                                          .words = format_names},
+                                         {0}};
     Options *options = state->input;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->shared;
-        return 0;
-    case OPTION_MODULE:
-        options->shared.module = argument;
-        return 0;
     case OPTION_BUFFER_ID:
         options->one_buffer = true;
         options->buffer = (int64_t)option_number(state, "buffer-id", argument, INT64_MAX);
         return 0;
-    case OPTION_DIFF:
-        options->diff = true;
-        return 0;
-    case OPTION_FORMAT:
-        set_format(options, argument, state);
-        return 0;
     case OPTION_WIDTH:
         options->wide = false;
-        options->report.width = (unsigned)option_number(state, "width", argument, MOST_WIDTH);
-        if (options->report.width < LEAST_WIDTH)
+        options->width = (unsigned)option_number(state, "width", argument, MOST_WIDTH);
+        if (options->width < LEAST_WIDTH)
             argp_error(state, "text takes %d columns at least; --wide lets it take all", LEAST_WIDTH);
-        return 0;
-    case OPTION_WIDE:
-        options->wide = true;
         return 0;
     case OPTION_GLOSSARY:
         options->glossary = options->shared.no_input = true;
@@ -115,77 +99,49 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
         check_options(options, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_set(fields, key, argument, state);
     }
 }
 
 /* ---- Reports --------------------------------------------------------------------------------- */
 
-typedef struct Session {
+typedef struct Reporting {
+    Session session;
     const Options *options;
-    Output *output;
-    Teller teller;
-    Progress progress;
     size_t reports; /* that there are */
     size_t told;    /* modules */
-} Session;
-
-/* The report of a module, to be freed; NULL, with a message, if there is none. */
-static weir_barrier_report *make_report(Session *session, const char *path, weir_module *module,
-                                        const weir_run_options *options) {
-    weir_barrier_report *report = weir_barrier_report_make(module, options);
-    progress_clear(&session->progress);
-    if (!report) {
-        tell_failure(&session->teller, path, "there is not enough memory");
-        return NULL;
-    }
-    if (session->teller.why)
-        weir_barrier_report_explain(report, session->teller.why);
-    if (session->options->one_buffer)
-        weir_barrier_report_keep_buffer(report, session->options->buffer);
-    tell_verdict(&session->teller, weir_barrier_report_outcome(report));
-    return report;
-}
+} Reporting;
 
 static void report_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Session *session = context;
+    Reporting *reporting = context;
     size_t kernels = options->kernel ? 1 : weir_kernel_count(module);
-    session->reports += kernels ? kernels : 1; /* which says that there is none */
-    if (is_page(session->options) && kernels > 1)
+    reporting->reports += kernels ? kernels : 1; /* which says that there is none */
+    if (is_page(reporting->options) && kernels > 1)
         return;
-    weir_barrier_report *report = make_report(session, path, module, options);
-    if (report && session->teller.reports)
-        weir_reports_add(session->teller.reports, report);
-    if (report && weir_barrier_report_count(report))
-        session->told++;
-    weir_barrier_report_free(report);
+    weir_result *result = weir_run(module, options);
+    reporting->told += result && weir_report_count(result);
+    session_tell(&reporting->session, path, result);
 }
 
-/* Whether everything could be said. */
-static bool report_all(Session *session, weir_context *weir) {
-    const Options *options = session->options;
-    Teller *teller = &session->teller;
-    if (!options->shared.quiet &&
-        !(teller->reports = weir_reports_begin(&options->report, output_write, session->output)))
-        return false;
-    for (; session->progress.file < session->progress.files; session->progress.file++)
-        tell_modules(teller, weir, options->shared.inputs.items[session->progress.file], report_module, session);
-    bool good = !teller->reports || weir_reports_end(teller->reports) == 0;
-    if (is_page(options) && session->reports > 1) {
+static int report_all(Reporting *reporting) {
+    const Options *options = reporting->options;
+    bool good = session_write(&reporting->session, WEIR_REPORTS);
+    if (good)
+        session_inputs(&reporting->session, report_module);
+    if (is_page(options) && reporting->reports > 1) {
         complain("%s: %s shows one kernel, and there are %zu kernels or modules; --kernel or --module picks one",
-                 options->shared.inputs.items[0], format_name(options), session->reports);
+                 options->shared.inputs.items[0], format_name(options), reporting->reports);
         good = false;
     }
-    return good;
+    return session_close(&reporting->session, good, reporting->told || options->shared.format == WEIR_JSON);
 }
 
 /* ---- Differences ----------------------------------------------------------------------------- */
 
-/* Two reports that are alive at the same time, since the new file is opened while the old module is. */
+/* Two results that are alive at the same time, since the new file is opened while the old module is. */
 typedef struct Comparison {
     Session *session;
-    weir_context *weir;
-    weir_barrier_report *old;
+    weir_result *old;
     bool seen[2]; /* a module of old, of new */
     bool told;    /* that there is not one kernel */
     char *text;   /* what is to be said; NULL: nothing can be */
@@ -194,8 +150,8 @@ typedef struct Comparison {
 } Comparison;
 
 /* The report of the one kernel of a file; NULL, with a message, if there is none, or there are others. */
-static weir_barrier_report *only_report(Comparison *comparison, size_t side, const char *path, weir_module *module,
-                                        const weir_run_options *options) {
+static weir_result *only_report(Comparison *comparison, size_t side, const char *path, weir_module *module,
+                                const weir_run_options *options) {
     Session *session = comparison->session;
     size_t kernels = options->kernel ? 1 : weir_kernel_count(module);
     bool again = comparison->seen[side];
@@ -209,113 +165,92 @@ static weir_barrier_report *only_report(Comparison *comparison, size_t side, con
         comparison->told = true;
         return NULL;
     }
-    weir_barrier_report *report = make_report(session, path, module, options);
-    if (report && weir_barrier_report_count(report))
-        return report;
-    weir_barrier_report_free(report);
+    weir_result *result = weir_run(module, options);
+    progress_clear(&session->progress);
+    if (result)
+        tell_verdict(&session->teller, result);
+    else
+        tell_failure(&session->teller, path, "there is not enough memory");
+    if (result && weir_report_count(result))
+        return result;
+    weir_result_free(result);
     return NULL;
 }
 
 static void compare_new(void *context, const char *path, weir_module *module, const weir_run_options *options) {
     Comparison *comparison = context;
-    weir_barrier_report *new = only_report(comparison, 1, path, module, options);
-    weir_difference *difference = new ? weir_difference_make(comparison->old, 0, new, 0) : NULL;
+    Teller *teller = &comparison->session->teller;
+    weir_result *new = only_report(comparison, 1, path, module, options);
+    weir_result *difference = new ? weir_compare(comparison->old, 0, new, 0) : NULL;
     FILE *stream = difference ? open_memstream(&comparison->text, &comparison->size) : NULL;
-    bool good =
-        stream && weir_difference_write(difference, &comparison->session->options->report, stream_write, stream) == 0;
+    bool good = stream && weir_result_write(difference, &teller->how, stream_write, stream) == 0;
     if ((stream && fclose(stream) != 0) || (new && !good))
-        tell_failure(&comparison->session->teller, path, "there is not enough memory");
-    comparison->same = difference && weir_difference_count(difference) == 0;
-    weir_difference_free(difference);
-    weir_barrier_report_free(new);
+        tell_failure(teller, path, "there is not enough memory");
+    comparison->same = difference && weir_result_verdict(difference) == WEIR_VERDICT_CLEAN;
+    weir_result_free(difference);
+    weir_result_free(new);
 }
 
 static void compare_old(void *context, const char *path, weir_module *module, const weir_run_options *options) {
     Comparison *comparison = context;
     Session *session = comparison->session;
-    weir_barrier_report *old = only_report(comparison, 0, path, module, options);
-    if (!old)
+    comparison->old = only_report(comparison, 0, path, module, options);
+    if (!comparison->old)
         return;
-    comparison->old = old;
     session->progress.file = 1;
-    tell_modules(&session->teller, comparison->weir, session->options->shared.inputs.items[1], compare_new, comparison);
-    weir_barrier_report_free(old);
+    tell_modules(&session->teller, session->weir, session->options->inputs.items[1], compare_new, comparison);
+    weir_result_free(comparison->old);
 }
 
-/* The exit status. */
-static int compare(Session *session, weir_context *weir) {
-    Comparison comparison = {.session = session, .weir = weir};
+static int compare(Session *session) {
+    Comparison comparison = {.session = session};
     Teller *teller = &session->teller;
-    tell_modules(teller, weir, session->options->shared.inputs.items[0], compare_old, &comparison);
+    teller->how.subject = WEIR_DIFFERENCES;
+    teller->how.format = session->options->format;
+    tell_modules(teller, session->weir, session->options->inputs.items[0], compare_old, &comparison);
     bool good = teller->counts[WEIR_VERDICT_ERROR] == 0 && comparison.text;
-    if (good && !session->options->shared.quiet)
+    if (good && !session->options->quiet)
         good = output_write(session->output, comparison.text, comparison.size) == 0;
     free(comparison.text);
-    good &= output_close(session->output, good);
-    return !good ? STATUS_ERROR : comparison.same ? STATUS_OK : weir_verdict_status(WEIR_VERDICT_FINDINGS);
+    teller->verdict = comparison.same ? WEIR_VERDICT_CLEAN : WEIR_VERDICT_FINDINGS; /* on the two together */
+    return session_close(session, good, good);
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static int show_glossary(Session *session) {
-    bool good = weir_glossary(session->options->report.width, output_write, session->output) == 0;
-    return output_close(session->output, good) && good ? STATUS_OK : STATUS_ERROR;
-}
-
 static int report(Options *options) {
     RunOptions *shared = &options->shared;
-    weir_context *weir = weir_create();
-    Session session = {.options = options, .output = output_open(shared->output), .progress = progress_start()};
-    if (!weir || !session.output)
+    Reporting reporting = {.options = options};
+    Session *session = &reporting.session;
+    if (!session_open(session, shared, "reported on"))
         return STATUS_ERROR;
-    Teller *teller = &session.teller;
-    *teller = teller_start(shared, output_write, session.output, progress_write_error, &session.progress);
-    teller->pick = weir_barrier_report_module;
-    teller->doing = "reported on";
-    session.progress.files = shared->inputs.count;
-    shared->run.progress = progress_show;
-    shared->run.progress_context = &session.progress;
-    options->report.flags = teller->flags & WEIR_COLOUR;
-    int status;
-    if (options->glossary) {
-        status = show_glossary(&session);
-    } else if (options->diff) {
-        status = compare(&session, weir);
-    } else {
-        bool good = report_all(&session, weir);
-        good &= output_close(session.output, good && (session.told || options->report.format == WEIR_REPORT_JSON));
-        status = weir_verdict_status(good ? teller->verdict : WEIR_VERDICT_ERROR);
-    }
-    weir_destroy(weir);
-    return status;
+    session->teller.pick = weir_pick_module;
+    session->teller.how.width = options->width;
+    shared->run.report = true;
+    shared->run.buffer = options->one_buffer ? &options->buffer : NULL;
+    if (options->glossary)
+        return session_close(session, weir_glossary(options->width, output_write, session->output) == 0, true);
+    return options->diff ? compare(session) : report_all(&reporting);
 }
 
 int command_report(int count, char **arguments) {
-    static const struct argp_child children[] = {{&launch_options_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
-        option_table,
-        parse_option,
-        "FILE|DIR|-\n--diff OLD NEW\n--glossary",
-        "Tells how the kernels in Triton GPU IR synchronise: what their partitions do, who signals whom, slots and "
-        "phases of every barrier, the data they protect, whether anybody waits for ever, and whether all that is "
-        "overwritten was waited for.\v"
-        "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, every .ttgir and "
-        ".mlir below it is reported on; - is standard input. Without a launch file and arguments, launches are "
-        "chosen. --diff matches partitions by what they do, not by their number.\n"
-        "Exit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not "
-        "everything could be looked at, 2 if the input or the command line is wrong. With --diff: 0 if there is no "
-        "difference, 1 if there is one, 2 if the input or the command line is wrong.",
-        children,
-        NULL,
-        NULL};
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "FILE|DIR|-\n--diff OLD NEW\n--glossary",
+        .doc = "Tells how the kernels in Triton GPU IR synchronise: what their partitions do, who signals whom, "
+               "slots and phases of every barrier, the data they protect, whether anybody waits for ever, and "
+               "whether all that is overwritten was waited for.\v" HELP_FILES HELP_BELOW "reported on" HELP_INPUT
+               " Without a launch file and arguments, launches are chosen. --diff matches partitions by what "
+               "they do, not by their number." HELP_STATUS
+               " With --diff: 0 if there is no difference, 1 if there is one, 2 if the input or the command "
+               "line is wrong.",
+        .children = launch_options};
     Options options = {0};
-    if (!command_parse_options("report", &argp, count, arguments, &options))
-        return STATUS_ERROR;
+    command_parse_options("report", &argp, count, arguments, &options);
     if (options.wide)
-        options.report.width = 0;
-    else if (!options.report.width)
-        options.report.width = output_width(options.shared.output);
-    int status = report(&options);
-    run_options_free(&options.shared);
-    return status;
+        options.width = 0;
+    else if (!options.width)
+        options.width = output_width(options.shared.output);
+    return report(&options);
 }

@@ -118,18 +118,13 @@ static bool tell(Output *output, const char *name, bool markdown) {
 int command_rules(int count, char **arguments) {
     Options options = {0};
     const struct argp argp = {
-        option_table,
-        parse_option,
-        "[ID|FAMILY]...",
-        "Lists the rules that findings are about, or explains one.\v"
-        "An ID is what a finding ends with, such as deadlock.lapped; a FAMILY is its first part.\n"
-        "Exit status: 0 if all is well, 2 if there is no such rule.",
-        NULL,
-        NULL,
-        NULL};
-    if (!command_parse_options("rules", &argp, count, arguments, &options))
-        return STATUS_ERROR;
-
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "[ID|FAMILY]...",
+        .doc = "Lists the rules that findings are about, or explains one.\v"
+               "An ID is what a finding ends with, such as deadlock.lapped; a FAMILY is its first part.\n"
+               "Exit status: 0 if all is well, 2 if there is no such rule."};
+    command_parse_options("rules", &argp, count, arguments, &options);
     Output *output = output_open(options.output);
     if (!output)
         return STATUS_ERROR;

@@ -1,10 +1,8 @@
 /* weir run: run the kernels of the input on the emulator, and say whether all agents come to their end. */
 #include "cli/cli.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum {
     OPTION_SCHEDULE = 256,
@@ -53,7 +51,7 @@ static void check_options(const Options *options, struct argp_state *state) {
     bool several = shared->inputs.count > 1;
     if (options->trace && several)
         argp_error(state, "--trace draws one run, and there are %zu input files", shared->inputs.count);
-    if (shared->json && (options->steps || options->state))
+    if (shared->format && (options->steps || options->state))
         argp_error(state, "--%s for people; --trace is for programs", options->steps ? "steps are" : "state is");
     if (shared->run.global && !options->steps)
         argp_error(state, "--global adds to --steps");
@@ -62,92 +60,68 @@ static void check_options(const Options *options, struct argp_state *state) {
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    static const OptionField fields[] = {
+        {.key = OPTION_SCHEDULE, FIELD_TEXT, offsetof(Options, shared.run.schedule)},
+        {.key = OPTION_SEED, FIELD_LONG, offsetof(Options, shared.run.seed), "seed", UINT64_MAX},
+        {.key = OPTION_SCHEDULES, FIELD_UNSIGNED, offsetof(Options, shared.run.schedules), "schedules", 1000000},
+        {.key = OPTION_REPLAY, FIELD_TEXT, offsetof(Options, shared.run.replay)},
+        {.key = OPTION_TRACE, FIELD_TEXT, offsetof(Options, trace)},
+        {.key = OPTION_STEPS, FIELD_FLAG, offsetof(Options, steps)},
+        {.key = OPTION_SLOTS, FIELD_UNSIGNED, offsetof(Options, shared.run.slots), "slots", UINT16_MAX},
+        {.key = OPTION_RING, FIELD_UNSIGNED, offsetof(Options, shared.run.ring), "ring", UINT16_MAX},
+        {.key = OPTION_GRANULE, FIELD_UNSIGNED, offsetof(Options, shared.run.granule), "granule", 16},
+        {.key = 'v', FIELD_FLAG, offsetof(Options, shared.verbose)},
+        {0},
+    };
     Options *options = state->input;
-    weir_run_options *run = &options->shared.run;
     switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = &options->shared;
-        return 0;
-    case OPTION_SCHEDULE:
-        run->schedule = argument;
-        return 0;
-    case OPTION_SEED:
-        run->seed = option_number(state, "seed", argument, UINT64_MAX);
-        return 0;
-    case OPTION_SCHEDULES:
-        run->schedules = (unsigned)option_number(state, "schedules", argument, 1000000);
-        return 0;
-    case OPTION_REPLAY:
-        run->replay = argument;
-        return 0;
-    case OPTION_TRACE:
-        options->trace = argument;
-        return 0;
-    case OPTION_STEPS:
-        options->steps = true;
-        return 0;
     case OPTION_GLOBAL:
-        run->global = true;
+        options->shared.run.global = true;
         return 0;
     case OPTION_STATE:
         options->state = true;
         options->state_step = argument ? option_number(state, "state", argument, UINT64_MAX - 1) : UINT64_MAX;
         return 0;
-    case OPTION_SLOTS:
-        run->slots = (unsigned)option_number(state, "slots", argument, UINT16_MAX);
-        return 0;
-    case OPTION_RING:
-        run->ring = (unsigned)option_number(state, "ring", argument, UINT16_MAX);
-        return 0;
-    case OPTION_GRANULE:
-        run->granule = (unsigned)option_number(state, "granule", argument, 16);
-        return 0;
-    case 'v':
-        options->shared.verbose = true;
-        return 0;
     case ARGP_KEY_END:
         check_options(options, state);
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return option_set(fields, key, argument, state);
     }
 }
 
-typedef struct Session {
+typedef struct Run {
+    Session session;
     const Options *options;
-    Output *output;
-    Teller teller;
-    Progress progress;
     /* Files in a row: of those that are open, their modules and how they are launched. */
-    weir_context *weir;
     weir_module **modules;
     weir_run_options *launches;
     size_t open;
     bool steps_told; /* of all of them together */
-} Session;
+} Run;
 
 /* ---- One module ------------------------------------------------------------------------------ */
 
-static bool draw(Session *session, weir_outcome *outcome) {
-    const char *path = session->options->trace;
+static bool draw(const char *path, weir_result *result) {
     Output *file = output_open(strcmp(path, "-") == 0 ? NULL : path);
     if (!file)
         return false;
-    bool good = weir_trace(outcome, output_write, file) == 0;
+    bool good = weir_trace(result, output_write, file) == 0;
     if (!good)
         complain("there is no run to draw");
     return output_close(file, good) && good;
 }
 
 /* One run, in the ways that were asked for. */
-static bool show(Session *session, weir_outcome *outcome) {
-    const Options *options = session->options;
-    bool good = !options->trace || draw(session, outcome);
-    if (options->steps && !session->steps_told && weir_steps(outcome, output_write, session->output) != 0) {
+static bool show(Run *run, weir_result *result) {
+    const Options *options = run->options;
+    Output *output = run->session.output;
+    bool good = !options->trace || draw(options->trace, result);
+    if (options->steps && !run->steps_told && weir_steps(result, output_write, output) != 0) {
         complain("there is no run to tell of");
         good = false;
     }
-    if (options->state && weir_state(outcome, options->state_step, output_write, session->output) != 0) {
+    if (options->state && weir_state(result, options->state_step, output_write, output) != 0) {
         complain("the race engine has watched no such run: it watches those in which copies complete at once, of at "
                  "most 16 agents");
         good = false;
@@ -155,23 +129,18 @@ static bool show(Session *session, weir_outcome *outcome) {
     return good;
 }
 
-static void tell_run(Session *session, const char *path, weir_outcome *outcome) {
-    if (!outcome) {
-        tell_failure(&session->teller, path, "there is not enough memory");
-        return;
-    }
-    bool good = weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR || show(session, outcome);
-    tell_outcome(&session->teller, outcome);
+static void tell_run(Run *run, const char *path, weir_result *result) {
+    bool good = !result || weir_result_verdict(result) == WEIR_VERDICT_ERROR || show(run, result);
+    session_tell(&run->session, path, result);
     if (!good)
-        session->teller.verdict = WEIR_VERDICT_ERROR;
-    weir_outcome_free(outcome);
+        run->session.teller.verdict = WEIR_VERDICT_ERROR;
 }
 
 static void run_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Session *session = context;
-    weir_outcome *outcome = weir_run(module, options);
-    progress_clear(&session->progress);
-    tell_run(session, path, outcome);
+    Run *run = context;
+    weir_result *result = weir_run(module, options);
+    progress_clear(&run->session.progress);
+    tell_run(run, path, result);
 }
 
 /* ---- Files in a row -------------------------------------------------------------------------- */
@@ -188,114 +157,82 @@ static bool is_row(const Options *options) {
     return found && shared->inputs.count > 1;
 }
 
-static bool all_ran(weir_outcome *const *outcomes, size_t count) {
-    for (size_t i = 0; outcomes && i < count; i++)
-        if (!outcomes[i] || weir_outcome_verdict(outcomes[i]) == WEIR_VERDICT_ERROR)
-            return false;
-    return outcomes != NULL;
-}
-
-static void run_row(Session *session) {
-    const Paths *inputs = &session->options->shared.inputs;
-    weir_outcome **outcomes = calloc(session->open, sizeof *outcomes);
-    if (outcomes)
-        (void)weir_run_row(session->modules, session->launches, session->open, outcomes);
-    progress_clear(&session->progress);
-    session->steps_told = session->options->steps && all_ran(outcomes, session->open) &&
-                          weir_row_steps(outcomes, session->open, output_write, session->output) == 0;
-    for (size_t i = 0; i < session->open; i++)
-        tell_run(session, inputs->items[i], outcomes ? outcomes[i] : NULL);
-    free(outcomes);
+static void run_row(Run *run) {
+    const Paths *inputs = &run->options->shared.inputs;
+    weir_result **results = calloc(run->open, sizeof *results);
+    bool good = results && weir_run_row(run->modules, run->launches, run->open, results) == 0;
+    progress_clear(&run->session.progress);
+    run->steps_told =
+        run->options->steps && good && weir_row_steps(results, run->open, output_write, run->session.output) == 0;
+    for (size_t i = 0; i < run->open; i++)
+        tell_run(run, inputs->items[i], results ? results[i] : NULL);
+    free(results);
 }
 
 /* Keeps the module, and opens the next file while it is there; with the last one all are run. */
 static void keep_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
-    Session *session = context;
-    const Paths *inputs = &session->options->shared.inputs;
+    Run *run = context;
+    const Paths *inputs = &run->options->shared.inputs;
     (void)path;
-    session->modules[session->open] = module;
-    session->launches[session->open++] = *options;
-    if (session->open == inputs->count)
-        run_row(session);
+    run->modules[run->open] = module;
+    run->launches[run->open++] = *options;
+    if (run->open == inputs->count)
+        run_row(run);
     else
-        tell_modules(&session->teller, session->weir, inputs->items[session->open], keep_module, session);
-    session->open--;
+        tell_modules(&run->session.teller, run->session.weir, inputs->items[run->open], keep_module, run);
+    run->open--;
 }
 
-static void run_in_a_row(Session *session) {
-    const Paths *inputs = &session->options->shared.inputs;
-    session->modules = calloc(inputs->count, sizeof(weir_module *));
-    session->launches = calloc(inputs->count, sizeof *session->launches);
-    if (session->modules && session->launches)
-        tell_modules(&session->teller, session->weir, inputs->items[0], keep_module, session);
+static void run_in_a_row(Run *run) {
+    const Paths *inputs = &run->options->shared.inputs;
+    run->modules = calloc(inputs->count, sizeof(weir_module *));
+    run->launches = calloc(inputs->count, sizeof *run->launches);
+    if (run->modules && run->launches)
+        tell_modules(&run->session.teller, run->session.weir, inputs->items[0], keep_module, run);
     else
-        tell_failure(&session->teller, inputs->items[0], "there is not enough memory");
-    free(session->modules);
-    free(session->launches);
+        tell_failure(&run->session.teller, inputs->items[0], "there is not enough memory");
+    free(run->modules);
+    free(run->launches);
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static void summarise(const Session *session) {
-    const Teller *teller = &session->teller;
-    output_printf(session->output,
+static void summarise(const Run *run) {
+    const Teller *teller = &run->session.teller;
+    const size_t *counts = teller->counts;
+    output_printf(run->session.output,
                   "%zu files, %zu kernel%s: %zu clean, %zu with findings, %zu incomplete, %zu error%s\n",
-                  session->options->shared.inputs.count, teller->kernels, teller->kernels == 1 ? "" : "s",
-                  teller->counts[WEIR_VERDICT_CLEAN], teller->counts[WEIR_VERDICT_FINDINGS],
-                  teller->counts[WEIR_VERDICT_INCOMPLETE], teller->counts[WEIR_VERDICT_ERROR],
-                  teller->counts[WEIR_VERDICT_ERROR] == 1 ? "" : "s");
+                  run->options->shared.inputs.count, teller->kernels, teller->kernels == 1 ? "" : "s",
+                  counts[WEIR_VERDICT_CLEAN], counts[WEIR_VERDICT_FINDINGS], counts[WEIR_VERDICT_INCOMPLETE],
+                  counts[WEIR_VERDICT_ERROR], counts[WEIR_VERDICT_ERROR] == 1 ? "" : "s");
 }
 
-static int run(Options *options) {
+static int run_all(Options *options) {
     RunOptions *shared = &options->shared;
-    weir_context *weir = weir_create();
-    Session session = {.options = options, .output = output_open(shared->output), .progress = progress_start()};
-    if (!weir || !session.output)
+    Run run = {.options = options};
+    if (!session_open(&run.session, shared, "run"))
         return STATUS_ERROR;
-    Progress *progress = &session.progress;
-    progress->files = shared->inputs.count;
-    session.teller = teller_start(shared, output_write, session.output, progress_write_error, progress);
-    session.teller.flags |= shared->verbose ? WEIR_LAUNCHES : 0;
-    shared->run.progress = progress_show;
-    shared->run.progress_context = progress;
-    bool json = shared->json && !shared->quiet;
-    if (json && !(session.teller.json = weir_json_begin(output_write, session.output)))
-        return STATUS_ERROR;
-    session.weir = weir;
-    if (is_row(options))
-        run_in_a_row(&session);
-    else
-        for (; progress->file < progress->files; progress->file++)
-            tell_modules(&session.teller, weir, shared->inputs.items[progress->file], run_module, &session);
-    bool good = !json || weir_json_end(session.teller.json) == 0;
-    if (!shared->json && !shared->quiet && shared->inputs.count > 1)
-        summarise(&session);
-    good &= output_close(session.output, true);
-    weir_destroy(weir);
-    return weir_verdict_status(good ? session.teller.verdict : WEIR_VERDICT_ERROR);
+    run.session.teller.how.flags |= shared->verbose ? WEIR_LAUNCHES : 0;
+    bool good = session_write(&run.session, WEIR_VERDICTS);
+    if (good && is_row(options))
+        run_in_a_row(&run);
+    else if (good)
+        session_inputs(&run.session, run_module);
+    if (!shared->format && !shared->quiet && shared->inputs.count > 1)
+        summarise(&run);
+    return session_close(&run.session, good, true);
 }
 
 int command_run(int count, char **arguments) {
-    static const struct argp_child children[] = {{&run_options_argp, 0, NULL, 0}, {0}};
     static const struct argp argp = {
-        option_table,
-        parse_option,
-        "FILE|DIR|-...",
-        "Runs the kernels in Triton GPU IR on an emulator, and says whether all agents come to "
-        "their end, and whether what they do to memory is ordered.\v"
-        "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a "
-        "DIR, every .ttgir and .mlir below it is run; - is standard input. Without a launch "
-        "file and arguments, launches are chosen.\n"
-        "Exit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing "
-        "wrong was found but not everything could be looked at, 2 if the input or the command "
-        "line is wrong.",
-        children,
-        NULL,
-        NULL};
+        .options = option_table,
+        .parser = parse_option,
+        .args_doc = "FILE|DIR|-...",
+        .doc = "Runs the kernels in Triton GPU IR on an emulator, and says whether all agents come to their "
+               "end, and whether what they do to memory is ordered.\v" HELP_FILES HELP_BELOW "run" HELP_INPUT
+               " Without a launch file and arguments, launches are chosen." HELP_STATUS,
+        .children = run_options};
     Options options = {0};
-    if (!command_parse_options("run", &argp, count, arguments, &options))
-        return STATUS_ERROR;
-    int status = run(&options);
-    run_options_free(&options.shared);
-    return status;
+    command_parse_options("run", &argp, count, arguments, &options);
+    return run_all(&options);
 }

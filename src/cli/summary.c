@@ -20,11 +20,13 @@ static bool is_note(size_t rule) {
     return weir_rule_at(rule).severity == WEIR_NOTE;
 }
 
-void tell_summary(Output *output, const Teller *all, size_t files, const Progress *progress) {
+void session_summary(Session *session) {
+    Output *output = session->output;
+    const Teller *all = &session->teller;
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
     bool verbose = all->options->verbose;
     size_t findings = 0, notes = 0, reasons = 0;
-    output_printf(output, "files: %zu\nkernels: %zu\n", files, all->kernels);
+    output_printf(output, "files: %zu\nkernels: %zu\n", all->options->inputs.count, all->kernels);
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
         add_row(output, all->counts[i], verdicts[i]);
     for (size_t i = 0; i < weir_rule_count(); i++)
@@ -48,6 +50,6 @@ void tell_summary(Output *output, const Teller *all, size_t files, const Progres
     if (all->counts[WEIR_VERDICT_ERROR])
         output_printf(output, "errors: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
     /* The same input gives the same bytes, unless somebody looks on. */
-    if (verbose || (all->flags & WEIR_COLOUR))
-        output_printf(output, "time: %.2f s\n", progress_seconds(progress));
+    if (verbose || (all->how.flags & WEIR_COLOUR))
+        output_printf(output, "time: %.2f s\n", progress_seconds(&session->progress));
 }

@@ -1,4 +1,4 @@
-/* What commands say of a file: each of its modules, the outcome of running it, its witnesses, and the count of it
+/* What commands say of a file: each of its modules, what was asked of it, its witnesses, and the count of it
  * all. */
 #include "cli/cli.h"
 
@@ -27,13 +27,11 @@ __attribute__((format(printf, 2, 3))) static void say(Teller *teller, const char
     free(text);
 }
 
-Teller teller_start(const RunOptions *options, weir_write *write, void *to, weir_write *write_error, void *error_to) {
+Teller teller_start(const RunOptions *options, weir_write *write_error, void *error_to) {
     return (Teller){.options = options,
-                    .write = write,
+                    .how = {.flags = isatty(STDOUT_FILENO) && !options->output ? WEIR_COLOUR : 0},
                     .write_error = write_error,
-                    .to = to,
                     .error_to = error_to,
-                    .flags = isatty(STDOUT_FILENO) && !options->output ? WEIR_COLOUR : 0,
                     .doing = "run",
                     .witness_prefix = ""};
 }
@@ -68,23 +66,23 @@ void tally_reason(Teller *teller, const char *text, size_t count) {
     teller->reasons[teller->reason_count++] = (Reason){copy, count};
 }
 
-static void tally(Teller *teller, const weir_outcome *outcome) {
-    teller->kernels += weir_outcome_kernels(outcome);
-    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
-        teller->counts[i] += weir_outcome_count(outcome, i);
-    teller->verdict = weir_verdict_worse(teller->verdict, weir_outcome_verdict(outcome));
+static void tally(Teller *teller, const weir_result *result) {
+    teller->kernels += weir_result_kernels(result);
+    for (size_t i = 0; i < weir_result_kernels(result); i++)
+        teller->counts[weir_kernel_at(result, i).verdict]++;
+    teller->verdict = weir_verdict_worse(teller->verdict, weir_result_verdict(result));
     if (!teller->rules)
         return;
-    for (size_t i = 0; i < weir_finding_count(outcome); i++) {
-        const char *id = weir_finding_at(outcome, i).rule;
+    for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
+        const char *id = weir_item_at(result, WEIR_ITEM_FINDING, i).name;
         for (size_t rule = 0; rule < weir_rule_count(); rule++)
             teller->rules[rule] += strcmp(weir_rule_at(rule).id, id) == 0;
     }
-    for (size_t i = 0; i < weir_incomplete_count(outcome); i++)
-        tally_reason(teller, weir_incomplete_at(outcome, i).reason, 1);
+    for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_INCOMPLETE); i++)
+        tally_reason(teller, weir_item_at(result, WEIR_ITEM_INCOMPLETE, i).text, 1);
 }
 
-/* ---- An outcome ------------------------------------------------------------------------------ */
+/* ---- A result -------------------------------------------------------------------------------- */
 
 /* A kernel's name as the name of a file. */
 static void add_file_name(char *to, size_t size, const char *kernel) {
@@ -98,7 +96,7 @@ static void add_file_name(char *to, size_t size, const char *kernel) {
 }
 
 /* The file's name, to be freed; NULL, with a message, if it cannot be written. */
-static char *write_witness(Teller *teller, const weir_finding *finding) {
+static char *write_witness(Teller *teller, const weir_item *finding) {
     const char *folder = teller->options->witness;
     char name[128], *path = NULL;
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
@@ -117,11 +115,11 @@ static char *write_witness(Teller *teller, const weir_finding *finding) {
 }
 
 /* Findings that one run shows share its file. False if one cannot be written. */
-static bool write_witnesses(Teller *teller, weir_outcome *outcome) {
+static bool write_witnesses(Teller *teller, weir_result *result) {
     char *path = NULL;
     const char *written = NULL;
-    for (size_t i = 0; i < weir_finding_count(outcome); i++) {
-        weir_finding finding = weir_finding_at(outcome, i);
+    for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
+        weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, i);
         if (!*finding.witness)
             continue;
         if (finding.witness != written) {
@@ -131,7 +129,7 @@ static bool write_witnesses(Teller *teller, weir_outcome *outcome) {
         }
         if (!path)
             return false;
-        weir_finding_keep_witness(outcome, i, path);
+        weir_keep_witness(result, i, path);
     }
     free(path);
     return true;
@@ -139,35 +137,31 @@ static bool write_witnesses(Teller *teller, weir_outcome *outcome) {
 
 void tell_failure(Teller *teller, const char *path, const char *sentence) {
     say(teller, "weir: %s: %s\n", path, sentence);
-    if (teller->json)
-        weir_json_error(teller->json, path, sentence);
-    if (teller->reports)
-        weir_reports_error(teller->reports, path, sentence);
-    if (teller->membars)
-        weir_membars_error(teller->membars, path, sentence);
-    if (teller->ports)
-        weir_ports_error(teller->ports, path, sentence);
+    if (teller->writer)
+        weir_writer_error(teller->writer, path, sentence);
     count_error(teller);
 }
 
-bool tell_verdict(Teller *teller, weir_outcome *outcome) {
-    if (weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR) {
-        weir_outcome_errors(outcome, isatty(STDERR_FILENO) ? WEIR_COLOUR : 0, teller->write_error, teller->error_to);
+bool tell_verdict(Teller *teller, weir_result *result) {
+    if (weir_result_verdict(result) == WEIR_VERDICT_ERROR) {
+        weir_result_errors(result, isatty(STDERR_FILENO) ? WEIR_COLOUR : 0, teller->write_error, teller->error_to);
         count_error(teller);
         return true;
     }
-    tally(teller, outcome);
-    return !teller->options->witness || write_witnesses(teller, outcome);
+    tally(teller, result);
+    return !teller->options->witness || write_witnesses(teller, result);
 }
 
-void tell_outcome(Teller *teller, weir_outcome *outcome) {
-    bool good = tell_verdict(teller, outcome);
-    if (teller->json)
-        weir_json_add(teller->json, outcome);
-    else if (!teller->options->quiet && weir_outcome_verdict(outcome) != WEIR_VERDICT_ERROR)
-        good &= weir_outcome_text(outcome, teller->flags, teller->write, teller->to) == 0;
-    if (!good)
+void tell_result(Teller *teller, const char *path, weir_result *result) {
+    if (!result) {
+        tell_failure(teller, path, no_memory);
+        return;
+    }
+    if (!tell_verdict(teller, result))
         teller->verdict = WEIR_VERDICT_ERROR;
+    if (teller->writer)
+        weir_writer_add(teller->writer, result);
+    weir_result_free(result);
 }
 
 /* ---- A file ---------------------------------------------------------------------------------- */
@@ -197,16 +191,15 @@ static size_t last_with_kernel(weir_file *file, const char **why) {
     return weir_module_count(file) - 1;
 }
 
-static void each_module(Teller *teller, weir_file *file, const char *path, const weir_run_options *options,
-                        ModuleWork *work, void *context) {
+static void each_module(Teller *teller, weir_file *file, const char *path, weir_run_options *options, ModuleWork *work,
+                        void *context) {
     const char *wanted = teller->options->module;
     bool pick = weir_file_is_pass_log(file) && !wanted, any = false;
     PickModule *picked = teller->pick ? teller->pick : last_with_kernel;
-    teller->why = NULL;
-    size_t only = pick ? picked(file, &teller->why) : 0;
+    size_t only = pick ? picked(file, &options->why) : 0;
     if (pick && !teller->options->quiet)
         say(teller, "weir: %s: of this pass log's %zu modules, number %zu is %s, %s\n", path, weir_module_count(file),
-            only + 1, teller->doing, teller->why);
+            only + 1, teller->doing, options->why);
     for (size_t i = 0; i < weir_module_count(file); i++) {
         if (pick ? i != only : !module_picked(file, i, wanted))
             continue;

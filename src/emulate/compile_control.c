@@ -15,8 +15,10 @@ static const Block *body_of(const Op *op, uint32_t region, uint32_t arguments) {
 
 bool structure_is_sound(const Op *op) {
     switch (op_control(op)) {
-    case CONTROL_LOOP:
-        return op->region_count == 1 && body_of(op, 0, 1);
+    case CONTROL_LOOP: {
+        Bounds bounds;
+        return op->region_count == 1 && body_of(op, 0, 1) && loop_bounds(op, &bounds);
+    }
     case CONTROL_WHILE:
         return op->region_count == 2 && body_of(op, 0, 0) && op_is_control(region_end(op, 0), CONTROL_CONDITION) &&
                body_of(op, 1, 0);

@@ -534,10 +534,6 @@ bool global_outside(const GlobalMemory *memory, int64_t begin, int64_t end, int6
 
 /* ---- Names -------------------------------------------------------------------------------------- */
 
-static const char *plural(int64_t count) {
-    return count == 1 ? "" : "s";
-}
-
 static void add_bytes(Text *to, int64_t count) {
     text_addf(to, " + %" PRId64 " byte%s", count, plural(count));
 }

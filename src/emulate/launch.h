@@ -73,6 +73,7 @@ int64_t argument_elements(const Argument *argument);
 const Argument *launch_find(const Launch *launch, Str name);
 /* "grid 32x1x1, N_CTX = 1024, desc_q = descriptor 8192x64": one line. */
 void launch_describe(const Launch *launch, Text *to);
+const char *launch_text(const Launch *launch, Arena *arena);
 /* As the JSON of a launch file, on one line. */
 void launch_write(const Launch *launch, Text *to);
 

@@ -103,6 +103,12 @@ void launch_describe(const Launch *launch, Text *to) {
     }
 }
 
+const char *launch_text(const Launch *launch, Arena *arena) {
+    Text text = {0};
+    launch_describe(launch, &text);
+    return text_keep(&text, arena);
+}
+
 /* ---- As a file --------------------------------------------------------------------------------- */
 
 static void write_history(const Argument *argument, Json *json) {

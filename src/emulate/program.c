@@ -150,6 +150,9 @@ static void make_slice(Compiler *compiler) {
         add_cells(compiler);
         slice_close(&compiler->slice);
     }
+    Slice *kept = ARENA_NEW(&compiler->module->arena, Slice);
+    *kept = compiler->slice;
+    program->slice = kept;
 }
 
 /* ---- Parameters and the rest ---------------------------------------------------------------------- */

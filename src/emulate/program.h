@@ -161,6 +161,7 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
 
 typedef struct Program {
     Module *module;
+    const struct Slice *slice; /* what was compiled */
     const Op *function;
     const char *name;
     Instruction *code;
@@ -215,6 +216,9 @@ enum {
 /* Compiles the kernel `function` (a function op with a body). What it cannot do it reports to `verdict` as incomplete
  * and goes on. NULL if there is nothing to run. Memory: the module's arena. */
 Program *program_compile(Module *module, const Op *function, unsigned flags, Verdict *verdict);
+/* For people, a line for each thing: the values that are computed; the registers and instructions. */
+void program_print_slice(const Program *program, Text *to);
+void program_print(const Program *program, Text *to);
 /* Its name, without the '@'. */
 const char *program_name(Module *module, const Op *function);
 /* The kernels of a module: functions with a body that no other calls. Returns how many; at most `most` are stored. */

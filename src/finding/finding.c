@@ -171,7 +171,5 @@ VerdictKind verdict_worse(VerdictKind a, VerdictKind b) {
 }
 
 const char *verdict_keep(Verdict *verdict, Text *text) {
-    const char *kept = arena_copy(verdict->arena, text->data ? text->data : "", text->size);
-    text_free(text);
-    return kept;
+    return text_keep(text, verdict->arena);
 }

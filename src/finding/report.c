@@ -1,6 +1,21 @@
 /* The words of a report. */
 #include "finding/report.h"
 
+Report report_blank(const char *file, const Verdict *verdict) {
+    return (Report){.file = file,
+                    .kernel = verdict->kernel,
+                    .form = "",
+                    .form_text = "",
+                    .target = "",
+                    .module = "",
+                    .nothing = "",
+                    .verdict = verdict,
+                    .launch = "",
+                    .deadlock_verdict = "unknown",
+                    .deadlock_reason = "",
+                    .coverage_note = ""};
+}
+
 const char *report_mechanism(ReportMechanism mechanism) {
     static const char *const names[] = {
 #define MECHANISM(id, text) [MECHANISM_##id] = text,

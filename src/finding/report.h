@@ -271,4 +271,7 @@ typedef struct Term {
 
 const Term *glossary(size_t *count);
 
+/* One that says nothing yet, about a verdict. */
+Report report_blank(const char *file, const Verdict *verdict);
+
 #endif

@@ -424,6 +424,13 @@ Str op_symbol(const Op *op) {
     return name;
 }
 
+Op *module_first_op(const Module *module) {
+    const Item *item = module->first;
+    while (item && item->kind != ITEM_OP)
+        item = item->next;
+    return item ? item->op : NULL;
+}
+
 Op *op_next_in_walk(const Op *op, const Op *root) {
     Op *inside = first_inside(op, 0);
     if (inside)

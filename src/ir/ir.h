@@ -292,6 +292,8 @@ const Attr *dict_get(const Attr *dict, Str name);
 /* The name of a function or another symbol, without its '@' and quotes; empty if it has none. */
 Str op_symbol(const Op *op);
 
+/* The first op of the text; NULL if there is none. */
+Op *module_first_op(const Module *module);
 /* Walk every op below `op`, outer before inner, in the order of the text. */
 Op *op_next_in_walk(const Op *op, const Op *root);
 /* The op whose region holds `op`; NULL at the top. */

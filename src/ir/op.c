@@ -93,11 +93,35 @@ bool op_number(const Op *op, const char *name, int64_t *value) {
     return slot >= 0 && attr_number(op_attr(op, name), &op->row->attrs[slot], value);
 }
 
-bool attr_one_number(const Attr *attr, int64_t *value) {
-    if (attr->kind == ATTR_DENSE)
-        return str_starts(attr->text, STR("dense<")) && str_to_int(attr->body, value);
-    *value = attr->integer;
-    return attr->kind == ATTR_INTEGER;
+static uint32_t dense_numbers(Str body, int64_t *numbers, uint32_t most) {
+    const char *at = body.data, *end = at + body.size;
+    uint32_t count = 0;
+    int64_t number;
+    while (at < end && count <= most) {
+        const char *start = at;
+        while (at < end && !strchr(" ,[]", *at))
+            at++;
+        if (at == start) {
+            at++;
+            continue;
+        }
+        if (!str_to_int(str_between(start, at), &number))
+            return 0;
+        if (count < most)
+            numbers[count] = number;
+        count++;
+    }
+    return count;
+}
+
+uint32_t attr_numbers(const Attr *attr, int64_t *numbers, uint32_t most) {
+    if (attr->kind == ATTR_DENSE && str_starts(attr->text, STR("dense<")))
+        return dense_numbers(attr->body, numbers, most);
+    bool one = attr->kind == ATTR_INTEGER;
+    uint32_t count = one ? 1 : attr->kind == ATTR_INTS ? attr->count : 0;
+    for (uint32_t i = 0; i < count && i < most; i++)
+        numbers[i] = one ? attr->integer : attr->ints[i];
+    return count;
 }
 
 bool op_integer(const Op *op, const char *name, int64_t *value) {

@@ -65,8 +65,9 @@ const WaitEntry *counter_entry(const Op *op, WaitCounter counter);
 /* A number, a boolean, or a word of the enumeration that the row's entry names, as a number. */
 bool attr_number(const Attr *attr, const Slot *slot, int64_t *value);
 bool op_number(const Op *op, const char *name, int64_t *value);
-/* An integer, or the one that all elements are: dense<16> : tensor<2xi32>. */
-bool attr_one_number(const Attr *attr, int64_t *value);
+/* The integers of 4 : i32, array<i32: 4, 5>, dense<4> : tensor<2xi32> or dense<[4, 5]>: how many are written, of which
+ * at most `most` are kept, and counting ends past them; 0 if something else is among them. */
+uint32_t attr_numbers(const Attr *attr, int64_t *numbers, uint32_t most);
 /* An attribute that is an integer, or a boolean that is true (a unit is). */
 bool op_integer(const Op *op, const char *name, int64_t *value);
 bool op_flag(const Op *op, const char *name);

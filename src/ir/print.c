@@ -299,3 +299,13 @@ void print_module(Module *module, PrintForm form, Text *out) {
         out->failed = true;
     free_printer(&p);
 }
+
+void print_value_name(const Value *value, Text *to) {
+    const Value *first = value;
+    while (first->is_result && first->pack == 0 && first->index > 0)
+        first--;
+    text_char(to, '%');
+    text_str(to, first->name ? first->name->text : STR("_unnamed"));
+    if (first->pack > 1)
+        text_addf(to, "#%u", (unsigned)(value - first));
+}

@@ -1,8 +1,8 @@
 /* The barrier report, written out: for a terminal, as Markdown, as a graph for dot, as HTML, as JSON.
  *
  * Text, Markdown and HTML say the same in the same order: report_sections.c has what is said, the three have how. All
- * that may stem from the IR is made harmless for where it goes. docs/report.md explains the sections, docs/glossary.md the
- * words. */
+ * that may stem from the IR is made harmless for where it goes. docs/report.md explains the sections, docs/glossary.md
+ * the words. */
 #ifndef RENDER_REPORT_H
 #define RENDER_REPORT_H
 

@@ -47,6 +47,7 @@ static const struct {
      WEIR_VERDICT_INCOMPLETE, "", "the op is not known"},
 };
 
+static const weir_write_options as_json = {.format = WEIR_JSON};
 static unsigned failures;
 
 #define CHECK(condition)                                            \
@@ -73,30 +74,30 @@ static int append(void *to, const char *data, size_t size) {
 }
 
 /* Checks one kernel, and adds what comes out to the JSON. */
-static void check(weir_context *weir, size_t index, weir_json *json) {
+static void check(weir_context *weir, size_t index, weir_writer *json) {
     weir_file *file = weir_open_buffer(weir, "kernel.ttgir", kernels[index].text, strlen(kernels[index].text));
     weir_module *module = file ? weir_parse(file, 0, 0) : NULL;
-    weir_outcome *outcome = module ? weir_run(module, NULL) : NULL;
-    if (!outcome)
+    weir_result *result = module ? weir_run(module, NULL) : NULL;
+    if (!result)
         abort();
-    weir_json_add(json, outcome);
-    CHECK(weir_outcome_verdict(outcome) == kernels[index].verdict);
-    CHECK(strcmp(weir_finding_at(outcome, 0).rule, kernels[index].rule) == 0);
-    CHECK(!weir_finding_at(outcome, 1).rule[0]);
-    CHECK(strcmp(weir_incomplete_at(outcome, 0).reason, kernels[index].reason) == 0);
-    CHECK(weir_incomplete_count(outcome) == (kernels[index].reason[0] != 0));
-    weir_outcome_free(outcome);
+    weir_writer_add(json, result);
+    CHECK(weir_result_verdict(result) == kernels[index].verdict);
+    CHECK(strcmp(weir_item_at(result, WEIR_ITEM_FINDING, 0).name, kernels[index].rule) == 0);
+    CHECK(!weir_item_at(result, WEIR_ITEM_FINDING, 1).name[0]);
+    CHECK(strcmp(weir_item_at(result, WEIR_ITEM_INCOMPLETE, 0).text, kernels[index].reason) == 0);
+    CHECK(weir_item_count(result, WEIR_ITEM_INCOMPLETE) == (kernels[index].reason[0] != 0));
+    weir_result_free(result);
     weir_module_free(module);
     weir_close(file);
 }
 
 static void *work(void *argument) {
-    weir_json **parts = argument;
+    weir_writer **parts = argument;
     weir_context *weir = weir_create();
     if (!weir)
         abort();
     for (int round = 0; round < ROUNDS; round++) {
-        if (!(parts[round] = weir_json_part()))
+        if (!(parts[round] = weir_writer_part(&as_json)))
             abort();
         for (size_t i = 0; i < KERNELS; i++)
             check(weir, i, parts[round]);
@@ -106,26 +107,26 @@ static void *work(void *argument) {
 }
 
 static void check_in_threads(void) {
-    static weir_json *parts[THREADS][ROUNDS];
+    static weir_writer *parts[THREADS][ROUNDS];
     static Buffer joined, alone;
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, work, parts[i]) != 0)
             abort();
-    weir_json *json = weir_json_begin(append, &joined);
+    weir_writer *json = weir_writer_begin(&as_json, append, &joined);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         for (int round = 0; round < ROUNDS; round++)
-            weir_json_join(json, parts[i][round]);
+            weir_writer_join(json, parts[i][round]);
     }
-    CHECK(weir_json_end(json) == 0);
+    CHECK(weir_writer_end(json) == 0);
 
     weir_context *weir = weir_create();
-    json = weir_json_begin(append, &alone);
+    json = weir_writer_begin(&as_json, append, &alone);
     for (int round = 0; round < THREADS * ROUNDS; round++)
         for (size_t i = 0; i < KERNELS; i++)
             check(weir, i, json);
-    CHECK(weir_json_end(json) == 0);
+    CHECK(weir_writer_end(json) == 0);
     weir_destroy(weir);
     CHECK(joined.size == alone.size && memcmp(joined.data, alone.data, alone.size) == 0);
     CHECK(strstr(alone.data, "\"verdict\": \"findings\"}\n"));
@@ -150,10 +151,10 @@ static void pick_rules(void) {
     weir_module *module = weir_parse(file, 0, 0);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         weir_run_options options = {.rules = cases[i].rules};
-        weir_outcome *outcome = weir_run(module, &options);
-        CHECK(weir_outcome_verdict(outcome) == cases[i].verdict);
+        weir_result *result = weir_run(module, &options);
+        CHECK(weir_result_verdict(result) == cases[i].verdict);
         CHECK((weir_rules_unknown(cases[i].rules).data != NULL) == (cases[i].verdict == WEIR_VERDICT_ERROR));
-        weir_outcome_free(outcome);
+        weir_result_free(result);
     }
     CHECK(!weir_rules_unknown(NULL).data);
     weir_module_free(module);
@@ -168,15 +169,16 @@ static void look_at_it(void) {
     weir_context *weir = weir_create();
     weir_file *file = weir_open_buffer(weir, "kernel.ttgir", kernels[0].text, strlen(kernels[0].text));
     weir_module *module = weir_parse(file, 0, 0);
-    weir_outcome *outcome = weir_run(module, NULL);
-    CHECK(weir_outcome_text(outcome, WEIR_SKIP_CLEAN, append, &text) == 0 && text.size == 0);
-    CHECK(weir_state(outcome, UINT64_MAX, append, &text) == 0);
-    CHECK(strstr(text.data, "\nlane 0: bytes 0-8191 of %buf\n"));
+    weir_result *result = weir_run(module, NULL);
+    CHECK(weir_result_write(result, &(weir_write_options){.flags = WEIR_SKIP_CLEAN}, append, &text) == 0 &&
+          text.size == 0);
+    CHECK(weir_state(result, UINT64_MAX, append, &text) == 0);
+    CHECK(strstr(text.data, "\nspan 0: bytes 0-8191 of %buf\n"));
     text.size = 0;
-    CHECK(weir_state(outcome, 0, append, &text) == 0);
+    CHECK(weir_state(result, 0, append, &text) == 0);
     CHECK(strstr(text.data, "\nafter step 0: "));
-    CHECK(!weir_incomplete_at(outcome, 0).reason[0]);
-    weir_outcome_free(outcome);
+    CHECK(!weir_item_at(result, WEIR_ITEM_INCOMPLETE, 0).text[0]);
+    weir_result_free(result);
     weir_module_free(module);
     weir_close(file);
     weir_destroy(weir);

@@ -41,22 +41,23 @@ static char *look(weir_context *weir, const char *text, const weir_membar_option
                   size_t needed) {
     weir_file *file = weir_open_buffer(weir, "kernel", text, strlen(text));
     weir_module *module = file ? weir_parse(file, 0, 0) : NULL;
-    weir_membar *membar = module ? weir_membar_make(module, options) : NULL;
+    weir_result *result = module ? weir_membar(module, options) : NULL;
     char *emitted = NULL;
     size_t size;
     FILE *stream = open_memstream(&emitted, &size);
-    CHECK(membar && stream);
-    if (membar && stream) {
-        CHECK(weir_membar_verdict(membar) == verdict);
-        CHECK(weir_membar_at(membar, 0).needed == needed);
-        CHECK((weir_membar_emit(membar, 0, add, stream) == 0) == (verdict != WEIR_VERDICT_ERROR));
-        weir_membar_need need = weir_membar_need_at(membar, 0, 0);
+    CHECK(result && stream);
+    if (result && stream) {
+        CHECK(weir_result_verdict(result) == verdict);
+        CHECK(weir_kernel_at(result, 0).needed == needed);
+        CHECK((weir_emit(result, 0, add, stream) == 0) == (verdict != WEIR_VERDICT_ERROR));
+        weir_item need = weir_item_at(result, WEIR_ITEM_BARRIER, 0);
+        CHECK(weir_item_count(result, WEIR_ITEM_BARRIER) == needed);
         CHECK(strcmp(need.op, needed ? "ttg.local_load" : "") == 0);
         CHECK(need.ir_line == (needed ? 10 : 0));
     }
     if (stream)
         fclose(stream);
-    weir_membar_free(membar);
+    weir_result_free(result);
     weir_module_free(module);
     weir_close(file);
     return emitted;

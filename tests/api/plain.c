@@ -101,21 +101,21 @@ static void look_at_ops(weir_module *module) {
     }
     CHECK(!op);
 
-    CHECK(weir_operand_count(load) == 1);
-    CHECK(weir_result_count(load) == 1);
-    CHECK(weir_region_count(load) == 0);
-    CHECK(weir_region_count(weir_op_parent(store)) == 2);
-    CHECK(same(weir_value_name(weir_operand(load, 0)), "p"));
-    CHECK(!weir_value_definition(weir_operand(load, 0)));
-    CHECK(!weir_operand(load, 1));
-    CHECK(!weir_result(load, 1));
-    CHECK(same(weir_value_name(weir_result(load, 0)), "0"));
-    CHECK(same(weir_value_type(weir_result(load, 0)), "tensor<4xf32, #blocked>"));
-    CHECK(weir_operand(store, 1) == weir_result(load, 0));
-    CHECK(weir_value_definition(weir_operand(store, 1)) == load);
-    CHECK(same(weir_attribute(load, "evict"), "evict_last"));
-    CHECK(!weir_attribute(load, "cache").data);
-    CHECK(same(weir_attribute(weir_first_op(module), "ttg.num-warps"), "4 : i32"));
+    CHECK(weir_op_operand_count(load) == 1);
+    CHECK(weir_op_result_count(load) == 1);
+    CHECK(weir_op_region_count(load) == 0);
+    CHECK(weir_op_region_count(weir_op_parent(store)) == 2);
+    CHECK(same(weir_value_name(weir_op_operand(load, 0)), "p"));
+    CHECK(!weir_value_definition(weir_op_operand(load, 0)));
+    CHECK(!weir_op_operand(load, 1));
+    CHECK(!weir_op_result(load, 1));
+    CHECK(same(weir_value_name(weir_op_result(load, 0)), "0"));
+    CHECK(same(weir_value_type(weir_op_result(load, 0)), "tensor<4xf32, #blocked>"));
+    CHECK(weir_op_operand(store, 1) == weir_op_result(load, 0));
+    CHECK(weir_value_definition(weir_op_operand(store, 1)) == load);
+    CHECK(same(weir_op_attribute(load, "evict"), "evict_last"));
+    CHECK(!weir_op_attribute(load, "cache").data);
+    CHECK(same(weir_op_attribute(weir_first_op(module), "ttg.num-warps"), "4 : i32"));
 }
 
 static void read_a_kernel(weir_context *weir) {
@@ -236,7 +236,7 @@ static void read_several_modules(weir_context *weir) {
     CHECK(weir_module_info_of(file, 1).size == strlen(split) - strlen("tt.func private @first()\n// -----\n"));
     weir_module_free(first);
     const weir_op *op = weir_next_op(weir_first_op(second));
-    CHECK(op && same(weir_attribute(op, "sym_name"), "@third"));
+    CHECK(op && same(weir_op_attribute(op, "sym_name"), "@third"));
     CHECK(!weir_next_op(op));
     weir_module_free(second);
     weir_close(file);
@@ -333,19 +333,19 @@ static void run_a_row(weir_context *weir, const char *launch, weir_verdict verdi
                           weir_open_buffer(weir, "reader.ttgir", reader, sizeof reader - 1)};
     weir_module *modules[] = {weir_parse(files[0], 0, 0), weir_parse(files[1], 0, 0)};
     weir_run_options options[] = {{.launch = first_path}, {.launch = second_path}};
-    weir_outcome *outcomes[2];
-    CHECK(weir_run_row(modules, options, 2, outcomes) == 0);
-    CHECK(weir_outcome_verdict(outcomes[0]) == WEIR_VERDICT_CLEAN);
-    CHECK(weir_outcome_verdict(outcomes[1]) == verdict);
-    CHECK(weir_finding_count(outcomes[1]) == (verdict == WEIR_VERDICT_FINDINGS));
-    if (weir_finding_count(outcomes[1])) {
-        weir_finding finding = weir_finding_at(outcomes[1], 0);
-        CHECK(strcmp(finding.rule, "race.raw") == 0);
+    weir_result *results[2];
+    CHECK(weir_run_row(modules, options, 2, results) == 0);
+    CHECK(weir_result_verdict(results[0]) == WEIR_VERDICT_CLEAN);
+    CHECK(weir_result_verdict(results[1]) == verdict);
+    CHECK(weir_item_count(results[1], WEIR_ITEM_FINDING) == (verdict == WEIR_VERDICT_FINDINGS));
+    if (weir_item_count(results[1], WEIR_ITEM_FINDING)) {
+        weir_item finding = weir_item_at(results[1], WEIR_ITEM_FINDING, 0);
+        CHECK(strcmp(finding.name, "race.raw") == 0);
         CHECK(strcmp(finding.kernel, "reader") == 0);
         CHECK(finding.ir_line == 3);
     }
     for (size_t i = 0; i < 2; i++)
-        weir_outcome_free(outcomes[i]);
+        weir_result_free(results[i]);
     for (size_t i = 0; i < 2; i++) {
         weir_module_free(modules[i]);
         weir_close(files[i]);

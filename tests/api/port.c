@@ -34,16 +34,12 @@ static int add(void *to, const char *data, size_t size) {
 }
 
 /* All that is written about a port, to be freed. */
-static char *write_port(const weir_port *port, int json) {
+static char *write_port(const weir_result *port, weir_format format) {
     char *text = NULL;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
-    weir_ports *ports = stream ? weir_ports_begin(json, 0, 0, add, stream) : NULL;
-    CHECK(ports);
-    if (ports) {
-        weir_ports_add(ports, port);
-        CHECK(weir_ports_end(ports) == 0);
-    }
+    weir_write_options options = {.subject = WEIR_PORTS, .format = format};
+    CHECK(stream && weir_result_write(port, &options, add, stream) == 0);
     if (stream)
         fclose(stream);
     return text;
@@ -52,20 +48,20 @@ static char *write_port(const weir_port *port, int json) {
 static void look(weir_context *weir, const char *kernel, const char *target, weir_verdict verdict, size_t none) {
     weir_file *file = weir_open_buffer(weir, "kernel", kernel, strlen(kernel));
     weir_module *module = file ? weir_parse(file, 0, 0) : NULL;
-    weir_port *port = module ? weir_port_make(module, target, NULL) : NULL;
+    weir_result *port = module ? weir_port(module, target, NULL) : NULL;
     CHECK(port);
     if (port) {
-        CHECK(weir_port_verdict(port) == verdict);
-        CHECK(weir_port_at(port, 0).none == none);
-        CHECK(weir_port_at(port, 0).waits == (verdict != WEIR_VERDICT_ERROR));
-        CHECK(weir_port_count(port) == (verdict != WEIR_VERDICT_ERROR));
-        char *text = write_port(port, 0), *json = write_port(port, 1);
+        CHECK(weir_result_verdict(port) == verdict);
+        CHECK(weir_kernel_at(port, 0).none == none);
+        CHECK(weir_kernel_at(port, 0).waits == (verdict != WEIR_VERDICT_ERROR));
+        CHECK(weir_result_kernels(port) == (verdict != WEIR_VERDICT_ERROR));
+        char *text = write_port(port, WEIR_TEXT), *json = write_port(port, WEIR_JSON);
         CHECK(text && (strstr(text, "tensorcnt") != NULL) == (verdict != WEIR_VERDICT_ERROR));
         CHECK(json && strstr(json, weir_verdict_name(verdict)));
         free(text);
         free(json);
     }
-    weir_port_free(port);
+    weir_result_free(port);
     weir_module_free(module);
     weir_close(file);
 }

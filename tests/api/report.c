@@ -36,6 +36,7 @@ static int refuse(void *to, const char *data, size_t size) {
     return 1;
 }
 
+static const weir_write_options as_text = {.subject = WEIR_REPORTS}, differing = {.subject = WEIR_DIFFERENCES};
 static Buffer text;
 
 static void clear(void) {
@@ -75,20 +76,22 @@ static const char pass_log[] = "// -----// IR Dump After First (first) //----- /
 typedef struct Input {
     weir_file *file;
     weir_module *module;
-    weir_barrier_report *report;
+    weir_result *report;
 } Input;
 
 static Input open_text(weir_context *weir, const char *ir, size_t module, const weir_run_options *options) {
     Input input = {weir_open_buffer(weir, "k.ttgir", ir, strlen(ir)), NULL, NULL};
     input.module = input.file ? weir_parse(input.file, module, 0) : NULL;
-    input.report = input.module ? weir_barrier_report_make(input.module, options) : NULL;
+    weir_run_options reporting = options ? *options : (weir_run_options){0};
+    reporting.report = 1;
+    input.report = input.module ? weir_run(input.module, &reporting) : NULL;
     if (!input.report)
         abort();
     return input;
 }
 
 static void close_input(Input *input) {
-    weir_barrier_report_free(input->report);
+    weir_result_free(input->report);
     weir_module_free(input->module);
     weir_close(input->file);
 }
@@ -97,46 +100,45 @@ static void close_input(Input *input) {
 
 static void write_formats(weir_context *weir) {
     Input input = open_text(weir, ends, 0, NULL);
-    CHECK(weir_outcome_verdict(weir_barrier_report_outcome(input.report)) == WEIR_VERDICT_CLEAN);
-    CHECK(weir_barrier_report_count(input.report) == 1);
-    for (weir_report_format format = WEIR_REPORT_TEXT; format <= WEIR_REPORT_HTML; format++) {
-        weir_report_options options = {.format = format, .width = 80};
+    CHECK(weir_result_verdict(input.report) == WEIR_VERDICT_CLEAN);
+    CHECK(weir_report_count(input.report) == 1);
+    for (weir_format format = WEIR_TEXT; format <= WEIR_HTML; format++) {
+        weir_write_options options = {.subject = WEIR_REPORTS, .format = format, .width = 80};
         clear();
-        CHECK(weir_barrier_report_write(input.report, &options, append, &text) == 0);
+        CHECK(weir_result_write(input.report, &options, append, &text) == 0);
         CHECK(strstr(text.data, "ends"));
-        CHECK(weir_barrier_report_write(input.report, &options, refuse, NULL) == -1);
+        CHECK(weir_result_write(input.report, &options, refuse, NULL) == -1);
     }
-    CHECK(weir_barrier_report_write(input.report, NULL, append, &text) == 0);
+    CHECK(weir_result_write(input.report, &as_text, append, &text) == 0);
     close_input(&input);
-    weir_barrier_report_free(NULL);
+    weir_result_free(NULL);
     clear();
     CHECK(weir_glossary(80, append, &text) == 0 && text.size);
 }
 
 static void write_several(weir_context *weir) {
     Input input = open_text(weir, both, 0, NULL);
-    weir_outcome *outcome = weir_barrier_report_outcome(input.report);
-    CHECK(weir_barrier_report_count(input.report) == 2);
-    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_FINDINGS);
-    CHECK(weir_finding_count(outcome) == 1);
+    CHECK(weir_report_count(input.report) == 2);
+    CHECK(weir_result_verdict(input.report) == WEIR_VERDICT_FINDINGS);
+    CHECK(weir_item_count(input.report, WEIR_ITEM_FINDING) == 1);
     clear();
-    weir_report_options options = {.format = WEIR_REPORT_JSON};
-    CHECK(weir_barrier_report_write(input.report, &options, append, &text) == 0);
+    weir_write_options options = {.subject = WEIR_REPORTS, .format = WEIR_JSON};
+    CHECK(weir_result_write(input.report, &options, append, &text) == 0);
     CHECK(strstr(text.data, "\"reports\": ["));
     CHECK(strstr(text.data, "\"kernel\": \"ends\", \"verdict\": \"clean\""));
     CHECK(strstr(text.data, "\"kernel\": \"hangs\", \"verdict\": \"findings\""));
     CHECK(strstr(text.data, "\"rule\": \"deadlock.no-producer\""));
     clear();
-    options.format = WEIR_REPORT_HTML;
-    CHECK(weir_barrier_report_write(input.report, &options, append, &text) == -1);
+    options.format = WEIR_HTML;
+    CHECK(weir_result_write(input.report, &options, append, &text) == -1);
     CHECK(text.size == 0);
     close_input(&input);
 
     clear();
-    options.format = WEIR_REPORT_JSON;
-    weir_reports *reports = weir_reports_begin(&options, append, &text);
-    weir_reports_error(reports, "gone.ttgir", "it is gone");
-    CHECK(weir_reports_end(reports) == 0);
+    options.format = WEIR_JSON;
+    weir_writer *reports = weir_writer_begin(&options, append, &text);
+    weir_writer_error(reports, "gone.ttgir", "it is gone");
+    CHECK(weir_writer_end(reports) == 0);
     CHECK(strstr(text.data, "\"verdict\": \"error\""));
     CHECK(strstr(text.data, "{\"reason\": \"it is gone\""));
     CHECK(!strstr(text.data, "\"reports\""));
@@ -158,35 +160,33 @@ static void explain_errors(weir_context *weir) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Input input = open_text(weir, cases[i].ir, 0, cases[i].options);
-        weir_outcome *outcome = weir_barrier_report_outcome(input.report);
-        CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR);
-        CHECK(weir_barrier_report_count(input.report) == 0);
+        CHECK(weir_result_verdict(input.report) == WEIR_VERDICT_ERROR);
+        CHECK(weir_report_count(input.report) == 0);
         clear();
-        CHECK(weir_outcome_errors(outcome, 0, append, &text) == 0);
+        CHECK(weir_result_errors(input.report, 0, append, &text) == 0);
         CHECK(strncmp(text.data, cases[i].said, strlen(cases[i].said)) == 0);
         clear();
-        CHECK(weir_barrier_report_write(input.report, NULL, append, &text) == 0 && text.size == 0);
-        weir_report_options options = {.format = WEIR_REPORT_JSON};
-        CHECK(weir_barrier_report_write(input.report, &options, append, &text) == 0);
+        CHECK(weir_result_write(input.report, &as_text, append, &text) == 0 && text.size == 0);
+        weir_write_options options = {.subject = WEIR_REPORTS, .format = WEIR_JSON};
+        CHECK(weir_result_write(input.report, &options, append, &text) == 0);
         CHECK(strstr(text.data, "\"verdict\": \"error\""));
-        CHECK(weir_barrier_report_keep_buffer(input.report, 1) == -1);
-        CHECK(!weir_difference_make(input.report, 0, input.report, 0));
+        CHECK(!weir_compare(input.report, 0, input.report, 0));
         close_input(&input);
     }
-    Input input = open_text(weir, ends, 0, NULL);
-    CHECK(weir_barrier_report_keep_buffer(input.report, 12345) == -1);
-    CHECK(weir_outcome_verdict(weir_barrier_report_outcome(input.report)) == WEIR_VERDICT_ERROR);
+    int64_t buffer = 12345;
+    Input input = open_text(weir, ends, 0, &(weir_run_options){.buffer = &buffer});
+    CHECK(weir_result_verdict(input.report) == WEIR_VERDICT_ERROR);
     clear();
-    CHECK(weir_outcome_errors(weir_barrier_report_outcome(input.report), 0, append, &text) == 0);
+    CHECK(weir_result_errors(input.report, 0, append, &text) == 0);
     CHECK(strncmp(text.data, "k.ttgir: error: there is no buffer with buffer.id 12345", 55) == 0);
     close_input(&input);
 
     input = open_text(weir, "module {\n}\n", 0, NULL);
-    CHECK(weir_outcome_verdict(weir_barrier_report_outcome(input.report)) == WEIR_VERDICT_CLEAN);
-    CHECK(weir_barrier_report_count(input.report) == 1);
-    weir_report_options options = {.format = WEIR_REPORT_JSON};
+    CHECK(weir_result_verdict(input.report) == WEIR_VERDICT_CLEAN);
+    CHECK(weir_report_count(input.report) == 1);
+    weir_write_options options = {.subject = WEIR_REPORTS, .format = WEIR_JSON};
     clear();
-    CHECK(weir_barrier_report_write(input.report, &options, append, &text) == 0);
+    CHECK(weir_result_write(input.report, &options, append, &text) == 0);
     CHECK(strstr(text.data, "\"nothing\": \"There is no kernel in it"));
     close_input(&input);
 }
@@ -197,15 +197,14 @@ static void pick_a_module(weir_context *weir) {
     weir_file *file = weir_open_buffer(weir, "k.log", pass_log, strlen(pass_log));
     const char *why = NULL;
     CHECK(weir_file_is_pass_log(file) && weir_module_count(file) == 2);
-    CHECK(weir_barrier_report_module(file, &why) == 0);
+    CHECK(weir_pick_module(file, &why) == 0);
     CHECK(strcmp(why, "the latest with barriers") == 0);
     weir_close(file);
 
-    Input input = open_text(weir, pass_log, 0, NULL);
-    weir_barrier_report_explain(input.report, why);
-    weir_report_options options = {.format = WEIR_REPORT_JSON};
+    Input input = open_text(weir, pass_log, 0, &(weir_run_options){.why = why});
+    weir_write_options options = {.subject = WEIR_REPORTS, .format = WEIR_JSON};
     clear();
-    CHECK(weir_barrier_report_write(input.report, &options, append, &text) == 0);
+    CHECK(weir_result_write(input.report, &options, append, &text) == 0);
     CHECK(strstr(text.data, "\"module\": \"1: after First, the latest with barriers\""));
     close_input(&input);
 }
@@ -214,29 +213,29 @@ static void pick_a_module(weir_context *weir) {
 
 static void compare_kernels(weir_context *weir) {
     Input old = open_text(weir, ends, 0, NULL), new = open_text(weir, hangs, 0, NULL);
-    weir_difference *difference = weir_difference_make(old.report, 0, old.report, 0);
-    CHECK(difference && weir_difference_count(difference) == 0);
-    CHECK(!*weir_difference_at(difference, 0).what);
+    weir_result *difference = weir_compare(old.report, 0, old.report, 0);
+    CHECK(difference && weir_item_count(difference, WEIR_ITEM_DIFFERENCE) == 0);
+    CHECK(!*weir_item_at(difference, WEIR_ITEM_DIFFERENCE, 0).text);
     clear();
-    CHECK(weir_difference_write(difference, NULL, append, &text) == 0);
+    CHECK(weir_result_write(difference, &differing, append, &text) == 0);
     CHECK(strcmp(text.data, "k.ttgir @ends and k.ttgir @ends: no difference\n") == 0);
-    weir_difference_free(difference);
-    weir_difference_free(NULL);
+    weir_result_free(difference);
 
-    difference = weir_difference_make(old.report, 0, new.report, 0);
-    CHECK(difference && weir_difference_count(difference) > 0);
-    weir_difference_row last = weir_difference_at(difference, weir_difference_count(difference) - 1);
-    CHECK(strcmp(last.level, "verdict") == 0);
-    CHECK(strcmp(last.what, "finding deadlock.no-producer") == 0);
-    CHECK(!*last.before && *last.after);
-    for (weir_report_format format = WEIR_REPORT_TEXT; format <= WEIR_REPORT_HTML; format++) {
-        weir_report_options options = {.format = format, .width = 80};
-        int expected = format <= WEIR_REPORT_JSON ? 0 : -1;
-        CHECK(weir_difference_write(difference, &options, append, &text) == expected);
+    difference = weir_compare(old.report, 0, new.report, 0);
+    CHECK(difference && weir_item_count(difference, WEIR_ITEM_DIFFERENCE) > 0);
+    weir_item last =
+        weir_item_at(difference, WEIR_ITEM_DIFFERENCE, weir_item_count(difference, WEIR_ITEM_DIFFERENCE) - 1);
+    CHECK(strcmp(last.name, "verdict") == 0);
+    CHECK(strcmp(last.text, "finding deadlock.no-producer") == 0);
+    CHECK(!*last.old_text && *last.new_text);
+    for (weir_format format = WEIR_TEXT; format <= WEIR_HTML; format++) {
+        weir_write_options options = {.subject = WEIR_DIFFERENCES, .format = format, .width = 80};
+        int expected = format <= WEIR_MARKDOWN ? 0 : -1;
+        CHECK(weir_result_write(difference, &options, append, &text) == expected);
     }
-    CHECK(weir_difference_write(difference, NULL, refuse, NULL) == -1);
-    CHECK(!weir_difference_make(old.report, 1, new.report, 0));
-    weir_difference_free(difference);
+    CHECK(weir_result_write(difference, &differing, refuse, NULL) == -1);
+    CHECK(!weir_compare(old.report, 1, new.report, 0));
+    weir_result_free(difference);
     close_input(&old);
     close_input(&new);
 }

@@ -88,50 +88,55 @@ static void close_input(Input *input) {
     weir_close(input->file);
 }
 
-/* ---- Outcomes ---------------------------------------------------------------------------------- */
+/* ---- Results ----------------------------------------------------------------------------------- */
 
 static void run_all_kernels(weir_context *weir) {
     Input input = open_text(weir, two_kernels);
     CHECK(weir_kernel_count(input.module) == 2);
-    weir_outcome *outcome = weir_run(input.module, NULL);
-    CHECK(outcome);
-    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_FINDINGS);
-    CHECK(weir_outcome_kernels(outcome) == 2);
-    CHECK(weir_outcome_count(outcome, WEIR_VERDICT_CLEAN) == 1);
-    CHECK(weir_outcome_count(outcome, WEIR_VERDICT_FINDINGS) == 1);
-    CHECK(weir_finding_count(outcome) == 1);
-    weir_finding finding = weir_finding_at(outcome, 0);
+    weir_result *result = weir_run(input.module, NULL);
+    CHECK(result);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_FINDINGS);
+    CHECK(weir_result_kernels(result) == 2);
+    CHECK(strcmp(weir_kernel_at(result, 0).name, "ends") == 0);
+    CHECK(weir_kernel_at(result, 0).verdict == WEIR_VERDICT_CLEAN);
+    CHECK(weir_kernel_at(result, 1).verdict == WEIR_VERDICT_FINDINGS);
+    CHECK(weir_item_count(result, WEIR_ITEM_LAUNCH) > 2);
+    CHECK(strcmp(weir_item_at(result, WEIR_ITEM_LAUNCH, 0).kernel, "ends") == 0);
+    CHECK(strcmp(weir_item_at(result, WEIR_ITEM_LAUNCH, 0).text, "grid 1x1x1, n = 0") == 0);
+    CHECK(!weir_item_count(result, WEIR_ITEM_BARRIER) && !weir_item_count(result, WEIR_ITEM_DIFFERENCE));
+    CHECK(weir_item_count(result, WEIR_ITEM_FINDING) == 1);
+    weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, 0);
     CHECK(strcmp(finding.kernel, "hangs") == 0);
-    CHECK(strcmp(finding.rule, "deadlock.no-producer") == 0);
+    CHECK(strcmp(finding.name, "deadlock.no-producer") == 0);
     CHECK(finding.severity == WEIR_ERROR);
     CHECK(finding.ir_line == 23);
     CHECK(strncmp(finding.witness, "weir trail 1\nkernel hangs\n", 26) == 0);
-    CHECK(*finding.message && *finding.why && *finding.fix && !*finding.file);
-    CHECK(!*weir_finding_at(outcome, 1).rule);
+    CHECK(*finding.text && *finding.why && *finding.fix && !*finding.file);
+    CHECK(!*weir_item_at(result, WEIR_ITEM_FINDING, 1).name);
 
     static Buffer text;
     text.size = 0;
-    CHECK(weir_outcome_text(outcome, 0, append, &text) == 0);
+    CHECK(weir_result_write(result, NULL, append, &text) == 0);
     CHECK(strstr(text.data, "two.ttgir: @ends: clean: "));
     CHECK(strstr(text.data, "two.ttgir:23:7: error: "));
     CHECK(strstr(text.data, "witness: --witness DIR"));
-    weir_finding_keep_witness(outcome, 0, "here.trail");
+    weir_keep_witness(result, 0, "here.trail");
     text.size = 0;
-    CHECK(weir_outcome_text(outcome, WEIR_LAUNCHES, append, &text) == 0);
+    CHECK(weir_result_write(result, &(weir_write_options){.flags = WEIR_LAUNCHES}, append, &text) == 0);
     CHECK(strstr(text.data, "witness: here.trail"));
     CHECK(strstr(text.data, "launch, chosen: grid 1x1x1, n = 0"));
-    CHECK(weir_outcome_text(outcome, 0, refuse, NULL) == -1);
+    CHECK(weir_result_write(result, NULL, refuse, NULL) == -1);
 
     text.size = 0;
-    CHECK(weir_steps(outcome, append, &text) == 0);
+    CHECK(weir_steps(result, append, &text) == 0);
     CHECK(strncmp(text.data, "@hangs, grid 1x1x1, n = ", 24) == 0);
     CHECK(strstr(text.data, "waits for ever for %bar[0], parity 0\n"));
     text.size = 0;
-    CHECK(weir_trace(outcome, append, &text) == 0);
+    CHECK(weir_trace(result, append, &text) == 0);
     CHECK(strstr(text.data, "\"cat\": \"blocked\""));
-    CHECK(weir_trace(outcome, refuse, NULL) == -1);
-    weir_outcome_free(outcome);
-    weir_outcome_free(NULL);
+    CHECK(weir_trace(result, refuse, NULL) == -1);
+    weir_result_free(result);
+    weir_result_free(NULL);
     close_input(&input);
 }
 
@@ -139,22 +144,22 @@ static void run_one_kernel(weir_context *weir) {
     Input input = open_text(weir, two_kernels);
     const char *const none[] = {"n=0"};
     weir_run_options options = {.kernel = "hangs", .arguments = none, .argument_count = 1};
-    weir_outcome *outcome = weir_run(input.module, &options);
-    CHECK(weir_outcome_kernels(outcome) == 1);
-    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_CLEAN);
+    weir_result *result = weir_run(input.module, &options);
+    CHECK(weir_result_kernels(result) == 1);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_CLEAN);
     static Buffer text;
     text.size = 0;
-    CHECK(weir_steps(outcome, append, &text) == 0);
+    CHECK(weir_steps(result, append, &text) == 0);
     CHECK(strstr(text.data, "every agent has ended\n"));
-    weir_outcome_free(outcome);
+    weir_result_free(result);
 
     options.budget = 10;
     const char *const many[] = {"n=1000"};
     options.kernel = "ends";
     options.arguments = many;
-    outcome = weir_run(input.module, &options);
-    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_INCOMPLETE);
-    weir_outcome_free(outcome);
+    result = weir_run(input.module, &options);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_INCOMPLETE);
+    weir_result_free(result);
     close_input(&input);
 }
 
@@ -162,23 +167,23 @@ static void run_one_kernel(weir_context *weir) {
 
 static void replay_a_witness(weir_context *weir) {
     Input input = open_text(weir, two_kernels);
-    weir_outcome *outcome = weir_run(input.module, NULL);
+    weir_result *result = weir_run(input.module, NULL);
     char path[] = "/tmp/weir-run-XXXXXX";
     int descriptor = mkstemp(path);
     FILE *out = descriptor < 0 ? NULL : fdopen(descriptor, "w");
-    CHECK(out && weir_finding_count(outcome) == 1);
+    CHECK(out && weir_item_count(result, WEIR_ITEM_FINDING) == 1);
     if (!out)
         return;
-    fputs(weir_finding_at(outcome, 0).witness, out);
+    fputs(weir_item_at(result, WEIR_ITEM_FINDING, 0).witness, out);
     fclose(out);
-    weir_outcome_free(outcome);
+    weir_result_free(result);
 
     weir_run_options options = {.replay = path};
-    outcome = weir_run(input.module, &options);
-    CHECK(weir_outcome_kernels(outcome) == 1);
-    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_FINDINGS);
-    CHECK(strcmp(weir_finding_at(outcome, 0).rule, "deadlock.no-producer") == 0);
-    weir_outcome_free(outcome);
+    result = weir_run(input.module, &options);
+    CHECK(weir_result_kernels(result) == 1);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_FINDINGS);
+    CHECK(strcmp(weir_item_at(result, WEIR_ITEM_FINDING, 0).name, "deadlock.no-producer") == 0);
+    weir_result_free(result);
     remove(path);
     close_input(&input);
 }
@@ -205,46 +210,46 @@ static void explain_errors(weir_context *weir) {
     static Buffer text;
     Input input = open_text(weir, two_kernels);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        weir_outcome *outcome = weir_run(input.module, &cases[i].options);
-        CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR);
-        CHECK(weir_outcome_kernels(outcome) == 0);
+        weir_result *result = weir_run(input.module, &cases[i].options);
+        CHECK(weir_result_verdict(result) == WEIR_VERDICT_ERROR);
+        CHECK(weir_result_kernels(result) == 0);
         text.size = 0;
-        CHECK(weir_outcome_errors(outcome, 0, append, &text) == 0);
+        CHECK(weir_result_errors(result, 0, append, &text) == 0);
         if (strncmp(text.data, cases[i].said, strlen(cases[i].said)) != 0) {
             fprintf(stderr, "said: %sexpected: %s\n", text.data, cases[i].said);
             failures++;
         }
-        CHECK(weir_steps(outcome, append, &text) == -1);
-        weir_outcome_free(outcome);
+        CHECK(weir_steps(result, append, &text) == -1);
+        weir_result_free(result);
     }
     close_input(&input);
 
     input = open_text(weir, "tt.func private @declared()\n");
-    weir_outcome *outcome = weir_run(input.module, NULL);
-    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR);
+    weir_result *result = weir_run(input.module, NULL);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_ERROR);
     text.size = 0;
-    CHECK(weir_outcome_errors(outcome, 0, append, &text) == 0);
+    CHECK(weir_result_errors(result, 0, append, &text) == 0);
     CHECK(strcmp(text.data, "two.ttgir: error: there is no kernel in it: no tt.func with a body\n") == 0);
-    weir_outcome_free(outcome);
+    weir_result_free(result);
     close_input(&input);
 
     input = open_text(weir, "tt.func @broken() {\n  \"use\"(%x) : (i32) -> ()\n  tt.return\n}\n");
-    outcome = weir_run(input.module, NULL);
-    CHECK(weir_outcome_verdict(outcome) == WEIR_VERDICT_ERROR);
+    result = weir_run(input.module, NULL);
+    CHECK(weir_result_verdict(result) == WEIR_VERDICT_ERROR);
     text.size = 0;
-    CHECK(weir_outcome_errors(outcome, 0, append, &text) == 0);
+    CHECK(weir_result_errors(result, 0, append, &text) == 0);
     CHECK(strncmp(text.data, "two.ttgir:2:9: error: '%x' is not defined\n", 42) == 0);
 
     text.size = 0;
-    weir_json *json = weir_json_begin(append, &text);
+    weir_writer *json = weir_writer_begin(&(weir_write_options){.format = WEIR_JSON}, append, &text);
     CHECK(json);
-    weir_json_add(json, outcome);
-    weir_json_error(json, "gone.ttgir", "it is gone");
-    CHECK(weir_json_end(json) == 0);
+    weir_writer_add(json, result);
+    weir_writer_error(json, "gone.ttgir", "it is gone");
+    CHECK(weir_writer_end(json) == 0);
     CHECK(strstr(text.data, "{\"reason\": \"two.ttgir:2:9: '%x' is not defined\""));
     CHECK(strstr(text.data, "{\"reason\": \"it is gone\""));
     CHECK(strstr(text.data, "\"verdict\": \"error\"}\n"));
-    weir_outcome_free(outcome);
+    weir_result_free(result);
     close_input(&input);
 }
 

@@ -137,15 +137,13 @@ static void append_string(Output *output, weir_string string) {
 
 /* Its kernels, run. */
 static void run(weir_module *module, Output *output) {
-    weir_outcome *outcome = weir_run(module, NULL);
-    weir_json *json = weir_json_begin(append, output);
-    if (!outcome || !json || weir_outcome_text(outcome, WEIR_LAUNCHES, append, output) != 0)
+    static const weir_write_options text = {.flags = WEIR_LAUNCHES}, json = {.format = WEIR_JSON};
+    weir_result *result = weir_run(module, NULL);
+    if (!result || weir_result_write(result, &text, append, output) != 0 ||
+        weir_result_write(result, &json, append, output) != 0)
         abort();
-    weir_json_add(json, outcome);
-    if (weir_json_end(json) != 0)
-        abort();
-    (void)weir_steps(outcome, append, output); /* there may be nothing to show */
-    weir_outcome_free(outcome);
+    (void)weir_steps(result, append, output); /* there may be nothing to show */
+    weir_result_free(result);
 }
 
 /* Everything that can be asked of a text, written down. */
@@ -157,9 +155,9 @@ static Output describe(weir_context *weir, const char *text) {
         abort();
     for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op)) {
         append_string(&output, weir_op_name(op));
-        for (size_t i = 0; i < weir_operand_count(op); i++)
-            if (weir_operand(op, i))
-                append_string(&output, weir_value_type(weir_operand(op, i)));
+        for (size_t i = 0; i < weir_op_operand_count(op); i++)
+            if (weir_op_operand(op, i))
+                append_string(&output, weir_value_type(weir_op_operand(op, i)));
     }
     for (size_t i = 0; i < weir_diagnostic_count(module); i++) {
         const char *message = weir_diagnostic_at(module, i).message;

@@ -80,7 +80,7 @@ static void check_witness(Module *module, const Op *function, const Finding *fin
     if (!source || !trail_read(&module->arena, source, &file, &diagnostics))
         give_up("its witness is no trail", finding);
     file.rerun.budget = 2 * STEPS;
-    RunEnd end = deadlock_rerun(module, function, &file.rerun, attach, &show, &verdict, &machine);
+    RunEnd end = check_rerun(module, function, &file.rerun, attach, &show, &verdict, &machine);
     if (!machine || !ends_as_said(finding, end, machine))
         give_up("its witness does not show it", finding);
     if (picture) {
@@ -100,7 +100,7 @@ static void check_witness(Module *module, const Op *function, const Finding *fin
 static void run(Module *module, const Op *function, ScheduleChoice choice) {
     Verdict verdict = {.arena = &module->arena};
     Text text = {0}, object = {0};
-    deadlock_check(module, function, &(DeadlockOptions){.choice = choice, .budget = STEPS, .states = STATES}, &verdict);
+    check_runs(module, function, &(CheckOptions){.choice = choice, .budget = STEPS, .states = STATES}, &verdict);
     verdict_close(&verdict);
     render_text(&verdict, module->source, (TextOptions){.launches = true}, &text);
     JsonReport report = render_json_begin(&object, "0");
@@ -158,7 +158,7 @@ static void make_report(Module *module, const Op *function) {
     Verdict verdict = {.arena = &module->arena};
     Trace trace;
     const Report *report =
-        report_build(module, function, &(DeadlockOptions){.budget = STEPS, .states = STATES}, &verdict, &trace);
+        report_build(module, function, &(CheckOptions){.budget = STEPS, .states = STATES}, &verdict, &trace);
     verdict_close(&verdict);
     write_report(report, &trace, module->source);
     compare_with_itself(module, report);

@@ -100,7 +100,7 @@ static void run(Module *module, const Op *function, TrailFile *file) {
     Verdict verdict = {.arena = &module->arena};
     Machine *machine;
     file->rerun.budget = STEPS;
-    RunEnd end = deadlock_rerun(module, function, &file->rerun, NULL, NULL, &verdict, &machine);
+    RunEnd end = check_rerun(module, function, &file->rerun, NULL, NULL, &verdict, &machine);
     if (machine && (end == RUN_COMPLETE || end == RUN_STUCK))
         check_written(&module->arena, machine, file);
 }

@@ -131,7 +131,7 @@ static VerdictKind run(Module *module, const Launch *launch, uint64_t budget, Te
     bool seen[RULE_COUNT] = {false};
     for (size_t i = 0; i < count; i++) {
         Verdict verdict = {.arena = &module->arena};
-        deadlock_check(module, kernels[i], &(DeadlockOptions){.launch = launch, .budget = budget}, &verdict);
+        check_runs(module, kernels[i], &(CheckOptions){.launch = launch, .budget = budget}, &verdict);
         verdict_close(&verdict);
         kind = verdict_worse(kind, verdict.kind);
         for (size_t k = 0; k < verdict.finding_count; k++) {

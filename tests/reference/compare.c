@@ -101,7 +101,7 @@ static bool weir_ends(const Text *text, Text *ends, VerdictKind *kind) {
     if (good && setjmp(out_of_memory) == 0 && program_kernels(&module, &function, 1) == 1) {
         Verdict verdict = {.arena = &module.arena};
         Launch launch = {.grid = {1, 1, 1}};
-        deadlock_check(&module, function, &(DeadlockOptions){.launch = &launch}, &verdict);
+        check_runs(&module, function, &(CheckOptions){.launch = &launch}, &verdict);
         *kind = verdict_on_barriers(&verdict, ends);
     }
     module_free(&module);

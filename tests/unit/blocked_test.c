@@ -12,7 +12,7 @@ typedef struct Judged {
     Verdict verdict;
 } Judged;
 
-static Judged *judge(const char *text, DeadlockOptions options) {
+static Judged *judge(const char *text, CheckOptions options) {
     Judged *judged = calloc(1, sizeof *judged);
     jmp_buf exhausted;
     assert_non_null(judged);
@@ -23,7 +23,7 @@ static Judged *judge(const char *text, DeadlockOptions options) {
     module->arena.exhausted = &exhausted;
     if (setjmp(exhausted))
         fail_msg("there was no memory");
-    deadlock_check(module, find_op(judged->reading, "tt.func", 0), &options, &judged->verdict);
+    check_runs(module, find_op(judged->reading, "tt.func", 0), &options, &judged->verdict);
     verdict_close(&judged->verdict);
     module->arena.exhausted = NULL;
     return judged;
@@ -35,7 +35,7 @@ static void done_judging(Judged *judged) {
 }
 
 static void assert_finding(const char *text, const char *rule, const char *op, const char *message) {
-    Judged *judged = judge(text, (DeadlockOptions){0});
+    Judged *judged = judge(text, (CheckOptions){0});
     assert_string_equal(verdict_kind_name(judged->verdict.kind), "findings");
     assert_int_equal(judged->verdict.finding_count, 1);
     const Finding *finding = &judged->verdict.findings[0];
@@ -49,7 +49,7 @@ static void assert_finding(const char *text, const char *rule, const char *op, c
 }
 
 static void assert_clean(const char *text) {
-    Judged *judged = judge(text, (DeadlockOptions){0});
+    Judged *judged = judge(text, (CheckOptions){0});
     for (size_t i = 0; i < judged->verdict.finding_count; i++)
         print_error("%s\n", judged->verdict.findings[i].message);
     assert_string_equal(verdict_kind_name(judged->verdict.kind), "clean");
@@ -106,7 +106,7 @@ static const Launch once = {.grid = {1, 1, 1}};
 
 static void an_agent_that_can_be_lapped_is_told_of_a_launch_that_was_given(void **state) {
     (void)state;
-    Judged *judged = judge(UNAWARE("", ""), (DeadlockOptions){.launch = &once});
+    Judged *judged = judge(UNAWARE("", ""), (CheckOptions){.launch = &once});
     assert_int_equal(judged->verdict.finding_count, 1);
     assert_string_equal(rule_of(judged->verdict.findings[0].rule)->id, "deadlock.lapped");
     assert_string_equal(judged->verdict.findings[0].schedule, "if partition0 is slow there");
@@ -116,7 +116,7 @@ static void an_agent_that_can_be_lapped_is_told_of_a_launch_that_was_given(void 
 static void and_noted_where_arguments_were_chosen(void **state) {
     (void)state;
     Judged *judged =
-        judge(UNAWARE("%n: i32", "    scf.for %i = %c0 to %n step %c1 : i32 {\n    }\n"), (DeadlockOptions){0});
+        judge(UNAWARE("%n: i32", "    scf.for %i = %c0 to %n step %c1 : i32 {\n    }\n"), (CheckOptions){0});
     assert_int_equal(judged->verdict.finding_count, 0);
     assert_int_equal(judged->verdict.note_count, 1);
     assert_non_null(strstr(judged->verdict.notes[0], "[deadlock.lapped]; given as a launch"));
@@ -181,7 +181,7 @@ static void a_circle_of_a_cluster_barrier_and_an_mbarrier_is_mixed(void **state)
     Judged *judged = judge(MODULE_OF(2, FUNCTION("", "    %rank = nvg.cluster_id\n"
                                                      "    %first = arith.cmpi eq, %rank, %c0 : i32\n" SPECIALIZED(
                                                          INIT(a, 1), WAIT(a, 0) CLUSTER, CLUSTER ARRIVE(a), ""))),
-                           (DeadlockOptions){0});
+                           (CheckOptions){0});
     assert_true(judged->verdict.finding_count > 0);
     assert_string_equal(rule_of(judged->verdict.findings[0].rule)->id, "deadlock.mixed");
     done_judging(judged);
@@ -212,7 +212,7 @@ static void barriers_are_misused(void **state) {
 
 static void use_before_the_init_is_found_though_the_plain_order_is_right(void **state) {
     (void)state;
-    Judged *judged = judge(AGENTS("", INIT(a, 1) ARRIVE(a), WAIT(a, 0)), (DeadlockOptions){0});
+    Judged *judged = judge(AGENTS("", INIT(a, 1) ARRIVE(a), WAIT(a, 0)), (CheckOptions){0});
     assert_int_equal(judged->verdict.finding_count, 1);
     assert_string_equal(rule_of(judged->verdict.findings[0].rule)->id, "barrier.uninitialised");
     assert_string_equal(judged->verdict.findings[0].schedule, "if default is slow there");
@@ -233,7 +233,7 @@ static void all_schedules_find_what_the_directed_ones_find(void **state) {
                  {SCHEDULES_RANDOM, VERDICT_FINDINGS}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Judged *judged =
-            judge(UNAWARE("", ""), (DeadlockOptions){.launch = &once, .choice = cases[i].choice, .schedules = 64});
+            judge(UNAWARE("", ""), (CheckOptions){.launch = &once, .choice = cases[i].choice, .schedules = 64});
         assert_int_equal(judged->verdict.kind, cases[i].kind);
         done_judging(judged);
     }
@@ -243,7 +243,7 @@ static void what_was_stopped_is_incomplete(void **state) {
     (void)state;
     static const struct {
         const char *text;
-        DeadlockOptions options;
+        CheckOptions options;
         const char *reason;
     } cases[] = {
         {AGENTS(INIT(a, 1) INIT(b, 1), TIMES(500, CONSUMER), TIMES(500, PRODUCER)),
@@ -265,7 +265,7 @@ static void the_same_place_is_one_finding(void **state) {
     (void)state;
     Judged *judged =
         judge(ON_BARRIER("%n: i32", INIT(bar, 1) "    scf.for %i = %c0 to %n step %c1 : i32 {\n    }\n" WAIT(bar, 0)),
-              (DeadlockOptions){0});
+              (CheckOptions){0});
     assert_int_equal(judged->verdict.finding_count, 1);
     assert_int_equal(judged->verdict.findings[0].times, judged->verdict.launch_count);
     assert_true(judged->verdict.launch_count > 1);

@@ -55,6 +55,18 @@ static void a_sum_with_a_constant_goes_up(void **state) {
     assert_runs(FUNCTION("    %s = arith.addi %range, %range : tensor<64xi32>\n" USE(s, tensor<64xi32>)), 0, "1 1 1");
 }
 
+static void what_is_promised_goes_up(void **state) {
+    (void)state;
+    assert_runs(FUNCTION("    %s = arith.addi %range, %range {tt.contiguity = 16 : i32} : tensor<64xi32>\n" USE(
+                    s, tensor<64xi32>)),
+                0, "16 1 1");
+    static const char *const promised =
+        "tt.func @f(%p: tensor<64x32x!tt.ptr<f16>> {tt.contiguity = dense<[1, 8]> : tensor<2xi32>}) {\n" USE(
+            p, tensor<64x32x !tt.ptr<f16>>) "    tt.return\n}\n";
+    assert_runs(promised, 0, "1 1 1");
+    assert_runs(promised, 1, "8 1 1");
+}
+
 static void a_product_is_apart(void **state) {
     (void)state;
     assert_runs(FUNCTION("    %k = arith.constant dense<48> : tensor<64xi32>\n"
@@ -140,6 +152,7 @@ int main(void) {
         cmocka_unit_test(a_range_goes_up),
         cmocka_unit_test(a_constant_stays),
         cmocka_unit_test(a_sum_with_a_constant_goes_up),
+        cmocka_unit_test(what_is_promised_goes_up),
         cmocka_unit_test(a_product_is_apart),
         cmocka_unit_test(a_remainder_wraps),
         cmocka_unit_test(a_mask_is_the_same_up_to_what_divides_its_bound),

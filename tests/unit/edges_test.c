@@ -19,7 +19,7 @@ static Told *tell(const char *text) {
     arena_init(&told->arena, (size_t)1 << 28);
     told->verdict = (Verdict){.arena = &told->arena, .kernel = "kernel"};
     Trace trace;
-    DeadlockOptions options = {0};
+    CheckOptions options = {0};
     Module *module = &told->reading->module;
     told->report = report_build(module, find_op(told->reading, "tt.func", 0), &options, &told->verdict, &trace);
     return told;

@@ -676,15 +676,15 @@ static void a_view_has_the_index_of_its_slot(void **state) {
     const Value *index = find_op(reading, "ttg.memdesc_index", 0)->operands[1];
     const Value *ring = find_op(reading, "ttg.local_alloc", 0)->results;
     for (unsigned i = 0; i < 3; i++) {
-        assert_ptr_equal(slot_index(&reading->module, use->operands[i]), index);
-        assert_ptr_equal(slot_ring(&reading->module, use->operands[i]), ring);
+        assert_ptr_equal(slot_index(use->operands[i]), index);
+        assert_ptr_equal(slot_ring(use->operands[i]), ring);
     }
-    assert_null(slot_index(&reading->module, use->operands[3]));
-    assert_null(slot_ring(&reading->module, use->operands[3]));
-    assert_null(slot_index(&reading->module, find_op(reading, "my.carried", 0)->operands[0]));
-    assert_ptr_equal(slot_index(&reading->module, inside->operands[0]), index);
-    assert_ptr_equal(slot_index(&reading->module, inside->operands[1]), find_op(reading, "ttg.memdesc_index", 1)->operands[1]);
-    assert_ptr_equal(slot_ring(&reading->module, inside->operands[1]), ring);
+    assert_null(slot_index(use->operands[3]));
+    assert_null(slot_ring(use->operands[3]));
+    assert_null(slot_index(find_op(reading, "my.carried", 0)->operands[0]));
+    assert_ptr_equal(slot_index(inside->operands[0]), index);
+    assert_ptr_equal(slot_index(inside->operands[1]), find_op(reading, "ttg.memdesc_index", 1)->operands[1]);
+    assert_ptr_equal(slot_ring(inside->operands[1]), ring);
     done(reading);
 }
 

@@ -140,7 +140,7 @@ static Runs range(const Op *op) {
 static Runs constant(const Op *op) {
     const Attr *value = op_attr(op, "value");
     int64_t number;
-    if (value && attr_one_number(value, &number))
+    if (value && attr_numbers(value, &number, 1) == 1)
         return (Runs){1, RUNS_MOST, power_in(number)};
     bool same = value && value->kind == ATTR_DENSE && (str_is(value->body, "true") || str_is(value->body, "false"));
     return same ? (Runs){1, RUNS_MOST, 1} : nothing;
@@ -266,20 +266,11 @@ static int64_t promised(const Value *value, unsigned dim) {
     const Op *op = value_op(value), *function = value_holder(value);
     const Function *signature = function ? op_function(function) : NULL;
     const Attr *attr = op ? op_attr(op, "tt.contiguity") : NULL;
-    int64_t number;
+    int64_t numbers[DIMS];
     if (signature && signature->arg_attrs && value->index < signature->arg_count)
         attr = dict_get(signature->arg_attrs[value->index], STR("tt.contiguity"));
-    if (!attr || attr_one_number(attr, &number))
-        return attr && number > 0 ? power_in(number) : 1;
-    const char *at = attr->body.data, *end = at + attr->body.size;
-    for (at += at < end && *at == '['; dim && at < end; at++)
-        dim -= *at == ',';
-    while (at < end && *at == ' ')
-        at++;
-    const char *from = at;
-    while (at < end && *at >= '0' && *at <= '9')
-        at++;
-    return str_to_int(str_between(from, at), &number) && number > 0 ? power_in(number) : 1;
+    uint32_t count = attr ? attr_numbers(attr, numbers, DIMS) : 0, at = count == 1 ? 0 : dim;
+    return at < count && numbers[at] > 0 ? power_in(numbers[at]) : 1;
 }
 
 static Runs value_runs(Contiguity *contiguity, const Value *value, uint32_t index, unsigned dim) {

@@ -56,22 +56,13 @@ struct Facts {
 
 /* ---- Nodes ---------------------------------------------------------------------------------------- */
 
-static uint8_t number_bits(Module *module, const Type *type) {
-    type = type ? type_resolve(module, type) : NULL;
-    if (!type)
-        return 0;
-    if (type->kind == TYPE_INTEGER)
-        return type->width >= 1 && type->width <= 64 ? (uint8_t)type->width : 0;
-    return type->kind == TYPE_INDEX || type_is(type, STR("tt.ptr")) || type_is(type, STR("llvm.ptr")) ? 64 : 0;
-}
-
 static bool is_view(Module *module, const Type *type) {
     type = type ? type_canonical(module, type) : NULL;
     return type && memdesc_space(type) != SPACE_NONE;
 }
 
 static void add_node(Facts *facts, const Value *value) {
-    uint8_t width = number_bits(facts->module, value->type);
+    uint8_t width = (uint8_t)number_width(facts->module, value->type);
     if (!width && !is_view(facts->module, value->type))
         return;
     facts->nodes = arena_grown(facts->arena, facts->nodes, facts->node_count, &facts->node_capacity, sizeof(Node));
@@ -177,7 +168,7 @@ static void add_handed(void *context, Handed how, const Value *from, const Value
 static int64_t promised_divisor(const Op *op) {
     const Attr *attr = op_attr(op, "tt.divisibility");
     int64_t divisor;
-    return attr && attr_one_number(attr, &divisor) && divisor >= 1 && divisor <= INT32_MAX ? divisor : 1;
+    return attr && attr_numbers(attr, &divisor, 1) == 1 && divisor >= 1 && divisor <= INT32_MAX ? divisor : 1;
 }
 
 static void add_evaluation(Facts *facts, const Op *op, uint32_t result) {
@@ -386,7 +377,7 @@ static Node view_fact(const Facts *facts, const Step *step) {
         return place;
     }
     Known flip = known_exact(view->flip), stride = known_exact(view->stride), add = known_exact(view->add);
-    place.affine = known_bits(&place.affine, &flip, EVALUATE_XOR, 64);
+    place.affine = known_evaluated(EVALUATE_XOR, 64, 64, 0, &place.affine, &flip);
     place.number = known_add(&place.number, &add, 64);
     if (view->index) {
         Known index = step->index == NO_NODE ? known_nothing() : facts->nodes[step->index].number;

@@ -1,16 +1,12 @@
 /* Which runs of a grid are made, and what is made of how they end. */
 #include "analyze/grid/internal.h"
 
+#include "ir/op.h"
+
 enum { SCHEDULES_BY_DEFAULT = 6, MOST_WITNESS_TURNS = 1 << 20 };
 static const size_t access_budget = (size_t)1 << 28;
 
 /* ---- Setting up ----------------------------------------------------------------------------------- */
-
-static const char *describe(const GlobalKernel *kernel) {
-    Text text = {0};
-    launch_describe(kernel->launch, &text);
-    return verdict_keep(kernel->verdict, &text);
-}
 
 static void say_not_looked_at(const GlobalCheck *run, const char *why) {
     for (size_t i = 0; i < run->count; i++)
@@ -32,7 +28,7 @@ static bool set_up(GlobalCheck *run) {
             return false; /* running its clusters one by one says why */
         run->first_site[i] = sites;
         sites += run->programs[i]->code_count;
-        run->launch_texts[i] = describe(kernel);
+        run->launch_texts[i] = launch_text(kernel->launch, kernel->verdict->arena);
         inputs[i] = (SceneInput){.program = run->programs[i], .launch = kernel->launch};
     }
     run->site_count = sites;
@@ -73,9 +69,7 @@ static const char *write_witness(const GlobalCheck *run, const Turns *turns) {
     }
     Text text = {0};
     grid_trail_write(&trail, &text);
-    const char *kept = arena_copy(run->arena, text.data ? text.data : "", text.size);
-    text_free(&text);
-    return kept;
+    return text_keep(&text, run->arena);
 }
 
 /* A run that stopped half-way has not looked at everything. */
@@ -89,9 +83,7 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
                            "global memory was looked at only in part: the run of the whole grid was stopped "
                            "(--budget allows more)");
     } else if (end == RUN_UNKNOWN && machine && machine->unknown_op) {
-        const Op *op = machine->unknown_op;
-        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
-                           source_place(machine->program->module->source, op->offset).line, "%s", machine->unknown);
+        unknown_explain(machine, verdict);
     } else if (end == RUN_EXCLUDED) {
         verdict_incomplete(verdict, "", 0, "the launch breaks an assumption of the kernel (llvm.intr.assume)");
     }
@@ -207,7 +199,7 @@ static void tell_chosen(const GlobalCheck *run, const Op *op) {
             verdict_note(run->kernels[i].verdict,
                          "control depends on data that is not known (%.*s at line %u); one choice of it was tried with "
                          "all CTAs, and the launch file can give it",
-                         STR_ARG(op->name), source_place(program->module->source, op->offset).line);
+                         STR_ARG(op->name), op_line(program->module, op));
     }
 }
 
@@ -264,10 +256,6 @@ void global_check_free(GlobalCheck *run) {
     arena_free(&run->scratch);
     if (run->grid)
         grid_free(run->grid);
-}
-
-bool global_check_has_loads(const GlobalCheck *run) {
-    return run && run->has_loads;
 }
 
 bool global_check_hangs(const GlobalCheck *run) {

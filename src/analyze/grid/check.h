@@ -41,8 +41,6 @@ GlobalCheck *global_check_new(Arena *arena);
 void global_check_free(GlobalCheck *check);
 /* Runs the kernels in a row. The arenas of the modules must be able to jump, too. */
 void global_check_run(GlobalCheck *check, const GlobalKernel *kernels, size_t count, const GlobalOptions *options);
-/* Whether it is known what the loads of its clusters gave, so that they can be run one by one with it. */
-bool global_check_has_loads(const GlobalCheck *check);
 /* Whether it hangs because of what is in global memory: then no cluster says more by itself. */
 bool global_check_hangs(const GlobalCheck *run);
 /* Whether it could not be run as the trail says. */

@@ -50,7 +50,7 @@ void site_name(const GlobalCheck *run, uint32_t site, Text *to) {
 
 static uint32_t site_line(const GlobalCheck *run, uint32_t site) {
     const Program *program = run->programs[site_kernel(run, site)];
-    return source_place(program->module->source, site_op(run, site)->offset).line;
+    return op_line(program->module, site_op(run, site));
 }
 
 void site_incomplete(const GlobalCheck *run, uint32_t site, const char *reason) {

@@ -89,7 +89,7 @@ static void tell_access(const GlobalCheck *run, const GlobalStep *step, Text *to
     global_name(run->scene.memory, step->begin, to);
     if (step->pieces > 1)
         text_addf(to, " and %u more piece%s", step->pieces - 1, step->pieces > 2 ? "s" : "");
-    text_addf(to, ", %llu byte%s", (unsigned long long)step->bytes, step->bytes == 1 ? "" : "s");
+    text_addf(to, ", %llu byte%s", (unsigned long long)step->bytes, plural((int64_t)step->bytes));
     tell_order(effect, to);
     if (effect->verb == EFFECT_UPDATE && !step->stored)
         text_addf(to, ", without storing");
@@ -219,5 +219,5 @@ void global_steps_write(const GlobalCheck *run, RunEnd end) {
         tell_sleepers(run, widths, to);
     if (run->moments > run->step_count)
         text_addf(to, "only the first %u are told\n", run->step_count);
-    text_addf(to, "%llu step%s; %s\n", (unsigned long long)run->moments, run->moments == 1 ? "" : "s", ends[end]);
+    text_addf(to, "%llu step%s; %s\n", (unsigned long long)run->moments, plural((int64_t)run->moments), ends[end]);
 }

@@ -7,10 +7,9 @@ const Value *lds_read(Lint *lint, const Op *op) {
     return plain && read->space == SPACE_SHARED ? read->on : NULL;
 }
 
-/* Only AMD's own ops: what others become is another question. */
+/* Only AMD's own ops, which nothing is said of elsewhere: what others become is another question. */
 static void check_target(Lint *lint, const Op *op) {
-    bool own = op->row && (str_starts(op->row->name, STR("amdg.")) || str_starts(op->row->name, STR("rocdl.")));
-    AmdForm form = own ? amd_form_of(op, lint->target) : (AmdForm){0};
+    AmdForm form = op->row && !*op->row->ptx ? amd_form_of(op, lint->target) : (AmdForm){0};
     if (form.class == AMD_NONE)
         lint_find(lint, RULE_AMD_TARGET, op, "%s does not have %.*s: %.*s", lint->target->name, STR_ARG(op->row->name),
                   STR_ARG(form.remark));

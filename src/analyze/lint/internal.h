@@ -50,9 +50,6 @@ const char *lint_text(Lint *lint, const char *format, ...) __attribute__((format
 Effects lint_effects(Lint *lint, const Op *op);
 /* The first of them with that verb; NULL if there is none. */
 const Effect *lint_effect(Lint *lint, const Op *op, EffectVerb verb);
-static inline bool effect_is_access(const Effect *effect) {
-    return effect->verb <= EFFECT_UPDATE;
-}
 /* The one handle of a value's type; NULL if that is not known. */
 static inline const Type *lint_type(const Lint *lint, const Value *value) {
     return value && value->type ? type_canonical(lint->module, value->type) : NULL;

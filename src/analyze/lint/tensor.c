@@ -68,7 +68,7 @@ static void add_buffer(Lint *lint, Buffers *buffers, const Allocation *allocatio
     int64_t offset;
     bool placed = op_integer(allocation->op, "tensor_memory_col_offset", &offset);
     const Value *value = &allocation->op->results[0];
-    const Type *type = value->type ? type_canonical(lint->module, value->type) : NULL;
+    const Type *type = lint_type(lint, value);
     const Layout *layout = type ? layout_of(lint->module, type) : NULL;
     if (!layout || !layout->known || allocation->size <= 0 || (!placed && is_counted(buffers, allocation)))
         return;

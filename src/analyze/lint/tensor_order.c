@@ -87,7 +87,7 @@ static const View *view_of(Walk *walk, const Value *value) {
     uint32_t number = pointers_get(&walk->numbers, value);
     if (number != NO_NUMBER)
         return &walk->views[number];
-    const Type *type = value->type ? type_canonical(walk->lint->module, value->type) : NULL;
+    const Type *type = lint_type(walk->lint, value);
     View view = {.place = place_of(walk->lint->facts, value)};
     view.exact = type && view.place.allocation && view.place.byte.exact &&
                  view_bytes(walk->lint->module, type, (Offset){(int32_t)view.place.byte.least, 0}, arena, &view.words);
@@ -139,9 +139,8 @@ static bool are_alike(Lint *lint, const Op *first, const Op *second) {
     if (first->row != second->row)
         return false;
     for (unsigned i = 0; i < 3; i++) {
-        const Value *a = op_operand_named(first, operands[i]), *b = op_operand_named(second, operands[i]);
-        const Type *x = a && a->type ? type_canonical(lint->module, a->type) : NULL;
-        const Type *y = b && b->type ? type_canonical(lint->module, b->type) : NULL;
+        const Type *x = lint_type(lint, op_operand_named(first, operands[i]));
+        const Type *y = lint_type(lint, op_operand_named(second, operands[i]));
         if (!x || !y || x->dim_count < 2 || y->dim_count < 2)
             return true; /* not known: taken for alike */
         bool sized = i != 2 || (x->dims[x->dim_count - 1] == y->dims[y->dim_count - 1] &&

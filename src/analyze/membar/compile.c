@@ -189,8 +189,8 @@ static void add_to_buffers(Membar *membar, const Value *view, Space space, Acces
  * may have changed since, but for constants. */
 static void add_accesses(Membar *membar, const Value *view, Space space, Access access) {
     access.type = view->type ? type_canonical(membar->module, view->type) : NULL;
-    access.slot = membar->flow.irreducible ? NULL : slot_index(membar->module, view);
-    access.ring = access.slot ? slot_ring(membar->module, view) : NULL;
+    access.slot = membar->flow.irreducible ? NULL : slot_index(view);
+    access.ring = access.slot ? slot_ring(view) : NULL;
     access.offsets = membar_view_offsets(membar, view);
     OriginSet made = {.anything = true};
     if (membar->model == MEMBAR_ASYNC && !access.slot)

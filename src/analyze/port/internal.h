@@ -16,7 +16,5 @@ typedef struct Port {
 
 /* Fills in what is to be said of a wait; false if the op is none. */
 bool port_wait(Port *port, const Op *op, PortWait *wait);
-/* What has been added to the text, in the arena; frees it. */
-const char *port_keep(Port *port, Text *text);
 
 #endif

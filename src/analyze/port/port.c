@@ -8,12 +8,6 @@
 
 enum { MOST_UNKNOWN = 32 /* names of ops that are not in the table; others count with the last */ };
 
-const char *port_keep(Port *port, Text *text) {
-    const char *kept = arena_copy(port->arena, text->data ? text->data : "", text->size);
-    text_free(text);
-    return kept;
-}
-
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
 typedef struct Group {

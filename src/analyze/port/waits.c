@@ -12,7 +12,7 @@ __attribute__((format(printf, 2, 3))) static const char *say(Port *port, const c
     va_start(arguments, format);
     text_vaddf(&text, format, arguments);
     va_end(arguments);
-    return port_keep(port, &text);
+    return text_keep(&text, port->arena);
 }
 
 /* ---- More than was asked for ---------------------------------------------------------------------- */
@@ -173,6 +173,6 @@ bool port_wait(Port *port, const Op *op, PortWait *wait) {
         wait_as_written(port, op, &written, wait, &more);
     else
         return false;
-    wait->more = port_keep(port, &more);
+    wait->more = text_keep(&more, port->arena);
     return true;
 }

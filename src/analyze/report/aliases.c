@@ -5,8 +5,7 @@
  * allocations; it keeps the first few, so that the work is linear in the text. */
 #include "analyze/report/internal.h"
 
-#include "ir/optable.h"
-#include "model/effect/effect.h"
+#include "model/flow/flow.h"
 #include "model/flow/handed.h"
 
 enum { MOST_ROOTS = 8 /* of one value */, NO_ROOT = UINT32_MAX };
@@ -37,8 +36,7 @@ typedef struct Search {
     Builder *builder;
     Node *nodes;
     uint32_t node_count, node_capacity;
-    uint32_t *table; /* of values: index of the node + 1 */
-    uint32_t table_capacity;
+    Pointers numbers; /* of values: among the nodes */
     Step *steps;
     uint32_t step_count, step_capacity;
     uint32_t *ordered; /* targets of steps, those of one node beside each other */
@@ -48,72 +46,35 @@ typedef struct Search {
     uint32_t *barrier_roots, *buffer_roots; /* of each barrier and buffer; NO_ROOT: it has none */
 } Search;
 
-static bool is_op(const Op *op, OpId id) {
-    return op && op->row && op->row->id == id;
-}
-
 /* ---- The graph ------------------------------------------------------------------------------------------------- */
 
-static uint32_t *table_place(const Search *search, const Value *value) {
-    uint64_t bits = (uint64_t)(uintptr_t)value;
-    uint32_t at = (uint32_t)((bits >> 4) * 0x9e3779b97f4a7c15u >> 32) & (search->table_capacity - 1);
-    while (search->table[at] && search->nodes[search->table[at] - 1].value != value)
-        at = (at + 1) & (search->table_capacity - 1);
-    return &search->table[at];
-}
-
 static Node *find_node(const Search *search, const Value *value) {
-    uint32_t index = value && search->table_capacity ? *table_place(search, value) : 0;
-    return index ? &search->nodes[index - 1] : NULL;
-}
-
-static void grow_nodes(Search *search) {
-    Arena *arena = search->builder->arena;
-    search->node_capacity = search->node_capacity ? 2 * search->node_capacity : 256;
-    Node *larger = ARENA_ARRAY(arena, Node, search->node_capacity);
-    if (search->node_count)
-        memcpy(larger, search->nodes, search->node_count * sizeof *larger);
-    search->nodes = larger;
-    search->table_capacity = 2 * search->node_capacity;
-    search->table = ARENA_ARRAY(arena, uint32_t, search->table_capacity);
-    for (uint32_t i = 0; i < search->node_count; i++)
-        *table_place(search, search->nodes[i].value) = i + 1;
+    uint32_t index = value ? pointers_get(&search->numbers, value) : NO_NUMBER;
+    return index == NO_NUMBER ? NULL : &search->nodes[index];
 }
 
 static uint32_t node_of(Search *search, const Value *value) {
-    if (search->node_count == search->node_capacity)
-        grow_nodes(search);
-    uint32_t *place = table_place(search, value);
-    if (!*place) {
-        search->nodes[search->node_count] = (Node){.value = value};
-        *place = ++search->node_count;
-    }
-    return *place - 1;
+    uint32_t index = pointers_get(&search->numbers, value);
+    if (index != NO_NUMBER)
+        return index;
+    pointers_set(&search->numbers, value, search->node_count);
+    *ARENA_PUSH(search->builder->arena, search->nodes, search->node_count, search->node_capacity) =
+        (Node){.value = value};
+    return search->node_count - 1;
 }
 
 static void add_step(Search *search, const Value *from, const Value *to, bool aref) {
     if (!from || !to)
         return;
-    if (search->step_count == search->step_capacity) {
-        search->step_capacity = search->step_capacity ? 2 * search->step_capacity : 256;
-        Step *larger = ARENA_ARRAY(search->builder->arena, Step, search->step_capacity);
-        if (search->step_count)
-            memcpy(larger, search->steps, search->step_count * sizeof *larger);
-        search->steps = larger;
-    }
     uint32_t a = node_of(search, from), b = node_of(search, to);
-    search->steps[search->step_count++] = (Step){a, b, aref};
+    *ARENA_PUSH(search->builder->arena, search->steps, search->step_count, search->step_capacity) = (Step){a, b, aref};
     search->nodes[a].step_count++;
-}
-
-static bool is_aref_view(const Op *op) {
-    return is_op(op, OP_nvws_aref_put_enter) || is_op(op, OP_nvws_aref_get_enter) || is_op(op, OP_nvws_aref_buffer);
 }
 
 /* Result j is a slot of buffer j of the aref, and a name for the aref, too. */
 static void add_aref_view(Search *search, const Op *op) {
     const Op *create = op->operand_count ? origin_of(search->builder->module, op->operands[0]) : NULL;
-    for (uint32_t i = 0; i < op->result_count && is_op(create, OP_nvws_aref_create); i++) {
+    for (uint32_t i = 0; i < op->result_count && op_is(create, CLASS_AREF); i++) {
         if (i >= create->operand_count)
             break;
         add_step(search, op->operands[0], &op->results[i], true);
@@ -127,7 +88,7 @@ static void add_views(Search *search, const Op *op) {
     for (unsigned i = 0; i < count; i++)
         if (effects[i].verb == EFFECT_VIEW)
             add_step(search, effects[i].amount, effects[i].on, false);
-    if (is_op(op, OP_nvws_aref_create)) /* one effect stands for all its buffers */
+    if (op_is(op, CLASS_AREF)) /* one effect stands for all its buffers */
         for (uint32_t i = 1; i < op->operand_count && op->result_count; i++)
             add_step(search, op->operands[i], &op->results[0], false);
 }
@@ -140,7 +101,7 @@ static void add_handed(void *search, Handed how, const Value *from, const Value 
 static void add_op(Search *search, const Op *op) {
     if (op_hands_on(op, add_handed, search))
         return;
-    if (is_aref_view(op))
+    if (op_is(op, CLASS_AREF_ENTER))
         add_aref_view(search, op);
     else
         add_views(search, op);
@@ -181,7 +142,7 @@ static void search_from(Search *search, uint32_t root, uint32_t *queue) {
     if (!op || !op->result_count)
         return;
     uint32_t start = node_of(search, &op->results[0]), count = 0;
-    bool aref = is_op(op, OP_nvws_aref_create);
+    bool aref = op_is(op, CLASS_AREF);
     if (reach(&search->nodes[start], root, 0))
         queue[count++] = start;
     for (uint32_t i = 0; i < count; i++) {
@@ -220,10 +181,10 @@ static void collect_roots(Search *search) {
 
 /* That a constant holds the number of one of the named barriers. It is not followed: a number may be anything else. */
 static void reach_constant(Search *search, const uint32_t *named, uint32_t count, const Value *value) {
-    const Op *constant = value && value->is_result ? value->owner : NULL;
-    const Attr *number = is_op(constant, OP_arith_constant) ? op_attr(constant, "value") : NULL;
-    for (uint32_t i = 0; number && number->kind == ATTR_INTEGER && i < count; i++)
-        if (search->roots[named[i]].id == number->integer) {
+    int64_t number;
+    bool known = value_constant(value, &number);
+    for (uint32_t i = 0; known && i < count; i++)
+        if (search->roots[named[i]].id == number) {
             uint32_t node = node_of(search, value); /* which may move them all */
             reach(&search->nodes[node], named[i], 0);
         }
@@ -240,42 +201,47 @@ static void reach_constants(Search *search) {
     for (const Op *op = builder->function; op && count; op = op_next_in_walk(op, builder->function)) {
         unsigned effect_count = effects_of(builder->module, op, effects);
         for (unsigned i = 0; i < effect_count; i++)
-            if (effects[i].verb == EFFECT_NAMED_ARRIVE || effects[i].verb == EFFECT_NAMED_SYNC)
+            if (effect_is_named(&effects[i]))
                 reach_constant(search, named, count, effects[i].on);
     }
 }
 
 /* ---- What they are called -------------------------------------------------------------------------------------- */
 
-static uint32_t line_of(const Search *search, const Op *op) {
-    return source_place(search->builder->module->source, op->offset).line;
+/* "[1, %slot]": numbers of an attribute, or those that the op takes behind what it is a view of. */
+static void describe_place(Search *search, const Op *op, const Attr *offsets, Text *to) {
+    text_addf(to, "view");
+    uint32_t count = offsets ? offsets->count : op->operand_count - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        text_addf(to, "%s", i ? ", " : " [");
+        if (offsets)
+            text_addf(to, "%lld", (long long)offsets->ints[i]);
+        else
+            text_addf(to, "%s", value_text(search->builder->arena, op->operands[i + 1]));
+    }
+    text_addf(to, count ? "]" : "");
 }
 
 static void describe_view(Search *search, const Op *op, Text *to) {
-    const Attr *column = op_attr(op, "N"), *offsets = op_attr(op, "offsets");
-    Str name = op->name;
-    const char *dot = memchr(name.data, '.', name.size);
-    if (dot)
-        name = str_between(dot + 1, name.data + name.size);
-    bool indexed = is_op(op, OP_ttg_memdesc_index) || is_op(op, OP_ttg_memdesc_subview) ||
-                   is_op(op, OP_ttg_memdesc_dynamic_subslice);
-    if (is_aref_view(op)) {
+    const Attr *offsets = op_attr(op, "offsets");
+    const Type *last = op->operand_count > 1 ? op->operands[op->operand_count - 1]->type : NULL;
+    ViewStep step = view_step_of(search->builder->module, op);
+    int64_t column;
+    const char *dot = memchr(op->name.data, '.', op->name.size);
+    Str name = dot ? str_between(dot + 1, op->name.data + op->name.size) : op->name;
+    if (op_is(op, CLASS_AREF_ENTER)) {
         text_addf(to, "handed out by ");
         text_add_plain(to, str_starts(name, STR("aref.")) ? (Str){name.data + 5, name.size - 5} : name);
-    } else if (is_op(op, OP_nvws_aref_create)) {
+    } else if (op_is(op, CLASS_AREF)) {
         text_addf(to, "aref of it");
-    } else if (indexed) {
-        for (uint32_t i = 1; i < op->operand_count; i++)
-            text_addf(to, "%s%s", i > 1 ? ", " : "view [", value_text(search->builder->arena, op->operands[i]));
-        text_addf(to, op->operand_count > 1 ? "]" : "view");
-    } else if (is_op(op, OP_ttg_memdesc_subslice) && offsets && offsets->kind == ATTR_INTS) {
-        for (uint32_t i = 0; i < offsets->count; i++)
-            text_addf(to, "%s%lld", i ? ", " : "view [", (long long)offsets->ints[i]);
-        text_addf(to, offsets->count ? "]" : "view");
-    } else if (is_op(op, OP_ttng_tmem_subslice) && column && column->kind == ATTR_INTEGER) {
-        text_addf(to, "view from column %lld", (long long)column->integer);
-    } else if (is_op(op, OP_ttng_map_to_remote_buffer) && op->operand_count > 1) {
-        text_addf(to, "view in CTA %s", value_text(search->builder->arena, op->operands[1]));
+    } else if (step.rank) {
+        text_addf(to, "view in CTA %s", value_text(search->builder->arena, step.rank));
+    } else if (op_integer(op, "N", &column)) {
+        text_addf(to, "view from column %lld", (long long)column);
+    } else if (offsets && offsets->kind == ATTR_INTS) {
+        describe_place(search, op, offsets, to);
+    } else if (last && last->kind == TYPE_INTEGER) {
+        describe_place(search, op, NULL, to);
     } else {
         text_addf(to, "view (");
         text_add_plain(to, name);
@@ -293,56 +259,36 @@ static bool is_view(const Search *search, const Op *op) {
 }
 
 static void describe_result(Search *search, const Root *root, const Op *op, Text *to) {
-    if (!root->op) {
+    if (!root->op)
         text_addf(to, "constant %lld", (long long)root->id);
-        return;
-    }
-    /* A part of an allocation that has a name of its own is a view even where its aliases start. */
-    if (op == root->op && (allocation_find(&search->builder->allocations, op) || !is_view(search, op))) {
-        text_addf(to, "allocation");
-        return;
-    }
-    switch (op->row ? op->row->id : OP_placeholder) {
-    case OP_scf_for:
-    case OP_scf_while:
-        text_addf(to, "result of the loop of line %u", line_of(search, op));
-        break;
-    case OP_scf_if:
-    case OP_scf_index_switch:
-    case OP_scf_execute_region:
-    case OP_ttg_mask:
-    case OP_ttg_warp_specialize:
-    case OP_nvws_warp_group:
-    case OP_arith_select:
+    else if (op == root->op && (allocation_find(&search->builder->allocations, op) || !is_view(search, op)))
+        text_addf(to, "allocation"); /* a part of one that has a name of its own is a view even there */
+    else if (op_is_loop(op))
+        text_addf(to, "result of the loop of line %u", op_line(search->builder->module, op));
+    else if (flow_branches(op) || op_evaluator(op) == EVALUATE_SELECT)
         text_addf(to, "result of %.*s", STR_ARG(op->row->name));
-        break;
-    default:
+    else
         describe_view(search, op, to);
-        break;
-    }
 }
 
 static void describe_argument(Search *search, const Block *block, Text *to) {
     const Op *op = block->region->op;
-    switch (op && op->row ? op->row->id : OP_placeholder) {
-    case OP_ttg_warp_specialize_partitions:
+    Control control = op_control(op);
+    uint32_t line = op ? op_line(search->builder->module, op) : 0;
+    if (control == CONTROL_PARTITIONS) {
         text_addf(to, "argument of partition%u", (unsigned)(block->region - op->regions));
-        break;
-    case OP_scf_for:
-        text_addf(to, "iter_arg of the loop of line %u", line_of(search, op));
-        break;
-    case OP_scf_while:
-        text_addf(to, "%s of the loop of line %u", block->region == op->regions ? "argument" : "argument of the body",
-                  line_of(search, op));
-        break;
-    case OP_ttng_subtiled_region:
-        text_addf(to, "argument of the subtiled region of line %u", line_of(search, op));
-        break;
-    default:
+    } else if (op_is_loop(op)) {
+        text_addf(to, "%s of the loop of line %u",
+                  control == CONTROL_LOOP        ? "iter_arg"
+                  : block->region == op->regions ? "argument"
+                                                 : "argument of the body",
+                  line);
+    } else if (control == CONTROL_TILES) {
+        text_addf(to, "argument of the subtiled region of line %u", line);
+    } else {
         text_addf(to, "argument of block ^");
         if (block->label)
             text_add_plain(to, block->label->text);
-        break;
     }
 }
 
@@ -413,17 +359,6 @@ static void write_aliases(Search *search) {
 
 /* ---- Other ops ------------------------------------------------------------------------------------------------- */
 
-static void add_other(Builder *builder, ReportBarrier *barrier, ReportPlace place) {
-    size_t count = barrier->other_count;
-    if ((count & (count - 1)) == 0) { /* it is full at every power of two */
-        ReportPlace *larger = ARENA_ARRAY(builder->arena, ReportPlace, count ? 2 * count : 1);
-        if (count)
-            memcpy(larger, barrier->others, count * sizeof *larger);
-        barrier->others = larger;
-    }
-    ((ReportPlace *)barrier->others)[barrier->other_count++] = place;
-}
-
 /* The barriers of each root, as a list: the first, and after each barrier the next; SIZE_MAX ends it. */
 typedef struct Barriers {
     size_t *first, *next;
@@ -458,7 +393,8 @@ static void note_other(Search *search, const Barriers *lists, const Op *op, cons
                 place.detail = detail;
                 placed = true;
             }
-            add_other(search->builder, &search->builder->barriers[i], place);
+            ReportBarrier *barrier = &search->builder->barriers[i];
+            builder_push_place(search->builder, &barrier->others, &barrier->other_count, place);
         }
 }
 
@@ -480,44 +416,64 @@ static void add_token(Tokens *tokens, const Value *value) {
         tokens->items[tokens->count++] = value;
 }
 
-static void hand_on(Tokens *tokens, const Op *loop, uint32_t index) {
-    const Block *body = loop->region_count ? loop->regions[0].first : NULL;
-    if (body && index + 1 < body->arg_count)
-        add_token(tokens, &body->args[index + 1]);
-    if (index < loop->result_count)
-        add_token(tokens, &loop->results[index]);
+static void hand_on(void *context, Handed how, const Value *from, const Value *to) {
+    (void)how;
+    if (is_token(context, from))
+        add_token(context, to);
 }
 
-static bool ends(const Op *op, const Op *enter, const Tokens *tokens) {
-    OpId id = is_op(enter, OP_nvws_aref_put_enter) ? OP_nvws_aref_put_exit : OP_nvws_aref_get_exit;
-    if (!is_op(op, id) || !op->operand_count || op->operands[0] != enter->operands[0])
-        return false;
-    for (uint32_t i = 1; i < op->operand_count; i++)
+/* The side of an aref that an op waits for; SIDE_NONE if it does not enter one. */
+static Side entered_side(Module *module, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op_is(op, CLASS_AREF_ENTER) ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_WAIT)
+            return effects[i].side;
+    return SIDE_NONE;
+}
+
+/* What an op enters, and the tokens by which its end is known. */
+typedef struct Entering {
+    Module *module;
+    const Value *aref;
+    Side side;
+    Tokens tokens;
+} Entering;
+
+static bool takes_token(const Tokens *tokens, const Op *op) {
+    for (uint32_t i = 0; i < op->operand_count; i++)
         if (is_token(tokens, op->operands[i]))
             return true;
-    return !tokens->count;
+    return false;
+}
+
+/* Whether an op ends it: it arrives on the other side. */
+static bool ends(const Op *op, const Entering *entering) {
+    Effect effects[EFFECTS_MOST];
+    bool possible = op->operand_count && op->operands[0] == entering->aref &&
+                    (!entering->tokens.count || takes_token(&entering->tokens, op));
+    unsigned count = possible ? effects_of(entering->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_ARRIVE || effects[i].verb == EFFECT_EXPECT)
+            return effects[i].side != entering->side;
+    return false;
 }
 
 enum { MOST_OPS = 4096 };
 
 /* The first op from `from` on, within `within`, that takes the token; NULL if there is none. */
-static const Op *find_end(const Op *from, const Op *within, const Op *enter, Tokens *tokens, bool around) {
+static const Op *find_end(const Op *from, const Op *within, Entering *entering, bool around) {
     const Op *op = from;
     for (int step = 0; step < MOST_OPS && (op = op_next_in_walk(op, within)); step++) {
-        if (ends(op, enter, tokens))
+        if (ends(op, entering))
             return op;
-        const Op *loop = is_op(op, OP_scf_for) ? op : is_op(op, OP_scf_yield) ? op_parent(op) : NULL;
-        bool yields = loop && loop != op;
-        if (!is_op(loop, OP_scf_for))
+        bool yields = op_is_control(op, CONTROL_YIELD);
+        const Op *loop = yields ? op_parent(op) : op;
+        if (!op_is_control(loop, CONTROL_LOOP) || !takes_token(&entering->tokens, op))
             continue;
-        bool taken = false;
-        for (uint32_t i = yields ? 0 : 3; i < op->operand_count; i++)
-            if (is_token(tokens, op->operands[i])) {
-                hand_on(tokens, loop, yields ? i : i - 3);
-                taken = true;
-            }
+        op_hands_on(loop, hand_on, &entering->tokens);
         /* What goes around the loop ends in it, before what leaves it. */
-        const Op *end = yields && taken && around ? find_end(loop, loop, enter, tokens, false) : NULL;
+        const Op *end = yields && around ? find_end(loop, loop, entering, false) : NULL;
         if (end)
             return end;
     }
@@ -525,24 +481,25 @@ static const Op *find_end(const Op *from, const Op *within, const Op *enter, Tok
 }
 
 /* The op that ends what `enter` begins: the one that takes its token, or without one the next of its kind. */
-static const Op *exit_of(const Op *enter, const Op *function) {
-    Tokens tokens = {0};
+static const Op *exit_of(Module *module, const Op *enter, Side side, const Op *function) {
+    Entering entering = {.module = module, .aref = enter->operands[0], .side = side};
     if (enter->result_count)
-        add_token(&tokens, &enter->results[enter->result_count - 1]);
-    return find_end(enter, function, enter, &tokens, true);
+        add_token(&entering.tokens, &enter->results[enter->result_count - 1]);
+    return find_end(enter, function, &entering, true);
 }
 
 static void note_aref(Search *search, const Barriers *lists, const Op *op) {
+    Module *module = search->builder->module;
     Verdict *verdict = search->builder->verdict;
-    bool put = is_op(op, OP_nvws_aref_put_enter);
-    if (is_op(op, OP_nvws_aref_create) && op->result_count)
+    if (op_is(op, CLASS_AREF) && op->result_count)
         note_other(search, lists, op, &op->results[0], SIDE_NONE, "");
-    if ((!put && !is_op(op, OP_nvws_aref_get_enter)) || !op->operand_count)
+    Side side = entered_side(module, op);
+    if (side == SIDE_NONE)
         return;
-    const Op *end = exit_of(op, search->builder->function);
-    const char *word = put ? "put" : "get";
+    const Op *end = exit_of(module, op, side, search->builder->function);
+    const char *word = side == SIDE_EMPTY ? "put" : "get";
     const char *detail = end ? verdict_text(verdict, "%s.enter ... %s.exit, IR lines %u-%u", word, word,
-                                            line_of(search, op), line_of(search, end))
+                                            op_line(module, op), op_line(module, end))
                              : verdict_text(verdict, "%s.enter, without an exit", word);
     note_other(search, lists, op, op->operands[0], SIDE_NONE, detail);
 }
@@ -553,7 +510,7 @@ static void write_others(Search *search) {
     Effect effects[EFFECTS_MOST];
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function)) {
         unsigned count = op->row ? effects_of(builder->module, op, effects) : 0;
-        bool aref = is_op(op, OP_nvws_aref_create);
+        bool aref = op_is(op, CLASS_AREF);
         for (unsigned i = 0; i < count && !aref; i++) {
             const Effect *effect = &effects[i];
             if (effect->verb == EFFECT_INIT)
@@ -568,7 +525,7 @@ static void write_others(Search *search) {
 }
 
 void report_aliases(Builder *builder) {
-    Search search = {.builder = builder};
+    Search search = {.builder = builder, .numbers.arena = builder->arena};
     collect_roots(&search);
     for (const Op *op = op_next_in_walk(builder->function, builder->function); op;
          op = op_next_in_walk(op, builder->function))

@@ -1,21 +1,11 @@
 /* The barriers of a kernel: what the IR says of each, and what a run showed of the ops that use it. */
 #include "analyze/report/internal.h"
 
-#include "ir/optable.h"
 #include "model/number/expression.h"
 
 #include <stdlib.h>
 
 /* ---- Which barriers there are --------------------------------------------------------------------- */
-
-static bool is_barrier_verb(EffectVerb verb) {
-    return verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || verb == EFFECT_EXPECT || verb == EFFECT_ARRIVE ||
-           verb == EFFECT_COMPLETE || verb == EFFECT_WAIT;
-}
-
-static bool is_named_verb(EffectVerb verb) {
-    return verb == EFFECT_NAMED_ARRIVE || verb == EFFECT_NAMED_SYNC;
-}
 
 static bool is_type(Builder *builder, const Op *root, Str name) {
     return root->result_count && type_is(type_resolve(builder->module, root->results[0].type), name);
@@ -24,11 +14,11 @@ static bool is_type(Builder *builder, const Op *root, Str name) {
 /* A constant, through what hands it on unchanged; -1 if it is none. */
 static int64_t constant_of(const Value *value) {
     enum { MOST_STEPS = 16 };
-    for (int step = 0; value && value->is_result && step < MOST_STEPS; step++) {
+    int64_t number;
+    for (int step = 0; value_op(value) && step < MOST_STEPS; step++) {
         const Op *op = value->owner;
-        const Attr *number = op->row && op->row->id == OP_arith_constant ? op_attr(op, "value") : NULL;
-        if (number)
-            return number->kind == ATTR_INTEGER ? number->integer : -1;
+        if (value_constant(value, &number))
+            return number;
         value = op->operand_count == 1 ? op->operands[0] : NULL;
     }
     return -1;
@@ -65,11 +55,11 @@ static size_t add_barrier(Builder *builder, Thing thing) {
 /* The barrier that an effect is on; false if it is none, or not known. */
 static bool thing_of(Builder *builder, const Effect *effect, Thing *thing) {
     *thing = (Thing){.side = effect->side};
-    if (is_named_verb(effect->verb)) {
+    if (effect_is_named(effect)) {
         thing->id = constant_of(effect->on);
         return thing->id >= 0;
     }
-    if (!is_barrier_verb(effect->verb))
+    if (!effect_is_barrier(effect))
         return false;
     thing->root = origin_of(builder->module, effect->on);
     return thing->root;
@@ -112,7 +102,7 @@ static void find_rings(Builder *builder) {
 
 ReportMechanism effect_mechanism(Module *module, const Op *op, const Effect *effect) {
     Effect effects[EFFECTS_MOST];
-    if (is_named_verb(effect->verb))
+    if (effect_is_named(effect))
         return MECHANISM_NAMED;
     if (effect->side != SIDE_NONE && effect->on)
         return type_is(type_resolve(module, effect->on->type), STR("nvws.aref")) ? MECHANISM_AREF : MECHANISM_TOKEN;
@@ -168,14 +158,10 @@ const char *builder_runner(Builder *builder, uint32_t agent, const Op *op) {
     return *name ? name : OUTSIDE;
 }
 
-static uint32_t line_of(const Builder *builder, const Op *op) {
-    return source_place(builder->module->source, op->offset).line;
-}
-
 /* What the count at an op is called: "accumCnt(loop@41)". */
 static const char *counter_of(Builder *builder, const Op *op) {
     const Op *loop = enclosing_loop(op);
-    return loop ? verdict_text(builder->verdict, "accumCnt(loop@%u)", line_of(builder, loop)) : "accumCnt";
+    return loop ? verdict_text(builder->verdict, "accumCnt(loop@%u)", op_line(builder->module, loop)) : "accumCnt";
 }
 
 /* The value that says which slot of a ring an effect means; NULL if none does. */
@@ -183,16 +169,16 @@ static const Value *slot_value(const Effect *effect) {
     if (effect->slot)
         return effect->slot;
     const Value *value = effect->on;
-    for (int step = 0; value && value->is_result && step < 16; step++) {
+    for (int step = 0; value_op(value) && step < 16; step++) {
         const Op *op = value->owner;
-        if (op->row && op->row->id == OP_ttg_memdesc_index)
+        if (op_is(op, CLASS_INDEX))
             return op->operand_count > 1 ? op->operands[1] : NULL;
         value = op->operand_count ? op->operands[0] : NULL;
     }
     return NULL;
 }
 
-static const char *written(Builder *builder, const Value *value, bool inverted) {
+const char *builder_written(Builder *builder, const Value *value, bool inverted) {
     Text text = {0};
     if (!value)
         return "";
@@ -202,7 +188,7 @@ static const char *written(Builder *builder, const Value *value, bool inverted) 
     return verdict_keep(builder->verdict, &text);
 }
 
-static ReportSite new_site(Builder *builder, const Op *op, const Effect *effect) {
+ReportSite builder_site(Builder *builder, const Op *op, const Effect *effect) {
     bool waits = effect->verb == EFFECT_WAIT;
     ReportPlace place = builder_place(builder, op);
     if (!*place.partition)
@@ -211,26 +197,12 @@ static ReportSite new_site(Builder *builder, const Op *op, const Effect *effect)
                         .mechanism = report_mechanism(effect_mechanism(builder->module, op, effect)),
                         .index = "",
                         .phase = "",
-                        .index_as_written = written(builder, slot_value(effect), false),
-                        .phase_as_written = waits ? written(builder, effect->amount, effect->inverted) : "",
+                        .index_as_written = builder_written(builder, slot_value(effect), false),
+                        .phase_as_written = waits ? builder_written(builder, effect->amount, effect->inverted) : "",
                         .first_parity = -1,
-                        .amount = is_named_verb(effect->verb)   ? constant_of(effect->amount)
+                        .amount = effect_is_named(effect)       ? constant_of(effect->amount)
                                   : effect->count > 0 && !waits ? effect->count
                                                                 : -1};
-}
-
-static const char *fitted(Builder *builder, const Fit *fit, const Sighting *seen, size_t count, bool phase,
-                          const char *counter) {
-    Text text = {0};
-    if (fit->found && phase)
-        fit_print_phase(fit, counter, &text);
-    else if (fit->found)
-        fit_print_index(fit, counter, &text);
-    else {
-        fit_print_seen(seen, count, phase, &text);
-        text_addf(&text, " (follows no count)");
-    }
-    return verdict_keep(builder->verdict, &text);
 }
 
 static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
@@ -252,15 +224,15 @@ static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
     if (named || !seen->count)
         return;
     const char *counter = counter_of(builder, seen->op);
-    Fit fit = fit_sequence(seen->sightings, seen->count, (uint32_t)ring->depth, waits);
-    site->index = fitted(builder, &fit, seen->sightings, seen->count, false, counter);
+    Fit fit = builder_fit(builder, seen);
+    site->index = builder_fitted(builder, &fit, seen->sightings, seen->count, false, counter);
     if (fit.found && !fit.constant && fit.stride % fit.depth) {
         site->stagger = fit.start;
         site->stride = fit.stride;
     }
     if (!waits)
         return;
-    site->phase = fitted(builder, &fit, seen->sightings, seen->count, true, counter);
+    site->phase = builder_fitted(builder, &fit, seen->sightings, seen->count, true, counter);
     site->first_parity = seen->sightings[0].parity;
     site->passes_at_once = seen->at_once > 0;
 }
@@ -276,19 +248,12 @@ typedef struct Entry {
 
 typedef struct Entries {
     Entry *items;
-    size_t count, capacity;
+    uint32_t count, capacity;
 } Entries;
 
 static void add_entry(Builder *builder, Entries *entries, Entry entry) {
-    if (entries->count == entries->capacity) {
-        entries->capacity = entries->capacity ? 2 * entries->capacity : 64;
-        Entry *larger = ARENA_ARRAY(builder->arena, Entry, entries->capacity);
-        if (entries->count)
-            memcpy(larger, entries->items, entries->count * sizeof *larger);
-        entries->items = larger;
-    }
-    entry.order = (uint32_t)entries->count;
-    entries->items[entries->count++] = entry;
+    entry.order = entries->count;
+    *ARENA_PUSH(builder->arena, entries->items, entries->count, entries->capacity) = entry;
 }
 
 static int compare_entries(const void *left, const void *right) {
@@ -315,7 +280,7 @@ static void collect_seen(Builder *builder, Entries *entries) {
             continue; /* the other CTAs do the same */
         Entry entry = {.barrier = builder->ring_barriers[seen->ring],
                        .waits = seen->kind == SIGHT_WAIT,
-                       .site = new_site(builder, seen->op, &seen->effect->effect)};
+                       .site = builder_site(builder, seen->op, &seen->effect->effect)};
         describe(builder, seen, &entry.site);
         add_entry(builder, entries, entry);
     }
@@ -335,7 +300,7 @@ static void collect_unseen(Builder *builder, Entries *entries) {
             Entry entry = {.barrier = builder_find_barrier(builder, thing),
                            .waits = verb == EFFECT_WAIT || verb == EFFECT_NAMED_SYNC,
                            .repeats = enclosing_loop(op) != NULL,
-                           .site = new_site(builder, op, &effects[i])};
+                           .site = builder_site(builder, op, &effects[i])};
             if (builder->sights)
                 entry.site.place.detail = "did nothing in this run";
             add_entry(builder, entries, entry);
@@ -380,337 +345,6 @@ static void distribute(Builder *builder, const Entries *entries) {
     }
 }
 
-static void issue(Builder *builder, ReportBarrier *barrier, const char *text) {
-    builder_add_text(builder, &barrier->issues, &barrier->issue_count, text);
-}
-
-/* ---- A ring as a whole ---------------------------------------------------------------------------- */
-
-typedef struct Moment {
-    uint32_t when;
-    Sighting sighting;
-} Moment;
-
-static int compare_moments(const void *left, const void *right) {
-    const Moment *a = left, *b = right;
-    return a->when < b->when ? -1 : a->when > b->when;
-}
-
-/* What one agent did at a ring, in the order in which it did it. */
-static size_t merge(Builder *builder, uint32_t ring, uint32_t agent, bool waits, Sighting **merged) {
-    const Sights *sights = builder->sights;
-    size_t count = 0;
-    for (size_t i = 0; i < sights->seen_count; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (seen->ring == ring && seen->agent == agent && (seen->kind == SIGHT_WAIT) == waits &&
-            seen->kind != SIGHT_DELIVER)
-            count += seen->count;
-    }
-    Moment *moments = ARENA_ARRAY(builder->arena, Moment, count + 1);
-    *merged = ARENA_ARRAY(builder->arena, Sighting, count + 1);
-    count = 0;
-    for (size_t i = 0; i < sights->seen_count; i++) {
-        const Seen *seen = &sights->seen[i];
-        bool mine = seen->ring == ring && seen->agent == agent && (seen->kind == SIGHT_WAIT) == waits &&
-                    seen->kind != SIGHT_DELIVER;
-        for (size_t k = 0; mine && k < seen->count; k++)
-            moments[count++] = (Moment){seen->moments[k], seen->sightings[k]};
-    }
-    qsort(moments, count, sizeof *moments, compare_moments);
-    for (size_t i = 0; i < count; i++)
-        (*merged)[i] = moments[i].sighting;
-    return count;
-}
-
-/* What was seen once follows any count: there the IR says more, if it is written as a function of one. */
-static void take_written(Builder *builder, uint32_t index, uint32_t agent, bool waits, ReportBarrier *barrier) {
-    for (size_t i = 0; i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        if (seen->ring != index || seen->agent != agent || (seen->kind == SIGHT_WAIT) != waits ||
-            seen->kind == SIGHT_DELIVER)
-            continue;
-        ReportSite site = new_site(builder, seen->op, &seen->effect->effect);
-        if (strchr(site.index_as_written, ' '))
-            barrier->index = site.index_as_written;
-        if (strchr(site.phase_as_written, ' '))
-            barrier->phase = site.phase_as_written;
-        return;
-    }
-}
-
-/* A text behind others, unless it is the one before. */
-static void add_other(Text *to, const char **before, const char *text) {
-    if (*before && strcmp(*before, text) == 0)
-        return;
-    text_addf(to, "%s%s", *before ? "; " : "", text);
-    *before = text;
-}
-
-/* Of ops that take turns at a ring without following one count, each by itself: "NOT (accumCnt & 1); accumCnt & 1".
- * Nothing if one of them follows none either. */
-static void fit_alone(Builder *builder, uint32_t index, uint32_t agent, ReportBarrier *barrier) {
-    const Sights *sights = builder->sights;
-    Text indices = {0}, phases = {0};
-    const char *slot = NULL, *phase = NULL;
-    bool found = true, inverted = false;
-    for (size_t i = 0; i < sights->seen_count && found; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (seen->ring != index || seen->agent != agent || seen->kind != SIGHT_WAIT || !seen->count)
-            continue;
-        Fit fit = fit_sequence(seen->sightings, seen->count, (uint32_t)sights->rings[index].depth, true);
-        found = fit.found;
-        inverted = slot ? inverted : fit.inverted;
-        add_other(&indices, &slot, fitted(builder, &fit, seen->sightings, seen->count, false, "accumCnt"));
-        add_other(&phases, &phase, fitted(builder, &fit, seen->sightings, seen->count, true, "accumCnt"));
-    }
-    if (found && slot) {
-        barrier->index = verdict_keep(builder->verdict, &indices);
-        barrier->phase = verdict_keep(builder->verdict, &phases);
-        barrier->inverted = inverted;
-    }
-    text_free(&indices);
-    text_free(&phases);
-}
-
-/* Slots and phases of the ring: of the agent that waits for it most often, else of the one that arrives. */
-static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
-    const Ring *ring = &builder->sights->rings[index];
-    size_t best_count = 0;
-    uint32_t best_agent = 0;
-    Sighting *best = NULL;
-    bool waits = ring->waits > 0;
-    for (int only_fitting = 1; only_fitting >= 0 && !best; only_fitting--)
-        for (uint32_t agent = 0; agent < builder->machine->program->agents_per_cta; agent++) {
-            Sighting *merged;
-            size_t count = merge(builder, index, agent, waits, &merged);
-            if (count > best_count &&
-                (!only_fitting || fit_sequence(merged, count, (uint32_t)ring->depth, waits).found)) {
-                best = merged;
-                best_count = count;
-                best_agent = agent;
-            }
-        }
-    if (!best || !ring->root)
-        return;
-    Fit fit = fit_sequence(best, best_count, (uint32_t)ring->depth, waits);
-    barrier->index = fitted(builder, &fit, best, best_count, false, "accumCnt");
-    barrier->phase = waits ? fitted(builder, &fit, best, best_count, true, "accumCnt") : "";
-    barrier->inverted = waits && fit.found && fit.inverted && best_count > 0;
-    barrier->iterations = best_count;
-    if (best_count == 1)
-        take_written(builder, index, best_agent, waits, barrier);
-    if (waits && !fit.found)
-        fit_alone(builder, index, best_agent, barrier);
-}
-
-/* What an op of a ring starts with: which partition, where, and how far from slot 0. */
-typedef struct Start {
-    uint32_t agent, line;
-    int64_t start, stride;
-    const char *data; /* what is copied by way of it; "" if nothing is */
-} Start;
-
-enum { MOST_STARTS = 32 };
-
-static const char *copied_at(Builder *builder, const Seen *expect) {
-    const Sights *sights = builder->sights;
-    for (size_t i = 0; i < sights->seen_count; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (seen->kind == SIGHT_DELIVER && seen->ring == expect->ring && seen->agent == expect->agent &&
-            seen->effect->effect.on == expect->effect->effect.on && seen->effect->effect.amount)
-            return operand_name(builder->names, seen->effect->effect.amount);
-    }
-    return "";
-}
-
-static size_t find_starts(Builder *builder, uint32_t index, Start *starts) {
-    const Sights *sights = builder->sights;
-    size_t count = 0;
-    for (size_t i = 0; i < sights->seen_count && count < MOST_STARTS; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (seen->ring != index || seen->kind == SIGHT_DELIVER || seen->count < 2 ||
-            agent_cta(builder->machine, seen->agent))
-            continue;
-        Fit fit =
-            fit_sequence(seen->sightings, seen->count, (uint32_t)sights->rings[index].depth, seen->kind == SIGHT_WAIT);
-        if (fit.found && !fit.constant && fit.stride > 1 && fit.stride % fit.depth)
-            starts[count++] = (Start){.agent = seen->agent,
-                                      .line = line_of(builder, seen->op),
-                                      .start = fit.start,
-                                      .stride = fit.stride,
-                                      .data = copied_at(builder, seen)};
-    }
-    return count;
-}
-
-static bool starts_there(const Start *starts, size_t count, uint32_t agent, int64_t start) {
-    for (size_t i = 0; i < count; i++)
-        if (starts[i].agent == agent && starts[i].start == start)
-            return true;
-    return false;
-}
-
-/* Whether every agent starts at the same places. */
-static bool starts_agree(const Start *starts, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < count; k++)
-            if (!starts_there(starts, count, starts[k].agent, starts[i].start))
-                return false;
-    return true;
-}
-
-/* "k +0, v +1, each going on by 2": where ops of a ring start at different counts. By the names of what is copied, as
- * far as that is known, and for each partition by itself if they do not agree. */
-static void find_stagger(Builder *builder, uint32_t index, ReportBarrier *barrier) {
-    Start starts[MOST_STARTS];
-    size_t count = find_starts(builder, index, starts);
-    Text text = {0};
-    bool any = false, agree = starts_agree(starts, count), named = false;
-    for (size_t i = 0; i < count; i++) {
-        any |= starts[i].start > 0;
-        named |= *starts[i].data != 0;
-    }
-    for (size_t i = 0; any && i < count; i++) {
-        const Start *start = &starts[i];
-        bool again = agree && starts_there(starts, i, start->agent, start->start);
-        if (again || (agree && (named ? !*start->data : start->agent != starts[0].agent)))
-            continue;
-        text_addf(&text, "%s", text.size ? ", " : "");
-        if (!agree)
-            text_addf(&text, "%s at IR line %u ", builder_agent(builder, start->agent), start->line);
-        if (*start->data)
-            text_addf(&text, "%s ", start->data);
-        text_addf(&text, "+%lld", (long long)start->start);
-    }
-    if (text.size)
-        text_addf(&text, ", each going on by %lld", (long long)starts[0].stride);
-    barrier->offset = verdict_keep(builder->verdict, &text);
-}
-
-static const char *shape_text(Builder *builder, const Type *type) {
-    type = type_resolve(builder->module, type);
-    Text text = {0};
-    for (uint16_t i = 0; i < type->dim_count; i++)
-        text_addf(&text, "%lldx", (long long)type->dims[i]);
-    const Type *element = type_element(builder->module, type);
-    if (element)
-        text_str(&text, element->text);
-    return verdict_keep(builder->verdict, &text);
-}
-
-static void count_bytes(Builder *builder, const Ring *ring, ReportBarrier *barrier) {
-    if (ring->expected < 0)
-        return;
-    ReportBytes *bytes = ARENA_ARRAY(builder->arena, ReportBytes, ring->delivery_count + 1);
-    barrier->expect_bytes = ring->expected;
-    barrier->data_bytes = 0;
-    for (uint32_t i = 0; i < ring->delivery_count; i++) {
-        const Delivery *delivery = &ring->deliveries[i];
-        const Value *into = delivery->effect->effect.amount;
-        const Op *root = into ? origin_of(builder->module, into) : NULL;
-        bytes[i] = (ReportBytes){.name = root ? name_of(builder->names, root) : "",
-                                 .text = into && into->type ? shape_text(builder, into->type) : "",
-                                 .bytes = delivery->bytes,
-                                 .ir_line = line_of(builder, delivery->op)};
-        barrier->data_bytes += delivery->bytes;
-    }
-    barrier->bytes = bytes;
-    barrier->byte_count = ring->delivery_count;
-}
-
-/* How often the ring is used: the wait that passed most often, and its loop. */
-static void find_cadence(Builder *builder, uint32_t index, ReportBarrier *barrier) {
-    const Seen *most = NULL;
-    for (size_t i = 0; i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        if (seen->ring == index && seen->kind != SIGHT_DELIVER && seen->times &&
-            (!most || (seen->kind == SIGHT_WAIT && most->kind != SIGHT_WAIT) ||
-             (seen->kind == most->kind && seen->times > most->times)))
-            most = seen;
-    }
-    const Op *loop = most ? enclosing_loop(most->op) : NULL;
-    if (loop)
-        barrier->cadence =
-            verdict_text(builder->verdict, "the %s of IR line %u, in the loop of line %u, %s %llu time%s",
-                         most->kind == SIGHT_WAIT ? "wait" : "arrive", line_of(builder, most->op),
-                         line_of(builder, loop), most->kind == SIGHT_WAIT ? "passes" : "comes",
-                         (unsigned long long)most->times, most->times == 1 ? "" : "s");
-}
-
-/* ---- What is worth a remark ----------------------------------------------------------------------- */
-
-static const char depth_one[] = "depth 1: no pipelining, whoever fills it and whoever uses it take turns";
-
-/* Whether the IR computes a slot or a phase from something that changes; false too if that cannot be seen. */
-static bool is_computed(Builder *builder, const Value *value) {
-    const char *text = written(builder, value, false);
-    return text[strspn(text, "0123456789")];
-}
-
-static void find_site_issues(Builder *builder, uint32_t index, ReportBarrier *barrier) {
-    for (size_t i = 0; i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        const Ring *ring = &builder->sights->rings[seen->ring];
-        if (seen->ring != index || !ring->root || seen->count < 2 || agent_cta(builder->machine, seen->agent))
-            continue;
-        Fit fit = fit_sequence(seen->sightings, seen->count, (uint32_t)ring->depth, seen->kind == SIGHT_WAIT);
-        uint32_t line = line_of(builder, seen->op);
-        uint64_t fresh = ring->inits > (uint64_t)ring->depth ? ring->inits : (uint64_t)ring->depth;
-        if (!fit.found)
-            continue;
-        if (seen->kind == SIGHT_WAIT && fit.constant && ring->flips > fresh &&
-            !is_computed(builder, seen->effect->effect.amount))
-            issue(
-                builder, barrier,
-                verdict_text(builder->verdict,
-                             "missing phase tracking: the wait of IR line %u polls parity %u all of %llu times, while "
-                             "phases go on",
-                             line, fit.parity, (unsigned long long)seen->times));
-    }
-}
-
-/* Slots of which phases completed. */
-static int64_t slots_used(const Ring *ring) {
-    int64_t used = 0;
-    for (int64_t i = 0; ring->slot_flips && i < ring->depth; i++)
-        used += ring->slot_flips[i] > 0;
-    return used;
-}
-
-static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier) {
-    const Ring *ring = &builder->sights->rings[index];
-    Verdict *verdict = builder->verdict;
-    bool any = ring->waits || ring->arrivals || ring->flips;
-    bool blocked = builder->sights->end == RUN_STUCK;
-    if (ring->depth == 1 && ring->root && ring->waits > 2)
-        issue(builder, barrier, depth_one);
-    if (ring->flips > 2 * (uint64_t)ring->depth && slots_used(ring) && slots_used(ring) < ring->depth && !blocked)
-        issue(builder, barrier,
-              verdict_text(verdict, "only %lld of its %lld slots are used", (long long)slots_used(ring),
-                           (long long)ring->depth));
-    if (ring->counts_vary)
-        issue(builder, barrier, "its slots are initialised with different counts");
-    if (barrier->expect_bytes >= 0 && barrier->expect_bytes != barrier->data_bytes)
-        issue(builder, barrier,
-              verdict_text(verdict, "%lld bytes are expected, and the copies deliver %lld",
-                           (long long)barrier->expect_bytes, (long long)barrier->data_bytes));
-    if (ring->bytes_vary)
-        issue(builder, barrier, "not every phase expects the same number of bytes");
-    if (!any && !barrier->arrive_count && !barrier->wait_count)
-        issue(builder, barrier, "no op arrives on it or waits for it");
-    else if (!any && !blocked)
-        issue(builder, barrier, "not used in this run");
-    else if (!ring->waits && ring->arrivals && !blocked)
-        issue(builder, barrier, "its arrivals are never waited for");
-    else if (ring->waits && !ring->arrivals && ring->root)
-        issue(builder, barrier, "nothing arrives on it: its waits pass on the fresh barrier");
-    if (ring->unseen && ring->waits)
-        issue(builder, barrier,
-              verdict_text(verdict, "%llu of its phases completed while nobody had waited for the one before",
-                           (unsigned long long)ring->unseen));
-    find_site_issues(builder, index, barrier);
-}
-
 /* What can be said without a run. */
 static void find_written_issues(Builder *builder, const Entries *entries) {
     bool *repeats = ARENA_ARRAY(builder->arena, bool, builder->barrier_count + 1);
@@ -722,9 +356,9 @@ static void find_written_issues(Builder *builder, const Entries *entries) {
         for (size_t k = 0; k < barrier->wait_count; k++)
             unassigned = unassigned && !*barrier->waits[k].index_as_written && !*barrier->waits[k].phase_as_written;
         if (barrier->depth == 1 && repeats[i])
-            issue(builder, barrier, depth_one);
+            builder_issue(builder, barrier, depth_one);
         if (unassigned)
-            issue(builder, barrier, "no phase tracking yet: its stages and phases are not assigned");
+            builder_issue(builder, barrier, "no phase tracking yet: its stages and phases are not assigned");
     }
 }
 
@@ -741,13 +375,7 @@ void report_barriers(Builder *builder) {
     distribute(builder, &entries);
     if (!builder->sights)
         find_written_issues(builder, &entries);
-    for (size_t i = 0; builder->sights && i < builder->sights->ring_count; i++) {
-        ReportBarrier *barrier = &builder->barriers[builder->ring_barriers[i]];
-        fit_ring(builder, (uint32_t)i, barrier);
-        find_stagger(builder, (uint32_t)i, barrier);
-        count_bytes(builder, &builder->sights->rings[i], barrier);
-        find_cadence(builder, (uint32_t)i, barrier);
-        find_issues(builder, (uint32_t)i, barrier);
-    }
+    for (uint32_t i = 0; builder->sights && i < builder->sights->ring_count; i++)
+        report_ring(builder, i, &builder->barriers[builder->ring_barriers[i]]);
     report_named(builder);
 }

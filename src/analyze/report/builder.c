@@ -2,29 +2,14 @@
 #include "analyze/report/internal.h"
 
 #include "analyze/telling/place.h"
-#include "ir/optable.h"
-
-/* Room for one more item in an array of the arena. */
-static void *grow(Arena *arena, void *items, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity)
-        return items;
-    *capacity = *capacity ? 2 * *capacity : 16;
-    char *larger = arena_zalloc(arena, *capacity * size);
-    if (count)
-        memcpy(larger, items, count * size);
-    return larger;
-}
 
 static const ReportPlace no_place = {.partition = "", .op = "", .detail = "", .file = ""};
 
 ReportBarrier *builder_barrier(Builder *builder, Thing thing) {
-    size_t capacity = builder->barrier_capacity;
-    builder->barrier_things =
-        grow(builder->arena, builder->barrier_things, builder->barrier_count, &capacity, sizeof(Thing));
-    builder->barriers = grow(builder->arena, builder->barriers, builder->barrier_count, &builder->barrier_capacity,
-                             sizeof(ReportBarrier));
-    builder->barrier_things[builder->barrier_count] = thing;
-    ReportBarrier *barrier = &builder->barriers[builder->barrier_count++];
+    *ARENA_PUSH(builder->arena, builder->barrier_things, builder->barrier_thing_count,
+                builder->barrier_thing_capacity) = thing;
+    ReportBarrier *barrier =
+        ARENA_PUSH(builder->arena, builder->barriers, builder->barrier_count, builder->barrier_capacity);
     *barrier = (ReportBarrier){.name = "",
                                .value = "",
                                .kind = "",
@@ -44,13 +29,10 @@ ReportBarrier *builder_barrier(Builder *builder, Thing thing) {
 }
 
 ReportBuffer *builder_buffer(Builder *builder, Thing thing) {
-    size_t capacity = builder->buffer_capacity;
-    builder->buffer_things =
-        grow(builder->arena, builder->buffer_things, builder->buffer_count, &capacity, sizeof(Thing));
-    builder->buffers =
-        grow(builder->arena, builder->buffers, builder->buffer_count, &builder->buffer_capacity, sizeof(ReportBuffer));
-    builder->buffer_things[builder->buffer_count] = thing;
-    ReportBuffer *buffer = &builder->buffers[builder->buffer_count++];
+    *ARENA_PUSH(builder->arena, builder->buffer_things, builder->buffer_thing_count, builder->buffer_thing_capacity) =
+        thing;
+    ReportBuffer *buffer =
+        ARENA_PUSH(builder->arena, builder->buffers, builder->buffer_count, builder->buffer_capacity);
     *buffer = (ReportBuffer){.name = "",
                              .value = "",
                              .space = "",
@@ -64,9 +46,7 @@ ReportBuffer *builder_buffer(Builder *builder, Thing thing) {
 }
 
 ReportEdge *builder_edge(Builder *builder) {
-    builder->edges =
-        grow(builder->arena, builder->edges, builder->edge_count, &builder->edge_capacity, sizeof(ReportEdge));
-    ReportEdge *edge = &builder->edges[builder->edge_count++];
+    ReportEdge *edge = ARENA_PUSH(builder->arena, builder->edges, builder->edge_count, builder->edge_capacity);
     *edge = (ReportEdge){.from = "",
                          .to = "",
                          .barrier = "",
@@ -95,12 +75,7 @@ size_t builder_find_buffer(const Builder *builder, const Op *root) {
     return SIZE_MAX;
 }
 
-const char *builder_partition(Builder *builder, const Op *op) {
-    Partitions partitions = partitions_of(op);
-    if (builder->form == PARTITION_NONE)
-        return "kernel";
-    if (!partitions.mask && builder->form == PARTITION_REGIONS)
-        return "default"; /* what stands outside is run by the warps of the default region */
+const char *builder_partitions(Builder *builder, Partitions partitions) {
     Text text = {0};
     for (size_t k = 0; k < MOST_PARTITIONS; k++) {
         if (!(partitions.mask >> k & 1))
@@ -111,11 +86,20 @@ const char *builder_partition(Builder *builder, const Op *op) {
     return verdict_keep(builder->verdict, &text);
 }
 
+const char *builder_partition(Builder *builder, const Op *op) {
+    Partitions partitions = partitions_of(op);
+    if (builder->form == PARTITION_NONE)
+        return "kernel";
+    if (!partitions.mask && builder->form == PARTITION_REGIONS)
+        return "default"; /* what stands outside is run by the warps of the default region */
+    return builder_partitions(builder, partitions);
+}
+
 ReportPlace builder_place(Builder *builder, const Op *op) {
     ReportPlace place = no_place;
     place.partition = builder_partition(builder, op);
     place.op = verdict_text(builder->verdict, "%.*s", STR_ARG(op->name));
-    place.ir_line = source_place(builder->module->source, op->offset).line;
+    place.ir_line = op_line(builder->module, op);
     const Attr *location = kernel_location(builder->module, op->location);
     if (location) {
         place.file = verdict_text(builder->verdict, "%.*s", STR_ARG(location_file(location)));
@@ -125,27 +109,52 @@ ReportPlace builder_place(Builder *builder, const Op *op) {
     return place;
 }
 
+const char *builder_shape(Builder *builder, const Type *type, unsigned rank) {
+    Text text = {0};
+    type = type ? type_resolve(builder->module, type) : NULL;
+    for (unsigned d = type && type->dim_count > rank ? type->dim_count - rank : 0; type && d < type->dim_count; d++)
+        text_addf(&text, "%lldx", (long long)type->dims[d]);
+    const Type *element = type ? type_element(builder->module, type) : NULL;
+    if (element)
+        text_add_plain(&text, element->text);
+    return verdict_keep(builder->verdict, &text);
+}
+
 int64_t builder_planned_slots(Builder *builder, const Op *op) {
     enum { MOST_SLOTS = 1 << 16 };
-    const Attr *copies = op_attr(op, "buffer.copy");
+    int64_t copies;
     const Type *type = op->result_count ? type_resolve(builder->module, op->results[0].type) : NULL;
-    bool planned = copies && copies->kind == ATTR_INTEGER && copies->integer > 1 && copies->integer <= MOST_SLOTS;
-    return planned && type && type->dim_count <= 2 ? copies->integer : 1;
+    bool planned = op_integer(op, "buffer.copy", &copies) && copies > 1 && copies <= MOST_SLOTS;
+    return planned && type && type->dim_count <= 2 ? copies : 1;
+}
+
+/* A copy of a list, with room for as many. */
+static void *copied(Builder *builder, const void *list, size_t count, size_t room, size_t size) {
+    char *copy = arena_zalloc(builder->arena, room * size);
+    if (count)
+        memcpy(copy, list, count * size);
+    return copy;
 }
 
 void builder_add_text(Builder *builder, const char *const **list, size_t *count, const char *text) {
-    const char **longer = ARENA_ARRAY(builder->arena, const char *, *count + 1);
-    if (*count)
-        memcpy(longer, *list, *count * sizeof *longer);
+    const char **longer = copied(builder, *list, *count, *count + 1, sizeof *longer);
     longer[(*count)++] = text;
     *list = longer;
 }
 
+void builder_issue(Builder *builder, ReportBarrier *barrier, const char *text) {
+    builder_add_text(builder, &barrier->issues, &barrier->issue_count, text);
+}
+
+void builder_note(Builder *builder, ReportBuffer *buffer, const char *text) {
+    builder_add_text(builder, &buffer->notes, &buffer->note_count, text);
+}
+
 const Op *enclosing_loop(const Op *op) {
     for (const Op *parent = op_parent(op); parent && parent->row; parent = op_parent(parent)) {
-        if (parent->row->id == OP_scf_for || parent->row->id == OP_scf_while)
+        if (op_is_loop(parent))
             return parent;
-        if (parent->row->id == OP_ttg_warp_specialize || parent->row->id == OP_ttg_warp_specialize_partitions)
+        if (op_is_control(parent, CONTROL_FORK) || op_is_control(parent, CONTROL_PARTITIONS))
             return NULL;
     }
     return NULL;
@@ -155,17 +164,20 @@ const char *builder_cadence(Builder *builder, const Op *op) {
     const Op *loop = enclosing_loop(op);
     if (!loop)
         return "once";
-    return verdict_text(builder->verdict, "each iteration of the loop of line %u",
-                        source_place(builder->module->source, loop->offset).line);
+    return verdict_text(builder->verdict, "each iteration of the loop of line %u", op_line(builder->module, loop));
 }
 
 void builder_add_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place) {
     for (size_t i = 0; i < *count; i++)
         if ((*places)[i].ir_line == place.ir_line && strcmp((*places)[i].partition, place.partition) == 0)
             return;
-    ReportPlace *longer = ARENA_ARRAY(builder->arena, ReportPlace, *count + 1);
-    if (*count)
-        memcpy(longer, *places, *count * sizeof *longer);
+    ReportPlace *longer = copied(builder, *places, *count, *count + 1, sizeof *longer);
     longer[(*count)++] = place;
     *places = longer;
+}
+
+void builder_push_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place) {
+    if ((*count & (*count - 1)) == 0) /* it is full at every power of two */
+        *places = copied(builder, *places, *count, *count ? 2 * *count : 1, sizeof place);
+    ((ReportPlace *)*places)[(*count)++] = place;
 }

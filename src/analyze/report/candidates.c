@@ -5,29 +5,19 @@
 typedef struct Candidates {
     Builder *builder;
     ReportCandidate *items;
-    size_t count, capacity;
+    uint32_t count, capacity;
 } Candidates;
-
-static uint32_t line_of(const Builder *builder, const Op *op) {
-    return source_place(builder->module->source, op->offset).line;
-}
 
 static ReportPlace *add(Candidates *candidates, size_t barrier, const char *verdict, size_t places) {
     Builder *builder = candidates->builder;
-    if (candidates->count == candidates->capacity) {
-        candidates->capacity = candidates->capacity ? 2 * candidates->capacity : 16;
-        ReportCandidate *larger = ARENA_ARRAY(builder->arena, ReportCandidate, candidates->capacity);
-        if (candidates->count)
-            memcpy(larger, candidates->items, candidates->count * sizeof *larger);
-        candidates->items = larger;
-    }
     ReportPlace *list = ARENA_ARRAY(builder->arena, ReportPlace, places + 1);
-    candidates->items[candidates->count++] = (ReportCandidate){.barrier = builder->barriers[barrier].name,
-                                                               .counts = "",
-                                                               .verdict = verdict,
-                                                               .why = "",
-                                                               .places = list,
-                                                               .place_count = places};
+    *ARENA_PUSH(builder->arena, candidates->items, candidates->count, candidates->capacity) =
+        (ReportCandidate){.barrier = builder->barriers[barrier].name,
+                          .counts = "",
+                          .verdict = verdict,
+                          .why = "",
+                          .places = list,
+                          .place_count = places};
     return list;
 }
 
@@ -86,10 +76,6 @@ static Tally tally(const Sights *sights, uint32_t ring, uint32_t agent) {
     return tally;
 }
 
-static const char *plural(uint64_t count) {
-    return count == 1 ? "" : "s";
-}
-
 /* Whether two waits for one ring always look for different parities. */
 static bool are_opposite(const Ring *ring, const Seen *one, const Seen *other) {
     Fit a = fit_sequence(one->sightings, one->count, (uint32_t)ring->depth, true);
@@ -117,9 +103,9 @@ static void explain_redundant(Candidates *candidates, const Ring *ring, uint32_t
         verdict,
         "%llu of the %llu waits at IR line %u pass on a phase that %s had waited for before%s; they return at once, "
         "take nothing away, and are harmless.",
-        (unsigned long long)seen->again, (unsigned long long)seen->times, line_of(builder, seen->op),
+        (unsigned long long)seen->again, (unsigned long long)seen->times, op_line(builder->module, seen->op),
         builder_agent(builder, agent),
-        tally->other ? verdict_text(verdict, " (at IR line %u%s)", line_of(builder, tally->other->op),
+        tally->other ? verdict_text(verdict, " (at IR line %u%s)", op_line(builder->module, tally->other->op),
                                     are_opposite(ring, seen, tally->other) ? ", which polls the opposite parity" : "")
                      : "");
 }
@@ -135,7 +121,7 @@ static const char *priming_text(Candidates *candidates, const Ring *ring) {
                         "its first phase%s complete in advance, by what %s does at IR line %u, "
                         "so that the first waits pass",
                         ring->depth > 1 ? "s are" : " is", first ? builder_agent(builder, first->agent) : "",
-                        first ? line_of(builder, first->op) : 0);
+                        first ? op_line(builder->module, first->op) : 0);
 }
 
 /* Waits and phases that differ in number, and nothing else. */
@@ -177,7 +163,7 @@ static bool is_blocked_there(const Builder *builder, uint32_t ring) {
             for (size_t s = 0; s < builder->sights->seen_count; s++) {
                 const Seen *seen = &builder->sights->seen[s];
                 if (seen->ring == ring && seen->kind == SIGHT_WAIT &&
-                    line_of(builder, seen->op) == finding->blocked[k].place.ir_line)
+                    op_line(builder->module, seen->op) == finding->blocked[k].place.ir_line)
                     return true;
             }
     }
@@ -273,7 +259,7 @@ static void look_at_named(Candidates *candidates, uint32_t index) {
     candidate->why = verdict_text(builder->verdict,
                                   "%s arrives first at IR line %u, which lets the others begin; as many arrivals are "
                                   "left over at the end, and nobody needs them.",
-                                  builder_agent(builder, first->agent), line_of(builder, first->op));
+                                  builder_agent(builder, first->agent), op_line(builder->module, first->op));
 }
 
 void report_candidates(Builder *builder) {

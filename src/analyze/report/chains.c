@@ -4,17 +4,9 @@
  * iteration before, conditions, and what partitions capture. */
 #include "analyze/report/internal.h"
 
-#include "ir/optable.h"
+#include "model/flow/handed.h"
 
 #include <stdlib.h>
-
-static bool is_op(const Op *op, OpId id) {
-    return op->row && op->row->id == id;
-}
-
-static bool is_mma(const Op *op) {
-    return is_op(op, OP_ttng_tc_gen5_mma) || is_op(op, OP_ttng_tc_gen5_mma_scaled);
-}
 
 static bool is_token(Module *module, const Value *value) {
     const Type *type = value && value->type ? type_resolve(module, value->type) : NULL;
@@ -33,6 +25,7 @@ static uint64_t mask_of(const Builder *builder, const Op *op) {
 typedef struct Touch {
     const Op *root; /* that allocates it; NULL: nothing, or it cannot be seen */
     bool reads, writes;
+    bool by_threads; /* no tensor core does it */
 } Touch;
 
 static Touch touch_of(Module *module, const Op *op) {
@@ -40,32 +33,29 @@ static Touch touch_of(Module *module, const Op *op) {
     unsigned count = effects_of(module, op, effects);
     Touch touch = {0};
     for (unsigned i = 0; i < count; i++) {
-        if (effects[i].verb > EFFECT_UPDATE || effects[i].space != SPACE_TENSOR || !effects[i].on)
+        if (!effect_is_local(&effects[i]) || effects[i].space != SPACE_TENSOR)
             continue;
         bool writes = effects[i].verb != EFFECT_READ;
         if (touch.root && (touch.writes || !writes))
             continue; /* an MMA may read tensor memory besides; its token is that of the accumulator */
-        touch = (Touch){
-            .root = origin_of(module, effects[i].on), .reads = effects[i].verb != EFFECT_WRITE, .writes = writes};
+        touch = (Touch){.root = origin_of(module, effects[i].on),
+                        .reads = effects[i].verb != EFFECT_WRITE,
+                        .writes = writes,
+                        .by_threads = effects[i].helper == HELPER_BASE};
     }
     return touch;
 }
 
+static bool is_load(const Touch *touch) {
+    return touch->reads && !touch->writes && touch->by_threads;
+}
+
 /* Whether a write may leave nothing of what was there: all but an MMA that always accumulates. */
-static bool may_overwrite(Module *module, const Op *op) {
-    if (!is_mma(op))
-        return is_op(op, OP_ttng_tmem_store) || is_op(op, OP_ttng_tmem_alloc);
-    const Slot *slots = op->row->operands;
-    for (unsigned i = 0; i < op->row->operand_count; i++) {
-        uint32_t count = 0;
-        Value **values = str_is(slots[i].name, "useD") ? op_operands_at(op, i, &count) : NULL;
-        const Op *constant = count && values[0]->is_result ? values[0]->owner : NULL;
-        const Attr *attr = constant && is_op(constant, OP_arith_constant) ? op_attr(constant, "value") : NULL;
-        attr = attr ? attr_resolve(module, attr) : NULL;
-        if (attr && (attr->kind == ATTR_BOOL || attr->kind == ATTR_INTEGER))
-            return attr->integer == 0;
-    }
-    return true;
+static bool may_overwrite(const Op *op, const Touch *touch) {
+    int64_t accumulates;
+    if (!op_is(op, CLASS_TCGEN05))
+        return touch->writes && touch->by_threads;
+    return !value_constant(op_operand_named(op, "useD"), &accumulates) || !accumulates;
 }
 
 /* ---- Where a token comes from ------------------------------------------------------------------- */
@@ -92,68 +82,26 @@ static void look_at(TokenTrace *trace, const Value *value, bool around) {
     trace->seen[trace->count++] = (TokenPath){value, around};
 }
 
-/* Operand `index` of the end of a region. */
-static const Value *end_of(const Op *op, uint32_t region, uint32_t index) {
-    const Op *end = region < op->region_count && op->regions[region].first ? op->regions[region].first->last : NULL;
-    return end && index < end->operand_count ? end->operands[index] : NULL;
+/* A step back. */
+typedef struct TokenStep {
+    TokenTrace *trace;
+    bool around;
+} TokenStep;
+
+static void step_back(void *context, Handed how, const Value *from, const Value *to) {
+    (void)to;
+    TokenStep *step = context;
+    look_at(step->trace, from, step->around || how == HANDED_ROUND);
 }
 
-static const Value *operand(const Op *op, uint32_t index) {
-    return op && index < op->operand_count ? op->operands[index] : NULL;
-}
-
-static void before_argument(TokenTrace *trace, const Value *value, bool around) {
-    const Block *block = value->owner;
-    const Op *op = block->region->op;
-    if (!op || !op->row || block != block->region->first)
-        return;
-    switch (op->row->id) {
-    case OP_scf_for:
-        if (!value->index)
-            return;
-        look_at(trace, operand(op, value->index + 2), around);
-        look_at(trace, end_of(op, 0, value->index - 1), true);
-        return;
-    case OP_scf_while:
-        if (block->region == &op->regions[0]) {
-            look_at(trace, operand(op, value->index), around);
-            look_at(trace, end_of(op, 1, value->index), true);
-        } else {
-            look_at(trace, end_of(op, 0, value->index + 1), around);
-        }
-        return;
-    case OP_ttg_warp_specialize_partitions:
-        look_at(trace, operand(op->operand_count ? op : op_parent(op), value->index), around);
-        return;
-    default:
-        return;
+/* Adds where a value that is only handed on comes from; false if its op makes it. */
+static bool look_before(TokenTrace *trace, const Value *value, bool around) {
+    Carried carried;
+    if (value->is_result && carried_of(value, &carried)) { /* of the last turn: it is not the next one's */
+        look_at(trace, carried.next, around);
+        return true;
     }
-}
-
-/* Adds where a result that only hands on comes from; false if its op makes it. */
-static bool before_result(TokenTrace *trace, const Value *value, bool around) {
-    const Op *op = value->owner;
-    switch (op->row ? op->row->id : OP_COUNT) {
-    case OP_scf_for:
-        look_at(trace, end_of(op, 0, value->index), around);
-        return true;
-    case OP_scf_while:
-        look_at(trace, end_of(op, 0, value->index + 1), around);
-        return true;
-    case OP_scf_if:
-        look_at(trace, end_of(op, 0, value->index), around);
-        look_at(trace, end_of(op, 1, value->index), around);
-        return true;
-    case OP_ttg_warp_specialize:
-        look_at(trace, end_of(op, 0, value->index), around);
-        return true;
-    case OP_arith_select:
-        look_at(trace, operand(op, 1), around);
-        look_at(trace, operand(op, 2), around);
-        return true;
-    default:
-        return false;
-    }
+    return value_sources(value, step_back, &(TokenStep){trace, around}) || !value->is_result;
 }
 
 /* ---- Edges -------------------------------------------------------------------------------------- */
@@ -176,8 +124,8 @@ static bool matters(Builder *builder, const Op *from, const Op *to, bool around)
         return false;
     if (!(made & taken))
         return true;
-    return made == taken && around && is_op(from, OP_ttng_tmem_load) && touch_of(builder->module, to).writes &&
-           may_overwrite(builder->module, to);
+    Touch before = touch_of(builder->module, from), after = touch_of(builder->module, to);
+    return made == taken && around && is_load(&before) && after.writes && may_overwrite(to, &after);
 }
 
 static void follow(Builder *builder, const Op *op, const Value *token) {
@@ -188,15 +136,11 @@ static void follow(Builder *builder, const Op *op, const Value *token) {
     for (size_t i = 0; i < trace.count; i++) {
         const Value *value = trace.seen[i].value;
         bool around = trace.seen[i].around;
-        if (!value->is_result) {
-            before_argument(&trace, value, around);
-            continue;
-        }
-        if (before_result(&trace, value, around))
+        if (look_before(&trace, value, around))
             continue;
         const Op *from = value->owner;
         Touch touch = touch_of(builder->module, from);
-        bool known = !touch.root || (is_op(from, OP_ttng_tmem_alloc) && !from->operand_count);
+        bool known = !touch.root;
         for (size_t k = 0; k < made_count && !known; k++)
             known = made[k] == from;
         if (known)
@@ -249,7 +193,7 @@ static bool is_barrier_op(Module *module, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(module, op, effects);
     for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_WAIT)
+        if (effect_is_barrier(&effects[i]))
             return true;
     return false;
 }
@@ -266,14 +210,12 @@ static bool collect(Builder *builder, Loads *loads) {
     loads->items = ARENA_ARRAY(builder->arena, Load, count + 1);
     loads->overwrites = ARENA_ARRAY(builder->arena, Overwrite, count + 1);
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        const Value *token = is_op(op, OP_ttng_tmem_load) && enclosing_loop(op) ? token_of(builder->module, op) : NULL;
+        Touch touch = touch_of(builder->module, op);
+        const Value *token = is_load(&touch) && enclosing_loop(op) ? token_of(builder->module, op) : NULL;
         if (token)
             loads->items[loads->count++] = (Load){.op = op, .token = token};
-        if (!is_op(op, OP_ttng_tmem_store) && !is_mma(op))
-            continue;
-        const Op *root = may_overwrite(builder->module, op) ? touch_of(builder->module, op).root : NULL;
-        if (root)
-            loads->overwrites[loads->overwrite_count++] = (Overwrite){op, root};
+        if (touch.root && may_overwrite(op, &touch) && !op_is(op, CLASS_LOCAL_ALLOC))
+            loads->overwrites[loads->overwrite_count++] = (Overwrite){op, touch.root};
     }
     if (loads->overwrite_count)
         qsort(loads->overwrites, loads->overwrite_count, sizeof *loads->overwrites, by_root);
@@ -285,8 +227,8 @@ static void mark_used(Builder *builder, Loads *loads) {
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         for (uint32_t i = 0; i < op->operand_count; i++) {
             const Value *value = op->operands[i];
-            const Op *maker = value && value->is_result ? value->owner : NULL;
-            if (!maker || !is_op(maker, OP_ttng_tmem_load))
+            const Op *maker = value_op(value);
+            if (!maker)
                 continue;
             size_t low = 0, high = loads->count;
             while (low < high) {
@@ -358,9 +300,8 @@ void report_token_chains(Builder *builder) {
     if (builder->form == PARTITION_NONE)
         return;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        if (!is_op(op, OP_ttng_tmem_load) && !is_op(op, OP_ttng_tmem_store) && !is_mma(op))
-            continue;
-        for (uint32_t i = 0; i < op->operand_count; i++)
+        Touch touch = touch_of(builder->module, op);
+        for (uint32_t i = 0; i < op->operand_count && (touch.reads || touch.writes); i++)
             if (is_token(builder->module, op->operands[i]))
                 follow(builder, op, op->operands[i]);
     }

@@ -22,20 +22,13 @@ typedef struct Teller {
     Match *match;
     const MatchSide *side;
     Fact *facts;
-    size_t count, capacity;
+    uint32_t count, capacity;
     DifferenceLevel level; /* of those that are told now */
 } Teller;
 
 static void add_fact(Teller *teller, const char *what, const char *value, const char *shown) {
-    if (teller->count == teller->capacity) {
-        teller->capacity = teller->capacity ? 2 * teller->capacity : 64;
-        Fact *facts = ARENA_ARRAY(teller->match->texts.arena, Fact, teller->capacity);
-        if (teller->count)
-            memcpy(facts, teller->facts, teller->count * sizeof *facts);
-        teller->facts = facts;
-    }
-    teller->facts[teller->count] = (Fact){teller->level, what, value, *shown ? shown : "there", teller->count};
-    teller->count++;
+    Fact fact = {teller->level, what, value, *shown ? shown : "there", teller->count};
+    *ARENA_PUSH(teller->match->texts.arena, teller->facts, teller->count, teller->capacity) = fact;
 }
 
 /* About a part of something: "barrier full: depth". */
@@ -67,7 +60,7 @@ static const char *describe_partition(Teller *teller, const ReportPartition *par
     for (size_t i = 0; i < partition->key_op_count; i++)
         text_addf(&text, "%s%s x%" PRIu64, i ? ", " : ": ", partition->key_ops[i].name, partition->key_ops[i].count);
     if (partition->warps != -1)
-        text_addf(&text, "; %d warp%s", partition->warps, partition->warps == 1 ? "" : "s");
+        text_addf(&text, "; %d warp%s", partition->warps, plural(partition->warps));
     return verdict_keep(&teller->match->texts, &text);
 }
 
@@ -146,7 +139,7 @@ static void tell_counts(Teller *teller) {
             next++;
         add_number(teller,
                    verdict_text(&teller->match->texts, "barriers that take %" PRId64 " arrival%s", counts[i],
-                                counts[i] == 1 ? "" : "s"),
+                                plural(counts[i])),
                    (int64_t)(next - i));
     }
 }

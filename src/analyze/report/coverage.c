@@ -19,7 +19,7 @@ static void find_barriers(Coverage *coverage) {
         if (effect->verb != EFFECT_INIT)
             continue;
         const Op *root = effect->on ? origin_of(coverage->module, effect->on) : NULL;
-        const Allocation *allocation = root ? coverage_allocation(coverage, root) : NULL;
+        const Allocation *allocation = root ? allocation_find(&coverage->machine->program->allocations, root) : NULL;
         if (allocation)
             coverage->barriers[allocation - program->allocations.items] = true;
     }
@@ -100,40 +100,43 @@ static Row *make_row(Coverage *coverage, const Touch *write, const Touch *read) 
     return row;
 }
 
-static void grow_pairs(Coverage *coverage) {
-    uint32_t capacity = coverage->pair_capacity ? coverage->pair_capacity * 2 : FIRST_PAIRS;
-    Pair *pairs = ARENA_ARRAY(coverage->arena, Pair, capacity);
-    for (uint32_t i = 0; i < coverage->pair_capacity; i++) {
-        const Pair *pair = &coverage->pairs[i];
-        if (!pair->row)
-            continue;
-        uint32_t at = (uint32_t)(pair->key * 0x9e3779b97f4a7c15u >> 40) & (capacity - 1);
-        while (pairs[at].row)
-            at = (at + 1) & (capacity - 1);
-        pairs[at] = *pair;
+/* The pair, or the free place where it would go. */
+static Pair *pair_place(const Coverage *coverage, const Touch *write, const Touch *read) {
+    uint64_t key = (uint64_t)write->index << 32 | read->index;
+    uint32_t mask = coverage->pair_capacity - 1, at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & mask;
+    while (coverage->pairs[at].write && (coverage->pairs[at].write != write || coverage->pairs[at].read != read))
+        at = (at + 1) & mask;
+    return &coverage->pairs[at];
+}
+
+static Pair *pair_of(Coverage *coverage, const Touch *write, const Touch *read) {
+    if (2 * coverage->pair_count >= coverage->pair_capacity) {
+        uint32_t capacity = coverage->pair_capacity;
+        const Pair *pairs = coverage->pairs;
+        coverage->pair_capacity = capacity ? 2 * capacity : FIRST_PAIRS;
+        coverage->pairs = ARENA_ARRAY(coverage->arena, Pair, coverage->pair_capacity);
+        for (uint32_t i = 0; i < capacity; i++)
+            if (pairs[i].write)
+                *pair_place(coverage, pairs[i].write, pairs[i].read) = pairs[i];
     }
-    coverage->pairs = pairs;
-    coverage->pair_capacity = capacity;
+    Pair *pair = pair_place(coverage, write, read);
+    coverage->pair_count += !pair->write;
+    pair->write = write;
+    pair->read = read;
+    return pair;
 }
 
 Row *coverage_row(Coverage *coverage, const Touch *write, const Touch *read) {
-    uint64_t key = (uint64_t)write->index << 32 | read->index;
-    if (coverage->pair_count * 2 >= coverage->pair_capacity)
-        grow_pairs(coverage);
-    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & (coverage->pair_capacity - 1);
-    for (; coverage->pairs[at].row; at = (at + 1) & (coverage->pair_capacity - 1))
-        if (coverage->pairs[at].key == key)
-            return coverage->pairs[at].row;
-    if (coverage->pair_count == MOST_PAIRS) {
+    Pair *pair = pair_of(coverage, write, read);
+    if (pair->row)
+        return pair->row;
+    if (coverage->row_pair_count == MOST_PAIRS) {
         coverage->stopped = "there are more pairs of a read and an overwrite than are kept";
         return NULL;
     }
-    Row *row = make_row(coverage, write, read);
-    if (row) {
-        coverage->pairs[at] = (Pair){key, row};
-        coverage->pair_count++;
-    }
-    return row;
+    pair->row = make_row(coverage, write, read);
+    coverage->row_pair_count += pair->row != NULL;
+    return pair->row;
 }
 
 static void add_missing(Coverage *coverage, Row *row) {
@@ -208,32 +211,13 @@ static void tell_protected(Coverage *coverage, const Event *event, const Touch *
                    since, earlier->effect->effect.helper != HELPER_BASE);
 }
 
-static uint32_t flow_place(const Flow *flows, uint32_t capacity, const Touch *write, const Touch *read) {
-    uint64_t key = (uint64_t)write->index << 32 | read->index;
-    uint32_t at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 40) & (capacity - 1);
-    while (flows[at].write && (flows[at].write != write || flows[at].read != read))
-        at = (at + 1) & (capacity - 1);
-    return at;
-}
-
 /* Notes what is used under another name than it was written under. */
 static void note_flow(Coverage *coverage, const Touch *write, const Touch *read) {
     if (write->area->buffer == read->area->buffer || coverage->flow_count == MOST_FLOWS)
         return;
-    if (2 * coverage->flow_count >= coverage->flow_capacity) {
-        uint32_t capacity = coverage->flow_capacity ? 2 * coverage->flow_capacity : FIRST_PAIRS;
-        Flow *flows = ARENA_ARRAY(coverage->arena, Flow, capacity);
-        for (uint32_t i = 0; i < coverage->flow_capacity; i++) {
-            Flow flow = coverage->flows[i];
-            if (flow.write)
-                flows[flow_place(flows, capacity, flow.write, flow.read)] = flow;
-        }
-        coverage->flows = flows;
-        coverage->flow_capacity = capacity;
-    }
-    Flow *flow = &coverage->flows[flow_place(coverage->flows, coverage->flow_capacity, write, read)];
-    coverage->flow_count += !flow->write;
-    *flow = (Flow){write, read};
+    Pair *pair = pair_of(coverage, write, read);
+    coverage->flow_count += !pair->flows;
+    pair->flows = true;
 }
 
 /* What is used here was written before: by whom, and what says that it is there? */

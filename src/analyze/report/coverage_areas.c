@@ -2,8 +2,8 @@
 #include "analyze/report/coverage_internal.h"
 
 #include "analyze/telling/names.h"
-#include "ir/optable.h"
-#include "model/memory/views.h"
+#include "analyze/telling/place.h"
+#include "model/flow/handed.h"
 
 enum { MOST_STEPS = 128, FIRST_TOUCHES = 1 << 8 };
 static const uint64_t most_compared = UINT64_C(1) << 27;
@@ -50,39 +50,7 @@ static Box box_moved(Box box, int64_t by) {
     return box;
 }
 
-static bool is_op(const Op *op, OpId id) {
-    return op->row && op->row->id == id;
-}
-
-/* ---- Allocations ---------------------------------------------------------------------------------- */
-
-/* They stand in the order of the text. */
-const Allocation *coverage_allocation(const Coverage *coverage, const Op *op) {
-    const Allocations *allocations = &coverage->machine->program->allocations;
-    uint32_t low = 0, high = allocations->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (allocations->items[middle].op->offset < op->offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < allocations->count && allocations->items[low].op == op ? &allocations->items[low] : NULL;
-}
-
 /* ---- Carriers ------------------------------------------------------------------------------------- */
-
-/* Of the allocations that share the storage, the one that starts last before the place. */
-static const Allocation *allocation_at(const Allocations *allocations, uint32_t storage, int64_t place) {
-    const Allocation *best = NULL;
-    for (uint32_t i = 0; i < allocations->count; i++) {
-        const Allocation *allocation = &allocations->items[i];
-        if (allocation->storage == storage && allocation->offset.base <= place &&
-            (!best || allocation->offset.base > best->offset.base))
-            best = allocation;
-    }
-    return best;
-}
 
 static const Carrier *new_carrier(Coverage *coverage, const Op *op, const Allocation *allocation, int32_t offset) {
     for (const Carrier *known = coverage->carriers; known; known = known->next)
@@ -103,11 +71,11 @@ static const Carrier *new_carrier(Coverage *coverage, const Op *op, const Alloca
 
 /* What the op carries: an allocation, or a part of one in its own name. */
 static const Carrier *carrier_at(Coverage *coverage, const Op *op) {
-    const Allocation *allocation = coverage_allocation(coverage, op);
+    const Allocations *allocations = &coverage->machine->program->allocations;
+    const Allocation *allocation = allocation_find(allocations, op);
     if (allocation)
         return new_carrier(coverage, op, allocation, 0);
-    allocation =
-        op->operand_count && op->operands[0]->is_result ? coverage_allocation(coverage, op->operands[0]->owner) : NULL;
+    allocation = op->operand_count ? allocation_find(allocations, value_op(op->operands[0])) : NULL;
     return allocation ? new_carrier(coverage, op, allocation, (int32_t)view_step_of(coverage->module, op).add) : NULL;
 }
 
@@ -125,54 +93,26 @@ static const Carrier *carrier_of(Coverage *coverage, const Provenance *origin, W
 
 /* ---- Origins -------------------------------------------------------------------------------------- */
 
-static const Value *handed_in(const Value *argument) {
-    const Block *block = argument->owner;
-    const Op *op = block->region->op;
-    if (!op || !op->row || block != block->region->first)
-        return NULL;
-    switch (op->row->id) {
-    case OP_scf_for:
-        return argument->index && argument->index + 2 < op->operand_count ? op->operands[argument->index + 2] : NULL;
-    case OP_scf_while:
-        return block->region == &op->regions[0] && argument->index < op->operand_count ? op->operands[argument->index]
-                                                                                       : NULL;
-    case OP_ttg_warp_specialize_partitions: {
-        const Op *holder = op->operand_count ? op : op_parent(op);
-        return holder && argument->index < holder->operand_count ? holder->operands[argument->index] : NULL;
-    }
-    default:
-        return NULL;
-    }
-}
-
-/* Whether a view op makes something that deserves a name: not a slot of a ring, not the same in another order. */
+/* Whether a view is something that deserves a name: not a slot of a ring, not the same in another order. */
 static bool is_part(const Op *op, const ViewStep *step) {
-    switch (op->row->id) {
-    case OP_ttg_memdesc_index:
-    case OP_ttg_memdesc_trans:
-    case OP_ttg_memdesc_reshape:
-    case OP_tt_trans:
-    case OP_tlx_require_layout:
-    case OP_nvws_aref_phi:
-    case OP_nvws_aref_put_enter:
-    case OP_nvws_aref_get_enter:
-    case OP_nvws_aref_buffer:
-    case OP_ttng_warp_group_dot_wait:
-        return false;
-    default:
-        return !step->index && !step->rank;
-    }
+    return (op_is(op, CLASS_PART) || op_is(op, CLASS_REUSE)) && !step->index && !step->rank;
 }
 
-/* What the result is a view of; NULL if it is none. Notes slots and names on the way. */
+/* What a value is another name for. What branches hand over is left open: the run says which of them it was. */
+static const Value *handed_from(const Value *value) {
+    static const Handed ways[] = {HANDED_IN, HANDED_CAPTURE, HANDED_OUT, HANDED_CHOICE};
+    const Value *found = NULL;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways && !found; i++)
+        found = value_handed(value, ways[i]);
+    return found;
+}
+
+/* What a value is another name for, or a view of; NULL if it is none. Notes slots and names on the way. */
 static const Value *viewed(Coverage *coverage, const Value *value, Provenance *origin) {
-    const Op *op = value->owner;
-    if (is_op(op, OP_scf_for))
-        return value->index + 3 < op->operand_count ? op->operands[value->index + 3] : NULL;
-    if (is_op(op, OP_arith_select))
-        return op->operands[1];
+    const Value *before = handed_from(value);
+    const Op *op = value_op(value);
     Effect effects[EFFECTS_MOST];
-    unsigned count = op->row ? effects_of(coverage->module, op, effects) : 0;
+    unsigned count = op && !before ? effects_of(coverage->module, op, effects) : 0;
     for (unsigned i = 0; i < count; i++) {
         if (effects[i].verb != EFFECT_VIEW || effects[i].on != value)
             continue;
@@ -181,11 +121,17 @@ static const Value *viewed(Coverage *coverage, const Value *value, Provenance *o
             origin->stride = step.stride;
         if (!origin->view && is_part(op, &step))
             origin->view = op;
-        if (is_op(op, OP_ttg_memdesc_reinterpret) || is_op(op, OP_tlx_local_alias))
+        if (op_is(op, CLASS_REUSE))
             origin->reuse = op;
         return effects[i].amount;
     }
-    return NULL;
+    return before;
+}
+
+/* Whether an op gives a part of memory that several share a life of its own, under its own type. */
+static bool makes_own(Module *module, const Op *op) {
+    const Type *type = op->operand_count ? type_resolve(module, op->operands[0]->type) : NULL;
+    return type && type_is(type, STR("tlx.storage_alias_spec"));
 }
 
 static const Provenance *provenance_of(Coverage *coverage, const CompiledEffect *effect) {
@@ -196,12 +142,9 @@ static const Provenance *provenance_of(Coverage *coverage, const CompiledEffect 
     origin->known = true;
     const Value *value = effect->effect.on;
     for (int step = 0; value && step < MOST_STEPS; step++) {
-        if (!value->is_result) {
-            value = handed_in(value);
-            continue;
-        }
-        if (is_op(value->owner, OP_tlx_storage_alias_local_alloc) || coverage_allocation(coverage, value->owner)) {
-            origin->carrier = carrier_at(coverage, value->owner);
+        const Op *op = value_op(value);
+        if (op && (makes_own(coverage->module, op) || allocation_find(&program->allocations, op))) {
+            origin->carrier = carrier_at(coverage, op);
             origin->renamed =
                 origin->view && origin->carrier && is_renamed(coverage->module, origin->carrier->op, origin->view);
             return origin;
@@ -248,15 +191,7 @@ static Buffer *buffer_of(Coverage *coverage, const Carrier *carrier, const Prove
 /* ---- Areas ---------------------------------------------------------------------------------------- */
 
 static void add_meet(Coverage *coverage, Area *area, Area *other, bool covered) {
-    if (area->meet_count == area->meet_capacity) {
-        uint32_t capacity = area->meet_capacity ? area->meet_capacity * 2 : 4;
-        Meet *meets = ARENA_ARRAY(coverage->arena, Meet, capacity);
-        if (area->meet_count)
-            memcpy(meets, area->meets, area->meet_count * sizeof *meets);
-        area->meets = meets;
-        area->meet_capacity = capacity;
-    }
-    area->meets[area->meet_count++] = (Meet){other, covered};
+    *ARENA_PUSH(coverage->arena, area->meets, area->meet_count, area->meet_capacity) = (Meet){other, covered};
 }
 
 /* Finds out which areas of the same memory have bytes in common with a new one. */

@@ -4,6 +4,7 @@
 
 #include "analyze/report/coverage.h"
 #include "emulate/clocks.h"
+#include "ir/op.h"
 #include "model/memory/views.h"
 
 enum {
@@ -134,14 +135,10 @@ typedef struct Row {
 } Row;
 
 typedef struct Pair {
-    uint64_t key;
-    Row *row;
+    const Touch *write, *read; /* NULL: it is free */
+    Row *row;                  /* what is overwritten had been read; NULL: not seen */
+    bool flows;                /* what is read was written, under another name */
 } Pair;
-
-/* What was written under one name and used under another. */
-typedef struct Flow {
-    const Touch *write, *read; /* NULL: no flow */
-} Flow;
 
 struct Coverage {
     Watch *watch; /* who is told which waits accesses depend on; NULL: nobody */
@@ -170,11 +167,9 @@ struct Coverage {
     Read *free_reads;
     uint32_t read_count;
     Pair *pairs; /* open addressing */
-    uint32_t pair_count, pair_capacity;
+    uint32_t pair_count, pair_capacity, row_pair_count, flow_count;
     Row **rows;
     uint32_t row_count;
-    Flow *flows; /* open addressing */
-    uint32_t flow_count, flow_capacity;
 };
 
 /* Whether it is known by a name of its own: a part of an allocation, or all of it for another purpose. */
@@ -185,8 +180,6 @@ static inline bool buffer_is_part(const Buffer *buffer) {
 /* ---- coverage_areas.c: where accesses are ---- */
 /* The touch of an access; NULL if its memory is no data, or not known. */
 Touch *coverage_touch(Coverage *coverage, const Event *access);
-/* What the op allocates; NULL: nothing. */
-const Allocation *coverage_allocation(const Coverage *coverage, const Op *op);
 /* What two areas of one memory have in common. */
 Box box_meet(const Area *a, const Area *b, Arena *arena);
 

@@ -43,8 +43,7 @@ static const char *name_part(const Coverage *coverage, Builder *builder, Buffer 
         name = verdict_text(builder->verdict, "%s (%s, %s)", name, owner, extent);
     for (const Buffer *other = coverage->buffers; other; other = other->next)
         if (other->name && strcmp(other->name, name) == 0)
-            return verdict_text(builder->verdict, "%s, IR line %u", name,
-                                source_place(builder->module->source, part->views[0]->offset).line);
+            return verdict_text(builder->verdict, "%s, IR line %u", name, op_line(builder->module, part->views[0]));
     return name;
 }
 
@@ -91,12 +90,12 @@ static void add_users(const Coverage *coverage, Builder *builder, const Buffer *
         if (touch->effect->effect.verb != EFFECT_WRITE)
             add_user(coverage, builder, touch, false, buffer);
     }
-    for (uint32_t i = 0; i < coverage->flow_capacity; i++) {
-        const Flow *flow = &coverage->flows[i];
-        if (flow->write && flow->read->area->buffer == part)
-            add_user(coverage, builder, flow->write, true, buffer);
-        if (flow->write && flow->write->area->buffer == part)
-            add_user(coverage, builder, flow->read, false, buffer);
+    for (uint32_t i = 0; i < coverage->pair_capacity; i++) {
+        const Pair *pair = &coverage->pairs[i];
+        if (pair->flows && pair->read->area->buffer == part)
+            add_user(coverage, builder, pair->write, true, buffer);
+        if (pair->flows && pair->write->area->buffer == part)
+            add_user(coverage, builder, pair->read, false, buffer);
     }
     sort_places(builder, &buffer->writers, buffer->writer_count);
     sort_places(builder, &buffer->readers, buffer->reader_count);
@@ -110,8 +109,7 @@ static void note_other_names(Builder *builder, Buffer *part, ReportBuffer *buffe
         for (uint32_t k = 0; k < i && !again; k++)
             again = strcmp(other, given_name_of(builder->names, part->views[k])) == 0;
         if (!again)
-            builder_add_text(builder, &buffer->notes, &buffer->note_count,
-                             verdict_text(builder->verdict, "also called %s", other));
+            builder_note(builder, buffer, verdict_text(builder->verdict, "also called %s", other));
     }
 }
 
@@ -132,9 +130,9 @@ static void add_part(Coverage *coverage, Builder *builder, Buffer *part) {
     buffer->size = tensor ? part->box.end - part->box.begin : part->size;
     buffer->id = whole == SIZE_MAX ? -1 : builder->buffers[whole].id;
     buffer->depth = whole == SIZE_MAX ? 1 : builder->buffers[whole].depth;
-    builder_add_text(builder, &buffer->notes, &buffer->note_count,
-                     verdict_text(builder->verdict, "is %s of %s: the same memory under another name",
-                                  extent_of(builder, part), name_of(builder->names, carrier->allocation->op)));
+    builder_note(builder, buffer,
+                 verdict_text(builder->verdict, "is %s of %s: the same memory under another name",
+                              extent_of(builder, part), name_of(builder->names, carrier->allocation->op)));
     note_other_names(builder, part, buffer);
     add_users(coverage, builder, part, buffer);
 }

@@ -72,10 +72,6 @@ static const Share *share_of(const Tables *tables, const Buffer *buffer) {
 
 /* ---- Names ---------------------------------------------------------------------------------------- */
 
-static uint32_t line_of(const Tables *tables, const Op *op) {
-    return source_place(tables->builder->module->source, op->offset).line;
-}
-
 static const char *partition_name(const Tables *tables, uint32_t agent) {
     return builder_agent(tables->builder, agent % tables->coverage->machine->program->agents_per_cta);
 }
@@ -177,7 +173,7 @@ static GroupKind awaited_group(const Tables *tables, uint32_t pc) {
 
 static void add_raise(const Tables *tables, const Row *row, const Way *way, Text *to) {
     const Raise *raise = &way->raise;
-    uint32_t line = line_of(tables, tables->coverage->machine->program->ops[raise->pc]);
+    uint32_t line = op_line(tables->builder->module, tables->coverage->machine->program->ops[raise->pc]);
     const char *writer = partition_name(tables, row->write->agent);
     switch ((RaiseKind)raise->kind) {
     case RAISE_WAIT:
@@ -218,8 +214,8 @@ static const char *ways_text(const Tables *tables, const Row *row) {
 
 static const char *wanting_text(const Tables *tables, const Row *row) {
     return verdict_text(tables->verdict, "no wait of %s before IR line %u follows %s's read of IR line %u",
-                        partition_name(tables, row->write->agent), line_of(tables, row->write_op),
-                        partition_name(tables, row->read->agent), line_of(tables, row->read_op));
+                        partition_name(tables, row->write->agent), op_line(tables->builder->module, row->write_op),
+                        partition_name(tables, row->read->agent), op_line(tables->builder->module, row->read_op));
 }
 
 /* Why a write that covers a buffer never came after a read of it: somebody else's did. */
@@ -230,7 +226,7 @@ static const char *unseen_text(const Tables *tables, const Row *row) {
         if (other->times && other->read_op == row->read_op && other->reader == row->reader &&
             other->read->area->buffer == row->read->area->buffer)
             return verdict_text(tables->verdict, "whenever it was read, IR line %u overwrote it first",
-                                line_of(tables, other->write_op));
+                                op_line(tables->builder->module, other->write_op));
     }
     return "not overwritten after it was read, in what was run";
 }
@@ -319,7 +315,8 @@ static ReportRow make_line(const Tables *tables, Row *const *rows, uint32_t coun
         box.begin = rows[i]->box.begin < box.begin ? rows[i]->box.begin : box.begin;
         box.end = rows[i]->box.end > box.end ? rows[i]->box.end : box.end;
         if (i && i <= MOST_MORE_READS)
-            text_addf(&more, "%s%u", i > 1 ? ", " : "also read at IR line ", line_of(tables, rows[i]->read_op));
+            text_addf(&more, "%s%u", i > 1 ? ", " : "also read at IR line ",
+                      op_line(tables->builder->module, rows[i]->read_op));
         if (i == MOST_MORE_READS + 1)
             text_addf(&more, " and others");
     }
@@ -389,7 +386,7 @@ static bool has_line(const Finding *finding, uint32_t line) {
 /* The race that was found between the write and, unless it is 0, an op of the line; it may be a missing back edge by
  * now. NULL if none was. */
 static Finding *race_of(const Tables *tables, const Row *row, uint32_t line) {
-    uint32_t write = line_of(tables, row->write_op);
+    uint32_t write = op_line(tables->builder->module, row->write_op);
     for (size_t i = 0; i < tables->verdict->finding_count; i++) {
         Finding *finding = &tables->verdict->findings[i];
         bool race = (finding->rule >= RULE_RACE_RAW && finding->rule <= RULE_RACE_INFLIGHT) ||
@@ -419,8 +416,8 @@ static const char *before_text(const Tables *tables, const Row *row) {
     if (loop && loop_depth(row->read_op) < loop_depth(write))
         return verdict_text(tables->verdict,
                             "before the loop of IR line %u, with the phase of what is around that loop,",
-                            line_of(tables, loop));
-    return verdict_text(tables->verdict, "before IR line %u,", line_of(tables, write));
+                            op_line(tables->builder->module, loop));
+    return verdict_text(tables->verdict, "before IR line %u,", op_line(tables->builder->module, write));
 }
 
 static void explain(const Tables *tables, const Row *row, Finding *finding) {
@@ -431,7 +428,7 @@ static void explain(const Tables *tables, const Row *row, Finding *finding) {
     const char *writer = partition_name(tables, row->write->agent), *reader = partition_name(tables, row->read->agent);
     const Buffer *written = row->write->area->buffer;
     Buffer *buffer = row->read->area->buffer;
-    uint32_t read_line = line_of(tables, row->read_op);
+    uint32_t read_line = op_line(tables->builder->module, row->read_op);
     finding->message = verdict_text(verdict, "%s overwrites %s (%s of %s) while %s may still read it, at IR line %u",
                                     actor_name(tables, row->write), buffer_name(tables, buffer),
                                     extent_text(tables, written, row->box, &written->box),
@@ -463,9 +460,7 @@ static void add_finding(Tables *tables, Row *const *rows, uint32_t count) {
     finding->rule = RULE_COVERAGE_MISSING_BACK_EDGE;
     finding->space = row->write->area->buffer->carrier->allocation->space == SPACE_TENSOR ? "tensor" : "shared";
     explain(tables, row, finding);
-    Text launch = {0};
-    launch_describe(row->rerun.launch, &launch);
-    finding->launch = verdict_keep(verdict, &launch);
+    finding->launch = launch_text(row->rerun.launch, verdict->arena);
     finding->schedule = "in every schedule: nothing orders the two";
     finding->witness = "";
     FindingPlace *places = finding_places(verdict, finding, 1 + count);
@@ -486,7 +481,8 @@ static bool is_said(Tables *tables, Row *const *rows, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const Row *row = rows[i];
         bool aliased = is_aliased(row);
-        Finding *race = row->missing ? race_of(tables, row, aliased ? line_of(tables, row->read_op) : 0) : NULL;
+        Finding *race =
+            row->missing ? race_of(tables, row, aliased ? op_line(tables->builder->module, row->read_op) : 0) : NULL;
         if (!race)
             continue;
         if (aliased && race->rule != RULE_COVERAGE_MISSING_BACK_EDGE) {
@@ -533,13 +529,13 @@ static const char *note_text(const Tables *tables) {
     const Coverage *coverage = tables->coverage;
     Text text = {0};
     text_addf(&text, "Decided by happens-before over %llu run%s of %llu launch%s.", (unsigned long long)coverage->runs,
-              coverage->runs == 1 ? "" : "s", (unsigned long long)coverage->launches,
+              plural((int64_t)coverage->runs), (unsigned long long)coverage->launches,
               coverage->launches == 1 ? "" : "es");
     if (coverage->stopped)
         text_addf(&text, " Not all of it was looked at: %s.", coverage->stopped);
     if (coverage->unknown)
-        text_addf(&text, " The access of IR line %u is not in it: %s.", line_of(tables, coverage->unknown_op),
-                  coverage->unknown);
+        text_addf(&text, " The access of IR line %u is not in it: %s.",
+                  op_line(tables->builder->module, coverage->unknown_op), coverage->unknown);
     if (!coverage->row_count)
         text_addf(&text, " Nothing that was read was overwritten.");
     return verdict_keep(tables->verdict, &text);

@@ -2,8 +2,6 @@
 #include "analyze/report/coverage.h"
 #include "analyze/report/internal.h"
 
-#include "ir/optable.h"
-
 /* ---- Buffers -------------------------------------------------------------------------------------- */
 
 static bool is_barrier(const Builder *builder, const Op *root) {
@@ -83,10 +81,9 @@ static void find_shared_storage(Builder *builder) {
                 continue;
             int64_t first = from > other ? from : other;
             int64_t last = (from + a->size < other + b->size ? from + a->size : other + b->size) - 1;
-            builder_add_text(builder, &builder->buffers[i].notes, &builder->buffers[i].note_count,
-                             verdict_text(builder->verdict, "shares %s %lld-%lld with %s", tensor ? "columns" : "bytes",
-                                          (long long)(first - from), (long long)(last - from),
-                                          builder->buffers[k].name));
+            builder_note(builder, &builder->buffers[i],
+                         verdict_text(builder->verdict, "shares %s %lld-%lld with %s", tensor ? "columns" : "bytes",
+                                      (long long)(first - from), (long long)(last - from), builder->buffers[k].name));
         }
     }
 }

@@ -2,8 +2,6 @@
  * partitions hand over. */
 #include "analyze/report/internal.h"
 
-#include "ir/optable.h"
-
 #include <limits.h>
 
 static bool has_text(const char *const *list, size_t count, const char *text) {
@@ -14,13 +12,6 @@ static bool has_text(const char *const *list, size_t count, const char *text) {
 }
 
 /* ---- Who told whom -------------------------------------------------------------------------------- */
-
-static bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent) {
-    for (uint32_t i = 0; crew != NO_CREW && i < sights->crews[crew].count; i++)
-        if (sights->seen[sights->crews[crew].members[i]].agent == agent)
-            return true;
-    return false;
-}
 
 /* Whether whoever made the earlier access said so himself. */
 static bool is_direct(const Sights *sights, const Protection *protection) {
@@ -124,7 +115,7 @@ static bool is_priming(const Builder *builder, size_t index, const ReportSite *a
     for (size_t i = 0; builder->sights && i < builder->sights->seen_count; i++) {
         const Seen *seen = &builder->sights->seen[i];
         if (seen_primes(seen) && builder->ring_barriers[seen->ring] == index &&
-            source_place(builder->module->source, seen->op->offset).line == arrive->place.ir_line)
+            op_line(builder->module, seen->op) == arrive->place.ir_line)
             return true;
     }
     return false;
@@ -148,7 +139,7 @@ static void note_merged(Builder *builder) {
                 const char *note = verdict_text(builder->verdict, "merged with %s: one barrier, %s, expects %lld bytes",
                                                 with, barrier->name, (long long)barrier->expect_bytes);
                 if (*with && !has_text(buffer->notes, buffer->note_count, note))
-                    builder_add_text(builder, &buffer->notes, &buffer->note_count, note);
+                    builder_note(builder, buffer, note);
             }
     }
 }
@@ -156,14 +147,7 @@ static void note_merged(Builder *builder) {
 /* ---- Edges ---------------------------------------------------------------------------------------- */
 
 static const char *tile_text(Builder *builder, const Op *root) {
-    const Type *type = root->result_count ? type_resolve(builder->module, root->results[0].type) : NULL;
-    Text text = {0};
-    for (uint16_t i = 0; type && i < type->dim_count; i++)
-        text_addf(&text, "%lldx", (long long)type->dims[i]);
-    const Type *element = type ? type_element(builder->module, type) : NULL;
-    if (element)
-        text_str(&text, element->text);
-    return verdict_keep(builder->verdict, &text);
+    return root->result_count ? builder_shape(builder, root->results[0].type, UINT32_MAX) : "";
 }
 
 /* All that a barrier protects, with shapes. */

@@ -5,6 +5,7 @@
 #include "analyze/report/report.h"
 #include "analyze/report/watch.h"
 #include "analyze/telling/names.h"
+#include "ir/op.h"
 #include "model/flow/origin.h"
 #include "model/flow/partition.h"
 #include "model/memory/views.h"
@@ -36,19 +37,19 @@ typedef struct Builder {
     ReportPartition *partitions;
     ReportBarrier *barriers;
     Thing *barrier_things; /* of each barrier */
-    size_t barrier_count, barrier_capacity;
+    uint32_t barrier_count, barrier_capacity, barrier_thing_count, barrier_thing_capacity;
     ReportBuffer *buffers;
-    Thing *buffer_things;
-    size_t buffer_count, buffer_capacity;
+    Thing *buffer_things; /* of each buffer */
+    uint32_t buffer_count, buffer_capacity, buffer_thing_count, buffer_thing_capacity;
     ReportEdge *edges;
-    size_t edge_count, edge_capacity;
+    uint32_t edge_count, edge_capacity;
     /* What was run; NULL if nothing was. */
     const Machine *machine;
     const Sights *sights;
     size_t *ring_barriers; /* of each ring of the sights: its barrier */
 } Builder;
 
-/* ---- report_builder.c ---- */
+/* ---- builder.c ---- */
 /* Adds one; all its texts are "", its numbers not known. */
 ReportBarrier *builder_barrier(Builder *builder, Thing thing);
 ReportBuffer *builder_buffer(Builder *builder, Thing thing);
@@ -58,21 +59,30 @@ size_t builder_find_barrier(const Builder *builder, Thing thing);
 size_t builder_find_buffer(const Builder *builder, const Op *root);
 /* Adds a place to a list of places, unless the same op of the same partition is there. */
 void builder_add_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place);
+/* The same in any case, to a list that is made by this alone. */
+void builder_push_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place);
 /* A place with everything that the IR says of an op: partition, name, location. */
 ReportPlace builder_place(Builder *builder, const Op *op);
 /* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialised
  * kernel; "kernel" if it is not specialised. An op of several partitions: "partition0, partition2". */
 const char *builder_partition(Builder *builder, const Op *op);
+/* "128x64xf16", of the last `rank` dimensions. */
+const char *builder_shape(Builder *builder, const Type *type, unsigned rank);
 /* How many slots an allocation is planned to have (buffer.copy) that its type does not have yet; 1 if none. */
 int64_t builder_planned_slots(Builder *builder, const Op *op);
+/* The same of any set: "task 0, task 2". */
+const char *builder_partitions(Builder *builder, Partitions partitions);
+/* Something to say of a barrier, or of a buffer. */
+void builder_issue(Builder *builder, ReportBarrier *barrier, const char *text);
+void builder_note(Builder *builder, ReportBuffer *buffer, const char *text);
 /* One more text at the end of a list of texts; `list` is replaced. */
 void builder_add_text(Builder *builder, const char *const **list, size_t *count, const char *text);
-/* The innermost loop (scf.for, scf.while) around an op, within its partition; NULL if there is none. */
+/* The innermost loop around an op, within its partition; NULL if there is none. */
 const Op *enclosing_loop(const Op *op);
 /* "each iteration of the loop of line 41", "once"; for people. */
 const char *builder_cadence(Builder *builder, const Op *op);
 
-/* ---- report_barriers.c: sections 2 and 3, one barrier at a time ---- */
+/* ---- barriers.c: sections 2 and 3, one barrier at a time ---- */
 /* Adds every barrier of the kernel, with the ops that use it and what was seen of them. */
 void report_barriers(Builder *builder);
 /* What an effect on a barrier is to people. */
@@ -82,20 +92,33 @@ const char *builder_agent(Builder *builder, uint32_t agent);
 /* Who runs an op that an agent was seen at: the agent, or, where partitions are only planned, what the op says. */
 const char *builder_runner(Builder *builder, uint32_t agent, const Op *op);
 
-/* ---- report_data.c: section 4 ---- */
+/* An op at a barrier, by what the IR says of it; and a slot or a phase as it is written there. */
+ReportSite builder_site(Builder *builder, const Op *op, const Effect *effect);
+const char *builder_written(Builder *builder, const Value *value, bool inverted);
+
+/* ---- rings.c: section 3 ---- */
+extern const char depth_one[]; /* a remark */
+/* How the slots and phases that an op was seen at follow from a count, and that as text: `phase` or slot. */
+Fit builder_fit(const Builder *builder, const Seen *seen);
+const char *builder_fitted(Builder *builder, const Fit *fit, const Sighting *seen, size_t count, bool phase,
+                           const char *counter);
+/* What a run showed of ring `index`, which is that barrier. */
+void report_ring(Builder *builder, uint32_t index, ReportBarrier *barrier);
+
+/* ---- data.c: section 4 ---- */
 /* Adds every buffer, and who writes and reads it. */
 struct Coverage;
 void report_buffers(Builder *builder, struct Coverage *coverage);
 
-/* ---- report_edges.c: section 2 ---- */
+/* ---- edges.c: section 2 ---- */
 /* What each barrier protects, its direction, its pair, and the edges. */
 void report_edges(Builder *builder);
 
-/* ---- report_named.c: section 3 ---- */
+/* ---- named.c: section 3 ---- */
 /* Who comes to each named barrier. */
 void report_named(Builder *builder);
 
-/* ---- report_pairs.c: section 3 ---- */
+/* ---- pairs.c: section 3 ---- */
 /* Which barriers are the two sides of one ring; directions and what they protect are known. */
 void report_pairs(Builder *builder);
 
@@ -105,6 +128,10 @@ void report_candidates(Builder *builder);
 /* ---- roles.c: section 1 ---- */
 /* Fills `partitions`, `partition_index`, and the report's partitions and limits. */
 void report_partitions(Builder *builder);
+
+/* ---- limits.c: section 1 ---- */
+/* Fills the report's limits; partitions are known. */
+void report_limits(Builder *builder);
 
 /* ---- aliases.c: section 5 ---- */
 /* Fills aliases and `others` (init, invalidate) of every barrier, and aliases of every buffer. */

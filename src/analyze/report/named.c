@@ -47,10 +47,10 @@ static void check_sites(Builder *builder, ReportBarrier *barrier, const Comers *
         if (site->amount <= 0 || site->amount == comers->sum || site->amount == said)
             continue;
         said = site->amount;
-        builder_add_text(builder, &barrier->issues, &barrier->issue_count,
-                         verdict_text(builder->verdict, "IR line %u says %lld threads, and partitions of %lld come%s",
-                                      site->place.ir_line, (long long)said, (long long)comers->sum,
-                                      said < comers->sum ? ": it may serve two purposes that get mixed up" : ""));
+        builder_issue(builder, barrier,
+                      verdict_text(builder->verdict, "IR line %u says %lld threads, and partitions of %lld come%s",
+                                   site->place.ir_line, (long long)said, (long long)comers->sum,
+                                   said < comers->sum ? ": it may serve two purposes that get mixed up" : ""));
     }
 }
 

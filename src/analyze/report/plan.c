@@ -4,17 +4,8 @@
  * phases are those that a counter of the channel will give. */
 #include "analyze/report/plan.h"
 
-#include "ir/optable.h"
-
-const char *plan_partitions(Plan *plan, uint64_t mask) {
-    Text text = {0};
-    for (unsigned k = 0; k < MOST_PARTITIONS; k++) {
-        if (!(mask >> k & 1))
-            continue;
-        text_addf(&text, "%s", text.size ? ", " : "");
-        partition_print((Partitions){plan->builder->form, UINT64_C(1) << k}, &text);
-    }
-    return verdict_keep(plan->builder->verdict, &text);
+const char *plan_partitions(const Plan *plan, uint64_t mask) {
+    return builder_partitions(plan->builder, (Partitions){plan->builder->form, mask});
 }
 
 /* ---- Mechanisms --------------------------------------------------------------------------------- */
@@ -78,8 +69,8 @@ static uint32_t barrier_for(Plan *plan, uint32_t index, Side side) {
             return known;
         }
     }
-    uint32_t made = (uint32_t)plan->barrier_count;
-    PlanBarrier *barrier = PLAN_ADD(plan, barriers, barrier_count, barrier_capacity);
+    uint32_t made = plan->barrier_count;
+    PlanBarrier *barrier = ARENA_PUSH(plan->arena, plan->barriers, plan->barrier_count, plan->barrier_capacity);
     *barrier = (PlanBarrier){.leader = (uint32_t)(leader - plan->buffers), .side = side};
     barrier->to = consumers_of(plan, channel, side);
     list_add(plan->arena, &barrier->channels, index);
@@ -189,13 +180,13 @@ static const char *arrive_words(ReportMechanism mechanism, Side side) {
 
 typedef struct Sites {
     ReportSite *items;
-    size_t count, capacity;
+    uint32_t count, capacity;
 } Sites;
 
 /* An op that takes several buffers that are passed together arrives, or waits, once. */
 static bool is_there(const Sites *sites, const ReportSite *site) {
     enum { LOOK_BACK = 8 };
-    for (size_t i = sites->count; i > 0 && i + LOOK_BACK > sites->count; i--) {
+    for (uint32_t i = sites->count; i > 0 && i + LOOK_BACK > sites->count; i--) {
         const ReportSite *known = &sites->items[i - 1];
         if (known->place.ir_line == site->place.ir_line && known->stagger == site->stagger &&
             strcmp(known->place.op, site->place.op) == 0)
@@ -245,8 +236,7 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
                                                          arrives ? "after" : "before", plan->loops[inner].line);
     if (is_there(sites, &site))
         return;
-    sites->items = plan_grow(plan->arena, sites->items, sites->count, &sites->capacity, sizeof *sites->items);
-    sites->items[sites->count++] = site;
+    *ARENA_PUSH(plan->arena, sites->items, sites->count, sites->capacity) = site;
 }
 
 /* A consumer waits before its first read and gives the buffer back after its last; what does not arrive with bytes
@@ -305,8 +295,8 @@ static void add_bytes(Plan *plan, const PlanBarrier *barrier) {
             continue;
         sums[buffer->position < turns ? buffer->position : 0] += bytes;
         announced[buffer->position < turns ? buffer->position : 0] += expected;
-        rows[count++] = (ReportBytes){.name = buffer->name, .text = buffer->shape, .bytes = bytes};
-        rows[count - 1].ir_line = source_place(plan->module->source, copy->op->offset).line;
+        rows[count++] = (ReportBytes){
+            .name = buffer->name, .text = buffer->shape, .bytes = bytes, .ir_line = op_line(plan->module, copy->op)};
     }
     if (!count)
         return;
@@ -319,13 +309,12 @@ static void add_bytes(Plan *plan, const PlanBarrier *barrier) {
         report->data_bytes = sums[0];
         report->expect_bytes = announced[0];
     } else {
-        builder_add_text(plan->builder, &report->issues, &report->issue_count,
-                         "its phases carry different numbers of bytes: each announces its own");
+        builder_issue(plan->builder, report, "its phases carry different numbers of bytes: each announces its own");
     }
     if (even && report->data_bytes != report->expect_bytes)
-        builder_add_text(plan->builder, &report->issues, &report->issue_count,
-                         verdict_text(plan->builder->verdict, "%lld bytes are announced, but %lld come",
-                                      (long long)report->expect_bytes, (long long)report->data_bytes));
+        builder_issue(plan->builder, report,
+                      verdict_text(plan->builder->verdict, "%lld bytes are announced, but %lld come",
+                                   (long long)report->expect_bytes, (long long)report->data_bytes));
 }
 
 /* ---- Issues ------------------------------------------------------------------------------------- */
@@ -337,11 +326,11 @@ static int64_t stages_of(const Plan *plan, const PlanBuffer *buffer, unsigned pa
     for (uint32_t i = buffer->first; i < buffer->first + buffer->count; i++) {
         const PlanAccess *access = &plan->accesses[i];
         bool its = access->mask >> partition & 1 && access->loop == loop;
-        const Attr *stage = its ? op_attr(access->op, "loop.stage") : NULL;
-        if (!stage || stage->kind != ATTR_INTEGER || !stage->exact || stage->integer < 0 || stage->integer > 1000)
+        int64_t stage;
+        if (!its || !op_integer(access->op, "loop.stage", &stage) || stage < 0 || stage > 1000)
             continue;
-        least = stage->integer < least ? stage->integer : least;
-        most = stage->integer > most ? stage->integer : most;
+        least = stage < least ? stage : least;
+        most = stage > most ? stage : most;
     }
     return most >= least ? most - least + 1 : 1;
 }
@@ -355,13 +344,12 @@ static void add_depth_issue(Plan *plan, ReportBarrier *report, const PlanBuffer 
     for (unsigned k = 0; buffer->depth_said && loop != NO_INDEX && k < MOST_PARTITIONS; k++) {
         int64_t stages = stages_of(plan, buffer, k, loop);
         if (stages > buffer->depth)
-            builder_add_text(plan->builder, &report->issues, &report->issue_count,
-                             verdict_text(verdict,
-                                          "%s uses %s in %lld stages of the loop of line %u, but it has %lld slot%s: "
-                                          "the next one is needed before this one is given back",
-                                          plan_partitions(plan, UINT64_C(1) << k), buffer->name, (long long)stages,
-                                          plan->loops[loop].line, (long long)buffer->depth,
-                                          buffer->depth == 1 ? "" : "s"));
+            builder_issue(plan->builder, report,
+                          verdict_text(verdict,
+                                       "%s uses %s in %lld stages of the loop of line %u, but it has %lld slot%s: "
+                                       "the next one is needed before this one is given back",
+                                       plan_partitions(plan, UINT64_C(1) << k), buffer->name, (long long)stages,
+                                       plan->loops[loop].line, (long long)buffer->depth, plural(buffer->depth)));
     }
 }
 
@@ -375,15 +363,13 @@ static void add_issues(Plan *plan, const PlanBarrier *barrier) {
     if (barrier->side == SIDE_EMPTY)
         return; /* its pair says the same */
     if (repeats && leader->depth_said && leader->depth == 1)
-        builder_add_text(plan->builder, &report->issues, &report->issue_count,
-                         "depth 1: producer and consumer never overlap");
+        builder_issue(plan->builder, report, "depth 1: producer and consumer never overlap");
     if (repeats && !leader->depth_said)
-        builder_add_text(plan->builder, &report->issues, &report->issue_count,
-                         "how many slots it gets is not planned yet; one is assumed");
+        builder_issue(plan->builder, report, "how many slots it gets is not planned yet; one is assumed");
     if (leader->turns > leader->depth)
-        builder_add_text(plan->builder, &report->issues, &report->issue_count,
-                         verdict_text(verdict, "%u buffers take turns in %lld slots: not all of them fit at once",
-                                      leader->turns, (long long)leader->depth));
+        builder_issue(plan->builder, report,
+                      verdict_text(verdict, "%u buffers take turns in %lld slots: not all of them fit at once",
+                                   leader->turns, (long long)leader->depth));
     for (uint32_t i = 0; i < buffers.count; i++)
         add_depth_issue(plan, report, &plan->buffers[buffers.items[i]]);
 }
@@ -637,7 +623,7 @@ void report_plan(Builder *builder) {
     Plan *plan = ARENA_NEW(builder->arena, Plan);
     plan->builder = builder;
     plan->module = builder->module;
-    plan->arena = builder->arena;
+    plan->arena = plan->loop_numbers.arena = builder->arena;
     plan_collect(plan);
     plan_channels(plan);
     for (size_t i = 0; i < plan->buffer_count; i++)

@@ -15,7 +15,6 @@ typedef struct List {
 } List;
 
 typedef struct PlanLoop {
-    const Op *op;
     uint32_t parent;     /* NO_INDEX: none */
     uint32_t begin, end; /* orders of the loop itself and of the last op in it */
     uint32_t line;
@@ -89,19 +88,16 @@ typedef struct Plan {
     Module *module;
     Arena *arena;
     PlanLoop *loops;
-    PlanAccess *accesses; /* by buffer, then by order */
-    PlanBuffer *buffers;  /* allocations in the order of the text, then values */
+    Pointers loop_numbers; /* of the ops that are loops */
+    PlanAccess *accesses;  /* by buffer, then by order */
+    PlanBuffer *buffers;   /* allocations in the order of the text, then values */
     PlanChannel *channels;
     PlanBarrier *barriers;
-    size_t loop_count, access_count, buffer_count, channel_count, barrier_count;
-    size_t loop_capacity, access_capacity, buffer_capacity, channel_capacity, barrier_capacity;
+    uint32_t loop_count, access_count, buffer_count, channel_count, barrier_count;
+    uint32_t loop_capacity, access_capacity, buffer_capacity, channel_capacity, barrier_capacity;
 } Plan;
 
-/* Room for one more item of an array of the arena. */
-#define PLAN_ADD(plan, array, count, capacity)                                                                         \
-    ((plan)->array = plan_grow((plan)->arena, (plan)->array, (plan)->count, &(plan)->capacity, sizeof *(plan)->array), \
-     &(plan)->array[(plan)->count++])
-void *plan_grow(Arena *arena, void *items, size_t count, size_t *capacity, size_t size);
+/* One more, unless it has just been added. */
 void list_add(Arena *arena, List *list, uint32_t item);
 
 /* ---- plan_accesses.c ---- */
@@ -135,7 +131,7 @@ static inline bool plan_written_by_tma(const Plan *plan, const PlanChannel *chan
 
 /* ---- plan.c ---- */
 /* "task 0, task 2" */
-const char *plan_partitions(Plan *plan, uint64_t mask);
+const char *plan_partitions(const Plan *plan, uint64_t mask);
 
 /* ---- plan_coverage.c ---- */
 /* What the buffers of the report have to say of each other, and the tables of what overwrites what. */

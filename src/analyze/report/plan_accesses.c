@@ -1,34 +1,17 @@
 /* Loops, buffers and who touches them, of a kernel whose partitions are only named on its ops. */
 #include "analyze/report/plan.h"
 
-#include "ir/optable.h"
+#include "model/flow/handed.h"
 #include "model/layout/layout.h"
 
 #include <stdlib.h>
-
-void *plan_grow(Arena *arena, void *items, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity)
-        return items;
-    *capacity = *capacity ? 2 * *capacity : 16;
-    char *larger = arena_zalloc(arena, *capacity * size);
-    if (count)
-        memcpy(larger, items, count * size);
-    return larger;
-}
 
 void list_add(Arena *arena, List *list, uint32_t item) {
     enum { LOOK_BACK = 4 }; /* what comes twice comes soon after */
     for (uint32_t i = list->count; i > 0 && i + LOOK_BACK > list->count; i--)
         if (list->items[i - 1] == item)
             return;
-    size_t capacity = list->capacity;
-    list->items = plan_grow(arena, list->items, list->count, &capacity, sizeof *list->items);
-    list->capacity = (uint32_t)capacity;
-    list->items[list->count++] = item;
-}
-
-static bool is_op(const Op *op, OpId id) {
-    return op->row && op->row->id == id;
+    *ARENA_PUSH(arena, list->items, list->count, list->capacity) = item;
 }
 
 uint64_t plan_mask(const Builder *builder, const Op *op) {
@@ -39,17 +22,7 @@ uint64_t plan_mask(const Builder *builder, const Op *op) {
 /* ---- Loops -------------------------------------------------------------------------------------- */
 
 static uint32_t find_loop(const Plan *plan, const Op *op) {
-    size_t low = 0, high = plan->loop_count;
-    while (op && low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (plan->loops[middle].op == op)
-            return (uint32_t)middle;
-        if (plan->loops[middle].op->offset < op->offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NO_INDEX;
+    return op ? pointers_get(&plan->loop_numbers, op) : NO_INDEX;
 }
 
 static void collect_loops(Plan *plan) {
@@ -58,11 +31,11 @@ static void collect_loops(Plan *plan) {
         uint32_t around = find_loop(plan, enclosing_loop(op));
         if (around != NO_INDEX && plan->loops[around].end < op->offset)
             plan->loops[around].end = op->offset;
-        if (!is_op(op, OP_scf_for) && !is_op(op, OP_scf_while))
+        if (!op_is_loop(op))
             continue;
-        PlanLoop *loop = PLAN_ADD(plan, loops, loop_count, loop_capacity);
-        *loop = (PlanLoop){.op = op, .parent = around, .begin = op->offset, .end = op->offset};
-        loop->line = source_place(plan->module->source, op->offset).line;
+        pointers_set(&plan->loop_numbers, op, plan->loop_count);
+        *ARENA_PUSH(plan->arena, plan->loops, plan->loop_count, plan->loop_capacity) =
+            (PlanLoop){.parent = around, .begin = op->offset, .end = op->offset, .line = op_line(plan->module, op)};
     }
     for (size_t i = plan->loop_count; i-- > 0;) {
         const PlanLoop *loop = &plan->loops[i];
@@ -97,21 +70,11 @@ static bool int_attr(const Op *op, const char *name, int64_t *value) {
     return true;
 }
 
-/* "128x64xf16" of the last `rank` dimensions. */
-static const char *shape_text(Plan *plan, const Type *type, unsigned rank) {
-    Text text = {0};
-    for (unsigned d = type && type->dim_count > rank ? type->dim_count - rank : 0; type && d < type->dim_count; d++)
-        text_addf(&text, "%lldx", (long long)type->dims[d]);
-    if (type && type->element)
-        text_add_plain(&text, type->element->text);
-    return verdict_keep(plan->builder->verdict, &text);
-}
-
 static PlanBuffer *add_buffer(Plan *plan, const Op *op, const Type *type) {
-    PlanBuffer *buffer = PLAN_ADD(plan, buffers, buffer_count, buffer_capacity);
+    PlanBuffer *buffer = ARENA_PUSH(plan->arena, plan->buffers, plan->buffer_count, plan->buffer_capacity);
     *buffer = (PlanBuffer){.op = op, .type = type ? type_resolve(plan->module, type) : NULL, .name = "", .shape = ""};
     buffer->storage = buffer->same_id = buffer->first_use = NO_INDEX;
-    buffer->ring = buffer->merged = (uint32_t)(plan->buffer_count - 1);
+    buffer->ring = buffer->merged = plan->buffer_count - 1;
     buffer->id = buffer->offset = buffer->size = -1;
     buffer->depth = 1;
     buffer->turns = 1;
@@ -123,7 +86,7 @@ static void add_allocation(Plan *plan, const Allocation *allocation) {
     PlanBuffer *buffer = add_buffer(plan, op, op->results[0].type);
     const Layout *layout = layout_of(plan->module, op->results[0].type);
     buffer->name = name_of(plan->builder->names, op);
-    buffer->shape = shape_text(plan, buffer->type, layout ? layout->rank : 2);
+    buffer->shape = builder_shape(plan->builder, buffer->type, layout ? layout->rank : 2);
     buffer->space = allocation->space;
     buffer->storage = allocation->storage;
     buffer->size = allocation->size;
@@ -138,41 +101,16 @@ static void add_allocation(Plan *plan, const Allocation *allocation) {
     }
 }
 
-/* Which of the allocations in the order of the text; NO_INDEX if it is none. */
-static uint32_t find_allocation(const Allocations *allocations, const Op *op) {
-    uint32_t low = 0, high = allocations->count;
-    while (op && low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (allocations->items[middle].op == op)
-            return middle;
-        if (allocations->items[middle].op->offset < op->offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return NO_INDEX;
-}
-
-static bool is_barrier_verb(EffectVerb verb) {
-    return verb >= EFFECT_INIT && verb <= EFFECT_WAIT;
-}
+enum { MOST_VIEWS = 64 };
 
 /* The buffer of an aref that a value handed out by it is a view of. */
 static const Value *aref_operand(Plan *plan, const Op *create, const Value *value) {
-    enum { MOST_VIEWS = 64 };
     uint32_t index = 0;
-    for (int step = 0; value && value->is_result && step < MOST_VIEWS; step++) {
-        const Op *op = value->owner;
+    for (int step = 0; value_op(value) && step < MOST_VIEWS; step++) {
         index = value->index;
-        if (is_op(op, OP_nvws_aref_put_enter) || is_op(op, OP_nvws_aref_get_enter) || is_op(op, OP_nvws_aref_buffer))
+        if (op_is(value->owner, CLASS_AREF_ENTER))
             break;
-        Effect effects[EFFECTS_MOST];
-        unsigned count = effects_of(plan->module, op, effects);
-        const Value *before = NULL;
-        for (unsigned i = 0; i < count && !before; i++)
-            if (effects[i].verb == EFFECT_VIEW && effects[i].on == value)
-                before = effects[i].amount;
-        value = before;
+        value = view_source(plan->module, value);
     }
     return create->operand_count ? create->operands[index < create->operand_count ? index : 0] : NULL;
 }
@@ -186,14 +124,14 @@ typedef struct Collector {
 } Collector;
 
 static uint32_t buffer_of_root(const Collector *c, const Op *root) {
-    uint32_t allocation = find_allocation(c->allocations, root);
-    return allocation == NO_INDEX ? NO_INDEX : c->buffer_of[allocation];
+    const Allocation *allocation = allocation_find(c->allocations, root);
+    return allocation ? c->buffer_of[allocation - c->allocations->items] : NO_INDEX;
 }
 
 static uint32_t buffer_of_value(const Collector *c, const Value *value) {
     const Op *root = origin_of(c->plan->module, value);
     uint32_t buffer = buffer_of_root(c, root);
-    if (!root || !is_op(root, OP_nvws_aref_create) || buffer != NO_INDEX)
+    if (!op_is(root, CLASS_AREF) || buffer != NO_INDEX)
         return buffer;
     const Value *operand = aref_operand(c->plan, root, value);
     return operand ? buffer_of_root(c, origin_of(c->plan->module, operand)) : NO_INDEX;
@@ -222,7 +160,7 @@ static void add_aref(Collector *c, uint32_t allocation) {
     buffer->space = SPACE_SHARED;
     buffer->depth = layout && layout->stages > 0 ? layout->stages : 1;
     buffer->depth_said = layout != NULL;
-    c->buffer_of[allocation] = (uint32_t)(plan->buffer_count - 1);
+    c->buffer_of[allocation] = plan->buffer_count - 1;
 }
 
 static void collect_buffers(Collector *c) {
@@ -235,36 +173,44 @@ static void collect_buffers(Collector *c) {
         Effect effects[EFFECTS_MOST];
         unsigned made = effects_of(plan->module, op, effects);
         for (unsigned i = 0; i < made; i++) {
-            if (!is_barrier_verb(effects[i].verb) || !effects[i].on)
-                continue;
-            uint32_t allocation = find_allocation(c->allocations, origin_of(plan->module, effects[i].on));
-            if (allocation != NO_INDEX)
-                barriers[allocation] = true;
+            const Value *on = effect_is_barrier(&effects[i]) ? effects[i].on : NULL;
+            const Allocation *allocation = allocation_find(c->allocations, on ? origin_of(plan->module, on) : NULL);
+            if (allocation)
+                barriers[allocation - c->allocations->items] = true;
         }
     }
     for (uint32_t i = 0; i < count; i++) {
         const Allocation *allocation = &c->allocations->items[i];
-        bool memory = is_op(allocation->op, OP_ttg_local_alloc) || is_op(allocation->op, OP_ttng_tmem_alloc);
-        bool data = memory && !barriers[i] && allocation->space != SPACE_NONE;
-        c->buffer_of[i] = data ? (uint32_t)plan->buffer_count : NO_INDEX;
+        bool data = op_is(allocation->op, CLASS_LOCAL_ALLOC) && !barriers[i] && allocation->space != SPACE_NONE;
+        c->buffer_of[i] = data ? plan->buffer_count : NO_INDEX;
         if (data)
             add_allocation(plan, allocation);
     }
     for (uint32_t i = 0; i < count; i++)
-        if (is_op(c->allocations->items[i].op, OP_nvws_aref_create))
+        if (op_is(c->allocations->items[i].op, CLASS_AREF))
             add_aref(c, i);
 }
 
 /* ---- Accesses ----------------------------------------------------------------------------------- */
 
-static bool is_mma(const Op *op) {
-    return is_op(op, OP_ttng_tc_gen5_mma) || is_op(op, OP_ttng_tc_gen5_mma_scaled) || is_op(op, OP_ttng_tmem_copy);
+/* Whether tensor cores do it. */
+static bool is_mma(Module *module, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effect_is_access(&effects[i]) && effects[i].helper == HELPER_TENSOR)
+            return true;
+    return false;
 }
 
-static bool loads_by_descriptor(const Value *value) {
-    const Op *op = value && value->is_result ? value->owner : NULL;
-    return op && (is_op(op, OP_tt_descriptor_load) || is_op(op, OP_tt_descriptor_gather) ||
-                  is_op(op, OP_tt_experimental_descriptor_load) || is_op(op, OP_tt_experimental_descriptor_gather));
+static bool loads_by_descriptor(Module *module, const Value *value) {
+    Effect effects[EFFECTS_MOST];
+    const Op *op = value_op(value);
+    unsigned count = op ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_READ && effects[i].on_descriptor)
+            return true;
+    return false;
 }
 
 static int64_t elements(Module *module, const Type *type, unsigned rank) {
@@ -288,18 +234,11 @@ static bool covers(Plan *plan, const PlanBuffer *buffer, const Value *view) {
 
 /* The first op on the way from the allocation to a view of it, where that way is views only. */
 static const Op *first_use(Plan *plan, const Op *op, const Value *value, const Op *allocation) {
-    enum { MOST_VIEWS = 64 };
-    for (int step = 0; value && value->is_result && step < MOST_VIEWS; step++) {
+    for (int step = 0; value_op(value) && step < MOST_VIEWS; step++) {
         if (value->owner == allocation)
             return op;
         op = value->owner;
-        Effect effects[EFFECTS_MOST];
-        unsigned count = effects_of(plan->module, op, effects);
-        const Value *before = NULL;
-        for (unsigned i = 0; i < count && !before; i++)
-            if (effects[i].verb == EFFECT_VIEW && effects[i].on == value)
-                before = effects[i].amount;
-        value = before;
+        value = view_source(plan->module, value);
     }
     return NULL;
 }
@@ -309,11 +248,11 @@ static PlanAccess *add_access(Collector *c, const Op *op, uint32_t buffer) {
     for (size_t i = c->of_op; i < plan->access_count; i++)
         if (plan->accesses[i].buffer == buffer)
             return &plan->accesses[i];
-    PlanAccess *access = PLAN_ADD(plan, accesses, access_count, access_capacity);
+    PlanAccess *access = ARENA_PUSH(plan->arena, plan->accesses, plan->access_count, plan->access_capacity);
     *access = (PlanAccess){.op = op, .use = op, .buffer = buffer, .order = op->offset, .bytes = -1, .expected = -1};
     access->mask = plan_mask(plan->builder, op);
     access->loop = find_loop(plan, enclosing_loop(op));
-    access->mma = is_mma(op);
+    access->mma = is_mma(plan->module, op);
     return access;
 }
 
@@ -338,16 +277,16 @@ static void add_effect(Collector *c, const Op *op, const Effect *effect) {
     }
     access->tma = effect->helper == HELPER_TMA;
     for (uint32_t i = 0; i < op->operand_count; i++)
-        access->tma |= loads_by_descriptor(op->operands[i]);
+        access->tma |= loads_by_descriptor(plan->module, op->operands[i]);
     if (access->tma)
         access->bytes = memdesc_transfer_bytes(plan->module, effect->on->type);
     int_attr(op, "txCount", &access->expected);
 }
 
 /* To enter an aref is to write, or to read, all its buffers. */
-static void add_enter(Collector *c, const Op *op) {
+static void add_enter(Collector *c, const Op *op, bool puts) {
     const Op *create = op->operand_count ? origin_of(c->plan->module, op->operands[0]) : NULL;
-    if (!create || !is_op(create, OP_nvws_aref_create))
+    if (!op_is(create, CLASS_AREF))
         return;
     uint32_t itself = buffer_of_root(c, create);
     uint32_t count = itself != NO_INDEX ? 1 : create->operand_count;
@@ -358,25 +297,22 @@ static void add_enter(Collector *c, const Op *op) {
         if (buffer == NO_INDEX)
             continue;
         PlanAccess *access = add_access(c, op, buffer);
-        access->writes = access->whole = is_op(op, OP_nvws_aref_put_enter);
-        access->reads = !access->writes;
+        access->writes = access->whole = puts;
+        access->reads = !puts;
     }
 }
 
 static void collect_accesses(Collector *c) {
     const Op *function = c->plan->builder->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        c->of_op = (uint32_t)c->plan->access_count;
-        if (is_op(op, OP_nvws_aref_put_enter) || is_op(op, OP_nvws_aref_get_enter)) {
-            add_enter(c, op);
-            continue;
-        }
+        c->of_op = c->plan->access_count;
         Effect effects[EFFECTS_MOST];
         unsigned count = effects_of(c->plan->module, op, effects);
         for (unsigned i = 0; i < count; i++)
-            if (effects[i].verb <= EFFECT_UPDATE && effects[i].on && !effects[i].on_descriptor &&
-                (effects[i].space == SPACE_SHARED || effects[i].space == SPACE_TENSOR))
+            if (effect_is_local(&effects[i]) && !effects[i].on_descriptor)
                 add_effect(c, op, &effects[i]);
+            else if (effects[i].verb == EFFECT_WAIT && op_is(op, CLASS_AREF_ENTER))
+                add_enter(c, op, effects[i].side == SIDE_EMPTY);
     }
 }
 
@@ -386,13 +322,10 @@ static void collect_accesses(Collector *c) {
 static const Op *maker_of(const Value *value) {
     enum { MOST_STEPS = 64 };
     for (int step = 0; value && step < MOST_STEPS; step++) {
-        const Op *op = value->is_result ? value->owner : ((const Block *)value->owner)->region->op;
-        bool loop = op && is_op(op, OP_scf_for), hands_on = loop || (op && is_op(op, OP_scf_if));
-        if (!hands_on)
-            return value->is_result ? op : NULL;
-        uint32_t index = value->is_result ? value->index : value->index - 1; /* after the induction variable */
-        const Op *end = op->region_count && op->regions[0].first ? op->regions[0].first->last : NULL;
-        value = end && index < end->operand_count ? end->operands[index] : NULL;
+        const Op *op = value_op(value);
+        if (op && !op_is_loop(op) && !op_is_control(op, CONTROL_BRANCH))
+            return op;
+        value = op ? handed_over(op, 0, value->index) : value_handed(value, HANDED_ROUND);
     }
     return NULL;
 }
@@ -416,8 +349,7 @@ static void part_names(Plan *plan) {
         last = buffer->name;
         if (again)
             buffer->name = verdict_text(plan->builder->verdict, "%s (%s of line %u)", buffer->name,
-                                        value_text(plan->arena, buffer->value),
-                                        source_place(plan->module->source, buffer->op->offset).line);
+                                        value_text(plan->arena, buffer->value), op_line(plan->module, buffer->op));
     }
 }
 
@@ -464,31 +396,28 @@ static void add_crossing(Collector *c, const Crossing *crossing, bool first) {
         buffer->name = operand_name(plan->builder->names, crossing->value);
         if (!*buffer->name)
             buffer->name = value_text(plan->arena, crossing->value);
-        buffer->shape = shape_text(plan, buffer->type, LAYOUT_RANK);
-        c->of_op = (uint32_t)plan->access_count;
-        PlanAccess *write = add_access(c, crossing->maker, (uint32_t)(plan->buffer_count - 1));
+        buffer->shape = builder_shape(plan->builder, buffer->type, LAYOUT_RANK);
+        c->of_op = plan->access_count;
+        PlanAccess *write = add_access(c, crossing->maker, plan->buffer_count - 1);
         write->writes = write->whole = true;
-        write->tma = loads_by_descriptor(crossing->value);
+        write->tma = loads_by_descriptor(plan->module, crossing->value);
     }
-    c->of_op = (uint32_t)plan->access_count;
-    add_access(c, crossing->user, (uint32_t)(plan->buffer_count - 1))->reads = true;
+    c->of_op = plan->access_count;
+    add_access(c, crossing->user, plan->buffer_count - 1)->reads = true;
 }
 
 static void collect_crossings(Collector *c) {
     Plan *plan = c->plan;
     const Op *function = plan->builder->function;
     Crossing *items = NULL;
-    size_t count = 0, capacity = 0;
+    uint32_t count = 0, capacity = 0;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        bool structure = !op->row || op->row->traits & TERMINATOR || is_op(op, OP_scf_for) || is_op(op, OP_scf_if) ||
-                         is_op(op, OP_scf_while);
-        uint64_t mask = structure && op->row ? 0 : plan_mask(plan->builder, op);
+        bool structure = op_is_terminator(op) || op_is_loop(op) || op_is_control(op, CONTROL_BRANCH);
+        uint64_t mask = structure ? 0 : plan_mask(plan->builder, op);
         for (uint32_t i = 0; mask && i < op->operand_count; i++) {
             Crossing found;
-            if (!crosses(plan, op, mask, op->operands[i], &found))
-                continue;
-            items = plan_grow(plan->arena, items, count, &capacity, sizeof *items);
-            items[count++] = found;
+            if (crosses(plan, op, mask, op->operands[i], &found))
+                *ARENA_PUSH(plan->arena, items, count, capacity) = found;
         }
     }
     if (count)

@@ -46,7 +46,7 @@ static PlanChannel *channel_between(Plan *plan, const PlanAccess *write, const P
         buffer->cut = true;
         return NULL;
     }
-    PlanChannel *channel = PLAN_ADD(plan, channels, channel_count, channel_capacity);
+    PlanChannel *channel = ARENA_PUSH(plan->arena, plan->channels, plan->channel_count, plan->channel_capacity);
     *channel = (PlanChannel){.buffer = read->buffer,
                              .from = write->mask,
                              .to = to,
@@ -126,7 +126,7 @@ static void add_read(const Writes *writes, uint32_t read) {
 static void find_channels(Plan *plan, uint32_t index) {
     PlanBuffer *buffer = &plan->buffers[index];
     Writes writes = {.plan = plan, .items = ARENA_ARRAY(plan->arena, uint32_t, buffer->count + 1)};
-    buffer->channel = (uint32_t)plan->channel_count;
+    buffer->channel = plan->channel_count;
     for (uint32_t i = buffer->first; i < buffer->first + buffer->count; i++)
         if (plan->accesses[i].writes && !plan->accesses[i].listed_only)
             writes.items[writes.count++] = i;

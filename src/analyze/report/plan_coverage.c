@@ -7,7 +7,7 @@ enum { MOST_MEMBERS = 64, MOST_WRITES = 64, MOST_READS = 1024, MOST_ROWS = 32, M
 
 typedef struct Tables {
     ReportCoverage *items;
-    size_t count, capacity;
+    uint32_t count, capacity;
     bool cut; /* some were left out */
 } Tables;
 
@@ -37,8 +37,7 @@ static uint32_t line_at(const Plan *plan, uint32_t order) {
 /* ---- Notes -------------------------------------------------------------------------------------- */
 
 static void note(Plan *plan, const PlanBuffer *buffer, const char *text) {
-    ReportBuffer *report = &plan->builder->buffers[buffer->report];
-    builder_add_text(plan->builder, &report->notes, &report->note_count, text);
+    builder_note(plan->builder, &plan->builder->buffers[buffer->report], text);
 }
 
 /* Where in the text a buffer holds something that is still to be read; false if nowhere. */
@@ -155,13 +154,12 @@ static void set_order(Plan *plan, ReportRow *row, const PlanBuffer *buffer, cons
 
 typedef struct Rows {
     ReportRow *items;
-    size_t count, capacity;
+    uint32_t count, capacity;
 } Rows;
 
 static void add_row(Plan *plan, Rows *rows, const PlanBuffer *written, const PlanBuffer *buffer,
                     const PlanAccess *write, const PlanAccess *read) {
-    rows->items = plan_grow(plan->arena, rows->items, rows->count, &rows->capacity, sizeof *rows->items);
-    ReportRow *row = &rows->items[rows->count++];
+    ReportRow *row = ARENA_PUSH(plan->arena, rows->items, rows->count, rows->capacity);
     *row = (ReportRow){.extent = extent_text(plan, written, buffer),
                        .name = buffer->name,
                        .consumer = plan_partitions(plan, read->mask),
@@ -236,8 +234,7 @@ static void add_table(Plan *plan, Tables *tables, const List *members, uint32_t 
         needed = rows.items[i].name != buffer->name && rows.items[i].order == COVERAGE_PLANNED;
     if (!needed)
         return; /* its own barriers and the order of its partition do */
-    tables->items = plan_grow(plan->arena, tables->items, tables->count, &tables->capacity, sizeof *tables->items);
-    ReportCoverage *table = &tables->items[tables->count++];
+    ReportCoverage *table = ARENA_PUSH(plan->arena, tables->items, tables->count, tables->capacity);
     *table = (ReportCoverage){.storage = storage_text(plan, members, owner, end - begin),
                               .owner = owner->name,
                               .writer = builder_place(plan->builder, write->op),

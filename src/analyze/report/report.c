@@ -6,7 +6,6 @@
 #include "analyze/report/internal.h"
 #include "analyze/run/timeline.h"
 #include "analyze/run/trail.h"
-#include "ir/optable.h"
 
 /* ---- Looking on ----------------------------------------------------------------------------------- */
 
@@ -100,26 +99,16 @@ static void name_form(Builder *builder) {
     }
 }
 
-static const char *target_of(Builder *builder) {
-    for (const Op *op = builder->function; op; op = op_parent(op)) {
-        const Attr *target = op_attr(op, "ttg.target");
-        if (target && target->kind == ATTR_STRING && target->text.size > 2)
-            return verdict_text(builder->verdict, "%.*s", (int)(target->text.size - 2), target->text.data + 1);
-    }
-    return "";
+static const char *target_text(Builder *builder) {
+    const Attr *target = op_attr_around(builder->function, "ttg.target");
+    bool said = target && target->kind == ATTR_STRING && target->text.size > 2;
+    return said ? verdict_text(builder->verdict, "%.*s", (int)(target->text.size - 2), target->text.data + 1) : "";
 }
 
 /* ---- Deadlocks ------------------------------------------------------------------------------------ */
 
 static bool is_deadlock(const Finding *finding) {
     return strncmp(rule_of(finding->rule)->id, "deadlock.", 9) == 0;
-}
-
-static bool has_real_barriers(const Builder *builder) {
-    for (size_t i = 0; i < builder->barrier_count; i++)
-        if (strcmp(builder->barriers[i].kind, "planned") != 0)
-            return true;
-    return false;
 }
 
 /* Who waits, with barriers called what the rest of the report calls them. */
@@ -174,7 +163,7 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
                                                "No agent was seen to wait for ever, but not all could be "
                                                "looked at: %s.",
                                                verdict->incomplete[0].reason);
-    } else if (!has_real_barriers(builder)) {
+    } else if (!has_barriers(builder)) {
         report->deadlock_verdict = "none";
         report->deadlock_reason = "There are no barriers yet to hang on.";
     } else {
@@ -184,7 +173,7 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
             "In %llu run%s every wait found the phase of its parity complete and every agent came to its end. Wherever "
             "the next phase of a barrier could have completed before a wait had seen the one before, schedules that "
             "hold back the waiter were tried.",
-            (unsigned long long)runs, runs == 1 ? "" : "s");
+            (unsigned long long)runs, plural((int64_t)runs));
     }
 }
 
@@ -196,7 +185,7 @@ static void add_witness(Builder *builder, const MissingEdge *missing) {
     Rerun again = missing->rerun;
     Machine *machine;
     again.schedule.record = &trail;
-    (void)deadlock_rerun(builder->module, builder->function, &again, NULL, NULL, &nobody, &machine);
+    (void)check_rerun(builder->module, builder->function, &again, NULL, NULL, &nobody, &machine);
     if (!machine)
         return;
     Text text = {0};
@@ -254,14 +243,12 @@ static void draw(Builder *builder, Trace *trace) {
             rerun = witness.rerun;
             break;
         }
-    RunEnd end = deadlock_rerun(builder->module, builder->function, &rerun, attach, &picture, &nobody, &machine);
+    RunEnd end = check_rerun(builder->module, builder->function, &rerun, attach, &picture, &nobody, &machine);
     if (!machine)
         return;
-    Text launch = {0};
-    launch_describe(rerun.launch, &launch);
     *trace = (Trace){.file = builder->report->file,
                      .kernel = builder->report->kernel,
-                     .launch = verdict_keep(builder->verdict, &launch)};
+                     .launch = launch_text(rerun.launch, builder->arena)};
     timeline_finish(picture.timeline, end, trace);
 }
 
@@ -277,20 +264,14 @@ static void finish(Builder *builder) {
     report->edge_count = builder->edge_count;
 }
 
-static const char *launch_text(Builder *builder) {
-    Text text = {0};
-    launch_describe(&builder->sights->launch, &text);
-    return verdict_keep(builder->verdict, &text);
-}
-
-const Report *report_build(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict,
+const Report *report_build(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict,
                            Trace *trace) {
     Onlooker onlooker = {.arena = &module->arena};
     const Spectator spectator = {&onlooker, start, observe, end};
-    DeadlockOptions watched = *options;
+    CheckOptions watched = *options;
     watched.spectator = &spectator;
     *trace = (Trace){.file = "", .kernel = "", .launch = ""};
-    deadlock_check(module, function, &watched, verdict);
+    check_runs(module, function, &watched, verdict);
     Builder *builder = ARENA_NEW(verdict->arena, Builder);
     Report *report = ARENA_NEW(verdict->arena, Report);
     *builder = (Builder){.module = module,
@@ -302,19 +283,10 @@ const Report *report_build(Module *module, const Op *function, const DeadlockOpt
                          .report = report,
                          .machine = onlooker.machine,
                          .sights = watch_kept(onlooker.watch)};
-    *report = (Report){.file = module->source->name,
-                       .kernel = verdict->kernel,
-                       .form = "",
-                       .form_text = "",
-                       .target = target_of(builder),
-                       .module = "",
-                       .nothing = "",
-                       .verdict = verdict,
-                       .launch = builder->sights ? launch_text(builder) : "",
-                       .cluster = onlooker.machine ? onlooker.machine->program->ctas : 0,
-                       .deadlock_verdict = "",
-                       .deadlock_reason = "",
-                       .coverage_note = ""};
+    *report = report_blank(module->source->name, verdict);
+    report->target = target_text(builder);
+    report->launch = builder->sights ? launch_text(&builder->sights->launch, verdict->arena) : "";
+    report->cluster = onlooker.machine ? onlooker.machine->program->ctas : 0;
     report_partitions(builder);
     report_barriers(builder);
     name_form(builder);

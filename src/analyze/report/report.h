@@ -9,10 +9,10 @@
 #include "finding/report.h"
 #include "render/trace.h"
 
-/* Checks the kernel as deadlock_check does, and makes the report of it; findings of the report's own (coverage) are
+/* Checks the kernel as check_runs does, and makes the report of it; findings of the report's own (coverage) are
  * added to the verdict. verdict_close is the caller's. `trace` becomes a picture of one run; it has no tracks if
  * nothing was run. The module's arena must be able to jump. */
-const Report *report_build(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict,
+const Report *report_build(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict,
                            Trace *trace);
 
 #endif

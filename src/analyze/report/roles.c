@@ -1,23 +1,10 @@
-/* Section 1 of the barrier report: which partitions there are, what each is for, and what the kernel takes of the
- * hardware.
+/* Section 1 of the barrier report: which partitions there are, and what each is for.
  *
  * A partition is what its key ops make it: those that only some partitions have. Ops outside of all partitions of a
  * specialised kernel are run by the warps of the default region. */
 #include "analyze/report/internal.h"
 
-#include "ir/optable.h"
-#include "model/effect/effect.h"
-
-#include <stdlib.h>
-
-enum {
-    MOST_KEY_OPS = 64, /* different ones: more than the table below has */
-    MOST_NAMES = 8,
-    MOST_SEARCH = 256,
-    SHARED_MOST = 232448, /* bytes of shared memory of a CTA of compute capability 9.0 and 10.0 */
-    TENSOR_MOST = 512,    /* columns of tensor memory */
-    WARPS_MOST = 16
-};
+enum { MOST_KEY_OPS = 64 /* different ones */, MOST_NAMES = 8, MOST_SEARCH = 256 };
 
 /* What a key op is work of. */
 typedef enum Work {
@@ -43,62 +30,6 @@ typedef enum Work {
     WORK_COUNT
 } Work;
 
-static const unsigned char work_of[OP_COUNT] = {
-    [OP_tt_dot] = WORK_MMA,
-    [OP_tt_dot_scaled] = WORK_MMA,
-    [OP_ttng_warp_group_dot] = WORK_MMA,
-    [OP_ttng_tc_gen5_mma] = WORK_MMA,
-    [OP_ttng_tc_gen5_mma_scaled] = WORK_MMA,
-    [OP_amdg_scheduled_mfma] = WORK_MMA,
-    [OP_ttng_async_tma_copy_global_to_local] = WORK_TMA_LOAD,
-    [OP_ttng_async_tma_gather] = WORK_TMA_LOAD,
-    [OP_tt_descriptor_load] = WORK_TMA_LOAD,
-    [OP_tt_descriptor_gather] = WORK_TMA_LOAD,
-    [OP_tt_experimental_descriptor_load] = WORK_TMA_LOAD,
-    [OP_tt_experimental_descriptor_gather] = WORK_TMA_LOAD,
-    [OP_nvws_descriptor_load] = WORK_TMA_LOAD,
-    [OP_nvws_descriptor_gather] = WORK_TMA_LOAD,
-    [OP_ttg_async_copy_global_to_local] = WORK_CP_ASYNC,
-    [OP_amdg_buffer_load_to_local] = WORK_AMD_LOAD,
-    [OP_amdg_async_tdm_copy_global_to_local] = WORK_AMD_TENSOR,
-    [OP_amdg_async_tdm_fused_copy_global_to_local] = WORK_AMD_TENSOR,
-    [OP_amdg_async_tdm_copy_local_to_global] = WORK_AMD_TENSOR,
-    [OP_amdg_async_tdm_gather] = WORK_AMD_TENSOR,
-    [OP_amdg_async_tdm_scatter] = WORK_AMD_TENSOR,
-    [OP_ttng_async_tma_copy_local_to_global] = WORK_TMA_STORE,
-    [OP_ttng_async_tma_scatter] = WORK_TMA_STORE,
-    [OP_ttng_async_store] = WORK_TMA_STORE,
-    [OP_tt_descriptor_store] = WORK_TMA_STORE,
-    [OP_tt_descriptor_scatter] = WORK_TMA_STORE,
-    [OP_tt_experimental_descriptor_store] = WORK_TMA_STORE,
-    [OP_tt_experimental_descriptor_scatter] = WORK_TMA_STORE,
-    [OP_ttng_async_tma_reduce] = WORK_TMA_REDUCE,
-    [OP_tt_descriptor_reduce] = WORK_TMA_REDUCE,
-    [OP_tt_store] = WORK_STORE,
-    [OP_tt_atomic_rmw] = WORK_STORE,
-    [OP_amdg_buffer_store] = WORK_STORE,
-    [OP_math_exp] = WORK_EXP,
-    [OP_math_exp2] = WORK_EXP,
-    [OP_tt_reduce] = WORK_REDUCE,
-    [OP_ttng_tmem_load] = WORK_TMEM_LOAD,
-    [OP_ttng_tmem_store] = WORK_TMEM_STORE,
-    [OP_ttng_clc_try_cancel] = WORK_CLC,
-    [OP_ttng_clc_try_cancel_sync] = WORK_CLC,
-    [OP_ttng_clc_try_cancel_async] = WORK_CLC,
-    [OP_ttng_async_clc_try_cancel] = WORK_CLC,
-    [OP_ttng_clc_advance] = WORK_CLC,
-    [OP_nvws_clc_try_cancel] = WORK_CLC,
-    [OP_tt_load] = WORK_LOAD,
-    [OP_amdg_buffer_load] = WORK_LOAD,
-    [OP_tt_fp_to_fp] = WORK_CONVERT,
-    [OP_ttg_fp4_to_fp] = WORK_CONVERT,
-    [OP_ttg_upcast_mxfp] = WORK_CONVERT,
-    [OP_arith_sitofp] = WORK_CONVERT,
-    [OP_arith_uitofp] = WORK_CONVERT,
-    [OP_ttg_local_load] = WORK_LOCAL_LOAD,
-    [OP_ttg_local_store] = WORK_LOCAL_STORE,
-};
-
 /* A few names, each once, in the order in which they came. */
 typedef struct NameList {
     const char *items[MOST_NAMES];
@@ -114,7 +45,8 @@ typedef struct Part {
     const Op *first;     /* an op of it */
     uint64_t counts[WORK_COUNT];
     ReportCount key_ops[MOST_KEY_OPS];
-    OpId key_ids[MOST_KEY_OPS];
+    const OpRow *key_rows[MOST_KEY_OPS];
+    bool key_major[MOST_KEY_OPS]; /* it is no key op only for want of others */
     uint32_t key_count;
     NameList loads, stores, reduces, products, touched;
     uint32_t ir_line;
@@ -125,8 +57,66 @@ typedef struct Roles {
     Part *parts[MOST_PARTITIONS];
 } Roles;
 
-static bool is_op(const Op *op, OpId id) {
-    return op && op->row && op->row->id == id;
+/* ---- What an op is work of ------------------------------------------------------------------------------------- */
+
+static bool is_tensor(const Op *op) {
+    const Type *type = op->result_count ? op->results[0].type : NULL;
+    if (type && type->canonical)
+        type = type->canonical;
+    return type && type->kind == TYPE_TENSOR;
+}
+
+static Work work_on_descriptor(const Effect *effect) {
+    return effect->verb == EFFECT_READ    ? WORK_TMA_LOAD
+           : effect->verb == EFFECT_WRITE ? WORK_TMA_STORE
+                                          : WORK_TMA_REDUCE;
+}
+
+static Work work_on_global(const Op *op, const Effect *effect) {
+    if (effect->proxy == PROXY_TENSORMAP)
+        return WORK_NONE;
+    if (effect->verb == EFFECT_READ && effect->done != DONE_NOW)
+        return op_is(op, CLASS_BUFFER) ? WORK_AMD_LOAD : WORK_CP_ASYNC;
+    if (effect->verb == EFFECT_READ)
+        return effect->amount ? WORK_NONE : WORK_LOAD;
+    if (effect->helper == HELPER_TMA)
+        return WORK_TMA_STORE;
+    return effect->done == DONE_NOW && !op_operand_named(op, "cmp") ? WORK_STORE : WORK_NONE;
+}
+
+/* Work of the threads themselves on memory of their CTA; to fill what one allocates, or to read a number, is none. */
+static Work work_on_local(const Op *op, const Effect *effect) {
+    bool tensor = effect->space == SPACE_TENSOR;
+    if (effect->helper != HELPER_BASE || effect->done != DONE_NOW || effect->rank || op_is(op, CLASS_LOCAL_ALLOC))
+        return WORK_NONE;
+    if (effect->verb == EFFECT_READ)
+        return tensor ? WORK_TMEM_LOAD : is_tensor(op) ? WORK_LOCAL_LOAD : WORK_NONE;
+    return effect->verb != EFFECT_WRITE ? WORK_NONE : tensor ? WORK_TMEM_STORE : WORK_LOCAL_STORE;
+}
+
+static Work work_of(const Op *op, const Effect *effects, unsigned count) {
+    if (op_is(op, CLASS_PRODUCT))
+        return WORK_MMA;
+    if (op_is(op, CLASS_CLUSTER_REQUEST))
+        return WORK_CLC;
+    if (op_is(op, CLASS_EXPONENTIAL))
+        return WORK_EXP;
+    if (op_is(op, CLASS_DEQUANTISE))
+        return is_tensor(op) ? WORK_CONVERT : WORK_NONE;
+    if (op_evaluator(op) == EVALUATE_REDUCE)
+        return WORK_REDUCE;
+    Work work = WORK_NONE;
+    bool looked_at = !op_is(op, CLASS_INLINE_PTX) && !op_describes(op);
+    for (unsigned i = 0; i < count && looked_at && work == WORK_NONE; i++) {
+        const Effect *effect = &effects[i];
+        if (!effect_is_access(effect))
+            continue;
+        work = effect->group == GROUP_AMD_TENSOR ? WORK_AMD_TENSOR
+               : effect->on_descriptor           ? work_on_descriptor(effect)
+               : effect->space == SPACE_GLOBAL   ? work_on_global(op, effect)
+                                                 : work_on_local(op, effect);
+    }
+    return work;
 }
 
 /* ---- Names ----------------------------------------------------------------------------------------------------- */
@@ -166,11 +156,6 @@ static const char *descriptor_name(Roles *roles, const Effect *effects, unsigned
     return "";
 }
 
-static bool is_memory(const Effect *effect) {
-    return effect->on && (effect->space == SPACE_SHARED || effect->space == SPACE_TENSOR) &&
-           (effect->verb == EFFECT_READ || effect->verb == EFFECT_WRITE || effect->verb == EFFECT_UPDATE);
-}
-
 static const char *root_name(Roles *roles, const Value *value) {
     const Op *root = data_root(roles->builder->module, value);
     return root ? name_of(roles->builder->names, root) : "";
@@ -179,7 +164,7 @@ static const char *root_name(Roles *roles, const Value *value) {
 /* The buffer that an op writes; "" if it writes none. */
 static const char *written_name(Roles *roles, const Effect *effects, unsigned count) {
     for (unsigned i = 0; i < count; i++)
-        if (is_memory(&effects[i]) && effects[i].verb != EFFECT_READ)
+        if (effect_is_local(&effects[i]) && effects[i].verb != EFFECT_READ)
             return root_name(roles, effects[i].on);
     return "";
 }
@@ -199,59 +184,50 @@ static void note_names(Roles *roles, Part *part, const Op *op, Work work, const 
         list_add(&part->products, name);
     }
     for (unsigned i = 0; i < count; i++)
-        if (is_memory(&effects[i]))
+        if (effect_is_local(&effects[i]))
             list_add(&part->touched, root_name(roles, effects[i].on));
 }
 
+/* Whether it gives the elements of its operands, multiplied or elsewhere. */
+static bool passes_on(const Op *op, bool *multiplied) {
+    Evaluator how = op_evaluator(op);
+    bool multiplies = op_is(op, CLASS_MULTIPLY) || op_is(op, CLASS_INLINE_PTX);
+    *multiplied |= multiplies;
+    return multiplies || how == EVALUATE_SAME || how == EVALUATE_RESHAPE || how == EVALUATE_TRANSPOSE ||
+           how == EVALUATE_SPLIT || how == EVALUATE_JOIN;
+}
+
 /* Whether what is stored was loaded from the same accumulator, and multiplied on the way. */
-static bool rescales(Module *module, const Op *store, const Value *accumulator, const Value *stored) {
+static bool rescales(Module *module, const Value *accumulator, const Value *stored) {
     const Value *work[MOST_SEARCH] = {stored};
     unsigned count = 1;
     bool multiplied = false, loaded = false;
     const Op *root = origin_of(module, accumulator);
     for (unsigned i = 0; i < count; i++) {
-        const Op *op = work[i]->is_result ? work[i]->owner : NULL;
-        if (!op || !op->row || op == store)
-            continue;
-        switch (op->row->id) {
-        case OP_ttng_tmem_load:
-            loaded |= root && origin_of(module, op->operands[0]) == root &&
-                      type_element(module, op->results[0].type) == type_element(module, stored->type);
-            continue;
-        case OP_arith_mulf:
-        case OP_math_fma:
-        case OP_ttng_packed_arith:
-        case OP_tt_elementwise_inline_asm:
-            multiplied = true;
-            break;
-        case OP_ttg_convert_layout:
-        case OP_tt_reshape:
-        case OP_tt_trans:
-        case OP_tt_split:
-        case OP_tt_join:
-            break;
-        default:
-            continue;
-        }
-        for (uint32_t k = 0; k < op->operand_count && count < MOST_SEARCH; k++)
+        const Op *op = value_op(work[i]);
+        bool passed = passes_on(op, &multiplied);
+        for (uint32_t k = 0; passed && k < op->operand_count && count < MOST_SEARCH; k++)
             work[count++] = op->operands[k];
+        Effect effects[EFFECTS_MOST];
+        unsigned effect_count = op && !passed ? effects_of(module, op, effects) : 0;
+        if (work_of(op, effects, effect_count) == WORK_TMEM_LOAD)
+            loaded |= root && origin_of(module, effects[0].on) == root &&
+                      type_element(module, op->results[0].type) == type_element(module, stored->type);
     }
     return multiplied && loaded;
 }
 
-static void note_tensor_store(Roles *roles, Part *part, const Op *op) {
-    uint32_t destinations, sources;
-    Value **destination = op_operands_at(op, 0, &destinations), **source = op_operands_at(op, 2, &sources);
-    if (source && sources && !(source[0]->is_result && is_op(source[0]->owner, OP_arith_constant)))
+static void note_tensor_store(Roles *roles, Part *part, const Op *op, const Effect *store) {
+    const Value *stored = op_operand_named(op, "src");
+    if (stored && !value_made(stored, EVALUATE_CONSTANT))
         part->stores_results = true;
-    if (!part->rescales && destination && source && destinations && sources)
-        part->rescales = rescales(roles->builder->module, op, destination[0], source[0]);
+    if (!part->rescales && stored)
+        part->rescales = rescales(roles->builder->module, store->on, stored);
 }
 
-static void count_key_op(Roles *roles, Part *part, const Op *op) {
-    OpId id = op->row->id;
+static void count_key_op(Roles *roles, Part *part, const Op *op, Work work) {
     for (uint32_t i = 0; i < part->key_count; i++)
-        if (part->key_ids[i] == id) {
+        if (part->key_rows[i] == op->row) {
             part->key_ops[i].count++;
             return;
         }
@@ -259,41 +235,29 @@ static void count_key_op(Roles *roles, Part *part, const Op *op) {
         return;
     const char *dot = memchr(op->row->name.data, '.', op->row->name.size);
     Str name = dot ? str_between(dot + 1, op->row->name.data + op->row->name.size) : op->row->name;
-    part->key_ids[part->key_count] = id;
+    part->key_rows[part->key_count] = op->row;
+    part->key_major[part->key_count] = work < WORK_LOAD;
     part->key_ops[part->key_count++] = (ReportCount){arena_copy(roles->builder->arena, name.data, name.size), 1};
-}
-
-static bool is_tensor(const Op *op) {
-    const Type *type = op->result_count ? op->results[0].type : NULL;
-    if (type && type->canonical)
-        type = type->canonical;
-    return type && type->kind == TYPE_TENSOR;
 }
 
 static void add_op(Roles *roles, Part *part, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(roles->builder->module, op, effects);
-    Work work = op->row ? work_of[op->row->id] : WORK_NONE;
+    Work work = work_of(op, effects, count);
     for (unsigned i = 0; i < count; i++)
         part->synchronises |= effects[i].verb >= EFFECT_EXPECT && effects[i].verb <= EFFECT_FENCE_ORDER;
-    part->computes |= is_tensor(op) && !is_op(op, OP_arith_constant);
-    if (work == WORK_CONVERT && !is_tensor(op))
-        work = WORK_NONE;
+    part->computes |= is_tensor(op) && op_evaluator(op) != EVALUATE_CONSTANT;
     part->counts[work]++;
     note_names(roles, part, op, work, effects, count);
     if (work != WORK_NONE)
-        count_key_op(roles, part, op);
+        count_key_op(roles, part, op, work);
     if (work == WORK_TMEM_STORE)
-        note_tensor_store(roles, part, op);
+        note_tensor_store(roles, part, op, &effects[0]);
     if (work == WORK_TMEM_LOAD && op_attr(op, "redOp"))
         part->counts[WORK_REDUCE]++;
 }
 
 /* ---- Which partitions there are -------------------------------------------------------------------------------- */
-
-static uint32_t line_of(const Builder *builder, uint32_t offset) {
-    return source_place(builder->module->source, offset).line;
-}
 
 static Part *part_at(Roles *roles, unsigned k) {
     if (!roles->parts[k])
@@ -307,15 +271,15 @@ static void add_part(Roles *roles, unsigned k, const Op *op, uint32_t offset) {
         return;
     part->exists = true;
     part->first = op;
-    part->ir_line = line_of(roles->builder, offset);
+    part->ir_line = source_place(roles->builder->module->source, offset).line;
 }
 
 /* The regions of a specialised op, empty ones too. */
 static void add_regions(Roles *roles, const Op *op) {
     PartitionForm form = roles->builder->form;
-    bool specialize = form == PARTITION_REGIONS && is_op(op, OP_ttg_warp_specialize);
-    bool partitions = form == PARTITION_REGIONS && is_op(op, OP_ttg_warp_specialize_partitions);
-    bool groups = form == PARTITION_GROUPS && is_op(op, OP_nvws_warp_group);
+    bool specialize = form == PARTITION_REGIONS && op_is_control(op, CONTROL_FORK);
+    bool partitions = form == PARTITION_REGIONS && op_is_control(op, CONTROL_PARTITIONS);
+    bool groups = form == PARTITION_GROUPS && op_is_control(op, CONTROL_GROUPS);
     for (uint32_t r = 0; r < op->region_count && (specialize || partitions || groups); r++) {
         const Block *block = op->regions[r].first;
         const Op *inside = block ? block->first : NULL;
@@ -329,9 +293,9 @@ static void add_regions(Roles *roles, const Op *op) {
 static PartitionForm form_of(const Op *function) {
     PartitionForm form = PARTITION_NONE;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        if (is_op(op, OP_ttg_warp_specialize))
+        if (op_is_control(op, CONTROL_FORK))
             return PARTITION_REGIONS;
-        if (is_op(op, OP_nvws_warp_group))
+        if (op_is_control(op, CONTROL_GROUPS))
             form = PARTITION_GROUPS;
         if (form == PARTITION_NONE || form == PARTITION_SCHEDULED) {
             Partitions said =
@@ -353,11 +317,6 @@ static uint64_t runners(const Builder *builder, const Op *op) {
     return builder->form == PARTITION_REGIONS ? 1 : 0;
 }
 
-static bool is_combined(const Op *op) {
-    const Op *parent = op_parent(op);
-    return is_op(parent, OP_tt_reduce) || is_op(parent, OP_tt_scan);
-}
-
 static void collect(Roles *roles) {
     Builder *builder = roles->builder;
     bool by_ops = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED;
@@ -366,7 +325,7 @@ static void collect(Roles *roles) {
     for (const Op *op = op_next_in_walk(builder->function, builder->function); op;
          op = op_next_in_walk(op, builder->function)) {
         add_regions(roles, op);
-        uint64_t mask = is_combined(op) ? 0 : runners(builder, op);
+        uint64_t mask = op_is_control(op_parent(op), CONTROL_COMBINE) ? 0 : runners(builder, op);
         for (unsigned k = 0; k < MOST_PARTITIONS && mask >> k; k++) {
             if (!(mask >> k & 1))
                 continue;
@@ -530,13 +489,12 @@ static void read_lists(Builder *builder, const Op *op, unsigned k, size_t partit
 
 static void read_registers(const Op *op, unsigned k, ReportPartition *row) {
     int64_t number = -1;
-    const Attr *of_default = op_attr(op, "defaultRequestedRegisters");
     if (row->registers >= 0)
         return;
     if (k > 0)
         number_at(op_attr(op, "requestedRegisters"), k - 1, &number);
-    else if (of_default && of_default->kind == ATTR_INTEGER)
-        number = of_default->integer;
+    else
+        op_integer(op, "defaultRequestedRegisters", &number);
     if (number < 0)
         number_at(op_attr(op, "actualRegisters"), k, &number); /* the default region's stand first */
     if (number >= 0 && number <= UINT16_MAX)
@@ -549,8 +507,8 @@ static void read_attributes(Builder *builder) {
         if (builder->partition_index[k] != SIZE_MAX)
             most = k + 1;
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function)) {
-        bool specialize = is_op(op, OP_ttg_warp_specialize), loop = is_op(op, OP_scf_for) || is_op(op, OP_scf_while);
-        if (!specialize && !loop && op != builder->function)
+        bool specialize = op_is_control(op, CONTROL_FORK);
+        if (!specialize && !op_is_loop(op) && op != builder->function)
             continue;
         for (unsigned k = 0; k < most; k++) {
             size_t index = builder->partition_index[k];
@@ -563,166 +521,15 @@ static void read_attributes(Builder *builder) {
     }
 }
 
-/* ---- Limits ---------------------------------------------------------------------------------------------------- */
-
-static bool module_number(const Builder *builder, const char *name, int64_t *number) {
-    const Op *module = op_parent(builder->function);
-    const Attr *attr = module ? op_attr(module, name) : NULL;
-    if (!attr || attr->kind != ATTR_INTEGER)
-        return false;
-    *number = attr->integer;
-    return true;
-}
-
-/* When a storage is in use, by offsets in the text, and how much of it. */
-typedef struct Lifetime {
-    uint32_t begin, end;
-    int64_t size;
-} Lifetime;
-
-static uint32_t offset_after(const Op *op) {
-    return op->next ? op->next->offset : op->offset + 1;
-}
-
-/* Where a use of an allocation is over: with the op of the allocation's own block that it stands in; in a specialised
- * op with that, as partitions run side by side. */
-static uint32_t use_end(const Op *allocation, const Op *use) {
-    const Op *within = use;
-    for (const Op *op = use; op; op = op_parent(op)) {
-        if (op->block == allocation->block)
-            within = op;
-        if (is_op(op, OP_ttg_warp_specialize) || is_op(op, OP_nvws_warp_group))
-            within = op;
-    }
-    return offset_after(within);
-}
-
-static int compare_offsets(const void *a, const void *b) {
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static int compare_begins(const void *a, const void *b) {
-    return compare_offsets(&((const Lifetime *)a)->begin, &((const Lifetime *)b)->begin);
-}
-
-static int compare_ends(const void *a, const void *b) {
-    return compare_offsets(&((const Lifetime *)a)->end, &((const Lifetime *)b)->end);
-}
-
-static int64_t most_at_once(Arena *arena, Lifetime *lifetimes, uint32_t count) {
-    Lifetime *ending = ARENA_ARRAY(arena, Lifetime, count + 1);
-    int64_t now = 0, most = 0;
-    memcpy(ending, lifetimes, count * sizeof *ending);
-    qsort(lifetimes, count, sizeof *lifetimes, compare_begins);
-    qsort(ending, count, sizeof *ending, compare_ends);
-    for (uint32_t i = 0, ended = 0; i < count; i++) {
-        for (; ended < count && ending[ended].end <= lifetimes[i].begin; ended++)
-            now -= ending[ended].size;
-        now += lifetimes[i].size;
-        most = now > most ? now : most;
-    }
-    return most;
-}
-
-/* As allocation_find, but in few steps: allocations are in the order of the text. */
-static const Allocation *find_allocation(const Allocations *allocations, const Op *op) {
-    uint32_t low = 0, high = allocations->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (allocations->items[middle].op->offset < op->offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < allocations->count && allocations->items[low].op == op ? &allocations->items[low] : NULL;
-}
-
-static void extend_by_uses(Builder *builder, Space space, Lifetime *lifetimes) {
-    for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function))
-        for (uint32_t i = 0; i < op->operand_count; i++) {
-            const Type *type = op->operands[i]->type;
-            const Op *root = memdesc_space(type) == space ? origin_of(builder->module, op->operands[i]) : NULL;
-            const Allocation *used = root ? find_allocation(&builder->allocations, root) : NULL;
-            uint32_t end = used ? use_end(root, op) : 0;
-            if (used && lifetimes[used->storage].end < end)
-                lifetimes[used->storage].end = end;
-        }
-}
-
-/* The most that is in use at one time. Nothing is known of where a compiler will put what. */
-static int64_t allocated(Builder *builder, Space space) {
-    const Allocations *allocations = &builder->allocations;
-    uint32_t count = allocations->storage_count;
-    Lifetime *lifetimes = ARENA_ARRAY(builder->arena, Lifetime, count + 1);
-    for (uint32_t i = 0; i < allocations->count; i++) {
-        const Allocation *item = &allocations->items[i];
-        Lifetime *life = &lifetimes[item->storage];
-        int64_t first = space == SPACE_TENSOR ? item->offset.base & UINT16_MAX : item->offset.base;
-        uint32_t begin = item->op->offset, end = use_end(item->op, item->op);
-        if (item->space != space || item->size <= 0)
-            continue;
-        life->begin = life->size && life->begin < begin ? life->begin : begin;
-        life->end = life->end > end ? life->end : end;
-        int64_t size = first + item->size, slots = builder_planned_slots(builder, item->op);
-        size = size <= INT32_MAX ? size * slots : size;
-        life->size = life->size > size ? life->size : size;
-    }
-    extend_by_uses(builder, space, lifetimes);
-    return most_at_once(builder->arena, lifetimes, count);
-}
-
-static bool has_shared_limit(const Builder *builder) {
-    const Op *module = op_parent(builder->function);
-    const Attr *target = module ? op_attr(module, "ttg.target") : NULL;
-    return target && (str_is(target->text, "\"cuda:90\"") || str_is(target->text, "\"cuda:100\""));
-}
-
-/* What is used of shared or tensor memory; 0 if that is not decided yet: it would be too much, and ops still stand
- * together that will not stay so, or the compiler has columns to put on top of each other. */
-static int64_t memory_used(Builder *builder, const char *attribute, Space space, int64_t most) {
-    int64_t used;
-    if (module_number(builder, attribute, &used))
-        return used;
-    used = allocated(builder, space);
-    bool decided = space == SPACE_SHARED && (builder->form == PARTITION_NONE || builder->form == PARTITION_REGIONS);
-    return used <= most || decided ? used : 0;
-}
-
-static int64_t warps_used(Builder *builder) {
-    int64_t used = 0;
-    if (builder->form == PARTITION_NONE || module_number(builder, "ttg.total-num-warps", &used))
-        return used;
-    for (size_t i = 0; i < builder->report->partition_count && builder->form <= PARTITION_GROUPS; i++)
-        used += builder->partitions[i].warps;
-    return used;
-}
-
-static void add_limits(Builder *builder) {
-    ReportLimit *limits = ARENA_ARRAY(builder->arena, ReportLimit, 3);
-    size_t count = 0;
-    int64_t shared = memory_used(builder, "ttg.shared", SPACE_SHARED, SHARED_MOST);
-    int64_t tensor = memory_used(builder, "ttg.tensor_memory_size", SPACE_TENSOR, TENSOR_MOST);
-    int64_t warps = warps_used(builder);
-    if (shared > 0 && has_shared_limit(builder))
-        limits[count++] = (ReportLimit){"shared memory", "bytes", shared, SHARED_MOST};
-    if (tensor > 0)
-        limits[count++] = (ReportLimit){"tensor memory", "columns", tensor, TENSOR_MOST};
-    if (warps > 0)
-        limits[count++] = (ReportLimit){"warps", "", warps, WARPS_MOST};
-    builder->report->limits = limits;
-    builder->report->limit_count = count;
-}
-
 /* ---- All of it ------------------------------------------------------------------------------------------------- */
 
 static void keep_key_ops(Builder *builder, const Part *part, ReportPartition *row) {
     ReportCount *kept = ARENA_ARRAY(builder->arena, ReportCount, part->key_count + 1);
     bool major = false;
     for (uint32_t i = 0; i < part->key_count; i++)
-        major |= work_of[part->key_ids[i]] < WORK_LOAD;
+        major |= part->key_major[i];
     for (uint32_t i = 0; i < part->key_count; i++)
-        if (!major || work_of[part->key_ids[i]] < WORK_LOAD)
+        if (!major || part->key_major[i])
             kept[row->key_op_count++] = part->key_ops[i];
     row->key_ops = kept;
 }
@@ -760,5 +567,5 @@ void report_partitions(Builder *builder) {
     read_attributes(builder);
     builder->report->partitions = builder->partitions;
     builder->report->partition_count = count;
-    add_limits(builder);
+    report_limits(builder);
 }

@@ -68,18 +68,6 @@ static Sights *running(Watch *watch) {
     return &watch->sights[watch->current];
 }
 
-/* One more item of an array of the arena: `items` has room for it. */
-static void *more(Arena *arena, void *items, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity)
-        return items;
-    size_t larger = *capacity ? 2 * *capacity : 32;
-    char *copy = arena_zalloc(arena, larger * size);
-    if (count)
-        memcpy(copy, items, count * size);
-    *capacity = larger;
-    return copy;
-}
-
 void watch_start(Watch *watch, const Rerun *rerun) {
     Sights *sights = running(watch);
     sights->rerun = *rerun;
@@ -108,10 +96,9 @@ static uint32_t find_ring(Watch *watch, const Op *root, Side side, int64_t id, i
         if (ring->root == root && ring->side == side && (root || ring->id == id))
             return (uint32_t)i;
     }
-    sights->rings = more(watch->arena, sights->rings, sights->ring_count, &sights->ring_capacity, sizeof(Ring));
-    sights->rings[sights->ring_count] =
+    *ARENA_PUSH(watch->arena, sights->rings, sights->ring_count, sights->ring_capacity) =
         (Ring){.root = root, .side = side, .id = id, .depth = depth, .count = -1, .expected = -1};
-    return (uint32_t)sights->ring_count++;
+    return sights->ring_count - 1;
 }
 
 static bool is_named(const Event *event) {
@@ -141,9 +128,9 @@ static Ring *ring_of(Watch *watch, const Spot *spot) {
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
 static void make_room(Arena *arena, Seen *seen) {
-    size_t moments = seen->room;
-    seen->sightings = more(arena, seen->sightings, seen->count, &seen->room, sizeof(Sighting));
-    seen->moments = more(arena, seen->moments, seen->count, &moments, sizeof *seen->moments);
+    uint32_t moments = seen->room;
+    seen->sightings = arena_grown(arena, seen->sightings, seen->count, &seen->room, sizeof *seen->sightings);
+    seen->moments = arena_grown(arena, seen->moments, seen->count, &moments, sizeof *seen->moments);
 }
 
 static uint32_t see(Watch *watch, const Event *event, SightKind kind, const Spot *spot) {
@@ -152,9 +139,8 @@ static uint32_t see(Watch *watch, const Event *event, SightKind kind, const Spot
     size_t effect = (size_t)(event->effect - program->effects);
     uint32_t *index = &watch->indices[effect * watch->machine->agent_count + event->agent];
     if (!*index) {
-        sights->seen = more(watch->arena, sights->seen, sights->seen_count, &sights->seen_capacity, sizeof(Seen));
-        *index = (uint32_t)++sights->seen_count;
-        Seen *fresh = &sights->seen[*index - 1];
+        Seen *fresh = ARENA_PUSH(watch->arena, sights->seen, sights->seen_count, sights->seen_capacity);
+        *index = sights->seen_count;
         *fresh = (Seen){.kind = kind,
                         .op = program->ops[event->pc],
                         .effect = event->effect,
@@ -220,9 +206,8 @@ static void hand_over(Watch *watch, uint32_t from, uint32_t to) {
         sights->handings[i].times++;
         return;
     }
-    sights->handings =
-        more(watch->arena, sights->handings, sights->handing_count, &sights->handing_capacity, sizeof(Handing));
-    sights->handings[sights->handing_count++] = (Handing){from, to, 1};
+    *ARENA_PUSH(watch->arena, sights->handings, sights->handing_count, sights->handing_capacity) =
+        (Handing){from, to, 1};
 }
 
 /* ---- Events --------------------------------------------------------------------------------------- */
@@ -270,11 +255,10 @@ static uint32_t crew_of(Watch *watch, const Spot *spot) {
             return (uint32_t)i;
     if (sights->crew_count == MOST_CREWS)
         return NO_CREW;
-    sights->crews = more(watch->arena, sights->crews, sights->crew_count, &sights->crew_capacity, sizeof(Crew));
-    Crew *crew = &sights->crews[sights->crew_count];
+    Crew *crew = ARENA_PUSH(watch->arena, sights->crews, sights->crew_count, sights->crew_capacity);
     *crew = (Crew){.ring = spot->ring, .count = spot->now_count};
     memcpy(crew->members, spot->now, spot->now_count * sizeof *spot->now);
-    return (uint32_t)sights->crew_count++;
+    return sights->crew_count - 1;
 }
 
 static void flip(Watch *watch, Spot *spot) {
@@ -336,46 +320,74 @@ static bool is_priming(Watch *watch, const Spot *spot, const Event *event) {
            watch->work[event->agent] == spot->work && event->effect->effect.done == DONE_NOW;
 }
 
+static void see_init(Watch *watch, Spot *spot, const Event *event) {
+    Ring *ring = ring_of(watch, spot);
+    ring->counts_vary |= ring->count >= 0 && ring->count != event->amount;
+    ring->count = ring->count < 0 ? event->amount : ring->count;
+    ring->inits++;
+    *spot = (Spot){.ring = spot->ring,
+                   .index = spot->index,
+                   .crew = NO_CREW,
+                   .observed = true,
+                   .fresh = true,
+                   .maker = event->agent,
+                   .work = watch->work[event->agent],
+                   .flips = spot->flips};
+    memset(&watch->passed[(size_t)(spot - watch->spots) * watch->machine->agent_count], 0,
+           watch->machine->agent_count * sizeof *watch->passed);
+}
+
+static void see_arrival(Watch *watch, Spot *spot, const Event *event) {
+    Sights *sights = running(watch);
+    bool expects = event->kind == EVENT_EXPECT;
+    uint32_t who = see(watch, event, expects ? SIGHT_EXPECT : SIGHT_ARRIVE, spot);
+    come(spot, who, sights->events);
+    ring_of(watch, spot)->arrivals++;
+    if (event->kind == EVENT_ARRIVE && is_priming(watch, spot, event)) {
+        sights->seen[who].primes++;
+        ring_of(watch, spot)->primed = true;
+    }
+    if (expects) {
+        spot->sample = false;
+        spot->told |= !spot->delivered;
+        spot->expected += event->amount;
+    }
+}
+
+static void see_named(Watch *watch, Spot *spot, const Event *event) {
+    bool waits = event->effect->effect.verb == EFFECT_NAMED_SYNC;
+    Ring *ring = ring_of(watch, spot);
+    ring->count = event->amount;
+    ring->arrivals++;
+    come(spot, see(watch, event, waits ? SIGHT_WAIT : SIGHT_ARRIVE, spot), running(watch)->events);
+}
+
+/* An agent that goes on after a named barrier. */
+static void see_sync(Watch *watch, Spot *spot, const Event *event) {
+    size_t effect = (size_t)(event->effect - watch->machine->program->effects);
+    uint32_t who = watch->indices[effect * watch->machine->agent_count + event->agent];
+    ring_of(watch, spot)->waits++;
+    spot->observed = true;
+    watch->let_go[(size_t)(spot - watch->spots) * watch->machine->agent_count + event->agent] = spot->crew;
+    watch->work[event->agent]++;
+    hear(watch, spot, event->agent, watch->machine->program->ops[event->pc]);
+    for (uint32_t i = 0; who && i < spot->before_count; i++)
+        if (running(watch)->seen[spot->before[i]].agent != event->agent)
+            hand_over(watch, spot->before[i], who - 1);
+}
+
 void watch_observe(Watch *watch, const Event *event) {
     Sights *sights = running(watch);
     sights->events++;
     switch (event->kind) {
-    case EVENT_INIT: {
-        Spot *spot = spot_of(watch, event);
-        Ring *ring = ring_of(watch, spot);
-        ring->counts_vary |= ring->count >= 0 && ring->count != event->amount;
-        ring->count = ring->count < 0 ? event->amount : ring->count;
-        ring->inits++;
-        *spot = (Spot){.ring = spot->ring,
-                       .index = spot->index,
-                       .crew = NO_CREW,
-                       .observed = true,
-                       .fresh = true,
-                       .maker = event->agent,
-                       .work = watch->work[event->agent],
-                       .flips = spot->flips};
-        memset(&watch->passed[(size_t)(spot - watch->spots) * watch->machine->agent_count], 0,
-               watch->machine->agent_count * sizeof *watch->passed);
+    case EVENT_INIT:
+        see_init(watch, spot_of(watch, event), event);
         break;
-    }
     case EVENT_ARRIVE:
     case EVENT_SIGNAL:
-    case EVENT_EXPECT: {
-        Spot *spot = spot_of(watch, event);
-        uint32_t who = see(watch, event, event->kind == EVENT_EXPECT ? SIGHT_EXPECT : SIGHT_ARRIVE, spot);
-        come(spot, who, sights->events);
-        ring_of(watch, spot)->arrivals++;
-        if (event->kind == EVENT_ARRIVE && is_priming(watch, spot, event)) {
-            sights->seen[who].primes++;
-            ring_of(watch, spot)->primed = true;
-        }
-        if (event->kind == EVENT_EXPECT) {
-            spot->sample = false;
-            spot->told |= !spot->delivered;
-            spot->expected += event->amount;
-        }
+    case EVENT_EXPECT:
+        see_arrival(watch, spot_of(watch, event), event);
         break;
-    }
     case EVENT_DELIVER: {
         Spot *spot = spot_of(watch, event);
         come(spot, see(watch, event, SIGHT_DELIVER, spot), sights->events);
@@ -383,37 +395,18 @@ void watch_observe(Watch *watch, const Event *event) {
         break;
     }
     case EVENT_FLIP:
+    case EVENT_NAMED_MEET:
         flip(watch, spot_of(watch, event));
         break;
     case EVENT_WAIT:
         pass(watch, spot_of(watch, event), event);
         break;
-    case EVENT_NAMED_ARRIVE: {
-        Spot *spot = spot_of(watch, event);
-        bool waits = event->effect->effect.verb == EFFECT_NAMED_SYNC;
-        Ring *ring = ring_of(watch, spot);
-        ring->count = event->amount;
-        ring->arrivals++;
-        come(spot, see(watch, event, waits ? SIGHT_WAIT : SIGHT_ARRIVE, spot), sights->events);
+    case EVENT_NAMED_ARRIVE:
+        see_named(watch, spot_of(watch, event), event);
         break;
-    }
-    case EVENT_NAMED_MEET:
-        flip(watch, spot_of(watch, event));
+    case EVENT_NAMED_SYNC:
+        see_sync(watch, spot_of(watch, event), event);
         break;
-    case EVENT_NAMED_SYNC: {
-        Spot *spot = spot_of(watch, event);
-        size_t effect = (size_t)(event->effect - watch->machine->program->effects);
-        uint32_t who = watch->indices[effect * watch->machine->agent_count + event->agent];
-        ring_of(watch, spot)->waits++;
-        spot->observed = true;
-        watch->let_go[(size_t)(spot - watch->spots) * watch->machine->agent_count + event->agent] = spot->crew;
-        watch->work[event->agent]++;
-        hear(watch, spot, event->agent, watch->machine->program->ops[event->pc]);
-        for (uint32_t i = 0; who && i < spot->before_count; i++)
-            if (sights->seen[spot->before[i]].agent != event->agent)
-                hand_over(watch, spot->before[i], who - 1);
-        break;
-    }
     case EVENT_ACCESS:
         watch->work[event->agent]++;
         break;
@@ -426,7 +419,7 @@ uint64_t watch_moment(const Watch *watch) {
     return watch->sights[watch->current].events;
 }
 
-static bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent) {
+bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent) {
     for (uint32_t i = 0; crew != NO_CREW && i < sights->crews[crew].count; i++)
         if (sights->seen[sights->crews[crew].members[i]].agent == agent)
             return true;
@@ -464,10 +457,8 @@ void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection prote
             return;
         }
     }
-    sights->protections = more(watch->arena, sights->protections, sights->protection_count,
-                               &sights->protection_capacity, sizeof(Protection));
     protection.times = 1;
-    sights->protections[sights->protection_count++] = protection;
+    *ARENA_PUSH(watch->arena, sights->protections, sights->protection_count, sights->protection_capacity) = protection;
 }
 
 /* Agents that were waiting when it ended were seen there too. */

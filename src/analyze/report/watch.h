@@ -1,6 +1,6 @@
 /* What a run showed of each barrier, op by op: which slots and parities, how often, who let whom go on.
  *
- * A spectator of the plain run of each cluster (deadlock.h). Of all runs it keeps one: the one in which the most ops
+ * A spectator of the plain run of each cluster (run/check.h). Of all runs it keeps one: the one in which the most ops
  * did something, and among those the longest. */
 #ifndef ANALYZE_REPORT_WATCH_H
 #define ANALYZE_REPORT_WATCH_H
@@ -30,8 +30,8 @@ typedef struct Seen {
     int64_t amount;   /* arrivals, bytes or threads, the first time */
     bool varies;      /* not the same each time */
     Sighting *sightings;
-    uint32_t *moments;  /* when, in events of the run */
-    size_t count, room; /* of sightings that are kept */
+    uint32_t *moments;    /* when, in events of the run */
+    uint32_t count, room; /* of sightings that are kept */
 } Seen;
 
 /* Whether all that an arrival does is to let the first wait pass. */
@@ -101,15 +101,15 @@ typedef struct Sights {
     RunEnd end;
     uint64_t events;
     Seen *seen;
-    size_t seen_count, seen_capacity;
+    uint32_t seen_count, seen_capacity;
     Ring *rings;
-    size_t ring_count, ring_capacity;
+    uint32_t ring_count, ring_capacity;
     Handing *handings;
-    size_t handing_count, handing_capacity;
+    uint32_t handing_count, handing_capacity;
     Crew *crews;
-    size_t crew_count, crew_capacity;
+    uint32_t crew_count, crew_capacity;
     Protection *protections;
-    size_t protection_count, protection_capacity;
+    uint32_t protection_count, protection_capacity;
 } Sights;
 
 typedef struct Watch Watch;
@@ -127,6 +127,8 @@ void watch_protects(Watch *watch, uint32_t barrier, bool named, Protection prote
 void watch_end(Watch *watch, RunEnd end);
 /* The run that was kept; NULL if there was none. */
 const Sights *watch_kept(const Watch *watch);
+/* Whether the agent is one of a crew; nobody is of NO_CREW. */
+bool crew_has(const Sights *sights, uint32_t crew, uint32_t agent);
 /* How many runs there were. */
 uint64_t watch_runs(const Watch *watch);
 

@@ -1,4 +1,4 @@
-/* Explains a stuck or faulted run. The order of the questions matters: what has gone wrong already (lapped, bytes,
+/* Explains a stuck run. The order of the questions matters: what has gone wrong already (lapped, bytes,
  * parity) comes before what would still come (cycle) or not (no producer, exited). */
 #include "analyze/run/blocked_internal.h"
 
@@ -23,18 +23,41 @@ const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier) {
     return verdict_keep(inquiry->verdict, &text);
 }
 
-static const char *plural(int64_t count) {
-    return count == 1 ? "" : "s";
+Finding *inquiry_finding(const Inquiry *inquiry, RuleId rule, size_t most_places) {
+    Finding *finding = verdict_finding(inquiry->verdict);
+    finding->rule = rule;
+    finding->space = "barrier";
+    finding_places(inquiry->verdict, finding, most_places);
+    finding->place_count = 0;
+    return finding;
 }
 
-static void set_place(Inquiry *inquiry, FindingPlace *place, const char *role, uint32_t agent, Helper helper,
-                      uint32_t pc) {
-    place_set(inquiry->machine, place, role, inquiry_agent(inquiry, agent, helper), pc, inquiry->verdict);
+void inquiry_place(const Inquiry *inquiry, Finding *finding, const char *role, Deed deed, const char *note) {
+    FindingPlace *place = &finding->places[finding->place_count++];
+    place_set(inquiry->machine, place, role, inquiry_agent(inquiry, deed.agent, deed.helper), deed.pc,
+              inquiry->verdict);
+    place->note = note;
 }
 
-static uint32_t line_at(const Inquiry *inquiry, uint32_t pc) {
-    const Program *program = inquiry->machine->program;
-    return source_place(program->module->source, program->ops[pc]->offset).line;
+void inquiry_init_place(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past, uint32_t count) {
+    inquiry_place(inquiry, finding, "initialised", (Deed){.agent = past->init_agent, .pc = past->init_pc},
+                  verdict_text(inquiry->verdict, "%u arrival%s a phase", count, plural(count)));
+}
+
+uint32_t inquiry_deeds(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past) {
+    uint32_t count = past->phase_count < MOST_REMEMBERED ? past->phase_count : MOST_REMEMBERED;
+    for (uint32_t i = 0; i < count; i++) {
+        const Deed *deed = &past->phase[i];
+        bool expects = deed->kind == DEED_EXPECT, delivers = deed->kind == DEED_DELIVER;
+        inquiry_place(inquiry, finding,
+                      expects    ? "expects"
+                      : delivers ? "delivers"
+                                 : "arrives",
+                      *deed,
+                      verdict_text(inquiry->verdict, expects || delivers ? "%lld bytes" : "%lld arrivals",
+                                   (long long)deed->amount));
+    }
+    return count;
 }
 
 /* "parity 0; 2 phases complete, 1 of 1 arrivals pending, 16384 bytes to come" */
@@ -60,7 +83,7 @@ static const char *state_text(const Inquiry *inquiry, const Blocked *blocked) {
 
 /* ---- What would have come -------------------------------------------------------------------------- */
 
-static bool has_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc) {
+bool inquiry_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc) {
     uint32_t count = history->phase_count < MOST_REMEMBERED ? history->phase_count : MOST_REMEMBERED;
     for (uint32_t i = 0; i < count; i++)
         if (history->phase[i].agent == agent && history->phase[i].pc == pc)
@@ -84,7 +107,7 @@ static void watch_release(void *observer, const Event *event) {
             continue;
         /* One that has come into this phase already does not make up for one that is missing. */
         if (blocked->status == AGENT_WAITS &&
-            has_contributed(&inquiry->history->barriers[blocked->barrier], event->agent, event->pc))
+            inquiry_contributed(&inquiry->history->barriers[blocked->barrier], event->agent, event->pc))
             continue;
         blocked->released = true;
         blocked->releaser_order = inquiry->order;
@@ -129,7 +152,7 @@ bool inquiry_ended(const Inquiry *inquiry, uint32_t agent) {
 
 static bool is_in_loop(const Op *op) {
     for (op = op_parent(op); op; op = op_parent(op))
-        if (op->row && (op->row->id == OP_scf_for || op->row->id == OP_scf_while))
+        if (op_is_loop(op))
             return true;
     return false;
 }
@@ -278,7 +301,7 @@ static Blocked *pick(Inquiry *inquiry) {
 
 /* ---- The finding ---------------------------------------------------------------------------------- */
 
-static const char *what_text(const Inquiry *inquiry, const Blocked *blocked) {
+const char *inquiry_awaited(const Inquiry *inquiry, const Blocked *blocked) {
     if (blocked->status == AGENT_NAMED)
         return verdict_text(inquiry->verdict, "named barrier %u", blocked->barrier % NAMED_BARRIERS);
     if (blocked->status == AGENT_CLUSTER)
@@ -288,13 +311,22 @@ static const char *what_text(const Inquiry *inquiry, const Blocked *blocked) {
     return inquiry_barrier(inquiry, blocked->barrier);
 }
 
-static void explain_meeting(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    Verdict *verdict = inquiry->verdict;
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE);
-    const char *what = what_text(inquiry, root);
-    if (root->status == AGENT_CLUSTER) {
+/* What is told of an agent that waits for ever. */
+typedef struct Case {
+    const Inquiry *inquiry;
+    const Blocked *root;
+    Verdict *verdict;
+    const char *agent, *what;
+    const Barrier *barrier; /* of one that waits for an mbarrier; its past, and how many phases are complete */
+    const BarrierHistory *past;
+    uint32_t phases;
+} Case;
+
+static void explain_meeting(const Case *c, Finding *finding) {
+    if (c->root->status == AGENT_CLUSTER) {
         finding->message = verdict_text(
-            verdict, "%s waits for ever at the cluster barrier: not every thread of the cluster comes to it", agent);
+            c->verdict, "%s waits for ever at the cluster barrier: not every thread of the cluster comes to it",
+            c->agent);
         finding->why = "The cluster barrier of the hardware counts all threads of all CTAs of the cluster; the other "
                        "partitions of the "
                        "CTA are alive and never arrive.";
@@ -302,224 +334,209 @@ static void explain_meeting(const Inquiry *inquiry, const Blocked *root, Finding
                        "peer arrives on.";
         return;
     }
-    finding->message = verdict_text(verdict, "%s waits for ever at %s: %u of %u threads come to it", agent, what,
-                                    root->meeting.arrived, root->meeting.expected);
+    finding->message = verdict_text(c->verdict, "%s waits for ever at %s: %u of %u threads come to it", c->agent,
+                                    c->what, c->root->meeting.arrived, c->root->meeting.expected);
     finding->why = verdict_text(
-        verdict,
+        c->verdict,
         "A named barrier opens when as many threads have come as its count says (%u); each partition "
         "brings its warps times 32. Only %u have, and %s.",
-        root->meeting.expected, root->meeting.arrived,
-        root->rule == RULE_DEADLOCK_CYCLE    ? "the arrival that is missing comes after a wait that is blocked itself"
-        : root->rule == RULE_DEADLOCK_EXITED ? "the partition that came here before has ended"
-                                             : "nobody else comes");
+        c->root->meeting.expected, c->root->meeting.arrived,
+        c->root->rule == RULE_DEADLOCK_CYCLE ? "the arrival that is missing comes after a wait that is blocked itself"
+        : c->root->rule == RULE_DEADLOCK_EXITED ? "the partition that came here before has ended"
+                                                : "nobody else comes");
     finding->fix =
         "Make the count the sum of the threads that wait and that arrive, and let the first waiter of a ping-pong be "
         "released by an arrive before the loop.";
 }
 
 /* The parity asked for does not go with the phases. */
-static void explain_parity(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    const Barrier *barrier = &root->state;
-    const LastPass *pass = history_pass(inquiry->history, root->barrier, root->agent);
-    uint32_t phases = barrier->generation - barrier->born;
+static void explain_parity(const Case *c, Finding *finding) {
+    const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
     finding->message = verdict_text(
-        inquiry->verdict, "%s waits for ever for %s: it asks for parity %u, the phase after the one that is completed",
-        inquiry_agent(inquiry, root->agent, HELPER_BASE), what_text(inquiry, root), root->parity);
+        c->verdict, "%s waits for ever for %s: it asks for parity %u, the phase after the one that is completed",
+        c->agent, c->what, c->root->parity);
     finding->why = verdict_text(
-        inquiry->verdict,
+        c->verdict,
         "%u phase%s complete; the wait before, at IR line %u, passed with parity %u when %u were, and parity %u now "
         "means phase %u, which is not completed before this wait is passed. The parity asked for must alternate "
         "exactly with the phases.",
-        phases, phases == 1 ? " is" : "s are", line_at(inquiry, pass->pc), pass->parity,
-        pass->generation - barrier->born, root->parity, phases);
+        c->phases, c->phases == 1 ? " is" : "s are", line_at(c->inquiry->machine, pass->pc), pass->parity,
+        pass->generation - c->barrier->born, c->root->parity, c->phases);
     finding->fix = "Compute the parity from the count of the uses of this slot ((count / depth) & 1), carried through "
                    "every loop around it.";
 }
 
 /* Someone else's parity does not go with the phases: its wait holds nothing back, and so it laps this one. */
-static void explain_idle_wait(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE),
-               *other = inquiry_agent(inquiry, root->idle_agent, HELPER_BASE);
-    const char *slot = inquiry_barrier(inquiry, root->idle_barrier);
+static void explain_idle_wait(const Case *c, Finding *finding) {
+    const char *other = inquiry_agent(c->inquiry, c->root->idle_agent, HELPER_BASE);
+    const char *slot = inquiry_barrier(c->inquiry, c->root->idle_barrier);
     finding->message = verdict_text(
-        inquiry->verdict,
-        "%s waits for ever for %s: %s goes past its wait for %s with parity %u again and again, and laps it", agent,
-        what_text(inquiry, root), other, slot, root->idle->parity);
+        c->verdict,
+        "%s waits for ever for %s: %s goes past its wait for %s with parity %u again and again, and laps it", c->agent,
+        c->what, other, slot, c->root->idle->parity);
     finding->why =
-        verdict_text(inquiry->verdict,
+        verdict_text(c->verdict,
                      "The wait at IR line %u passed %u times in a row with parity %u while no phase of %s was "
                      "completed in between, so that it "
                      "holds nobody back; %u phases of %s are complete before %s looks.",
-                     line_at(inquiry, root->idle->pc), root->idle->again + 1, root->idle->parity, slot,
-                     root->state.generation - root->state.born, what_text(inquiry, root), agent);
+                     line_at(c->inquiry->machine, c->root->idle->pc), c->root->idle->again + 1, c->root->idle->parity,
+                     slot, c->phases, c->what, c->agent);
     finding->fix = "Let the parity of that wait alternate with the uses of its slot ((count / depth) & 1), with a "
                    "counter that goes up by one a use.";
 }
 
-static void explain(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    Verdict *verdict = inquiry->verdict;
-    const char *agent = inquiry_agent(inquiry, root->agent, HELPER_BASE);
-    const char *what = what_text(inquiry, root);
-    const Barrier *barrier = &root->state;
-    const BarrierHistory *past =
-        &inquiry->history->barriers[root->barrier < inquiry->machine->slot_count ? root->barrier : 0];
-    const LastPass *pass =
-        root->status == AGENT_WAITS ? history_pass(inquiry->history, root->barrier, root->agent) : NULL;
-    uint32_t phases = barrier->generation - barrier->born;
-    if (root->status != AGENT_WAITS) {
-        explain_meeting(inquiry, root, finding);
-        return;
-    }
-    switch (root->rule) {
-    case RULE_DEADLOCK_BYTES:
-        finding->message = verdict_text(
-            verdict,
-            barrier->bytes > 0
-                ? "%s waits for ever for %s: all arrivals are there, but %lld bytes never come"
-                : "%s waits for ever for %s: all arrivals are there, but %lld bytes more came than were expected",
-            agent, what, (long long)llabs(barrier->bytes));
-        finding->why = verdict_text(
-            verdict,
-            "Phase %u completes when no arrival is pending and the transaction bytes are zero. In it, %lld bytes "
-            "were expected and %lld delivered; with what the phases before left over, %+lld remain.",
-            phases, (long long)past->expected, (long long)past->delivered, (long long)barrier->bytes);
-        finding->fix = "Make the expect the sum of the bytes that the copies on this slot and phase deliver (the box "
-                       "of a descriptor counts, "
-                       "not the size of the destination), and let every copy have its expect.";
-        break;
-    case RULE_DEADLOCK_LAPPED:
-        finding->message = verdict_text(
-            verdict,
-            "%s waits for ever for %s: the phase that it wants, and the one after it, are over before it looks", agent,
-            what);
-        finding->why = verdict_text(
-            verdict,
-            "%u phase%s complete, so parity %u now means phase %u, which nobody completes; %s. "
-            "Nothing keeps whoever arrives from completing the next phase before the wait has seen the one before.",
-            phases, phases == 1 ? " is" : "s are", root->parity, phases,
-            pass->any && pass->generation > barrier->born
-                ? verdict_text(verdict, "the last one that %s saw is phase %u", agent,
-                               pass->generation - barrier->born - 1)
-                : verdict_text(verdict, "%s has seen none of them", agent));
-        finding->fix = "Let the one who arrives wait first for a sign that the waiter is past this wait (an \"empty\" "
-                       "barrier that the waiter arrives "
-                       "on), or arrive once only.";
-        break;
-    case RULE_DEADLOCK_PARITY:
-        if (root->idle)
-            explain_idle_wait(inquiry, root, finding);
-        else
-            explain_parity(inquiry, root, finding);
-        break;
-    case RULE_DEADLOCK_NO_PRODUCER:
-        if (barrier->pending < barrier->count && !phases)
-            finding->message =
-                verdict_text(verdict, "%s waits for ever for %s: %u of %u arrivals come, and nobody makes the others",
-                             agent, what, barrier->count - barrier->pending, barrier->count);
-        else if (barrier->pending < barrier->count)
-            finding->message = verdict_text(
-                verdict, "%s waits for ever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
-                agent, what, phases, barrier->count - barrier->pending, barrier->count);
-        else
-            finding->message = verdict_text(verdict, "%s waits for ever for %s: nothing arrives on it%s", agent, what,
-                                            phases ? " any more" : "");
-        finding->why = verdict_text(verdict,
-                                    "The wait for parity %u needs phase %u to complete, which takes %u arrival%s; %u "
-                                    "came, and letting every blocked agent "
-                                    "through brings no other.",
-                                    root->parity, phases, barrier->count, plural(barrier->count),
-                                    barrier->count - barrier->pending);
-        finding->fix = past->deeds ? "Make the count of the init the number of arrivals of one phase, or add the "
-                                     "arrive that is missing (check its slot)."
-                                   : "Add the arrive, commit or expect on this slot (check which slot the others "
-                                     "arrive on), or drop the wait.";
-        break;
-    case RULE_DEADLOCK_EXITED:
-        finding->message = verdict_text(verdict, "%s waits for ever for %s: %s, which arrives on it, has ended", agent,
-                                        what, inquiry_agent(inquiry, root->exited.agent, root->exited.helper));
-        finding->why = verdict_text(
-            verdict,
-            "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that went "
-            "round too few times for it.",
-            phases, phases == 1 ? " is" : "s are", phases, line_at(inquiry, root->exited.pc));
-        finding->fix = "Let both run the same number of iterations, for every trip count, zero and one included.";
-        break;
-    default: {
-        const char *other = root->released ? inquiry_agent(inquiry, root->releaser.agent, root->releaser.helper) : "";
-        bool self = root->released && root->releaser.agent == root->agent;
-        finding->message =
-            self ? verdict_text(verdict, "%s waits for ever for %s: it would arrive on it itself, after this wait",
-                                agent, what)
-                 : verdict_text(verdict,
-                                "%s waits for ever for %s: %s arrives on it only after a wait that is blocked, too",
-                                agent, what, other);
-        finding->why =
-            verdict_text(verdict,
-                         "Phase %u of %s is completed by the arrive at IR line %u, and that comes after a wait "
-                         "which, through the others, waits "
-                         "for this one.",
-                         phases, what, root->released ? line_at(inquiry, root->releaser.pc) : 0);
-        finding->fix = "Break the circle: arrive before waiting, make both sides take their slots in the same order, "
-                       "or let the first wait on an empty slot "
-                       "pass (parity 1 on a fresh barrier).";
-    }
-    }
+/* All arrivals are there, the bytes are not. */
+static void explain_bytes(const Case *c, Finding *finding) {
+    finding->message = verdict_text(
+        c->verdict,
+        c->barrier->bytes > 0
+            ? "%s waits for ever for %s: all arrivals are there, but %lld bytes never come"
+            : "%s waits for ever for %s: all arrivals are there, but %lld bytes more came than were expected",
+        c->agent, c->what, (long long)llabs(c->barrier->bytes));
+    finding->why = verdict_text(
+        c->verdict,
+        "Phase %u completes when no arrival is pending and the transaction bytes are zero. In it, %lld bytes "
+        "were expected and %lld delivered; with what the phases before left over, %+lld remain.",
+        c->phases, (long long)c->past->expected, (long long)c->past->delivered, (long long)c->barrier->bytes);
+    finding->fix = "Make the expect the sum of the bytes that the copies on this slot and phase deliver (the box "
+                   "of a descriptor counts, "
+                   "not the size of the destination), and let every copy have its expect.";
 }
 
-static void add_places(Inquiry *inquiry, const Blocked *root, Finding *finding) {
+/* Phases are over before anybody looks. */
+static void explain_lapped(const Case *c, Finding *finding) {
+    const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
+    finding->message = verdict_text(
+        c->verdict, "%s waits for ever for %s: the phase that it wants, and the one after it, are over before it looks",
+        c->agent, c->what);
+    finding->why = verdict_text(
+        c->verdict,
+        "%u phase%s complete, so parity %u now means phase %u, which nobody completes; %s. "
+        "Nothing keeps whoever arrives from completing the next phase before the wait has seen the one before.",
+        c->phases, c->phases == 1 ? " is" : "s are", c->root->parity, c->phases,
+        pass->any && pass->generation > c->barrier->born
+            ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
+                           pass->generation - c->barrier->born - 1)
+            : verdict_text(c->verdict, "%s has seen none of them", c->agent));
+    finding->fix = "Let the one who arrives wait first for a sign that the waiter is past this wait (an \"empty\" "
+                   "barrier that the waiter arrives "
+                   "on), or arrive once only.";
+}
+
+/* Arrivals are missing, and nobody makes them. */
+static void explain_no_producer(const Case *c, Finding *finding) {
+    if (c->barrier->pending < c->barrier->count && !c->phases)
+        finding->message =
+            verdict_text(c->verdict, "%s waits for ever for %s: %u of %u arrivals come, and nobody makes the others",
+                         c->agent, c->what, c->barrier->count - c->barrier->pending, c->barrier->count);
+    else if (c->barrier->pending < c->barrier->count)
+        finding->message = verdict_text(
+            c->verdict, "%s waits for ever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
+            c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
+    else
+        finding->message = verdict_text(c->verdict, "%s waits for ever for %s: nothing arrives on it%s", c->agent,
+                                        c->what, c->phases ? " any more" : "");
+    finding->why = verdict_text(c->verdict,
+                                "The wait for parity %u needs phase %u to complete, which takes %u arrival%s; %u "
+                                "came, and letting every blocked agent "
+                                "through brings no other.",
+                                c->root->parity, c->phases, c->barrier->count, plural(c->barrier->count),
+                                c->barrier->count - c->barrier->pending);
+    finding->fix = c->past->deeds ? "Make the count of the init the number of arrivals of one phase, or add the "
+                                    "arrive that is missing (check its slot)."
+                                  : "Add the arrive, commit or expect on this slot (check which slot the others "
+                                    "arrive on), or drop the wait.";
+}
+
+/* Who would arrive has ended. */
+static void explain_exited(const Case *c, Finding *finding) {
+    finding->message =
+        verdict_text(c->verdict, "%s waits for ever for %s: %s, which arrives on it, has ended", c->agent, c->what,
+                     inquiry_agent(c->inquiry, c->root->exited.agent, c->root->exited.helper));
+    finding->why = verdict_text(
+        c->verdict,
+        "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that went "
+        "round too few times for it.",
+        c->phases, c->phases == 1 ? " is" : "s are", c->phases, line_at(c->inquiry->machine, c->root->exited.pc));
+    finding->fix = "Let both run the same number of iterations, for every trip count, zero and one included.";
+}
+
+/* Who would arrive waits, through others, for this one. */
+static void explain_cycle(const Case *c, Finding *finding) {
+    const char *other =
+        c->root->released ? inquiry_agent(c->inquiry, c->root->releaser.agent, c->root->releaser.helper) : "";
+    bool self = c->root->released && c->root->releaser.agent == c->root->agent;
+    finding->message =
+        self ? verdict_text(c->verdict, "%s waits for ever for %s: it would arrive on it itself, after this wait",
+                            c->agent, c->what)
+             : verdict_text(c->verdict,
+                            "%s waits for ever for %s: %s arrives on it only after a wait that is blocked, too",
+                            c->agent, c->what, other);
+    finding->why =
+        verdict_text(c->verdict,
+                     "Phase %u of %s is completed by the arrive at IR line %u, and that comes after a wait "
+                     "which, through the others, waits "
+                     "for this one.",
+                     c->phases, c->what, c->root->released ? line_at(c->inquiry->machine, c->root->releaser.pc) : 0);
+    finding->fix = "Break the circle: arrive before waiting, make both sides take their slots in the same order, "
+                   "or let the first wait on an empty slot "
+                   "pass (parity 1 on a fresh barrier).";
+}
+
+static void explain(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
+    bool waits = root->status == AGENT_WAITS;
+    Case c = {.inquiry = inquiry,
+              .root = root,
+              .verdict = inquiry->verdict,
+              .agent = inquiry_agent(inquiry, root->agent, HELPER_BASE),
+              .what = inquiry_awaited(inquiry, root),
+              .barrier = &root->state,
+              .past = waits ? &inquiry->history->barriers[root->barrier] : NULL,
+              .phases = root->state.generation - root->state.born};
+    if (!waits)
+        explain_meeting(&c, finding);
+    else if (root->rule == RULE_DEADLOCK_BYTES)
+        explain_bytes(&c, finding);
+    else if (root->rule == RULE_DEADLOCK_LAPPED)
+        explain_lapped(&c, finding);
+    else if (root->rule == RULE_DEADLOCK_PARITY && root->idle)
+        explain_idle_wait(&c, finding);
+    else if (root->rule == RULE_DEADLOCK_PARITY)
+        explain_parity(&c, finding);
+    else if (root->rule == RULE_DEADLOCK_NO_PRODUCER)
+        explain_no_producer(&c, finding);
+    else if (root->rule == RULE_DEADLOCK_EXITED)
+        explain_exited(&c, finding);
+    else
+        explain_cycle(&c, finding);
+}
+
+static void add_places(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
     const BarrierHistory *past = root->status == AGENT_WAITS ? &inquiry->history->barriers[root->barrier] : NULL;
-    FindingPlace *places = finding_places(inquiry->verdict, finding, inquiry->count + MOST_REMEMBERED + 5);
-    size_t count = 0;
-    set_place(inquiry, &places[count], "waits", root->agent, HELPER_BASE, root->pc);
-    places[count++].note = state_text(inquiry, root);
-    if (root->released) {
-        set_place(inquiry, &places[count], "would arrive", root->releaser.agent, root->releaser.helper,
-                  root->releaser.pc);
-        places[count++].note = "if it got here";
-    }
-    if (root->rule == RULE_DEADLOCK_EXITED && root->status == AGENT_WAITS) {
-        set_place(inquiry, &places[count], "would arrive", root->exited.agent, root->exited.helper, root->exited.pc);
-        places[count++].note = "has ended";
-    }
-    if (root->idle) {
-        set_place(inquiry, &places[count], "does not wait", root->idle_agent, HELPER_BASE, root->idle->pc);
-        places[count++].note = inquiry_barrier(inquiry, root->idle_barrier);
-    }
+    inquiry_place(inquiry, finding, "waits", (Deed){.agent = root->agent, .pc = root->pc}, state_text(inquiry, root));
+    if (root->released)
+        inquiry_place(inquiry, finding, "would arrive", root->releaser, "if it got here");
+    if (root->rule == RULE_DEADLOCK_EXITED && past)
+        inquiry_place(inquiry, finding, "would arrive", root->exited, "has ended");
+    if (root->idle)
+        inquiry_place(inquiry, finding, "does not wait", (Deed){.agent = root->idle_agent, .pc = root->idle->pc},
+                      inquiry_barrier(inquiry, root->idle_barrier));
     if (past && root->rule == RULE_DEADLOCK_BYTES) {
-        uint32_t deeds = past->phase_count < MOST_REMEMBERED ? past->phase_count : MOST_REMEMBERED;
-        for (uint32_t i = 0; i < deeds; i++) {
-            const Deed *deed = &past->phase[i];
-            set_place(inquiry, &places[count],
-                      deed->kind == DEED_EXPECT    ? "expects"
-                      : deed->kind == DEED_DELIVER ? "delivers"
-                                                   : "arrives",
-                      deed->agent, deed->helper, deed->pc);
-            places[count++].note =
-                verdict_text(inquiry->verdict,
-                             deed->kind == DEED_EXPECT || deed->kind == DEED_DELIVER ? "%lld bytes" : "%lld arrivals",
-                             (long long)deed->amount);
-        }
+        inquiry_deeds(inquiry, finding, past);
     } else if (past && !root->released) {
-        for (uint32_t i = past->last_count; i-- > 0;) {
-            set_place(inquiry, &places[count], "completed", past->last[i].agent, past->last[i].helper,
-                      past->last[i].pc);
-            places[count++].note =
-                verdict_text(inquiry->verdict, "phase %u", root->state.generation - root->state.born - 1 - i);
-        }
-        if (!past->last_count && past->initialised) {
-            set_place(inquiry, &places[count], "initialised", past->init_agent, HELPER_BASE, past->init_pc);
-            places[count++].note =
-                verdict_text(inquiry->verdict, "%u arrival%s a phase", root->state.count, plural(root->state.count));
-        }
+        for (uint32_t i = past->last_count; i-- > 0;)
+            inquiry_place(
+                inquiry, finding, "completed", past->last[i],
+                verdict_text(inquiry->verdict, "phase %u", root->state.generation - root->state.born - 1 - i));
+        if (!past->last_count && past->initialised)
+            inquiry_init_place(inquiry, finding, past, root->state.count);
     }
     for (uint32_t i = 0; i < inquiry->count; i++) {
         const Blocked *other = &inquiry->blocked[i];
-        if (other == root || other->status == AGENT_JOINS)
-            continue;
-        set_place(inquiry, &places[count], "waits too", other->agent, HELPER_BASE, other->pc);
-        places[count++].note = state_text(inquiry, other);
+        if (other != root && other->status != AGENT_JOINS)
+            inquiry_place(inquiry, finding, "waits too", (Deed){.agent = other->agent, .pc = other->pc},
+                          state_text(inquiry, other));
     }
-    finding->place_count = count;
 }
 
 Finding *blocked_explain(Machine *machine, const History *history, Verdict *verdict) {
@@ -533,181 +550,11 @@ Finding *blocked_explain(Machine *machine, const History *history, Verdict *verd
         cluster |= inquiry.blocked[i].status == AGENT_CLUSTER;
     }
     const Blocked *root = pick(&inquiry);
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = root->rule;
-    if (mbarrier && cluster && root->rule == RULE_DEADLOCK_CYCLE)
-        finding->rule = RULE_DEADLOCK_MIXED;
-    finding->space = "barrier";
+    bool mixed = mbarrier && cluster && root->rule == RULE_DEADLOCK_CYCLE;
+    Finding *finding =
+        inquiry_finding(&inquiry, mixed ? RULE_DEADLOCK_MIXED : root->rule, inquiry.count + MOST_REMEMBERED + 5);
     explain(&inquiry, root, finding);
     add_places(&inquiry, root, finding);
     blocked_table(&inquiry, finding);
     return finding;
-}
-
-/* ---- Faults --------------------------------------------------------------------------------------- */
-
-static const char *deed_of(EffectVerb verb) {
-    switch (verb) {
-    case EFFECT_INIT:
-        return "initialises";
-    case EFFECT_INVALIDATE:
-        return "invalidates";
-    case EFFECT_EXPECT:
-        return "expects";
-    case EFFECT_COMPLETE:
-        return "delivers";
-    case EFFECT_WAIT:
-        return "waits";
-    default:
-        return "arrives";
-    }
-}
-
-Finding *fault_explain(Machine *machine, const History *history, Verdict *verdict) {
-    const Fault *fault = &machine->fault;
-    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
-    const Barrier *barrier = &machine->state->barriers[fault->barrier];
-    const BarrierHistory *past = &history->barriers[fault->barrier];
-    const Effect *effect = &machine->program->effects[fault->effect].effect;
-    const char *what = inquiry_barrier(&inquiry, fault->barrier);
-    const char *agent = inquiry_agent(&inquiry, fault->agent, fault->in_flight ? effect->helper : HELPER_BASE);
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = fault->rule;
-    finding->space = "barrier";
-    FindingPlace *places = finding_places(verdict, finding, 3);
-    set_place(&inquiry, &places[0], deed_of(effect->verb), fault->agent,
-              fault->in_flight ? effect->helper : HELPER_BASE, fault->pc);
-    places[0].note = what;
-    size_t count = 1;
-    if (past->initialised && fault->rule != RULE_BARRIER_UNINITIALISED &&
-        !(past->ended && fault->rule == RULE_BARRIER_INVALIDATED)) {
-        set_place(&inquiry, &places[count], "initialised", past->init_agent, HELPER_BASE, past->init_pc);
-        places[count++].note = verdict_text(verdict, "%u arrival%s a phase", barrier->count, plural(barrier->count));
-    }
-    switch (fault->rule) {
-    case RULE_BARRIER_UNDERFLOW:
-        finding->message = verdict_text(verdict, "%s brings %lld arrival%s to %s, of which %u %s pending", agent,
-                                        (long long)fault->amount, plural(fault->amount), what, barrier->pending,
-                                        barrier->pending == 1 ? "is" : "are");
-        finding->why = verdict_text(verdict,
-                                    "The barrier counts %u arrival%s a phase; phase %u has had %u, and %lld bytes are "
-                                    "still to come. One arrival more takes the "
-                                    "count below zero, which the hardware does not define.",
-                                    barrier->count, plural(barrier->count), barrier->generation - barrier->born,
-                                    barrier->count - barrier->pending, (long long)barrier->bytes);
-        finding->fix = "Make the count of the init the number of arrivals of one phase (an expect is one, too; a "
-                       "perThread arrive is one for each thread), or wait for the "
-                       "phase before arriving again.";
-        break;
-    case RULE_BARRIER_UNINITIALISED:
-        finding->message = verdict_text(verdict, "%s uses %s before it is initialised", agent, what);
-        finding->why = "An mbarrier is memory like any other until init_barrier has made it one; what an operation on "
-                       "it does before that is not defined.";
-        finding->fix =
-            "Initialise it (check the slot) before the warp_specialize, or before the first use in every schedule.";
-        break;
-    case RULE_BARRIER_REINITIALISED:
-        finding->message = verdict_text(verdict, "%s initialises %s, which is in use", agent, what);
-        finding->why = "An init on a location that holds a valid mbarrier is not defined, even if nobody waits on it.";
-        finding->fix = "Invalidate it first, or initialise it once, outside of the loop.";
-        break;
-    case RULE_BARRIER_INVALIDATED:
-        if (fault->amount) {
-            uint32_t waiter = (uint32_t)fault->amount - 1;
-            finding->message = verdict_text(verdict, "%s invalidates %s while %s waits for it", agent, what,
-                                            inquiry_agent(&inquiry, waiter, HELPER_BASE));
-            set_place(&inquiry, &places[count], "waits", waiter, HELPER_BASE, machine->state->agents[waiter].pc);
-            places[count++].note = what;
-        } else {
-            finding->message = verdict_text(verdict, "%s uses %s after it was invalidated", agent, what);
-            set_place(&inquiry, &places[count], "invalidated", past->end_agent, HELPER_BASE, past->end_pc);
-            places[count++].note = what;
-        }
-        finding->why =
-            "After inval_barrier the location is plain memory again; what an operation on it does is not defined.";
-        finding->fix = "Invalidate it when all who use it are done: after the join of the partitions, and after the "
-                       "waits for everything in flight.";
-        break;
-    default:
-        finding->message = verdict_text(verdict, "%s takes the transaction bytes of %s to %lld, out of range", agent,
-                                        what, (long long)fault->amount);
-        finding->why = "The transaction count of an mbarrier holds -1048575 to 1048575 bytes.";
-        finding->fix = "Spread the copies over more barriers, or wait between them.";
-        break;
-    }
-    finding->place_count = count;
-    return finding;
-}
-
-Finding *overrun_explain(Machine *machine, const History *history, uint32_t barrier, Verdict *verdict) {
-    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
-    const BarrierHistory *past = &history->barriers[barrier];
-    if (!past->unobserved || !past->waits)
-        return NULL;
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = RULE_BARRIER_OVERRUN;
-    finding->space = "barrier";
-    const char *what = inquiry_barrier(&inquiry, barrier);
-    finding->message =
-        verdict_text(verdict, "%s completes a phase of %s before anybody could see that the one before was complete",
-                     inquiry_agent(&inquiry, past->overrun.agent, past->overrun.helper), what);
-    finding->why = verdict_text(verdict,
-                                "Of each phase at least one wait must have succeeded before the next phase is arrived "
-                                "on; here %llu phase%s passed unseen, and a wait "
-                                "by parity cannot tell phases apart that are two apart.",
-                                (unsigned long long)past->unobserved, past->unobserved == 1 ? "" : "s");
-    finding->fix =
-        "Wait for each phase before the arrive of the next, or make the two arrivals one phase (a count of two).";
-    FindingPlace *places = finding_places(verdict, finding, 2);
-    set_place(&inquiry, &places[0], "completes", past->overrun.agent, past->overrun.helper, past->overrun.pc);
-    places[0].note = what;
-    set_place(&inquiry, &places[1], "initialised", past->init_agent, HELPER_BASE, past->init_pc);
-    finding->place_count = 2;
-    return finding;
-}
-
-Finding *leftover_explain(Machine *machine, const History *history, Verdict *verdict) {
-    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
-    for (uint32_t i = 0; i < machine->slot_count; i++) {
-        const Barrier *barrier = &machine->state->barriers[i];
-        const BarrierHistory *past = &history->barriers[i];
-        if (barrier->life == BARRIER_NEVER || !barrier->bytes || !past->deeds)
-            continue;
-        Finding *finding = verdict_finding(verdict);
-        finding->rule = RULE_BARRIER_BYTES;
-        finding->space = "barrier";
-        const char *what = inquiry_barrier(&inquiry, i);
-        finding->message = verdict_text(verdict,
-                                        barrier->bytes > 0 ? "%s ends with %lld bytes expected that never come"
-                                                           : "%s ends with %lld bytes more than were expected",
-                                        what, (long long)llabs(barrier->bytes));
-        finding->why =
-            verdict_text(verdict,
-                         "At the end, phase %u has %lld bytes expected and %lld delivered. Nobody waits for that phase "
-                         "here, but it can never complete, and a "
-                         "phase before it may have completed with the wrong bytes.",
-                         barrier->generation - barrier->born, (long long)past->expected, (long long)past->delivered);
-        finding->fix = "Make every expect the sum of the bytes of its copies, and give every copy its expect.";
-        uint32_t deeds = past->phase_count < MOST_REMEMBERED ? past->phase_count : MOST_REMEMBERED;
-        FindingPlace *places = finding_places(verdict, finding, deeds + 1);
-        size_t count = 0;
-        for (uint32_t k = 0; k < deeds; k++) {
-            const Deed *deed = &past->phase[k];
-            bool bytes = deed->kind == DEED_EXPECT || deed->kind == DEED_DELIVER;
-            set_place(&inquiry, &places[count],
-                      deed->kind == DEED_EXPECT ? "expects"
-                      : bytes                   ? "delivers"
-                                                : "arrives",
-                      deed->agent, deed->helper, deed->pc);
-            places[count++].note =
-                verdict_text(verdict, bytes ? "%lld bytes" : "%lld arrivals", (long long)deed->amount);
-        }
-        if (!deeds) {
-            set_place(&inquiry, &places[count], "initialised", past->init_agent, HELPER_BASE, past->init_pc);
-            places[count++].note = what;
-        }
-        finding->place_count = count;
-        return finding;
-    }
-    return NULL;
 }

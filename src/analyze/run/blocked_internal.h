@@ -4,6 +4,7 @@
 
 #include "analyze/run/blocked.h"
 #include "finding/report.h"
+#include "ir/op.h"
 
 enum { MOST_BLOCKED = 64 };
 
@@ -36,6 +37,18 @@ typedef struct Inquiry {
 } Inquiry;
 
 /* ---- blocked.c ---- */
+/* A finding about a barrier, with room for that many places, none of which is there yet. */
+Finding *inquiry_finding(const Inquiry *inquiry, RuleId rule, size_t most_places);
+/* One more place: who did it, and where. */
+void inquiry_place(const Inquiry *inquiry, Finding *finding, const char *role, Deed deed, const char *note);
+/* Where the barrier was initialised, for `count` arrivals. */
+void inquiry_init_place(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past, uint32_t count);
+/* What was done in the current phase, as far as it is remembered; returns how much that is. */
+uint32_t inquiry_deeds(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past);
+/* Whether that instruction of the agent has arrived in the current phase. */
+bool inquiry_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc);
+/* What an agent waits for: "%full[1]", "named barrier 9", "the partitions". */
+const char *inquiry_awaited(const Inquiry *inquiry, const Blocked *blocked);
 const char *inquiry_agent(const Inquiry *inquiry, uint32_t agent, Helper helper);
 const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier);
 /* Whether the agent has come to its end, or never ran. */

@@ -23,25 +23,11 @@ static const Blocked *blocked_agent(const Inquiry *inquiry, uint32_t agent) {
     return NULL;
 }
 
-static uint32_t line_of(const Inquiry *inquiry, uint32_t pc) {
-    const Program *program = inquiry->machine->program;
-    return source_place(program->module->source, program->ops[pc]->offset).line;
-}
-
-/* Arrivals that came into the phase that is waited for. */
-static uint32_t arrivals_of(const Inquiry *inquiry, const Blocked *blocked, uint32_t agent, uint32_t pc) {
-    const BarrierHistory *past = &inquiry->history->barriers[blocked->barrier];
-    uint32_t count = past->phase_count < MOST_REMEMBERED ? past->phase_count : MOST_REMEMBERED, found = 0;
-    for (uint32_t i = 0; i < count; i++)
-        found += past->phase[i].agent == agent && past->phase[i].pc == pc;
-    return found;
-}
-
 /* Why what an agent does at that instruction does not complete the phase that is waited for. */
 static const char *why_not(const Inquiry *inquiry, const Blocked *blocked, uint32_t agent, uint32_t pc) {
     const Blocked *itself = blocked_agent(inquiry, agent);
     bool would = blocked->released && blocked->releaser.agent == agent && blocked->releaser.pc == pc;
-    if (blocked->status == AGENT_WAITS && arrivals_of(inquiry, blocked, agent, pc))
+    if (blocked->status == AGENT_WAITS && inquiry_contributed(&inquiry->history->barriers[blocked->barrier], agent, pc))
         return "is in this phase already";
     if (inquiry_ended(inquiry, agent))
         return would ? "would, but its partition has ended" : "its partition has ended";
@@ -49,7 +35,7 @@ static const char *why_not(const Inquiry *inquiry, const Blocked *blocked, uint3
         return would ? "would, but comes after this very wait" : "comes after this very wait, if at all";
     if (itself)
         return verdict_text(inquiry->verdict, would ? "would, but waits itself at IR line %u" : "waits at IR line %u",
-                            line_of(inquiry, itself->pc));
+                            line_at(inquiry->machine, itself->pc));
     return "does not come here again";
 }
 
@@ -57,23 +43,16 @@ static bool adds_to(const Effect *effect) {
     return effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_EXPECT || effect->verb == EFFECT_COMPLETE;
 }
 
-/* The number of a named barrier, where it is a constant; -1 else. */
-static int64_t named_id(const Effect *effect) {
-    const Op *constant = effect->on && effect->on->is_result ? effect->on->owner : NULL;
-    const Attr *value = constant ? op_attr(constant, "value") : NULL;
-    return value && value->kind == ATTR_INTEGER ? value->integer : -1;
-}
-
 /* Whether an effect could help to complete what is waited for: it arrives on a barrier of that storage, delivers bytes
  * to one, or comes to that named barrier. */
 static bool could_complete(const Inquiry *inquiry, const Blocked *blocked, const BarrierPlace *barrier,
                            const Effect *effect) {
     const Program *program = inquiry->machine->program;
+    int64_t id;
     if (blocked->status == AGENT_NAMED)
-        return (effect->verb == EFFECT_NAMED_ARRIVE || effect->verb == EFFECT_NAMED_SYNC) &&
-               named_id(effect) == blocked->barrier % NAMED_BARRIERS;
+        return effect_is_named(effect) && value_constant(effect->on, &id) && id == blocked->barrier % NAMED_BARRIERS;
     const Op *root = adds_to(effect) ? origin_of(program->module, effect->on) : NULL;
-    const Allocation *allocation = root ? allocation_find(&program->allocations, root) : NULL;
+    const Allocation *allocation = allocation_find(&program->allocations, root);
     return allocation && allocation == barrier->allocation && effect->side == barrier->side;
 }
 
@@ -120,13 +99,13 @@ static void fill_mbarrier(const Inquiry *inquiry, const Blocked *blocked, Report
             verdict_text(verdict, "all arrivals are there, but the transaction bytes of phase %u are not zero", phases);
     else if (blocked->released)
         row->why = verdict_text(verdict, "phase %u would be completed at IR line %u, which is never reached", phases,
-                                line_of(inquiry, blocked->releaser.pc));
+                                line_at(inquiry->machine, blocked->releaser.pc));
     else if (!row->could_count)
         row->why =
             verdict_text(verdict, "no operation of the kernel arrives on it, so phase %u never completes", phases);
     else
         row->why = verdict_text(verdict, "phase %u takes %u arrival%s, %u came, and no other comes", phases,
-                                barrier->count, barrier->count == 1 ? "" : "s", barrier->count - barrier->pending);
+                                barrier->count, plural(barrier->count), barrier->count - barrier->pending);
 }
 
 void blocked_table(const Inquiry *inquiry, Finding *finding) {
@@ -145,9 +124,7 @@ void blocked_table(const Inquiry *inquiry, Finding *finding) {
             continue;
         }
         bool joins = blocked->status == AGENT_JOINS, named = blocked->status == AGENT_NAMED;
-        row->waits_for = joins   ? "the partitions"
-                         : named ? verdict_text(inquiry->verdict, "named barrier %u", blocked->barrier % NAMED_BARRIERS)
-                                 : "the cluster barrier";
+        row->waits_for = inquiry_awaited(inquiry, blocked);
         if (named)
             find_arrivers(inquiry, blocked, row);
         if (!joins)

@@ -9,12 +9,12 @@
 #include "emulate/choose.h"
 
 enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_DIRECTED = 48, RANDOM_BY_DEFAULT = 8 };
-static const uint64_t usual_budget = 4 * 1000 * 1000, usual_states = 200 * 1000, states_by_default = 20 * 1000;
+static const uint64_t usual_states = 200 * 1000, states_by_default = 20 * 1000;
 static const size_t scratch_budget = (size_t)1 << 30, search_budget = (size_t)1 << 28;
 
 typedef struct Check {
     Module *module;
-    const DeadlockOptions *options;
+    const CheckOptions *options;
     Verdict *verdict;
     const Program *program;
     Machine *machine;
@@ -47,7 +47,7 @@ static void empty_scratch(Check *check) {
 static RunEnd run(Check *check, const Rerun *rerun) {
     empty_scratch(check);
     check->machine->world = rerun->world;
-    const DeadlockOptions *options = check->options;
+    const CheckOptions *options = check->options;
     machine_give_loads(check->machine, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
     return schedule_run(check->machine, rerun->cluster, &rerun->schedule);
 }
@@ -57,10 +57,8 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
     Text text = {0};
     const Schedule *schedule = &rerun->schedule;
     if (schedule->kind == SCHEDULE_HELD) {
-        const Agent *agent = &check->machine->state->agents[schedule->held_agent];
         text_addf(&text, "if ");
         agent_name(check->machine, schedule->held_agent, HELPER_BASE, &text);
-        (void)agent;
         text_addf(&text, " is slow there");
     } else if (schedule->kind == SCHEDULE_EAGER && check->options->choice == SCHEDULES_DIRECTED) {
         uint32_t risks;
@@ -72,9 +70,7 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
     } else {
         schedule_describe(check->machine, schedule, &text);
     }
-    const char *kept = arena_copy(check->verdict->arena, text.data ? text.data : "", text.size);
-    text_free(&text);
-    return kept;
+    return verdict_keep(check->verdict, &text);
 }
 
 static bool is_race(const Finding *finding) {
@@ -131,9 +127,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     }
     const char *schedule = schedule_text(check, rerun);
     uint32_t overrun = 0;
-    Finding *finding = end == RUN_STUCK   ? blocked_explain(machine, history, check->verdict)
-                       : end == RUN_FAULT ? fault_explain(machine, history, check->verdict)
-                                          : leftover_explain(machine, history, check->verdict);
+    Finding *finding = end_explain(machine, history, end, check->verdict);
     if (!finding && causes_overrun(check->causes, &overrun))
         finding = overrun_explain(machine, history, overrun, check->verdict);
     if (!finding)
@@ -145,8 +139,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     again.schedule =
         (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = schedule_is_immediate(&rerun->schedule)};
     trail_write(machine, &again, &trail, &witness);
-    finding->witness = arena_copy(check->verdict->arena, witness.data ? witness.data : "", witness.size);
-    text_free(&witness);
+    finding->witness = verdict_keep(check->verdict, &witness);
     settle_finding(check, finding);
     return true;
 }
@@ -174,12 +167,9 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
     case RUN_FAULT:
         report(check, rerun, end);
         return false;
-    case RUN_UNKNOWN: {
-        const Op *op = machine->unknown_op;
-        verdict_incomplete(check->verdict, arena_copy(check->verdict->arena, op->name.data, op->name.size),
-                           source_place(check->module->source, op->offset).line, "%s", machine->unknown);
+    case RUN_UNKNOWN:
+        unknown_explain(machine, check->verdict);
         return false;
-    }
     case RUN_BUDGET:
         if (rerun->world) /* loops on made-up data need not end */
             return true;
@@ -412,6 +402,12 @@ static bool directed(Check *check, const Rerun *rerun) {
     return true;
 }
 
+ScheduleKind schedule_chosen(ScheduleChoice choice) {
+    static const ScheduleKind kinds[] = {SCHEDULE_EAGER,       SCHEDULE_EAGER,  SCHEDULE_LAZY,
+                                         SCHEDULE_ROUND_ROBIN, SCHEDULE_RANDOM, SCHEDULE_EAGER};
+    return kinds[choice]; /* ORDER ScheduleChoice */
+}
+
 /* False: this launch needs no other run. */
 static bool run_cluster(Check *check, uint64_t cluster) {
     Rerun rerun = {.launch = check->launch,
@@ -420,18 +416,14 @@ static bool run_cluster(Check *check, uint64_t cluster) {
                    .schedule = {.kind = SCHEDULE_EAGER}};
     unsigned schedules = check->options->schedules ? check->options->schedules : RANDOM_BY_DEFAULT;
     switch (check->options->choice) {
-    case SCHEDULES_EAGER:
-        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_EAGER});
-    case SCHEDULES_LAZY:
-        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_LAZY});
-    case SCHEDULES_ROUND_ROBIN:
-        return try_schedule(check, &rerun, (Schedule){.kind = SCHEDULE_ROUND_ROBIN});
+    case SCHEDULES_DIRECTED:
+        return directed(check, &rerun);
     case SCHEDULES_RANDOM:
         return try_random(check, &rerun, schedules);
     case SCHEDULES_ALL:
         return try_all(check, &rerun, check->options->states ? check->options->states : usual_states);
     default:
-        return directed(check, &rerun);
+        return try_schedule(check, &rerun, (Schedule){.kind = schedule_chosen(check->options->choice)});
     }
 }
 
@@ -480,18 +472,10 @@ static uint64_t different_cluster(const Machine *machine, unsigned axes, uint64_
     return cluster;
 }
 
-static const char *describe(Check *check, const Launch *launch) {
-    Text text = {0};
-    launch_describe(launch, &text);
-    const char *kept = arena_copy(check->verdict->arena, text.data ? text.data : "", text.size);
-    text_free(&text);
-    return kept;
-}
-
 static void run_launch(Check *check, const Launch *launch) {
     Machine *machine = check->machine;
     check->launch = launch;
-    check->launch_text = describe(check, launch);
+    check->launch_text = launch_text(launch, check->verdict->arena);
     check->directed = 0;
     machine_launch(machine, launch);
     uint64_t clusters = machine_clusters(machine), events = machine->events;
@@ -527,7 +511,7 @@ static void run_launches(Check *check) {
         return;
     }
     check->machine->arena = &check->scratch;
-    check->machine->budget = check->options->budget ? check->options->budget : usual_budget;
+    check->machine->budget = check->options->budget ? check->options->budget : RERUN_BUDGET;
     check->machine->out_of_order = check->options->out_of_order;
     check->causes = causes_create(&check->module->arena, check->machine);
     if (check->program->planned)
@@ -556,7 +540,7 @@ static void run_all(Check *check) {
         run_launch(check, &launches[i]);
 }
 
-void deadlock_check(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict) {
+void check_runs(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict) {
     jmp_buf out_of_memory, *outer = module->arena.exhausted;
     Check *const check = ARENA_NEW(&module->arena, Check);
     check->module = module;
@@ -574,105 +558,4 @@ void deadlock_check(Module *module, const Op *function, const DeadlockOptions *o
         verdict_incomplete(verdict, "", 0, "the run takes more memory than it may");
     }
     arena_free(&check->scratch);
-}
-
-/* Hands events on to the race engine, and prints its tables before the first event of a later step than was asked for.
- */
-typedef struct StateWatch {
-    Races *races;
-    const Machine *machine;
-    Text *to; /* NULL: printed already, or not asked for */
-    uint64_t wanted, last;
-    StepCount count;
-} StateWatch;
-
-static void print_state(StateWatch *watch) {
-    if (!watch->to)
-        return;
-    text_addf(watch->to, "after step %llu: ", (unsigned long long)watch->last);
-    races_print(watch->races, watch->machine, watch->to);
-    watch->to = NULL;
-}
-
-static void watch_state(void *observer, const Event *event) {
-    StateWatch *watch = observer;
-    uint64_t step = step_of(&watch->count, watch->machine, event);
-    if (step > watch->wanted)
-        print_state(watch);
-    watch->last = step;
-    races_observe(watch->races, event);
-}
-
-/* The op of the program that loads at a line of the IR; NULL if there is none. */
-static const Op *load_on_line(const Program *program, uint32_t line) {
-    for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].code == CODE_LOAD &&
-            source_place(program->module->source, program->ops[i]->offset).line == line)
-            return program->ops[i];
-    return NULL;
-}
-
-static void give_loads(Machine *machine, Arena *arena, const Rerun *rerun) {
-    LoadLog *log = loads_start(arena, machine->agent_count);
-    for (size_t i = 0; i < rerun->load_count; i++) {
-        const Op *op = load_on_line(machine->program, rerun->loads[i].ir_line);
-        if (op)
-            loads_add(log, rerun->loads[i].agent, op, rerun->loads[i].value);
-    }
-    machine_give_loads(machine, log);
-}
-
-RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
-                      void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
-                      Machine **machine) {
-    const DeadlockOptions options = {
-        .launch = rerun->launch, .choice = SCHEDULES_EAGER, .out_of_order = rerun->out_of_order};
-    Check *check = ARENA_NEW(&module->arena, Check);
-    const char *problem = NULL;
-    check->module = module;
-    check->options = &options;
-    check->verdict = verdict;
-    check->launch = rerun->launch;
-    check->launch_text = describe(check, rerun->launch);
-    verdict->kernel = program_name(module, function);
-    check->program = program_compile(module, function, rerun->global ? COMPILE_GLOBAL : 0, verdict);
-    *machine = check->machine = check->program ? machine_create(&module->arena, check->program, &problem) : NULL;
-    if (!check->machine) {
-        verdict_incomplete(verdict, "", 0, "%s", problem ? problem : "there is nothing to run");
-        return RUN_UNKNOWN;
-    }
-    check->machine->budget = rerun->budget ? rerun->budget : usual_budget;
-    check->machine->out_of_order = rerun->out_of_order;
-    check->causes = causes_create(&module->arena, check->machine);
-    machine_launch(check->machine, rerun->launch);
-    if (rerun->load_count)
-        give_loads(check->machine, &module->arena, rerun);
-    if (attach)
-        attach(context, check->machine);
-    check->machine->world = rerun->world;
-    check->races = schedule_is_immediate(&rerun->schedule)
-                       ? races_create(&module->arena, check->machine, rerun->out_of_order, &problem)
-                       : NULL;
-    StateWatch state = {
-        .races = check->races, .machine = check->machine, .to = rerun->state, .wanted = rerun->state_step};
-    Audience audience = {
-        {{check->machine->observe, check->machine->observer}, {check->races ? watch_state : NULL, &state}}};
-    if (check->races)
-        races_start(check->races, rerun->cluster, rerun->world);
-    check->machine->observe = observe_all;
-    check->machine->observer = &audience;
-    RunEnd end = schedule_run(check->machine, rerun->cluster, &rerun->schedule);
-    check->machine->observe = NULL;
-    if (check->races)
-        print_state(&state);
-    uint32_t count = 0;
-    if (check->races)
-        (void)races_found(check->races, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        races_report(check->races, check->machine, i, verdict);
-        verdict->findings[verdict->finding_count - 1].launch = check->launch_text;
-    }
-    *verdict_launch(verdict) =
-        (LaunchRun){.text = check->launch_text, .ctas = 1, .schedules = 1, .events = check->machine->events};
-    return end;
 }

@@ -7,8 +7,8 @@
 #ifndef ANALYZE_RUN_CHECK_H
 #define ANALYZE_RUN_CHECK_H
 
+#include "analyze/run/rerun.h"
 #include "emulate/explore.h"
-#include "emulate/schedule.h"
 
 typedef enum ScheduleChoice {
     SCHEDULES_DIRECTED,
@@ -19,18 +19,19 @@ typedef enum ScheduleChoice {
     SCHEDULES_ALL,    /* exhaustively, up to `states` */
 } ScheduleChoice;
 
-struct Rerun;
+/* The schedule of one run of such a choice. */
+ScheduleKind schedule_chosen(ScheduleChoice choice);
 
 /* Somebody who looks on at the plain runs of each cluster: those in which what is asynchronous completes at once. */
 typedef struct Spectator {
     void *context;
-    void (*start)(void *context, Machine *machine, const struct Rerun *rerun);
+    void (*start)(void *context, Machine *machine, const Rerun *rerun);
     Observe *observe; /* with `context` */
     /* The machine is as the run left it. */
     void (*end)(void *context, Machine *machine, RunEnd end);
 } Spectator;
 
-typedef struct DeadlockOptions {
+typedef struct CheckOptions {
     const Launch *launch; /* NULL: chosen */
     ScheduleChoice choice;
     uint64_t seed;
@@ -45,38 +46,10 @@ typedef struct DeadlockOptions {
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *launch, uint64_t cluster, uint64_t clusters);
     void *context;
-} DeadlockOptions;
+} CheckOptions;
 
 /* Adds what it finds, the launches it ran, and what it could not do to the verdict; verdict_close is the caller's. The
  * module's arena must be able to jump (arena.exhausted set). */
-void deadlock_check(Module *module, const Op *function, const DeadlockOptions *options, Verdict *verdict);
-
-/* What a load of an agent found in memory that other CTAs write, too. */
-typedef struct GivenLoad {
-    uint32_t agent, ir_line;
-    int64_t value;
-} GivenLoad;
-
-/* One run, to be looked at or repeated: this launch, this cluster, this schedule. */
-typedef struct Rerun {
-    const Launch *launch;
-    uint64_t cluster;
-    unsigned world; /* how unknown values were chosen */
-    bool out_of_order;
-    bool global; /* accesses to global memory are told, too */
-    Schedule schedule;
-    uint64_t budget;        /* 0: 4 million */
-    const GivenLoad *loads; /* in the order of each agent */
-    size_t load_count;
-    Text *state;         /* where the race engine's tables go, if it watches the run; NULL: nowhere */
-    uint64_t state_step; /* after which step; UINT64_MAX: at the end */
-} Rerun;
-
-/* Compiles and runs it; `attach` (may be NULL) is called with the machine before the run, to set an observer. Returns
- * how it ended; *machine is the machine in its last state (NULL: the kernel could not be compiled). Explaining how it
- * ended is the caller's, since that uses up the state. */
-RunEnd deadlock_rerun(Module *module, const Op *function, const Rerun *rerun,
-                      void (*attach)(void *context, Machine *machine), void *context, Verdict *verdict,
-                      Machine **machine);
+void check_runs(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict);
 
 #endif

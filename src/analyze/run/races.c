@@ -333,6 +333,17 @@ static void free_event(Races *races, const Event *event) {
         check_access(races, event, event->agent, true, set);
 }
 
+/* At a named barrier, or that of the cluster. */
+static void meeting_event(Races *races, const Event *event, uint32_t barrier, const Rendezvous *meeting) {
+    Consan *engine = &races->engine;
+    if (event->kind == EVENT_NAMED_MEET || event->kind == EVENT_CLUSTER_MEET)
+        consan_begin_phase(engine, barrier, meeting->generation & 1);
+    else if (event->kind == EVENT_NAMED_SYNC || event->kind == EVENT_CLUSTER_WAIT)
+        consan_transfer(engine, event->agent, barrier, event->state->agents[event->agent].generation & 1);
+    else if (!event->effect->effect.relaxed)
+        consan_track_frontier(engine, event->agent, barrier, meeting->generation & 1);
+}
+
 void races_observe(void *observer, const Event *event) {
     Races *races = observer;
     Consan *engine = &races->engine;
@@ -381,27 +392,14 @@ void races_observe(void *observer, const Event *event) {
         await_event(races, event);
         break;
     case EVENT_NAMED_ARRIVE:
-        consan_track_frontier(engine, agent, races->named + event->barrier,
-                              event->state->named[event->barrier].generation & 1);
-        break;
     case EVENT_NAMED_MEET:
-        consan_begin_phase(engine, races->named + event->barrier, event->state->named[event->barrier].generation & 1);
-        break;
     case EVENT_NAMED_SYNC:
-        consan_transfer(engine, agent, races->named + event->barrier, event->state->agents[agent].generation & 1);
+        meeting_event(races, event, races->named + event->barrier, &event->state->named[event->barrier]);
         break;
     case EVENT_CLUSTER_ARRIVE:
-        if (!event->effect->effect.relaxed)
-            consan_track_frontier(engine, agent, races->cluster_first + event->barrier,
-                                  event->state->cluster[event->barrier].generation & 1);
-        break;
     case EVENT_CLUSTER_MEET:
-        consan_begin_phase(engine, races->cluster_first + event->barrier,
-                           event->state->cluster[event->barrier].generation & 1);
-        break;
     case EVENT_CLUSTER_WAIT:
-        consan_transfer(engine, agent, races->cluster_first + event->barrier,
-                        event->state->agents[agent].generation & 1);
+        meeting_event(races, event, races->cluster_first + event->barrier, &event->state->cluster[event->barrier]);
         break;
     case EVENT_END:
         end_event(races, event);
@@ -450,10 +448,6 @@ static const char *barrier_text(const Machine *machine, uint32_t barrier, Verdic
     return verdict_keep(verdict, &text);
 }
 
-static uint32_t line_of(const Machine *machine, uint32_t pc) {
-    return source_place(machine->program->module->source, machine->program->ops[pc]->offset).line;
-}
-
 /* What each of the two does: "reads", "writes". */
 static const char *later_verb(const Race *race) {
     return race->span == UINT32_MAX                                                   ? "uses"
@@ -472,7 +466,7 @@ static void explain_group(const Machine *machine, const Race *race, Finding *fin
     static const char *const names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
     finding->why = verdict_text(
         verdict, "Until the %s group of IR line %u is waited for, it goes on; no wait before this access covers it.",
-        names[race->group], line_of(machine, race->other_pc));
+        names[race->group], line_at(machine, race->other_pc));
     finding->fix = verdict_text(
         verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
         race->thread % CONSAN_BASE_ACTORS != race->other_thread % CONSAN_BASE_ACTORS
@@ -487,7 +481,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
     const char *issuer = thread_text(machine, race->other_thread % CONSAN_BASE_ACTORS, verdict);
     const char *what = span_text(races, machine, race->span, verdict);
     const char *access = race->kind == RACE_WAR ? "read" : "write";
-    uint32_t line = line_of(machine, race->other_pc);
+    uint32_t line = line_at(machine, race->other_pc);
     if (race->kind == RACE_OVERWRITTEN) {
         const char *barrier = barrier_text(machine, race->barrier, verdict);
         finding->message = verdict_text(verdict, "%s writes over %s, a barrier that is in use", who, barrier);
@@ -512,12 +506,12 @@ static void explain(const Races *races, const Machine *machine, const Race *race
         explain_group(machine, race, finding, verdict);
     } else if (race->released_early) {
         const char *barrier = barrier_text(machine, race->guard, verdict);
-        uint32_t arrive = line_of(machine, race->guard_arrive_pc);
+        uint32_t arrive = line_at(machine, race->guard_arrive_pc);
         finding->why = verdict_text(
             verdict,
             "%s did wait for %s, at IR line %u, but %s had arrived on it at IR line %u, before the %s of IR "
             "line %u: the wait does not cover that.",
-            waiter, barrier, line_of(machine, race->guard_wait_pc), issuer, arrive, access, line);
+            waiter, barrier, line_at(machine, race->guard_wait_pc), issuer, arrive, access, line);
         finding->fix = verdict_text(
             verdict,
             "Move the arrive of IR line %u behind the %s of IR line %u; if that arrive is about another slot, "
@@ -576,7 +570,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
         for (unsigned k = 0; k < 2; k++) {
             bool named = false;
             for (size_t n = 0; n < count; n++)
-                named |= places[n].ir_line == line_of(machine, pcs[k]);
+                named |= places[n].ir_line == line_at(machine, pcs[k]);
             if (!named)
                 place_set(machine, &places[count++], k ? earlier_verb(race) : later_verb(race), k ? other : agent,
                           pcs[k], verdict);
@@ -587,7 +581,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
 
 void races_print(const Races *races, const Machine *machine, Text *to) {
     const Consan *engine = &races->engine;
-    text_addf(to, "%u span%s, %u barriers\n", engine->spans, engine->spans == 1 ? "" : "s", engine->barriers);
+    text_addf(to, "%u span%s, %u barriers\n", engine->spans, plural(engine->spans), engine->barriers);
     for (uint32_t span = 0; span < engine->spans; span++) {
         text_addf(to, "span %u: ", span);
         spans_describe(races->spans, machine, span, to);

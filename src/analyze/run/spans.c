@@ -61,9 +61,8 @@ static Memory *memory_of(Spans *spans, Word view, Space space) {
 }
 
 static void insert(Spans *spans, Memory *memory, uint32_t at, Piece piece) {
-    uint32_t behind = memory->count - at;
     ARENA_PUSH(spans->arena, memory->pieces, memory->count, memory->capacity);
-    memmove(&memory->pieces[at + 1], &memory->pieces[at], behind * sizeof piece);
+    memmove(&memory->pieces[at + 1], &memory->pieces[at], (memory->count - 1 - at) * sizeof piece);
     memory->pieces[at] = piece;
 }
 

@@ -65,10 +65,6 @@ static void start_line(Steps *steps, uint64_t step, uint32_t agent, Helper helpe
 
 /* ---- Words ---------------------------------------------------------------------------------------- */
 
-static const char *plural(int64_t count) {
-    return count == 1 ? "" : "s";
-}
-
 /* ": 0 of 1 pending, 16384 bytes to come" */
 static void tell_state(Text *to, const Barrier *barrier) {
     text_addf(to, ": %u of %u pending", barrier->pending, barrier->count);
@@ -166,6 +162,19 @@ static void tell_named(const Machine *machine, const Event *event, Text *to) {
               (long long)event->amount);
 }
 
+/* What some kinds of events are, whatever they are about. */
+static const char *const in_words[] = {
+    [EVENT_FINISH] = "finishes work",
+    [EVENT_CLUSTER_ARRIVE] = "arrives at the cluster barrier",
+    [EVENT_CLUSTER_MEET] = "the cluster barrier opens",
+    [EVENT_CLUSTER_WAIT] = "goes on after the cluster barrier",
+    [EVENT_CTA_BARRIER] = "its threads meet",
+    [EVENT_UNFINISHED] = "uses the result of a product that is not waited for",
+    [EVENT_AWAIT_LAUNCHES] = "goes on: the launches before have ended",
+    [EVENT_JOIN] = "goes on: the partitions have ended",
+    [EVENT_END] = "ends",
+};
+
 static void tell(const Machine *machine, const Event *event, Text *to) {
     switch (event->kind) {
     case EVENT_ACCESS:
@@ -188,9 +197,6 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
         break;
     case EVENT_ISSUE:
         tell_issue(machine, event, to);
-        break;
-    case EVENT_FINISH:
-        text_addf(to, "finishes work");
         break;
     case EVENT_FLIP: {
         const Barrier *barrier = &event->state->barriers[event->barrier];
@@ -216,24 +222,6 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
     case EVENT_NAMED_SYNC:
         text_addf(to, "goes on after named barrier %u", event->barrier % NAMED_BARRIERS);
         break;
-    case EVENT_CLUSTER_ARRIVE:
-        text_addf(to, "arrives at the cluster barrier");
-        break;
-    case EVENT_CLUSTER_MEET:
-        text_addf(to, "the cluster barrier opens");
-        break;
-    case EVENT_CLUSTER_WAIT:
-        text_addf(to, "goes on after the cluster barrier");
-        break;
-    case EVENT_CTA_BARRIER:
-        text_addf(to, "its threads meet");
-        break;
-    case EVENT_UNFINISHED:
-        text_addf(to, "uses the result of a product that is not waited for");
-        break;
-    case EVENT_AWAIT_LAUNCHES:
-        text_addf(to, "goes on: the launches before have ended");
-        break;
     case EVENT_FREE:
     case EVENT_FENCE:
         effect_print(&event->effect->effect, to);
@@ -241,11 +229,8 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
     case EVENT_FORK:
         text_addf(to, "starts %lld partition%s", (long long)event->amount, plural(event->amount));
         break;
-    case EVENT_JOIN:
-        text_addf(to, "goes on: the partitions have ended");
-        break;
-    case EVENT_END:
-        text_addf(to, "ends");
+    default:
+        text_addf(to, "%s", in_words[event->kind]);
         break;
     }
 }

@@ -2,6 +2,8 @@
  * end. */
 #include "analyze/run/timeline.h"
 
+#include "ir/op.h"
+
 /* Of one slice: parts that are told, and barriers. An op that makes a thousand is told by its first. */
 enum { MOST_PARTS = 16, MOST_MARKS = 64 };
 
@@ -73,12 +75,6 @@ static uint32_t barrier_of(const Timeline *timeline, const Event *event) {
     }
 }
 
-static const char *keep(Timeline *timeline, Text *text) {
-    const char *kept = arena_copy(timeline->arena, text->data ? text->data : "", text->size);
-    text_free(text);
-    return kept;
-}
-
 static const TraceBarrier *trace_barrier(Timeline *timeline, uint32_t barrier) {
     const Machine *machine = timeline->machine;
     TraceBarrier *known = &timeline->barriers[barrier];
@@ -95,7 +91,7 @@ static const TraceBarrier *trace_barrier(Timeline *timeline, uint32_t barrier) {
         BarrierPlace place = barrier_place(machine, barrier);
         known->slot = place.allocation ? place.slot : -1;
     }
-    known->ring = keep(timeline, &text);
+    known->ring = text_keep(&text, timeline->arena);
     return known;
 }
 
@@ -132,7 +128,7 @@ static TraceEvent *add(Timeline *timeline, TraceKind kind, uint32_t track, uint6
 
 static void name_op(Timeline *timeline, TraceEvent *event, const Op *op) {
     event->name = arena_copy(timeline->arena, op->name.data, op->name.size);
-    event->ir_line = source_place(timeline->machine->program->module->source, op->offset).line;
+    event->ir_line = op_line(timeline->machine->program->module, op);
 }
 
 static void tell(const Machine *machine, const Event *event, Text *to) {
@@ -193,7 +189,7 @@ static void draw_step(Timeline *timeline, const Event *event, uint32_t track) {
         text_addf(&detail, "and more");
     else
         tell(timeline->machine, event, &detail);
-    slice->detail = keep(timeline, &detail);
+    slice->detail = text_keep(&detail, timeline->arena);
     add_barrier(timeline, slice, barrier_of(timeline, event));
 }
 
@@ -210,7 +206,7 @@ static void draw_wait(Timeline *timeline, const Event *event, uint32_t track) {
     name_op(timeline, slice, event->op);
     Text detail = {0};
     tell(timeline->machine, event, &detail);
-    slice->detail = keep(timeline, &detail);
+    slice->detail = text_keep(&detail, timeline->arena);
     if (event->kind == EVENT_JOIN)
         return;
     uint32_t barrier = barrier_of(timeline, event), from = timeline->released_by[barrier];
@@ -231,14 +227,14 @@ static void draw_flip(Timeline *timeline, const Event *event, uint32_t track) {
     Text text = {0};
     text_addf(&text, "phase %u of ", barrier->generation - barrier->born - 1);
     barrier_name(timeline->machine, event->barrier, &text);
-    flip->name = keep(timeline, &text);
+    flip->name = text_keep(&text, timeline->arena);
     flip->detail = "completes";
-    flip->ir_line = source_place(timeline->machine->program->module->source, event->op->offset).line;
+    flip->ir_line = op_line(timeline->machine->program->module, event->op);
     add_barrier(timeline, flip, event->barrier);
 }
 
 static bool is_marked(const Timeline *timeline, const Op *op) {
-    uint32_t line = source_place(timeline->machine->program->module->source, op->offset).line;
+    uint32_t line = op_line(timeline->machine->program->module, op);
     for (size_t i = 0; i < timeline->mark_count; i++)
         if (timeline->marks[i] == line)
             return true;
@@ -260,13 +256,13 @@ static void draw_access(Timeline *timeline, const Event *event) {
         access = add(timeline, TRACE_ACCESS, track, timeline->now, 0);
         if (!access)
             return;
-        *last = (uint32_t)timeline->event_count;
+        *last = timeline->event_count;
         name_op(timeline, access, event->op);
     }
     Text detail = {0};
     text_addf(&detail, "%s%s%s ", access->detail, *access->detail ? "; " : "", verbs[effect->verb]);
     access_name(timeline->machine, event->effect, event->view, &detail);
-    access->detail = keep(timeline, &detail);
+    access->detail = text_keep(&detail, timeline->arena);
 }
 
 void timeline_observe(void *observer, const Event *event) {
@@ -323,7 +319,7 @@ static void draw_blocked(Timeline *timeline) {
         Text detail = {0};
         wait_name(machine, agent, &detail);
         text_addf(&detail, ", for ever");
-        slice->detail = keep(timeline, &detail);
+        slice->detail = text_keep(&detail, timeline->arena);
         if (agent->status == AGENT_WAITS)
             add_barrier(timeline, slice, agent->barrier);
         else if (agent->status == AGENT_NAMED)
@@ -339,14 +335,14 @@ static const char *cta_name(Timeline *timeline, uint32_t cta) {
     Text text = {0};
     text_addf(&text, "cta %u (%lld,%lld,%lld)", cta, (long long)x, (long long)machine->program_id[1],
               (long long)machine->program_id[2]);
-    return keep(timeline, &text);
+    return text_keep(&text, timeline->arena);
 }
 
 /* The name of the agent without its CTA, which stands above it. */
 static const char *track_name(Timeline *timeline, uint32_t agent, Helper helper) {
     Text text = {0};
     agent_name(timeline->machine, agent, helper, &text);
-    const char *name = keep(timeline, &text), *dot = strchr(name, '.');
+    const char *name = text_keep(&text, timeline->arena), *dot = strchr(name, '.');
     return timeline->machine->program->ctas > 1 && dot ? dot + 1 : name;
 }
 

@@ -2,6 +2,8 @@
  * fault ends the reading. */
 #include "analyze/run/trail.h"
 
+#include "ir/op.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -18,7 +20,7 @@ static void write_step(const Machine *machine, const char *kind, uint32_t number
     agent_name(machine, agent, helper, to);
     text_char(to, ' ');
     text_add_plain(to, op->name);
-    text_addf(to, " @%u\n", source_place(program->module->source, op->offset).line);
+    text_addf(to, " @%u\n", op_line(program->module, op));
 }
 
 static StepResult write_flight(Machine *machine, uint32_t sequence, Text *to) {
@@ -61,8 +63,7 @@ static void write_loads(const Machine *machine, Text *to) {
     for (uint32_t agent = 0; machine->loads && agent < machine->agent_count; agent++)
         for (uint32_t at = 0; loads_at(machine->loads, agent, &at, &op, &value);)
             if (load_matters(program, op))
-                text_addf(to, "load %u %u %" PRId64 "\n", agent, source_place(program->module->source, op->offset).line,
-                          value);
+                text_addf(to, "load %u %u %" PRId64 "\n", agent, op_line(program->module, op), value);
 }
 
 void trail_write(Machine *machine, const Rerun *rerun, const Trail *trail, Text *to) {

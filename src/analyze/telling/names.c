@@ -6,6 +6,7 @@
 
 #include "ir/op.h"
 #include "model/effect/effect.h"
+#include "model/flow/handed.h"
 #include "model/flow/origin.h"
 #include "model/memory/views.h"
 
@@ -45,7 +46,8 @@ struct Names {
     Arena *arena;
     Module *module;
     Entry *entries; /* in the order of the text */
-    size_t count, capacity;
+    uint32_t count, capacity;
+    Pointers places; /* of ops: among the entries */
     TextTable taken; /* names that were given away */
     TextTable bases; /* what buffers are called before their names are unique */
     TextTable plain; /* the same of those that have no better name from their use */
@@ -111,22 +113,16 @@ static Str without_role(Str s) {
     return s;
 }
 
-static const char *keep(Arena *arena, Text *text) {
-    const char *kept = arena_copy(arena, text->data ? text->data : "", text->size);
-    text_free(text);
-    return kept;
-}
-
 static const char *plain(Arena *arena, Str s) {
     Text text = {0};
     text_add_plain(&text, (Str){s.data, s.size > LONGEST_NAME ? LONGEST_NAME : s.size});
-    return keep(arena, &text);
+    return text_keep(&text, arena);
 }
 
 const char *value_text(Arena *arena, const Value *value) {
     Text text = {0};
     value_print(value, &text);
-    return keep(arena, &text);
+    return text_keep(&text, arena);
 }
 
 /* ---- Names that the text has ----------------------------------------------------------------------------------- */
@@ -177,24 +173,13 @@ bool is_renamed(Module *module, const Op *other, const Op *op) {
 
 /* ---- Names of operands ----------------------------------------------------------------------------------------- */
 
-static const Value *viewed(Module *module, const Op *op, const Value *value) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(module, op, effects);
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_VIEW && effects[i].on == value)
-            return effects[i].amount;
-    return NULL;
-}
-
 const Op *data_root(Module *module, const Value *value) {
     const Op *root = origin_of(module, value);
-    for (int step = 0; root && root->row && root->row->id == OP_nvws_aref_create && step < MOST_STEPS; step++) {
-        const Op *op = value->is_result ? value->owner : NULL;
-        bool handed_out = op && op->row &&
-                          (op->row->id == OP_nvws_aref_put_enter || op->row->id == OP_nvws_aref_get_enter ||
-                           op->row->id == OP_nvws_aref_buffer);
-        const Value *before = op && op->row && !handed_out ? viewed(module, op, value) : NULL;
-        if (before && op != root) {
+    for (int step = 0; op_is(root, CLASS_AREF) && step < MOST_STEPS; step++) {
+        const Op *op = value_op(value);
+        bool handed_out = op_is(op, CLASS_AREF_ENTER);
+        const Value *before = op != root && !handed_out ? view_source(module, value) : NULL;
+        if (before) {
             value = before;
             continue;
         }
@@ -207,50 +192,40 @@ const Op *data_root(Module *module, const Value *value) {
     return root;
 }
 
-/* What a value without a name was made from; NULL if it is something of its own. */
-static const Value *source_of(Module *module, const Value *value) {
-    const Op *op = value->is_result ? value->owner : ((const Block *)value->owner)->region->op;
-    if (!op || !op->row)
-        return NULL;
-    if (!value->is_result) {
-        const Op *holder = op->row->id == OP_ttg_warp_specialize_partitions && !op->operand_count ? op_parent(op) : op;
-        bool loop = op->row->id == OP_scf_for;
-        uint32_t index = value->index + (loop ? 2 : 0);
-        return holder && ((loop && value->index) || op->row->id == OP_ttg_warp_specialize_partitions) &&
-                       index < holder->operand_count
-                   ? holder->operands[index]
-                   : NULL;
-    }
-    switch (op->row->id) {
-    case OP_tt_make_tensor_descriptor:
-    case OP_ttng_reinterpret_tensor_descriptor:
-    case OP_tt_reinterpret_tensor_descriptor:
-    case OP_tt_descriptor_load:
-    case OP_tt_descriptor_gather:
-    case OP_tt_experimental_descriptor_load:
-    case OP_tt_load:
-    case OP_tt_addptr:
-    case OP_tt_advance:
-    case OP_tt_make_tensor_ptr:
-    case OP_tt_splat:
-    case OP_tt_broadcast:
-    case OP_tt_bitcast:
-    case OP_tt_trans:
-    case OP_tt_reshape:
-    case OP_tt_expand_dims:
-    case OP_tt_fp_to_fp:
-    case OP_arith_truncf:
-    case OP_arith_extf:
-    case OP_ttg_convert_layout:
-        return op->operand_count ? op->operands[0] : NULL;
+/* Whether a result is what the first operand is, elsewhere or in another form. */
+static bool is_moved(const Op *op) {
+    switch (op_evaluator(op)) {
+    case EVALUATE_ADD_POINTER:
+    case EVALUATE_WRAP:
+    case EVALUATE_SAME:
+    case EVALUATE_SPLAT:
+    case EVALUATE_BROADCAST:
+    case EVALUATE_EXPAND:
+    case EVALUATE_RESHAPE:
+    case EVALUATE_TRANSPOSE:
+        return true;
     default:
-        return viewed(module, op, value);
+        return op_describes(op) || op_is(op, CLASS_PRECISION);
     }
 }
 
-static bool is_captured(const Value *value) {
-    const Op *op = value->is_result ? NULL : ((const Block *)value->owner)->region->op;
-    return op && op->row && op->row->id == OP_ttg_warp_specialize_partitions;
+/* What a value without a name was made from; NULL if it is something of its own. */
+static const Value *source_of(Module *module, const Value *value) {
+    const Op *op = value_op(value);
+    if (!op) {
+        const Value *in = value_handed(value, HANDED_IN);
+        return in ? in : value_handed(value, HANDED_CAPTURE);
+    }
+    if (is_moved(op))
+        return op->operand_count ? op->operands[0] : NULL;
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_READ && effects[i].space == SPACE_GLOBAL)
+            return effects[i].on;
+        else if (effects[i].verb == EFFECT_VIEW && effects[i].on == value)
+            return effects[i].amount;
+    return NULL;
 }
 
 /* Of a value, or of what it was made from; without "_desc" and its like. What a partition captures is called what it is
@@ -259,7 +234,7 @@ static Str origin_name(Module *module, const Value *value) {
     Str inside = {"", 0};
     for (int step = 0; value && step < MOST_STEPS; step++) {
         Str name = given_name(module, value);
-        if (name.size && !is_captured(value))
+        if (name.size && !op_is_control(value_holder(value), CONTROL_PARTITIONS))
             return without_role(name);
         if (name.size && !inside.size)
             inside = name;
@@ -303,63 +278,44 @@ static uint32_t table_get(const TextTable *table, Str text) {
 
 /* ---- Who has a name -------------------------------------------------------------------------------------------- */
 
-static Entry *add_entry(Names *names, const Op *op, Kind kind) {
-    if (names->count == names->capacity) {
-        size_t capacity = names->capacity ? 2 * names->capacity : 64;
-        Entry *larger = ARENA_ARRAY(names->arena, Entry, capacity);
-        if (names->count)
-            memcpy(larger, names->entries, names->count * sizeof *larger);
-        names->entries = larger;
-        names->capacity = capacity;
-    }
-    Entry *entry = &names->entries[names->count++];
-    *entry = (Entry){.op = op, .kind = kind};
-    return entry;
+static void add_entry(Names *names, const Op *op, Kind kind) {
+    pointers_set(&names->places, op, names->count);
+    *ARENA_PUSH(names->arena, names->entries, names->count, names->capacity) = (Entry){.op = op, .kind = kind};
 }
 
 static Entry *find_entry(Names *names, const Op *op) {
-    size_t low = 0, high = names->count;
-    while (op && low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (names->entries[middle].op->offset < op->offset)
-            low = middle + 1;
-        else
-            high = middle;
+    uint32_t index = op ? pointers_get(&names->places, op) : NO_NUMBER;
+    return index == NO_NUMBER ? NULL : &names->entries[index];
+}
+
+/* Of what an op makes, by its effects; false: it is no memory. */
+static bool kind_of(Module *module, const Op *op, Kind *kind) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && op->result_count ? effects_of(module, op, effects) : 0;
+    bool allocates = false, views = false, sided = false;
+    for (unsigned i = 0; i < count; i++) {
+        allocates |= effects[i].verb == EFFECT_ALLOCATE && effects[i].space != SPACE_GLOBAL;
+        views |= effects[i].verb == EFFECT_VIEW;
+        sided |= effects[i].verb == EFFECT_INIT && effects[i].side != SIDE_NONE;
     }
-    for (; op && low < names->count && names->entries[low].op->offset == op->offset; low++)
-        if (names->entries[low].op == op)
-            return &names->entries[low];
-    return NULL;
-}
-
-static Kind kind_of(Module *module, const Op *op) {
-    if (op->row->id == OP_nvws_aref_create)
-        return KIND_AREF;
-    if (op->row->id == OP_nvws_create_token || op->row->id == OP_ttng_create_token)
-        return KIND_TOKEN;
-    const Type *type = type_canonical(module, op->results[0].type);
+    const Type *type = allocates ? type_canonical(module, op->results[0].type) : NULL;
     const Type *element = type && type_is(type, STR("ttg.memdesc")) ? type->element : NULL;
-    return element && element->kind == TYPE_INTEGER && element->width == 64 ? KIND_BARRIER : KIND_BUFFER;
-}
-
-static bool is_constant(const Op *op) {
-    return op->row && op->row->id == OP_arith_constant;
+    bool barrier = element && element->kind == TYPE_INTEGER && element->width == 64;
+    *kind = !allocates              ? KIND_VIEW
+            : op_is(op, CLASS_AREF) ? KIND_AREF
+            : sided                 ? KIND_TOKEN
+            : barrier               ? KIND_BARRIER
+                                    : KIND_BUFFER;
+    return allocates || views;
 }
 
 static void collect(Names *names, const Op *function) {
-    Effect effects[EFFECTS_MOST];
-    for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function)) {
-        unsigned count = op->row && op->result_count ? effects_of(names->module, op, effects) : 0;
-        bool allocates = false, views = false;
-        for (unsigned i = 0; i < count; i++) {
-            allocates |= effects[i].verb == EFFECT_ALLOCATE && effects[i].space != SPACE_GLOBAL;
-            views |= effects[i].verb == EFFECT_VIEW;
-        }
-        if (allocates || views)
-            add_entry(names, op, allocates ? kind_of(names->module, op) : KIND_VIEW);
-        else if (op->result_count && !is_constant(op))
+    Kind kind;
+    for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function))
+        if (kind_of(names->module, op, &kind))
+            add_entry(names, op, kind);
+        else if (op->result_count && op_evaluator(op) != EVALUATE_CONSTANT)
             table_count(names, &names->other, given_name(names->module, &op->results[0]));
-    }
 }
 
 /* ---- How they are used ----------------------------------------------------------------------------------------- */
@@ -383,8 +339,8 @@ static Entry *entry_of(Names *names, const Value *value) {
 }
 
 static const Value *index_of(const Value *view) {
-    const Op *op = view->is_result ? view->owner : NULL;
-    return op && op->row && op->row->id == OP_ttg_memdesc_index && op->operand_count == 2 ? op->operands[1] : NULL;
+    const Op *op = value_op(view);
+    return op_is(op, CLASS_INDEX) && op->operand_count == 2 ? op->operands[1] : NULL;
 }
 
 /* That a barrier says when a buffer is full, or empty: they are used together, at the same slot. */
@@ -448,34 +404,31 @@ static void see_arrive(Names *names, Usage *usage, const Effect *effect) {
     *usage = (Usage){.block = usage->block};
 }
 
-static bool is_memory(const Effect *effect) {
-    return effect->on && (effect->space == SPACE_SHARED || effect->space == SPACE_TENSOR) &&
-           (effect->verb == EFFECT_READ || effect->verb == EFFECT_WRITE || effect->verb == EFFECT_UPDATE);
-}
-
 /* Descriptors and tensors that go into a buffer, or come out of it. */
 static void note_sources(Names *names, const Op *op, const Effect *effects, unsigned count) {
     const Value *descriptor = NULL, *source = NULL;
-    bool to_global = false;
+    bool to_global = false, stores = false;
     for (unsigned i = 0; i < count; i++) {
         bool global = effects[i].space == SPACE_GLOBAL && effects[i].on &&
                       (effects[i].on_descriptor || effects[i].group == GROUP_CP_ASYNC);
+        stores |= effects[i].verb == EFFECT_WRITE && effects[i].space == SPACE_SHARED && effects[i].done == DONE_NOW &&
+                  !effects[i].rank;
         if (!global)
             continue;
         descriptor = effects[i].on;
         to_global = effects[i].verb != EFFECT_READ;
     }
-    if (op->row->id == OP_ttg_local_store || op->row->id == OP_ttg_local_alloc || op->row->id == OP_ttng_tmem_alloc)
-        source = op->operand_count ? op->operands[0] : NULL;
+    if (op_is(op, CLASS_LOCAL_ALLOC) || stores)
+        source = op_operand_named(op, "src");
     for (unsigned i = 0; i < count; i++) {
-        Entry *entry = is_memory(&effects[i]) && (descriptor || source || effects[i].helper == HELPER_TENSOR)
+        Entry *entry = effect_is_local(&effects[i]) && (descriptor || source || effects[i].helper == HELPER_TENSOR)
                            ? entry_of(names, effects[i].on)
                            : NULL;
         if (!entry || entry->kind != KIND_BUFFER)
             continue;
         bool writes = effects[i].verb != EFFECT_READ;
         if (writes && effects[i].helper == HELPER_TENSOR && effects[i].space == SPACE_TENSOR)
-            entry->accumulates |= op->row->id != OP_ttng_tmem_copy;
+            entry->accumulates |= op_is(op, CLASS_PRODUCT);
         else if (writes && descriptor)
             add_source(entry->fillers, &entry->filler_count, descriptor);
         else if (writes && source)
@@ -493,11 +446,11 @@ static void see_effects(Names *names, Usage *usage, const Effect *effects, unsig
             see_wait(usage, effect->on);
         else if (effect->verb == EFFECT_ARRIVE)
             see_arrive(names, usage, effect);
-        else if (is_memory(effect) && effect->verb == EFFECT_WRITE && effect->helper == HELPER_TMA)
+        else if (effect_is_local(effect) && effect->verb == EFFECT_WRITE && effect->helper == HELPER_TMA)
             see_access(names, usage, effect->on, ACCESS_COPY, effect->done == DONE_TX ? effect->through : NULL);
-        else if (is_memory(effect) && by_itself && effect->verb != EFFECT_UPDATE)
+        else if (effect_is_local(effect) && by_itself && effect->verb != EFFECT_UPDATE)
             see_access(names, usage, effect->on, effect->verb == EFFECT_READ ? ACCESS_READ : ACCESS_WRITE, NULL);
-        else if (is_memory(effect) && effect->helper == HELPER_TENSOR)
+        else if (effect_is_local(effect) && effect->helper == HELPER_TENSOR)
             *usage = (Usage){.block = usage->block};
     }
 }
@@ -543,7 +496,7 @@ static const char *joined_sources(Names *names, const Value *const *values, uint
         if (!again)
             join_names(&text, plain(names->arena, seen[i]), "/");
     }
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static const char accumulator[] = "acc";
@@ -557,7 +510,7 @@ static const char *name_from_data(Names *names, const Entry *entry) {
         return joined_sources(names, entry->tensors, entry->tensor_count);
     Text text = {0};
     text_addf(&text, "%s_staging", name);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 /* "full (a, b)" */
@@ -572,10 +525,10 @@ static const char *name_from_uses(Names *names, const Entry *entry) {
         }
         join_names(&text, entry->uses[i]->name, ", ");
     }
-    const char *of = keep(names->arena, &text);
+    const char *of = text_keep(&text, names->arena);
     const char *word = entry->kind == KIND_TOKEN ? "token" : entry->full ? "full" : "empty";
     text_addf(&text, "%s (%s)", word, of);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static const char *name_from_buffers(Names *names, const Op *aref) {
@@ -590,9 +543,9 @@ static const char *name_from_buffers(Names *names, const Op *aref) {
     }
     if (!text.size)
         return "";
-    const char *of = keep(names->arena, &text);
+    const char *of = text_keep(&text, names->arena);
     text_addf(&text, "aref (%s)", of);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static const char *name_from_use(Names *names, const Entry *entry) {
@@ -621,7 +574,7 @@ static const char *made_unique(Names *names, const Entry *entry, const char *nam
         if (attempt > 1)
             text_addf(&text, ", %zu", names->taken.used + attempt);
         text_char(&text, ')');
-        const char *tried = keep(names->arena, &text);
+        const char *tried = text_keep(&text, names->arena);
         if (take(names, tried))
             return tried;
     }
@@ -650,7 +603,7 @@ static const char *name_from_slot(Names *names, const Entry *entry, const char *
         return slot;
     Text text = {0};
     text_addf(&text, "%s (%s)", given, slot);
-    return keep(names->arena, &text);
+    return text_keep(&text, names->arena);
 }
 
 static void give_name(Names *names, Entry *entry) {
@@ -691,8 +644,8 @@ static void count_bases(Names *names) {
 static void find_slots(Names *names) {
     for (size_t i = 0; i < names->count; i++) {
         const Op *view = names->entries[i].op;
-        bool slot = names->entries[i].kind == KIND_VIEW && view->row->id == OP_ttg_memdesc_index && view->operand_count;
-        Entry *of = slot && view->operands[0]->is_result ? find_entry(names, view->operands[0]->owner) : NULL;
+        bool slot = op_is(view, CLASS_INDEX) && view->operand_count;
+        Entry *of = slot ? find_entry(names, value_op(view->operands[0])) : NULL;
         if (!of || of->kind == KIND_VIEW || of->slot)
             continue;
         Str name = given_name(names->module, &view->results[0]);
@@ -703,7 +656,7 @@ static void find_slots(Names *names) {
 
 Names *names_create(Arena *arena, Module *module, const Op *function) {
     Names *names = ARENA_NEW(arena, Names);
-    names->arena = arena;
+    names->arena = names->places.arena = arena;
     names->module = module;
     collect(names, function);
     look_at_uses(names, function);

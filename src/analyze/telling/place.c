@@ -50,10 +50,14 @@ void place_set(const Machine *machine, FindingPlace *place, const char *role, co
     place->agent = agent;
 }
 
+uint32_t line_at(const Machine *machine, uint32_t pc) {
+    return op_line(machine->program->module, machine->program->ops[pc]);
+}
+
 void op_place(const Machine *machine, const Op *op, Text *to) {
     Module *module = machine->program->module;
     text_add_plain(to, op->name);
-    text_addf(to, " @%u", source_place(module->source, op->offset).line);
+    text_addf(to, " @%u", op_line(module, op));
     const Attr *location = kernel_location(module, op->location);
     if (!location)
         return;
@@ -86,8 +90,7 @@ void wait_name(const Machine *machine, const Agent *agent, Text *to) {
     }
 }
 
-/* Of the allocations that share the storage, the one that starts last before the place. */
-static const Allocation *allocation_at(const Allocations *allocations, uint32_t storage, int64_t place) {
+const Allocation *allocation_at(const Allocations *allocations, uint32_t storage, int64_t place) {
     const Allocation *best = NULL;
     for (uint32_t i = 0; i < allocations->count; i++) {
         const Allocation *allocation = &allocations->items[i];

@@ -3,6 +3,7 @@
 #define ANALYZE_TELLING_PLACE_H
 
 #include "emulate/machine.h"
+#include "ir/op.h"
 
 /* The location in the kernel's own source, through names, calls and fusions: of kind LOC_FILE, or NULL. */
 const Attr *kernel_location(Module *module, const Attr *location);
@@ -16,10 +17,14 @@ void place_set(const Machine *machine, FindingPlace *place, const char *role, co
 /* Where an op stands, in the IR and in the kernel's own source; role and agent are left "". */
 void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *verdict);
 
+/* The line of the op of an instruction. */
+uint32_t line_at(const Machine *machine, uint32_t pc);
 /* "ttng.wait_barrier @24 (kernel.py:19)" */
 void op_place(const Machine *machine, const Op *op, Text *to);
 /* What a blocked agent waits for: "%full[1], parity 0", "named barrier 9", "the partitions". */
 void wait_name(const Machine *machine, const Agent *agent, Text *to);
+/* Of the allocations that share the storage, the one that starts last before the place; NULL if none does. */
+const Allocation *allocation_at(const Allocations *allocations, uint32_t storage, int64_t place);
 /* "%ring at byte 16384"; "global memory" for what is no view. */
 void access_name(const Machine *machine, const CompiledEffect *effect, Word view, Text *to);
 

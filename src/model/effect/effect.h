@@ -148,6 +148,22 @@ typedef struct Effect {
     bool gives_up;          /* with `expected`: after a while */
 } Effect;
 
+/* Whether it touches memory; that of a CTA: shared or tensor memory. */
+static inline bool effect_is_access(const Effect *effect) {
+    return effect->verb <= EFFECT_UPDATE;
+}
+static inline bool effect_is_local(const Effect *effect) {
+    return effect_is_access(effect) && effect->on && (effect->space == SPACE_SHARED || effect->space == SPACE_TENSOR);
+}
+/* Whether it is about an mbarrier, or one side of a token or an aref. */
+static inline bool effect_is_barrier(const Effect *effect) {
+    return effect->verb >= EFFECT_INIT && effect->verb <= EFFECT_WAIT;
+}
+/* Whether it is about a barrier of the hardware that has a number. */
+static inline bool effect_is_named(const Effect *effect) {
+    return effect->verb == EFFECT_NAMED_ARRIVE || effect->verb == EFFECT_NAMED_SYNC;
+}
+
 enum { EFFECTS_MOST = 48 };
 
 /* The effects of `op`, in the order in which they happen; at most EFFECTS_MOST. An op without effects has none; an op

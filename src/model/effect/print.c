@@ -1,25 +1,16 @@
 /* An effect as one line of text. */
+#include "ir/print.h"
 #include "model/effect/internal.h"
 
 const char *effect_verb_name(EffectVerb verb) {
     return effect_verb_words[verb];
 }
 
-static void print_value(const Value *value, Text *to) {
-    const Value *first = value;
-    while (first->is_result && first->pack == 0 && first->index > 0)
-        first--;
-    text_char(to, '%');
-    text_str(to, first->name ? first->name->text : STR("_unnamed"));
-    if (first->pack > 1)
-        text_addf(to, "#%u", (unsigned)(value - first));
-}
-
 static void print_with(const char *before, const Value *value, Text *to) {
     if (!value)
         return;
     text_str(to, str_of(before));
-    print_value(value, to);
+    print_value_name(value, to);
 }
 
 static void print_word(const char *word, Text *to) {

@@ -50,12 +50,18 @@ const Op *counted_by(const Value *value) {
     return op_is_control(op, CONTROL_LOOP) && value->index == 0 ? op : NULL;
 }
 
+/* The operand of an entry, if there is one and no more. */
+static const Value *only(const Op *op, SlotRef entry) {
+    uint32_t count;
+    Value **values = op_operands_of(op, entry, &count);
+    return count == 1 ? values[0] : NULL;
+}
+
 bool loop_bounds(const Op *loop, Bounds *bounds) {
     if (!op_is_control(loop, CONTROL_LOOP))
         return false;
     const ControlColumn *control = &loop->row->control;
-    *bounds = (Bounds){op_operand_of(loop, control->from), op_operand_of(loop, control->to),
-                       op_operand_of(loop, control->step)};
+    *bounds = (Bounds){only(loop, control->from), only(loop, control->to), only(loop, control->step)};
     return bounds->from && bounds->to && bounds->step;
 }
 

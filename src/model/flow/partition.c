@@ -10,26 +10,12 @@ static uint64_t bit(int64_t partition) {
 
 /* The partitions that an attribute lists: array<i32: 0, 1>, dense<[0, 1]> : vector<2xi32>, 1 : i32. */
 static uint64_t listed(const Attr *attr) {
+    enum { MOST = 64 };
+    int64_t partitions[MOST];
     uint64_t mask = 0;
-    if (!attr)
-        return 0;
-    if (attr->kind == ATTR_INTEGER)
-        return bit(attr->integer);
-    if (attr->kind == ATTR_INTS)
-        for (uint32_t i = 0; i < attr->count; i++)
-            mask |= bit(attr->ints[i]);
-    if (attr->kind == ATTR_DENSE) {
-        const char *at = attr->body.data, *end = at + attr->body.size;
-        while (at < end) {
-            const char *start = at;
-            while (at < end && *at >= '0' && *at <= '9')
-                at++;
-            int64_t partition;
-            if (at > start && str_to_int(str_between(start, at), &partition))
-                mask |= bit(partition);
-            at += at == start;
-        }
-    }
+    uint32_t count = attr ? attr_numbers(attr, partitions, MOST) : 0;
+    for (uint32_t i = 0; i < count && i < MOST; i++)
+        mask |= bit(partitions[i]);
     return mask;
 }
 

@@ -263,9 +263,17 @@ Allocations allocations_of(Module *module, const Op *root) {
 }
 
 const Allocation *allocation_find(const Allocations *allocations, const Op *op) {
-    for (uint32_t i = 0; i < allocations->count; i++)
-        if (allocations->items[i].op == op)
-            return &allocations->items[i];
+    uint32_t low = 0, high = op ? allocations->count : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const Op *there = allocations->items[middle].op;
+        if (there == op)
+            return &allocations->items[middle];
+        if (there->offset < op->offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return NULL;
 }
 
@@ -449,6 +457,16 @@ ViewStep view_step_of_result(Module *module, const Op *op, uint32_t result) {
 
 ViewStep view_step_of(Module *module, const Op *op) {
     return view_step_of_result(module, op, 0);
+}
+
+const Value *view_source(Module *module, const Value *value) {
+    Effect effects[EFFECTS_MOST];
+    const Op *op = value_op(value);
+    unsigned count = op ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_VIEW && effects[i].on == value)
+            return effects[i].amount;
+    return NULL;
 }
 
 /* ---- Bytes of a view --------------------------------------------------------------------------- */

@@ -34,6 +34,7 @@ typedef struct Allocations {
 /* Every allocation below `root` (ttg.local_alloc, ttng.tmem_alloc and what else the table says allocates), in the order
  * of the text. In the module's arena. */
 Allocations allocations_of(Module *module, const Op *root);
+/* NULL if the op (NULL: none) allocates nothing. */
 const Allocation *allocation_find(const Allocations *allocations, const Op *op);
 
 /* What a view op (EFFECT_VIEW) does to the offset of its source: base += index * stride + add, affine ^= flip, where
@@ -45,6 +46,8 @@ typedef struct ViewStep {
     const char *problem;
 } ViewStep;
 ViewStep view_step_of(Module *module, const Op *op);
+/* What a value is a view of, by the effects of the op that makes it; NULL if it is none. */
+const Value *view_source(Module *module, const Value *value);
 
 /* Bytes (tensor memory: 32-bit words) that a memory descriptor's type describes in one CTA; -1 if that is not known. */
 int64_t memdesc_bytes(Module *module, const Type *memdesc);

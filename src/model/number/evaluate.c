@@ -11,8 +11,10 @@
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-/* Bits of a value as the emulator computes it; 0 for what it does not. */
-static unsigned number_width(Module *module, const Type *type) {
+unsigned number_width(Module *module, const Type *type) {
+    type = type ? type_resolve(module, type) : NULL;
+    if (!type)
+        return 0;
     if (type->kind == TYPE_INTEGER)
         return type->width <= 64 ? type->width : 0;
     if (type->kind == TYPE_INDEX || type_is(type, STR("llvm.ptr")))
@@ -40,14 +42,13 @@ static bool is_tensor(Module *module, const Type *type) {
 }
 
 static unsigned number_width_in(Module *module, const Type *type) {
-    const Type *element = element_of(module, type);
-    return element ? number_width(module, element) : 0;
+    return number_width(module, element_of(module, type));
 }
 
 /* Bits of the type's elements, computed or not. */
 static uint8_t width_in(Module *module, const Type *type) {
     const Type *element = element_of(module, type);
-    unsigned width = element ? number_width(module, element) : 0;
+    unsigned width = number_width(module, element);
     if (element && !width && (element->kind == TYPE_INTEGER || element->kind == TYPE_FLOAT))
         width = element->width;
     return width <= UINT8_MAX ? (uint8_t)width : 0;

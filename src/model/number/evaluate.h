@@ -27,6 +27,9 @@ typedef enum Comparison {
 Comparison comparison_negated(Comparison comparison);
 Comparison comparison_mirrored(Comparison comparison);
 
+/* Bits of a scalar as it is computed, 64 of pointers and index; 0 of what is not computed, and of NULL. */
+unsigned number_width(Module *module, const Type *type);
+
 typedef struct Evaluation {
     Evaluator code;
     uint8_t width;         /* bits of an element of the result; 64 for pointers and index */

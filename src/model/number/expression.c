@@ -36,7 +36,7 @@ static const Value *before(const Value *value) {
         return carried.next == carried.argument ? carried.first : NULL;
     if (choice_of(value, &choice))
         return choice.yes == choice.no ? choice.yes : NULL;
-    return value_always(value);
+    return value->is_result ? value_handed(value, HANDED_OUT) : value_always(value);
 }
 
 /* The same number under the name that it was given first: through casts, captures, and loops that hand it on. */

@@ -169,7 +169,7 @@ Known known_add(const Known *a, const Known *b, unsigned width) {
                   (Wide)x.remainder + y.remainder, width);
 }
 
-Known known_subtract(const Known *a, const Known *b, unsigned width) {
+static Known subtract(const Known *a, const Known *b, unsigned width) {
     Known x = known_bounded(a, width), y = known_bounded(b, width);
     return fitted((Wide)x.least - y.most, (Wide)x.most - y.least, common_divisor(x.modulus, y.modulus),
                   (Wide)x.remainder - y.remainder, width);
@@ -212,7 +212,7 @@ Known known_divide(const Known *a, const Known *b, int rounding, unsigned width)
     return of_corners(corners, even ? x.modulus / y.least : 1, even ? x.remainder / y.least : 0, width);
 }
 
-Known known_remainder(const Known *a, const Known *b, unsigned width) {
+static Known remainder_of(const Known *a, const Known *b, unsigned width) {
     Known x = known_bounded(a, width), y = known_bounded(b, width);
     if (y.least <= 0)
         return known_nothing();
@@ -270,7 +270,7 @@ static Known bits_bounds(const Known *x, const Known *y, Evaluator operation) {
     return known_nothing();
 }
 
-Known known_bits(const Known *a, const Known *b, Evaluator operation, unsigned width) {
+static Known bits(const Known *a, const Known *b, Evaluator operation, unsigned width) {
     Known x = known_bounded(a, width), y = known_bounded(b, width);
     if (x.exact && y.exact)
         return known_exact(combined(x.least, y.least, operation));
@@ -297,7 +297,7 @@ Known known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attri
     case EVALUATE_ADD:
         return known_add(x, y, width);
     case EVALUATE_SUBTRACT:
-        return known_subtract(x, y, width);
+        return subtract(x, y, width);
     case EVALUATE_MULTIPLY:
         return known_multiply(x, y, width);
     case EVALUATE_DIVIDE_SIGNED:
@@ -307,7 +307,7 @@ Known known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attri
     case EVALUATE_DIVIDE_CEIL_SIGNED:
         return known_divide(x, y, 1, width);
     case EVALUATE_REMAINDER_SIGNED:
-        return known_remainder(x, y, width);
+        return remainder_of(x, y, width);
     case EVALUATE_DIVIDE_UNSIGNED:
         return positive ? known_divide(x, y, 0, width) : known_nothing();
     case EVALUATE_DIVIDE_CEIL_UNSIGNED:
@@ -315,7 +315,7 @@ Known known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attri
     case EVALUATE_REMAINDER_UNSIGNED:
         if (!positive && y->least > 0)
             return known_between(0, y->most - 1);
-        return positive ? known_remainder(x, y, width) : known_nothing();
+        return positive ? remainder_of(x, y, width) : known_nothing();
     case EVALUATE_MINIMUM_SIGNED:
         return minimum(x, y);
     case EVALUATE_MAXIMUM_SIGNED:
@@ -327,7 +327,7 @@ Known known_evaluated(Evaluator code, unsigned to, unsigned width, int64_t attri
     case EVALUATE_AND:
     case EVALUATE_OR:
     case EVALUATE_XOR:
-        return known_bits(x, y, code, width);
+        return bits(x, y, code, width);
     case EVALUATE_SHIFT_LEFT:
         return power.least ? known_multiply(x, &power, width) : known_nothing();
     case EVALUATE_SHIFT_RIGHT_SIGNED:

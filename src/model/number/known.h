@@ -41,20 +41,13 @@ Known known_bounded(const Known *known, unsigned width);
 
 /* Arithmetic on numbers of `width` bits, signed. */
 Known known_add(const Known *a, const Known *b, unsigned width);
-Known known_subtract(const Known *a, const Known *b, unsigned width);
 Known known_multiply(const Known *a, const Known *b, unsigned width);
 /* Rounded towards 0, down (-1) or up (1). */
 Known known_divide(const Known *a, const Known *b, int rounding, unsigned width);
-/* With the sign of `a`. */
-Known known_remainder(const Known *a, const Known *b, unsigned width);
-/* AND, OR or XOR. */
-Known known_bits(const Known *a, const Known *b, Evaluator operation, unsigned width);
 /* The lower `width` bits, as a signed number. */
 Known known_wrap(const Known *known, unsigned width);
 /* The same bits of `width` as an unsigned number. */
 Known known_unsigned(const Known *known, unsigned width);
-
-/* ---- By evaluator --------------------------------------------------------------------------------- */
 
 /* One of the NUMBERS on one or two operands of `operand_width` bits, but for choices and comparisons; `attribute` is
  * the Evaluation's `a`. Nothing is known of what has no value. */

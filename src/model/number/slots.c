@@ -1,41 +1,30 @@
 /* Compares two slots, and says why they differ. */
 #include "model/number/slots_internal.h"
 
-#include "model/effect/effect.h"
-
 enum { MOST_VIEWS = 64 };
 
 /* ---- Which slot a view is of ---------------------------------------------------------------------------------------
  */
 
-/* What an argument of a partition, or a view that keeps the slot, is a view of; NULL if it is neither. */
-static const Value *viewed(Module *module, const Value *view) {
-    const Op *op = value_op(view);
-    Effect effects[EFFECTS_MOST];
-    if (!op)
-        return value_handed(view, HANDED_CAPTURE);
-    return op->operand_count == 1 && effects_of(module, op, effects) == 1 && effects[0].verb == EFFECT_VIEW
-               ? op->operands[0]
-               : NULL;
-}
-
-static const Op *slot_op(Module *module, const Value *view) {
+static const Op *slot_op(const Value *view) {
     for (int step = 0; view && step < MOST_VIEWS; step++) {
         const Op *op = value_op(view);
+        if (op && (op->form == FORM_OPAQUE || !op->operand_count))
+            return NULL;
         if (op_is(op, CLASS_INDEX))
-            return op->form != FORM_OPAQUE && op->operand_count == 2 ? op : NULL;
-        view = viewed(module, view);
+            return op->operand_count == 2 ? op : NULL;
+        view = op_is(op, CLASS_SAME_SLOT) ? op->operands[0] : value_handed(view, HANDED_CAPTURE);
     }
     return NULL;
 }
 
-const Value *slot_index(Module *module, const Value *view) {
-    const Op *op = slot_op(module, view);
+const Value *slot_index(const Value *view) {
+    const Op *op = slot_op(view);
     return op ? op->operands[1] : NULL;
 }
 
-const Value *slot_ring(Module *module, const Value *view) {
-    const Op *op = slot_op(module, view);
+const Value *slot_ring(const Value *view) {
+    const Op *op = slot_op(view);
     const Value *ring = op ? op->operands[0] : NULL, *before;
     for (int step = 0; ring && step < MOST_VIEWS && (before = value_handed(ring, HANDED_CAPTURE)); step++)
         ring = before;

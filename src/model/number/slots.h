@@ -23,10 +23,10 @@ Slots *slots_of(Module *module, const Op *function, const Flow *flow);
 
 /* The index by which a view picks its slot: of the nearest memdesc_index on the way from the view to its allocation,
  * through views that keep the slot and captures of partitions; NULL if it picks none. */
-const Value *slot_index(Module *module, const Value *view);
+const Value *slot_index(const Value *view);
 /* What that index picks a slot of, captures seen through. Indices of two views say something about bytes only if both
  * pick slots of the same; SLOTS_PLAIN, as Triton, does not ask. NULL if the view picks none. */
-const Value *slot_ring(Module *module, const Value *view);
+const Value *slot_ring(const Value *view);
 
 /* True if the two are never equal: `first` when the first access is made, `second` when the second is.
  *

@@ -159,10 +159,3 @@ const Value *copied_from(const Slots *slots, const Value *value) {
     const Value *captured = value_handed(value, HANDED_CAPTURE);
     return captured ? captured : value_handed(value, HANDED_ACROSS);
 }
-
-unsigned width_of(Slots *slots, const Value *value) {
-    const Type *type = value->type ? type_resolve(slots->module, value->type) : NULL;
-    if (!type || (type->kind != TYPE_INTEGER && type->kind != TYPE_INDEX))
-        return 0;
-    return type->kind == TYPE_INDEX ? 64 : type->width;
-}

@@ -60,8 +60,9 @@ unsigned merged_of(const Slots *slots, const Value *argument, const Value *value
 /* The value that this one is a copy of: through captures, results of regions that run once; NULL if of none. */
 const Value *copied_from(const Slots *slots, const Value *value);
 
-/* Bits of a scalar integer, 64 for an index; 0 if it is neither. */
-unsigned width_of(Slots *slots, const Value *value);
+static inline unsigned width_of(const Slots *slots, const Value *value) {
+    return number_width(slots->module, value->type);
+}
 
 /* ---- slots_range.c ------------------------------------------------------------------------------------------------
  */

@@ -133,8 +133,7 @@ static Range of_result(Ranger *r, const Value *value) {
         return (Range){op_evaluator(op) == EVALUATE_PROGRAM_COUNT, INT32_MAX};
     if (op->operand_count != 2 || op->result_count != 1 || width_of(r->slots, value) < 2)
         return everything;
-    return evaluated(op_evaluator(op), UNBOUNDED, UNBOUNDED, find(r, op->operands[0]),
-                     find(r, op->operands[1]));
+    return evaluated(op_evaluator(op), UNBOUNDED, UNBOUNDED, find(r, op->operands[0]), find(r, op->operands[1]));
 }
 
 /* ---- What loops carry ----------------------------------------------------------------------------------------------

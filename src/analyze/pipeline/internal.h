@@ -1,0 +1,47 @@
+/* What the files of the pipeline share. */
+#ifndef ANALYZE_PIPELINE_INTERNAL_H
+#define ANALYZE_PIPELINE_INTERNAL_H
+
+#include "analyze/pipeline/pipeline.h"
+
+/* How much an arena may grow beyond its budget, to say that it is used up. */
+enum { LAST_WORDS = 64 << 10 };
+
+/* One function of a result, for a Task. */
+typedef struct Look {
+    Result *result;
+    size_t at;
+    const void *request;
+} Look;
+
+/* ---- question.c ---- */
+/* Leaves the functions of that name (with or without '@'); false: there is none, and all are left. */
+bool result_keep(Result *result, Str name);
+/* "@a, @b" */
+const char *result_names(Result *result);
+/* Sets what the command line says over a launch. */
+bool result_set_arguments(Result *result, Launch *launch);
+/* The launch that was given for a kernel; NULL if none was, or for another kernel. */
+const Launch *result_given_launch(const Result *result, size_t kernel);
+/* Launches for arguments that were not given: chosen ones, and over each what the command line says. In the result's
+ * arena. */
+const Launch *result_choose(Result *result, size_t kernel, size_t *count);
+/* Whether the command line gives anything of a launch. */
+bool result_has_arguments(const Result *result);
+
+/* ---- row.c ---- */
+/* Kernels that share one global memory, and what was found when they ran on it. */
+typedef struct Row {
+    Arena arena;
+    GlobalKernel *kernels;
+    size_t count;
+    GlobalOptions options;
+    GlobalCheck *check;
+} Row;
+
+/* Runs kernels of these results in a row, on one global memory: of each result kernel `first` and those after it,
+ * `most` at most. What it finds goes to their verdicts. */
+void row_run(Row *row, Result *const *results, size_t count, size_t first, size_t most);
+void row_free(Row *row);
+
+#endif

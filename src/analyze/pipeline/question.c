@@ -1,0 +1,217 @@
+/* Which kernels and which launches a question means. */
+#include "analyze/pipeline/internal.h"
+
+#include "emulate/choose.h"
+
+/* ---- Kernels -------------------------------------------------------------------------------------- */
+
+const char *result_names(Result *result) {
+    Text text = {0};
+    for (size_t i = 0; i < result->count; i++) {
+        text_addf(&text, "%s@", i ? ", " : "");
+        text_add_plain(&text, op_symbol(result->functions[i]));
+    }
+    return text_keep(&text, &result->arena);
+}
+
+bool result_keep(Result *result, Str name) {
+    size_t kept = 0;
+    if (name.size && name.data[0] == '@')
+        name = str_between(name.data + 1, name.data + name.size);
+    for (size_t i = 0; i < result->count; i++)
+        if (str_equal(op_symbol(result->functions[i]), name))
+            result->functions[kept++] = result->functions[i];
+    result->count = kept ? kept : result->count;
+    return kept > 0;
+}
+
+static bool find_kernels(Result *result) {
+    const char *only = result->question.kernel;
+    size_t count = program_kernels(result->module, NULL, 0);
+    if (!count && result->question.report && !only)
+        return true; /* which is what its report says */
+    if (!count)
+        return result_fail(result, "there is no kernel in it: no tt.func with a body");
+    result->functions = ARENA_ARRAY(&result->arena, const Op *, count);
+    result->count = program_kernels(result->module, result->functions, count);
+    return !only || result_keep(result, str_of(only)) ||
+           result_fail(result, "there is no kernel '%s'; there is %s", only, result_names(result));
+}
+
+/* ---- Launches ------------------------------------------------------------------------------------- */
+
+bool result_has_arguments(const Result *result) {
+    return result->question.argument_count || result->question.grid;
+}
+
+bool result_set_arguments(Result *result, Launch *launch) {
+    const Question *question = &result->question;
+    for (size_t i = 0; i < question->argument_count; i++) {
+        const char *problem = launch_set(&result->arena, launch, question->arguments[i]);
+        if (problem)
+            return result_fail(result, "'%s': %s", question->arguments[i], problem);
+    }
+    const char *problem = question->grid ? launch_set_grid(launch, question->grid) : NULL;
+    return !problem || result_fail(result, "'%s': %s", question->grid, problem);
+}
+
+/* A name that no kernel has is a slip of the finger, and silence about it would make a clean verdict one about another
+ * launch. */
+static bool check_names(Result *result, const Launch *given) {
+    Verdict nobody = {.arena = &result->arena};
+    size_t found = 0;
+    Text names = {0};
+    bool *known = ARENA_ARRAY(&result->arena, bool, given->count + 1);
+    for (size_t i = 0; i < result->count; i++) {
+        const Program *program = program_compile(result->module, result->functions[i], 0, &nobody);
+        for (uint32_t k = 0; program && k < program->parameter_count; k++) {
+            text_addf(&names, "%s%s", names.size ? ", " : "", program->parameters[k].name);
+            const Argument *argument = launch_find(given, str_of(program->parameters[k].name));
+            if (argument)
+                known[argument - given->arguments] = true;
+        }
+    }
+    while (found < given->count && known[found])
+        found++;
+    const char *kept = text_keep(&names, &result->arena);
+    if (found == given->count)
+        return true;
+    Str name = given->arguments[found].name;
+    if (!*kept)
+        return result_fail(result, "there is no argument '%.*s': %s has none", STR_ARG(name), result_names(result));
+    return result_fail(result, "there is no argument '%.*s'; %s has %s", STR_ARG(name), result_names(result), kept);
+}
+
+static bool read_beside(Result *result, const char *path) {
+    const char *problem = NULL;
+    result->source = source_read(path, &problem);
+    return result->source || result_fail(result, "%s cannot be read: %s", path, problem);
+}
+
+static bool read_launch(Result *result) {
+    const char *path = result->question.launch;
+    Launch given = {.grid = {1, 1, 1}};
+    if (!result_set_arguments(result, &given) || (given.count && !check_names(result, &given)))
+        return false;
+    if (!path)
+        return true;
+    Launch *launch = ARENA_NEW(&result->arena, Launch);
+    if (!read_beside(result, path) || !launch_read(&result->arena, result->source, launch, &result->diagnostics))
+        return false;
+    result->launch = launch;
+    bool named = result->count == 1 || !launch->kernel.size;
+    for (size_t i = 0; i < result->count && !named; i++)
+        named = str_equal(op_symbol(result->functions[i]), launch->kernel);
+    if (!named)
+        return result_fail(result, "%s is a launch of '%.*s'; there is %s", path, STR_ARG(launch->kernel),
+                           result_names(result));
+    return result_set_arguments(result, launch);
+}
+
+static bool read_trail(Result *result) {
+    const char *path = result->question.trail;
+    TrailFile *trail = ARENA_NEW(&result->arena, TrailFile);
+    if (!read_beside(result, path) || !trail_read(&result->arena, result->source, trail, &result->diagnostics))
+        return false;
+    if (trail->whole && trail->grid.count == 1)
+        trail->kernel = trail->grid.kernels[0];
+    if (result->count > 1 && trail->kernel.size && !result_keep(result, trail->kernel))
+        return result_fail(result, "%s is a trail of '%.*s'; there is %s", path, STR_ARG(trail->kernel),
+                           result_names(result));
+    trail->rerun.budget = result->question.runs.budget;
+    result->trail = trail;
+    return true;
+}
+
+const Launch *result_given_launch(const Result *result, size_t kernel) {
+    const Launch *launch = result->launch;
+    bool other = launch && result->count > 1 && launch->kernel.size &&
+                 !str_equal(op_symbol(result->functions[kernel]), launch->kernel);
+    return other ? NULL : launch;
+}
+
+/* ---- Launches that are chosen --------------------------------------------------------------------- */
+
+static bool same_launch(const Launch *a, const Launch *b) {
+    Text x = {0}, y = {0};
+    launch_write(a, &x);
+    launch_write(b, &y);
+    bool same = x.size == y.size && (!x.size || memcmp(x.data, y.data, x.size) == 0);
+    text_free(&x);
+    text_free(&y);
+    return same;
+}
+
+/* Whether the command line left nothing of it to chance. */
+static bool is_given(const Question *question, const Launch *launch) {
+    for (size_t i = 0; i < launch->count; i++) {
+        bool given = false;
+        for (size_t k = 0; k < question->argument_count && !given; k++) {
+            const char *equals = strchr(question->arguments[k], '=');
+            given = equals && str_equal(str_between(question->arguments[k], equals), launch->arguments[i].name);
+        }
+        if (!given)
+            return false;
+    }
+    return true;
+}
+
+const Launch *result_choose(Result *result, size_t kernel, size_t *count) {
+    Module *module = result->module;
+    Launch *launches = ARENA_ARRAY(&result->arena, Launch, MOST_CHOSEN);
+    Verdict nobody = {.arena = &result->arena};
+    const char *problem;
+    const Program *program = program_compile(module, result->functions[kernel], 0, &nobody);
+    Machine *machine = program ? machine_create(&module->arena, program, &problem) : NULL;
+    *count = 0;
+    size_t all = machine ? choose_launches(machine, &module->arena, launches) : 0;
+    for (size_t i = 0; i < all; i++) {
+        Launch launch = launches[i];
+        launch.chosen = !is_given(&result->question, &launch);
+        result_set_arguments(result, &launch);
+        bool again = false;
+        for (size_t k = 0; k < *count && !again; k++)
+            again = same_launch(&launches[k], &launch);
+        if (!again)
+            launches[(*count)++] = launch;
+    }
+    return launches;
+}
+
+/* ---- The whole of it ------------------------------------------------------------------------------ */
+
+/* Every kernel has a report, even if it cannot be made. */
+static void prepare_reports(Result *result) {
+    result->report_count = result->count ? result->count : 1;
+    result->reports = ARENA_ARRAY(&result->arena, Report, result->report_count);
+    result->traces = ARENA_ARRAY(&result->arena, Trace, result->report_count);
+    for (size_t i = 0; i < result->report_count; i++) {
+        Report *report = &result->reports[i];
+        *report = report_blank(result->module->source->name, &result->verdicts[i]);
+        report->module = result->question.module;
+        report->nothing = result->count ? "The report could not be made; what was not looked at says why."
+                                        : "There is no kernel in it: no tt.func with a body.";
+        result->traces[i] = (Trace){.file = "", .kernel = "", .launch = ""};
+    }
+}
+
+bool result_ask(Result *result, const Question *question) {
+    result->question = *question;
+    bool fits = !question->report || !question->trail ||
+                result_fail(result, "a barrier report is about launches, not about a trail");
+    if (!fits || !find_kernels(result) || !(question->trail ? read_trail(result) : read_launch(result))) {
+        result->count = 0;
+        return false;
+    }
+    result->verdicts = ARENA_ARRAY(&result->arena, Verdict, result->count + 1);
+    for (size_t i = 0; i <= result->count; i++) { /* the last is for a report on nothing */
+        Str name = i < result->count ? op_symbol(result->functions[i]) : STR("");
+        result->verdicts[i] =
+            (Verdict){.arena = &result->arena, .kernel = arena_copy(&result->arena, name.data, name.size)};
+    }
+    result->rows = ARENA_ARRAY(&result->arena, Row *, result->count + 1);
+    result->places = ARENA_ARRAY(&result->arena, size_t, result->count + 1);
+    if (question->report)
+        prepare_reports(result);
+    return true;
+}

@@ -1,0 +1,345 @@
+/* A ring of barriers as a whole: which slots and phases its ops go through in a run, and what is worth a remark. */
+#include "analyze/report/internal.h"
+
+#include <stdlib.h>
+
+/* ---- Sequences ------------------------------------------------------------------------------------ */
+
+const char *builder_fitted(Builder *builder, const Fit *fit, const Sighting *seen, size_t count, bool phase,
+                           const char *counter) {
+    Text text = {0};
+    if (fit->found && phase)
+        fit_print_phase(fit, counter, &text);
+    else if (fit->found)
+        fit_print_index(fit, counter, &text);
+    else {
+        fit_print_seen(seen, count, phase, &text);
+        text_addf(&text, " (follows no count)");
+    }
+    return verdict_keep(builder->verdict, &text);
+}
+
+Fit builder_fit(const Builder *builder, const Seen *seen) {
+    const Ring *ring = &builder->sights->rings[seen->ring];
+    return fit_sequence(seen->sightings, seen->count, (uint32_t)ring->depth, seen->kind == SIGHT_WAIT);
+}
+
+/* Whether it is what an agent does at a ring: its waits, or all else but what copies deliver. */
+static bool is_of(const Seen *seen, uint32_t ring, uint32_t agent, bool waits) {
+    return seen->ring == ring && seen->agent == agent && (seen->kind == SIGHT_WAIT) == waits &&
+           seen->kind != SIGHT_DELIVER;
+}
+
+typedef struct Moment {
+    uint32_t when;
+    Sighting sighting;
+} Moment;
+
+static int compare_moments(const void *left, const void *right) {
+    const Moment *a = left, *b = right;
+    return a->when < b->when ? -1 : a->when > b->when;
+}
+
+/* What one agent did at a ring, in the order in which it did it. */
+static size_t merge(Builder *builder, uint32_t ring, uint32_t agent, bool waits, Sighting **merged) {
+    const Sights *sights = builder->sights;
+    size_t count = 0;
+    for (size_t i = 0; i < sights->seen_count; i++)
+        count += is_of(&sights->seen[i], ring, agent, waits) ? sights->seen[i].count : 0;
+    Moment *moments = ARENA_ARRAY(builder->arena, Moment, count + 1);
+    *merged = ARENA_ARRAY(builder->arena, Sighting, count + 1);
+    count = 0;
+    for (size_t i = 0; i < sights->seen_count; i++) {
+        const Seen *seen = &sights->seen[i];
+        for (size_t k = 0; is_of(seen, ring, agent, waits) && k < seen->count; k++)
+            moments[count++] = (Moment){seen->moments[k], seen->sightings[k]};
+    }
+    qsort(moments, count, sizeof *moments, compare_moments);
+    for (size_t i = 0; i < count; i++)
+        (*merged)[i] = moments[i].sighting;
+    return count;
+}
+
+/* What was seen once follows any count: there the IR says more, if it is written as a function of one. */
+static void take_written(Builder *builder, uint32_t index, uint32_t agent, bool waits, ReportBarrier *barrier) {
+    for (size_t i = 0; i < builder->sights->seen_count; i++) {
+        const Seen *seen = &builder->sights->seen[i];
+        if (!is_of(seen, index, agent, waits))
+            continue;
+        ReportSite site = builder_site(builder, seen->op, &seen->effect->effect);
+        if (strchr(site.index_as_written, ' '))
+            barrier->index = site.index_as_written;
+        if (strchr(site.phase_as_written, ' '))
+            barrier->phase = site.phase_as_written;
+        return;
+    }
+}
+
+/* A text behind others, unless it is the one before. */
+static void add_other(Text *to, const char **before, const char *text) {
+    if (*before && strcmp(*before, text) == 0)
+        return;
+    text_addf(to, "%s%s", *before ? "; " : "", text);
+    *before = text;
+}
+
+/* Of ops that take turns at a ring without following one count, each by itself: "NOT (accumCnt & 1); accumCnt & 1".
+ * Nothing if one of them follows none either. */
+static void fit_alone(Builder *builder, uint32_t index, uint32_t agent, ReportBarrier *barrier) {
+    const Sights *sights = builder->sights;
+    Text indices = {0}, phases = {0};
+    const char *slot = NULL, *phase = NULL;
+    bool found = true, inverted = false;
+    for (size_t i = 0; i < sights->seen_count && found; i++) {
+        const Seen *seen = &sights->seen[i];
+        if (!is_of(seen, index, agent, true) || !seen->count)
+            continue;
+        Fit fit = builder_fit(builder, seen);
+        found = fit.found;
+        inverted = slot ? inverted : fit.inverted;
+        add_other(&indices, &slot, builder_fitted(builder, &fit, seen->sightings, seen->count, false, "accumCnt"));
+        add_other(&phases, &phase, builder_fitted(builder, &fit, seen->sightings, seen->count, true, "accumCnt"));
+    }
+    if (found && slot) {
+        barrier->index = verdict_keep(builder->verdict, &indices);
+        barrier->phase = verdict_keep(builder->verdict, &phases);
+        barrier->inverted = inverted;
+    }
+    text_free(&indices);
+    text_free(&phases);
+}
+
+/* Slots and phases of the ring: of the agent that waits for it most often, else of the one that arrives. */
+static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
+    const Ring *ring = &builder->sights->rings[index];
+    size_t best_count = 0;
+    uint32_t best_agent = 0;
+    Sighting *best = NULL;
+    bool waits = ring->waits > 0;
+    for (int only_fitting = 1; only_fitting >= 0 && !best; only_fitting--)
+        for (uint32_t agent = 0; agent < builder->machine->program->agents_per_cta; agent++) {
+            Sighting *merged;
+            size_t count = merge(builder, index, agent, waits, &merged);
+            if (count > best_count &&
+                (!only_fitting || fit_sequence(merged, count, (uint32_t)ring->depth, waits).found)) {
+                best = merged;
+                best_count = count;
+                best_agent = agent;
+            }
+        }
+    if (!best || !ring->root)
+        return;
+    Fit fit = fit_sequence(best, best_count, (uint32_t)ring->depth, waits);
+    barrier->index = builder_fitted(builder, &fit, best, best_count, false, "accumCnt");
+    barrier->phase = waits ? builder_fitted(builder, &fit, best, best_count, true, "accumCnt") : "";
+    barrier->inverted = waits && fit.found && fit.inverted && best_count > 0;
+    barrier->iterations = best_count;
+    if (best_count == 1)
+        take_written(builder, index, best_agent, waits, barrier);
+    if (waits && !fit.found)
+        fit_alone(builder, index, best_agent, barrier);
+}
+
+/* What an op of a ring starts with: which partition, where, and how far from slot 0. */
+typedef struct Start {
+    uint32_t agent, line;
+    int64_t start, stride;
+    const char *data; /* what is copied by way of it; "" if nothing is */
+} Start;
+
+enum { MOST_STARTS = 32 };
+
+static const char *copied_at(Builder *builder, const Seen *expect) {
+    const Sights *sights = builder->sights;
+    for (size_t i = 0; i < sights->seen_count; i++) {
+        const Seen *seen = &sights->seen[i];
+        if (seen->kind == SIGHT_DELIVER && seen->ring == expect->ring && seen->agent == expect->agent &&
+            seen->effect->effect.on == expect->effect->effect.on && seen->effect->effect.amount)
+            return operand_name(builder->names, seen->effect->effect.amount);
+    }
+    return "";
+}
+
+static size_t find_starts(Builder *builder, uint32_t index, Start *starts) {
+    const Sights *sights = builder->sights;
+    size_t count = 0;
+    for (size_t i = 0; i < sights->seen_count && count < MOST_STARTS; i++) {
+        const Seen *seen = &sights->seen[i];
+        if (seen->ring != index || seen->kind == SIGHT_DELIVER || seen->count < 2 ||
+            agent_cta(builder->machine, seen->agent))
+            continue;
+        Fit fit = builder_fit(builder, seen);
+        if (fit.found && !fit.constant && fit.stride > 1 && fit.stride % fit.depth)
+            starts[count++] = (Start){.agent = seen->agent,
+                                      .line = op_line(builder->module, seen->op),
+                                      .start = fit.start,
+                                      .stride = fit.stride,
+                                      .data = copied_at(builder, seen)};
+    }
+    return count;
+}
+
+static bool starts_there(const Start *starts, size_t count, uint32_t agent, int64_t start) {
+    for (size_t i = 0; i < count; i++)
+        if (starts[i].agent == agent && starts[i].start == start)
+            return true;
+    return false;
+}
+
+/* Whether every agent starts at the same places. */
+static bool starts_agree(const Start *starts, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < count; k++)
+            if (!starts_there(starts, count, starts[k].agent, starts[i].start))
+                return false;
+    return true;
+}
+
+/* "k +0, v +1, each going on by 2": where ops of a ring start at different counts. By the names of what is copied, as
+ * far as that is known, and for each partition by itself if they do not agree. */
+static void find_stagger(Builder *builder, uint32_t index, ReportBarrier *barrier) {
+    Start starts[MOST_STARTS];
+    size_t count = find_starts(builder, index, starts);
+    Text text = {0};
+    bool any = false, agree = starts_agree(starts, count), named = false;
+    for (size_t i = 0; i < count; i++) {
+        any |= starts[i].start > 0;
+        named |= *starts[i].data != 0;
+    }
+    for (size_t i = 0; any && i < count; i++) {
+        const Start *start = &starts[i];
+        bool again = agree && starts_there(starts, i, start->agent, start->start);
+        if (again || (agree && (named ? !*start->data : start->agent != starts[0].agent)))
+            continue;
+        text_addf(&text, "%s", text.size ? ", " : "");
+        if (!agree)
+            text_addf(&text, "%s at IR line %u ", builder_agent(builder, start->agent), start->line);
+        if (*start->data)
+            text_addf(&text, "%s ", start->data);
+        text_addf(&text, "+%lld", (long long)start->start);
+    }
+    if (text.size)
+        text_addf(&text, ", each going on by %lld", (long long)starts[0].stride);
+    barrier->offset = verdict_keep(builder->verdict, &text);
+}
+
+static void count_bytes(Builder *builder, const Ring *ring, ReportBarrier *barrier) {
+    if (ring->expected < 0)
+        return;
+    ReportBytes *bytes = ARENA_ARRAY(builder->arena, ReportBytes, ring->delivery_count + 1);
+    barrier->expect_bytes = ring->expected;
+    barrier->data_bytes = 0;
+    for (uint32_t i = 0; i < ring->delivery_count; i++) {
+        const Delivery *delivery = &ring->deliveries[i];
+        const Value *into = delivery->effect->effect.amount;
+        const Op *root = into ? origin_of(builder->module, into) : NULL;
+        bytes[i] = (ReportBytes){.name = root ? name_of(builder->names, root) : "",
+                                 .text = into ? builder_shape(builder, into->type, UINT32_MAX) : "",
+                                 .bytes = delivery->bytes,
+                                 .ir_line = op_line(builder->module, delivery->op)};
+        barrier->data_bytes += delivery->bytes;
+    }
+    barrier->bytes = bytes;
+    barrier->byte_count = ring->delivery_count;
+}
+
+/* How often the ring is used: the wait that passed most often, and its loop. */
+static void find_cadence(Builder *builder, uint32_t index, ReportBarrier *barrier) {
+    const Seen *most = NULL;
+    for (size_t i = 0; i < builder->sights->seen_count; i++) {
+        const Seen *seen = &builder->sights->seen[i];
+        if (seen->ring == index && seen->kind != SIGHT_DELIVER && seen->times &&
+            (!most || (seen->kind == SIGHT_WAIT && most->kind != SIGHT_WAIT) ||
+             (seen->kind == most->kind && seen->times > most->times)))
+            most = seen;
+    }
+    const Op *loop = most ? enclosing_loop(most->op) : NULL;
+    if (loop)
+        barrier->cadence =
+            verdict_text(builder->verdict, "the %s of IR line %u, in the loop of line %u, %s %llu time%s",
+                         most->kind == SIGHT_WAIT ? "wait" : "arrive", op_line(builder->module, most->op),
+                         op_line(builder->module, loop), most->kind == SIGHT_WAIT ? "passes" : "comes",
+                         (unsigned long long)most->times, plural((int64_t)most->times));
+}
+
+/* ---- What is worth a remark ----------------------------------------------------------------------- */
+
+const char depth_one[] = "depth 1: no pipelining, whoever fills it and whoever uses it take turns";
+
+/* Whether the IR computes a slot or a phase from something that changes; false too if that cannot be seen. */
+static bool is_computed(Builder *builder, const Value *value) {
+    const char *text = builder_written(builder, value, false);
+    return text[strspn(text, "0123456789")];
+}
+
+static void find_site_issues(Builder *builder, uint32_t index, ReportBarrier *barrier) {
+    for (size_t i = 0; i < builder->sights->seen_count; i++) {
+        const Seen *seen = &builder->sights->seen[i];
+        const Ring *ring = &builder->sights->rings[seen->ring];
+        if (seen->ring != index || !ring->root || seen->count < 2 || agent_cta(builder->machine, seen->agent))
+            continue;
+        Fit fit = builder_fit(builder, seen);
+        uint32_t line = op_line(builder->module, seen->op);
+        uint64_t fresh = ring->inits > (uint64_t)ring->depth ? ring->inits : (uint64_t)ring->depth;
+        if (!fit.found)
+            continue;
+        if (seen->kind == SIGHT_WAIT && fit.constant && ring->flips > fresh &&
+            !is_computed(builder, seen->effect->effect.amount))
+            builder_issue(
+                builder, barrier,
+                verdict_text(builder->verdict,
+                             "missing phase tracking: the wait of IR line %u polls parity %u all of %llu times, while "
+                             "phases go on",
+                             line, fit.parity, (unsigned long long)seen->times));
+    }
+}
+
+/* Slots of which phases completed. */
+static int64_t slots_used(const Ring *ring) {
+    int64_t used = 0;
+    for (int64_t i = 0; ring->slot_flips && i < ring->depth; i++)
+        used += ring->slot_flips[i] > 0;
+    return used;
+}
+
+static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier) {
+    const Ring *ring = &builder->sights->rings[index];
+    Verdict *verdict = builder->verdict;
+    bool any = ring->waits || ring->arrivals || ring->flips;
+    bool blocked = builder->sights->end == RUN_STUCK;
+    if (ring->depth == 1 && ring->root && ring->waits > 2)
+        builder_issue(builder, barrier, depth_one);
+    if (ring->flips > 2 * (uint64_t)ring->depth && slots_used(ring) && slots_used(ring) < ring->depth && !blocked)
+        builder_issue(builder, barrier,
+                      verdict_text(verdict, "only %lld of its %lld slots are used", (long long)slots_used(ring),
+                                   (long long)ring->depth));
+    if (ring->counts_vary)
+        builder_issue(builder, barrier, "its slots are initialised with different counts");
+    if (barrier->expect_bytes >= 0 && barrier->expect_bytes != barrier->data_bytes)
+        builder_issue(builder, barrier,
+                      verdict_text(verdict, "%lld bytes are expected, and the copies deliver %lld",
+                                   (long long)barrier->expect_bytes, (long long)barrier->data_bytes));
+    if (ring->bytes_vary)
+        builder_issue(builder, barrier, "not every phase expects the same number of bytes");
+    if (!any && !barrier->arrive_count && !barrier->wait_count)
+        builder_issue(builder, barrier, "no op arrives on it or waits for it");
+    else if (!any && !blocked)
+        builder_issue(builder, barrier, "not used in this run");
+    else if (!ring->waits && ring->arrivals && !blocked)
+        builder_issue(builder, barrier, "its arrivals are never waited for");
+    else if (ring->waits && !ring->arrivals && ring->root)
+        builder_issue(builder, barrier, "nothing arrives on it: its waits pass on the fresh barrier");
+    if (ring->unseen && ring->waits)
+        builder_issue(builder, barrier,
+                      verdict_text(verdict, "%llu of its phases completed while nobody had waited for the one before",
+                                   (unsigned long long)ring->unseen));
+    find_site_issues(builder, index, barrier);
+}
+
+void report_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
+    fit_ring(builder, index, barrier);
+    find_stagger(builder, index, barrier);
+    count_bytes(builder, &builder->sights->rings[index], barrier);
+    find_cadence(builder, index, barrier);
+    find_issues(builder, index, barrier);
+}

@@ -1,0 +1,140 @@
+/* Explains what is done to a barrier that it does not allow, or that leaves it in a state that no wait can tell. */
+#include "analyze/run/blocked_internal.h"
+
+#include <stdlib.h>
+
+static const char *deed_of(EffectVerb verb) {
+    switch (verb) {
+    case EFFECT_INIT:
+        return "initialises";
+    case EFFECT_INVALIDATE:
+        return "invalidates";
+    case EFFECT_EXPECT:
+        return "expects";
+    case EFFECT_COMPLETE:
+        return "delivers";
+    case EFFECT_WAIT:
+        return "waits";
+    default:
+        return "arrives";
+    }
+}
+
+Finding *fault_explain(Machine *machine, const History *history, Verdict *verdict) {
+    const Fault *fault = &machine->fault;
+    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    const Barrier *barrier = &machine->state->barriers[fault->barrier];
+    const BarrierHistory *past = &history->barriers[fault->barrier];
+    const Effect *effect = &machine->program->effects[fault->effect].effect;
+    const char *what = inquiry_barrier(&inquiry, fault->barrier);
+    const char *agent = inquiry_agent(&inquiry, fault->agent, fault->in_flight ? effect->helper : HELPER_BASE);
+    Finding *finding = inquiry_finding(&inquiry, fault->rule, 3);
+    inquiry_place(
+        &inquiry, finding, deed_of(effect->verb),
+        (Deed){.agent = fault->agent, .helper = fault->in_flight ? effect->helper : HELPER_BASE, .pc = fault->pc},
+        what);
+    if (past->initialised && fault->rule != RULE_BARRIER_UNINITIALISED &&
+        !(past->ended && fault->rule == RULE_BARRIER_INVALIDATED))
+        inquiry_init_place(&inquiry, finding, past, barrier->count);
+    switch (fault->rule) {
+    case RULE_BARRIER_UNDERFLOW:
+        finding->message = verdict_text(verdict, "%s brings %lld arrival%s to %s, of which %u %s pending", agent,
+                                        (long long)fault->amount, plural(fault->amount), what, barrier->pending,
+                                        barrier->pending == 1 ? "is" : "are");
+        finding->why = verdict_text(verdict,
+                                    "The barrier counts %u arrival%s a phase; phase %u has had %u, and %lld bytes are "
+                                    "still to come. One arrival more takes the "
+                                    "count below zero, which the hardware does not define.",
+                                    barrier->count, plural(barrier->count), barrier->generation - barrier->born,
+                                    barrier->count - barrier->pending, (long long)barrier->bytes);
+        finding->fix = "Make the count of the init the number of arrivals of one phase (an expect is one, too; a "
+                       "perThread arrive is one for each thread), or wait for the "
+                       "phase before arriving again.";
+        break;
+    case RULE_BARRIER_UNINITIALISED:
+        finding->message = verdict_text(verdict, "%s uses %s before it is initialised", agent, what);
+        finding->why = "An mbarrier is memory like any other until init_barrier has made it one; what an operation on "
+                       "it does before that is not defined.";
+        finding->fix =
+            "Initialise it (check the slot) before the warp_specialize, or before the first use in every schedule.";
+        break;
+    case RULE_BARRIER_REINITIALISED:
+        finding->message = verdict_text(verdict, "%s initialises %s, which is in use", agent, what);
+        finding->why = "An init on a location that holds a valid mbarrier is not defined, even if nobody waits on it.";
+        finding->fix = "Invalidate it first, or initialise it once, outside of the loop.";
+        break;
+    case RULE_BARRIER_INVALIDATED:
+        if (fault->amount) {
+            uint32_t waiter = (uint32_t)fault->amount - 1;
+            finding->message = verdict_text(verdict, "%s invalidates %s while %s waits for it", agent, what,
+                                            inquiry_agent(&inquiry, waiter, HELPER_BASE));
+            inquiry_place(&inquiry, finding, "waits", (Deed){.agent = waiter, .pc = machine->state->agents[waiter].pc},
+                          what);
+        } else {
+            finding->message = verdict_text(verdict, "%s uses %s after it was invalidated", agent, what);
+            inquiry_place(&inquiry, finding, "invalidated", (Deed){.agent = past->end_agent, .pc = past->end_pc}, what);
+        }
+        finding->why =
+            "After inval_barrier the location is plain memory again; what an operation on it does is not defined.";
+        finding->fix = "Invalidate it when all who use it are done: after the join of the partitions, and after the "
+                       "waits for everything in flight.";
+        break;
+    default:
+        finding->message = verdict_text(verdict, "%s takes the transaction bytes of %s to %lld, out of range", agent,
+                                        what, (long long)fault->amount);
+        finding->why = "The transaction count of an mbarrier holds -1048575 to 1048575 bytes.";
+        finding->fix = "Spread the copies over more barriers, or wait between them.";
+        break;
+    }
+    return finding;
+}
+
+Finding *overrun_explain(Machine *machine, const History *history, uint32_t barrier, Verdict *verdict) {
+    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    const BarrierHistory *past = &history->barriers[barrier];
+    if (!past->unobserved || !past->waits)
+        return NULL;
+    Finding *finding = inquiry_finding(&inquiry, RULE_BARRIER_OVERRUN, 2);
+    const char *what = inquiry_barrier(&inquiry, barrier);
+    finding->message =
+        verdict_text(verdict, "%s completes a phase of %s before anybody could see that the one before was complete",
+                     inquiry_agent(&inquiry, past->overrun.agent, past->overrun.helper), what);
+    finding->why = verdict_text(verdict,
+                                "Of each phase at least one wait must have succeeded before the next phase is arrived "
+                                "on; here %llu phase%s passed unseen, and a wait "
+                                "by parity cannot tell phases apart that are two apart.",
+                                (unsigned long long)past->unobserved, plural((int64_t)past->unobserved));
+    finding->fix =
+        "Wait for each phase before the arrive of the next, or make the two arrivals one phase (a count of two).";
+    inquiry_place(&inquiry, finding, "completes", past->overrun, what);
+    inquiry_place(&inquiry, finding, "initialised", (Deed){.agent = past->init_agent, .pc = past->init_pc}, "");
+    return finding;
+}
+
+Finding *leftover_explain(Machine *machine, const History *history, Verdict *verdict) {
+    Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    for (uint32_t i = 0; i < machine->slot_count; i++) {
+        const Barrier *barrier = &machine->state->barriers[i];
+        const BarrierHistory *past = &history->barriers[i];
+        if (barrier->life == BARRIER_NEVER || !barrier->bytes || !past->deeds)
+            continue;
+        Finding *finding = inquiry_finding(&inquiry, RULE_BARRIER_BYTES, MOST_REMEMBERED + 1);
+        const char *what = inquiry_barrier(&inquiry, i);
+        finding->message = verdict_text(verdict,
+                                        barrier->bytes > 0 ? "%s ends with %lld bytes expected that never come"
+                                                           : "%s ends with %lld bytes more than were expected",
+                                        what, (long long)llabs(barrier->bytes));
+        finding->why =
+            verdict_text(verdict,
+                         "At the end, phase %u has %lld bytes expected and %lld delivered. Nobody waits for that phase "
+                         "here, but it can never complete, and a "
+                         "phase before it may have completed with the wrong bytes.",
+                         barrier->generation - barrier->born, (long long)past->expected, (long long)past->delivered);
+        finding->fix = "Make every expect the sum of the bytes of its copies, and give every copy its expect.";
+        if (!inquiry_deeds(&inquiry, finding, past))
+            inquiry_place(&inquiry, finding, "initialised", (Deed){.agent = past->init_agent, .pc = past->init_pc},
+                          what);
+        return finding;
+    }
+    return NULL;
+}

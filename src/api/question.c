@@ -1,0 +1,316 @@
+/* What is asked of a module: options as the public header has them made into those of the pipeline. */
+#include "api/internal.h"
+
+#include "analyze/report/compare.h"
+#include "analyze/report/rank.h"
+
+#include <stdlib.h>
+
+/* ---- Making results ------------------------------------------------------------------------------- */
+
+typedef struct Ask {
+    Result *result;
+    const weir_module *module;
+    const void *options;
+    void *made; /* of them, for the pipeline */
+} Ask;
+
+/* NULL if there is no memory; `read` makes of the options what the pipeline takes. */
+static weir_result *begin(weir_module *module, Task *read, const void *options, void *made) {
+    weir_result *result = calloc(1, sizeof *result);
+    if (!result)
+        return NULL;
+    Ask ask = {&result->result, module, options, made};
+    result->module = module;
+    result_init(&result->result, &module->module);
+    if (!module->ok) {
+        result->result.problem = "it has errors";
+    } else if (!result_attempt(&result->result, read, &ask)) {
+        result->result.problem = "there is not enough memory";
+        result->result.count = 0;
+    }
+    return result;
+}
+
+static bool is_wrong(const weir_result *result) {
+    return *result->result.problem || result->result.diagnostics.errors;
+}
+
+void weir_result_free(weir_result *result) {
+    if (result)
+        result_free(&result->result);
+    free(result);
+}
+
+static const char *copied(Result *result, const char *text) {
+    return text ? arena_copy(&result->arena, text, strlen(text)) : NULL;
+}
+
+/* The index of a name in a list that NULL ends; that of NULL where there is none such. */
+static size_t name_index(const char *const *names, const char *name) {
+    size_t index = 0;
+    while (names[index] && strcmp(names[index], name) != 0)
+        index++;
+    return index;
+}
+
+/* ---- Running -------------------------------------------------------------------------------------- */
+
+static bool set_schedule(Result *result, const weir_run_options *options, CheckOptions *runs) {
+    static const char *const names[] = {"directed", "eager", "lazy", "round-robin",
+                                        "random",   "all",   NULL}; /* ORDER ScheduleChoice */
+    const char *name = options->schedule ? options->schedule : names[SCHEDULES_DIRECTED];
+    size_t choice = name_index(names, name);
+    if (!names[choice])
+        return result_fail(
+            result, "there is no schedule '%s'; there are directed, eager, lazy, round-robin, random and all", name);
+    const char *order = options->mma_order ? options->mma_order : "issue";
+    bool waits = strcmp(order, "waits") == 0;
+    if (!waits && strcmp(order, "issue") != 0)
+        return result_fail(result, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", order);
+    bool all = choice == SCHEDULES_ALL;
+    *runs = (CheckOptions){.choice = (ScheduleChoice)choice,
+                           .seed = options->seed,
+                           .schedules = options->schedules,
+                           .budget = all ? 0 : options->budget,
+                           .states = all ? options->budget : 0,
+                           .out_of_order = waits};
+    return true;
+}
+
+/* How races in global memory are looked for. */
+static bool set_global(Result *result, const weir_run_options *options, Question *question) {
+    const char *mode = options->gsan ? options->gsan : "exact";
+    bool sampled = strcmp(mode, "sampled") == 0, off = strcmp(mode, "off") == 0;
+    if (!sampled && !off && strcmp(mode, "exact") != 0)
+        return result_fail(result, "races in global memory are looked for 'exact' or 'sampled', or 'off', not '%s'",
+                           mode);
+    question->global = !off;
+    question->global_options = (GlobalOptions){.devices = options->devices ? options->devices : 1,
+                                               .engine = {.mode = sampled ? GSAN_SAMPLED : GSAN_EXACT,
+                                                          .seed = options->seed,
+                                                          .granule = options->granule,
+                                                          .slots = options->slots,
+                                                          .ring = options->ring},
+                                               .resident = options->resident,
+                                               .schedules = options->schedules,
+                                               .seed = options->seed,
+                                               .budget = options->budget};
+    GsanOptions engine = question->global_options.engine;
+    engine.devices = question->global_options.devices;
+    const char *problem = off ? NULL : gsan_options_problem(&engine);
+    return !problem || result_fail(result, "%s", problem);
+}
+
+static bool set_target(Result *result, const char *name, Question *question) {
+    question->target = name ? target_named(str_of(name)) : NULL;
+    if (!name || question->target)
+        return true;
+    Text names = {0};
+    targets_list(&names);
+    return result_fail(result, "there is no target '%s'; there are %s", name, text_keep(&names, &result->arena));
+}
+
+static bool set_rules(Result *result, const char *rules, Question *question) {
+    Str unknown = rule_list_unknown(rules);
+    question->rules = copied(result, rules);
+    return !unknown.data || result_fail(result, "there is no rule '%.*s'", STR_ARG(unknown));
+}
+
+/* Which module it is, in words: "1: after First, the latest with barriers". */
+static const char *module_text(const weir_module *module, const char *why, Arena *arena) {
+    Text text = {0};
+    if (module->number)
+        text_addf(&text, "%zu", module->number);
+    if (module->pass.size) {
+        text_addf(&text, "%s%s ", text.size ? ": " : "", str_is(module->when, "Before") ? "before" : "after");
+        text_add_plain(&text, module->pass);
+    }
+    if (why)
+        text_addf(&text, "%s%s", text.size ? ", " : "", why);
+    return text_keep(&text, arena);
+}
+
+static void read_run(void *context) {
+    const Ask *ask = context;
+    const weir_run_options *options = ask->options;
+    Result *result = ask->result;
+    const char **arguments = ARENA_ARRAY(&result->arena, const char *, options->argument_count + 1);
+    for (size_t i = 0; i < options->argument_count; i++)
+        arguments[i] = copied(result, options->arguments[i]);
+    Question question = {.kernel = options->kernel,
+                         .launch = options->launch,
+                         .trail = options->replay,
+                         .arguments = arguments,
+                         .argument_count = options->argument_count,
+                         .grid = copied(result, options->grid),
+                         .shows_global = options->global,
+                         .lint = options->lint && !options->replay,
+                         .lint_only = options->lint == WEIR_LINT_ONLY && !options->replay,
+                         .membar = options->membar && !options->replay,
+                         .membar_summary = options->membar == WEIR_MEMBAR_SUMMARY,
+                         .report = options->report,
+                         .module = module_text(ask->module, options->why, &result->arena),
+                         .buffer = options->buffer,
+                         .progress = options->progress,
+                         .progress_context = options->progress_context};
+    if (set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
+        set_global(result, options, &question) && set_target(result, options->target, &question))
+        result_ask(result, &question);
+}
+
+static weir_result *begin_run(weir_module *module, const weir_run_options *options) {
+    static const weir_run_options usual;
+    return begin(module, read_run, options ? options : &usual, NULL);
+}
+
+weir_result *weir_run(weir_module *module, const weir_run_options *options) {
+    weir_result *result = begin_run(module, options);
+    if (result)
+        result_check(&result->result);
+    return result;
+}
+
+int weir_run_row(weir_module *const *modules, const weir_run_options *options, size_t count, weir_result **results) {
+    Result **begun = calloc(count + 1, sizeof *begun);
+    bool good = begun != NULL;
+    for (size_t i = 0; i < count; i++) {
+        results[i] = begin_run(modules[i], &options[i]);
+        good &= results[i] != NULL;
+    }
+    for (size_t i = 0; i < count && good; i++)
+        begun[i] = &results[i]->result;
+    if (good)
+        results_check(begun, count);
+    for (size_t i = 0; i < count && !good; i++) {
+        weir_result_free(results[i]);
+        results[i] = NULL;
+    }
+    free(begun);
+    return good ? 0 : -1;
+}
+
+size_t weir_kernel_count(weir_module *module) {
+    return module->ok ? program_kernels(&module->module, NULL, 0) : 0;
+}
+
+size_t weir_pick_module(weir_file *file, const char **why) {
+    size_t best = file->units.count ? file->units.count - 1 : 0;
+    unsigned most = 0;
+    *why = "none has a kernel";
+    for (size_t i = file->units.count; i-- > 0 && most < MODULE_RANK_MOST;) {
+        const char *reason;
+        weir_module *module = weir_parse(file, i, 0);
+        unsigned rank = module && module->ok ? module_rank(&module->module, &reason) : 0;
+        weir_module_free(module);
+        if (rank > most) {
+            most = rank;
+            best = i;
+            *why = reason;
+        }
+    }
+    return best;
+}
+
+typedef struct Shares {
+    Arena arena;
+    Source *source;
+    Diagnostics diagnostics;
+    bool any;
+} Shares;
+
+static void find_shared(void *context) {
+    Shares *shares = context;
+    Launch launch = {0};
+    if (launch_read(&shares->arena, shares->source, &launch, &shares->diagnostics))
+        for (size_t i = 0; i < launch.count; i++)
+            shares->any |= launch.arguments[i].buffer.size > 0;
+}
+
+int weir_launch_shares(const char *path) {
+    static const size_t budget = (size_t)2 << 30;
+    const char *problem;
+    Shares shares = {.source = source_read(path, &problem)};
+    if (!shares.source)
+        return 0;
+    arena_init(&shares.arena, budget);
+    results_attempt(NULL, 0, &shares.arena, find_shared, &shares);
+    arena_free(&shares.arena);
+    diagnostics_free(&shares.diagnostics);
+    source_free(shares.source);
+    return shares.any;
+}
+
+/* ---- Without a run -------------------------------------------------------------------------------- */
+
+static bool set_model(Result *result, const char *name, MembarModel *model) {
+    return !name || membar_model_find(name, model) ||
+           result_fail(result, "there is no model '%s'; there are sync, near and async", name);
+}
+
+static void read_membar(void *context) {
+    static const char *const stages[] = {"", "inserted", "before", NULL}; /* ORDER MembarStage */
+    const Ask *ask = context;
+    const weir_membar_options *options = ask->options;
+    MembarRequest *request = ask->made;
+    size_t stage = name_index(stages, options->stage ? options->stage : "");
+    *request = (MembarRequest){.model = MEMBAR_ASYNC,
+                               .compares = options->compare,
+                               .stage = (MembarStage)stage,
+                               .line = options->line,
+                               .function = options->function};
+    if (set_model(ask->result, options->model, &request->model) &&
+        set_model(ask->result, options->compare, &request->other) && !stages[stage])
+        result_fail(ask->result, "barriers are 'inserted', or it is 'before' that, not '%s'", options->stage);
+}
+
+weir_result *weir_membar(weir_module *module, const weir_membar_options *options) {
+    static const weir_membar_options usual;
+    MembarRequest request;
+    weir_result *result = begin(module, read_membar, options ? options : &usual, &request);
+    if (result && !is_wrong(result))
+        result_membar(&result->result, &request);
+    else if (result)
+        result_close(&result->result);
+    return result;
+}
+
+static void read_port(void *context) {
+    const Ask *ask = context;
+    const Target **target = ask->made;
+    *target = target_named(str_of(ask->options));
+    if (!*target || (*target)->vendor != VENDOR_AMD)
+        result_fail(ask->result, "kernels can be ported to gfx942, gfx950 and gfx1250, not to '%s'",
+                    (const char *)ask->options);
+}
+
+weir_result *weir_port(weir_module *module, const char *target, const char *kernel) {
+    const Target *found;
+    weir_result *result = begin(module, read_port, target, &found);
+    if (result && !is_wrong(result))
+        result_port(&result->result, found, kernel);
+    else if (result)
+        result_close(&result->result);
+    return result;
+}
+
+/* ---- Two results ---------------------------------------------------------------------------------- */
+
+static void compare(void *context) {
+    const Ask *ask = context;
+    const Report *const *reports = ask->options;
+    ask->result->difference = difference_find(&ask->result->arena, reports[0], reports[1]);
+    ask->result->kind = ask->result->difference->row_count ? VERDICT_FINDINGS : VERDICT_CLEAN;
+}
+
+weir_result *weir_compare(const weir_result *old_result, size_t old_kernel, const weir_result *new_result,
+                          size_t new_kernel) {
+    if (old_kernel >= old_result->result.report_count || new_kernel >= new_result->result.report_count)
+        return NULL;
+    const Report *const reports[] = {&old_result->result.reports[old_kernel], &new_result->result.reports[new_kernel]};
+    weir_result *result = begin(new_result->module, compare, reports, NULL);
+    if (result && result->result.difference)
+        return result;
+    weir_result_free(result);
+    return NULL;
+}

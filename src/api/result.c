@@ -1,0 +1,229 @@
+/* What a result says, in numbers and items, and one of its runs step by step. */
+#include "api/internal.h"
+
+#include "finding/membar.h"
+
+/* ---- Verdicts ------------------------------------------------------------------------------------- */
+
+weir_verdict weir_result_verdict(const weir_result *result) {
+    return (weir_verdict)result->result.kind; /* ORDER VerdictKind */
+}
+
+const char *weir_verdict_name(weir_verdict verdict) {
+    return verdict_kind_name((VerdictKind)verdict);
+}
+
+int weir_verdict_status(weir_verdict verdict) {
+    return verdict_status((VerdictKind)verdict);
+}
+
+weir_verdict weir_verdict_worse(weir_verdict a, weir_verdict b) {
+    return (weir_verdict)verdict_worse((VerdictKind)a, (VerdictKind)b);
+}
+
+/* ---- Kernels -------------------------------------------------------------------------------------- */
+
+size_t weir_result_kernels(const weir_result *result) {
+    return result->result.count;
+}
+
+size_t weir_report_count(const weir_result *result) {
+    return result->result.report_count;
+}
+
+weir_kernel weir_kernel_at(const weir_result *result, size_t index) {
+    const Result *all = &result->result;
+    if (index >= all->count)
+        return (weir_kernel){.name = "", .verdict = WEIR_VERDICT_ERROR};
+    if (all->verdicts)
+        return (weir_kernel){.name = all->verdicts[index].kernel, .verdict = (weir_verdict)all->verdicts[index].kind};
+    if (all->ports) {
+        const PortReport *port = &all->ports[index];
+        return (weir_kernel){.name = port->function,
+                             .verdict = (weir_verdict)port->verdict,
+                             .exact = port->exact,
+                             .stage_level = port->staged,
+                             .none = port->none,
+                             .unknown = port->unknown,
+                             .waits = port->wait_count};
+    }
+    const MembarReport *membar = &all->membar_reports[index];
+    return (weir_kernel){.name = membar->function,
+                         .verdict = (weir_verdict)membar->verdict,
+                         .inserted = membar->inserted,
+                         .needed = membar->needed_count,
+                         .missing = membar->missing_count,
+                         .present = membar->present_count,
+                         .needless = membar->needless_count,
+                         .answers = membar->pending_count};
+}
+
+/* ---- Items ---------------------------------------------------------------------------------------- */
+
+static const weir_item no_item = {.kernel = "",
+                                  .name = "",
+                                  .text = "",
+                                  .why = "",
+                                  .fix = "",
+                                  .old_text = "",
+                                  .new_text = "",
+                                  .op = "",
+                                  .file = "",
+                                  .witness = "",
+                                  .severity = WEIR_NOTE};
+
+static weir_item finding_item(const Finding *finding) {
+    static const FindingPlace nowhere = {.op = "", .file = ""};
+    const FindingPlace *place = finding->place_count ? &finding->places[0] : &nowhere;
+    const Rule *rule = rule_of(finding->rule);
+    weir_item item = no_item;
+    item.name = rule->id;
+    item.severity = (weir_severity)rule->severity;
+    item.text = finding->message;
+    item.why = finding->why;
+    item.fix = finding->fix;
+    item.op = place->op;
+    item.file = place->file;
+    item.line = place->line;
+    item.column = place->column;
+    item.ir_line = place->ir_line;
+    item.witness = finding->witness;
+    return item;
+}
+
+static weir_item needed_item(const MembarNeeded *needed) {
+    weir_item item = no_item;
+    item.name = needed->kind;
+    item.op = needed->at.op;
+    item.file = needed->at.file;
+    item.line = needed->at.line;
+    item.column = needed->at.column;
+    item.ir_line = needed->at.ir_line;
+    item.after = needed->after;
+    item.missing = needed->missing;
+    item.automatic = needed->automatic;
+    item.conflicts = needed->all_conflicts;
+    return item;
+}
+
+static weir_item difference_item(const DifferenceRow *row) {
+    weir_item item = no_item;
+    item.name = difference_level_name(row->level);
+    item.text = row->what;
+    item.old_text = row->old;
+    item.new_text = row->new;
+    return item;
+}
+
+static weir_item text_item(const char *text, const char *op, uint32_t ir_line) {
+    weir_item item = no_item;
+    item.text = text;
+    item.op = op;
+    item.ir_line = ir_line;
+    return item;
+}
+
+/* How many items of the kind a kernel has, and that with the index, if there is one. */
+static size_t kernel_items(const Result *result, size_t kernel, weir_item_kind kind, size_t index, weir_item *item) {
+    static const Verdict nothing_run;
+    static const MembarReport nothing_needed = {.problem = "", .at = {.op = ""}};
+    const Verdict *verdict = result->verdicts ? &result->verdicts[kernel] : &nothing_run;
+    const MembarReport *membar = result->membar_reports ? &result->membar_reports[kernel] : &nothing_needed;
+    const char *problem = result->ports ? result->ports[kernel].problem : membar->problem;
+    switch (kind) {
+    case WEIR_ITEM_FINDING:
+        if (index < verdict->finding_count)
+            *item = finding_item(&verdict->findings[index]);
+        return verdict->finding_count;
+    case WEIR_ITEM_INCOMPLETE:
+        if (index < verdict->incomplete_count)
+            *item = text_item(verdict->incomplete[index].reason, verdict->incomplete[index].op,
+                              verdict->incomplete[index].ir_line);
+        else if (index == 0)
+            *item = text_item(problem, membar->at.op, membar->at.ir_line);
+        return verdict->incomplete_count + (*problem != 0);
+    case WEIR_ITEM_NOTE:
+        if (index < verdict->note_count)
+            *item = text_item(verdict->notes[index], "", 0);
+        return verdict->note_count;
+    case WEIR_ITEM_LAUNCH:
+        if (index < verdict->launch_count)
+            *item = text_item(verdict->launches[index].text, "", 0);
+        return verdict->launch_count;
+    case WEIR_ITEM_BARRIER:
+        if (index < membar->needed_count)
+            *item = needed_item(&membar->needed[index]);
+        return membar->needed_count;
+    default:
+        return 0;
+    }
+}
+
+size_t weir_item_count(const weir_result *result, weir_item_kind kind) {
+    const Result *all = &result->result;
+    weir_item item;
+    size_t count = kind == WEIR_ITEM_DIFFERENCE && all->difference ? all->difference->row_count : 0;
+    for (size_t i = 0; i < all->count; i++)
+        count += kernel_items(all, i, kind, SIZE_MAX, &item);
+    return count;
+}
+
+weir_item weir_item_at(const weir_result *result, weir_item_kind kind, size_t index) {
+    const Result *all = &result->result;
+    if (kind == WEIR_ITEM_DIFFERENCE && all->difference && index < all->difference->row_count)
+        return difference_item(&all->difference->rows[index]);
+    for (size_t i = 0; i < all->count; i++) {
+        weir_item item;
+        size_t count = kernel_items(all, i, kind, index, &item);
+        if (index < count) {
+            item.kernel = weir_kernel_at(result, i).name;
+            return item;
+        }
+        index -= count;
+    }
+    return no_item;
+}
+
+/* ---- Witnesses ------------------------------------------------------------------------------------ */
+
+typedef struct Kept {
+    weir_result *result;
+    size_t finding, count;
+    const char *path;
+} Kept;
+
+static void keep_path(void *context) {
+    const Kept *kept = context;
+    weir_result *result = kept->result;
+    Arena *arena = &result->result.arena;
+    if (!result->witness_files)
+        result->witness_files = ARENA_ARRAY(arena, const char *, kept->count);
+    result->witness_files[kept->finding] = arena_copy(arena, kept->path, strlen(kept->path));
+}
+
+void weir_keep_witness(weir_result *result, size_t finding, const char *path) {
+    Kept kept = {result, finding, weir_item_count(result, WEIR_ITEM_FINDING), path};
+    if (finding < kept.count)
+        result_attempt(&result->result, keep_path, &kept);
+}
+
+/* ---- One run -------------------------------------------------------------------------------------- */
+
+static int show(weir_result *result, ShowWhat what, uint64_t step, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    bool shown = result_show(&result->result, what, step, &out);
+    int status = sink_finish(&out);
+    return shown ? status : -1;
+}
+
+int weir_steps(weir_result *result, weir_write *write, void *to) {
+    return show(result, SHOW_STEPS, 0, write, to);
+}
+
+int weir_trace(weir_result *result, weir_write *write, void *to) {
+    return show(result, SHOW_TRACE, 0, write, to);
+}
+
+int weir_state(weir_result *result, uint64_t step, weir_write *write, void *to) {
+    return show(result, SHOW_STATE, step, write, to);
+}

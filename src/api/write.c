@@ -1,0 +1,350 @@
+/* Results written out, in every format: one after the other, each as it comes. */
+#include "api/internal.h"
+
+#include "render/difference.h"
+#include "render/json.h"
+#include "render/membar.h"
+#include "render/port.h"
+#include "render/report.h"
+#include "render/report_json.h"
+#include "render/text.h"
+
+#include <stdlib.h>
+
+struct weir_writer {
+    weir_write_options options;
+    Sink sink;
+    Text out;     /* of a page, or of a part, it is held back until the end */
+    size_t count; /* reports, ports and differences so far */
+    bool failed;
+    union { /* by the subject */
+        JsonReport verdicts;
+        JsonSeries reports;
+        JsonSeries membars;
+        PortJson ports;
+    } json;
+    MembarTotals totals;
+};
+
+/* ---- What is wrong -------------------------------------------------------------------------------- */
+
+/* With the input, else with the launch file. */
+static const Diagnostics *diagnostics_of(const weir_result *result, const char **file) {
+    bool launch = result->module->ok && result->result.source;
+    *file = launch ? result->result.source->name : result->module->module.source->name;
+    return result->module->ok ? &result->result.diagnostics : &result->module->diagnostics;
+}
+
+int weir_result_errors(const weir_result *result, unsigned flags, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    bool colour = flags & WEIR_COLOUR;
+    const char *file;
+    const Diagnostics *diagnostics = diagnostics_of(result, &file);
+    if (diagnostics->errors) {
+        report_diagnostics(diagnostics, file, colour, &out);
+    } else if (*result->result.problem) {
+        text_add_plain(&out, str_of(result->module->module.source->name));
+        text_addf(&out, ": %serror:%s ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
+        text_add_plain(&out, str_of(result->result.problem));
+        text_char(&out, '\n');
+    }
+    return sink_finish(&out);
+}
+
+/* The first of the errors stands for all; the others are on standard error. */
+static void add_problem(weir_writer *writer, const weir_result *result) {
+    const char *file;
+    const Diagnostics *diagnostics = diagnostics_of(result, &file);
+    Text text = {0};
+    size_t first = 0;
+    while (first < diagnostics->count && diagnostics->items[first].severity != SEVERITY_ERROR)
+        first++;
+    if (first < diagnostics->count) {
+        const Diagnostic *diagnostic = &diagnostics->items[first];
+        text_addf(&text, "%s:%u:%u: %s", file, diagnostic->place.line, diagnostic->place.column,
+                  diagnostic->message ? diagnostic->message : "");
+    } else {
+        text_addf(&text, "%s", result->result.problem);
+    }
+    text_char(&text, 0);
+    weir_writer_error(writer, result->module->module.source->name, text.failed ? "" : text.data);
+    text_free(&text);
+}
+
+/* ---- Beginning and end ---------------------------------------------------------------------------- */
+
+static bool is_page(const weir_writer *writer) {
+    return writer->options.format == WEIR_DOT || writer->options.format == WEIR_HTML;
+}
+
+static bool is_json(const weir_writer *writer) {
+    return writer->options.format == WEIR_JSON;
+}
+
+weir_writer *weir_writer_part(const weir_write_options *options) {
+    weir_writer *writer = calloc(1, sizeof *writer);
+    if (!writer)
+        return NULL;
+    if (options)
+        writer->options = *options;
+    writer->json.verdicts = (JsonReport){.json.to = &writer->out};
+    return writer;
+}
+
+weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *write, void *to) {
+    weir_writer *writer = weir_writer_part(options);
+    if (!writer)
+        return NULL;
+    Text *out = &writer->out;
+    writer->sink = (Sink){write, to};
+    if (!is_page(writer))
+        *out = (Text){.sink = sink_pass, .to = &writer->sink};
+    if (!is_json(writer))
+        return writer;
+    switch (writer->options.subject) {
+    case WEIR_VERDICTS:
+        writer->json.verdicts = render_json_begin(out, WEIR_VERSION);
+        break;
+    case WEIR_REPORTS:
+        writer->json.reports = render_json_reports_begin(out, WEIR_VERSION);
+        break;
+    case WEIR_BARRIERS:
+        writer->json.membars = render_membar_json_begin(out, WEIR_VERSION);
+        break;
+    case WEIR_PORTS:
+        writer->json.ports = render_port_json_begin(out, WEIR_VERSION);
+        break;
+    case WEIR_DIFFERENCES:
+        break;
+    }
+    return writer;
+}
+
+void weir_writer_join(weir_writer *writer, weir_writer *part) {
+    if (is_json(writer))
+        render_json_join(&writer->json.verdicts, &part->json.verdicts);
+    else if (part->out.size)
+        text_add(&writer->out, part->out.data, part->out.size);
+    writer->failed |= part->failed || part->out.failed;
+    text_flush(&writer->out);
+    text_free(&part->out);
+    free(part);
+}
+
+static void end_json(weir_writer *writer) {
+    switch (writer->options.subject) {
+    case WEIR_VERDICTS:
+        render_json_end(&writer->json.verdicts);
+        break;
+    case WEIR_REPORTS:
+        render_json_reports_end(&writer->json.reports);
+        break;
+    case WEIR_BARRIERS:
+        render_membar_json_end(&writer->json.membars, &writer->totals);
+        break;
+    case WEIR_PORTS:
+        render_port_json_end(&writer->json.ports);
+        break;
+    case WEIR_DIFFERENCES:
+        break;
+    }
+}
+
+int weir_writer_end(weir_writer *writer) {
+    if (is_json(writer))
+        end_json(writer);
+    else if (writer->options.subject == WEIR_BARRIERS && writer->totals.functions > 1)
+        render_membar_totals(&writer->totals, &writer->out);
+    bool good = !writer->failed;
+    if (is_page(writer)) {
+        good &= writer->count <= 1;
+        writer->out.sink = sink_pass;
+        writer->out.to = &writer->sink;
+        writer->out.size = good ? writer->out.size : 0;
+    }
+    good &= sink_finish(&writer->out) == 0;
+    free(writer);
+    return good ? 0 : -1;
+}
+
+int weir_result_write(const weir_result *result, const weir_write_options *options, weir_write *write, void *to) {
+    weir_writer *writer = weir_writer_begin(options, write, to);
+    if (!writer)
+        return -1;
+    weir_writer_add(writer, result);
+    return weir_writer_end(writer);
+}
+
+/* ---- Inputs --------------------------------------------------------------------------------------- */
+
+void weir_writer_error(weir_writer *writer, const char *file, const char *sentence) {
+    Incomplete reason = {sentence, "", 0};
+    Verdict verdict = {.kernel = "", .kind = VERDICT_ERROR, .incomplete = &reason, .incomplete_count = 1};
+    if (!is_json(writer))
+        return;
+    if (writer->options.subject == WEIR_VERDICTS) {
+        render_json_input(&writer->json.verdicts, file, &verdict, NULL);
+    } else if (writer->options.subject == WEIR_REPORTS) {
+        Report report = report_blank(file, &verdict);
+        render_json_reports_add(&writer->json.reports, &report);
+    } else if (writer->options.subject == WEIR_BARRIERS) {
+        MembarReport report = membar_report_blank(file, "");
+        report.problem = sentence;
+        report.verdict = VERDICT_ERROR;
+        render_membar_json_add(&writer->json.membars, &report);
+    } else if (writer->options.subject == WEIR_PORTS) {
+        PortReport report = {.file = file,
+                             .function = "",
+                             .target = "",
+                             .problem = sentence,
+                             .verdict = VERDICT_ERROR,
+                             .shared_bytes = -1};
+        render_port_json_add(&writer->json.ports, &report);
+    }
+}
+
+/* Text about one thing is parted from that about the one before. */
+static void part(weir_writer *writer) {
+    bool lines = writer->options.format == WEIR_TEXT || writer->options.format == WEIR_MARKDOWN;
+    if (writer->count++ && lines)
+        text_char(&writer->out, '\n');
+}
+
+static void add_verdicts(weir_writer *writer, const weir_result *result) {
+    const Result *all = &result->result;
+    const char *const *witnesses = result->witness_files;
+    unsigned flags = writer->options.flags;
+    for (size_t i = 0; i < all->count; i++) {
+        const Verdict *verdict = &all->verdicts[i];
+        TextOptions options = {.colour = flags & WEIR_COLOUR,
+                               .launches = flags & WEIR_LAUNCHES,
+                               .witnesses = witnesses,
+                               .witness_hint = "--witness DIR keeps it, for weir run --replay"};
+        if (is_json(writer))
+            render_json_input(&writer->json.verdicts, all->module->source->name, verdict, witnesses);
+        else if (!(flags & WEIR_SKIP_CLEAN) || verdict->kind != VERDICT_CLEAN)
+            render_text(verdict, all->module->source, options, &writer->out);
+        if (witnesses)
+            witnesses += verdict->finding_count;
+    }
+}
+
+static void add_report(weir_writer *writer, const Result *result, size_t index) {
+    const weir_write_options *options = &writer->options;
+    const Report *report = &result->reports[index];
+    Text *to = &writer->out;
+    part(writer);
+    if (is_page(writer) && writer->count > 1)
+        return;
+    switch (options->format) {
+    case WEIR_TEXT:
+        render_report_text(report, (ReportTextOptions){.colour = options->flags & WEIR_COLOUR, .width = options->width},
+                           to);
+        break;
+    case WEIR_MARKDOWN:
+        render_report_markdown(report, to);
+        break;
+    case WEIR_JSON:
+        render_json_reports_add(&writer->json.reports, report);
+        break;
+    case WEIR_DOT:
+        render_report_dot(report, to);
+        break;
+    case WEIR_HTML:
+        render_report_html(report, &result->traces[index], result->module->source, to);
+        break;
+    }
+}
+
+static void add_membar(weir_writer *writer, const MembarReport *report, Source *source) {
+    if (report->asked && !report->pending_count)
+        return;
+    if (is_json(writer))
+        render_membar_json_add(&writer->json.membars, report);
+    else
+        render_membar_text(report, source, writer->options.flags & WEIR_COLOUR, &writer->out);
+    if (!report->asked)
+        membar_total(&writer->totals, report);
+}
+
+static void add_membars(weir_writer *writer, const Result *result) {
+    Source *source = result->module->source;
+    for (size_t i = 0; i < result->count; i++)
+        add_membar(writer, &result->membar_reports[i], source);
+    if (result->count || result->kind == VERDICT_ERROR || is_json(writer))
+        return;
+    text_add_plain(&writer->out, str_of(source->name));
+    text_addf(&writer->out, ": there is no function with a body in it\n");
+}
+
+static void add_port(weir_writer *writer, const PortReport *report) {
+    Style style = {.colour = writer->options.flags & WEIR_COLOUR, .width = writer->options.width};
+    part(writer);
+    if (is_json(writer))
+        render_port_json_add(&writer->json.ports, report);
+    else
+        render_port_text(report, style, &writer->out);
+}
+
+static void add_difference(weir_writer *writer, const Difference *difference) {
+    const weir_write_options *options = &writer->options;
+    part(writer);
+    if (options->format == WEIR_JSON)
+        render_difference_json(difference, WEIR_VERSION, &writer->out);
+    else if (options->format == WEIR_MARKDOWN)
+        render_difference_markdown(difference, &writer->out);
+    else
+        render_difference_text(difference, options->flags & WEIR_COLOUR, options->width, &writer->out);
+}
+
+void weir_writer_add(weir_writer *writer, const weir_result *result) {
+    const Result *all = &result->result;
+    weir_subject subject = writer->options.subject;
+    bool page = is_page(writer), markdown = writer->options.format == WEIR_MARKDOWN;
+    writer->failed |= subject != WEIR_REPORTS && (page || (markdown && subject != WEIR_DIFFERENCES));
+    if (all->kind == VERDICT_ERROR)
+        add_problem(writer, result);
+    else if (subject == WEIR_VERDICTS && all->verdicts)
+        add_verdicts(writer, result);
+    else if (subject == WEIR_BARRIERS && all->membar_reports)
+        add_membars(writer, all);
+    else if (subject == WEIR_DIFFERENCES && all->difference && !page)
+        add_difference(writer, all->difference);
+    for (size_t i = 0; subject == WEIR_REPORTS && i < all->report_count; i++)
+        add_report(writer, all, i);
+    for (size_t i = 0; subject == WEIR_PORTS && all->ports && i < all->count; i++)
+        add_port(writer, &all->ports[i]);
+    if (!page)
+        text_flush(&writer->out);
+}
+
+/* ---- Beside results ------------------------------------------------------------------------------- */
+
+int weir_emit(weir_result *result, unsigned flags, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    if (result->result.kind == VERDICT_ERROR)
+        return -1;
+    bool settled = result_emit(&result->result, flags & WEIR_PRUNE, &out);
+    int status = sink_finish(&out);
+    return status || settled ? status : 1;
+}
+
+int weir_row_steps(weir_result *const *results, size_t count, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    Result **all = calloc(count + 1, sizeof *all);
+    bool ready = all != NULL;
+    for (size_t i = 0; i < count && ready; i++) {
+        all[i] = &results[i]->result;
+        ready = all[i]->kind != VERDICT_ERROR;
+    }
+    bool shown = ready && results_show_row(all, count, &out);
+    free(all);
+    int status = sink_finish(&out);
+    return shown ? status : -1;
+}
+
+int weir_glossary(unsigned width, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    render_glossary_text(&out, width);
+    return sink_finish(&out);
+}

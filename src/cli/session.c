@@ -1,0 +1,70 @@
+/* What commands do around their work: a context, an output, every input, and the end of it all. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool session_open(Session *session, RunOptions *options, const char *doing) {
+    session->options = options;
+    session->weir = weir_create();
+    session->output = output_open(options->output);
+    session->progress = progress_start();
+    session->progress.files = options->inputs.count;
+    session->teller = teller_start(options, progress_write_error, &session->progress);
+    session->teller.doing = doing;
+    options->run.progress = progress_show;
+    options->run.progress_context = &session->progress;
+    if (session->weir && session->output)
+        return true;
+    run_options_free(options);
+    weir_destroy(session->weir);
+    return false;
+}
+
+bool session_write(Session *session, weir_subject subject) {
+    Teller *teller = &session->teller;
+    teller->how.subject = subject;
+    teller->how.format = session->options->format;
+    if (!session->options->quiet)
+        teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
+    return session->options->quiet || teller->writer;
+}
+
+void session_inputs(Session *session, ModuleWork *work) {
+    Progress *progress = &session->progress;
+    for (; progress->file < progress->files; progress->file++) {
+        const char *path = session->options->inputs.items[progress->file];
+        if (progress_due(progress))
+            fprintf(stderr, "file %zu of %zu: %.100s", progress->file + 1, progress->files, path);
+        tell_modules(&session->teller, session->weir, path, work, session);
+    }
+    progress_clear(progress);
+}
+
+void session_tell(Session *session, const char *path, weir_result *result) {
+    progress_clear(&session->progress);
+    tell_result(&session->teller, path, result);
+}
+
+int session_emit(Session *session, weir_result *result, unsigned flags) {
+    progress_clear(&session->progress);
+    if (!tell_verdict(&session->teller, result))
+        session->teller.verdict = WEIR_VERDICT_ERROR;
+    if (weir_result_verdict(result) == WEIR_VERDICT_ERROR || session->options->quiet)
+        return 0;
+    if (session->emitted++)
+        output_printf(session->output, "\n// -----\n\n");
+    return weir_emit(result, flags, output_write, session->output);
+}
+
+int session_close(Session *session, bool good, bool keep) {
+    Teller *teller = &session->teller;
+    if (teller->writer)
+        good &= weir_writer_end(teller->writer) == 0;
+    good &= output_close(session->output, good && keep);
+    weir_verdict verdict = good ? teller->verdict : WEIR_VERDICT_ERROR;
+    teller_free(teller);
+    run_options_free(session->options);
+    weir_destroy(session->weir);
+    return weir_verdict_status(verdict);
+}
