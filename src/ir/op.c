@@ -1,6 +1,12 @@
 /* What rows and attributes say of one op. */
 #include "ir/op.h"
 
+Str op_dialect(const Op *op) {
+    Str name = op && op->row ? op->row->name : (Str){"", 0};
+    const char *dot = memchr(name.data, '.', name.size);
+    return dot ? str_between(name.data, dot) : (Str){"", 0};
+}
+
 const Op *value_holder(const Value *value) {
     if (!value || value->is_result)
         return NULL;

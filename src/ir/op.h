@@ -38,6 +38,9 @@ static inline bool op_is(const Op *op, OpClass class) {
     return op && op->row && op->row->classes[class / 64] >> class % 64 & 1;
 }
 
+/* The dialect that it is of, by today's name: "ttg"; empty for an op without a row. */
+Str op_dialect(const Op *op);
+
 /* The op that a value is a result of; NULL for an argument. */
 static inline const Op *value_op(const Value *value) {
     return value && value->is_result ? value->owner : NULL;

@@ -479,7 +479,7 @@ static bool is_for_nvidia(const Lint *lint) {
     if (lint->target)
         return lint->target->vendor == VENDOR_NVIDIA;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
-        if (str_starts(op->name, STR("ttng.")) || str_starts(op->name, STR("nvws.")))
+        if (str_is(op_dialect(op), "ttng") || str_is(op_dialect(op), "nvws"))
             return true;
     return false;
 }

@@ -1,6 +1,8 @@
 /* The targets as a table, and which one a module is for. */
 #include "model/target/target.h"
 
+#include "ir/op.h"
+
 /* Shared memory of a CTA is what it can opt in to, the KiB that the system keeps taken off. */
 static const Target targets[] = {
     {.name = "sm_80", .number = 80, .warp_threads = 32, .shared_bytes = 163 << 10, .portable_ctas = 1, .most_ctas = 1},
@@ -183,9 +185,9 @@ const Target *target_of(const Op *op) {
     while (outermost && op_parent(outermost))
         outermost = op_parent(outermost);
     for (const Op *at = outermost; at; at = op_next_in_walk(at, outermost)) {
-        if (str_starts(at->name, STR("amdg.")) || str_starts(at->name, STR("amdgpu.")))
+        if (str_is(op_dialect(at), "amdg"))
             return target_named(STR("gfx1250"));
-        if (str_starts(at->name, STR("ttng.tmem_")) || str_starts(at->name, STR("ttng.tc_gen5")))
+        if (op_is(at, CLASS_TENSOR_MEMORY))
             return target_named(STR("sm_100a"));
     }
     return NULL;
