@@ -97,7 +97,7 @@ static Work work_on_local(const Op *op, const Effect *effect) {
 static Work work_of(const Op *op, const Effect *effects, unsigned count) {
     if (op_is(op, CLASS_PRODUCT))
         return WORK_MMA;
-    if (op_is(op, CLASS_CLUSTER_REQUEST))
+    if (op_is(op, CLASS_CANCEL))
         return WORK_CLC;
     if (op_is(op, CLASS_EXPONENTIAL))
         return WORK_EXP;
