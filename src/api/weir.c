@@ -309,14 +309,14 @@ int weir_partition(const weir_op *op, weir_write *write, void *to) {
 /* ---- The op table ---------------------------------------------------------------------------- */
 
 size_t weir_table_size(void) {
-    return OP_COUNT;
+    return op_row_count();
 }
 
 weir_table_row weir_table_at(size_t index) {
     static const char *const none[] = {NULL};
-    if (index >= OP_COUNT)
+    if (index >= op_row_count())
         return (weir_table_row){"", "", "", "", none, "", "", "", ""};
-    const OpRow *row = op_row_by_id((OpId)index);
+    const OpRow *row = op_row_by_id((unsigned)index);
     return (weir_table_row){row->name.data,
                             row->operand_column,
                             row->attr_column,

@@ -6,7 +6,7 @@
 
 Op *edit_new_op(Module *module, unsigned row, const Op *at) {
     Op *op = ARENA_NEW(&module->arena, Op);
-    op->row = op_row_by_id((OpId)row);
+    op->row = op_row_by_id(row);
     op->name = op->row->name;
     op->block = at->block;
     op->location = at->location;

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "ir/columns.h"
+#include "ir/op_ids.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -29,6 +30,8 @@ static OpRow rows[OP_COUNT] = {
 #include "ir/ops/all.def"
 #undef OP
 };
+
+_Static_assert((int)OP_COUNT <= (int)OP_MOST, "ids fit the tables that others keep by id");
 
 static const EnumRow enums[] = {
 #define ENUM(name_, generic_, words_) {#name_, generic_, words_},
@@ -503,7 +506,11 @@ const OpRow *op_row_generic(Str name) {
     return !row && !memchr(name.data, '.', name.size) ? ready_row(&rows[OP_placeholder]) : row;
 }
 
-const OpRow *op_row_by_id(OpId id) {
+unsigned op_row_count(void) {
+    return OP_COUNT;
+}
+
+const OpRow *op_row_by_id(unsigned id) {
     pthread_once(&once, index_rows);
     return ready_row(&rows[id]);
 }

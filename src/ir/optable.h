@@ -9,7 +9,6 @@
 #include "ir/describe.h"
 #include "ir/evaluator.h"
 #include "ir/format.h"
-#include "ir/op_ids.h"
 #include "ir/waits.h"
 
 /* What its members have in common is in classes.def. */
@@ -41,7 +40,7 @@ enum {
 #define AMD(text)       NULL, "amd", text
 #define WAITS(text)     NULL, "waits", text
 
-enum { MAX_OPERAND_SLOTS = 32, MAX_RESULT_SLOTS = 16, MAX_FIXED_TYPES = 32, MAX_EVALUATORS = 4 };
+enum { MAX_OPERAND_SLOTS = 32, MAX_RESULT_SLOTS = 16, MAX_FIXED_TYPES = 32, MAX_EVALUATORS = 4, OP_MOST = 1024 };
 
 /* One entry of an operand, attribute or result column. */
 typedef struct Slot {
@@ -78,7 +77,7 @@ typedef struct EnumRow {
 } EnumRow;
 
 struct OpRow {
-    OpId id;
+    uint16_t id; /* ir/op_ids.h */
     Str name;
     uint32_t traits;
     /* as written in the table */
@@ -105,7 +104,9 @@ _Static_assert(CLASS_COUNT <= 128, "OpRow.classes has a bit for each");
 const OpRow *op_row(Str name);
 /* The same for an op in the generic form, where a name without a dialect is a placeholder's. */
 const OpRow *op_row_generic(Str name);
-const OpRow *op_row_by_id(OpId id);
+const OpRow *op_row_by_id(unsigned id);
+/* How many there are; ids are below OP_MOST. */
+unsigned op_row_count(void);
 /* The slot of that name, or -1. */
 int op_slot(const Slot *slots, unsigned count, Str name);
 /* The operand, result or attribute of that name, in this order; REF_NONE if the row has none. */
@@ -117,7 +118,7 @@ bool enum_value(const EnumRow *row, Str word, int64_t *value);
 /* NULL if every row is well-formed, else a sentence about the first that is not. For tests. */
 const char *op_table_problem(void);
 
-static inline int row_yields(const OpRow *row) { /* the implicit terminator's OpId, or -1 */
+static inline int row_yields(const OpRow *row) { /* the id of the implicit terminator, or -1 */
     return (int)(row->traits >> 8) - 1;
 }
 

@@ -125,8 +125,8 @@ typedef struct Reader {
     Name *recent_names[1 << 10];
     RowCache rows[ROW_CACHE];
     const Type *fixed[MAX_FIXED_TYPES]; /* by Slot.fixed; NULL until asked for */
-    const Attr *dict_guess[OP_COUNT];   /* the dictionary that the last op of the kind had */
-    const Type *result_guess[OP_COUNT]; /* the type that the last op of the kind had as its result */
+    const Attr *dict_guess[OP_MOST];    /* the dictionary that the last op of the kind had */
+    const Type *result_guess[OP_MOST];  /* the type that the last op of the kind had as its result */
     bool quiet;                         /* trying something: report nothing */
     const char *too_deep;               /* balanced_end: where there were more brackets than may be; else NULL */
     bool brackets_broken;               /* a bracket was reported: where regions end cannot be told any more */

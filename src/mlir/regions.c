@@ -88,7 +88,7 @@ static Block *read_label(Reader *r, Region *region) {
     return block;
 }
 
-static void add_implicit_terminator(Reader *r, Block *block, OpId id) {
+static void add_implicit_terminator(Reader *r, Block *block, unsigned id) {
     Op *op = ARENA_NEW(&r->module->arena, Op);
     op->row = op_row_by_id(id);
     op->name = op->row->name;
@@ -112,7 +112,7 @@ static bool check_blocks(Reader *r, const Op *op, Region *region) {
         return true;
     for (Block *block = region->first; block; block = block->next) {
         if (row_yields(row) >= 0 && op->form != FORM_GENERIC && !op_is_terminator(block->last))
-            add_implicit_terminator(r, block, (OpId)row_yields(row));
+            add_implicit_terminator(r, block, (unsigned)row_yields(row));
         if (!(row->traits & GRAPH) && !ends_well(block)) {
             const Op *named = op->implicit && op->block ? op->block->region->op : op;
             return fail(r, block->next ? text_at(r, block->next->offset) : r->p - 1,

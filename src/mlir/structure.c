@@ -1,5 +1,6 @@
 /* The directives that read regions in words of their own: functions, the partitions of a warp-specialised
  * op, the cases of a switch. */
+#include "ir/op_ids.h"
 #include "mlir/internal.h"
 
 #include <stdio.h>

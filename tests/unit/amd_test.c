@@ -1,4 +1,5 @@
 /* What ops become on AMD targets: every row of the table, widths of copies, instructions of ops. */
+#include "ir/op_ids.h"
 #include "reading.h"
 
 #include "model/target/amd.h"

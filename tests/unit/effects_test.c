@@ -1,4 +1,5 @@
 /* model: what ops do, as the EFFECTS column of the op table says it. */
+#include "ir/op_ids.h"
 #include "reading.h"
 
 #include "model/effect/effect.h"

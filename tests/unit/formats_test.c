@@ -3,6 +3,7 @@
  *
  * What docs/op-table.md calls a directive occurs in at least one line, and so does each format of a row that has more
  * than one: the last tests see to it. */
+#include "ir/op_ids.h"
 #include "reading.h"
 
 /* What the ops below work on: the arguments of the function around them. */

@@ -1,4 +1,5 @@
 /* ir: the op table: every row is well-formed, and says what docs/op-table.md says it says. */
+#include "ir/op_ids.h"
 #include "reading.h"
 
 static void every_row_is_well_formed(void **state) {

@@ -3,6 +3,7 @@
 
 #include "ir/edit.h"
 #include "ir/op.h"
+#include "ir/op_ids.h"
 
 enum { MOST_POINTS = 64 };
 static const uint64_t most_steps = 20 * 1000 * 1000;

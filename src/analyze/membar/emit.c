@@ -2,6 +2,7 @@
 #include "analyze/membar/report.h"
 
 #include "ir/edit.h"
+#include "ir/op_ids.h"
 #include "ir/optable.h"
 
 static Op *make_barrier(Module *module, MembarKind kind, const Op *at) {

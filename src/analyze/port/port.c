@@ -18,9 +18,9 @@ typedef struct Group {
 
 typedef struct Groups {
     Port *port;
-    Group items[OP_COUNT + MOST_UNKNOWN];
+    Group items[OP_MOST + MOST_UNKNOWN];
     uint32_t count;
-    uint32_t of_row[OP_COUNT]; /* number of its group from 1; 0: none yet */
+    uint32_t of_row[OP_MOST]; /* number of its group from 1; 0: none yet */
     uint32_t unknown[MOST_UNKNOWN], unknown_count;
 } Groups;
 

@@ -386,8 +386,8 @@ static Column read_column(Arena *arena, const OpRow *row, const char *text, char
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Arena arena;
 static char problem[EFFECT_PROBLEM_SIZE];
-static Column columns[OP_COUNT];
-static atomic_bool ready[OP_COUNT];
+static Column columns[OP_MOST];
+static atomic_bool ready[OP_MOST];
 
 const Column *effect_column_of(const OpRow *row) {
     atomic_bool *is_ready = &ready[row->id];
@@ -413,7 +413,7 @@ void effect_column_check(const OpRow *row, const char *column, char found[EFFECT
 }
 
 const char *effect_table_problem(void) {
-    for (int i = 0; i < OP_COUNT; i++)
-        effect_column_of(op_row_by_id((OpId)i));
+    for (unsigned i = 0; i < op_row_count(); i++)
+        effect_column_of(op_row_by_id(i));
     return problem[0] ? problem : NULL;
 }
