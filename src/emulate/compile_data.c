@@ -169,7 +169,9 @@ void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffe
     compiled->strong = effect->order != ORDER_WEAK;
     if (moves)
         transfer = transfer_of(compiler, effect);
-    else if (is_inline_ptx(op))
+    if (moves && transfer.polls && type_resolve(compiler->module, transfer.type)->kind == TYPE_TENSOR)
+        compile_cannot(compiler, op, "it waits for several places at once, which is not followed");
+    if (!moves && is_inline_ptx(op))
         moves = transfer_of_assembly(compiler, op, index, effect->repeats, &transfer);
     transfer.width = moves && transfer.width < 8 ? 8 : transfer.width;
     if (moves && transfer.width % 8 == 0 && transfer.width <= 64) {
