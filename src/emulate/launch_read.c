@@ -108,6 +108,25 @@ static void leave(Reading *reading) {
     reading->depth--;
 }
 
+/* A member that means nothing is a slip of the finger, and silence about it would make another launch of this one. What
+ * begins with x- is the writer's own, and so is `from`, who made the file. */
+static bool has_only(Reading *reading, json_t *object, const char *keys) {
+    const char *key;
+    json_t *value;
+    size_t position = 0;
+    json_object_foreach(object, key, value) {
+        bool known = strcmp(key, "from") == 0 || strncmp(key, "x-", 2) == 0;
+        for (const char *at = keys; !known && *at;)
+            known = str_is(str_next_word(&at), key);
+        if (!known) {
+            reading->path[reading->depth++] = position;
+            return fail(reading, "there is no '%s' here; there is: %s", key, keys);
+        }
+        position++;
+    }
+    return true;
+}
+
 /* ---- From text to Jansson ----------------------------------------------------------------------- */
 
 /* Looks for what would make Jansson take too much memory. */
@@ -377,11 +396,16 @@ static bool read_memory(Reading *reading, json_t *memory, Argument *argument) {
     const char *kind = argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor";
     if (!json_is_object(memory))
         return fail(reading, "a %s is an object with a shape", kind);
+    if (!has_only(reading, memory, "shape strides block dtype data zero output buffer device"))
+        return false;
     json_t *value;
     if ((value = enter(reading, memory, "dtype"))) {
         if (!json_is_string(value))
             return fail(reading, "'dtype' is a type's name in quotes");
         argument->element_bits = bits_of_type(json_string_value(value));
+        if (!argument->element_bits)
+            return fail(reading, "there is no type '%s'; i32, f16, bf16, fp8, float32, torch.float16 ... are",
+                        json_string_value(value));
         leave(reading);
     }
     if ((value = enter(reading, memory, "data"))) {
@@ -503,7 +527,7 @@ static bool read_argument(Reading *reading, json_t *value, Argument *argument) {
                     "'%.*s' is a number, true, false, or an object with one of \"tensor\", \"descriptor\", "
                     "\"pointers\", \"rank\" and \"devices\"",
                     STR_ARG(argument->name));
-    return kinds[kind].read(reading, value, argument);
+    return has_only(reading, value, kinds[kind].key) && kinds[kind].read(reading, value, argument);
 }
 
 static bool read_arguments(Reading *reading, json_t *object, Launch *launch) {
@@ -574,6 +598,8 @@ static bool read_launch(Reading *reading, Launch *launch) {
     json_t *root = reading->root, *value;
     if (!json_is_object(root))
         return fail(reading, "a launch is an object, {\"kernel\": ..., \"grid\": ..., \"args\": ...}");
+    if (!has_only(reading, root, "kernel grid args stream device dependent after"))
+        return false;
     if ((value = enter(reading, root, "kernel"))) {
         if (!json_is_string(value))
             return fail(reading, "'kernel' is a name in quotes");

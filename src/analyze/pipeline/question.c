@@ -34,6 +34,11 @@ static bool find_kernels(Result *result) {
         return result_fail(result, "there is no kernel in it: no tt.func with a body");
     result->functions = ARENA_ARRAY(&result->arena, const Op *, count);
     result->count = program_kernels(result->module, result->functions, count);
+    const char *name;
+    const Attr *wrong = module_problem(result->functions[0], &name);
+    if (wrong)
+        return result_fail(result, "'%s' is %.*s; it is an integer from 1 to %d", name, STR_ARG(wrong->text),
+                           MODULE_MOST);
     return !only || result_keep(result, str_of(only)) ||
            result_fail(result, "there is no kernel '%s'; there is %s", only, result_names(result));
 }
@@ -82,16 +87,64 @@ static bool check_names(Result *result, const Launch *given) {
     return result_fail(result, "there is no argument '%.*s'; %s has %s", STR_ARG(name), result_names(result), kept);
 }
 
+/* Whether an argument can be what the parameter takes: a number that does not fit would be another one, and memory is
+ * no number. */
+static bool fits_parameter(Result *result, const Argument *argument, const Parameter *parameter) {
+    const Type *type = parameter->type ? type_resolve(result->module, parameter->type) : NULL;
+    bool number = type && (type->kind == TYPE_INTEGER || type->kind == TYPE_INDEX || type->kind == TYPE_FLOAT);
+    bool integer = argument->kind == ARGUMENT_INTEGER, memory = !integer && argument->kind != ARGUMENT_FLOAT;
+    if (number && memory)
+        return result_fail(result, "'%s' is a number, %.*s, and the launch gives memory", parameter->name,
+                           STR_ARG(type->text));
+    if (type && type->kind == TYPE_INTEGER && argument->kind == ARGUMENT_FLOAT)
+        return result_fail(result, "'%s' is an integer, %.*s, and the launch gives %g", parameter->name,
+                           STR_ARG(type->text), argument->number);
+    if (type && type->kind == TYPE_INTEGER && integer && type->width < 64 &&
+        (argument->integer < -(INT64_C(1) << (type->width - 1)) || argument->integer >= INT64_C(1) << type->width))
+        return result_fail(result, "'%s' is an %.*s, and %lld does not fit: it would be %lld", parameter->name,
+                           STR_ARG(type->text), (long long)argument->integer,
+                           (long long)integer_wrap(argument->integer, type->width));
+    if (type && type_is(type, STR("tt.tensordesc")) && !memory)
+        return result_fail(result, "'%s' is a tensor descriptor, and the launch gives a number", parameter->name);
+    return true;
+}
+
+static bool check_types(Result *result, const Launch *given) {
+    Verdict nobody = {.arena = &result->arena};
+    for (size_t i = 0; i < result->count; i++) {
+        bool other =
+            given->kernel.size && result->count > 1 && !str_equal(op_symbol(result->functions[i]), given->kernel);
+        const Program *program = other ? NULL : program_compile(result->module, result->functions[i], 0, &nobody);
+        for (uint32_t k = 0; program && k < program->parameter_count; k++) {
+            const Parameter *parameter = &program->parameters[k];
+            const Argument *argument = launch_find(given, str_of(parameter->name));
+            bool part = parameter->descriptor >= 0; /* a size or stride of a descriptor, which has its name */
+            if (argument && !part && !fits_parameter(result, argument, parameter))
+                return false;
+        }
+    }
+    return true;
+}
+
 static bool read_beside(Result *result, const char *path) {
     const char *problem = NULL;
     result->source = source_read(path, &problem);
     return result->source || result_fail(result, "%s cannot be read: %s", path, problem);
 }
 
+/* K.launch.json, found beside K.ttgir, is about that kernel, whatever the kernel is called there: a compiler may have
+ * renamed it. */
+static bool is_beside(const Result *result, const char *path) {
+    const char *module = result->module->source->name, *dot = strrchr(module, '.');
+    size_t size = dot ? (size_t)(dot - module) : strlen(module);
+    return strncmp(path, module, size) == 0 && strcmp(path + size, ".launch.json") == 0;
+}
+
 static bool read_launch(Result *result) {
     const char *path = result->question.launch;
     Launch given = {.grid = {1, 1, 1}};
-    if (!result_set_arguments(result, &given) || (given.count && !check_names(result, &given)))
+    if (!result_set_arguments(result, &given) ||
+        (given.count && (!check_names(result, &given) || !check_types(result, &given))))
         return false;
     if (!path)
         return true;
@@ -99,13 +152,13 @@ static bool read_launch(Result *result) {
     if (!read_beside(result, path) || !launch_read(&result->arena, result->source, launch, &result->diagnostics))
         return false;
     result->launch = launch;
-    bool named = result->count == 1 || !launch->kernel.size;
+    bool named = !launch->kernel.size || (result->count == 1 && is_beside(result, path));
     for (size_t i = 0; i < result->count && !named; i++)
         named = str_equal(op_symbol(result->functions[i]), launch->kernel);
     if (!named)
         return result_fail(result, "%s is a launch of '%.*s'; there is %s", path, STR_ARG(launch->kernel),
                            result_names(result));
-    return result_set_arguments(result, launch);
+    return result_set_arguments(result, launch) && check_types(result, launch);
 }
 
 static bool read_trail(Result *result) {

@@ -155,6 +155,17 @@ static unsigned number_around(const Op *op, const char *name, const char *older,
     return attr ? (unsigned)attr->integer : otherwise;
 }
 
+const Attr *module_problem(const Op *op, const char **name) {
+    static const char *const names[] = {"ttg.num-warps", "ttg.num-ctas", "ttg.threads-per-warp", "ttg.total-num-warps"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const Attr *attr = op_attr_around(op, names[i]);
+        *name = names[i];
+        if (attr && !is_number(attr))
+            return attr;
+    }
+    return NULL;
+}
+
 unsigned module_warps(const Op *op) {
     return number_around(op, "ttg.num-warps", "triton_gpu.num-warps", 4);
 }

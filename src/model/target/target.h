@@ -40,6 +40,8 @@ unsigned module_cluster(const Op *op); /* programs that are in one cluster */
 /* The threads of a warp, and the warps of all partitions; `otherwise` where it says nothing. */
 unsigned module_warp_threads(const Op *op, unsigned otherwise);
 unsigned module_total_warps(const Op *op, unsigned otherwise);
+/* The name of one of these attributes that the module has, and that no launch can have; NULL: there is none. */
+const Attr *module_problem(const Op *op, const char **name);
 
 /* The names of all, for messages: "sm_80, sm_86, ...". */
 void targets_list(Text *to);
