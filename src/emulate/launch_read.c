@@ -403,9 +403,6 @@ static bool read_memory(Reading *reading, json_t *memory, Argument *argument) {
         if (!json_is_string(value))
             return fail(reading, "'dtype' is a type's name in quotes");
         argument->element_bits = bits_of_type(json_string_value(value));
-        if (!argument->element_bits)
-            return fail(reading, "there is no type '%s'; i32, f16, bf16, fp8, float32, torch.float16 ... are",
-                        json_string_value(value));
         leave(reading);
     }
     if ((value = enter(reading, memory, "data"))) {

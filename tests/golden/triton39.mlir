@@ -12,6 +12,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     ttg.inline_asm "st.shared.b32 [$0], $1;" {constraints = "r,r", pure = false} %buffer, %one : (!ttg.memdesc<128xi32, #shared, #smem, mutable>, i32) -> ()
     ttng.tmem_wait load
     tti.experimental_gsan_init
+    tti.experimental_gsan_init true
     tti.experimental_gsan_atomic_store release, gpu, %flags, %values, %on : tensor<128x!tt.ptr<i32>, #blocked>
     tti.experimental_gsan_atomic_poll acquire, gpu, %flags, %on : tensor<128x!tt.ptr<i32>, #blocked>
     tt.return

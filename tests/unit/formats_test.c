@@ -298,6 +298,8 @@ static const struct {
     {"", "llvm.intr.assume %c {tag} : i1"},
     {"", "%0 = nvgpu.ldmatrix %ptr, m8n8, 16 : (!llvm.ptr) -> i32"},
     {"up to 3.3", "%0 = nvgpu.ldmatrix %ptr {trans} : (!llvm.ptr) -> i32"},
+    {"", "tti.experimental_gsan_init true"},
+    {"", "tti.experimental_gsan_init"},
 };
 /* clang-format on */
 

@@ -157,9 +157,9 @@ static void a_launch_file_in_words_and_as_json(void **state) {
          "{\"grid\": [1, 1, 1], \"args\": {\"f\": {\"tensor\": {\"shape\": [4], \"strides\": [1], \"data\": [1], "
          "\"buffer\": \"b\", \"zero\": true}}, \"all\": {\"pointers\": \"b\"}, \"me\": {\"rank\": true}, \"n\": "
          "{\"devices\": true}}}"},
-        /* What nobody knows is passed over. */
+        /* What is the writer's own is passed over. */
         {"{\"from\": {\"a\": [null, {}]}, \"grid\": [2, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [1], "
-         "\"made_on\": \"cuda\"}, \"note\": null}}}",
+         "\"x-made-on\": \"cuda\"}, \"x-note\": null}}}",
          "grid 2x1x1, x = tensor 1",
          "{\"grid\": [2, 1, 1], \"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"strides\": [1]}}}}"},
     };
@@ -319,10 +319,10 @@ static void errors_have_a_place(void **state) {
                                   "    {\"args\": {\"\": 1}}\n"
                                   "                  ^\n"},
         /* Before it: strings with brackets and quotes, and keys that look the same. */
-        {"{\"from\": \"[{\\\"grid\\\\\", \"x\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}",
-         "k.launch.json:1:63: error: 'grid' is a list of three positive integers\n"
-         "    {\"from\": \"[{\\\"grid\\\\\", \"x\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}\n"
-         "                                                                  ^\n"},
+        {"{\"from\": \"[{\\\"grid\\\\\", \"x-\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}",
+         "k.launch.json:1:64: error: 'grid' is a list of three positive integers\n"
+         "    {\"from\": \"[{\\\"grid\\\\\", \"x-\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}\n"
+         "                                                                   ^\n"},
         {"{\"args\": {\"x\": 1, \"y\": \"z\"}}", "k.launch.json:1:24: error: 'y' is a number, true, false, or an "
                                                  "object with one of \"tensor\", \"descriptor\", "
                                                  "\"pointers\", \"rank\" and \"devices\"\n"
@@ -474,12 +474,12 @@ static void assert_limit(const char *before, const char *unit, size_t count, con
 static void limits(void **state) {
     (void)state;
     assert_limit("{", "                                ", 2 << 20, "}", "a launch file has at most 67108864 bytes");
-    assert_limit("{\"a\":", "[", 63, "", "this is not JSON: ']' expected near end of file");
-    assert_limit("{\"a\":", "[", 64, "", "a launch file has at most 64 lists and objects inside each other");
-    assert_limit("{\"a\":[", "{},", 65534, "0]}", NULL);
-    assert_limit("{\"a\":[", "{},", 65535, "0]}", "a launch file has at most 65536 lists and objects");
-    assert_limit("{\"a\":[", "1,2,3,4,5,6,7,8,", 2 << 20, "1]}", "a launch file has at most 16777216 values");
-    assert_limit("{\"a\":\"", ",[", 100000, "\"}", NULL);
+    assert_limit("{\"x-a\":", "[", 63, "", "this is not JSON: ']' expected near end of file");
+    assert_limit("{\"x-a\":", "[", 64, "", "a launch file has at most 64 lists and objects inside each other");
+    assert_limit("{\"x-a\":[", "{},", 65534, "0]}", NULL);
+    assert_limit("{\"x-a\":[", "{},", 65535, "0]}", "a launch file has at most 65536 lists and objects");
+    assert_limit("{\"x-a\":[", "1,2,3,4,5,6,7,8,", 2 << 20, "1]}", "a launch file has at most 16777216 values");
+    assert_limit("{\"x-a\":\"", ",[", 100000, "\"}", NULL);
 }
 
 static void at_most_so_many_arguments(void **state) {
