@@ -17,12 +17,7 @@ struct weir_writer {
     Text out;     /* of a page, or of a part, it is held back until the end */
     size_t count; /* reports, ports and differences so far */
     bool failed;
-    union { /* by the subject */
-        JsonReport verdicts;
-        JsonSeries reports;
-        JsonSeries membars;
-        PortJson ports;
-    } json;
+    JsonSeries json;
     MembarTotals totals;
 };
 
@@ -87,42 +82,35 @@ weir_writer *weir_writer_part(const weir_write_options *options) {
         return NULL;
     if (options)
         writer->options = *options;
-    writer->json.verdicts = (JsonReport){.json.to = &writer->out};
+    writer->json = (JsonSeries){.json.to = &writer->out};
     return writer;
 }
 
 weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *write, void *to) {
+    static const struct {
+        const char *key;
+        bool alone;
+    } lists[] = {[WEIR_VERDICTS] = {"inputs", false},
+                 [WEIR_REPORTS] = {"reports", true},
+                 [WEIR_BARRIERS] = {"functions", true},
+                 [WEIR_PORTS] = {"kernels", false},
+                 [WEIR_DIFFERENCES] = {NULL, true}};
     weir_writer *writer = weir_writer_part(options);
     if (!writer)
         return NULL;
     Text *out = &writer->out;
+    weir_subject subject = writer->options.subject;
     writer->sink = (Sink){write, to};
     if (!is_page(writer))
         *out = (Text){.sink = sink_pass, .to = &writer->sink};
-    if (!is_json(writer))
-        return writer;
-    switch (writer->options.subject) {
-    case WEIR_VERDICTS:
-        writer->json.verdicts = render_json_begin(out, WEIR_VERSION);
-        break;
-    case WEIR_REPORTS:
-        writer->json.reports = render_json_reports_begin(out, WEIR_VERSION);
-        break;
-    case WEIR_BARRIERS:
-        writer->json.membars = render_membar_json_begin(out, WEIR_VERSION);
-        break;
-    case WEIR_PORTS:
-        writer->json.ports = render_port_json_begin(out, WEIR_VERSION);
-        break;
-    case WEIR_DIFFERENCES:
-        break;
-    }
+    if (is_json(writer) && lists[subject].key)
+        writer->json = render_json_begin(out, WEIR_VERSION, lists[subject].key, lists[subject].alone);
     return writer;
 }
 
 void weir_writer_join(weir_writer *writer, weir_writer *part) {
     if (is_json(writer))
-        render_json_join(&writer->json.verdicts, &part->json.verdicts);
+        render_json_join(&writer->json, &part->json);
     else if (part->out.size)
         text_add(&writer->out, part->out.data, part->out.size);
     writer->failed |= part->failed || part->out.failed;
@@ -131,29 +119,13 @@ void weir_writer_join(weir_writer *writer, weir_writer *part) {
     free(part);
 }
 
-static void end_json(weir_writer *writer) {
-    switch (writer->options.subject) {
-    case WEIR_VERDICTS:
-        render_json_end(&writer->json.verdicts);
-        break;
-    case WEIR_REPORTS:
-        render_json_reports_end(&writer->json.reports);
-        break;
-    case WEIR_BARRIERS:
-        render_membar_json_end(&writer->json.membars, &writer->totals);
-        break;
-    case WEIR_PORTS:
-        render_port_json_end(&writer->json.ports);
-        break;
-    case WEIR_DIFFERENCES:
-        break;
-    }
-}
-
 int weir_writer_end(weir_writer *writer) {
-    if (is_json(writer))
-        end_json(writer);
-    else if (writer->options.subject == WEIR_BARRIERS && writer->totals.functions > 1)
+    bool barriers = writer->options.subject == WEIR_BARRIERS;
+    if (is_json(writer) && barriers)
+        render_membar_json_end(&writer->json, &writer->totals);
+    else if (writer->json.key)
+        render_json_end(&writer->json, NULL, NULL);
+    else if (barriers && writer->totals.functions > 1)
         render_membar_totals(&writer->totals, &writer->out);
     bool good = !writer->failed;
     if (is_page(writer)) {
@@ -183,15 +155,15 @@ void weir_writer_error(weir_writer *writer, const char *file, const char *senten
     if (!is_json(writer))
         return;
     if (writer->options.subject == WEIR_VERDICTS) {
-        render_json_input(&writer->json.verdicts, file, &verdict, NULL);
+        render_json_input(&writer->json, file, &verdict, NULL);
     } else if (writer->options.subject == WEIR_REPORTS) {
         Report report = report_blank(file, &verdict);
-        render_json_reports_add(&writer->json.reports, &report);
+        render_json_report(&writer->json, &report);
     } else if (writer->options.subject == WEIR_BARRIERS) {
         MembarReport report = membar_report_blank(file, "");
         report.problem = sentence;
         report.verdict = VERDICT_ERROR;
-        render_membar_json_add(&writer->json.membars, &report);
+        render_membar_json(&writer->json, &report);
     } else if (writer->options.subject == WEIR_PORTS) {
         PortReport report = {.file = file,
                              .function = "",
@@ -199,7 +171,7 @@ void weir_writer_error(weir_writer *writer, const char *file, const char *senten
                              .problem = sentence,
                              .verdict = VERDICT_ERROR,
                              .shared_bytes = -1};
-        render_port_json_add(&writer->json.ports, &report);
+        render_port_json(&writer->json, &report);
     }
 }
 
@@ -221,7 +193,7 @@ static void add_verdicts(weir_writer *writer, const weir_result *result) {
                                .witnesses = witnesses,
                                .witness_hint = "--witness DIR keeps it, for weir run --replay"};
         if (is_json(writer))
-            render_json_input(&writer->json.verdicts, all->module->source->name, verdict, witnesses);
+            render_json_input(&writer->json, all->module->source->name, verdict, witnesses);
         else if (!(flags & WEIR_SKIP_CLEAN) || verdict->kind != VERDICT_CLEAN)
             render_text(verdict, all->module->source, options, &writer->out);
         if (witnesses)
@@ -245,7 +217,7 @@ static void add_report(weir_writer *writer, const Result *result, size_t index) 
         render_report_markdown(report, to);
         break;
     case WEIR_JSON:
-        render_json_reports_add(&writer->json.reports, report);
+        render_json_report(&writer->json, report);
         break;
     case WEIR_DOT:
         render_report_dot(report, to);
@@ -260,7 +232,7 @@ static void add_membar(weir_writer *writer, const MembarReport *report, Source *
     if (report->asked && !report->pending_count)
         return;
     if (is_json(writer))
-        render_membar_json_add(&writer->json.membars, report);
+        render_membar_json(&writer->json, report);
     else
         render_membar_text(report, source, writer->options.flags & WEIR_COLOUR, &writer->out);
     if (!report->asked)
@@ -281,7 +253,7 @@ static void add_port(weir_writer *writer, const PortReport *report) {
     Style style = {.colour = writer->options.flags & WEIR_COLOUR, .width = writer->options.width};
     part(writer);
     if (is_json(writer))
-        render_port_json_add(&writer->json.ports, report);
+        render_port_json(&writer->json, report);
     else
         render_port_text(report, style, &writer->out);
 }

@@ -64,49 +64,19 @@ void render_json_verdict(Json *json, const char *file, const Verdict *verdict, c
     json_members(json, rest_fields, verdict);
 }
 
-/* ---- Several inputs ---------------------------------------------------------------------------- */
-
-JsonReport render_json_begin(Text *to, const char *version) {
-    JsonReport report = {.json.to = to, .verdict = VERDICT_CLEAN};
-    render_json_head(&report.json, version);
-    json_line(&report.json, 1);
-    json_begin_list(&report.json, "inputs");
-    return report;
-}
-
-void render_json_input(JsonReport *report, const char *file, const Verdict *verdict, const char *const *witnesses) {
-    Json *json = &report->json;
-    report->verdict = verdict_worse(report->verdict, verdict->kind);
-    json_line(json, 2);
-    json_begin(json, NULL);
-    render_json_verdict(json, file, verdict, witnesses);
-    json_end(json);
-}
-
-void render_json_join(JsonReport *report, const JsonReport *part) {
-    const Text *inputs = part->json.to;
-    if (report->json.more && part->json.more)
-        text_char(report->json.to, ',');
-    text_add(report->json.to, inputs->data, inputs->size);
-    report->json.more |= part->json.more;
-    report->verdict = verdict_worse(report->verdict, part->verdict);
-}
-
-void render_json_end(JsonReport *report) {
-    Json *json = &report->json;
-    json_end_list(json);
-    json_line(json, 1);
-    json_text(json, "verdict", verdict_kind_name(report->verdict));
-    json_end(json);
-    text_char(json->to, '\n');
-}
-
-/* ---- One or several ---------------------------------------------------------------------------- */
+/* ---- Results, one after the other ---------------------------------------------------------------- */
 
 static void start_list(JsonSeries *series) {
     render_json_head(&series->json, series->version);
     json_line(&series->json, 1);
     json_begin_list(&series->json, series->key);
+}
+
+JsonSeries render_json_begin(Text *to, const char *version, const char *key, bool alone) {
+    JsonSeries series = {.json.to = to, .version = version, .key = key, .alone = alone};
+    if (!alone)
+        start_list(&series);
+    return series;
 }
 
 static void release_first(JsonSeries *series) {
@@ -116,13 +86,14 @@ static void release_first(JsonSeries *series) {
     text_free(&series->first);
 }
 
-Json *render_json_next(JsonSeries *series) {
+/* Where the next object goes. */
+static Json *next_place(JsonSeries *series) {
     size_t index = series->count++;
-    if (index == 0) {
+    if (series->alone && index == 0) {
         series->held = (Json){.to = &series->first};
         return &series->held;
     }
-    if (index == 1) {
+    if (series->alone && index == 1) {
         start_list(series);
         text_addf(series->json.to, "\n  ");
         release_first(series);
@@ -131,12 +102,64 @@ Json *render_json_next(JsonSeries *series) {
     return &series->json;
 }
 
-bool render_json_end_series(JsonSeries *series) {
-    if (series->count == 0)
-        start_list(series);
-    if (series->count == 1)
-        release_first(series);
+void render_json_add(JsonSeries *series, VerdictKind verdict, const JsonField *fields, const void *object) {
+    Json *json = next_place(series);
+    series->verdict = verdict_worse(series->verdict, verdict);
+    if (series->alone)
+        render_json_head(json, series->version);
     else
-        json_end_list(&series->json);
-    return series->count != 1;
+        json_begin(json, NULL);
+    json_members(json, fields, object);
+    json_end(json);
+}
+
+void render_json_join(JsonSeries *series, const JsonSeries *part) {
+    const Text *objects = part->json.to;
+    if (series->json.more && part->json.more)
+        text_char(series->json.to, ',');
+    text_add(series->json.to, objects->data, objects->size);
+    series->json.more |= part->json.more;
+    series->verdict = verdict_worse(series->verdict, part->verdict);
+}
+
+static void add_worst(Json *json, const char *key, const void *object) {
+    const JsonSeries *series = object;
+    json_text(json, key, verdict_kind_name(series->verdict));
+}
+
+void render_json_end(JsonSeries *series, const JsonField *more, const void *object) {
+    static const JsonField worst[] = {JSON_BY(1, "verdict", add_worst), {0}};
+    Json *json = &series->json;
+    if (series->alone && series->count == 0)
+        start_list(series);
+    if (series->alone && series->count == 1) {
+        release_first(series);
+    } else {
+        json_end_list(json);
+        if (more)
+            json_members(json, more, object);
+        else if (!series->alone)
+            json_members(json, worst, series);
+        json_end(json);
+    }
+    text_char(json->to, '\n');
+}
+
+/* ---- Verdicts ------------------------------------------------------------------------------------ */
+
+typedef struct Input {
+    const char *file;
+    const Verdict *verdict;
+    const char *const *witnesses;
+} Input;
+
+static void add_input(Json *json, const char *key, const void *object) {
+    const Input *input = object;
+    (void)key;
+    render_json_verdict(json, input->file, input->verdict, input->witnesses);
+}
+
+void render_json_input(JsonSeries *inputs, const char *file, const Verdict *verdict, const char *const *witnesses) {
+    static const JsonField fields[] = {JSON_BY(0, "input", add_input), {0}};
+    render_json_add(inputs, verdict->kind, fields, &(Input){file, verdict, witnesses});
 }

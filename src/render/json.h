@@ -16,17 +16,28 @@
 #include "base/json.h"
 #include "finding/finding.h"
 
-typedef struct JsonReport {
-    Json json;
-    VerdictKind verdict; /* on all inputs so far */
-} JsonReport;
+/* Results that are written as they come: a list of objects in an object, whose last key is the verdict on all of them.
+ * Those of a series that is `alone` each start with a head, and one stands alone: only the end tells whether there is
+ * one, so the first is held back until there is a second. */
+typedef struct JsonSeries {
+    Json json, held;
+    const char *version, *key; /* of the list */
+    bool alone;
+    VerdictKind verdict; /* on all so far */
+    Text first;
+    size_t count;
+} JsonSeries;
 
-JsonReport render_json_begin(Text *to, const char *version);
-/* `witnesses` has the file of each finding's witness, or NULL, and then the witness is written out; or is NULL. */
-void render_json_input(JsonReport *report, const char *file, const Verdict *verdict, const char *const *witnesses);
-void render_json_end(JsonReport *report);
-/* Adds the inputs of a report that was not begun, and whose text is all there: {.json.to = &text}. */
-void render_json_join(JsonReport *report, const JsonReport *part);
+JsonSeries render_json_begin(Text *to, const char *version, const char *key, bool alone);
+void render_json_add(JsonSeries *series, VerdictKind verdict, const JsonField *fields, const void *object);
+/* `more` are members of the object that has the list; NULL: there are none but the verdict. */
+void render_json_end(JsonSeries *series, const JsonField *more, const void *object);
+/* Adds the objects of a series that was not begun, and whose text is all there: {.json.to = &text}. */
+void render_json_join(JsonSeries *series, const JsonSeries *part);
+
+/* A verdict, in a series of "inputs". `witnesses` has the file of each finding's witness, or NULL, and then the witness
+ * is written out; or is NULL. */
+void render_json_input(JsonSeries *inputs, const char *file, const Verdict *verdict, const char *const *witnesses);
 
 /* ---- What other JSON of Weir's is made of ---- */
 
@@ -34,19 +45,5 @@ void render_json_join(JsonReport *report, const JsonReport *part);
 void render_json_head(Json *json, const char *version);
 /* The members of an input, which say what it comes to. */
 void render_json_verdict(Json *json, const char *file, const Verdict *verdict, const char *const *witnesses);
-
-/* Objects that each start with a head: one stands alone, several are a list in an object with a head. Only the end
- * tells whether there is one, so the first is held back until there is a second. */
-typedef struct JsonSeries {
-    Json json, held;
-    const char *version, *key; /* of the list */
-    Text first;
-    size_t count;
-} JsonSeries;
-
-/* Where the next object goes. */
-Json *render_json_next(JsonSeries *series);
-/* False if there was one: then there is no list. Else more members may follow, and the end of the object. */
-bool render_json_end_series(JsonSeries *series);
 
 #endif

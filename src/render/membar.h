@@ -36,9 +36,9 @@
 void render_membar_text(const MembarReport *report, Source *source, bool colour, Text *to);
 void render_membar_totals(const MembarTotals *totals, Text *to);
 
-JsonSeries render_membar_json_begin(Text *to, const char *version);
-void render_membar_json_add(JsonSeries *series, const MembarReport *report);
-void render_membar_json_end(JsonSeries *series, const MembarTotals *totals);
+/* In a series of "functions", each alone. */
+void render_membar_json(JsonSeries *functions, const MembarReport *report);
+void render_membar_json_end(JsonSeries *functions, const MembarTotals *totals);
 
 /* What people read of a conflict's path: "straight", "around the back edge of the loop at line 10 (kernel.py:7)". */
 void render_membar_path(const MembarConflict *conflict, Text *to);

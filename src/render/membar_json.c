@@ -129,15 +129,8 @@ static const JsonField report_fields[] = {
     JSON_LIST(3, 4, "why", MembarReport, pending, pending_count, pending_fields),
     {0}};
 
-JsonSeries render_membar_json_begin(Text *to, const char *version) {
-    return (JsonSeries){.json.to = to, .version = version, .key = "functions"};
-}
-
-void render_membar_json_add(JsonSeries *series, const MembarReport *report) {
-    Json *json = render_json_next(series);
-    render_json_head(json, series->version);
-    json_members(json, report_fields, report);
-    json_end(json);
+void render_membar_json(JsonSeries *functions, const MembarReport *report) {
+    render_json_add(functions, report->verdict, report_fields, report);
 }
 
 static void add_causes(Json *json, const char *key, const size_t *counts) {
@@ -167,11 +160,7 @@ static const JsonField totals_fields[] = {JSON(MembarTotals, functions, needed, 
                                           JSON_BY(0, "compare", add_compared),
                                           {0}};
 
-void render_membar_json_end(JsonSeries *series, const MembarTotals *totals) {
-    if (render_json_end_series(series)) {
-        json_line(&series->json, 1);
-        json_object_of(&series->json, "totals", totals_fields, totals);
-        json_end(&series->json);
-    }
-    text_char(series->json.to, '\n');
+void render_membar_json_end(JsonSeries *functions, const MembarTotals *totals) {
+    static const JsonField fields[] = {JSON_GROUP(1, "totals", totals_fields), {0}};
+    render_json_end(functions, fields, totals);
 }

@@ -21,19 +21,13 @@
 #ifndef RENDER_PORT_H
 #define RENDER_PORT_H
 
-#include "base/json.h"
 #include "finding/port.h"
+#include "render/json.h"
 #include "render/table.h"
 
 void render_port_text(const PortReport *report, Style style, Text *to);
 
-typedef struct PortJson {
-    Json json;
-    VerdictKind verdict;
-} PortJson;
-
-PortJson render_port_json_begin(Text *to, const char *version);
-void render_port_json_add(PortJson *port, const PortReport *report);
-void render_port_json_end(PortJson *port);
+/* In a series of "kernels". */
+void render_port_json(JsonSeries *kernels, const PortReport *report);
 
 #endif

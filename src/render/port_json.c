@@ -1,5 +1,4 @@
 /* A port for programs. */
-#include "render/json.h"
 #include "render/port.h"
 
 static void add_lines(Json *json, const char *key, const void *object) {
@@ -41,24 +40,6 @@ static const JsonField report_fields[] = {
     JSON_LIST(3, 4, "waits", PortReport, waits, wait_count, wait_fields),
     {0}};
 
-PortJson render_port_json_begin(Text *to, const char *version) {
-    PortJson port = {.json.to = to};
-    render_json_head(&port.json, version);
-    json_line(&port.json, 1);
-    json_begin_list(&port.json, "kernels");
-    return port;
-}
-
-void render_port_json_add(PortJson *port, const PortReport *report) {
-    json_line(&port->json, 2);
-    json_object_of(&port->json, NULL, report_fields, report);
-    port->verdict = verdict_worse(port->verdict, report->verdict);
-}
-
-void render_port_json_end(PortJson *port) {
-    json_end_list(&port->json);
-    json_line(&port->json, 1);
-    json_text(&port->json, "verdict", verdict_kind_name(port->verdict));
-    json_end(&port->json);
-    text_char(port->json.to, '\n');
+void render_port_json(JsonSeries *kernels, const PortReport *report) {
+    render_json_add(kernels, report->verdict, report_fields, report);
 }

@@ -120,7 +120,14 @@ static const JsonField limit_fields[] = {JSON(ReportLimit, name, unit), JSON_KNO
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
+static void add_verdict(Json *json, const char *key, const void *object) {
+    const Report *report = object;
+    (void)key;
+    render_json_verdict(json, report->file, report->verdict, NULL);
+}
+
 static const JsonField report_fields[] = {
+    JSON_BY(3, "file", add_verdict),
     JSON_AT(3, Report, module),
     JSON_AT(3, Report, form),
     JSON(Report, form_text),
@@ -139,24 +146,6 @@ static const JsonField report_fields[] = {
     JSON_LIST(3, 4, "limits", Report, limits, limit_count, limit_fields),
     {0}};
 
-void render_json_report(const Report *report, const char *version, Json *json) {
-    render_json_head(json, version);
-    json_line(json, 3);
-    render_json_verdict(json, report->file, report->verdict, NULL);
-    json_members(json, report_fields, report);
-    json_end(json);
-}
-
-JsonSeries render_json_reports_begin(Text *to, const char *version) {
-    return (JsonSeries){.json.to = to, .version = version, .key = "reports"};
-}
-
-void render_json_reports_add(JsonSeries *reports, const Report *report) {
-    render_json_report(report, reports->version, render_json_next(reports));
-}
-
-void render_json_reports_end(JsonSeries *reports) {
-    if (render_json_end_series(reports))
-        json_end(&reports->json);
-    text_char(reports->json.to, '\n');
+void render_json_report(JsonSeries *reports, const Report *report) {
+    render_json_add(reports, report->verdict->kind, report_fields, report);
 }

@@ -30,11 +30,7 @@
 #include "finding/report.h"
 #include "render/json.h"
 
-JsonSeries render_json_reports_begin(Text *to, const char *version);
-void render_json_reports_add(JsonSeries *reports, const Report *report);
-void render_json_reports_end(JsonSeries *reports);
-
-/* The object of one kernel. */
-void render_json_report(const Report *report, const char *version, Json *json);
+/* In a series of "reports", each alone. */
+void render_json_report(JsonSeries *reports, const Report *report);
 
 #endif

@@ -103,9 +103,9 @@ static void run(Module *module, const Op *function, ScheduleChoice choice) {
     check_runs(module, function, &(CheckOptions){.choice = choice, .budget = STEPS, .states = STATES}, &verdict);
     verdict_close(&verdict);
     render_text(&verdict, module->source, (TextOptions){.launches = true}, &text);
-    JsonReport report = render_json_begin(&object, "0");
+    JsonSeries report = render_json_begin(&object, "0", "inputs", false);
     render_json_input(&report, "fuzz", &verdict, NULL);
-    render_json_end(&report);
+    render_json_end(&report, NULL, NULL);
     text_free(&text);
     text_free(&object);
     for (size_t i = 0; i < verdict.finding_count; i++)
@@ -137,7 +137,9 @@ static void write_report(const Report *report, const Trace *trace, Source *sourc
     render_report_markdown(report, &texts[2]);
     render_report_dot(report, &texts[3]);
     render_report_html(report, trace, source, &texts[4]);
-    render_json_report(report, "0", &(Json){.to = &texts[5]});
+    JsonSeries reports = render_json_begin(&texts[5], "0", "reports", true);
+    render_json_report(&reports, report);
+    render_json_end(&reports, NULL, NULL);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (!texts[i].size || texts[i].failed)
             give_up_report("one of its formats is empty", (Str){"", 0});

@@ -298,9 +298,9 @@ static void barriers_that_are_there_are_compared(void **state) {
 static json_t *as_json(const MembarReport *reports, size_t count) {
     Text text = {0};
     MembarTotals totals = {0};
-    JsonSeries json = render_membar_json_begin(&text, "1.2");
+    JsonSeries json = render_json_begin(&text, "1.2", "functions", true);
     for (size_t i = 0; i < count; i++) {
-        render_membar_json_add(&json, &reports[i]);
+        render_membar_json(&json, &reports[i]);
         membar_total(&totals, &reports[i]);
     }
     render_membar_json_end(&json, &totals);

@@ -338,10 +338,10 @@ static void json_has_the_keys_that_programs_know(void **state) {
     verdict_note(verdict, "noted");
     verdict_close(verdict);
     Verdict clean = {.arena = &fixture->arena, .kernel = "other"};
-    JsonReport report = render_json_begin(&fixture->text, "0.1.0");
+    JsonSeries report = render_json_begin(&fixture->text, "0.1.0", "inputs", false);
     render_json_input(&report, "lap.ttgir", verdict, NULL);
     render_json_input(&report, "other.ttgir", &clean, NULL);
-    render_json_end(&report);
+    render_json_end(&report, NULL, NULL);
 
     json_t *root = parsed(&fixture->text);
     check_keys(root, "tool version inputs verdict");
@@ -411,9 +411,9 @@ static void json_names_the_witness_file(void **state) {
     Fixture *fixture = *state;
     add_lapped(&fixture->verdict);
     const char *const witnesses[] = {"lap.witness"};
-    JsonReport report = render_json_begin(&fixture->text, "0.1.0");
+    JsonSeries report = render_json_begin(&fixture->text, "0.1.0", "inputs", false);
     render_json_input(&report, "lap.ttgir", &fixture->verdict, witnesses);
-    render_json_end(&report);
+    render_json_end(&report, NULL, NULL);
     json_t *root = parsed(&fixture->text), *input = json_array_get(json_object_get(root, "inputs"), 0);
     check_text(json_array_get(json_object_get(input, "findings"), 0), "witness", "lap.witness");
     json_decref(root);
@@ -421,8 +421,8 @@ static void json_names_the_witness_file(void **state) {
 
 static void json_of_nothing_is_clean(void **state) {
     Fixture *fixture = *state;
-    JsonReport report = render_json_begin(&fixture->text, "0.1.0");
-    render_json_end(&report);
+    JsonSeries report = render_json_begin(&fixture->text, "0.1.0", "inputs", false);
+    render_json_end(&report, NULL, NULL);
     json_t *root = parsed(&fixture->text);
     check_text(root, "verdict", "clean");
     assert_int_equal(json_array_size(json_object_get(root, "inputs")), 0);

@@ -23,7 +23,9 @@ static json_t *read_back(Text *text) {
 
 static json_t *as_json(const Report *report) {
     Text text = {0};
-    render_json_report(report, "1.2", &(Json){.to = &text});
+    JsonSeries reports = render_json_begin(&text, "1.2", "reports", true);
+    render_json_report(&reports, report);
+    render_json_end(&reports, NULL, NULL);
     return read_back(&text);
 }
 
@@ -159,10 +161,10 @@ static void odd_texts_are_escaped(void **state) {
 
 static json_t *several(const Report *report, size_t count) {
     Text text = {0};
-    JsonSeries reports = render_json_reports_begin(&text, "1.2");
+    JsonSeries reports = render_json_begin(&text, "1.2", "reports", true);
     for (size_t i = 0; i < count; i++)
-        render_json_reports_add(&reports, report);
-    render_json_reports_end(&reports);
+        render_json_report(&reports, report);
+    render_json_end(&reports, NULL, NULL);
     assert_int_equal(text.data[text.size - 1], '\n');
     return read_back(&text);
 }
