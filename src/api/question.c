@@ -32,8 +32,12 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     return result;
 }
 
-static bool is_wrong(const weir_result *result) {
-    return *result->result.problem || result->result.diagnostics.errors;
+/* Whether there is more to be done; a result of which something is wrong is closed. */
+static bool goes_on(weir_result *result) {
+    bool wrong = result && (*result->result.problem || result->result.diagnostics.errors);
+    if (wrong)
+        result_close(&result->result);
+    return result && !wrong;
 }
 
 void weir_result_free(weir_result *result) {
@@ -268,10 +272,8 @@ weir_result *weir_membar(weir_module *module, const weir_membar_options *options
     static const weir_membar_options usual;
     MembarRequest request;
     weir_result *result = begin(module, read_membar, options ? options : &usual, &request);
-    if (result && !is_wrong(result))
+    if (goes_on(result))
         result_membar(&result->result, &request);
-    else if (result)
-        result_close(&result->result);
     return result;
 }
 
@@ -287,10 +289,8 @@ static void read_port(void *context) {
 weir_result *weir_port(weir_module *module, const char *target, const char *kernel) {
     const Target *found;
     weir_result *result = begin(module, read_port, target, &found);
-    if (result && !is_wrong(result))
+    if (goes_on(result))
         result_port(&result->result, found, kernel);
-    else if (result)
-        result_close(&result->result);
     return result;
 }
 

@@ -2,7 +2,6 @@
 #include "finding/finding.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 static const Rule rules[RULE_COUNT] = {
 #define RULE(name, id, severity, summary, text) [RULE_##name] = {id, severity, summary, text},
@@ -12,13 +11,6 @@ static const Rule rules[RULE_COUNT] = {
 
 const Rule *rule_of(RuleId id) {
     return &rules[id];
-}
-
-const Rule *rule_find(const char *id) {
-    for (size_t i = 0; i < RULE_COUNT; i++)
-        if (strcmp(rules[i].id, id) == 0)
-            return &rules[i];
-    return NULL;
 }
 
 /* A family, "deadlock", means every rule "deadlock.KIND". */
@@ -55,43 +47,26 @@ Str rule_list_unknown(const char *list) {
 
 /* ---- Putting a verdict together ---------------------------------------------------------------- */
 
-/* The list with room for one more: itself, or a copy of twice the size. */
-static void *with_room(Arena *arena, void *items, size_t size, size_t count, size_t *capacity) {
-    if (count < *capacity)
-        return items;
-    *capacity = *capacity ? *capacity * 2 : 4;
-    char *copy = arena_zalloc(arena, *capacity * size);
-    if (count)
-        memcpy(copy, items, count * size);
-    return copy;
+const char *verdict_keep(Verdict *verdict, Text *text) {
+    return text_keep(text, verdict->arena);
 }
 
-#define ADD(verdict, list, count, capacity)                                                                            \
-    ((verdict)->list = with_room((verdict)->arena, (void *)(verdict)->list, sizeof *(verdict)->list, (verdict)->count, \
-                                 &(verdict)->capacity),                                                                \
-     &(verdict)->list[(verdict)->count++])
-
-static const char *format_text(Arena *arena, const char *format, va_list arguments) {
-    va_list again;
-    va_copy(again, arguments);
-    int size = vsnprintf(NULL, 0, format, arguments);
-    char *text = arena_zalloc(arena, size < 0 ? 1 : (size_t)size + 1);
-    if (size > 0)
-        vsnprintf(text, (size_t)size + 1, format, again);
-    va_end(again);
-    return text;
+static const char *format_text(Verdict *verdict, const char *format, va_list arguments) {
+    Text text = {0};
+    text_vaddf(&text, format, arguments);
+    return verdict_keep(verdict, &text);
 }
 
 const char *verdict_text(Verdict *verdict, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const char *text = format_text(verdict->arena, format, arguments);
+    const char *text = format_text(verdict, format, arguments);
     va_end(arguments);
     return text;
 }
 
 Finding *verdict_finding(Verdict *verdict) {
-    Finding *finding = ADD(verdict, findings, finding_count, finding_capacity);
+    Finding *finding = ARENA_PUSH(verdict->arena, verdict->findings, verdict->finding_count, verdict->finding_capacity);
     *finding = (Finding){
         .space = "", .message = "", .why = "", .fix = "", .launch = "", .witness = "", .schedule = "", .times = 1};
     return finding;
@@ -100,7 +75,7 @@ Finding *verdict_finding(Verdict *verdict) {
 void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const char *reason = format_text(verdict->arena, format, arguments);
+    const char *reason = format_text(verdict, format, arguments);
     va_end(arguments);
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *other = &verdict->incomplete[i];
@@ -108,11 +83,12 @@ void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, cons
             return;
     }
     const char *kept = verdict_text(verdict, "%s", op);
-    *ADD(verdict, incomplete, incomplete_count, incomplete_capacity) = (Incomplete){reason, kept, ir_line};
+    *ARENA_PUSH(verdict->arena, verdict->incomplete, verdict->incomplete_count, verdict->incomplete_capacity) =
+        (Incomplete){reason, kept, ir_line};
 }
 
 LaunchRun *verdict_launch(Verdict *verdict) {
-    LaunchRun *launch = ADD(verdict, launches, launch_count, launch_capacity);
+    LaunchRun *launch = ARENA_PUSH(verdict->arena, verdict->launches, verdict->launch_count, verdict->launch_capacity);
     *launch = (LaunchRun){.text = ""};
     return launch;
 }
@@ -120,12 +96,12 @@ LaunchRun *verdict_launch(Verdict *verdict) {
 void verdict_note(Verdict *verdict, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    const char *note = format_text(verdict->arena, format, arguments);
+    const char *note = format_text(verdict, format, arguments);
     va_end(arguments);
     for (size_t i = 0; i < verdict->note_count; i++)
         if (strcmp(verdict->notes[i], note) == 0)
             return;
-    *ADD(verdict, notes, note_count, note_capacity) = note;
+    *ARENA_PUSH(verdict->arena, verdict->notes, verdict->note_count, verdict->note_capacity) = note;
 }
 
 FindingPlace *finding_places(Verdict *verdict, Finding *finding, size_t count) {
@@ -168,8 +144,4 @@ int verdict_status(VerdictKind kind) {
 
 VerdictKind verdict_worse(VerdictKind a, VerdictKind b) {
     return kinds[b].weight > kinds[a].weight ? b : a;
-}
-
-const char *verdict_keep(Verdict *verdict, Text *text) {
-    return text_keep(text, verdict->arena);
 }

@@ -75,13 +75,14 @@ typedef struct Verdict {
     const char *kernel;
     VerdictKind kind;
     Finding *findings;
-    size_t finding_count, finding_capacity;
+    size_t finding_count;
     Incomplete *incomplete;
-    size_t incomplete_count, incomplete_capacity;
+    size_t incomplete_count;
     LaunchRun *launches;
-    size_t launch_count, launch_capacity;
+    size_t launch_count;
     const char **notes; /* "loads from memory at line 12 were given 3 values each" */
-    size_t note_count, note_capacity;
+    size_t note_count;
+    uint32_t finding_capacity, incomplete_capacity, launch_capacity, note_capacity;
 } Verdict;
 
 /* Adds an empty one at the end; the pointer is good until the next call. */
@@ -99,9 +100,6 @@ const char *verdict_text(Verdict *verdict, const char *format, ...) __attribute_
 
 /* A text that was built up, in the verdict's arena; frees it. */
 const char *verdict_keep(Verdict *verdict, Text *text);
-
-/* NULL if there is no such rule. */
-const Rule *rule_find(const char *id);
 
 /* Whether a list of rules and families, "race,deadlock.lapped", has the rule. */
 bool rule_listed(const char *list, const char *id);

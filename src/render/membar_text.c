@@ -36,13 +36,8 @@ static void add_op(Text *to, const MembarPlace *place) {
 
 /* The start of a line about a place of the IR. */
 static void start_at(Writer *writer, const MembarPlace *place, Tone tone, const char *what) {
-    Text where = {0};
-    text_addf(&where, "%s:", writer->report->file);
-    if (place->ir_line)
-        text_addf(&where, "%u:%u:", place->ir_line, place->ir_column);
-    text_toned(writer->to, writer->style, TONE_HEAD, (Str){where.data, where.size});
-    writer->to->failed |= where.failed;
-    text_free(&where);
+    text_tonedf(writer->to, writer->style, TONE_HEAD, place->ir_line ? "%s:%u:%u:" : "%s:", writer->report->file,
+                place->ir_line, place->ir_column);
     text_char(writer->to, ' ');
     text_toned(writer->to, writer->style, tone, str_of(what));
     text_char(writer->to, ' ');
@@ -235,11 +230,7 @@ static bool is_short(const MembarReport *report) {
 
 static void add_first_line(Writer *writer) {
     const MembarReport *report = writer->report;
-    Text name = {0};
-    text_addf(&name, "%s: @%s:", report->file, report->function);
-    text_toned(writer->to, writer->style, TONE_HEAD, (Str){name.data, name.size});
-    writer->to->failed |= name.failed;
-    text_free(&name);
+    text_tonedf(writer->to, writer->style, TONE_HEAD, "%s: @%s:", report->file, report->function);
     text_addf(writer->to, " %s%s; model %s%s", membar_stage_text(report), report->assumed ? " (assumed)" : "",
               report->model, is_short(report) ? ": " : "\n");
 }

@@ -114,19 +114,15 @@ static void add_needs(const PortReport *report, Style style, Text *to) {
 }
 
 void render_port_text(const PortReport *report, Style style, Text *to) {
-    Text head = {0};
-    text_addf(&head, "%s: @%s on %s", report->file, report->function, report->target);
-    text_toned(to, style, TONE_HEAD, (Str){head.data ? head.data : "", head.size});
-    to->failed |= head.failed;
-    text_free(&head);
+    text_tonedf(to, style, TONE_HEAD, "%s: @%s on %s", report->file, report->function, report->target);
     text_char(to, '\n');
     add_needs(report, style, to);
     if (*report->problem)
         text_addf(to, "incomplete: %s\n", report->problem);
     add_ops(report, style, to);
     add_waits(report, style, to);
-    text_addf(to, "%s%zu op%s: %zu exact, %zu stage-level, %zu none, %zu not known; %zu more need nothing\n",
-              report->op_count ? "\n" : "", report->exact + report->staged + report->none + report->unknown,
-              report->exact + report->staged + report->none + report->unknown == 1 ? "" : "s", report->exact,
+    text_addf(to, "%s", report->op_count ? "\n" : "");
+    text_count(to, report->exact + report->staged + report->none + report->unknown, "op");
+    text_addf(to, ": %zu exact, %zu stage-level, %zu none, %zu not known; %zu more need nothing\n", report->exact,
               report->staged, report->none, report->unknown, report->plain);
 }

@@ -23,10 +23,8 @@ static void say_could(ReportWriter *writer, const ReportBlocked *blocked) {
         const char *reason = place.detail;
         place.detail = "";
         report_full_place(&place, &writer->text);
-        if (*reason) {
-            report_part_by(&writer->text, 0, "; ");
-            text_addf(&writer->text, "%s", reason);
-        }
+        if (*reason)
+            report_add_part(&writer->text, 0, "; ", "%s", reason);
         say(writer, "could flip", TONE_PLAIN);
     }
     if (!blocked->could_count)

@@ -90,12 +90,8 @@ static void add_missing(const Report *report, const ReportCoverage *coverage, co
 
 void render_report_dot(const Report *report, Text *to) {
     Text title = {0};
-    text_addf(&title, "%s: %s%s%s", report->file, *report->kernel ? "@" : "", report->kernel,
-              *report->kernel ? ": " : "");
-    if (*report->nothing)
-        text_addf(&title, "%s", report->nothing);
-    else
-        report_outcome(report, &title);
+    text_addf(&title, *report->kernel ? "%s: @%s: " : "%s: ", report->file, report->kernel);
+    report_outcome(report, &title);
     text_char(&title, 0);
     text_addf(to, "digraph barriers {\n  fontname=\"sans-serif\";\n  label=");
     add_quoted(to, title.failed ? "" : title.data);

@@ -1,7 +1,7 @@
 /* The barrier report as Markdown, as GitHub reads it: headings, lists and tables, with the glossary at the end and
  * links to it. All texts are escaped, so that names of the IR stay names. */
 #include "render/report.h"
-#include "render/report_sections.h"
+#include "render/report_say.h"
 
 #include <assert.h>
 
@@ -212,7 +212,7 @@ static void add_table(ReportWriter *writer, const Table *table) {
 /* ---- All of it --------------------------------------------------------------------------------- */
 
 static void add_title(Page *page, const Report *report) {
-    Text *to = page->to, *text = &page->writer.text;
+    Text *to = page->to;
     text_addf(to, "# Barrier report: ");
     add_code(to, "", report->file);
     if (*report->kernel) {
@@ -220,13 +220,9 @@ static void add_title(Page *page, const Report *report) {
         add_code(to, "@", report->kernel);
     }
     text_addf(to, "\n\n");
-    if (*report->nothing)
-        add_escaped(to, str_of(report->nothing));
-    else
-        report_outcome(report, text);
-    add_toned(to, TONE_HEAD, (Str){text->size ? text->data : "", text->size});
+    report_outcome(report, &page->writer.text);
+    add_toned(to, *report->nothing ? TONE_PLAIN : TONE_HEAD, say_taken(&page->writer));
     text_char(to, '\n');
-    text->size = 0;
 }
 
 void render_report_markdown(const Report *report, Text *to) {

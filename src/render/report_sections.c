@@ -218,14 +218,10 @@ static void add_barrier(Text *to, const ReportBarrier *barrier) {
     const char *value = strcmp(barrier->value, barrier->name) == 0 ? "" : barrier->value;
     const char *const texts[] = {value, barrier->kind, barrier->direction, barrier->mechanism};
     for (size_t i = 0; i < LENGTH(texts); i++)
-        if (*texts[i]) {
-            report_part_by(to, 0, ", ");
-            text_addf(to, "%s", texts[i]);
-        }
-    if (barrier->depth >= 0) {
-        report_part_by(to, 0, ", ");
-        text_addf(to, "depth %" PRId64, barrier->depth);
-    }
+        if (*texts[i])
+            report_add_part(to, 0, ", ", "%s", texts[i]);
+    if (barrier->depth >= 0)
+        report_add_part(to, 0, ", ", "depth %" PRId64, barrier->depth);
     if (barrier->count >= 0) {
         report_part_by(to, 0, ", ");
         text_count(to, (uint64_t)barrier->count, strcmp(barrier->kind, "named") == 0 ? "thread" : "arrival");
@@ -242,10 +238,8 @@ static void say_seen(ReportWriter *writer, const ReportBarrier *barrier) {
         text_count(to, barrier->flips, "flip");
         text_addf(to, "%s", barrier->depth > 1 ? " of all slots together" : "");
     }
-    if (*barrier->cadence) {
-        report_part_by(to, 0, "; ");
-        text_addf(to, "%s", barrier->cadence);
-    }
+    if (*barrier->cadence)
+        report_add_part(to, 0, "; ", "%s", barrier->cadence);
     if (to->size)
         say(writer, "cadence", TONE_PLAIN);
 }

@@ -53,7 +53,7 @@ void report_sections(const Report *report, ReportWriter *writer);
 
 /* ---- Words ---- */
 
-/* "2 findings", "clean", "incomplete"; then form and launch. */
+/* "2 findings", "clean", "incomplete"; then form and launch. Or why there is nothing to report. */
 void report_outcome(const Report *report, Text *to);
 /* A sentence of our own, without its marks. */
 void report_plain_sentence(const char *sentence, Text *to);
@@ -78,5 +78,7 @@ bool report_is_token(const ReportEdge *edge);
 bool report_is_backward(const ReportEdge *edge);
 /* Between the parts of a list: nothing before the first, which is at `start`. */
 void report_part_by(Text *to, size_t start, const char *between);
+void report_add_part(Text *to, size_t start, const char *between, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -1,6 +1,6 @@
 /* The barrier report for a terminal, and the glossary. */
 #include "render/report.h"
-#include "render/report_sections.h"
+#include "render/report_say.h"
 
 typedef struct Terminal {
     ReportWriter writer; /* first, so that a writer can be taken for its terminal */
@@ -147,22 +147,12 @@ static void add_edges(ReportWriter *writer, const Report *report, const EdgeGrou
 
 static void add_first_line(Terminal *terminal, const Report *report) {
     static const Tone tones[] = {TONE_GOOD, TONE_BAD, TONE_WARNING, TONE_BAD}; /* ORDER VerdictKind */
-    Text *to = terminal->to, *text = &terminal->writer.text;
-    text_addf(text, "%s: ", report->file);
-    if (*report->kernel)
-        text_addf(text, "@%s: ", report->kernel);
-    text_toned(to, terminal->style, TONE_HEAD, (Str){text->data, text->size});
-    text->size = 0;
-    Tone tone = tones[report->verdict->kind];
-    if (*report->nothing) {
-        text_addf(text, "%s", report->nothing);
-        tone = TONE_PLAIN;
-    } else {
-        report_outcome(report, text);
-    }
-    text_toned(to, terminal->style, tone, (Str){text->data, text->size});
+    Text *to = terminal->to;
+    Tone tone = *report->nothing ? TONE_PLAIN : tones[report->verdict->kind];
+    text_tonedf(to, terminal->style, TONE_HEAD, *report->kernel ? "%s: @%s: " : "%s: ", report->file, report->kernel);
+    report_outcome(report, &terminal->writer.text);
+    text_toned(to, terminal->style, tone, say_taken(&terminal->writer));
     text_char(to, '\n');
-    text->size = 0;
 }
 
 void render_report_text(const Report *report, ReportTextOptions options, Text *to) {

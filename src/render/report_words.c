@@ -8,8 +8,20 @@ void report_part_by(Text *to, size_t start, const char *between) {
         text_addf(to, "%s", between);
 }
 
+void report_add_part(Text *to, size_t start, const char *between, const char *format, ...) {
+    va_list arguments;
+    report_part_by(to, start, between);
+    va_start(arguments, format);
+    text_vaddf(to, format, arguments);
+    va_end(arguments);
+}
+
 void report_outcome(const Report *report, Text *to) {
     const Verdict *verdict = report->verdict;
+    if (*report->nothing) {
+        text_addf(to, "%s", report->nothing);
+        return;
+    }
     if (verdict->kind == VERDICT_FINDINGS)
         text_count(to, verdict->finding_count, "finding");
     else
@@ -52,14 +64,10 @@ void report_place(const ReportPlace *place, Text *to) {
 
 /* What is done there, after a text that starts at `start`. */
 static void add_op(const ReportPlace *place, size_t start, Text *to) {
-    if (*place->op) {
-        report_part_by(to, start, ": ");
-        text_addf(to, "%s", place->op);
-    }
-    if (*place->detail) {
-        report_part_by(to, start, *place->op ? ", " : ": ");
-        text_addf(to, "%s", place->detail);
-    }
+    if (*place->op)
+        report_add_part(to, start, ": ", "%s", place->op);
+    if (*place->detail)
+        report_add_part(to, start, *place->op ? ", " : ": ", "%s", place->detail);
 }
 
 static void add_times(const ReportPlace *place, size_t start, Text *to) {
@@ -119,14 +127,11 @@ void report_edge_text(const ReportEdge *edge, Text *to) {
     text_addf(to, "%s", named ? "" : edge->mechanism);
     if (report_is_token(edge) && report_is_backward(edge))
         text_addf(to, " (backward)");
-    if (*edge->barrier) {
-        report_part_by(to, start, ": ");
-        text_addf(to, "%s", edge->barrier);
-    }
-    if (*edge->carries) {
-        report_part_by(to, start, *edge->barrier ? ", " : ": ");
-        text_addf(to, "%s%s", *edge->barrier ? "carries " : "", edge->carries);
-    }
+    if (*edge->barrier)
+        report_add_part(to, start, ": ", "%s", edge->barrier);
+    if (*edge->carries)
+        report_add_part(to, start, *edge->barrier ? ", " : ": ", "%s%s", *edge->barrier ? "carries " : "",
+                        edge->carries);
 }
 
 void report_edge_places(const ReportEdge *edge, Text *to) {

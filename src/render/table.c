@@ -120,6 +120,17 @@ void text_toned(Text *to, Style style, Tone tone, Str text) {
         text_addf(to, "\033[0m");
 }
 
+void text_tonedf(Text *to, Style style, Tone tone, const char *format, ...) {
+    Text text = {0};
+    va_list arguments;
+    va_start(arguments, format);
+    text_vaddf(&text, format, arguments);
+    va_end(arguments);
+    text_toned(to, style, tone, (Str){text.data, text.size});
+    to->failed |= text.failed;
+    text_free(&text);
+}
+
 static void add_spaces(Text *to, size_t count) {
     while (count--)
         text_char(to, ' ');

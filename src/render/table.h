@@ -97,6 +97,7 @@ size_t text_width(Str text);
 
 /* A text of our own, or an untrusted one, in colour if the style has it. */
 void text_toned(Text *to, Style style, Tone tone, Str text);
+void text_tonedf(Text *to, Style style, Tone tone, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* The rest of a paragraph whose line so far takes `used` columns, and the newline. Further lines start with `prefix`,
  * which is ASCII. */
