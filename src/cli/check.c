@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPTION_RULE = 256, MOST_WORKERS = 1024, STACK_SIZE = 16 << 20 };
+enum { MOST_WORKERS = 1024, STACK_SIZE = 16 << 20 };
 
 typedef struct Options {
     RunOptions shared;
@@ -21,7 +21,8 @@ typedef struct Options {
 
 static const struct argp_option option_table[] = {
     {NULL, 0, NULL, 0, "What is checked:", 1},
-    {"rule", OPTION_RULE, "RULE,...", 0, "only findings of these rules, or families of rules, count and are shown", 1},
+    {"rule", SETS(RULES, Options, shared.run.rules), "RULE,...", 0,
+     "only findings of these rules, or families of rules, count and are shown", 1},
     {NULL, 0, NULL, 0, "How:", 2},
     {"jobs", 'j', "N", 0, "check N files at once (as many as there are cores)", 2},
     {NULL, 0, NULL, 0, "What is told:", 3},
@@ -30,9 +31,8 @@ static const struct argp_option option_table[] = {
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
-    static const OptionField fields[] = {{.key = OPTION_RULE, FIELD_RULES, offsetof(Options, shared.run.rules)},
-                                         {.key = 'j', FIELD_UNSIGNED, offsetof(Options, workers), "jobs", MOST_WORKERS},
-                                         {.key = 'v', FIELD_FLAG, offsetof(Options, shared.verbose)},
+    static const OptionField fields[] = {{.letter = 'j', SETS(UNSIGNED, Options, workers), "jobs", MOST_WORKERS},
+                                         {.letter = 'v', SETS(FLAG, Options, shared.verbose)},
                                          {0}};
     return option_set(fields, key, argument, state);
 }

@@ -55,7 +55,8 @@ uint64_t option_number(struct argp_state *state, const char *option, const char 
 /* The same if it is not one of the words, which NULL ends; `message` has a place for it. Returns its index. */
 size_t option_word(struct argp_state *state, const char *text, const char *const *words, const char *message);
 
-/* An option that does no more than set a field of the command's options. */
+/* An option that does no more than set a field of the command's options has a key that says so: of which kind the field
+ * is, and where. Argp leaves 23 bits for a key. */
 typedef enum FieldKind {
     FIELD_FLAG,     /* a bool */
     FIELD_TEXT,     /* a string */
@@ -65,16 +66,18 @@ typedef enum FieldKind {
     FIELD_CHOICE,   /* an enum: the index among `words` */
     FIELD_RULES,    /* a string: rules that there are */
 } FieldKind;
+enum { OPTION_SETS = 1 << 20, OFFSET_BITS = 16 };
+#define SETS(kind, type, field) (OPTION_SETS | FIELD_##kind << OFFSET_BITS | (int)offsetof(type, field))
+/* What more there is to know of such an option. */
 typedef struct OptionField {
-    int key;
-    FieldKind kind;
-    size_t offset;
+    int letter;       /* that is its key, too; 0: none */
+    int sets;         /* a key as above */
     const char *name; /* of a number: the option's; of words: what is said of another one */
     uint64_t most;    /* the largest number */
     const char *const *words;
 } OptionField;
-/* Looks for the key in a list that the key 0 ends, and sets the field of the command's options, whose first member is
- * what its parser's child takes. */
+/* Sets the field that the key names, itself or in a list that one without a key ends. The command's options, which have
+ * the field, start with what its parser's child takes. */
 error_t option_set(const OptionField *fields, int key, char *argument, struct argp_state *state);
 
 /* Parses a command's arguments into `input`; ends the program, with a message, if they are wrong. */

@@ -9,29 +9,24 @@ typedef struct Options {
     const char *port; /* what the kernels become on this target; NULL: not asked */
 } Options;
 
-enum { OPTION_TARGET = 256, OPTION_RULE, OPTION_EMIT, OPTION_PORT };
-
 static const struct argp_option option_table[] = {
     {NULL, 0, NULL, 0, "What is looked at:", 1},
-    {"rule", OPTION_RULE, "RULE,...", 0, "only findings of these rules, or families of rules, count and are shown", 1},
-    {"target", OPTION_TARGET, "TARGET", 0, "judge by what this target allows: sm_90a, gfx950, ... (the module's own)",
-     1},
-    {"port", OPTION_PORT, "TARGET", 0,
+    {"rule", SETS(RULES, Options, shared.run.rules), "RULE,...", 0,
+     "only findings of these rules, or families of rules, count and are shown", 1},
+    {"target", SETS(TEXT, Options, shared.run.target), "TARGET", 0,
+     "judge by what this target allows: sm_90a, gfx950, ... (the module's own)", 1},
+    {"port", SETS(TEXT, Options, port), "TARGET", 0,
      "tell instead what becomes of each op and of each wait on gfx942, gfx950 or gfx1250", 1},
     {NULL, 0, NULL, 0, "How:", 2},
     {NULL, 0, NULL, 0, "What is told:", 3},
-    {"emit", OPTION_EMIT, NULL, 0, "print the IR with the fewest proxy fences that suffice, and nothing else", 3},
+    {"emit", SETS(FLAG, Options, emit), NULL, 0,
+     "print the IR with the fewest proxy fences that suffice, and nothing else", 3},
     {"verbose", 'v', NULL, 0, "a line for each clean kernel, too, its notes, and the time taken", 3},
     {0},
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
-    static const OptionField fields[] = {{.key = OPTION_EMIT, FIELD_FLAG, offsetof(Options, emit)},
-                                         {.key = OPTION_PORT, FIELD_TEXT, offsetof(Options, port)},
-                                         {.key = OPTION_TARGET, FIELD_TEXT, offsetof(Options, shared.run.target)},
-                                         {.key = OPTION_RULE, FIELD_RULES, offsetof(Options, shared.run.rules)},
-                                         {.key = 'v', FIELD_FLAG, offsetof(Options, shared.verbose)},
-                                         {0}};
+    static const OptionField fields[] = {{.letter = 'v', SETS(FLAG, Options, shared.verbose)}, {0}};
     const Options *options = state->input;
     if (key != ARGP_KEY_SUCCESS)
         return option_set(fields, key, argument, state);

@@ -1,17 +1,7 @@
 /* weir membar: the thread barriers that kernels need, those they have, and the IR with them put in. */
 #include "cli/cli.h"
 
-enum {
-    OPTION_MODEL = 256,
-    OPTION_COMPARE,
-    OPTION_WHY,
-    OPTION_EMIT,
-    OPTION_PRUNE,
-    OPTION_FUNCTION,
-    OPTION_MODULE,
-    OPTION_ASSUME,
-    OPTION_FORMAT,
-};
+enum { OPTION_WHY = 256 };
 
 typedef struct Options {
     RunOptions shared;
@@ -21,23 +11,24 @@ typedef struct Options {
 
 static const struct argp_option option_table[] = {
     {NULL, 0, NULL, 0, "What is looked at:", 1},
-    {"function", OPTION_FUNCTION, "NAME", 0, "only this function of a module", 1},
-    {"kernel", OPTION_FUNCTION, "NAME", OPTION_ALIAS, NULL, 1},
-    {"module", OPTION_MODULE, "N|PASS", 0,
+    {"function", SETS(TEXT, Options, membar.function), "NAME", 0, "only this function of a module", 1},
+    {"kernel", SETS(TEXT, Options, membar.function), "NAME", OPTION_ALIAS, NULL, 1},
+    {"module", SETS(TEXT, Options, shared.module), "N|PASS", 0,
      "only module N, counted from 1, or those dumped by a pass; of a pass log else the last with a kernel", 1},
     {NULL, 0, NULL, 0, "How:", 2},
-    {"model", OPTION_MODEL, "MODEL", 0,
+    {"model", SETS(WORD, Options, membar.model), "MODEL", 0,
      "async: what is in flight is known; near: a copy in flight is no write that came before; sync: every write is "
      "visible at once, as Triton has it (async)",
      2},
-    {"assume", OPTION_ASSUME, "STAGE", 0,
+    {"assume", SETS(WORD, Options, membar.stage), "STAGE", 0,
      "inserted: the IR claims to have its barriers; before: they are put in later (what the IR says)", 2},
     {NULL, 0, NULL, 0, "What is told:", 3},
-    {"compare", OPTION_COMPARE, "MODEL", 0, "where another model wants other barriers, and why", 3},
+    {"compare", SETS(WORD, Options, membar.compare), "MODEL", 0, "where another model wants other barriers, and why",
+     3},
     {"why", OPTION_WHY, "LINE", 0, "explain a line of the IR: what is pending there, and what needs a barrier", 3},
-    {"emit", OPTION_EMIT, NULL, 0, "print the IR with the barriers that it needs", 3},
-    {"prune", OPTION_PRUNE, NULL, 0, "with --emit: and without those that are needless", 3},
-    {"format", OPTION_FORMAT, "FORMAT", 0, "text, or json for programs", 3},
+    {"emit", SETS(FLAG, Options, emit), NULL, 0, "print the IR with the barriers that it needs", 3},
+    {"prune", SETS(FLAG, Options, prune), NULL, 0, "with --emit: and without those that are needless", 3},
+    {"format", SETS(CHOICE, Options, shared.format), "FORMAT", 0, "text, or json for programs", 3},
     {0},
 };
 
@@ -57,24 +48,15 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const stages[] = {"inserted", "before", NULL}, *const formats[] = {"text", "json", NULL};
     static const char *const models[] = {"sync", "near", "async", NULL};
     static const char no_model[] = "there is no model '%s'; there are sync, near and async";
-    static const OptionField fields[] = {
-        {.key = OPTION_EMIT, FIELD_FLAG, offsetof(Options, emit)},
-        {.key = OPTION_PRUNE, FIELD_FLAG, offsetof(Options, prune)},
-        {.key = OPTION_FUNCTION, FIELD_TEXT, offsetof(Options, membar.function)},
-        {.key = OPTION_MODULE, FIELD_TEXT, offsetof(Options, shared.module)},
-        {.key = OPTION_MODEL, FIELD_WORD, offsetof(Options, membar.model), no_model, .words = models},
-        {.key = OPTION_COMPARE, FIELD_WORD, offsetof(Options, membar.compare), no_model, .words = models},
-        {.key = OPTION_ASSUME,
-         FIELD_WORD,
-         offsetof(Options, membar.stage),
-         "barriers are 'inserted', or it is 'before' that, not '%s'",
-         .words = stages},
-        {.key = OPTION_FORMAT,
-         FIELD_CHOICE,
-         offsetof(Options, shared.format),
-         "barriers can be printed as text or as json, not as '%s'",
-         .words = formats},
-        {0}};
+    static const OptionField fields[] = {{.sets = SETS(WORD, Options, membar.model), no_model, .words = models},
+                                         {.sets = SETS(WORD, Options, membar.compare), no_model, .words = models},
+                                         {.sets = SETS(WORD, Options, membar.stage),
+                                          "barriers are 'inserted', or it is 'before' that, not '%s'",
+                                          .words = stages},
+                                         {.sets = SETS(CHOICE, Options, shared.format),
+                                          "barriers can be printed as text or as json, not as '%s'",
+                                          .words = formats},
+                                         {0}};
     Options *options = state->input;
     switch (key) {
     case OPTION_WHY:

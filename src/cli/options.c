@@ -6,21 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    OPTION_LAUNCH = 1024, /* above those of the commands */
-    OPTION_NO_LAUNCH,
-    OPTION_ARG,
-    OPTION_GRID,
-    OPTION_KERNEL,
-    OPTION_MODULE,
-    OPTION_BUDGET,
-    OPTION_MMA_ORDER,
-    OPTION_FORMAT,
-    OPTION_WITNESS,
-    OPTION_GSAN,
-    OPTION_DEVICES,
-    OPTION_RESIDENT,
-};
+enum { OPTION_ARG = 256 };
 
 enum { MOST_DEVICES = 64 };
 
@@ -31,27 +17,30 @@ static const struct argp_option output_table[] = {
 };
 
 static const struct argp_option launch_table[] = {
-    {"launch", OPTION_LAUNCH, "FILE", 0, "take grid and arguments from FILE, not from K.launch.json beside K.ttgir", 1},
-    {"no-launch", OPTION_NO_LAUNCH, NULL, 0, "look for no launch file", 1},
+    {"launch", SETS(TEXT, RunOptions, run.launch), "FILE", 0,
+     "take grid and arguments from FILE, not from K.launch.json beside K.ttgir", 1},
+    {"no-launch", SETS(FLAG, RunOptions, no_launch), NULL, 0, "look for no launch file", 1},
     {"arg", OPTION_ARG, "NAME=VALUE", 0, "give an argument of the kernel; as often as there are arguments", 1},
-    {"grid", OPTION_GRID, "X,Y,Z", 0, "how many programs are launched", 1},
-    {"kernel", OPTION_KERNEL, "NAME", 0, "run only this kernel of a module", 1},
-    {"budget", OPTION_BUDGET, "N", 0, "stop a run after N steps (4000000); an exhaustive one after N states (200000)",
-     2},
-    {"mma-order", OPTION_MMA_ORDER, "ORDER", 0,
+    {"grid", SETS(TEXT, RunOptions, run.grid), "X,Y,Z", 0, "how many programs are launched", 1},
+    {"kernel", SETS(TEXT, RunOptions, run.kernel), "NAME", 0, "run only this kernel of a module", 1},
+    {"budget", SETS(LONG, RunOptions, run.budget), "N", 0,
+     "stop a run after N steps (4000000); an exhaustive one after N states (200000)", 2},
+    {"mma-order", SETS(WORD, RunOptions, run.mma_order), "ORDER", 0,
      "tensor-core work completes in the order of its issue (issue), or as waits alone say (waits)", 2},
     {0},
 };
 
 static const struct argp_option verdict_table[] = {
-    {"module", OPTION_MODULE, "N|PASS", 0,
+    {"module", SETS(TEXT, RunOptions, module), "N|PASS", 0,
      "only module N, counted from 1, or those dumped by a pass; of a pass log else the last with a kernel", 1},
-    {"devices", OPTION_DEVICES, "N", 0, "make every launch on each of N devices (1)", 1},
-    {"resident", OPTION_RESIDENT, "N", 0, "so many clusters of a device are there at once (all)", 2},
-    {"gsan", OPTION_GSAN, "MODE", 0,
+    {"devices", SETS(UNSIGNED, RunOptions, run.devices), "N", 0, "make every launch on each of N devices (1)", 1},
+    {"resident", SETS(UNSIGNED, RunOptions, run.resident), "N", 0,
+     "so many clusters of a device are there at once (all)", 2},
+    {"gsan", SETS(WORD, RunOptions, run.gsan), "MODE", 0,
      "races in global memory, where there is a launch: exact, sampled (as on a device), or off", 2},
-    {"format", OPTION_FORMAT, "FORMAT", 0, "text, or json for programs", 3},
-    {"witness", OPTION_WITNESS, "DIR", 0, "write the run that shows a finding to DIR, for weir run --replay", 3},
+    {"format", SETS(CHOICE, RunOptions, format), "FORMAT", 0, "text, or json for programs", 3},
+    {"witness", SETS(TEXT, RunOptions, witness), "DIR", 0,
+     "write the run that shows a finding to DIR, for weir run --replay", 3},
     {0},
 };
 
@@ -83,10 +72,11 @@ static const char *known_rules(struct argp_state *state, const char *rules) {
 error_t option_set(const OptionField *field, int key, char *argument, struct argp_state *state) {
     if (key == ARGP_KEY_INIT && state->child_inputs)
         state->child_inputs[0] = state->input;
-    while (field->key && field->key != key)
+    while (field->sets && field->sets != key && (!field->letter || field->letter != key))
         field++;
-    void *at = (char *)state->input + field->offset;
-    switch (field->key ? (int)field->kind : -1) {
+    int sets = field->sets ? field->sets : key;
+    void *at = (char *)state->input + (sets & ((1 << OFFSET_BITS) - 1));
+    switch ((sets ^ OPTION_SETS) >> OFFSET_BITS) {
     case FIELD_FLAG:
         *(bool *)at = true;
         return 0;
@@ -116,9 +106,8 @@ error_t option_set(const OptionField *field, int key, char *argument, struct arg
 /* ---- Inputs and output ------------------------------------------------------------------------ */
 
 static error_t parse_output_option(int key, char *argument, struct argp_state *state) {
-    static const OptionField fields[] = {{.key = 'q', FIELD_FLAG, offsetof(RunOptions, quiet)},
-                                         {.key = 'o', FIELD_TEXT, offsetof(RunOptions, output)},
-                                         {0}};
+    static const OptionField fields[] = {
+        {.letter = 'q', SETS(FLAG, RunOptions, quiet)}, {.letter = 'o', SETS(TEXT, RunOptions, output)}, {0}};
     RunOptions *options = state->input;
     switch (key) {
     case ARGP_KEY_ARG:
@@ -141,18 +130,11 @@ const struct argp_child output_options[] = {{&output_options_argp, 0, NULL, 0}, 
 
 static error_t parse_launch_option(int key, char *argument, struct argp_state *state) {
     static const char *const orders[] = {"issue", "waits", NULL};
-    static const OptionField fields[] = {
-        {.key = OPTION_LAUNCH, FIELD_TEXT, offsetof(RunOptions, run.launch)},
-        {.key = OPTION_NO_LAUNCH, FIELD_FLAG, offsetof(RunOptions, no_launch)},
-        {.key = OPTION_GRID, FIELD_TEXT, offsetof(RunOptions, run.grid)},
-        {.key = OPTION_KERNEL, FIELD_TEXT, offsetof(RunOptions, run.kernel)},
-        {.key = OPTION_BUDGET, FIELD_LONG, offsetof(RunOptions, run.budget), "budget", UINT64_MAX / 2},
-        {.key = OPTION_MMA_ORDER,
-         FIELD_WORD,
-         offsetof(RunOptions, run.mma_order),
-         "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'",
-         .words = orders},
-        {0}};
+    static const OptionField fields[] = {{.sets = SETS(LONG, RunOptions, run.budget), "budget", UINT64_MAX / 2},
+                                         {.sets = SETS(WORD, RunOptions, run.mma_order),
+                                          "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'",
+                                          .words = orders},
+                                         {0}};
     RunOptions *options = state->input;
     if (key != OPTION_ARG)
         return option_set(fields, key, argument, state);
@@ -171,20 +153,12 @@ const struct argp_child launch_options[] = {{&launch_options_argp, 0, NULL, 0}, 
 static error_t parse_verdict_option(int key, char *argument, struct argp_state *state) {
     static const char *const formats[] = {"text", "json", NULL}, *const modes[] = {"exact", "sampled", "off", NULL};
     static const OptionField fields[] = {
-        {.key = OPTION_MODULE, FIELD_TEXT, offsetof(RunOptions, module)},
-        {.key = OPTION_WITNESS, FIELD_TEXT, offsetof(RunOptions, witness)},
-        {.key = OPTION_DEVICES, FIELD_UNSIGNED, offsetof(RunOptions, run.devices), "devices", MOST_DEVICES},
-        {.key = OPTION_RESIDENT, FIELD_UNSIGNED, offsetof(RunOptions, run.resident), "resident", UINT32_MAX},
-        {.key = OPTION_FORMAT,
-         FIELD_CHOICE,
-         offsetof(RunOptions, format),
+        {.sets = SETS(UNSIGNED, RunOptions, run.devices), "devices", MOST_DEVICES},
+        {.sets = SETS(UNSIGNED, RunOptions, run.resident), "resident", UINT32_MAX},
+        {.sets = SETS(CHOICE, RunOptions, format),
          "a verdict can be printed as text or as json, not as '%s'",
          .words = formats},
-        {.key = OPTION_GSAN,
-         FIELD_WORD,
-         offsetof(RunOptions, run.gsan),
-         "--gsan is exact, sampled or off, not '%s'",
-         .words = modes},
+        {.sets = SETS(WORD, RunOptions, run.gsan), "--gsan is exact, sampled or off, not '%s'", .words = modes},
         {0}};
     return option_set(fields, key, argument, state);
 }

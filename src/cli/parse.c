@@ -9,16 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    OPTION_GENERIC = 256,
-    OPTION_EFFECTS,
-    OPTION_PRINT,
-    OPTION_STATS,
-    OPTION_LIST,
-    OPTION_MODULE,
-    OPTION_STRICT,
-    OPTION_DUMP_OPS
-};
+enum { OPTION_GENERIC = 256, OPTION_EFFECTS, OPTION_PRINT, OPTION_DUMP_OPS };
 
 typedef struct Options {
     Paths inputs;
@@ -35,10 +26,10 @@ static const struct argp_option option_table[] = {
      "a kernel that a run depends on), or program (what is run)",
      0},
     {"quiet", 'q', NULL, 0, "parse only, print nothing", 0},
-    {"stats", OPTION_STATS, NULL, 0, "print op counts, bytes, time and memory instead of the IR", 0},
-    {"list", OPTION_LIST, NULL, 0, "list the modules of each file, with the passes of a pass log", 0},
-    {"module", OPTION_MODULE, "N|PASS", 0, "only module N, counted from 1, or those dumped by a pass", 0},
-    {"strict", OPTION_STRICT, NULL, 0, "an op that the op table does not know is an error", 0},
+    {"stats", SETS(FLAG, Options, stats), NULL, 0, "print op counts, bytes, time and memory instead of the IR", 0},
+    {"list", SETS(FLAG, Options, list), NULL, 0, "list the modules of each file, with the passes of a pass log", 0},
+    {"module", SETS(TEXT, Options, module), "N|PASS", 0, "only module N, counted from 1, or those dumped by a pass", 0},
+    {"strict", SETS(FLAG, Options, strict), NULL, 0, "an op that the op table does not know is an error", 0},
     {"dump-ops", OPTION_DUMP_OPS, "FORMAT", OPTION_ARG_OPTIONAL,
      "print the op table, as text or, for FORMAT markdown, as a page of the documentation", 0},
     {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
@@ -48,13 +39,8 @@ static const struct argp_option option_table[] = {
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char *const stages[] = {"effects", "flow", "slice", "program", NULL}; /* ORDER weir_form */
     static const char *const tables[] = {"text", "markdown", NULL};
-    static const OptionField fields[] = {{.key = 'q', FIELD_FLAG, offsetof(Options, quiet)},
-                                         {.key = OPTION_STATS, FIELD_FLAG, offsetof(Options, stats)},
-                                         {.key = OPTION_LIST, FIELD_FLAG, offsetof(Options, list)},
-                                         {.key = OPTION_STRICT, FIELD_FLAG, offsetof(Options, strict)},
-                                         {.key = OPTION_MODULE, FIELD_TEXT, offsetof(Options, module)},
-                                         {.key = 'o', FIELD_TEXT, offsetof(Options, output)},
-                                         {0}};
+    static const OptionField fields[] = {
+        {.letter = 'q', SETS(FLAG, Options, quiet)}, {.letter = 'o', SETS(TEXT, Options, output)}, {0}};
     Options *options = state->input;
     switch (key) {
     case OPTION_GENERIC:

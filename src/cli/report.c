@@ -5,15 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    OPTION_MODULE = 256,
-    OPTION_BUFFER_ID,
-    OPTION_DIFF,
-    OPTION_FORMAT,
-    OPTION_WIDTH,
-    OPTION_WIDE,
-    OPTION_GLOSSARY,
-};
+enum { OPTION_BUFFER_ID = 256, OPTION_WIDTH, OPTION_GLOSSARY };
 
 enum { MOST_WIDTH = 100000 };
 
@@ -29,15 +21,16 @@ typedef struct Options {
 
 static const struct argp_option option_table[] = {
     {NULL, 0, NULL, 0, "What is reported on:", 1},
-    {"module", OPTION_MODULE, "N|PASS", 0,
+    {"module", SETS(TEXT, Options, shared.module), "N|PASS", 0,
      "only module N, counted from 1, or those dumped by a pass; of a pass log else the one with most to report", 1},
     {"buffer-id", OPTION_BUFFER_ID, "N", 0, "only the buffers with buffer.id N, and what is about them", 1},
-    {"diff", OPTION_DIFF, NULL, 0, "compare the kernels of two files, OLD and NEW", 1},
+    {"diff", SETS(FLAG, Options, diff), NULL, 0, "compare the kernels of two files, OLD and NEW", 1},
     {NULL, 0, NULL, 0, "How:", 2},
     {NULL, 0, NULL, 0, "What is told:", 3},
-    {"format", OPTION_FORMAT, "FORMAT", 0, "text, markdown, json, dot (a graph) or html (a page)", 3},
+    {"format", SETS(CHOICE, Options, shared.format), "FORMAT", 0,
+     "text, markdown, json, dot (a graph) or html (a page)", 3},
     {"width", OPTION_WIDTH, "N", 0, "columns that text may take (those of the terminal, or 80)", 3},
-    {"wide", OPTION_WIDE, NULL, 0, "text may take any number of columns", 3},
+    {"wide", SETS(FLAG, Options, wide), NULL, 0, "text may take any number of columns", 3},
     {"glossary", OPTION_GLOSSARY, NULL, 0, "explain the words that reports use", 3},
     {0},
 };
@@ -68,12 +61,7 @@ static void check_options(const Options *options, struct argp_state *state) {
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
-    static const OptionField fields[] = {{.key = OPTION_MODULE, FIELD_TEXT, offsetof(Options, shared.module)},
-                                         {.key = OPTION_DIFF, FIELD_FLAG, offsetof(Options, diff)},
-                                         {.key = OPTION_WIDE, FIELD_FLAG, offsetof(Options, wide)},
-                                         {.key = OPTION_FORMAT,
-                                          FIELD_CHOICE,
-                                          offsetof(Options, shared.format),
+    static const OptionField fields[] = {{.sets = SETS(CHOICE, Options, shared.format),
                                           "a report can be printed as text, markdown, json, dot or html, not as '%s'",
                                           .words = format_names},
                                          {0}};

@@ -4,19 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    OPTION_SCHEDULE = 256,
-    OPTION_SEED,
-    OPTION_SCHEDULES,
-    OPTION_REPLAY,
-    OPTION_TRACE,
-    OPTION_STEPS,
-    OPTION_GLOBAL,
-    OPTION_STATE,
-    OPTION_SLOTS,
-    OPTION_RING,
-    OPTION_GRANULE,
-};
+enum { OPTION_GLOBAL = 256, OPTION_STATE };
 
 typedef struct Options {
     RunOptions shared;
@@ -27,21 +15,26 @@ typedef struct Options {
 
 static const struct argp_option option_table[] = {
     {NULL, 0, NULL, 0, "What is run:", 1},
-    {"replay", OPTION_REPLAY, "TRAIL", 0, "run what a witness says, step for step, and nothing else", 1},
+    {"replay", SETS(TEXT, Options, shared.run.replay), "TRAIL", 0,
+     "run what a witness says, step for step, and nothing else", 1},
     {NULL, 0, NULL, 0, "In which order:", 2},
-    {"schedule", OPTION_SCHEDULE, "NAME", 0,
+    {"schedule", SETS(TEXT, Options, shared.run.schedule), "NAME", 0,
      "directed (the usual one: decides for all), eager, lazy, round-robin, random, or all", 2},
-    {"seed", OPTION_SEED, "N", 0, "the first of the random schedules (0)", 2},
-    {"schedules", OPTION_SCHEDULES, "N", 0, "how many random schedules (8)", 2},
-    {"slots", OPTION_SLOTS, "N", 0, "with --gsan sampled: how many readers of a granule are kept (4)", 2},
-    {"ring", OPTION_RING, "N", 0, "with --gsan sampled: how many clocks a CTA keeps for its releases (1024)", 2},
-    {"granule", OPTION_GRANULE, "N", 0, "bytes of global memory that are told apart: 1, 2, 4 or 16 (1; sampled: 4)", 2},
+    {"seed", SETS(LONG, Options, shared.run.seed), "N", 0, "the first of the random schedules (0)", 2},
+    {"schedules", SETS(UNSIGNED, Options, shared.run.schedules), "N", 0, "how many random schedules (8)", 2},
+    {"slots", SETS(UNSIGNED, Options, shared.run.slots), "N", 0,
+     "with --gsan sampled: how many readers of a granule are kept (4)", 2},
+    {"ring", SETS(UNSIGNED, Options, shared.run.ring), "N", 0,
+     "with --gsan sampled: how many clocks a CTA keeps for its releases (1024)", 2},
+    {"granule", SETS(UNSIGNED, Options, shared.run.granule), "N", 0,
+     "bytes of global memory that are told apart: 1, 2, 4 or 16 (1; sampled: 4)", 2},
     {NULL, 0, NULL, 0, "What is told:", 3},
-    {"steps", OPTION_STEPS, NULL, 0, "print a run step by step: that of the first finding, if there is one", 3},
+    {"steps", SETS(FLAG, Options, steps), NULL, 0,
+     "print a run step by step: that of the first finding, if there is one", 3},
     {"global", OPTION_GLOBAL, NULL, 0, "with --steps: accesses to global memory, too, byte for byte", 3},
     {"state", OPTION_STATE, "N", OPTION_ARG_OPTIONAL,
      "print what the race engine knows at the end of that run, or after its step N", 3},
-    {"trace", OPTION_TRACE, "FILE", 0, "draw that run, for ui.perfetto.dev; - is standard output", 3},
+    {"trace", SETS(TEXT, Options, trace), "FILE", 0, "draw that run, for ui.perfetto.dev; - is standard output", 3},
     {"verbose", 'v', NULL, 0, "list the launches that were run", 3},
     {0},
 };
@@ -61,16 +54,12 @@ static void check_options(const Options *options, struct argp_state *state) {
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const OptionField fields[] = {
-        {.key = OPTION_SCHEDULE, FIELD_TEXT, offsetof(Options, shared.run.schedule)},
-        {.key = OPTION_SEED, FIELD_LONG, offsetof(Options, shared.run.seed), "seed", UINT64_MAX},
-        {.key = OPTION_SCHEDULES, FIELD_UNSIGNED, offsetof(Options, shared.run.schedules), "schedules", 1000000},
-        {.key = OPTION_REPLAY, FIELD_TEXT, offsetof(Options, shared.run.replay)},
-        {.key = OPTION_TRACE, FIELD_TEXT, offsetof(Options, trace)},
-        {.key = OPTION_STEPS, FIELD_FLAG, offsetof(Options, steps)},
-        {.key = OPTION_SLOTS, FIELD_UNSIGNED, offsetof(Options, shared.run.slots), "slots", UINT16_MAX},
-        {.key = OPTION_RING, FIELD_UNSIGNED, offsetof(Options, shared.run.ring), "ring", UINT16_MAX},
-        {.key = OPTION_GRANULE, FIELD_UNSIGNED, offsetof(Options, shared.run.granule), "granule", 16},
-        {.key = 'v', FIELD_FLAG, offsetof(Options, shared.verbose)},
+        {.sets = SETS(LONG, Options, shared.run.seed), "seed", UINT64_MAX},
+        {.sets = SETS(UNSIGNED, Options, shared.run.schedules), "schedules", 1000000},
+        {.sets = SETS(UNSIGNED, Options, shared.run.slots), "slots", UINT16_MAX},
+        {.sets = SETS(UNSIGNED, Options, shared.run.ring), "ring", UINT16_MAX},
+        {.sets = SETS(UNSIGNED, Options, shared.run.granule), "granule", 16},
+        {.letter = 'v', SETS(FLAG, Options, shared.verbose)},
         {0},
     };
     Options *options = state->input;
