@@ -60,67 +60,57 @@ weir_kernel weir_kernel_at(const weir_result *result, size_t index) {
 
 /* ---- Items ---------------------------------------------------------------------------------------- */
 
-static const weir_item no_item = {.kernel = "",
-                                  .name = "",
-                                  .text = "",
-                                  .why = "",
-                                  .fix = "",
-                                  .old_text = "",
-                                  .new_text = "",
-                                  .op = "",
-                                  .file = "",
-                                  .witness = "",
-                                  .severity = WEIR_NOTE};
+/* What it does not say is "". */
+static weir_item whole(weir_item item) {
+    const char **const texts[] = {&item.kernel,   &item.name,     &item.text, &item.why,  &item.fix,
+                                  &item.old_text, &item.new_text, &item.op,   &item.file, &item.witness};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (!*texts[i])
+            *texts[i] = "";
+    return item;
+}
 
 static weir_item finding_item(const Finding *finding) {
-    static const FindingPlace nowhere = {.op = "", .file = ""};
+    static const FindingPlace nowhere;
     const FindingPlace *place = finding->place_count ? &finding->places[0] : &nowhere;
     const Rule *rule = rule_of(finding->rule);
-    weir_item item = no_item;
-    item.name = rule->id;
-    item.severity = (weir_severity)rule->severity;
-    item.text = finding->message;
-    item.why = finding->why;
-    item.fix = finding->fix;
-    item.op = place->op;
-    item.file = place->file;
-    item.line = place->line;
-    item.column = place->column;
-    item.ir_line = place->ir_line;
-    item.witness = finding->witness;
-    return item;
+    return (weir_item){.name = rule->id,
+                       .severity = (weir_severity)rule->severity,
+                       .text = finding->message,
+                       .why = finding->why,
+                       .fix = finding->fix,
+                       .op = place->op,
+                       .file = place->file,
+                       .line = place->line,
+                       .column = place->column,
+                       .ir_line = place->ir_line,
+                       .witness = finding->witness};
 }
 
 static weir_item needed_item(const MembarNeeded *needed) {
-    weir_item item = no_item;
-    item.name = needed->kind;
-    item.op = needed->at.op;
-    item.file = needed->at.file;
-    item.line = needed->at.line;
-    item.column = needed->at.column;
-    item.ir_line = needed->at.ir_line;
-    item.after = needed->after;
-    item.missing = needed->missing;
-    item.automatic = needed->automatic;
-    item.conflicts = needed->all_conflicts;
-    return item;
+    return (weir_item){.name = needed->kind,
+                       .severity = WEIR_NOTE,
+                       .op = needed->at.op,
+                       .file = needed->at.file,
+                       .line = needed->at.line,
+                       .column = needed->at.column,
+                       .ir_line = needed->at.ir_line,
+                       .after = needed->after,
+                       .missing = needed->missing,
+                       .automatic = needed->automatic,
+                       .conflicts = needed->all_conflicts};
 }
 
 static weir_item difference_item(const DifferenceRow *row) {
-    weir_item item = no_item;
-    item.name = difference_level_name(row->level);
-    item.text = row->what;
-    item.old_text = row->old;
-    item.new_text = row->new;
-    return item;
+    return (weir_item){.name = difference_level_name(row->level),
+                       .severity = WEIR_NOTE,
+                       .text = row->what,
+                       .old_text = row->old,
+                       .new_text = row->new};
 }
 
 static weir_item text_item(const char *text, const char *op, uint32_t ir_line) {
-    weir_item item = no_item;
-    item.text = text;
-    item.op = op;
-    item.ir_line = ir_line;
-    return item;
+    return (weir_item){.severity = WEIR_NOTE, .text = text, .op = op, .ir_line = ir_line};
 }
 
 /* How many items of the kind a kernel has, and that with the index, if there is one. */
@@ -171,17 +161,17 @@ size_t weir_item_count(const weir_result *result, weir_item_kind kind) {
 weir_item weir_item_at(const weir_result *result, weir_item_kind kind, size_t index) {
     const Result *all = &result->result;
     if (kind == WEIR_ITEM_DIFFERENCE && all->difference && index < all->difference->row_count)
-        return difference_item(&all->difference->rows[index]);
+        return whole(difference_item(&all->difference->rows[index]));
     for (size_t i = 0; i < all->count; i++) {
         weir_item item;
         size_t count = kernel_items(all, i, kind, index, &item);
         if (index < count) {
             item.kernel = weir_kernel_at(result, i).name;
-            return item;
+            return whole(item);
         }
         index -= count;
     }
-    return no_item;
+    return whole((weir_item){.severity = WEIR_NOTE});
 }
 
 /* ---- Witnesses ------------------------------------------------------------------------------------ */

@@ -6,7 +6,7 @@
 /* Longest part of a source line that is shown; generated IR has lines of many thousand characters. */
 enum { EXCERPT_WIDTH = 120, EXCERPT_BEFORE = 80 };
 
-static char *excerpt(Source *source, Place place) {
+void source_excerpt(Source *source, Place place, Text *to) {
     Str line = source_line(source, place.line);
     size_t column = place.column - 1;
     if (column > line.size)
@@ -14,18 +14,21 @@ static char *excerpt(Source *source, Place place) {
     size_t start = column > EXCERPT_BEFORE ? column - EXCERPT_BEFORE : 0;
     size_t end = line.size - start > EXCERPT_WIDTH ? start + EXCERPT_WIDTH : line.size;
     const char *before = start > 0 ? "..." : "", *after = end < line.size ? "..." : "";
-
-    Text text = {0};
-    text_addf(&text, "    %s", before);
-    text_add_plain(&text, (Str){line.data + start, end - start});
-    text_addf(&text, "%s\n    %*s", after, (int)strlen(before), "");
+    text_addf(to, "    %s", before);
+    text_add_plain(to, (Str){line.data + start, end - start});
+    text_addf(to, "%s\n    %*s", after, (int)strlen(before), "");
     for (size_t i = start; i < column; i++) /* a tab stays a tab, so that the caret stands right */
         if (!utf8_continues(line.data[i]))  /* one column a character */
-            text_char(&text, line.data[i] == '\t' ? '\t' : ' ');
-    text_add(&text, "^\n", 3);
-    if (text.failed)
-        text_free(&text);
-    return text.data;
+            text_char(to, line.data[i] == '\t' ? '\t' : ' ');
+    text_str(to, STR("^\n"));
+}
+
+/* All that was put together, ended by a zero byte; NULL if there was no memory for it. */
+static char *owned(Text *text) {
+    text_char(text, 0);
+    if (text->failed)
+        text_free(text);
+    return text->data;
 }
 
 void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset, const char *format,
@@ -41,13 +44,13 @@ void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *sourc
         diagnostics->items = items;
         diagnostics->capacity = capacity;
     }
-    Text raw = {0}, message = {0};
+    Text raw = {0}, message = {0}, excerpt = {0};
     text_vaddf(&raw, format, arguments);
     text_add_plain(&message, (Str){raw.data, raw.size});
-    text_char(&message, 0);
     text_free(&raw);
     Place place = source_place(source, offset);
-    diagnostics->items[diagnostics->count++] = (Diagnostic){severity, place, message.data, excerpt(source, place)};
+    source_excerpt(source, place, &excerpt);
+    diagnostics->items[diagnostics->count++] = (Diagnostic){severity, place, owned(&message), owned(&excerpt)};
 }
 
 void diagnostics_add(Diagnostics *diagnostics, Severity severity, Source *source, size_t offset, const char *format,

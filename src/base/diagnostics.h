@@ -30,6 +30,9 @@ void diagnostics_vadd(Diagnostics *diagnostics, Severity severity, Source *sourc
                       va_list arguments);
 void diagnostics_free(Diagnostics *diagnostics);
 
+/* The line of a place, cut if it is long, and a caret line. */
+void source_excerpt(Source *source, Place place, Text *to);
+
 /* "file:line:column: error: message" and the excerpt, in colour if asked. */
 void diagnostic_render(const Diagnostic *diagnostic, const char *file, bool colour, Text *to);
 

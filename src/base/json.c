@@ -115,13 +115,6 @@ void json_integers(Json *json, const char *key, const int64_t *numbers, size_t c
     json_end_list(json);
 }
 
-void json_known(Json *json, const char *key, int64_t number) {
-    if (number == -1)
-        json_nothing(json, key);
-    else
-        json_signed(json, key, number);
-}
-
 void json_truth(Json *json, const char *key, bool truth) {
     start(json, key);
     text_addf(json->to, "%s", truth ? "true" : "false");
@@ -180,8 +173,8 @@ static void add_list(Json *json, const JsonField *field, const void *object) {
 
 static void add_integer(Json *json, const JsonField *field, const char *at) {
     int64_t number = field->kind == FIELD_INT ? *(const int *)at : *(const int64_t *)at;
-    if (field->known)
-        json_known(json, field->key, number);
+    if (field->known && number == -1)
+        json_nothing(json, field->key);
     else
         json_signed(json, field->key, number);
 }

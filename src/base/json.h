@@ -40,8 +40,6 @@ void json_take(Json *json, const char *key, Text *text);
 void json_number(Json *json, const char *key, uint64_t number);
 void json_signed(Json *json, const char *key, int64_t number);
 void json_integers(Json *json, const char *key, const int64_t *numbers, size_t count);
-/* -1 says that it is not known: null. */
-void json_known(Json *json, const char *key, int64_t number);
 void json_truth(Json *json, const char *key, bool truth);
 void json_nothing(Json *json, const char *key);
 void json_float(Json *json, const char *key, double number);

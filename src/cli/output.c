@@ -59,8 +59,8 @@ Output *output_open(const char *path) {
 }
 
 int output_write(void *to, const char *data, size_t size) {
-    Output *output = to;
-    return fwrite(data, 1, size, output->stream) == size ? 0 : -1;
+    const Output *output = to;
+    return stream_write(output->stream, data, size);
 }
 
 void output_printf(Output *output, const char *format, ...) {

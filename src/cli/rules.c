@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_MARKDOWN = 256 };
-
 typedef struct Options {
     char **names; /* ids, or families such as "deadlock"; all rules if there are none */
     size_t count;
@@ -16,28 +14,20 @@ typedef struct Options {
 } Options;
 
 static const struct argp_option option_table[] = {
-    {"markdown", OPTION_MARKDOWN, NULL, 0, "print the pages of docs/rules: that of each ID, or without one the list",
-     0},
+    {"markdown", SETS(FLAG, Options, markdown), NULL, 0,
+     "print the pages of docs/rules: that of each ID, or without one the list", 0},
     {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
     {0},
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
+    static const OptionField fields[] = {{.letter = 'o', SETS(TEXT, Options, output)}, {0}};
     Options *options = state->input;
-    switch (key) {
-    case OPTION_MARKDOWN:
-        options->markdown = true;
-        return 0;
-    case 'o':
-        options->output = argument;
-        return 0;
-    case ARGP_KEY_ARGS:
-        options->names = state->argv + state->next;
-        options->count = (size_t)(state->argc - state->next);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
+    if (key != ARGP_KEY_ARGS)
+        return option_set(fields, key, argument, state);
+    options->names = state->argv + state->next;
+    options->count = (size_t)(state->argc - state->next);
+    return 0;
 }
 
 static const char *severity_name(weir_severity severity) {

@@ -4,6 +4,7 @@
 
 #include "render/html_writer.h"
 #include "render/page.h"
+#include "render/report_say.h"
 #include "render/swimlanes.h"
 
 typedef struct Page {
@@ -175,11 +176,8 @@ static void add_finding(ReportWriter *base, const Finding *finding) {
     html_fact(writer, "schedule", finding->schedule);
     html_fact(writer, "launch", finding->launch);
     if (finding->times > 1) {
-        Text times = {0};
-        text_number_of(&times, finding->times, "time");
-        text_char(&times, 0);
-        html_fact(writer, "seen", times.failed ? "" : times.data);
-        text_free(&times);
+        text_number_of(&base->text, finding->times, "time");
+        say(base, "seen", TONE_PLAIN);
     }
     add_places(writer, finding);
     add_witness(html, finding->witness);
@@ -219,14 +217,13 @@ static void add_basis(HtmlWriter *writer, const Verdict *verdict) {
         counts[2] += verdict->launches[i].schedules;
         counts[3] += verdict->launches[i].events;
     }
-    Text basis = {0};
-    for (size_t i = 0; i < sizeof nouns / sizeof *nouns && counts[0]; i++) {
-        text_addf(&basis, "%s", i ? ", " : "");
-        text_number_of(&basis, counts[i], nouns[i]);
+    if (!counts[0])
+        return;
+    for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++) {
+        text_addf(&writer->writer.text, "%s", i ? ", " : "");
+        text_number_of(&writer->writer.text, counts[i], nouns[i]);
     }
-    text_char(&basis, 0);
-    html_fact(writer, "founded on", basis.failed ? "" : basis.data);
-    text_free(&basis);
+    say(&writer->writer, "founded on", TONE_PLAIN);
 }
 
 /* The end of what stands above the sections, and the picture. */

@@ -33,15 +33,8 @@ static bool is_said(const char *text) {
 
 void render_excerpt(Source *source, uint32_t line, uint32_t column, Text *to) {
     source_place(source, 0); /* makes the index of lines */
-    if (!source->line_starts || line == 0 || line > source->line_count)
-        return;
-    Diagnostics one = {0};
-    size_t offset = source->line_starts[line - 1] + (column ? column - 1 : 0);
-    size_t end = source->line_starts[line - 1] + source_line(source, line).size;
-    diagnostics_add(&one, SEVERITY_NOTE, source, offset < end ? offset : end, "%s", "");
-    if (one.count && one.items[0].excerpt)
-        text_addf(to, "%s", one.items[0].excerpt);
-    diagnostics_free(&one);
+    if (line && line <= source->line_count)
+        source_excerpt(source, (Place){line, column ? column : 1}, to);
 }
 
 /* The file's name comes from the IR, which anybody may have written: of what it may name, only source code is shown. */

@@ -27,7 +27,7 @@ static void members_and_elements(void **state) {
     json_begin_list(&json, "lines");
     json_number(&json, NULL, 12);
     json_signed(&json, NULL, -1);
-    json_known(&json, NULL, -1);
+    json_nothing(&json, NULL);
     json_end_list(&json);
     json_line(&json, 2);
     json_begin(&json, "empty");
