@@ -253,20 +253,15 @@ static void dump_markdown(Output *output) {
 }
 
 /* What is being read, for whoever watches a terminal; overwritten by the next, and cleared at the end. */
-static void show_progress(const Paths *inputs, size_t index, double *shown) {
+static void show_progress(const Paths *inputs, size_t index, Progress *progress) {
     struct stat status;
     bool large = stat(inputs->items[index], &status) == 0 && status.st_size > 100 << 20; /* takes a while by itself */
-    if (!isatty(STDERR_FILENO) || (!large && (inputs->count == 1 || seconds_now() - *shown < 0.2)))
+    if (!isatty(STDERR_FILENO) || (!large && (inputs->count == 1 || seconds_now() - progress->shown < 0.2)))
         return;
-    *shown = seconds_now();
+    *progress = (Progress){.shown = seconds_now(), .showing = true};
     fprintf(stderr, "\r\033[Kreading file %zu of %zu", index + 1, inputs->count);
     if (large)
         fprintf(stderr, ", %lld MB", (long long)status.st_size / 1000000);
-}
-
-static void clear_progress(double started, double shown) {
-    if (shown != started)
-        fputs("\r\033[K", stderr);
 }
 
 int command_parse(int count, char **arguments) {
@@ -284,16 +279,16 @@ int command_parse(int count, char **arguments) {
         return STATUS_ERROR;
     Stats stats = {0};
     bool good = true, first = true;
-    double started = seconds_now(), shown = started;
+    Progress progress = {.shown = seconds_now()};
     if (options.dump_ops && options.markdown)
         dump_markdown(output);
     else if (options.dump_ops)
         dump_ops(output);
     for (size_t i = 0; i < options.inputs.count; i++) {
-        show_progress(&options.inputs, i, &shown);
+        show_progress(&options.inputs, i, &progress);
         good &= parse_file(&options, weir, options.inputs.items[i], output, &stats, &first);
     }
-    clear_progress(started, shown);
+    progress_clear(&progress);
     if (options.stats)
         print_stats(&stats, output);
     good &= output_close(output, good);

@@ -2,6 +2,7 @@
  * all. */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -70,13 +71,10 @@ static void tally(Teller *teller, const weir_result *result) {
 
 /* A kernel's name as the name of a file. */
 static void add_file_name(char *to, size_t size, const char *kernel) {
-    size_t at = 0;
-    for (; kernel[at] && at + 1 < size; at++) {
-        char c = kernel[at];
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-        to[at] = plain ? c : '_';
-    }
-    to[at] = 0;
+    snprintf(to, size, "%s", kernel);
+    for (; *to; to++)
+        if (!isalnum((unsigned char)*to) && *to != '_' && *to != '-')
+            *to = '_';
 }
 
 /* The file's name, to be freed; NULL, with a message, if it cannot be written. */

@@ -25,7 +25,6 @@ typedef enum DifferenceLevel {
 #define LEVEL(id, name, text) LEVEL_##id,
     DIFFERENCE_LEVELS(LEVEL)
 #undef LEVEL
-        LEVEL_COUNT
 } DifferenceLevel;
 const char *difference_level_name(DifferenceLevel level);
 const char *difference_level_text(DifferenceLevel level);
@@ -48,7 +47,6 @@ typedef struct Difference {
     size_t pair_count;
     const DifferenceRow *rows; /* by level, then in the order of the reports */
     size_t row_count;
-    size_t counts[LEVEL_COUNT]; /* rows by level */
 } Difference;
 
 #endif

@@ -3,6 +3,7 @@
 #include "render/html_writer.h"
 
 #include "render/html_graph.h"
+#include "render/report_say.h"
 
 #include <stdlib.h>
 
@@ -31,54 +32,39 @@ static void add_anchor(HtmlWriter *writer, Anchor anchor) {
 
 /* ---- Texts ------------------------------------------------------------------------------------- */
 
-/* A number with commas, if it is one. */
-static void add_number(HtmlWriter *writer, Str text) {
-    int64_t number;
-    if (str_to_int(text, &number) && number >= 0)
-        text_number(writer->html.to, (uint64_t)number);
-    else
-        html_words(&writer->html, text);
+static void add_code(Html *html, Str text) {
+    text_str(html->to, STR("<code>"));
+    html_words(html, text);
+    text_str(html->to, STR("</code>"));
 }
 
-static void add_share(HtmlWriter *writer, Str text) {
+/* A number with commas, if it is one. */
+static void add_number(Html *html, Str text) {
+    int64_t number;
+    if (str_to_int(text, &number) && number >= 0)
+        text_number(html->to, (uint64_t)number);
+    else
+        html_words(html, text);
+}
+
+static void add_ir_line(Html *html, Str text) {
+    int64_t line;
+    if (str_to_int(text, &line))
+        html_line(html, (uint32_t)line);
+}
+
+static void add_share(Html *html, Str text) {
     int percent = atoi(text.data);
-    html_addf(&writer->html, "<span class=\"share\"><span style=\"width: %u%%\"></span></span> ",
+    html_addf(html, "<span class=\"share\"><span style=\"width: %u%%\"></span></span> ",
               percent > 100 ? 100u : (unsigned)percent);
-    html_text(writer->html.to, text);
+    html_text(html->to, text);
 }
 
 static void add_content(HtmlWriter *writer, Content content, Str text) {
-    Html *html = &writer->html;
-    int64_t line = 0;
-    switch (content) {
-    case IS_WORDS:
-        html_words(html, text);
-        break;
-    case IS_CODE:
-        add(writer, "<code>");
-        html_words(html, text);
-        add(writer, "</code>");
-        break;
-    case IS_NUMBER:
-        add_number(writer, text);
-        break;
-    case IS_LINE:
-        if (str_to_int(text, &line))
-            html_line(html, (uint32_t)line);
-        break;
-    case IS_BARRIERS:
-        html_barriers(html, text);
-        break;
-    case IS_BUFFERS:
-        html_buffers(html, text);
-        break;
-    case IS_SLOT:
-        html_slot(html, text);
-        break;
-    case IS_SHARE:
-        add_share(writer, text);
-        break;
-    }
+    static void (*const contents[])(Html *, Str) = {
+        [IS_WORDS] = html_words,       [IS_CODE] = add_code,        [IS_NUMBER] = add_number, [IS_LINE] = add_ir_line,
+        [IS_BARRIERS] = html_barriers, [IS_BUFFERS] = html_buffers, [IS_SLOT] = html_slot,    [IS_SHARE] = add_share};
+    contents[content](&writer->html, text);
 }
 
 /* ---- Sections and blocks ----------------------------------------------------------------------- */
@@ -116,7 +102,6 @@ void html_end_section(HtmlWriter *writer) {
 
 static void add_section(ReportWriter *base, const ReportSection *section, const char *sentence, size_t count) {
     HtmlWriter *writer = writer_of(base);
-    Text lead = {0};
     if (writer->section)
         html_end_section(writer);
     else
@@ -124,22 +109,19 @@ static void add_section(ReportWriter *base, const ReportSection *section, const 
     writer->section = section;
     writer->count = count;
     writer->label = section->title;
-    report_plain_sentence(sentence, &lead);
-    html_section(&writer->html, section->id, section->title, count, section->one, (Str){lead.data, lead.size});
-    text_free(&lead);
+    report_plain_sentence(sentence, &base->text);
+    html_section(&writer->html, section->id, section->title, count, section->one, say_taken(base));
 }
 
 static void add_part(ReportWriter *base, const char *title) {
     HtmlWriter *writer = writer_of(base);
-    Text plain = {0};
     end_block(writer);
     writer->in_part = true;
     writer->label = writer->section->title;
-    report_plain_sentence(title, &plain);
+    report_plain_sentence(title, &base->text);
     add(writer, "<h3 class=\"sub\">");
-    html_prose(&writer->html, (Str){plain.data, plain.size});
+    html_prose(&writer->html, say_taken(base));
     add(writer, "</h3>\n");
-    text_free(&plain);
 }
 
 static void add_block(ReportWriter *base, Tone tone, const char *name, Str what, Anchor anchor) {

@@ -2,6 +2,8 @@
 #include "render/report.h"
 #include "render/report_say.h"
 
+#include <stdio.h>
+
 typedef struct Terminal {
     ReportWriter writer; /* first, so that a writer can be taken for its terminal */
     Text *to;
@@ -16,11 +18,8 @@ static Terminal *terminal_of(ReportWriter *writer) {
 
 /* A sentence of our own, without the marks of the glossary's words. */
 static void add_sentence(Terminal *terminal, Tone tone, const char *sentence) {
-    Text plain = {0};
-    report_plain_sentence(sentence, &plain);
-    text_wrapped(terminal->to, terminal->style, tone, (Str){plain.data, plain.size}, 2, "  ");
-    terminal->to->failed |= plain.failed;
-    text_free(&plain);
+    report_plain_sentence(sentence, &terminal->writer.text);
+    text_wrapped(terminal->to, terminal->style, tone, say_taken(&terminal->writer), 2, "  ");
 }
 
 /* ---- What the writer is told ------------------------------------------------------------------- */
@@ -61,7 +60,7 @@ static void add_block(ReportWriter *writer, Tone tone, const char *name, Str wha
 }
 
 /* Keys stand in a column of their own. */
-enum { KEY_WIDTH = 12 };
+enum { KEY_WIDTH = 12, LONGEST_PREFIX = 64 };
 
 static void add_entry(ReportWriter *writer, const char *key, Content content, Tone tone, Str text) {
     (void)content;
@@ -69,16 +68,12 @@ static void add_entry(ReportWriter *writer, const char *key, Content content, To
     size_t indent = terminal->in_block ? 4 : 2, size = strlen(key) + 2;
     terminal->after_entry = true;
     size_t width = size > KEY_WIDTH ? size : KEY_WIDTH;
-    Text prefix = {0};
-    text_addf(&prefix, "%*s", (int)(indent + width), "");
-    text_char(&prefix, 0);
+    char prefix[LONGEST_PREFIX];
+    snprintf(prefix, sizeof prefix, "%*s", (int)(indent + width), "");
     text_addf(terminal->to, "%*s", (int)indent, "");
     text_toned(terminal->to, terminal->style, tone == TONE_PLAIN ? TONE_HEAD : tone, str_of(key));
     text_addf(terminal->to, "%*s", (int)(width - strlen(key)), "");
-    if (!prefix.failed)
-        text_wrapped(terminal->to, terminal->style, TONE_PLAIN, text, indent + width, prefix.data);
-    terminal->to->failed |= prefix.failed;
-    text_free(&prefix);
+    text_wrapped(terminal->to, terminal->style, TONE_PLAIN, text, indent + width, prefix);
 }
 
 static void add_paragraph(ReportWriter *writer, Tone tone, Str text, Anchor about) {

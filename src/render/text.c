@@ -2,6 +2,7 @@
 #include "render/text.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -74,18 +75,15 @@ static Source *find_kernel_source(const Renderer *renderer, const char *file) {
         return NULL;
     const char *ir = renderer->source->name, *slash = strrchr(ir, '/'), *last = strrchr(file, '/');
     int folder = slash ? (int)(slash - ir) + 1 : 0;
-    Text path = {0};
     Source *found = NULL;
     const char *const names[] = {file[0] == '/' ? NULL : file, last ? last + 1 : NULL};
     for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++) {
-        if (!names[i])
+        char *path = NULL;
+        if (!names[i] || asprintf(&path, "%.*s%s", folder, ir, names[i]) < 0)
             continue;
-        path.size = 0;
-        text_addf(&path, "%.*s%s", folder, ir, names[i]);
-        text_char(&path, 0);
-        found = path.failed ? NULL : read_regular(path.data);
+        found = read_regular(path);
+        free(path);
     }
-    text_free(&path);
     return found ? found : read_regular(file);
 }
 

@@ -408,10 +408,8 @@ const Difference *difference_find(Arena *arena, const Report *old, const Report 
         .old_file = old->file, .old_kernel = old->kernel, .new_file = new->file, .new_kernel = new->kernel};
     Found *found = pair_up(&tellers[0], &tellers[1], &difference->row_count);
     DifferenceRow *rows = ARENA_ARRAY(arena, DifferenceRow, difference->row_count + 1);
-    for (size_t i = 0; i < difference->row_count; i++) {
+    for (size_t i = 0; i < difference->row_count; i++)
         rows[i] = found[i].row;
-        difference->counts[rows[i].level]++;
-    }
     difference->rows = rows;
     add_pairs(match, difference);
     return difference;
