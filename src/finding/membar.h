@@ -7,12 +7,8 @@
 
 #include "finding/finding.h"
 
-/* An op. `file`, `line` and `column` are the kernel's own source; the rest is the IR's text. */
-typedef struct MembarPlace {
-    const char *op; /* "ttg.local_load" */
-    const char *file;
-    uint32_t line, column, ir_line, ir_column;
-} MembarPlace;
+/* An op; without a role. */
+typedef FindingPlace MembarPlace;
 
 /* Two accesses that a barrier parts. */
 typedef struct MembarConflict {

@@ -76,6 +76,8 @@ struct Proxies {
     MadeDescriptor *made; /* of the run */
 };
 
+/* What the event does, after another access that it may not see. */
+Breach breach_at(BreachKind kind, const Event *event, uint32_t other_pc, uint32_t other_agent);
 /* Adds it, or counts it if it is there. */
 void proxies_breach(Proxies *proxies, Breach breach);
 /* The op by which the agent came to know of an access; *own if that was the start or end of a partition. */

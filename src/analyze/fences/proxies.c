@@ -73,6 +73,16 @@ void proxies_give_up(Proxies *proxies, const char *why, const Op *op) {
 
 /* ---- What is found -------------------------------------------------------------------------------- */
 
+Breach breach_at(BreachKind kind, const Event *event, uint32_t other_pc, uint32_t other_agent) {
+    return (Breach){.kind = kind,
+                    .pc = event->pc,
+                    .agent = event->agent,
+                    .other_pc = other_pc,
+                    .other_agent = other_agent,
+                    .arrive_pc = NO_PC,
+                    .fence_pc = NO_PC};
+}
+
 void proxies_breach(Proxies *proxies, Breach breach) {
     const Op **ops = proxies->machine->program->ops;
     for (uint32_t i = 0; i < proxies->count; i++) {
@@ -197,13 +207,11 @@ static Ordinary *ordinary_of(Proxies *proxies, const Event *event, const SpanSet
         proxies_give_up(proxies, too_many, NULL);
         return NULL;
     }
-    proxies->ordinary = arena_grown(proxies->arena, proxies->ordinary, proxies->ordinary_count,
-                                    &proxies->ordinary_capacity, sizeof *proxies->ordinary);
     Ordinary *access = ARENA_NEW(proxies->arena, Ordinary);
     *access = (Ordinary){.next = *bucket, .set = set, .agent = event->agent, .pc = event->pc, .writes = writes};
     access->bridges = ARENA_ARRAY(proxies->arena, Bridge, (size_t)proxies->machine->agent_count * REACHES);
     *bucket = access;
-    proxies->ordinary[proxies->ordinary_count++] = access;
+    *ARENA_PUSH(proxies->arena, proxies->ordinary, proxies->ordinary_count, proxies->ordinary_capacity) = access;
     return access;
 }
 
@@ -279,18 +287,12 @@ static void judge(Proxies *proxies, const Event *event, const Ordinary *access, 
     uint32_t writer = access->agent, agents = proxies->machine->agent_count;
     if (is_bridged(proxies, access, writer, reach, event->agent))
         return;
-    Breach breach = {.kind = BREACH_MISSING,
-                     .pc = event->pc,
-                     .agent = event->agent,
-                     .other_pc = access->pc,
-                     .other_agent = writer,
-                     .reads = !access->writes,
-                     .writes = event->effect->effect.verb != EFFECT_READ,
-                     .wide = reach == REACH_CLUSTER,
-                     .delayed = access->delayed,
-                     .span = span,
-                     .arrive_pc = NO_PC,
-                     .fence_pc = NO_PC};
+    Breach breach = breach_at(BREACH_MISSING, event, access->pc, writer);
+    breach.reads = !access->writes;
+    breach.writes = event->effect->effect.verb != EFFECT_READ;
+    breach.wide = reach == REACH_CLUSTER;
+    breach.delayed = access->delayed;
+    breach.span = span;
     if (reach == REACH_CLUSTER && is_bridged(proxies, access, writer, REACH_CTA, event->agent)) {
         breach.kind = BREACH_NARROW;
         breach.fence_pc = in_the_ir(proxies, access->bridges[writer * REACHES].pc);
@@ -337,11 +339,9 @@ static void keep_asynchronous(Proxies *proxies, const Event *event, const SpanSe
         proxies_give_up(proxies, too_many, NULL);
         return;
     }
-    if (at == proxies->asynchronous_count) {
-        proxies->asynchronous = arena_grown(proxies->arena, proxies->asynchronous, at, &proxies->asynchronous_capacity,
-                                            sizeof *proxies->asynchronous);
-        proxies->asynchronous_count++;
-    }
+    if (at == proxies->asynchronous_count)
+        (void)ARENA_PUSH(proxies->arena, proxies->asynchronous, proxies->asynchronous_count,
+                         proxies->asynchronous_capacity);
     proxies->asynchronous[at] = (Asynchronous){.set = set,
                                                .agent = event->agent,
                                                .pc = event->pc,

@@ -94,22 +94,17 @@ static void check_read(Proxies *proxies, const Event *event, const Bytes *bytes,
         proxies->work += access->bytes.count + bytes->count;
         if (!bytes_meet(&access->bytes, bytes))
             continue;
-        Breach breach = {.pc = event->pc,
-                         .agent = event->agent,
-                         .other_pc = access->pc,
-                         .other_agent = access->agent,
-                         .arrive_pc = NO_PC,
-                         .fence_pc = NO_PC};
+        BreachKind kind;
         bool known = here && clocks_know(proxies->clocks, event->agent, access->stamp);
         if (access->async && here && !known)
-            breach.kind = BREACH_IN_FLIGHT;
+            kind = BREACH_IN_FLIGHT;
         else if (!access->async && async && here && known && !is_bridged(proxies, access->bridge, event->agent))
-            breach.kind = BREACH_GLOBAL;
+            kind = BREACH_GLOBAL;
         else if (!access->async && async && !here && !access->fenced)
-            breach.kind = BREACH_ELSEWHERE;
+            kind = BREACH_ELSEWHERE;
         else
             continue;
-        proxies_breach(proxies, breach);
+        proxies_breach(proxies, breach_at(kind, event, access->pc, access->agent));
     }
 }
 
@@ -122,13 +117,7 @@ static void check_flag(Proxies *proxies, const Event *event) {
     for (const GlobalAccess *access = proxies->globals; access; access = access->next)
         if (access->async && access->agent == event->agent && access->cluster == proxies->cluster &&
             !clocks_know(proxies->clocks, event->agent, access->stamp))
-            proxies_breach(proxies, (Breach){.kind = BREACH_FLAG,
-                                             .pc = event->pc,
-                                             .agent = event->agent,
-                                             .other_pc = access->pc,
-                                             .other_agent = access->agent,
-                                             .arrive_pc = NO_PC,
-                                             .fence_pc = NO_PC});
+            proxies_breach(proxies, breach_at(BREACH_FLAG, event, access->pc, access->agent));
 }
 
 /* ---- Descriptors ---------------------------------------------------------------------------------- */
@@ -146,13 +135,7 @@ static void check_descriptor(Proxies *proxies, const Event *event, const Bytes *
     if (!made)
         return;
     if (clocks_know(proxies->clocks, event->agent, made->stamp) && !is_bridged(proxies, made->acquired, event->agent))
-        proxies_breach(proxies, (Breach){.kind = BREACH_TENSORMAP,
-                                         .pc = event->pc,
-                                         .agent = event->agent,
-                                         .other_pc = made->pc,
-                                         .other_agent = made->agent,
-                                         .arrive_pc = NO_PC,
-                                         .fence_pc = NO_PC});
+        proxies_breach(proxies, breach_at(BREACH_TENSORMAP, event, made->pc, made->agent));
     made->read = true;
     made->read_stamp = clocks_stamp(proxies->clocks, event);
     made->read_agent = event->agent;
@@ -163,13 +146,7 @@ static void descriptor_made(Proxies *proxies, const Event *event, int64_t addres
     MadeDescriptor *made = made_at(proxies, address);
     uint32_t agents = proxies->machine->agent_count;
     if (made && made->read && !clocks_know(proxies->clocks, event->agent, made->read_stamp))
-        proxies_breach(proxies, (Breach){.kind = BREACH_REWRITTEN,
-                                         .pc = event->pc,
-                                         .agent = event->agent,
-                                         .other_pc = made->read_pc,
-                                         .other_agent = made->read_agent,
-                                         .arrive_pc = NO_PC,
-                                         .fence_pc = NO_PC});
+        proxies_breach(proxies, breach_at(BREACH_REWRITTEN, event, made->read_pc, made->read_agent));
     if (!made) {
         made = ARENA_NEW(proxies->arena, MadeDescriptor);
         made->next = proxies->made;

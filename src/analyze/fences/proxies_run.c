@@ -41,7 +41,7 @@ bool proxies_matter(Module *module, const Op *function) {
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         unsigned count = op->row ? effects_of(module, op, effects) : 0;
         for (unsigned i = 0; i < count; i++)
-            if (effects[i].verb <= EFFECT_UPDATE && effects[i].proxy != PROXY_GENERIC)
+            if (effect_is_access(&effects[i]) && effects[i].proxy != PROXY_GENERIC)
                 return true;
     }
     return false;
@@ -151,8 +151,8 @@ static void tell_problem(FenceRuns *runs) {
     const Op *op;
     const char *unknown = proxies_problem(runs->proxies, &op);
     if (unknown && op)
-        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
-                           source_place(runs->module->source, op->offset).line, "%s", unknown);
+        verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(runs->module, op), "%s",
+                           unknown);
     else if (unknown)
         verdict_note(verdict, "fences are not looked at further: %s", unknown);
 }

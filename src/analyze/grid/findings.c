@@ -76,14 +76,12 @@ static const char *address_text(const GlobalCheck *run, uint64_t address, Verdic
 static const char *const verbs[] = {"reads", "writes", "updates"}; /* ORDER GsanKind */
 static const char *const nouns[] = {"read", "write", "update"};
 
-const char *order_name(GsanOrder order) {
-    static const char *const names[] = {"weak", "relaxed", "acquire", "release", "acq_rel"};
-    return names[order];
+static const char *order_name(GsanOrder order) {
+    return effect_order_name((Order)order);
 }
 
-const char *scope_name(GsanScope scope) {
-    static const char *const names[] = {"no", "cta", "cluster", "gpu", "sys"};
-    return names[scope];
+static const char *scope_name(GsanScope scope) {
+    return effect_scope_name((Scope)scope);
 }
 
 static void set_place(const GlobalCheck *run, FindingPlace *place, const char *role, uint32_t launch, uint32_t cta,
@@ -96,20 +94,15 @@ static void set_place(const GlobalCheck *run, FindingPlace *place, const char *r
 }
 
 static const char *schedule_text(const Telling *telling, bool race, Verdict *verdict) {
+    static const char *const texts[] = {[GRID_FORWARD] = "when CTAs run one after the other, as far as they can",
+                                        [GRID_BACKWARD] = "when the last CTAs run first",
+                                        [GRID_ROUND_ROBIN] = "when all CTAs run side by side",
+                                        [GRID_REPLAY] = "that of the trail"};
     if (!telling->communicates)
         return race ? "in every schedule: nothing orders the two" : "in every schedule";
-    switch (telling->kind) {
-    case GRID_FORWARD:
-        return "when CTAs run one after the other, as far as they can";
-    case GRID_BACKWARD:
-        return "when the last CTAs run first";
-    case GRID_ROUND_ROBIN:
-        return "when all CTAs run side by side";
-    case GRID_RANDOM:
+    if (telling->kind == GRID_RANDOM)
         return verdict_text(verdict, "in the random schedule with seed %llu", (unsigned long long)telling->seed);
-    default:
-        return "that of the trail";
-    }
+    return texts[telling->kind];
 }
 
 /* Findings of one verdict that have a witness in common have the same text. */
@@ -120,11 +113,15 @@ static const char *witness_of(const GlobalCheck *run, size_t kernel, const Telli
     return *kept;
 }
 
-static void finish(const GlobalCheck *run, size_t kernel, Finding *finding, const Telling *telling, bool race) {
+static Finding *finding_in(const GlobalCheck *run, size_t kernel, RuleId rule, const Telling *telling, bool race) {
+    Finding *finding = verdict_finding(run->kernels[kernel].verdict);
+    finding->rule = rule;
+    finding->times = 1;
     finding->space = "global";
     finding->launch = run->launch_texts[kernel];
     finding->schedule = schedule_text(telling, race, run->kernels[kernel].verdict);
     finding->witness = witness_of(run, kernel, telling);
+    return finding;
 }
 
 /* ---- Races ---------------------------------------------------------------------------------------- */
@@ -269,9 +266,8 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         found->told = true;
         size_t kernel = site_kernel(run, race->later.site);
         Verdict *verdict = run->kernels[kernel].verdict;
-        Finding *finding = verdict_finding(verdict);
         bool harmless = is_harmless(run, found, telling);
-        finding->rule = harmless ? RULE_RACE_SAME_VALUE : race_rule(race);
+        Finding *finding = finding_in(run, kernel, harmless ? RULE_RACE_SAME_VALUE : race_rule(race), telling, true);
         explain(run, race, kernel, finding, verdict);
         if (harmless)
             finding->why =
@@ -283,7 +279,6 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         set_place(run, &places[1], verbs[race->earlier.kind], race->earlier.launch, race->earlier.cta,
                   race->earlier.site, verdict);
         places[0].note = places[1].note = address_text(run, race->begin, verdict);
-        finish(run, kernel, finding, telling, true);
     }
 }
 
@@ -307,32 +302,27 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
         found->told = true;
         size_t kernel = site_kernel(run, found->site);
         Verdict *verdict = run->kernels[kernel].verdict;
-        Finding *finding = verdict_finding(verdict);
+        Finding *finding = finding_in(run, kernel, found->rule, telling, false);
         bool outside = found->rule == RULE_GLOBAL_OUT_OF_BOUNDS;
-        const char *who = cta_text(run, found->launch, found->cta, verdict);
+        const char *address = address_text(run, (uint64_t)found->from, verdict);
         int64_t offset = 0, begin = 0;
         const Area *area = global_area(run->scene.memory, found->from, &offset);
         (void)global_area(run->scene.memory, found->begin, &begin);
         Text text = {0};
         if (area)
             describe_area(area, &text);
-        finding->rule = found->rule;
-        finding->message = outside
-                               ? verdict_text(verdict, "%s %s %s, which is outside of the tensor", who,
-                                              verbs[found->kind], address_text(run, (uint64_t)found->from, verdict))
-                               : verdict_text(verdict, "%s %s %s, which nobody has written", who, verbs[found->kind],
-                                              address_text(run, (uint64_t)found->from, verdict));
+        finding->message =
+            verdict_text(verdict, "%s %s %s, which %s", cta_text(run, found->launch, found->cta, verdict),
+                         verbs[found->kind], address, outside ? "is outside of the tensor" : "nobody has written");
         finding->why = verdict_text(verdict, "%s; this access touches its bytes %lld to %lld.",
                                     area ? verdict_keep(verdict, &text) : "", (long long)begin,
                                     (long long)(begin + (found->end - found->begin) - 1));
         finding->fix = outside ? "Mask off the elements that are outside, or correct the shape in the launch file."
                                : "Write it before (a launch that comes first, or this one), or say in the launch file "
                                  "that it is an input.";
-        finding->times = 1;
         FindingPlace *places = finding_places(verdict, finding, 1);
         set_place(run, &places[0], verbs[found->kind], found->launch, found->cta, found->site, verdict);
-        places[0].note = address_text(run, (uint64_t)found->from, verdict);
-        finish(run, kernel, finding, telling, false);
+        places[0].note = address;
     }
 }
 
@@ -368,8 +358,7 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
     const char *address = address_text(run, (uint64_t)picked[0]->address, verdict),
                *value = value_text(picked[0]->value, verdict);
     uint64_t left = grid_never_begun(run->grid);
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = RULE_DEADLOCK_GRID;
+    Finding *finding = finding_in(run, kernel, RULE_DEADLOCK_GRID, telling, false);
     finding->message = verdict_text(verdict, "%s waits for ever for %s, which holds %s",
                                     cta_text(run, picked[0]->launch, picked[0]->cta, verdict), address, value);
     finding->why =
@@ -381,14 +370,12 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
                             total);
     finding->fix = left ? "Launch no more CTAs than are there at once, or let none wait for one that has not begun."
                         : "Write what is waited for on every path, as often and in the place that the wait expects.";
-    finding->times = 1;
     FindingPlace *places = finding_places(verdict, finding, count);
     for (size_t i = 0; i < count; i++) {
         set_place(run, &places[i], "waits", picked[i]->launch, picked[i]->cta, sleeper_site(run, picked[i]), verdict);
         places[i].note = verdict_text(verdict, "%s holds %s", address_text(run, (uint64_t)picked[i]->address, verdict),
                                       value_text(picked[i]->value, verdict));
     }
-    finish(run, kernel, finding, telling, false);
     return true;
 }
 
@@ -405,8 +392,7 @@ void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
             told |= verdict->findings[k].rule == RULE_GLOBAL_DEPENDENCY_WAIT;
         if (told)
             continue;
-        Finding *finding = verdict_finding(verdict);
-        finding->rule = RULE_GLOBAL_DEPENDENCY_WAIT;
+        Finding *finding = finding_in(run, kernel, RULE_GLOBAL_DEPENDENCY_WAIT, telling, false);
         finding->message = verdict_text(verdict,
                                         "%s is a dependent launch and ends without having waited for the launch "
                                         "before it",
@@ -415,11 +401,9 @@ void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
             "The launch before may still run when this one has ended, so that a third one, which comes after "
             "this one, is not ordered after the first.";
         finding->fix = "Wait for the launches before (griddepcontrol.wait, gdc_wait) on every path.";
-        finding->times = 1;
         FindingPlace *places = finding_places(verdict, finding, 1);
         Machine machine = {.program = run->programs[kernel]};
         place_set(&machine, &places[0], "ends", run->programs[kernel]->name, run->programs[kernel]->code_count - 1,
                   verdict);
-        finish(run, kernel, finding, telling, false);
     }
 }

@@ -186,9 +186,6 @@ static inline uint32_t site_of(const GlobalCheck *run, const GridEvent *event) {
 static inline uint32_t sleeper_site(const GlobalCheck *run, const Sleeper *sleeper) {
     return run->first_site[run->scene.inputs[sleeper->launch]] + sleeper->pc;
 }
-/* "acq_rel", "gpu" */
-const char *order_name(GsanOrder order);
-const char *scope_name(GsanScope scope);
 /* "CTA 3", "CTA 3 of consumer on device 1": as much as tells it apart. */
 void cta_name(const GlobalCheck *run, uint32_t launch, uint32_t cta, Text *to);
 /* "tt.store @41 (kernel.py:12)" */

@@ -18,8 +18,7 @@ static GlobalStep *step_add(GlobalCheck *run, const GridEvent *event, StepKind k
     run->access = ++run->moments;
     if (!run->options->steps || run->step_count == MOST_STEPS)
         return NULL;
-    run->steps = arena_grown(run->arena, run->steps, run->step_count, &run->step_capacity, sizeof *run->steps);
-    GlobalStep *step = &run->steps[run->step_count++];
+    GlobalStep *step = ARENA_PUSH(run->arena, run->steps, run->step_count, run->step_capacity);
     *step = (GlobalStep){.kind = kind,
                          .launch = event->launch,
                          .cta = event->cta,
@@ -75,7 +74,7 @@ void step_is_wrong(GlobalCheck *run, RuleId rule) {
 
 static void tell_order(const Effect *effect, Text *to) {
     if (effect->order != ORDER_WEAK)
-        text_addf(to, " (%s, %s)", order_name((GsanOrder)effect->order), scope_name((GsanScope)effect->scope));
+        text_addf(to, " (%s, %s)", effect_order_name(effect->order), effect_scope_name(effect->scope));
 }
 
 static void tell_access(const GlobalCheck *run, const GlobalStep *step, Text *to) {

@@ -101,8 +101,7 @@ static uint8_t group_kind(GroupKind kind) {
 
 static void fly(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t ticket) {
     const Effect *effect = &event->event->effect->effect;
-    crew->pending = arena_grown(run->arena, crew->pending, crew->count, &crew->capacity, sizeof *crew->pending);
-    crew->pending[crew->count++] = (Pending){
+    *ARENA_PUSH(run->arena, crew->pending, crew->count, crew->capacity) = (Pending){
         .access = run->access,
         .ticket = ticket,
         .agent = event->event->agent,

@@ -192,8 +192,7 @@ void lint_amd_move(Lint *lint, const Op *op) {
     const Value *rows = NULL;
     uint32_t descriptor_count = 0, buffer_count = 0;
     bool store = false;
-    for (unsigned i = 0; i < effects.count; i++) {
-        const Effect *effect = &effects.items[i];
+    for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         if (!effect_is_access(effect) || effect->group != GROUP_AMD_TENSOR)
             continue;
         *(effect->on_descriptor ? &descriptors[descriptor_count++] : &buffers[buffer_count++]) = effect->on;

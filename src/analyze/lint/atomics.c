@@ -33,24 +33,20 @@ static const Value *plain_pointer(const Value *value, bool offsets) {
     return value;
 }
 
-static const char *scope_name(Scope scope) {
-    static const char *const names[] = {"no", "cta", "cluster", "gpu", "sys"}; /* ORDER Scope */
-    return names[scope];
-}
-
 static void tell(Lint *lint, const Atomic *now, const Atomic *before, bool surely) {
-    uint32_t line = source_place(lint->module->source, before->op->offset).line;
+    uint32_t line = op_line(lint->module, before->op);
     Finding *finding = NULL;
     if (now->scope == before->scope && now->bits == before->bits)
         return;
     if (!surely)
-        finding = lint_find(lint, RULE_ATOMIC_UNKNOWN, now->op,
-                            "review: %u bits with scope %s, and %u bits with scope %s at line %u, on one tensor",
-                            now->bits, scope_name(now->scope), before->bits, scope_name(before->scope), line);
+        finding =
+            lint_find(lint, RULE_ATOMIC_UNKNOWN, now->op,
+                      "review: %u bits with scope %s, and %u bits with scope %s at line %u, on one tensor", now->bits,
+                      effect_scope_name(now->scope), before->bits, effect_scope_name(before->scope), line);
     else if (now->scope != before->scope)
         finding =
             lint_find(lint, RULE_ATOMIC_SCOPE, now->op, "scope %s here, and scope %s at line %u on the same address",
-                      scope_name(now->scope), scope_name(before->scope), line);
+                      effect_scope_name(now->scope), effect_scope_name(before->scope), line);
     else
         finding = lint_find(lint, RULE_ATOMIC_WIDTH, now->op, "%u bits here, and %u at line %u on the same address",
                             now->bits, before->bits, line);
@@ -71,15 +67,14 @@ static void enter(Atomics *atomics, Pointers *table, const Value *key, uint32_t 
 }
 
 static void add(Atomics *atomics, const Op *op, const Effect *effect) {
-    const Type *type = effect->on->type ? type_canonical(atomics->lint->module, effect->on->type) : NULL;
+    const Type *type = lint_type(atomics->lint, effect->on);
     const Type *to = type ? type_pointee(atomics->lint->module, type) : NULL;
     to = to && to->kind == TYPE_TENSOR ? to->element : to;
     if (!to || !to->width)
         return;
-    atomics->items = arena_grown(&atomics->lint->module->arena, atomics->items, atomics->count, &atomics->capacity,
-                                 sizeof *atomics->items);
-    uint32_t number = atomics->count++;
-    atomics->items[number] = (Atomic){op, effect->scope, to->width};
+    uint32_t number = atomics->count;
+    *ARENA_PUSH(&atomics->lint->module->arena, atomics->items, atomics->count, atomics->capacity) =
+        (Atomic){op, effect->scope, to->width};
     const Value *pointer = plain_pointer(effect->on, false);
     bool known = pointers_get(&atomics->pointers, pointer) != NO_NUMBER;
     enter(atomics, &atomics->pointers, pointer, number, true);
@@ -91,11 +86,10 @@ void lint_atomics(Lint *lint) {
     Arena *arena = &lint->module->arena;
     Atomics atomics = {.lint = lint, .pointers = {.arena = arena}, .bases = {.arena = arena}};
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
-        Effect effects[EFFECTS_MOST];
-        unsigned count = op == lint->function ? 0 : effects_of(lint->module, op, effects);
-        for (unsigned i = 0; i < count; i++)
-            if (effects[i].verb == EFFECT_UPDATE && effects[i].space == SPACE_GLOBAL && effects[i].on &&
-                !effects[i].on_descriptor && effects[i].scope != SCOPE_NONE)
-                add(&atomics, op, &effects[i]);
+        Effects effects = lint_effects(lint, op);
+        for (const Effect *effect = effects.items; effect < effects.end; effect++)
+            if (effect->verb == EFFECT_UPDATE && effect->space == SPACE_GLOBAL && effect->on &&
+                !effect->on_descriptor && effect->scope != SCOPE_NONE)
+                add(&atomics, op, effect);
     }
 }

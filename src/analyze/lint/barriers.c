@@ -164,9 +164,9 @@ void lint_barriers(Lint *lint) {
         return;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         Effects effects = lint_effects(lint, op);
-        for (unsigned i = 0; i < effects.count; i++)
-            if (is_signal(lint->module, &effects.items[i]))
-                check_signal(lint, op, &effects.items[i], ctas);
+        for (const Effect *effect = effects.items; effect < effects.end; effect++)
+            if (is_signal(lint->module, effect))
+                check_signal(lint, op, effect, ctas);
     }
     lint_pairs(lint);
 }

@@ -63,9 +63,8 @@ static void note_touch(Cluster *cluster, const Value *barrier, uint32_t op, bool
     for (uint32_t i = 0; i < set.count; i++) {
         if (cluster->tracked[set.items[i]] == FLOW_NONE)
             continue;
-        cluster->touches = arena_grown(&cluster->lint->module->arena, cluster->touches, cluster->touch_count,
-                                       &cluster->touch_capacity, sizeof *cluster->touches);
-        cluster->touches[cluster->touch_count++] = (Touch){cluster->tracked[set.items[i]], op, init};
+        *ARENA_PUSH(&cluster->lint->module->arena, cluster->touches, cluster->touch_count, cluster->touch_capacity) =
+            (Touch){cluster->tracked[set.items[i]], op, init};
     }
 }
 
@@ -85,8 +84,7 @@ static bool all_waited(const Cluster *cluster, const Value *barrier) {
 static Step step_of(Cluster *cluster, const Op *op, uint32_t number) {
     Effects effects = lint_effects(cluster->lint, op);
     Step step = {.op = op, .waited = true, .touched = FLOW_NONE, .answered = FLOW_NONE};
-    for (unsigned i = 0; i < effects.count; i++) {
-        const Effect *effect = &effects.items[i];
+    for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         bool remote = effect_is_remote(cluster->lint, cluster->ctas, effect);
         bool signals = is_signal(cluster->lint->module, effect);
         if (signals && (remote || effect->verb == EFFECT_INIT))
@@ -237,8 +235,7 @@ static void find_barriers(Cluster *cluster) {
         cluster->tracked[i] = FLOW_NONE;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         Effects effects = lint_effects(cluster->lint, op);
-        for (unsigned i = 0; i < effects.count; i++) {
-            const Effect *effect = &effects.items[i];
+        for (const Effect *effect = effects.items; effect < effects.end; effect++) {
             if (!is_signal(cluster->lint->module, effect))
                 continue;
             OriginSet set = origins_find(&cluster->origins, effect->on);

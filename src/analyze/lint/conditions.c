@@ -232,8 +232,8 @@ static void judge(Conditions *conditions, const Op *op) {
     Lint *lint = conditions->lint;
     Effects effects = lint_effects(lint, op);
     bool request = false;
-    for (unsigned i = 0; i < effects.count; i++)
-        request |= effects.items[i].helper == HELPER_CLC;
+    for (const Effect *effect = effects.items; effect < effects.end; effect++)
+        request |= effect->helper == HELPER_CLC;
     bool cluster = lint_effect(lint, op, EFFECT_CLUSTER_ARRIVE) || lint_effect(lint, op, EFFECT_CLUSTER_WAIT);
     if (cluster || lint_effect(lint, op, EFFECT_CTA_BARRIER))
         judge_barrier(conditions, op, cluster);

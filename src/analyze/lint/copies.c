@@ -29,8 +29,7 @@ static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
 static void pass(Paths *paths, const FlowOp *at, void *state) {
     Effects effects = lint_effects(paths->lint, at->op);
     int32_t *groups = state;
-    for (unsigned i = 0; i < effects.count; i++) {
-        const Effect *effect = &effects.items[i];
+    for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         if (effect->group != GROUP_CP_ASYNC)
             continue;
         if (effect->verb == EFFECT_COMMIT)

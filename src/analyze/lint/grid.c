@@ -19,8 +19,7 @@ static const Op *first_of(Lint *lint, bool waits) {
 
 static bool touches_global(Lint *lint, const Op *op) {
     Effects effects = lint_effects(lint, op);
-    for (unsigned i = 0; i < effects.count; i++) {
-        const Effect *effect = &effects.items[i];
+    for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         if (effect_is_access(effect) && effect->space == SPACE_GLOBAL && effect->proxy != PROXY_TENSORMAP)
             return true;
     }
@@ -41,25 +40,12 @@ static void pass(Paths *paths, const FlowOp *at, void *state) {
         *first = (Early){at->op, at->number};
 }
 
-static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
-    (void)paths, (void)piece;
-    bool more = *(const bool *)from && !*(bool *)to;
-    *(bool *)to |= more;
-    return more;
-}
-
 /* The first op in the text that touches global memory on a path from the start without a wait. */
 static const Op *early_access(Lint *lint) {
     static const bool start = true;
     Flow flow = flow_of(lint->function, &lint->module->arena);
     Early first = {.number = FLOW_NONE};
-    Paths paths = {.lint = lint,
-                   .flow = &flow,
-                   .context = &first,
-                   .size = sizeof start,
-                   .start = &start,
-                   .pass = pass,
-                   .join = join};
+    Paths paths = {.lint = lint, .flow = &flow, .context = &first, .size = sizeof start, .start = &start, .pass = pass};
     if (!paths_follow(&paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to look for accesses before its wait");
     return first.op;
@@ -117,8 +103,8 @@ static bool is_fenced(Lint *lint, const Op *near) {
     Partitions own = partitions_of(near);
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
         Effects effects = lint_effects(lint, op);
-        for (unsigned i = 0; i < effects.count; i++)
-            if (effects.items[i].verb == EFFECT_FENCE_PROXY && effects.items[i].proxy == PROXY_ASYNC &&
+        for (const Effect *effect = effects.items; effect < effects.end; effect++)
+            if (effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC &&
                 partitions_of(op).mask == own.mask)
                 return true;
     }

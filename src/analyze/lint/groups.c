@@ -11,9 +11,9 @@ void lint_explain(Finding *finding, const char *space, const char *why, const ch
 
 const Effect *tensor_access(Lint *lint, const Op *op) {
     Effects effects = lint_effects(lint, op);
-    for (unsigned i = 0; i < effects.count; i++)
-        if (effect_is_access(&effects.items[i]) && effects.items[i].helper == HELPER_TENSOR)
-            return &effects.items[i];
+    for (const Effect *effect = effects.items; effect < effects.end; effect++)
+        if (effect_is_access(effect) && effect->helper == HELPER_TENSOR)
+            return effect;
     return NULL;
 }
 

@@ -16,8 +16,7 @@ typedef struct ToldRule {
 
 /* What an op does, in the order in which it happens. */
 typedef struct Effects {
-    const Effect *items;
-    unsigned count;
+    const Effect *items, *end;
 } Effects;
 
 typedef struct Lint {

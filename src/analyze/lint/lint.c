@@ -30,10 +30,9 @@ bool lint_told(const Lint *lint, RuleId rule, const Op *op) {
 }
 
 static void keep_told(Lint *lint, RuleId rule, const Op *op) {
-    lint->told_rules = arena_grown(&lint->module->arena, lint->told_rules, lint->told_rule_count,
-                                   &lint->told_rule_capacity, sizeof *lint->told_rules);
-    lint->told_rules[lint->told_rule_count] = (ToldRule){rule, pointers_get(&lint->told, op)};
-    pointers_set(&lint->told, op, lint->told_rule_count++);
+    ToldRule told = {rule, pointers_get(&lint->told, op)};
+    pointers_set(&lint->told, op, lint->told_rule_count);
+    *ARENA_PUSH(&lint->module->arena, lint->told_rules, lint->told_rule_count, lint->told_rule_capacity) = told;
 }
 
 Finding *lint_find(Lint *lint, RuleId rule, const Op *op, const char *format, ...) {
@@ -88,18 +87,14 @@ Effects lint_effects(Lint *lint, const Op *op) {
     unsigned count = effects_of(lint->module, op, effects);
     Effect *items = ARENA_ARRAY(arena, Effect, count + 1);
     memcpy(items, effects, count * sizeof *items);
-    lint->effects =
-        arena_grown(arena, lint->effects, lint->effects_count, &lint->effects_capacity, sizeof *lint->effects);
     pointers_set(&lint->looked_at, op, lint->effects_count);
-    return lint->effects[lint->effects_count++] = (Effects){items, count};
+    return *ARENA_PUSH(arena, lint->effects, lint->effects_count, lint->effects_capacity) =
+               (Effects){items, items + count};
 }
 
 const Effect *lint_effect(Lint *lint, const Op *op, EffectVerb verb) {
     Effects effects = lint_effects(lint, op);
-    for (unsigned i = 0; i < effects.count; i++)
-        if (effects.items[i].verb == verb)
-            return &effects.items[i];
-    return NULL;
+    return effects_find(effects.items, (unsigned)(effects.end - effects.items), verb);
 }
 
 int64_t lint_module_integer(const Lint *lint, const char *name, int64_t otherwise) {

@@ -49,11 +49,9 @@ static void note_filled(Pairs *pairs, OriginSet barrier, const Value *data) {
     OriginSet filled = origins_find(&pairs->origins, data);
     for (uint32_t i = 0; i < barrier.count; i++) {
         pairs->uses[barrier.items[i]].by_hand |= filled.anything || !filled.count;
-        for (uint32_t k = 0; k < filled.count; k++) {
-            pairs->filled = arena_grown(pairs->arena, pairs->filled, pairs->filled_count, &pairs->filled_capacity,
-                                        sizeof *pairs->filled);
-            pairs->filled[pairs->filled_count++] = (Filled){barrier.items[i], filled.items[k]};
-        }
+        for (uint32_t k = 0; k < filled.count; k++)
+            *ARENA_PUSH(pairs->arena, pairs->filled, pairs->filled_count, pairs->filled_capacity) =
+                (Filled){barrier.items[i], filled.items[k]};
     }
 }
 
@@ -84,10 +82,9 @@ static void note_use(Pairs *pairs, const Op *op, const Effect *effect) {
 static void note_expected(Pairs *pairs, const Op *op, const Effect *effect) {
     uint32_t last = pointers_get(&pairs->last_expected, effect->on);
     if (effect->verb == EFFECT_EXPECT) {
-        pairs->expected = arena_grown(pairs->arena, pairs->expected, pairs->expected_count, &pairs->expected_capacity,
-                                      sizeof *pairs->expected);
-        pairs->expected[pairs->expected_count] = (Expected){.expect = op, .announced = effect->predicate};
-        pointers_set(&pairs->last_expected, effect->on, pairs->expected_count++);
+        pointers_set(&pairs->last_expected, effect->on, pairs->expected_count);
+        *ARENA_PUSH(pairs->arena, pairs->expected, pairs->expected_count, pairs->expected_capacity) =
+            (Expected){.expect = op, .announced = effect->predicate};
         return;
     }
     if (effect->verb != EFFECT_COMPLETE || last == NO_NUMBER || pairs->expected[last].expect->block != op->block)
@@ -117,8 +114,7 @@ static void collect(Pairs *pairs) {
     const Op *function = pairs->lint->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         Effects effects = lint_effects(pairs->lint, op);
-        for (unsigned i = 0; i < effects.count; i++) {
-            const Effect *effect = &effects.items[i];
+        for (const Effect *effect = effects.items; effect < effects.end; effect++) {
             if (!never_runs(pairs->lint, effect) && is_signal(pairs->lint->module, effect)) {
                 note_use(pairs, op, effect);
                 note_expected(pairs, op, effect);

@@ -70,8 +70,7 @@ static void check_threads(Lint *lint, const Op *op, const Value *threads) {
 
 static void check_named(Lint *lint, const Op *op, int64_t partitions) {
     Effects effects = lint_effects(lint, op);
-    for (unsigned i = 0; i < effects.count; i++) {
-        const Effect *effect = &effects.items[i];
+    for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         if (effect->verb != EFFECT_NAMED_ARRIVE && effect->verb != EFFECT_NAMED_SYNC)
             continue;
         if (effect->on)

@@ -20,6 +20,19 @@ static void set_start(const Paths *paths, uint8_t *state) {
         memset(state, 0, paths->size);
 }
 
+static bool join_bytes(const Paths *paths, uint8_t *all, const uint8_t *more) {
+    bool changed = false;
+    for (size_t i = 0; i < paths->size; i++) {
+        changed |= more[i] > all[i];
+        all[i] = more[i] > all[i] ? more[i] : all[i];
+    }
+    return changed;
+}
+
+static bool join(Paths *paths, uint32_t piece, uint8_t *to, const uint8_t *from) {
+    return paths->join ? paths->join(paths, piece, to, from) : join_bytes(paths, to, from);
+}
+
 static void reach(Paths *paths, const FlowPiece *from, const FlowEdge *edge) {
     uint8_t *to = paths->states + edge->to * paths->size;
     bool first = !paths->reached[edge->to], fresh = paths->afresh && flow_starts_threads(paths->flow, from, edge);
@@ -27,7 +40,7 @@ static void reach(Paths *paths, const FlowPiece *from, const FlowEdge *edge) {
         set_start(paths, to);
     else if (first)
         memcpy(to, paths->now, paths->size);
-    if (first || (!fresh && paths->join(paths, edge->to, to, paths->now)))
+    if (first || (!fresh && join(paths, edge->to, to, paths->now)))
         enqueue(paths, edge->to);
 }
 

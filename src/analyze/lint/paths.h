@@ -19,7 +19,8 @@ typedef struct Paths {
     const void *start; /* the state where the function starts; NULL: all zero */
     bool afresh;       /* threads of a partition start as the function does, not with what was before them */
     void (*pass)(struct Paths *paths, const FlowOp *at, void *state);
-    /* Adds what comes to the start of a piece from elsewhere; false if that is nothing new. */
+    /* Adds what comes to the start of a piece from elsewhere; false if that is nothing new. NULL: the larger of each
+     * two bytes. */
     bool (*join)(struct Paths *paths, uint32_t piece, void *to, const void *from);
     bool telling;
     /* Its own */

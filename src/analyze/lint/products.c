@@ -7,7 +7,8 @@
 #include "base/pointers.h"
 #include "model/flow/handed.h"
 
-enum { DONE = UINT8_MAX, OLDEST = UINT8_MAX - 1 };
+/* The state of a product: 0: over; else YOUNGEST less its age, 1 at least. */
+enum { YOUNGEST = UINT8_MAX };
 
 /* A value, and what it is handed on to, or the product that it may be the result of. */
 typedef struct Link {
@@ -69,8 +70,7 @@ static uint32_t value_number(Products *products, const Value *value) {
 }
 
 static void add_link(Products *products, Links *links, Link link) {
-    links->items = arena_grown(products->arena, links->items, links->count, &links->capacity, sizeof *links->items);
-    links->items[links->count++] = link;
+    *ARENA_PUSH(products->arena, links->items, links->count, links->capacity) = link;
 }
 
 static void hand_on(void *context, Handed how, const Value *from, const Value *to) {
@@ -89,10 +89,8 @@ static void collect(Products *products) {
             check_place(products, op);
             if (!op_flag(op, "isAsync") || !op->result_count)
                 continue;
-            products->items = arena_grown(products->arena, products->items, products->count, &products->capacity,
-                                          sizeof *products->items);
             pointers_set(&products->numbers, op, products->count);
-            products->items[products->count++] = op;
+            *ARENA_PUSH(products->arena, products->items, products->count, products->capacity) = op;
             value_number(products, &op->results[0]);
         } else if (op_is(op, CLASS_WGMMA_WAIT)) {
             for (uint32_t i = 0; i < op->operand_count && i < op->result_count; i++)
@@ -154,44 +152,31 @@ static void find_names(Products *products) {
 
 /* ---- Ages ----------------------------------------------------------------------------------------- */
 
-static void issue(const Products *products, const Op *op, uint8_t *ages) {
+static void issue(const Products *products, const Op *op, uint8_t *states) {
     uint32_t number = pointers_get(&products->numbers, op);
     for (uint32_t i = 0; i < products->count; i++)
         if (number == NO_NUMBER) /* not asynchronous: it waits for all */
-            ages[i] = DONE;
+            states[i] = 0;
         else
-            ages[i] += ages[i] < OLDEST;
+            states[i] -= states[i] > 1;
     if (number != NO_NUMBER)
-        ages[number] = 0;
+        states[number] = YOUNGEST;
 }
 
-static void await(const Products *products, const Op *op, uint8_t *ages) {
+static void await(const Products *products, const Op *op, uint8_t *states) {
     int64_t left;
     bool known = op_integer(op, "pendings", &left);
     for (uint32_t i = 0; i < products->count; i++)
-        if (!known || ages[i] >= left)
-            ages[i] = DONE;
-}
-
-/* The younger of two, product by product. */
-static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
-    (void)piece;
-    uint8_t *ages = to;
-    const uint8_t *others = from;
-    bool changed = false;
-    for (size_t i = 0; i < paths->size; i++) {
-        changed |= others[i] < ages[i];
-        ages[i] = others[i] < ages[i] ? others[i] : ages[i];
-    }
-    return changed;
+        if (!known || YOUNGEST - states[i] >= left)
+            states[i] = 0;
 }
 
 /* ---- Uses ----------------------------------------------------------------------------------------- */
 
-static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t age) {
-    uint32_t line = op_line(lint->module, product);
+static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t state) {
+    uint32_t line = op_line(lint->module, product), age = YOUNGEST - state;
     Finding *finding;
-    if (age != DONE) {
+    if (state) {
         finding = lint_find(lint, RULE_WGMMA_RESULT, op,
                             "uses the result of the product at line %u, which is still in flight here", line);
         lint_explain(
@@ -207,7 +192,7 @@ static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t age) {
     lint_other_place(lint, finding, "multiplies", product);
 }
 
-static void check_uses(const Products *products, const Op *op, const uint8_t *ages) {
+static void check_uses(const Products *products, const Op *op, const uint8_t *states) {
     const Value *sum = op_is(op, CLASS_WGMMA) ? op_operand_named(op, "c") : NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         uint32_t value = op->operands[i] == sum ? NO_NUMBER : pointers_get(&products->values, op->operands[i]);
@@ -215,8 +200,8 @@ static void check_uses(const Products *products, const Op *op, const uint8_t *ag
             continue;
         for (uint32_t h = products->holdings.first[value]; h != NO_NUMBER; h = products->holdings.items[h].next) {
             const Link *holding = &products->holdings.items[h];
-            if (ages[holding->other] != DONE || !holding->waited)
-                tell_use(products->lint, op, products->items[holding->other], ages[holding->other]);
+            if (states[holding->other] || !holding->waited)
+                tell_use(products->lint, op, products->items[holding->other], states[holding->other]);
         }
     }
 }
@@ -249,11 +234,9 @@ void lint_products(Lint *lint) {
     Paths paths = {.lint = lint,
                    .flow = &flow,
                    .context = &products,
-                   .size = products.count, /* the age of each */
-                   .start = memset(arena_alloc(arena, products.count), DONE, products.count),
+                   .size = products.count, /* the state of each */
                    .afresh = true,
-                   .pass = pass,
-                   .join = join};
+                   .pass = pass};
     if (products.steps >= LINT_STEPS || !paths_follow(&paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel has too many warp-group products to follow their results");
 }

@@ -6,6 +6,7 @@
 #include "analyze/lint/internal.h"
 
 #include "analyze/fences/fences.h"
+#include "analyze/telling/place.h"
 
 /* What is known of the IR as a whole. */
 typedef struct Stage {
@@ -40,9 +41,9 @@ static Stage stage_of(Lint *lint) {
         placed |= op_attr(op, "allocation.offset") != NULL;
         stage.assembly |= mentions_fence(op);
         stage.partitioned |= op_is_parted(op);
-        for (unsigned i = 0; i < effects.count; i++) {
-            fences |= effects.items[i].verb == EFFECT_FENCE_PROXY && effects.items[i].proxy == PROXY_ASYNC;
-            stage.tokens |= effects.items[i].side != SIDE_NONE;
+        for (const Effect *effect = effects.items; effect < effects.end; effect++) {
+            fences |= effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC;
+            stage.tokens |= effect->side != SIDE_NONE;
         }
     }
     stage.inserted = placed && fences;
@@ -54,10 +55,6 @@ static Stage stage_of(Lint *lint) {
 
 static const Op *op_at(const Telling *telling, uint32_t pc) {
     return telling->machine->program->ops[pc];
-}
-
-static uint32_t line_of(const Telling *telling, uint32_t pc) {
-    return op_line(telling->lint->module, op_at(telling, pc));
 }
 
 static const char *agent_text(const Telling *telling, uint32_t agent) {
@@ -82,10 +79,11 @@ static const char *review_text(RuleId rule) {
 
 /* Where the fence has to go. */
 static const char *place_text(const Telling *telling, const Breach *breach) {
-    uint32_t line = line_of(telling, breach->other_pc);
+    uint32_t line = line_at(telling->machine, breach->other_pc);
     const char *before = breach->own || breach->arrive_pc == NO_PC ? "the operation" : "the arrive";
     const char *after = breach->delayed ? "after the wait for the copies of" : "after";
-    uint32_t until = line_of(telling, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
+    uint32_t until =
+        line_at(telling->machine, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
     return lint_text(telling->lint, "`%s` in %s, %s IR line %u, before %s of IR line %u", fence_text(breach),
                      agent_text(telling, breach->other_agent), after, line, before, until);
 }
@@ -98,7 +96,7 @@ static const char *why_missing(const Telling *telling, const Breach *breach) {
         "are ordered in time is not enough.";
     if (breach->fence_pc == NO_PC)
         return rule;
-    uint32_t line = line_of(telling, breach->fence_pc);
+    uint32_t line = line_at(telling->machine, breach->fence_pc);
     if (breach->kind == BREACH_NARROW)
         return lint_text(telling->lint,
                          "The fence of IR line %u is for the memory of its own CTA, and other CTAs have a part in this "
@@ -114,7 +112,7 @@ static const char *why_missing(const Telling *telling, const Breach *breach) {
     return lint_text(telling->lint,
                      "%s The fence of IR line %u comes after the arrive of IR line %u, which lets the other side go on "
                      "before it.",
-                     rule, line, line_of(telling, breach->arrive_pc));
+                     rule, line, line_at(telling->machine, breach->arrive_pc));
 }
 
 /* Whether a pass that is still to come puts the fence in. */
@@ -155,7 +153,7 @@ static const char *why_shared(const Telling *telling, const Breach *breach, Rule
         return lint_text(telling->lint,
                          "The fence of IR line %u is executed by others, after they were told of the write; the "
                          "documents have it in the threads that wrote.",
-                         line_of(telling, breach->fence_pc));
+                         line_at(telling->machine, breach->fence_pc));
     case RULE_FENCE_REUSE:
         return "The memory model asks for a fence between two proxies in this order, too; rings of copies are commonly "
                "built without one.";
@@ -192,7 +190,7 @@ static void tell_shared(const Telling *telling, const Breach *breach) {
     Finding *finding =
         lint_find(lint, rule, op_at(telling, breach->pc),
                   "%s%s %s %s through the async proxy, which %s %s at IR line %u, and %s", review_text(rule), who, verb,
-                  what, other, other_verb, line_of(telling, breach->other_pc), what_is_wrong(breach, rule));
+                  what, other, other_verb, line_at(telling->machine, breach->other_pc), what_is_wrong(breach, rule));
     if (!finding)
         return;
     finding->times = breach->times;
@@ -262,7 +260,7 @@ static void tell_global(const Telling *telling, const Breach *breach) {
         const char *who = agent_text(telling, breach->agent);
         Finding *finding = lint_find(telling->lint, wording->rule, op_at(telling, breach->pc), "%s%s %s IR line %u%s",
                                      review_text(wording->rule), who, wording->doing,
-                                     line_of(telling, breach->other_pc), wording->rest);
+                                     line_at(telling->machine, breach->other_pc), wording->rest);
         if (!finding)
             return;
         finding->space = "global";
@@ -320,7 +318,7 @@ static void tell_needless(const Telling *telling, const SeenFence *fence) {
             "for those that do.";
     else if (fence->before != NO_PC && op_at(telling, fence->before) != fence->op)
         finding->why = lint_text(telling->lint, "Threads have accessed no shared memory since the fence of IR line %u.",
-                                 line_of(telling, fence->before));
+                                 line_at(telling->machine, fence->before));
     else
         finding->why = "Threads have accessed no shared memory before it that is not fenced already; what copies and "
                        "products wrote is visible to whoever has waited for them.";

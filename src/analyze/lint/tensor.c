@@ -79,10 +79,8 @@ static void add_buffer(Lint *lint, Buffers *buffers, const Allocation *allocatio
                      .placed = placed};
     if (placed && !view_bytes(lint->module, type, allocation->offset, &lint->module->arena, &buffer.bytes))
         return;
-    buffers->items =
-        arena_grown(&lint->module->arena, buffers->items, buffers->count, &buffers->capacity, sizeof *buffers->items);
     buffers->placed += placed;
-    buffers->items[buffers->count++] = buffer;
+    *ARENA_PUSH(&lint->module->arena, buffers->items, buffers->count, buffers->capacity) = buffer;
 }
 
 static Buffers buffers_of(Lint *lint) {
@@ -190,8 +188,8 @@ static void check_buffers(Lint *lint) {
 static void check_lanes(Lint *lint, const Op *op) {
     Effects effects = lint_effects(lint, op);
     bool by_threads = false;
-    for (unsigned i = 0; i < effects.count; i++)
-        by_threads |= effect_is_access(&effects.items[i]) && effects.items[i].helper == HELPER_BASE;
+    for (const Effect *effect = effects.items; effect < effects.end; effect++)
+        by_threads |= effect_is_access(effect) && effect->helper == HELPER_BASE;
     unsigned warps = partition_warps(op);
     int64_t start = partition_first_warp(op);
     if (by_threads && warps % 4)

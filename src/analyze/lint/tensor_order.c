@@ -91,10 +91,10 @@ static const View *view_of(Walk *walk, const Value *value) {
     View view = {.place = place_of(walk->lint->facts, value)};
     view.exact = type && view.place.allocation && view.place.byte.exact &&
                  view_bytes(walk->lint->module, type, (Offset){(int32_t)view.place.byte.least, 0}, arena, &view.words);
-    walk->views = arena_grown(arena, walk->views, walk->view_count, &walk->view_capacity, sizeof *walk->views);
     pointers_set(&walk->numbers, value, walk->view_count);
-    walk->views[walk->view_count] = view;
-    return &walk->views[walk->view_count++];
+    View *kept = ARENA_PUSH(arena, walk->views, walk->view_count, walk->view_capacity);
+    *kept = view;
+    return kept;
 }
 
 /* Whether two views of tensor memory share words. */
@@ -124,8 +124,7 @@ static const Value *written(const Walk *walk, const Op *op) {
 static Meeting reads(Walk *walk, const Op *op, const Value *view) {
     Effects effects = lint_effects(walk->lint, op);
     Meeting most = APART;
-    for (unsigned i = 0; i < effects.count; i++) {
-        const Effect *effect = &effects.items[i];
+    for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         bool input = effect->verb == EFFECT_READ && effect->space == SPACE_TENSOR;
         Meeting meeting = input ? views_meet(walk, effect->on, view) : APART;
         most = meeting > most ? meeting : most;

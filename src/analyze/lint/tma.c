@@ -109,8 +109,7 @@ bool tma_copy(Lint *lint, const Op *op, Copy *copy) {
                                         [EFFECT_UPDATE] = {COPY_REDUCE, COPY_REDUCE}};
     Effects effects = lint_effects(lint, op);
     *copy = (Copy){.op = op, .kind = COPY_PREFETCH};
-    for (unsigned i = 0; i < effects.count; i++) {
-        const Effect *effect = &effects.items[i];
+    for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         bool engine = effect->helper == HELPER_TMA;
         if (!effect_is_access(effect) || effect->group == GROUP_AMD_TENSOR)
             continue;

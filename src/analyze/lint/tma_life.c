@@ -75,12 +75,11 @@ static void add_maker(Life *life, const Op *op, const Value *pointer) {
         return;
     }
     if (number == NO_NUMBER) {
-        life->holders = arena_grown(&life->lint->module->arena, life->holders, life->holder_count,
-                                    &life->holder_capacity, sizeof *life->holders);
-        number = life->holder_count++;
+        number = life->holder_count;
         MapMemory memory = tma_map_memory(life->lint, pointer);
         bool fixed = memory.known && (memory.scratch || parameter_of(life->lint->facts, memory.root));
-        life->holders[number] = (Holder){.memory = memory, .fixed = fixed, .maker = op};
+        *ARENA_PUSH(&life->lint->module->arena, life->holders, life->holder_count, life->holder_capacity) =
+            (Holder){.memory = memory, .fixed = fixed, .maker = op};
     }
     pointers_set(&life->holder_of, op, number);
 }
@@ -91,10 +90,8 @@ static void add_flight(Life *life, const Copy *copy) {
     if (flight.holder == NO_NUMBER && !flight.store)
         return;
     flight.barrier = copy->barrier ? place_of(lint->facts, copy->barrier).allocation : NULL;
-    life->flights = arena_grown(&lint->module->arena, life->flights, life->flight_count, &life->flight_capacity,
-                                sizeof *life->flights);
     pointers_set(&life->flight_of, copy->op, life->flight_count);
-    life->flights[life->flight_count++] = flight;
+    *ARENA_PUSH(&lint->module->arena, life->flights, life->flight_count, life->flight_capacity) = flight;
 }
 
 static void collect(Life *life) {
@@ -259,21 +256,9 @@ static void pass(Paths *paths, const FlowOp *at, void *bytes) {
         memset(state.reads, 0, life->flight_count);
         memset(state.writes, 0, life->flight_count);
     } else {
-        for (unsigned i = 0; i < effects.count; i++)
-            pass_effect(life, state, at->op, &effects.items[i]);
+        for (const Effect *effect = effects.items; effect < effects.end; effect++)
+            pass_effect(life, state, at->op, effect);
     }
-}
-
-static bool join(Paths *paths, uint32_t piece, void *to, const void *from) {
-    (void)piece;
-    uint8_t *all = to;
-    const uint8_t *more = from;
-    bool changed = false;
-    for (size_t i = 0; i < paths->size; i++) {
-        changed |= more[i] > all[i];
-        all[i] = more[i] > all[i] ? more[i] : all[i];
-    }
-    return changed;
 }
 
 void lint_tma_life(Lint *lint) {
@@ -288,8 +273,7 @@ void lint_tma_life(Lint *lint) {
                          .flow = &flow,
                          .context = &life,
                          .size = life.holder_count + 2 * (size_t)life.flight_count,
-                         .pass = pass,
-                         .join = join};
+                         .pass = pass};
     if (life.flight_count > MOST_COPIES || !paths_follow(&life.paths))
         verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to follow its tensor maps on every path");
 }

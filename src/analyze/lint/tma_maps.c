@@ -304,10 +304,8 @@ enum { SEVERAL = NO_NUMBER - 1 };
 
 static void add_map(Lint *lint, Maps *maps, const TensorMap *map) {
     const Value *memory = tma_source(map->memory);
-    maps->items = arena_grown(&lint->module->arena, maps->items, maps->count, &maps->capacity, sizeof *maps->items);
-    maps->items[maps->count] = *map;
     pointers_set(&maps->by_memory, memory, pointers_get(&maps->by_memory, memory) == NO_NUMBER ? maps->count : SEVERAL);
-    maps->count++;
+    *ARENA_PUSH(&lint->module->arena, maps->items, maps->count, maps->capacity) = *map;
 }
 
 /* The map that is in the memory that `taken` takes for a descriptor: the only one that is made there, or else the one

@@ -11,8 +11,7 @@ enum { BOX_ALIGNMENT = 128, BULK_ALIGNMENT = 16, SWIZZLED_UNIT = 16 };
 
 static void note_accesses(Lint *lint, const Op *op, Pointers *users) {
     Effects effects = lint_effects(lint, op);
-    for (unsigned i = 0; i < effects.count; i++) {
-        const Effect *effect = &effects.items[i];
+    for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         bool access = effect_is_access(effect) && effect->on;
         const Op *allocation = access ? place_of(lint->facts, effect->on).allocation : NULL;
         if (allocation)

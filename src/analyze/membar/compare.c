@@ -2,6 +2,7 @@
  *
  * A model wants the barriers that it says are needed and those of the IR that it does not find needless. */
 #include "analyze/membar/telling.h"
+#include "ir/op.h"
 
 #include <stdlib.h>
 
@@ -143,17 +144,13 @@ static const Want *automatic_before(const Standing *standing, const Op *op) {
     return standing->automatic[low];
 }
 
-static uint32_t line_of(const MembarTeller *teller, const Op *op) {
-    return source_place(teller->module->source, op->offset).line;
-}
-
 /* Where a barrier is, for a sentence: "after line 12". */
 static const char *where(MembarTeller *teller, const Want *want) {
     return verdict_text(&teller->words, "%s line %u",
                         want->present ? "at"
                         : want->after ? "after"
                                       : "before",
-                        line_of(teller, want->op));
+                        op_line(teller->module, want->op));
 }
 
 /* One hazard that `lacking` has no barrier for at this place; false if the reason is not in it. */
@@ -172,7 +169,7 @@ static bool explain_hazard(MembarTeller *teller, const MembarHazard *hazard, con
         difference->cause = MEMBAR_CAUSE_IN_FLIGHT;
         difference->why = verdict_text(
             &teller->words, "the copy of line %u is in flight: no barrier makes it visible, only a wait does",
-            line_of(teller, hazard->first));
+            op_line(teller->module, hazard->first));
     } else if (apart) {
         difference->cause = MEMBAR_CAUSE_SLOTS;
         difference->why = verdict_text(&teller->words, "the slots are never the same: %s", apart->proof);

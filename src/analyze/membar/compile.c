@@ -207,44 +207,31 @@ static const OriginSet *keep_set(Membar *membar, const Value *value) {
     return set;
 }
 
-static uint8_t kind_of(const Effect *effect) {
-    switch (effect->verb) {
-    case EFFECT_READ:
-        return ACCESS_READ;
-    case EFFECT_WRITE:
-    case EFFECT_INIT:
-    case EFFECT_INVALIDATE:
-    case EFFECT_EXPECT:
-    case EFFECT_COMPLETE:
-        return ACCESS_WRITE;
-    case EFFECT_ARRIVE:
-        return effect->done == DONE_NOW ? ACCESS_READ | ACCESS_WRITE : ACCESS_WRITE;
-    case EFFECT_UPDATE:
-    case EFFECT_WAIT:
-        return ACCESS_READ | ACCESS_WRITE;
-    default:
-        return 0;
-    }
-}
+/* What an effect on memory does there, and to an mbarrier. */
+static const struct {
+    uint8_t kind;
+    MbarrierUse use;
+} uses[] = {
+    [EFFECT_READ] = {ACCESS_READ, MBARRIER_NONE},
+    [EFFECT_WRITE] = {ACCESS_WRITE, MBARRIER_NONE},
+    [EFFECT_UPDATE] = {ACCESS_READ | ACCESS_WRITE, MBARRIER_NONE},
+    [EFFECT_INIT] = {ACCESS_WRITE, MBARRIER_LIFE},
+    [EFFECT_INVALIDATE] = {ACCESS_WRITE, MBARRIER_LIFE},
+    [EFFECT_EXPECT] = {ACCESS_WRITE, MBARRIER_SIGNAL},
+    [EFFECT_ARRIVE] = {ACCESS_WRITE, MBARRIER_SIGNAL},
+    [EFFECT_COMPLETE] = {ACCESS_WRITE, MBARRIER_SIGNAL},
+    [EFFECT_WAIT] = {ACCESS_READ | ACCESS_WRITE, MBARRIER_WAIT},
+    [EFFECT_AWAIT_LAUNCHES] = {0}, /* the last; those between touch nothing */
+};
 
-static MbarrierUse mbarrier_use(const Effect *effect) {
-    switch (effect->verb) {
-    case EFFECT_INIT:
-    case EFFECT_INVALIDATE:
-        return MBARRIER_LIFE;
-    case EFFECT_EXPECT:
-    case EFFECT_ARRIVE:
-    case EFFECT_COMPLETE:
-        return MBARRIER_SIGNAL;
-    case EFFECT_WAIT:
-        return MBARRIER_WAIT;
-    default:
-        return MBARRIER_NONE;
-    }
+/* An arrival that is made at once looks at the barrier, too. */
+static uint8_t kind_of(const Effect *effect) {
+    bool looks = effect->verb == EFFECT_ARRIVE && effect->done == DONE_NOW;
+    return uses[effect->verb].kind | (looks ? ACCESS_READ : 0);
 }
 
 static bool is_data(const Effect *effect) {
-    return mbarrier_use(effect) == MBARRIER_NONE;
+    return uses[effect->verb].use == MBARRIER_NONE;
 }
 
 /* What arrives at an mbarrier later, or brings bytes to it, is over when somebody waits for it. */
@@ -275,7 +262,8 @@ static void compile_accesses(Compiler *compiler, const Op *op, const Effect *eff
         Access access = {.op = op,
                          .kind = kind_of(effect),
                          .roles = roles,
-                         .mbarrier = mbarrier_use(effect),
+                         .mbarrier = uses[effect->verb].use,
+                         .atomic = effect->atomic,
                          .distributed = distributed,
                          .tensor_core = effect->space == SPACE_TENSOR && effect->helper == HELPER_TENSOR,
                          .copy = effect->space == SPACE_SHARED && effect->verb == EFFECT_WRITE &&
@@ -368,14 +356,13 @@ static const CallEffect *compile_call(Compiler *compiler, const Op *op) {
 }
 
 static bool matters(const Node *node) {
-    return node->count || node->scratch || node->step_count || node->stages || node->call || node->present ||
-           node->waits || node->cluster || node->returns || flow_branches(node->op);
+    return node->count || node->scratch || node->step_count || node->is.stages || node->call || node->is.present ||
+           node->is.waits || node->is.cluster || node->returns || flow_branches(node->op);
 }
 
 static void compile_op(Compiler *compiler, uint32_t place) {
     Membar *membar = compiler->membar;
     const FlowOp *at = &membar->flow.ops[place];
-    const OpFacts *facts = &compiler->facts[place];
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(membar->module, at->op, effects);
     Scratch scratch = scratch_at(membar, at->op);
@@ -383,13 +370,8 @@ static void compile_op(Compiler *compiler, uint32_t place) {
                  .number = at->number,
                  .first = membar->access_count,
                  .first_step = membar->step_count,
-                 .stages = facts->stages,
-                 .atomic = facts->atomic,
-                 .waits = facts->waits,
+                 .is = compiler->facts[place],
                  .deferred = compiler->later[place],
-                 .present = facts->present,
-                 .removable = facts->removable,
-                 .cluster = facts->cluster || scratch.crosses_ctas,
                  .returns = op_is_control(at->op, CONTROL_RETURN) && membar->clusters};
     if (count == 1 && effects[0].verb == EFFECT_ANYTHING)
         compile_unknown(membar, at->op);
@@ -405,7 +387,7 @@ static void compile_op(Compiler *compiler, uint32_t place) {
     if (op_is_control(at->op, CONTROL_CALL))
         node.call = compile_call(compiler, at->op);
     if (op_is(at->op, CLASS_WGMMA_WAIT) && node.deferred)
-        node.stages = 0; /* the later barrier does for its own */
+        node.is.stages = 0; /* the later barrier does for its own */
     if (matters(&node))
         *MEMBAR_PUSH(membar, nodes, node) = node;
 }

@@ -4,16 +4,6 @@
 
 #include <inttypes.h>
 
-static void set_place(FindingPlace *place, const char *role, const MembarPlace *at) {
-    place->role = role;
-    place->op = at->op;
-    place->file = at->file;
-    place->line = at->line;
-    place->column = at->column;
-    place->ir_line = at->ir_line;
-    place->ir_column = at->ir_column;
-}
-
 static const char *quoted(Verdict *verdict, const char *buffer) {
     return *buffer ? verdict_text(verdict, " of %s", buffer) : "";
 }
@@ -22,11 +12,9 @@ static const char *quoted(Verdict *verdict, const char *buffer) {
 static const char *danger(Verdict *verdict, const MembarConflict *conflict) {
     const char *buffer = quoted(verdict, conflict->second_buffer);
     uint32_t line = conflict->first.ir_line;
-    if (strcmp(conflict->kind, "RAW") == 0)
-        return verdict_text(verdict, "this read%s may come before another thread's write at IR line %u", buffer, line);
-    if (strcmp(conflict->kind, "WAR") == 0)
-        return verdict_text(verdict, "this write%s may come before another thread's read at IR line %u", buffer, line);
-    return verdict_text(verdict, "this write%s may come before another thread's write at IR line %u", buffer, line);
+    return verdict_text(verdict, "this %s%s may come before another thread's %s at IR line %u",
+                        strcmp(conflict->kind, "RAW") == 0 ? "read" : "write", buffer,
+                        strcmp(conflict->kind, "WAR") == 0 ? "read" : "write", line);
 }
 
 static const char *reason(Verdict *verdict, const MembarNeeded *needed) {
@@ -57,12 +45,13 @@ static void add_missing(Verdict *verdict, const MembarNeeded *needed) {
                                 strcmp(needed->kind, "cluster") == 0 ? "ttng.cluster_barrier" : "ttg.barrier local",
                                 where, needed->at.ir_line);
     FindingPlace *places = finding_places(verdict, finding, conflict ? 2 : 1);
-    set_place(&places[0], "", conflict ? &conflict->second : &needed->at);
+    places[0] = conflict ? conflict->second : needed->at;
     if (!conflict)
         return;
     finding->why = reason(verdict, needed);
     places[0].role = strcmp(conflict->kind, "RAW") == 0 ? "reads" : "writes";
-    set_place(&places[1], strcmp(conflict->kind, "WAR") == 0 ? "reads" : "writes", &conflict->first);
+    places[1] = conflict->first;
+    places[1].role = strcmp(conflict->kind, "WAR") == 0 ? "reads" : "writes";
     places[0].note = conflict->second_buffer;
     places[1].note = conflict->first_buffer;
 }
@@ -75,9 +64,11 @@ static void add_needless(Verdict *verdict, const MembarThere *there) {
     finding->why = there->why;
     finding->fix = "Leave it out; `weir membar --emit --prune` prints the IR without it.";
     FindingPlace *places = finding_places(verdict, finding, there->covered_by.ir_line ? 2 : 1);
-    set_place(&places[0], "", &there->at);
-    if (there->covered_by.ir_line)
-        set_place(&places[1], "parts the same accesses", &there->covered_by);
+    places[0] = there->at;
+    if (there->covered_by.ir_line) {
+        places[1] = there->covered_by;
+        places[1].role = "parts the same accesses";
+    }
 }
 
 void membar_findings(Module *module, const Op *function, bool summary, Verdict *verdict) {

@@ -78,6 +78,7 @@ typedef struct Access {
     uint8_t kind;       /* ACCESS_ bits */
     uint8_t roles;
     uint8_t group; /* GroupKind of FLIGHT_GROUP */
+    AtomicKind atomic;
     Flight flight;
     MbarrierUse mbarrier;
     bool copy;                /* a write by an asynchronous copy */
@@ -124,6 +125,23 @@ typedef struct CallEffect {
     bool awaits[GROUP_KINDS];   /* it is over at the end, on every way */
 } CallEffect;
 
+/* What one op is to the analysis, besides its accesses (membar_ops.c). */
+typedef struct OpFacts {
+    uint8_t stages;
+    bool atomic;    /* an atomic that orders memory, or a poll: counts for tensor memory, too */
+    bool waits;     /* for copies, with a barrier after it in Triton */
+    bool present;   /* a barrier of threads, and nothing else */
+    bool removable; /* ... for shared and tensor memory alone */
+    bool cluster;   /* synchronises the cluster */
+    bool free;      /* it neither touches memory nor orders anything */
+} OpFacts;
+
+/* Barriers that were put at an op. */
+typedef struct Placing {
+    uint8_t before, after; /* PASS_ bits of the run that put them there */
+    uint32_t reason;       /* why the first one was put before it: index of a hazard, plus 1 */
+} Placing;
+
 /* An op that matters. */
 typedef struct Node {
     const Op *op;
@@ -132,19 +150,13 @@ typedef struct Node {
     uint32_t scratch;      /* the write of its scratch memory, the read stands after it; 0: it has none */
     uint32_t first_step, step_count;
     const CallEffect *call;
-    uint8_t stages;
-    bool atomic;    /* an atomic that orders memory, or a poll: counts for tensor memory, too */
-    bool waits;     /* for copies, with a barrier after it in Triton */
-    bool deferred;  /* ... which a later barrier stands for */
-    bool serves;    /* is such a later barrier */
-    bool present;   /* a barrier of threads, and nothing else */
-    bool removable; /* ... for shared and tensor memory alone */
-    bool removed;   /* ... that was found to be needless */
-    bool cluster;   /* synchronises the cluster */
+    OpFacts is;
+    bool deferred; /* the barrier behind a wait is one that a later barrier stands for */
+    bool serves;   /* is such a later barrier */
+    bool removed;  /* a present barrier that was found to be needless */
     bool returns;
-    uint8_t before, after; /* barriers put there: PASS_ bits of the run that did */
-    bool automatic;        /* the one after it is there because it is a wait */
-    uint32_t reason;       /* why the first one was put before it: index of a hazard, plus 1 */
+    bool automatic; /* the barrier after it is there because it is a wait */
+    Placing placing;
 } Node;
 
 /* ---- Pending accesses ------------------------------------------------------------------------------------------ */
@@ -260,21 +272,13 @@ struct Membar {
 };
 
 /* The place of a new last item of array `many`, with `one`_count and `one`_capacity beside it. */
-#define MEMBAR_PUSH(membar, many, one)                                                                               \
-    ((membar)->many = arena_grown((membar)->arena, (membar)->many, (membar)->one##_count, &(membar)->one##_capacity, \
-                                  sizeof *(membar)->many),                                                           \
-     &(membar)->many[(membar)->one##_count++])
+#define MEMBAR_PUSH(membar, many, one) \
+    ARENA_PUSH((membar)->arena, (membar)->many, (membar)->one##_count, (membar)->one##_capacity)
 
 /* What was not looked at; the first that is said is kept. */
 void membar_problem(Membar *membar, const Op *op, const char *sentence);
 
 /* ---- membar_ops.c ---- */
-/* What one op is to the analysis, besides its accesses. */
-typedef struct OpFacts {
-    uint8_t stages;
-    bool present, removable, cluster, atomic, waits; /* as in Node */
-    bool free;                                       /* it neither touches memory nor orders anything */
-} OpFacts;
 OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsigned count, Scratch scratch);
 /* Whether, from behind an op on, `next` stops a search for a later barrier, and how. */
 typedef enum Later { LATER_NO, LATER_YES, LATER_LOOK_ON } Later;

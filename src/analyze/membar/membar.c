@@ -121,10 +121,8 @@ static void analyze_function(Program *program, const Op *function, bool called) 
         program->problem = membar->problem;
         program->problem_op = membar->problem_op ? membar->problem_op : function;
     }
-    program->analyses =
-        arena_grown(program->arena, program->analyses, program->count, &program->capacity, sizeof *program->analyses);
     pointers_set(&program->callees, function, program->count);
-    program->analyses[program->count++] = membar;
+    *ARENA_PUSH(program->arena, program->analyses, program->count, program->capacity) = membar;
 }
 
 /* Callees before callers. A function that is called while it is looked at is not looked into there. */
@@ -132,8 +130,7 @@ static void analyze_calls(Program *program, const Op *function) {
     Walking *stack = NULL;
     uint32_t depth = 0, capacity = 0, seen_count = 0;
     Pointers seen = {.arena = program->arena};
-    stack = arena_grown(program->arena, stack, depth, &capacity, sizeof *stack);
-    stack[depth++] = (Walking){function, function};
+    *ARENA_PUSH(program->arena, stack, depth, capacity) = (Walking){function, function};
     pointers_set(&seen, function, seen_count++);
     while (depth) {
         Walking *top = &stack[depth - 1];
@@ -145,8 +142,7 @@ static void analyze_calls(Program *program, const Op *function) {
         }
         if (callee) {
             pointers_set(&seen, callee, seen_count++);
-            stack = arena_grown(program->arena, stack, depth, &capacity, sizeof *stack);
-            stack[depth++] = (Walking){callee, callee};
+            *ARENA_PUSH(program->arena, stack, depth, capacity) = (Walking){callee, callee};
             continue;
         }
         depth--;
@@ -179,8 +175,8 @@ static const MembarHazard *copy_hazards(Module *module, const MembarHazard *haza
 static void set_hazards(const Membar *membar, const Barrier *barrier, const Node *node, MembarNeed *need) {
     need->hazards = copy_hazards(membar->module, barrier->hazards, barrier->kept);
     need->hazard_count = barrier->alone;
-    if (!barrier->alone && !need->after && node->reason) {
-        need->hazards = copy_hazards(membar->module, &membar->reasons[node->reason - 1], 1);
+    if (!barrier->alone && !need->after && node->placing.reason) {
+        need->hazards = copy_hazards(membar->module, &membar->reasons[node->placing.reason - 1], 1);
         need->hazard_count = 1;
     }
 }
@@ -198,19 +194,19 @@ static void add_need(const Membar *membar, MembarResult *result, uint32_t index,
     MembarNeed *need = &result->needs[result->need_count++];
     *need = (MembarNeed){
         .op = node->op, .after = after, .automatic = after && node->automatic && membar->model != MEMBAR_ASYNC};
-    need->kind = kind_of(membar, after ? node->after : node->before, barrier);
+    need->kind = kind_of(membar, after ? node->placing.after : node->placing.before, barrier);
     set_hazards(membar, barrier, node, need);
 }
 
 static void collect_needs(Membar *membar, MembarResult *result, const Notes *notes) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < membar->node_count; i++)
-        count += (membar->nodes[i].before != 0) + (membar->nodes[i].after != 0);
+        count += (membar->nodes[i].placing.before != 0) + (membar->nodes[i].placing.after != 0);
     result->needs = ARENA_ARRAY(&membar->module->arena, MembarNeed, count + 1);
     for (uint32_t i = 0; i < membar->node_count; i++) {
-        if (membar->nodes[i].before)
+        if (membar->nodes[i].placing.before)
             add_need(membar, result, i, false, notes);
-        if (membar->nodes[i].after)
+        if (membar->nodes[i].placing.after)
             add_need(membar, result, i, true, notes);
     }
 }
@@ -218,11 +214,11 @@ static void collect_needs(Membar *membar, MembarResult *result, const Notes *not
 static void collect_present(Membar *membar, MembarResult *result, const Notes *notes, const Needless *needless) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < membar->node_count; i++)
-        count += membar->nodes[i].present;
+        count += membar->nodes[i].is.present;
     result->present = ARENA_ARRAY(&membar->module->arena, MembarPresent, count + 1);
     for (uint32_t i = 0; i < membar->node_count; i++) {
         const Node *node = &membar->nodes[i];
-        if (!node->present)
+        if (!node->is.present)
             continue;
         const Barrier *barrier = &notes->barriers[2 * i];
         result->present[result->present_count++] =

@@ -10,16 +10,9 @@ enum { WARP_GROUP = 4 /* warps */ };
 
 /* ---- Barriers -------------------------------------------------------------------------------------------------- */
 
-static const Effect *find_effect(const Effect *effects, unsigned count, EffectVerb verb) {
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == verb)
-            return &effects[i];
-    return NULL;
-}
-
 /* An arrival that each thread makes for itself gathers nobody. */
 static bool gathers(const Op *op, const Effect *effects, unsigned count) {
-    const Effect *arrive = find_effect(effects, count, EFFECT_ARRIVE);
+    const Effect *arrive = effects_find(effects, count, EFFECT_ARRIVE);
     return op_is(op, CLASS_GATHERS) && !(arrive && arrive->per_thread);
 }
 
@@ -29,7 +22,7 @@ static bool joins_groups(const Op *op) {
 }
 
 static uint8_t atomic_stages(const Op *op, const Effect *effects, unsigned count, bool scratch) {
-    const Effect *update = find_effect(effects, count, EFFECT_UPDATE);
+    const Effect *update = effects_find(effects, count, EFFECT_UPDATE);
     Order order = update ? update->order : ORDER_ACQ_REL;
     uint8_t stages = 0;
     if (op_is(op, CLASS_POLL))
@@ -46,15 +39,15 @@ static uint8_t atomic_stages(const Op *op, const Effect *effects, unsigned count
 /* A barrier over all threads, written as such. */
 static void find_barriers(const Membar *membar, const Effect *effects, unsigned count, OpFacts *facts) {
     const uint8_t shared = 1 << SPACE_SHARED, tensor = 1 << SPACE_TENSOR;
-    const Effect *barrier = find_effect(effects, count, EFFECT_CTA_BARRIER);
+    const Effect *barrier = effects_find(effects, count, EFFECT_CTA_BARRIER);
     if (barrier && !barrier->predicate && (barrier->spaces & shared)) {
         facts->present = count == 1;
         facts->removable = facts->present && !(barrier->spaces & ~(shared | tensor));
         if (!facts->present && membar->model == MEMBAR_ASYNC)
             facts->stages |= STAGE_AFTER;
     }
-    const Effect *arrive = find_effect(effects, count, EFFECT_CLUSTER_ARRIVE);
-    if (arrive && find_effect(effects, count, EFFECT_CLUSTER_WAIT)) {
+    const Effect *arrive = effects_find(effects, count, EFFECT_CLUSTER_ARRIVE);
+    if (arrive && effects_find(effects, count, EFFECT_CLUSTER_WAIT)) {
         facts->cluster = true;
         if (!arrive->relaxed || membar->model != MEMBAR_ASYNC) /* a relaxed one orders no memory */
             facts->stages |= STAGE_BEFORE;
@@ -63,7 +56,7 @@ static void find_barriers(const Membar *membar, const Effect *effects, unsigned 
 
 /* Whether it is one of the ops behind which Triton always puts a barrier. */
 static bool waits_for_copies(const Op *op, const Effect *effects, unsigned count) {
-    const Effect *await = find_effect(effects, count, EFFECT_AWAIT);
+    const Effect *await = effects_find(effects, count, EFFECT_AWAIT);
     return await && await->group != GROUP_WGMMA && op->row->waits[0].counter != WAITS_LOAD;
 }
 
@@ -77,6 +70,7 @@ static bool is_free(const Op *op, const Effect *effects, unsigned count) {
 OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsigned count, Scratch scratch) {
     OpFacts facts = {.waits = waits_for_copies(op, effects, count), .free = is_free(op, effects, count)};
     find_barriers(membar, effects, count, &facts);
+    facts.cluster |= scratch.crosses_ctas;
     if (gathers(op, effects, count) || joins_groups(op))
         facts.stages |= STAGE_BEFORE;
     if (op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_POLL)) {
@@ -125,21 +119,16 @@ static uint8_t amd_role(const Effect *effect) {
 }
 
 /* Kinds of atomics whose order among each other does not matter. */
-static bool commutes(const Op *op) {
-    static const char *const kinds[] = {"add", "and", "or", "xor", "max", "min", "umax", "umin"};
-    const Attr *kind = op_attr(op, "atomic_rmw_op");
-    for (size_t i = 0; kind && i < sizeof kinds / sizeof *kinds; i++)
-        if (str_is(kind->text, kinds[i]))
-            return true;
-    return false;
+static bool commutes(AtomicKind kind) {
+    return kind == ATOMIC_ADD || (kind >= ATOMIC_AND && kind <= ATOMIC_MINIMUM_UNSIGNED);
 }
 
-static bool is_integer_atomic(Membar *membar, const Op *op, const Pointers *used) {
-    const Type *memory = op_is(op, CLASS_LOCAL_ATOMIC) && op->operand_count && op->operands[0]->type
-                             ? type_canonical(membar->module, op->operands[0]->type)
+static bool is_integer_atomic(Membar *membar, const Op *op, const Effect *update, const Pointers *used) {
+    const Type *memory = op_is(op, CLASS_LOCAL_ATOMIC) && update && update->on->type
+                             ? type_canonical(membar->module, update->on->type)
                              : NULL;
-    return memory && memory->element && memory->element->kind == TYPE_INTEGER && commutes(op) && op->result_count &&
-           pointers_get(used, op) == NO_NUMBER;
+    return memory && memory->element && memory->element->kind == TYPE_INTEGER && commutes(update->atomic) &&
+           op->result_count && pointers_get(used, op) == NO_NUMBER;
 }
 
 /* ---- Tokens ---- */
@@ -155,8 +144,7 @@ static void walk_to(TokenWalk *walk, const Value *value) {
     if (pointers_get(&walk->seen, value) != NO_NUMBER)
         return;
     pointers_set(&walk->seen, value, 0);
-    walk->values = arena_grown(walk->seen.arena, walk->values, walk->count, &walk->capacity, sizeof *walk->values);
-    walk->values[walk->count++] = value;
+    *ARENA_PUSH(walk->seen.arena, walk->values, walk->count, walk->capacity) = value;
 }
 
 static void walk_on(void *walk, Handed how, const Value *from, const Value *to) {
@@ -193,7 +181,7 @@ uint8_t membar_roles(Membar *membar, const Op *op, const Pointers *used) {
     uint8_t roles = 0;
     for (unsigned i = 0; i < count; i++)
         roles |= membar->amd ? amd_role(&effects[i]) : nvidia_role(&effects[i]);
-    if (!membar->amd && is_integer_atomic(membar, op, used))
+    if (!membar->amd && is_integer_atomic(membar, op, effects_find(effects, count, EFFECT_UPDATE), used))
         roles |= ROLE_ATOMIC;
     if (membar->amd && count && effects[0].verb == EFFECT_READ && token_is_waited(membar, op))
         roles |= ROLE_WAITED_LOAD;
@@ -201,9 +189,8 @@ uint8_t membar_roles(Membar *membar, const Op *op, const Pointers *used) {
 }
 
 static bool same_atomic(const Membar *membar, const Access *first, const Access *second) {
-    const Attr *a = op_attr(first->op, "atomic_rmw_op"), *b = op_attr(second->op, "atomic_rmw_op");
     const Type *x = first->type, *y = second->type;
-    return a && b && x && y && str_equal(a->text, b->text) && x->element && y->element &&
+    return first->atomic == second->atomic && x && y && x->element && y->element &&
            type_agree(membar->module, x->element, y->element) == AGREE;
 }
 

@@ -40,9 +40,9 @@ static Adjacency adjacency_of(Membar *membar, const Notes *notes) {
 static bool is_candidate(const Membar *membar, uint32_t barrier, bool present) {
     const Node *node = &membar->nodes[barrier / 2];
     if (present)
-        return barrier % 2 == 0 && node->removable && !node->removed &&
+        return barrier % 2 == 0 && node->is.removable && !node->removed &&
                (membar->model == MEMBAR_ASYNC || !node->serves);
-    return (barrier % 2 ? node->after : node->before) & PASS_THREADS;
+    return (barrier % 2 ? node->placing.after : node->placing.before) & PASS_THREADS;
 }
 
 /* Chooses barriers that can go together; gives back how many. */
@@ -63,9 +63,9 @@ static uint32_t choose(Membar *membar, const Notes *notes, bool present, uint32_
 
 static void take_away(Node *node, bool after) {
     if (after)
-        node->after = 0;
+        node->placing.after = 0;
     else
-        node->before &= (uint8_t)~PASS_THREADS;
+        node->placing.before &= (uint8_t)~PASS_THREADS;
 }
 
 static void drop_redundant(Membar *membar) {
@@ -95,13 +95,13 @@ static bool hoist(Membar *membar) {
     for (uint32_t i = 0; i < membar->node_count; i++) {
         Node *node = &membar->nodes[i];
         const Barrier *barrier = &notes.barriers[2 * i];
-        if (!(node->before & PASS_THREADS) || !barrier->alone || barrier->pinned || barrier->hoist == FLOW_NONE)
+        if (!(node->placing.before & PASS_THREADS) || !barrier->alone || barrier->pinned || barrier->hoist == FLOW_NONE)
             continue;
         Node *loop = &membar->nodes[membar->loop_nodes[barrier->hoist]];
-        node->before &= (uint8_t)~PASS_THREADS;
-        if (!loop->before)
-            loop->reason = node->reason;
-        loop->before |= PASS_THREADS;
+        node->placing.before &= (uint8_t)~PASS_THREADS;
+        if (!loop->placing.before)
+            loop->placing.reason = node->placing.reason;
+        loop->placing.before |= PASS_THREADS;
         moved = true;
     }
     return moved;
@@ -117,24 +117,16 @@ static void improve(Membar *membar) {
 /* ---- Several ways ---------------------------------------------------------------------------------------------- */
 
 /* Where barriers are, so that they can be put back. */
-typedef struct Placing {
-    uint8_t before, after;
-    uint32_t reason;
-} Placing;
-
 static Placing *save(const Membar *membar) {
     Placing *placing = ARENA_ARRAY(membar->arena, Placing, membar->node_count + 1);
     for (uint32_t i = 0; i < membar->node_count; i++)
-        placing[i] = (Placing){membar->nodes[i].before, membar->nodes[i].after, membar->nodes[i].reason};
+        placing[i] = membar->nodes[i].placing;
     return placing;
 }
 
 static void restore(Membar *membar, const Placing *placing) {
-    for (uint32_t i = 0; i < membar->node_count; i++) {
-        membar->nodes[i].before = placing[i].before;
-        membar->nodes[i].after = placing[i].after;
-        membar->nodes[i].reason = placing[i].reason;
-    }
+    for (uint32_t i = 0; i < membar->node_count; i++)
+        membar->nodes[i].placing = placing[i];
 }
 
 static void clear(Membar *membar) {
@@ -144,13 +136,17 @@ static void clear(Membar *membar) {
     }
 }
 
+static unsigned barriers_at(const Placing *placing) {
+    return ((placing->before & PASS_THREADS) != 0) + (placing->after != 0);
+}
+
 /* How often barriers are met, if each loop runs eight times. */
 static uint64_t cost(const Membar *membar) {
     enum { DEEPEST = 8 };
     uint64_t sum = 0;
     for (uint32_t i = 0; i < membar->node_count; i++) {
         const Node *node = &membar->nodes[i];
-        unsigned depth = 0, count = ((node->before & PASS_THREADS) != 0) + (node->after != 0);
+        unsigned depth = 0, count = barriers_at(&node->placing);
         for (uint32_t loop = membar->flow.loop_of[node->number]; count && loop != FLOW_NONE && depth < DEEPEST;
              loop = membar->flow.loops[loop].parent)
             depth++;
@@ -162,7 +158,7 @@ static uint64_t cost(const Membar *membar) {
 static uint32_t barrier_count(const Membar *membar) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < membar->node_count; i++)
-        count += ((membar->nodes[i].before & PASS_THREADS) != 0) + (membar->nodes[i].after != 0);
+        count += barriers_at(&membar->nodes[i].placing);
     return count;
 }
 
@@ -180,11 +176,8 @@ static void place_as_triton(Membar *membar) {
 /* How many barriers more than `other` the nodes of a piece have. */
 static int64_t more_in_piece(const Membar *membar, const Placing *other, uint32_t piece) {
     int64_t more = 0;
-    for (uint32_t i = membar->piece_nodes[piece]; i < membar->piece_nodes[piece + 1]; i++) {
-        const Node *node = &membar->nodes[i];
-        more += ((node->before & PASS_THREADS) != 0) - ((other[i].before & PASS_THREADS) != 0);
-        more += (node->after != 0) - (other[i].after != 0);
-    }
+    for (uint32_t i = membar->piece_nodes[piece]; i < membar->piece_nodes[piece + 1]; i++)
+        more += (int64_t)barriers_at(&membar->nodes[i].placing) - barriers_at(&other[i]);
     return more;
 }
 
@@ -283,9 +276,8 @@ static void place_best(Membar *membar) {
 }
 
 static bool meets_cluster(Membar *membar, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op ? effects_of(membar->module, op, effects) : 0;
-    return count && effects[count - 1].verb == EFFECT_CLUSTER_WAIT && effects[0].verb == EFFECT_CLUSTER_ARRIVE;
+    return op && op_has_effect(membar->module, op, EFFECT_CLUSTER_ARRIVE, GROUP_NONE) &&
+           op_has_effect(membar->module, op, EFFECT_CLUSTER_WAIT, GROUP_NONE);
 }
 
 static void place_clusters(Membar *membar) {
@@ -293,7 +285,7 @@ static void place_clusters(Membar *membar) {
     for (uint32_t i = 0; i < membar->node_count; i++) {
         Node *node = &membar->nodes[i];
         if (node->returns && membar->public && !meets_cluster(membar, node->op->prev))
-            node->before |= PASS_CLUSTER;
+            node->placing.before |= PASS_CLUSTER;
     }
 }
 
@@ -324,7 +316,7 @@ Needless *membar_find_needless(Membar *membar) {
     uint32_t *chosen = ARENA_ARRAY(membar->arena, uint32_t, 2 * (size_t)membar->node_count + 1);
     bool any = false;
     for (uint32_t i = 0; i < membar->node_count; i++)
-        any |= membar->nodes[i].removable;
+        any |= membar->nodes[i].is.removable;
     uint64_t before = begin_improving(membar);
     for (int round = 0; any && round < MOST_ROUNDS && !membar->problem; round++) {
         Notes notes;

@@ -38,37 +38,17 @@ size_t membar_functions(const Module *module, const Op **functions, size_t most)
  */
 
 MembarPlace membar_place(MembarTeller *teller, const Op *op) {
-    MembarPlace place = {.op = "", .file = ""};
-    if (!op)
-        return place;
-    Place at = source_place(teller->module->source, op->offset);
-    place.op = arena_copy(teller->words.arena, op->name.data, op->name.size);
-    place.ir_line = at.line;
-    place.ir_column = at.column;
-    const Attr *location = kernel_location(teller->module, op->location);
-    if (location) {
-        Str file = location_file(location);
-        place.file = arena_copy(teller->words.arena, file.data, file.size);
-        place.line = location->line;
-        place.column = location->column + 1; /* Triton counts them from 0 */
-    }
+    MembarPlace place = {.role = "", .agent = "", .op = "", .note = "", .file = ""};
+    if (op)
+        op_place_set(teller->module, op, &place, &teller->words);
     return place;
-}
-
-static bool allocates(Module *module, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(module, op, effects);
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_ALLOCATE)
-            return true;
-    return false;
 }
 
 static const char *buffer_name(MembarTeller *teller, const Op *buffer) {
     if (!buffer)
         return "";
-    uint32_t line = source_place(teller->module->source, buffer->offset).line;
-    if (allocates(teller->module, buffer)) {
+    uint32_t line = op_line(teller->module, buffer);
+    if (op_has_effect(teller->module, buffer, EFFECT_ALLOCATE, GROUP_NONE)) {
         if (!teller->names)
             teller->names = names_create(teller->words.arena, teller->module, teller->function);
         return name_of(teller->names, buffer);
@@ -158,7 +138,7 @@ enum { MOST_ANSWERS = 16 };
 static size_t ops_at(MembarTeller *teller, uint32_t line, const Op *ops[MOST_ANSWERS]) {
     size_t count = 0;
     for (const Op *op = teller->function; op && count < MOST_ANSWERS; op = op_next_in_walk(op, teller->function))
-        if (!op->implicit && source_place(teller->module->source, op->offset).line == line)
+        if (!op->implicit && op_line(teller->module, op) == line)
             ops[count++] = op;
     return count;
 }

@@ -74,9 +74,8 @@ static void note_crossing(Run *run, uint32_t barrier) {
         if (before->next == barrier + 1)
             continue;
         before->next = barrier + 1;
-        notes->pairs =
-            arena_grown(run->membar->run, notes->pairs, notes->pair_count, &notes->pair_capacity, sizeof *notes->pairs);
-        notes->pairs[notes->pair_count++] = (NextPair){entry->tag - 1, barrier};
+        *ARENA_PUSH(run->membar->run, notes->pairs, notes->pair_count, notes->pair_capacity) =
+            (NextPair){entry->tag - 1, barrier};
     }
 }
 
@@ -188,11 +187,11 @@ static void part(Run *run, uint32_t node, uint32_t first, uint32_t count) {
         const Entry *entry = check(run, access, node);
         if (!entry)
             continue;
-        if (!membar->nodes[node].before) {
+        if (!membar->nodes[node].placing.before) {
             *MEMBAR_PUSH(membar, reasons, reason) = membar_hazard(membar, entry, access, membar->nodes[node].number);
-            membar->nodes[node].reason = membar->reason_count;
+            membar->nodes[node].placing.reason = membar->reason_count;
         }
-        membar->nodes[node].before |= (uint8_t)run->passes;
+        membar->nodes[node].placing.before |= (uint8_t)run->passes;
         synchronise(run);
         return;
     }
@@ -371,7 +370,7 @@ static void visit_scratch(Run *run, const Node *node, uint32_t index) {
     part(run, index, node->first, node->count);
     add_pending(run, node->scratch, index);
     add_all(run, node->first, node->count, index);
-    if ((run->passes & PASS_CLUSTER) ? node->cluster : counts && (node->stages & STAGE_BETWEEN))
+    if ((run->passes & PASS_CLUSTER) ? node->is.cluster : counts && (node->is.stages & STAGE_BETWEEN))
         synchronise(run);
     add_pending(run, node->scratch + 1, index);
 }
@@ -379,29 +378,29 @@ static void visit_scratch(Run *run, const Node *node, uint32_t index) {
 /* Whether the op is a barrier at that stage, for what is looked at. */
 static bool acts(const Run *run, const Node *node, uint8_t stage) {
     if (run->passes & PASS_CLUSTER)
-        return stage == STAGE_BEFORE && node->cluster && !node->scratch;
+        return stage == STAGE_BEFORE && node->is.cluster && !node->scratch;
     if (!(run->passes & PASS_SHARED))
-        return stage == STAGE_BEFORE ? node->stages & STAGE_BEFORE || node->atomic
-                                     : node->stages & stage && node->atomic;
-    return node->stages & stage;
+        return stage == STAGE_BEFORE ? node->is.stages & STAGE_BEFORE || node->is.atomic
+                                     : node->is.stages & stage && node->is.atomic;
+    return node->is.stages & stage;
 }
 
 static void visit_node(Run *run, uint32_t index) {
     Membar *membar = run->membar;
     Node *node = &membar->nodes[index];
     bool threads = !(run->passes & PASS_CLUSTER);
-    if (threads ? node->before : node->before & PASS_CLUSTER)
+    if (threads ? node->placing.before : node->placing.before & PASS_CLUSTER)
         cross(run, 2 * index);
-    if (threads && node->present && !node->removed)
+    if (threads && node->is.present && !node->removed)
         cross(run, 2 * index);
     bool group_wait = op_is(node->op, CLASS_WGMMA_WAIT); /* its barrier is behind the wait */
     if (group_wait)
         take_steps(run, node, index);
     if (acts(run, node, STAGE_BEFORE))
         synchronise(run);
-    if (node->waits && !node->deferred && membar->model != MEMBAR_ASYNC && run->mode == RUN_INSERT &&
+    if (node->is.waits && !node->deferred && membar->model != MEMBAR_ASYNC && run->mode == RUN_INSERT &&
         (run->passes & PASS_SHARED)) {
-        node->after |= (uint8_t)run->passes;
+        node->placing.after |= (uint8_t)run->passes;
         node->automatic = true;
     }
     if (node->call) {
@@ -416,7 +415,7 @@ static void visit_node(Run *run, uint32_t index) {
         take_steps(run, node, index);
     if (acts(run, node, STAGE_AFTER))
         synchronise(run);
-    if (threads && node->after)
+    if (threads && node->placing.after)
         cross(run, 2 * index + 1);
 }
 

@@ -35,7 +35,7 @@ static bool is_small(const Attr *offsets, const Type *type) {
 /* What the view is a view of; NULL: it is none. */
 static const Value *source_of(Membar *membar, const Value *view) {
     Effect effects[EFFECTS_MOST];
-    const Op *op = view->is_result ? view->owner : NULL;
+    const Op *op = value_op(view);
     unsigned count = op ? effects_of(membar->module, op, effects) : 0;
     for (unsigned i = 0; i < count; i++)
         if (effects[i].verb == EFFECT_VIEW && effects[i].on == view)

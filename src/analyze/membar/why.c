@@ -12,7 +12,7 @@ typedef struct Teller {
 
 static void say_op(const Teller *teller, const Op *op) {
     text_add_plain(teller->to, op->name);
-    text_addf(teller->to, " @%u", source_place(teller->membar->module->source, op->offset).line);
+    text_addf(teller->to, " @%u", op_line(teller->membar->module, op));
 }
 
 static void say_buffer(const Teller *teller, const Buffer *buffer) {

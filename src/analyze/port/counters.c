@@ -31,6 +31,12 @@ typedef struct Happening {
     CounterWait wait;
 } Happening;
 
+/* An op that copies, and the queue that it is on. */
+typedef struct Copy {
+    const Op *op;
+    AmdQueue queue;
+} Copy;
+
 /* What becomes of tokens on the way out of a piece. */
 typedef struct Hand {
     uint32_t from, to;  /* numbers of tokens */
@@ -60,8 +66,7 @@ struct Counters {
     uint32_t *piece_of; /* by number of an op */
     Hand *hands;
     uint32_t hand_count, hand_capacity;
-    const Op **copies;
-    AmdQueue *copy_queues;
+    Copy *copies;
     uint32_t copy_count, copy_capacity;
     uint32_t token_count, group_count; /* groups: how many commits back is looked */
     uint32_t marks, first_group, first_store, first_copy, first_ring;
@@ -170,45 +175,8 @@ static void number_tokens(Counters *counters, const Op *op) {
                 number_token(counters, &block->args[i]);
 }
 
-static bool any_effect(const Counters *counters, const Op *op, bool (*fits)(const Effect *effect)) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op->row ? effects_of(counters->module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (fits(&effects[i]))
-            return true;
-    return false;
-}
-
-static bool waits_for_phase(const Effect *effect) {
-    return effect->verb == EFFECT_WAIT && effect->side == SIDE_NONE;
-}
-
-/* A wait on an mbarrier, or for a scalar's sake, may cover copies too, and which it does is not looked at. */
-static bool unsettles(const Counters *counters, const Op *op) {
-    return !op->row || op_is_control(op, CONTROL_CALL) || op->row->waits[0].counter == WAITS_BITS ||
-           any_effect(counters, op, waits_for_phase);
-}
-
-/* Waits for TMA are for stores only, those of AMD's tensor data mover for all it does. */
-static bool is_stored(const Effect *effect) {
-    return effect->verb <= EFFECT_UPDATE && (effect->group == GROUP_TMA_STORE || effect->group == GROUP_AMD_TENSOR);
-}
-
-static bool starts_stage(const Effect *effect) {
-    return effect->verb == EFFECT_EXPECT && effect->side == SIDE_NONE;
-}
-
-/* Closes a group of copies, and does nothing else. */
-static bool commits_copies(const Counters *counters, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    return op->row && effects_of(counters->module, op, effects) == 1 && effects[0].verb == EFFECT_COMMIT &&
-           effects[0].group == GROUP_CP_ASYNC;
-}
-
 /* The allocation of mbarriers that the op starts a stage of, or waits for one of. */
 static uint32_t number_ring(Counters *counters, const Op *op) {
-    if (!any_effect(counters, op, starts_stage) && !any_effect(counters, op, waits_for_phase))
-        return NO_NUMBER;
     const Op *root = op->operand_count ? origin_of(counters->module, op->operands[0]) : NULL;
     if (root && pointers_get(&counters->rings, root) == NO_NUMBER && counters->rings.count < MOST_RINGS)
         pointers_set(&counters->rings, root, counters->rings.count);
@@ -222,26 +190,37 @@ static uint32_t number_copy(Counters *counters, const Op *op, const AmdCount *co
                                                                 : QUEUE_NONE;
     if (queue == QUEUE_NONE)
         return NO_NUMBER;
-    uint32_t capacity = counters->copy_capacity;
-    counters->copies = arena_grown(counters->arena, counters->copies, counters->copy_count, &counters->copy_capacity,
-                                   sizeof *counters->copies);
-    counters->copy_queues = arena_grown(counters->arena, counters->copy_queues, counters->copy_count, &capacity,
-                                        sizeof *counters->copy_queues);
-    counters->copies[counters->copy_count] = op;
-    counters->copy_queues[counters->copy_count] = queue;
-    return counters->copy_count++;
+    *ARENA_PUSH(counters->arena, counters->copies, counters->copy_count, counters->copy_capacity) = (Copy){op, queue};
+    return counters->copy_count - 1;
+}
+
+/* Waits for TMA are for stores only, those of AMD's tensor data mover for all it does. A wait on an mbarrier, or for a
+ * scalar's sake, may cover copies too, and which it does is not looked at. */
+static Happening happening_of(Counters *counters, const FlowOp *at) {
+    const Op *op = at->op;
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row ? effects_of(counters->module, op, effects) : 0;
+    bool waits = false;
+    Happening happening = {
+        .op = op, .number = at->number, .ring = NO_NUMBER, .wait = counter_wait_of(op, counters->target)};
+    for (const Effect *effect = effects; effect < effects + count; effect++) {
+        bool of_barrier = effect->side == SIDE_NONE;
+        happening.stores |=
+            effect_is_access(effect) && (effect->group == GROUP_TMA_STORE || effect->group == GROUP_AMD_TENSOR);
+        happening.starts |= effect->verb == EFFECT_EXPECT && of_barrier;
+        happening.commits |= effect->verb == EFFECT_COMMIT && effect->group == GROUP_CP_ASYNC && count == 1;
+        waits |= effect->verb == EFFECT_WAIT && of_barrier;
+    }
+    happening.unsettles =
+        !op->row || op_is_control(op, CONTROL_CALL) || op->row->waits[0].counter == WAITS_BITS || waits;
+    if (happening.starts || waits)
+        happening.ring = number_ring(counters, op);
+    return happening;
 }
 
 static void note_happening(Counters *counters, const FlowOp *at) {
     const Op *op = at->op;
-    Happening happening = {.op = op,
-                           .number = at->number,
-                           .commits = commits_copies(counters, op),
-                           .stores = any_effect(counters, op, is_stored),
-                           .starts = any_effect(counters, op, starts_stage),
-                           .ring = number_ring(counters, op),
-                           .unsettles = unsettles(counters, op),
-                           .wait = counter_wait_of(op, counters->target)};
+    Happening happening = happening_of(counters, at);
     amd_issues(counters->module, op, counters->target, happening.counts);
     happening.copy = number_copy(counters, op, happening.counts);
     bool defines = false;
@@ -256,9 +235,8 @@ static void note_happening(Counters *counters, const FlowOp *at) {
     if (waits && happening.wait.leave + 1 > counters->group_count)
         counters->group_count =
             happening.wait.leave + 1 > COUNTERS_GROUPS ? COUNTERS_GROUPS : (uint32_t)happening.wait.leave + 1;
-    counters->happenings = arena_grown(counters->arena, counters->happenings, counters->happening_count,
-                                       &counters->happening_capacity, sizeof *counters->happenings);
-    counters->happenings[counters->happening_count++] = happening;
+    *ARENA_PUSH(counters->arena, counters->happenings, counters->happening_count, counters->happening_capacity) =
+        happening;
 }
 
 static void note_happenings(Counters *counters) {
@@ -308,10 +286,9 @@ static void note_hand(void *context, Handed how, const Value *from, const Value 
     bool later = to->is_result && to->owner == handing->control && !from->is_result;
     if (!straight && !later)
         return;
-    counters->hands = arena_grown(counters->arena, counters->hands, counters->hand_count, &counters->hand_capacity,
-                                  sizeof *counters->hands);
     const Block *only = handing->control == handing->end && op_successor_count(handing->end) ? to->owner : NULL;
-    counters->hands[counters->hand_count++] = (Hand){source, target, only, !straight};
+    *ARENA_PUSH(counters->arena, counters->hands, counters->hand_count, counters->hand_capacity) =
+        (Hand){source, target, only, !straight};
 }
 
 static void note_hands(Counters *counters) {
@@ -367,7 +344,7 @@ static void issue(Counters *counters, const Happening *happening, Distance *stat
     for (uint32_t copy = 0; copy < counters->copy_count; copy++)
         for (uint32_t ago = 0; ago < COUNTERS_EXECUTIONS; ago++)
             go_on(&state[counters->first_copy + copy * COUNTERS_EXECUTIONS + ago],
-                  happening->counts[counters->copy_queues[copy]]);
+                  happening->counts[counters->copies[copy].queue]);
     for (uint32_t i = 0; i < counters->rings.count * RING_MARKS; i++)
         if (i % RING_MARKS)
             go_on(&state[counters->first_ring + i], happening->counts[QUEUE_TENSOR]);
@@ -399,7 +376,7 @@ static void settle(Counters *counters, const Happening *happening, Distance *sta
     const CounterWait *wait = &happening->wait;
     for (uint32_t i = 0; i < counters->copy_count * COUNTERS_EXECUTIONS; i++) {
         Distance *distance = &state[counters->first_copy + i];
-        AmdQueue queue = counters->copy_queues[i / COUNTERS_EXECUTIONS];
+        AmdQueue queue = counters->copies[i / COUNTERS_EXECUTIONS].queue;
         bool counted = wait->written && wait->queue == queue;
         if (distance_is_none(*distance) || (wait->written && !counted && !happening->unsettles))
             continue;
@@ -411,7 +388,8 @@ static void settle(Counters *counters, const Happening *happening, Distance *sta
 }
 
 /* A token stands for what the tokens that it was made of stand for; one that is made of none, for its own op. */
-static void define_tokens(Counters *counters, const Op *op, Distance *state) {
+static void define_tokens(Counters *counters, const Happening *happening, Distance *state) {
+    const Op *op = happening->op;
     Distance found[QUEUE_COUNT];
     bool made = false;
     for (AmdQueue queue = 0; queue < QUEUE_COUNT; queue++)
@@ -426,7 +404,7 @@ static void define_tokens(Counters *counters, const Op *op, Distance *state) {
         }
         made = true;
     }
-    if (commits_copies(counters, op))
+    if (happening->commits)
         found[QUEUE_GROUPS] = here;
     for (uint32_t i = 0; i < op->result_count; i++) {
         uint32_t token = pointers_get(&counters->tokens, &op->results[i]);
@@ -450,7 +428,7 @@ static void go_over(Counters *counters, const Happening *happening, Distance *st
     if (happening->wait.queue != QUEUE_NONE || happening->unsettles)
         settle(counters, happening, state);
     if (!flow_branches(happening->op))
-        define_tokens(counters, happening->op, state);
+        define_tokens(counters, happening, state);
 }
 
 /* ---- To the fixed point --------------------------------------------------------------------------- */
@@ -665,11 +643,11 @@ uint32_t counters_copies(const Counters *counters) {
 }
 
 const Op *counters_copy(const Counters *counters, uint32_t number) {
-    return counters->copies[number];
+    return counters->copies[number].op;
 }
 
 AmdQueue counters_queue(const Counters *counters, uint32_t number) {
-    return counters->copy_queues[number];
+    return counters->copies[number].queue;
 }
 
 Distance distance_of_copy(Counters *counters, const Op *op, uint32_t number, uint32_t executions_ago) {

@@ -6,7 +6,7 @@
 #include "analyze/port/port.h"
 
 typedef struct Port {
-    Arena *arena;
+    Verdict words; /* only its arena is used: for verdict_text */
     Module *module;
     const Op *function;
     const Target *target;

@@ -12,8 +12,7 @@ enum { MOST_UNKNOWN = 32 /* names of ops that are not in the table; others count
 
 typedef struct Group {
     PortOp told;
-    uint32_t *lines;
-    size_t expected;
+    uint32_t *lines, line_count, line_capacity;
 } Group;
 
 typedef struct Groups {
@@ -25,7 +24,7 @@ typedef struct Groups {
 } Groups;
 
 static uint32_t add_group(Groups *groups, const Op *op) {
-    Arena *arena = groups->port->arena;
+    Arena *arena = groups->port->words.arena;
     AmdForm form = amd_form_of(op, groups->port->target);
     Str name = op->row ? op->row->name : op->name;
     bool known = form.class != AMD_NOTHING;
@@ -48,18 +47,11 @@ static uint32_t unknown_group(Groups *groups, const Op *op) {
     return groups->unknown[groups->unknown_count++] = add_group(groups, op);
 }
 
-/* Nothing is known of the op: it is in no row, or it runs code that is no IR. */
-static bool is_opaque(Port *port, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(port->module, op, effects);
-    return count && effects[0].verb == EFFECT_ANYTHING;
-}
-
 /* NO_NUMBER: the op needs no form of its own. */
 static uint32_t group_of(Groups *groups, const Op *op) {
     if (!op->row)
         return unknown_group(groups, op);
-    bool plain = !*op->row->amd && !is_opaque(groups->port, op);
+    bool plain = !*op->row->amd && !op_has_effect(groups->port->module, op, EFFECT_ANYTHING, GROUP_NONE);
     if (plain || op->implicit)
         return NO_NUMBER;
     uint32_t *number = &groups->of_row[op->row->id];
@@ -77,30 +69,25 @@ static void count_op(PortReport *report, const Group *group) {
 }
 
 static void tell_ops(Port *port, PortReport *report) {
-    Groups *groups = ARENA_NEW(port->arena, Groups);
+    Groups *groups = ARENA_NEW(port->words.arena, Groups);
     groups->port = port;
     const Op *function = port->function;
     for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function)) {
-        uint32_t group = group_of(groups, op);
-        if (group == NO_NUMBER) {
+        uint32_t number = group_of(groups, op);
+        if (number == NO_NUMBER) {
             report->plain++;
             continue;
         }
-        groups->items[group].expected++;
-        count_op(report, &groups->items[group]);
+        Group *group = &groups->items[number];
+        *ARENA_PUSH(port->words.arena, group->lines, group->line_count, group->line_capacity) =
+            op_line(port->module, op);
+        count_op(report, group);
     }
-    PortOp *ops = ARENA_ARRAY(port->arena, PortOp, groups->count + 1);
-    for (uint32_t i = 0; i < groups->count; i++)
-        groups->items[i].lines = ARENA_ARRAY(port->arena, uint32_t, groups->items[i].expected + 1);
-    for (const Op *op = op_next_in_walk(function, function); op; op = op_next_in_walk(op, function)) {
-        uint32_t group = group_of(groups, op);
-        if (group != NO_NUMBER)
-            groups->items[group].lines[groups->items[group].told.line_count++] =
-                source_place(port->module->source, op->offset).line;
-    }
+    PortOp *ops = ARENA_ARRAY(port->words.arena, PortOp, groups->count + 1);
     for (uint32_t i = 0; i < groups->count; i++) {
         ops[i] = groups->items[i].told;
         ops[i].lines = groups->items[i].lines;
+        ops[i].line_count = groups->items[i].line_count;
     }
     report->ops = ops;
     report->op_count = groups->count;
@@ -109,9 +96,8 @@ static void tell_ops(Port *port, PortReport *report) {
 /* ---- Waits ---------------------------------------------------------------------------------------- */
 
 static void place_wait(Port *port, const Op *op, PortWait *wait) {
-    Verdict words = {.arena = port->arena};
     FindingPlace place = {0};
-    op_place_set(port->module, op, &place, &words);
+    op_place_set(port->module, op, &place, &port->words);
     wait->op = place.op;
     wait->file = place.file;
     wait->line = place.line;
@@ -125,8 +111,7 @@ static void tell_waits(Port *port, PortReport *report) {
         if (!port_wait(port, op, &wait))
             continue;
         place_wait(port, op, &wait);
-        waits = arena_grown(port->arena, waits, count, &capacity, sizeof *waits);
-        waits[count++] = wait;
+        *ARENA_PUSH(port->words.arena, waits, count, capacity) = wait;
         if (wait.cover == PORT_TOO_LITTLE)
             report->verdict = VERDICT_FINDINGS;
     }
@@ -140,7 +125,7 @@ PortReport port_report(Arena *arena, Module *module, const Op *function, const T
     const Target *own = target_of(function);
     const Attr *shared = op_attr_around(function, "ttg.shared");
     Str name = op_symbol(function);
-    Port port = {.arena = arena,
+    Port port = {.words = {.arena = arena},
                  .module = module,
                  .function = function,
                  .target = target,

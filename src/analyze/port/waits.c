@@ -6,15 +6,6 @@
 
 #include <inttypes.h>
 
-__attribute__((format(printf, 2, 3))) static const char *say(Port *port, const char *format, ...) {
-    Text text = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    text_vaddf(&text, format, arguments);
-    va_end(arguments);
-    return text_keep(&text, port->arena);
-}
-
 /* ---- More than was asked for ---------------------------------------------------------------------- */
 
 static void add_reason(Text *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -69,9 +60,9 @@ static void set_count(Port *port, AmdQueue queue, Distance distance, PortWait *w
 /* "all groups of copies", "all but the latest group of copies", "all but the 2 latest groups of copies" */
 static const char *all_but(Port *port, int64_t leave, const char *what, const char *of) {
     if (leave == 1)
-        return say(port, "all but the latest %s%s", what, of);
-    return leave > 0 ? say(port, "all but the %" PRId64 " latest %ss%s", leave, what, of)
-                     : say(port, "all %ss%s", what, of);
+        return verdict_text(&port->words, "all but the latest %s%s", what, of);
+    return leave > 0 ? verdict_text(&port->words, "all but the %" PRId64 " latest %ss%s", leave, what, of)
+                     : verdict_text(&port->words, "all %ss%s", what, of);
 }
 
 /* Written in the target's own terms and with tokens, it can be held against what those need. */
@@ -84,7 +75,8 @@ static void judge(Port *port, const Op *op, const CounterWait *written, PortWait
                    written->leave, need.high);
     else if (wait->cover == PORT_UNKNOWN)
         add_reason(more, "%" PRId64 " may be left, and %u to %s were issued since: this cannot be decided",
-                   written->leave, need.low, need.high >= AMD_MANY ? "many" : say(port, "%u", need.high));
+                   written->leave, need.low,
+                   need.high >= AMD_MANY ? "many" : verdict_text(&port->words, "%u", need.high));
     else if (wait->cover == PORT_MORE)
         add_reason(more, "%u could be left", need.low);
 }
@@ -150,13 +142,10 @@ static void wait_as_written(Port *port, const Op *op, const CounterWait *written
     }
 }
 
-static bool awaits(const Port *port, const Op *op, EffectVerb verb, GroupKind group) {
+static bool waits_for_phase(const Port *port, const Op *op) {
     Effect effects[EFFECTS_MOST];
-    unsigned count = op->row ? effects_of(port->module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == verb && effects[i].group == group && effects[i].side == SIDE_NONE)
-            return true;
-    return false;
+    const Effect *wait = effects_find(effects, effects_of(port->module, op, effects), EFFECT_WAIT);
+    return wait && wait->side == SIDE_NONE;
 }
 
 bool port_wait(Port *port, const Op *op, PortWait *wait) {
@@ -165,14 +154,14 @@ bool port_wait(Port *port, const Op *op, PortWait *wait) {
     *wait = (PortWait){.counter = "", .asked = "", .count = -1, .written = -1};
     if (written.queue == QUEUE_GROUPS)
         wait_for_groups(port, op, &written, wait, &more);
-    else if (written.queue == QUEUE_MOVES && awaits(port, op, EFFECT_AWAIT, GROUP_TMA_STORE))
+    else if (written.queue == QUEUE_MOVES && op_has_effect(port->module, op, EFFECT_AWAIT, GROUP_TMA_STORE))
         wait_for_stores(port, op, &written, wait, &more);
-    else if (awaits(port, op, EFFECT_WAIT, GROUP_NONE) && *op->row->ptx) /* and AMD has nothing like it */
+    else if (waits_for_phase(port, op) && *op->row->ptx) /* and AMD has nothing like it */
         wait_for_stage(port, op, wait, &more);
     else if (written.queue != QUEUE_NONE)
         wait_as_written(port, op, &written, wait, &more);
     else
         return false;
-    wait->more = text_keep(&more, port->arena);
+    wait->more = text_keep(&more, port->words.arena);
     return true;
 }

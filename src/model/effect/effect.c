@@ -367,3 +367,19 @@ unsigned effects_of(Module *module, const Op *op, Effect *effects) {
     }
     return made;
 }
+
+const Effect *effects_find(const Effect *effects, unsigned count, EffectVerb verb) {
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == verb)
+            return &effects[i];
+    return NULL;
+}
+
+bool op_has_effect(Module *module, const Op *op, EffectVerb verb, GroupKind group) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == verb && effects[i].group == group)
+            return true;
+    return false;
+}

@@ -170,9 +170,17 @@ enum { EFFECTS_MOST = 48 };
  * that is not in the table, or is of opaque form, has the one effect EFFECT_ANYTHING. `module` resolves aliases. */
 unsigned effects_of(Module *module, const Op *op, Effect *effects);
 
+/* The first of them with that verb; NULL if there is none. */
+const Effect *effects_find(const Effect *effects, unsigned count, EffectVerb verb);
+/* Whether the op has an effect of that verb, and of that kind of group. */
+bool op_has_effect(Module *module, const Op *op, EffectVerb verb, GroupKind group);
+
 /* As text, for people: "write %a shared async, completes on %bar". */
 void effect_print(const Effect *effect, Text *to);
 const char *effect_verb_name(EffectVerb verb);
+/* "acq_rel", "gpu"; "no" for none. */
+const char *effect_order_name(Order order);
+const char *effect_scope_name(Scope scope);
 /* NULL if the EFFECTS column of every row is well-formed, else a sentence about the first that is not. For tests. */
 const char *effect_table_problem(void);
 /* The same for one text that a row might have: "" if it is well-formed. For tests. */

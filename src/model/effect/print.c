@@ -6,6 +6,14 @@ const char *effect_verb_name(EffectVerb verb) {
     return effect_verb_words[verb];
 }
 
+const char *effect_order_name(Order order) {
+    return effect_order_words[order];
+}
+
+const char *effect_scope_name(Scope scope) {
+    return scope ? effect_scope_words[scope] : "no";
+}
+
 static void print_with(const char *before, const Value *value, Text *to) {
     if (!value)
         return;

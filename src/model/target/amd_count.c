@@ -222,20 +222,11 @@ static bool touches_global(Module *module, const Op *op, const Target *target) {
     return false;
 }
 
-static bool has_effect(Module *module, const Op *op, EffectVerb verb, GroupKind group) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(module, op, effects);
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == verb && effects[i].group == group)
-            return true;
-    return false;
-}
-
 void amd_issues(Module *module, const Op *op, const Target *target, AmdCount counts[QUEUE_COUNT]) {
     AmdCopy copy;
     Moving moving;
     memset(counts, 0, QUEUE_COUNT * sizeof *counts);
-    if (!op->row || op_is_control(op, CONTROL_CALL) || has_effect(module, op, EFFECT_ANYTHING, GROUP_NONE)) {
+    if (!op->row || op_is_control(op, CONTROL_CALL) || op_has_effect(module, op, EFFECT_ANYTHING, GROUP_NONE)) {
         for (AmdQueue queue = 0; queue < QUEUE_COUNT; queue++)
             counts[queue] = any;
     } else if (amd_copy_of(module, op, &copy)) {
@@ -243,7 +234,7 @@ void amd_issues(Module *module, const Op *op, const Target *target, AmdCount cou
     } else if (moving_of(module, op, &moving)) {
         counts[QUEUE_TENSOR] = count_move(module, &moving);
         counts[QUEUE_MOVES] = one;
-    } else if (has_effect(module, op, EFFECT_COMMIT, GROUP_CP_ASYNC)) {
+    } else if (op_has_effect(module, op, EFFECT_COMMIT, GROUP_CP_ASYNC)) {
         counts[QUEUE_GROUPS] = one;
     } else if (touches_global(module, op, target)) {
         counts[QUEUE_LOAD] = any;
