@@ -138,9 +138,12 @@ bool op_integer(const Op *op, const char *name, int64_t *value) {
     return true;
 }
 
-bool op_flag(const Op *op, const char *name) {
-    const Attr *attr = op_attr(op, name);
+bool attr_is_true(const Attr *attr) {
     return attr && (attr->kind == ATTR_UNIT || (attr->kind == ATTR_BOOL && attr->integer));
+}
+
+bool op_flag(const Op *op, const char *name) {
+    return attr_is_true(op_attr(op, name));
 }
 
 const Attr *op_attr_around(const Op *op, const char *name) {

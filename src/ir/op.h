@@ -73,6 +73,7 @@ bool op_number(const Op *op, const char *name, int64_t *value);
 uint32_t attr_numbers(const Attr *attr, int64_t *numbers, uint32_t most);
 /* An attribute that is an integer, or a boolean that is true (a unit is). */
 bool op_integer(const Op *op, const char *name, int64_t *value);
+bool attr_is_true(const Attr *attr);
 bool op_flag(const Op *op, const char *name);
 /* The attribute of the op, or of the nearest op around it that has one of that name; NULL if none has. */
 const Attr *op_attr_around(const Op *op, const char *name);

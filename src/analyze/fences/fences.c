@@ -30,9 +30,11 @@ typedef struct Search {
 
 /* ---- Trying --------------------------------------------------------------------------------------- */
 
-static Lack lack_of(const Breach *found, uint32_t count) {
+static Lack lack_of(const Proxies *proxies) {
     static const uint32_t weights[] = {[BREACH_LATE] = 1, [BREACH_NARROW] = 2, [BREACH_MISSING] = 3};
     Lack lack = {0};
+    uint32_t count;
+    const Breach *found = proxies_found(proxies, &count);
     for (uint32_t i = 0; i < count; i++)
         if (found[i].kind <= BREACH_LATE)
             *(found[i].reads ? &lack.reads : &lack.writes) += weights[found[i].kind];
@@ -40,17 +42,15 @@ static Lack lack_of(const Breach *found, uint32_t count) {
 }
 
 /* Runs with what is planned. */
-static const Breach *run(Search *search, uint32_t *count) {
+static void run(Search *search) {
     proxies_edit(search->proxies, search->points, search->point_count, search->without, search->without_count);
     (void)fence_runs_again(search->runs);
-    return proxies_found(search->proxies, count);
 }
 
 /* Whether with what is planned no more is missing than may be. */
 static bool suffices(Search *search) {
-    uint32_t count;
-    const Breach *found = run(search, &count);
-    Lack lack = lack_of(found, count);
+    run(search);
+    Lack lack = lack_of(search->proxies);
     return lack.writes <= search->lack.writes && lack.reads <= search->lack.reads;
 }
 
@@ -97,7 +97,8 @@ static bool add_point(Search *search, FencePoint point) {
 
 static const Breach *first_missing(Search *search) {
     uint32_t count;
-    const Breach *found = run(search, &count);
+    run(search);
+    const Breach *found = proxies_found(search->proxies, &count);
     for (uint32_t i = 0; i < count; i++)
         if (found[i].kind <= BREACH_LATE && !found[i].reads)
             return &found[i];
@@ -150,15 +151,13 @@ static void take_out_present(Search *search) {
 /* Runs the kernel as it is, and notes what is missing. */
 static void begin(Search *search, FenceRuns *runs, Proxies *proxies) {
     const Op *unknown;
-    uint32_t count;
     for (const Op *op = search->function; op; op = op_next_in_walk(op, search->function))
         search->present += op_is_fence(op);
     search->without = ARENA_ARRAY(&search->module->arena, const Op *, search->present + 1);
     search->runs = runs;
     search->proxies = proxies;
     search->sure = fence_runs_again(runs) && proxies_saw_all(proxies) && !proxies_problem(proxies, &unknown);
-    const Breach *found = proxies_found(proxies, &count);
-    search->lack = lack_of(found, count);
+    search->lack = lack_of(proxies);
 }
 
 static void plan(FenceRuns *runs, Proxies *proxies, void *context) {

@@ -91,9 +91,7 @@ static bool depends_on_wave(const Value *value, int depth, int *budget) {
 }
 
 static bool is_opposite(int64_t a, int64_t b) {
-    static const Comparison opposites[] = {COMPARE_NE,  COMPARE_EQ,  COMPARE_SGE, COMPARE_SGT, COMPARE_SLE,
-                                           COMPARE_SLT, COMPARE_UGE, COMPARE_UGT, COMPARE_ULE, COMPARE_ULT};
-    return a >= 0 && a <= COMPARE_UGE && opposites[a] == b;
+    return a >= 0 && a <= COMPARE_UGE && comparison_negated((Comparison)a) == b;
 }
 
 static const Op *comparison_of(const Value *predicate) {

@@ -51,15 +51,15 @@ void lint_amd_copy(Lint *lint, const Op *op) {
         lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op, "review: the layouts of the copy are not understood");
     } else if (!width.most) {
         tell_layout(lint, op, RULE_AMD_COPY_WIDTH,
-                    lint_text(lint,
-                              "each lane has %" PRId64 " neighbouring element%s of %" PRId64
-                              " byte%s, and %s has no copy of that width",
-                              width.neighbours, width.neighbours == 1 ? "" : "s", width.element,
-                              width.element == 1 ? "" : "s", lint->target->name));
+                    verdict_text(lint->verdict,
+                                 "each lane has %" PRId64 " neighbouring element%s of %" PRId64
+                                 " byte%s, and %s has no copy of that width",
+                                 width.neighbours, width.neighbours == 1 ? "" : "s", width.element,
+                                 width.element == 1 ? "" : "s", lint->target->name));
     } else if (width.scattered) {
-        tell_layout(
-            lint, op, RULE_AMD_COPY_SCATTERED,
-            lint_text(lint, "the lanes of a wave do not write %" PRId64 " bytes each side by side", width.most));
+        tell_layout(lint, op, RULE_AMD_COPY_SCATTERED,
+                    verdict_text(lint->verdict, "the lanes of a wave do not write %" PRId64 " bytes each side by side",
+                                 width.most));
     } else if (width.least > width.element && !(op_integer(op, "contiguity", &hint) && hint > 1) &&
                !is_contiguous(lint, copy.global)) {
         lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op,

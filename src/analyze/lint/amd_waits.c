@@ -13,13 +13,6 @@ static bool is_instruction(const Op *op) {
     return op->row->waits[0].counter != WAITS_COPIES && op->row->waits[1].counter == WAITS_NOTHING;
 }
 
-/* How many may be left on a counter; NULL: it does not wait for that one. */
-static const Attr *left_of(const Op *op, WaitCounter counter) {
-    const WaitEntry *entry = counter_entry(op, counter);
-    const Attr *attr = entry ? op_attr_of(op, entry->left) : NULL;
-    return attr && attr->kind == ATTR_INTEGER ? attr : NULL;
-}
-
 /* An instruction holds its number; of others the compiler cuts it to what instructions hold. */
 static void check_limit(Lint *lint, const Op *op, const char *counter, int64_t number, unsigned limit) {
     if (!limit || number <= limit)
@@ -34,7 +27,7 @@ static void check_limit(Lint *lint, const Op *op, const char *counter, int64_t n
 
 static void check_numbers(Lint *lint, const Op *op) {
     const Target *target = lint->target;
-    const Attr *stores = left_of(op, WAITS_STORE), *ds = left_of(op, WAITS_DS);
+    const Attr *stores = counter_left(op, WAITS_STORE), *ds = counter_left(op, WAITS_DS);
     CounterWait wait = counter_wait_of(op, target);
     if (stores)
         check_limit(lint, op, "storecnt", stores->integer, target->store_counter);
@@ -93,8 +86,9 @@ static void check_kind(Lint *lint, const Op *op) {
 
 static const char *issued(Lint *lint, Distance need) {
     if (need.high == DISTANCE_NONE || need.high >= AMD_MANY)
-        return lint_text(lint, "%u or more", need.low);
-    return need.high == need.low ? lint_text(lint, "%u", need.low) : lint_text(lint, "%u to %u", need.low, need.high);
+        return verdict_text(lint->verdict, "%u or more", need.low);
+    return need.high == need.low ? verdict_text(lint->verdict, "%u", need.low)
+                                 : verdict_text(lint->verdict, "%u to %u", need.low, need.high);
 }
 
 static void check_tokens(Lint *lint, Counters *counters, const Op *op) {

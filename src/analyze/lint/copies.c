@@ -18,12 +18,12 @@ static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
                      "Take the wait out, or commit the copies that it is meant for before it.");
         return;
     }
-    lint_explain(
-        lint_find(lint, RULE_COPY_WAIT_NOTHING, op,
-                  "the wait leaves %lld group%s pending, and no more than %d can be: it waits for nothing",
-                  (long long)left, left == 1 ? "" : "s", groups),
-        "shared", "cp.async.wait_group returns as soon as at most that many groups are pending.",
-        lint_text(lint, "Wait with num = %d%s, or take the wait out.", groups - 1, groups > 1 ? " or less" : ""));
+    lint_explain(lint_find(lint, RULE_COPY_WAIT_NOTHING, op,
+                           "the wait leaves %lld group%s pending, and no more than %d can be: it waits for nothing",
+                           (long long)left, left == 1 ? "" : "s", groups),
+                 "shared", "cp.async.wait_group returns as soon as at most that many groups are pending.",
+                 verdict_text(lint->verdict, "Wait with num = %d%s, or take the wait out.", groups - 1,
+                              groups > 1 ? " or less" : ""));
 }
 
 static void pass(Paths *paths, const FlowOp *at, void *state) {

@@ -43,7 +43,6 @@ Finding *lint_find(Lint *lint, RuleId rule, const Op *op, const char *format, ..
 /* Whether the rule was told at the op. Of one op there are at most as many as there are rules. */
 bool lint_told(const Lint *lint, RuleId rule, const Op *op);
 void lint_other_place(Lint *lint, Finding *finding, const char *role, const Op *other);
-const char *lint_text(Lint *lint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The effects of an op, found once; of an op that nobody knows, EFFECT_ANYTHING alone. */
 Effects lint_effects(Lint *lint, const Op *op);

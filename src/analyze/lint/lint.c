@@ -65,15 +65,6 @@ void lint_other_place(Lint *lint, Finding *finding, const char *role, const Op *
     finding->place_count = 2;
 }
 
-const char *lint_text(Lint *lint, const char *format, ...) {
-    Text text = {0};
-    va_list arguments;
-    va_start(arguments, format);
-    text_vaddf(&text, format, arguments);
-    va_end(arguments);
-    return verdict_keep(lint->verdict, &text);
-}
-
 /* ---- Looking at ops ------------------------------------------------------------------------------- */
 
 Effects lint_effects(Lint *lint, const Op *op) {
@@ -140,8 +131,8 @@ static void note_unknown_ops(Lint *lint) {
             matters |= memdesc_space(op->operands[i]->type) != SPACE_NONE;
         if (op->row || !matters)
             continue;
-        verdict_incomplete(lint->verdict, lint_text(lint, "%.*s", STR_ARG(op->name)), op_line(lint->module, op),
-                           "the op is not known");
+        verdict_incomplete(lint->verdict, verdict_text(lint->verdict, "%.*s", STR_ARG(op->name)),
+                           op_line(lint->module, op), "the op is not known");
         told++;
     }
 }

@@ -114,7 +114,8 @@ static void check_actual(Lint *lint, const Op *op, const Attr *actual) {
     for (uint32_t i = 0; i < actual->count; i++)
         if (!is_count(actual->ints[i]) && !(i && is_padding(op, i - 1)))
             lint_find(lint, RULE_REGISTERS_COUNT, op, "%s is given %lld registers a thread",
-                      i ? lint_text(lint, "partition%u", i - 1) : "the default partition", (long long)actual->ints[i]);
+                      i ? verdict_text(lint->verdict, "partition%u", i - 1) : "the default partition",
+                      (long long)actual->ints[i]);
 }
 
 /* Warps of one group change their registers together. */

@@ -179,10 +179,10 @@ static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t state)
     if (state) {
         finding = lint_find(lint, RULE_WGMMA_RESULT, op,
                             "uses the result of the product at line %u, which is still in flight here", line);
-        lint_explain(
-            finding, "shared",
-            "Touching the registers of a product before the wait that covers it has undefined behaviour.",
-            lint_text(lint, "Wait with pendings = %u%s, and use what the wait returns.", age, age ? " or less" : ""));
+        lint_explain(finding, "shared",
+                     "Touching the registers of a product before the wait that covers it has undefined behaviour.",
+                     verdict_text(lint->verdict, "Wait with pendings = %u%s, and use what the wait returns.", age,
+                                  age ? " or less" : ""));
     } else {
         finding = lint_find(lint, RULE_WGMMA_AROUND, op,
                             "uses the result of the product at line %u, and not what the wait returned", line);

@@ -84,8 +84,8 @@ static const char *place_text(const Telling *telling, const Breach *breach) {
     const char *after = breach->delayed ? "after the wait for the copies of" : "after";
     uint32_t until =
         line_at(telling->machine, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
-    return lint_text(telling->lint, "`%s` in %s, %s IR line %u, before %s of IR line %u", fence_text(breach),
-                     agent_text(telling, breach->other_agent), after, line, before, until);
+    return verdict_text(telling->lint->verdict, "`%s` in %s, %s IR line %u, before %s of IR line %u",
+                        fence_text(breach), agent_text(telling, breach->other_agent), after, line, before, until);
 }
 
 /* ---- Shared memory -------------------------------------------------------------------------------- */
@@ -98,21 +98,23 @@ static const char *why_missing(const Telling *telling, const Breach *breach) {
         return rule;
     uint32_t line = line_at(telling->machine, breach->fence_pc);
     if (breach->kind == BREACH_NARROW)
-        return lint_text(telling->lint,
-                         "The fence of IR line %u is for the memory of its own CTA, and other CTAs have a part in this "
-                         "operation.",
-                         line);
+        return verdict_text(
+            telling->lint->verdict,
+            "The fence of IR line %u is for the memory of its own CTA, and other CTAs have a part in this "
+            "operation.",
+            line);
     if (breach->early)
-        return lint_text(
-            telling->lint,
+        return verdict_text(
+            telling->lint->verdict,
             "%s The fence of IR line %u comes before the wait for the copies that write, and does not cover them.",
             rule, line);
     if (breach->arrive_pc == NO_PC)
-        return lint_text(telling->lint, "%s The fence of IR line %u does not come in between.", rule, line);
-    return lint_text(telling->lint,
-                     "%s The fence of IR line %u comes after the arrive of IR line %u, which lets the other side go on "
-                     "before it.",
-                     rule, line, line_at(telling->machine, breach->arrive_pc));
+        return verdict_text(telling->lint->verdict, "%s The fence of IR line %u does not come in between.", rule, line);
+    return verdict_text(
+        telling->lint->verdict,
+        "%s The fence of IR line %u comes after the arrive of IR line %u, which lets the other side go on "
+        "before it.",
+        rule, line, line_at(telling->machine, breach->arrive_pc));
 }
 
 /* Whether a pass that is still to come puts the fence in. */
@@ -150,10 +152,10 @@ static const char *why_pending(const Telling *telling, const Breach *breach) {
 static const char *why_shared(const Telling *telling, const Breach *breach, RuleId rule) {
     switch (rule) {
     case RULE_FENCE_LATE:
-        return lint_text(telling->lint,
-                         "The fence of IR line %u is executed by others, after they were told of the write; the "
-                         "documents have it in the threads that wrote.",
-                         line_at(telling->machine, breach->fence_pc));
+        return verdict_text(telling->lint->verdict,
+                            "The fence of IR line %u is executed by others, after they were told of the write; the "
+                            "documents have it in the threads that wrote.",
+                            line_at(telling->machine, breach->fence_pc));
     case RULE_FENCE_REUSE:
         return "The memory model asks for a fence between two proxies in this order, too; rings of copies are commonly "
                "built without one.";
@@ -175,8 +177,8 @@ static const char *what_is_wrong(const Breach *breach, RuleId rule) {
 static const char *fix_shared(const Telling *telling, const Breach *breach) {
     const char *where = place_text(telling, breach);
     if (breach->kind == BREACH_NARROW)
-        return lint_text(telling->lint, "Make it wide: %s.", where);
-    return lint_text(telling->lint, breach->fence_pc == NO_PC ? "Put in %s." : "Move it: %s.", where);
+        return verdict_text(telling->lint->verdict, "Make it wide: %s.", where);
+    return verdict_text(telling->lint->verdict, breach->fence_pc == NO_PC ? "Put in %s." : "Move it: %s.", where);
 }
 
 static void tell_shared(const Telling *telling, const Breach *breach) {
@@ -206,41 +208,43 @@ static void tell_shared(const Telling *telling, const Breach *breach) {
 /* ---- Global memory and descriptors ---------------------------------------------------------------- */
 
 typedef struct Wording {
-    BreachKind kind;
     RuleId rule;
     const char *doing, *rest; /* what who does; IR line N; what is wrong about it */
     const char *role, *other_role, *why, *fix;
 } Wording;
 
 static const Wording wordings[] = {
-    {BREACH_GLOBAL, RULE_FENCE_GLOBAL, "copies global memory that threads wrote at",
-     ", and no proxy fence for global memory is between them", "copies", "writes",
-     "The copy engine reads through the async proxy, which sees what threads wrote only after a proxy fence; the fence "
-     "for shared memory does not cover global memory.",
-     "Put `fence.proxy.async.global` (inline assembly) behind the stores, or load through pointers."},
-    {BREACH_ELSEWHERE, RULE_FENCE_GLOBAL_OTHER, "copies global memory that another CTA writes at",
-     ", without a proxy fence behind the stores", "copies", "writes",
-     "If a flag orders the two, the stores need a proxy fence for global memory before it is raised.",
-     "Put `fence.proxy.async.global` (inline assembly) behind the stores, before the flag."},
-    {BREACH_IN_FLIGHT, RULE_FENCE_IN_FLIGHT, "reads global memory that the TMA store of", " may still be writing",
-     "reads", "stores",
-     "A store has written its destination once it was waited for without `read_only`, and no such wait is between "
-     "them.",
-     "Put `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the read."},
-    {BREACH_FLAG, RULE_FENCE_FLAG, "raises a flag while its TMA store of", " may still be writing", "releases",
-     "stores",
-     "If the flag is about what the store writes, whoever sees it may read too early: a store has written its "
-     "destination once it was waited for without `read_only`.",
-     "Put `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the atomic."},
-    {BREACH_TENSORMAP, RULE_FENCE_TENSORMAP, "uses the descriptor that was made at",
-     ", and no acquiring fence is between them", "copies", "makes",
-     "Copies read descriptors through the tensormap proxy, which sees what was written after a release and an acquire "
-     "on that descriptor.",
-     "Put `ttng.tensormap_fenceproxy_acquire` on the descriptor before the copy."},
-    {BREACH_REWRITTEN, RULE_FENCE_DESCRIPTOR_REWRITTEN, "makes a descriptor anew that the copy of",
-     " may still be reading", "makes", "copies",
-     "A copy reads its descriptor at any time until it is over, and nobody here has waited for it.",
-     "Wait for the copy first, or give each descriptor memory of its own."},
+    [BREACH_GLOBAL] = {RULE_FENCE_GLOBAL, "copies global memory that threads wrote at",
+                       ", and no proxy fence for global memory is between them", "copies", "writes",
+                       "The copy engine reads through the async proxy, which sees what threads wrote only after a "
+                       "proxy fence; the fence "
+                       "for shared memory does not cover global memory.",
+                       "Put `fence.proxy.async.global` (inline assembly) behind the stores, or load through pointers."},
+    [BREACH_ELSEWHERE] =
+        {RULE_FENCE_GLOBAL_OTHER, "copies global memory that another CTA writes at",
+         ", without a proxy fence behind the stores", "copies", "writes",
+         "If a flag orders the two, the stores need a proxy fence for global memory before it is raised.",
+         "Put `fence.proxy.async.global` (inline assembly) behind the stores, before the flag."},
+    [BREACH_IN_FLIGHT] =
+        {RULE_FENCE_IN_FLIGHT, "reads global memory that the TMA store of", " may still be writing", "reads", "stores",
+         "A store has written its destination once it was waited for without `read_only`, and no such wait is between "
+         "them.",
+         "Put `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the read."},
+    [BREACH_FLAG] =
+        {RULE_FENCE_FLAG, "raises a flag while its TMA store of", " may still be writing", "releases", "stores",
+         "If the flag is about what the store writes, whoever sees it may read too early: a store has written its "
+         "destination once it was waited for without `read_only`.",
+         "Put `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the atomic."},
+    [BREACH_TENSORMAP] = {RULE_FENCE_TENSORMAP, "uses the descriptor that was made at",
+                          ", and no acquiring fence is between them", "copies", "makes",
+                          "Copies read descriptors through the tensormap proxy, which sees what was written after a "
+                          "release and an acquire "
+                          "on that descriptor.",
+                          "Put `ttng.tensormap_fenceproxy_acquire` on the descriptor before the copy."},
+    [BREACH_REWRITTEN] =
+        {RULE_FENCE_DESCRIPTOR_REWRITTEN, "makes a descriptor anew that the copy of", " may still be reading", "makes",
+         "copies", "A copy reads its descriptor at any time until it is over, and nobody here has waited for it.",
+         "Wait for the copy first, or give each descriptor memory of its own."},
 };
 
 /* The rule of lint_tma.def that tells the same fault where one walk along the paths of a partition shows it. */
@@ -253,26 +257,21 @@ static RuleId rule_of_paths(BreachKind kind) {
 static void tell_global(const Telling *telling, const Breach *breach) {
     if (lint_told(telling->lint, rule_of_paths(breach->kind), op_at(telling, breach->pc)))
         return;
-    for (size_t i = 0; i < sizeof wordings / sizeof *wordings; i++) {
-        const Wording *wording = &wordings[i];
-        if (wording->kind != breach->kind)
-            continue;
-        const char *who = agent_text(telling, breach->agent);
-        Finding *finding = lint_find(telling->lint, wording->rule, op_at(telling, breach->pc), "%s%s %s IR line %u%s",
-                                     review_text(wording->rule), who, wording->doing,
-                                     line_at(telling->machine, breach->other_pc), wording->rest);
-        if (!finding)
-            return;
-        finding->space = "global";
-        finding->times = breach->times;
-        finding->why = wording->why;
-        finding->fix = wording->fix;
-        finding->places[0].role = wording->role;
-        finding->places[0].agent = who;
-        lint_other_place(telling->lint, finding, wording->other_role, op_at(telling, breach->other_pc));
-        finding->places[1].agent = agent_text(telling, breach->other_agent);
+    const Wording *wording = &wordings[breach->kind];
+    const char *who = agent_text(telling, breach->agent);
+    Finding *finding = lint_find(telling->lint, wording->rule, op_at(telling, breach->pc), "%s%s %s IR line %u%s",
+                                 review_text(wording->rule), who, wording->doing,
+                                 line_at(telling->machine, breach->other_pc), wording->rest);
+    if (!finding)
         return;
-    }
+    finding->space = "global";
+    finding->times = breach->times;
+    finding->why = wording->why;
+    finding->fix = wording->fix;
+    finding->places[0].role = wording->role;
+    finding->places[0].agent = who;
+    lint_other_place(telling->lint, finding, wording->other_role, op_at(telling, breach->other_pc));
+    finding->places[1].agent = agent_text(telling, breach->other_agent);
 }
 
 /* ---- Needless fences ------------------------------------------------------------------------------ */
@@ -317,8 +316,9 @@ static void tell_needless(const Telling *telling, const SeenFence *fence) {
             "No asynchronous operation touches what threads accessed before it, or an earlier fence is enough "
             "for those that do.";
     else if (fence->before != NO_PC && op_at(telling, fence->before) != fence->op)
-        finding->why = lint_text(telling->lint, "Threads have accessed no shared memory since the fence of IR line %u.",
-                                 line_at(telling->machine, fence->before));
+        finding->why = verdict_text(telling->lint->verdict,
+                                    "Threads have accessed no shared memory since the fence of IR line %u.",
+                                    line_at(telling->machine, fence->before));
     else
         finding->why = "Threads have accessed no shared memory before it that is not fenced already; what copies and "
                        "products wrote is visible to whoever has waited for them.";

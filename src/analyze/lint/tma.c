@@ -177,11 +177,12 @@ const Effect *tma_map_fence(Lint *lint, const Op *op, Order order) {
 
 const char *tma_words(Lint *lint, const Known *known) {
     if (known->exact)
-        return lint_text(lint, "%" PRId64, known->least);
+        return verdict_text(lint->verdict, "%" PRId64, known->least);
     if (known->divisor > 1 && known->divisor == known->modulus)
-        return lint_text(lint, "a multiple of %" PRId64, known->divisor);
+        return verdict_text(lint->verdict, "a multiple of %" PRId64, known->divisor);
     if (known->modulus > 1)
-        return lint_text(lint, "%" PRId64 " more than a multiple of %" PRId64, known->remainder, known->modulus);
+        return verdict_text(lint->verdict, "%" PRId64 " more than a multiple of %" PRId64, known->remainder,
+                            known->modulus);
     return "not known";
 }
 
@@ -337,12 +338,8 @@ static void check_reduction(Lint *lint, const Copy *copy, const Tile *block) {
 
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
-static bool is_true(const Attr *attr) {
-    return attr && !(attr->kind == ATTR_BOOL && !attr->integer);
-}
-
 static void check_multicast(Lint *lint, const Copy *copy, const Tile *memory) {
-    bool by_layout = is_true(op_attr(copy->op, "multicast"));
+    bool by_layout = op_flag(copy->op, "multicast");
     const Value *mask = op_operand_named(copy->op, "multicastTargets");
     int64_t ctas = lint_ctas(lint);
     if (!by_layout && !mask)
@@ -380,7 +377,7 @@ static unsigned sharing_bits(Lint *lint, const Value *barrier) {
 }
 
 static bool is_for_pairs(const Lint *lint, const Copy *copy) {
-    return is_true(op_attr(copy->op, "two_cta")) || is_true(op_attr_around(lint->function, "ttng.two-ctas"));
+    return op_flag(copy->op, "two_cta") || attr_is_true(op_attr_around(lint->function, "ttng.two-ctas"));
 }
 
 static void check_barrier(Lint *lint, const Copy *copy) {

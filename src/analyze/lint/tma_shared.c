@@ -94,45 +94,46 @@ static int64_t boundary_of(const Tile *memory) {
 
 static const char *place_words(Lint *lint, const KnownPlace *place, const Known *address) {
     if (place->placed)
-        return lint_text(lint, "byte %s of shared memory", tma_words(lint, address));
-    return lint_text(lint, "byte %s of an allocation aligned to %" PRId64 " bytes", tma_words(lint, &place->byte),
-                     place->alignment);
+        return verdict_text(lint->verdict, "byte %s of shared memory", tma_words(lint, address));
+    return verdict_text(lint->verdict, "byte %s of an allocation aligned to %" PRId64 " bytes",
+                        tma_words(lint, &place->byte), place->alignment);
 }
 
-/* Something swizzled whose start is not, or not known to be, where the swizzle starts. */
-typedef struct Swizzled {
-    const Op *op;
-    const Value *memory;
-    const KnownPlace *place;
-    int64_t swizzle, boundary;
-    const char *what, *ring; /* "the copy", "this ring" */
-    RuleId rule, unknown;
-} Swizzled;
-
-/* `users` is NULL if it does not matter who else uses the memory. */
-static void tell_swizzled(Lint *lint, const Swizzled *it, SharedUsers *users) {
-    Known address = address_of(it->place);
-    int64_t stride = 0;
-    bool never = known_is_multiple(&address, it->boundary) == ANSWER_NO;
-    const Op *stage = never ? NULL : uneven_stage(lint, it->memory, it->boundary, &stride);
-    const char *where = place_words(lint, it->place, &address);
+/* Something swizzled whose start is not, or not known to be, where the swizzle starts. Of a copy it does not matter
+ * where nobody else uses the memory; `users` is NULL for the operand of a product. */
+static void check_swizzle(Lint *lint, const Op *op, const Value *memory, const KnownPlace *place, const Tile *tile,
+                          SharedUsers *users) {
+    static const struct {
+        const char *what, *ring;
+        RuleId rule, unknown;
+    } kinds[] = {{"an operand", "an operand's ring", RULE_PRODUCT_SWIZZLE_BASE, RULE_PRODUCT_SWIZZLE_BASE_UNKNOWN},
+                 {"the copy", "this ring", RULE_TMA_SWIZZLE_BASE, RULE_TMA_BOX_ADDRESS_UNKNOWN}};
+    unsigned kind = users != NULL;
+    Known address = address_of(place);
+    int64_t stride = 0, boundary = boundary_of(tile);
+    Answer answer = known_is_multiple(&address, boundary);
+    if (answer == ANSWER_YES)
+        return;
+    bool never = answer == ANSWER_NO;
+    const Op *stage = never ? NULL : uneven_stage(lint, memory, boundary, &stride);
+    const char *where = place_words(lint, place, &address);
     Finding *finding = NULL;
-    if ((never || stage) && users && !has_other_users(lint, it->place->allocation, users))
+    if ((never || stage) && users && !has_other_users(lint, place->allocation, users))
         return;
     if (never)
-        finding = lint_find(lint, it->rule, it->op,
-                            "%s begins at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64, it->what,
-                            where, it->swizzle, it->boundary);
+        finding = lint_find(lint, kinds[kind].rule, op,
+                            "%s begins at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64,
+                            kinds[kind].what, where, tile->swizzle, boundary);
     else if (stage)
-        finding = lint_find(lint, it->rule, it->op,
+        finding = lint_find(lint, kinds[kind].rule, op,
                             "the stages of %s are %" PRId64 " bytes apart, but a swizzle of %" PRId64
                             " bytes repeats every %" PRId64,
-                            it->ring, stride, it->swizzle, it->boundary);
+                            kinds[kind].ring, stride, tile->swizzle, boundary);
     else
-        finding = lint_find(lint, it->unknown, it->op,
-                            "review: %s begins at %s; whether that is a multiple of %" PRId64 " is not known", it->what,
-                            where, it->boundary);
-    lint_other_place(lint, finding, stage ? "chooses the stage" : "allocates", stage ? stage : it->place->allocation);
+        finding = lint_find(lint, kinds[kind].unknown, op,
+                            "review: %s begins at %s; whether that is a multiple of %" PRId64 " is not known",
+                            kinds[kind].what, where, boundary);
+    lint_other_place(lint, finding, stage ? "chooses the stage" : "allocates", stage ? stage : place->allocation);
 }
 
 void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
@@ -149,11 +150,7 @@ void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
     pointers_set(&users->copied, place.allocation, 1);
     Answer box = known_is_multiple(&address, BOX_ALIGNMENT);
     if (box == ANSWER_YES) {
-        Swizzled swizzled = {copy->op,       copy->memory,          &place,
-                             memory.swizzle, boundary_of(&memory),  "the copy",
-                             "this ring",    RULE_TMA_SWIZZLE_BASE, RULE_TMA_BOX_ADDRESS_UNKNOWN};
-        if (known_is_multiple(&address, swizzled.boundary) != ANSWER_YES)
-            tell_swizzled(lint, &swizzled, users);
+        check_swizzle(lint, copy->op, copy->memory, &place, &memory, users);
         return;
     }
     if (box == ANSWER_OPEN && check_stages(lint, copy))
@@ -191,22 +188,9 @@ static void check_operand(Lint *lint, const Op *op, const Value *operand, const 
     if (!tile.swizzle)
         return;
     KnownPlace place = place_of(lint->facts, memory);
-    Known address = address_of(&place);
-    int64_t boundary = boundary_of(&tile);
     /* What a copy uses, too, is told there. */
-    if (!place.allocation || known_is_multiple(&address, boundary) == ANSWER_YES ||
-        pointers_get(&users->copied, place.allocation) != NO_NUMBER)
-        return;
-    Swizzled swizzled = {op,
-                         memory,
-                         &place,
-                         tile.swizzle,
-                         boundary,
-                         "an operand",
-                         "an operand's ring",
-                         RULE_PRODUCT_SWIZZLE_BASE,
-                         RULE_PRODUCT_SWIZZLE_BASE_UNKNOWN};
-    tell_swizzled(lint, &swizzled, NULL);
+    if (place.allocation && pointers_get(&users->copied, place.allocation) == NO_NUMBER)
+        check_swizzle(lint, op, memory, &place, &tile, NULL);
 }
 
 void lint_tma_operands(Lint *lint, const Op *op, const SharedUsers *users) {

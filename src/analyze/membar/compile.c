@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "model/flow/symbol.h"
 #include "model/layout/layout.h"
 #include "model/memory/views.h"
 
@@ -11,7 +12,6 @@ static const int64_t storage_stride = INT64_C(1) << 32;
 
 typedef struct Compiler {
     Membar *membar;
-    const Map *functions;
     const Pointers *callees;
     Membar *const *analyses;
     Allocations allocations;
@@ -26,11 +26,6 @@ void membar_problem(Membar *membar, const Op *op, const char *sentence) {
         return;
     membar->problem = sentence;
     membar->problem_op = op;
-}
-
-const Op *membar_callee(const Op *call, const Map *functions) {
-    const Attr *callee = op_attr(call, "callee");
-    return callee && callee->kind == ATTR_SYMBOL ? map_get(functions, callee->text) : NULL;
 }
 
 /* ---- Buffers --------------------------------------------------------------------------------------------------- */
@@ -345,7 +340,7 @@ static Scratch scratch_at(Membar *membar, const Op *op) {
 }
 
 static const CallEffect *compile_call(Compiler *compiler, const Op *op) {
-    const Op *callee = membar_callee(op, compiler->functions);
+    const Op *callee = call_target(compiler->membar->module, op);
     uint32_t number = callee ? pointers_get(compiler->callees, callee) : NO_NUMBER;
     if (number != NO_NUMBER)
         return membar_call(compiler->membar, op, compiler->analyses[number]);
@@ -486,12 +481,8 @@ static void add_callers(Membar *membar) {
     }
 }
 
-void membar_compile(Membar *membar, const Map *functions, const Pointers *callees, Membar *const *analyses) {
-    Compiler compiler = {.membar = membar,
-                         .functions = functions,
-                         .callees = callees,
-                         .analyses = analyses,
-                         .used = {.arena = membar->arena}};
+void membar_compile(Membar *membar, const Pointers *callees, Membar *const *analyses) {
+    Compiler compiler = {.membar = membar, .callees = callees, .analyses = analyses, .used = {.arena = membar->arena}};
     membar->flow = flow_of(membar->function, membar->arena);
     compiler.allocations = allocations_of(membar->module, membar->function);
     membar->slots = slots_of(membar->module, membar->function, &membar->flow);

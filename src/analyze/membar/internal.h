@@ -290,13 +290,11 @@ bool membar_distributed(const Membar *membar, const Op *op, const Effect *effect
 
 /* ---- membar_compile.c ---- */
 /* `callees` has the numbers of the analyses of those functions that it calls, by their ops; other calls are not looked
- * into. `functions`: by name. */
-void membar_compile(Membar *membar, const Map *functions, const Pointers *callees, Membar *const *analyses);
+ * into. */
+void membar_compile(Membar *membar, const Pointers *callees, Membar *const *analyses);
 uint32_t membar_add_buffer(Membar *membar, Buffer buffer);
 /* The buffer for memory that is not known; one for each space. */
 uint32_t membar_somewhere(Membar *membar, Space space);
-/* The function that is called; NULL if it has no body here. */
-const Op *membar_callee(const Op *call, const Map *functions);
 
 /* An access to all of its buffer; gives back its number. */
 uint32_t membar_add_access(Membar *membar, Access access);
@@ -344,12 +342,17 @@ void membar_run(Membar *membar, unsigned passes, RunMode mode, Notes *notes);
 const State *membar_state_at(Membar *membar, unsigned passes, uint32_t piece, uint32_t number);
 
 /* ---- membar_state.c ---- */
+/* The entry before one, plus 1; 0: none. */
+typedef struct WorkLink {
+    uint32_t of_access, in_list;
+} WorkLink;
+
 /* The set that a run works on. */
 typedef struct Work {
     Membar *membar;
-    Entry *entries; /* pending and in flight */
-    uint32_t *next_of_access, *next_in_list;
-    uint32_t entry_count, entry_capacity;
+    Entry *entries;  /* pending and in flight */
+    WorkLink *links; /* of each of them */
+    uint32_t entry_count, entry_capacity, link_capacity;
     uint32_t *of_access;          /* by access: its newest entry, plus 1 */
     uint32_t *reads, *writes;     /* by neighborhood: pending ones, plus 1 */
     uint32_t closed[GROUP_KINDS]; /* since the set was loaded */

@@ -1,6 +1,7 @@
 /* Thread barriers: functions and what they call, and the result for one of them. */
 #include "analyze/membar/internal.h"
 
+#include "model/flow/symbol.h"
 #include "model/target/target.h"
 
 #include <stdlib.h>
@@ -19,7 +20,6 @@ typedef struct Program {
     Module *module;
     MembarModel model;
     Arena *arena, *run;
-    Map *functions; /* by name, as a call writes it */
     Pointers callees;
     Membar **analyses;
     uint32_t count, capacity;
@@ -27,46 +27,11 @@ typedef struct Program {
     const Op *problem_op;
 } Program;
 
-/* The name of a function as a call of it writes it. */
-static Str called_as(Arena *arena, Str name) {
-    if (name.size && name.data[0] == '@')
-        return name;
-    if (name.size > 1 && name.data[0] == '"')
-        name = (Str){name.data + 1, name.size - 2};
-    char *copy = arena_alloc(arena, name.size + 1);
-    copy[0] = '@';
-    memcpy(copy + 1, name.data, name.size);
-    return (Str){copy, name.size + 1};
-}
-
-static void enter_functions(Program *program) {
-    for (const Item *item = program->module->first; item; item = item->next)
-        for (Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            const Attr *name = op_function(op) ? op_attr(op, "sym_name") : NULL;
-            if (!name || !op->region_count || !op->regions[0].first)
-                continue;
-            void **place = map_put(program->functions, called_as(program->arena, name->text));
-            if (place && !*place)
-                *place = op;
-        }
-}
-
-static bool calls_others(const Op *function) {
-    for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (op_is_control(op, CONTROL_CALL))
-            return true;
-    return false;
-}
-
 /* What the module says the kernel is for; where it says nothing, AMD's own ops say it. */
 static bool is_amd(const Op *function) {
     Str said = target_text(function);
     const Target *target = said.size ? NULL : target_of(function);
     return str_starts(said, STR("hip:")) || (target && target->vendor == VENDOR_AMD);
-}
-
-static bool is_true(const Attr *attr) {
-    return attr && (attr->kind == ATTR_UNIT || (attr->kind == ATTR_BOOL && attr->integer));
 }
 
 /* What callers have to know, where the runs of others leave it alone. */
@@ -89,12 +54,12 @@ static bool may_be_called(const Program *program, const Op *function) {
     uint32_t functions = 0;
     if ((signature && str_starts(signature->visibility, STR("private"))) || !name)
         return true;
-    Str called = called_as(program->arena, name->text);
+    Str called = symbol_name(name);
     for (const Item *item = program->module->first; item; item = item->next)
         for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
             const Attr *callee = op_is_control(op, CONTROL_CALL) ? op_attr(op, "callee") : NULL;
             functions += op_function(op) != NULL;
-            if (functions > MOST_FUNCTIONS || (callee && str_equal(callee->text, called)))
+            if (functions > MOST_FUNCTIONS || (callee && str_equal(symbol_name(callee), called)))
                 return true;
         }
     return false;
@@ -110,10 +75,10 @@ static void analyze_function(Program *program, const Op *function, bool called) 
                        .run = program->run,
                        .amd = is_amd(function),
                        .clusters = module_ctas(function) > 1,
-                       .two_ctas = is_true(op_attr_around(function, "ttng.two-ctas")),
+                       .two_ctas = attr_is_true(op_attr_around(function, "ttng.two-ctas")),
                        .called = called,
                        .public = signature && !str_starts(signature->visibility, STR("private"))};
-    membar_compile(membar, program->functions, &program->callees, program->analyses);
+    membar_compile(membar, &program->callees, program->analyses);
     membar_place_barriers(membar);
     if (called)
         keep_summary(membar);
@@ -136,7 +101,7 @@ static void analyze_calls(Program *program, const Op *function) {
         Walking *top = &stack[depth - 1];
         const Op *callee = NULL;
         for (; top->next && !callee; top->next = op_next_in_walk(top->next, top->function)) {
-            callee = op_is_control(top->next, CONTROL_CALL) ? membar_callee(top->next, program->functions) : NULL;
+            callee = op_is_control(top->next, CONTROL_CALL) ? call_target(program->module, top->next) : NULL;
             if (callee && (pointers_get(&seen, callee) != NO_NUMBER || seen_count > MOST_CALLEES))
                 callee = NULL;
         }
@@ -152,12 +117,7 @@ static void analyze_calls(Program *program, const Op *function) {
 }
 
 static Membar *prepare(Program program, const Op *function) {
-    if (calls_others(function)) {
-        enter_functions(&program);
-        analyze_calls(&program, function);
-    } else {
-        analyze_function(&program, function, may_be_called(&program, function));
-    }
+    analyze_calls(&program, function);
     Membar *membar = program.analyses[program.count - 1];
     membar->problem = program.problem;
     membar->problem_op = program.problem_op;
@@ -251,24 +211,18 @@ static void analyze(Membar *membar, void *context) {
 static bool with_analysis(Module *module, const Op *function, MembarModel model,
                           void (*work)(Membar *membar, void *context), void *context) {
     Arena scratch, run;
-    Map functions = {0};
     jmp_buf out_of_memory, *outer = module->arena.exhausted;
     volatile bool done = false;
     arena_init(&scratch, scratch_budget);
     arena_init(&run, scratch_budget);
     scratch.exhausted = run.exhausted = module->arena.exhausted = &out_of_memory;
     if (setjmp(out_of_memory) == 0) {
-        Program program = {.module = module,
-                           .model = model,
-                           .arena = &scratch,
-                           .run = &run,
-                           .functions = &functions,
-                           .callees = {.arena = &scratch}};
+        Program program = {
+            .module = module, .model = model, .arena = &scratch, .run = &run, .callees = {.arena = &scratch}};
         work(prepare(program, function), context);
         done = true;
     }
     module->arena.exhausted = outer;
-    map_free(&functions);
     arena_free(&scratch);
     arena_free(&run);
     return done;

@@ -153,7 +153,7 @@ static void note_hazard(Run *run, const Entry *entry, const Access *second, uint
 static const Entry *check_list(Run *run, uint32_t list, const Access *access, uint32_t node) {
     Membar *membar = run->membar;
     int noted = 0;
-    for (uint32_t i = list; i && noted < MOST_NOTED; i = run->work.next_in_list[i - 1]) {
+    for (uint32_t i = list; i && noted < MOST_NOTED; i = run->work.links[i - 1].in_list) {
         const Entry *entry = &run->work.entries[i - 1];
         membar->work++;
         if (membar_meet(membar, entry, access, membar->nodes[node].number, run->passes, run->notes != NULL) !=

@@ -219,35 +219,25 @@ static uint32_t *list_of(Work *work, const Entry *entry) {
     return access->kind & ACCESS_WRITE ? &work->writes[neighborhood] : &work->reads[neighborhood];
 }
 
-static void grow_work(Work *work) {
-    uint32_t capacity = work->entry_capacity, same = capacity;
-    Arena *arena = work->membar->run;
-    work->next_of_access =
-        arena_grown(arena, work->next_of_access, work->entry_count, &capacity, sizeof *work->next_of_access);
-    capacity = same;
-    work->next_in_list =
-        arena_grown(arena, work->next_in_list, work->entry_count, &capacity, sizeof *work->next_in_list);
-    work->entries = arena_grown(arena, work->entries, work->entry_count, &work->entry_capacity, sizeof *work->entries);
-}
-
 /* One that is not there yet. */
 static void add_new(Work *work, Entry entry) {
     uint32_t *of_access = &work->of_access[entry.access];
-    grow_work(work);
-    uint32_t index = work->entry_count++;
+    uint32_t index = work->entry_count;
+    Arena *arena = work->membar->run;
+    work->links = arena_grown(arena, work->links, index, &work->link_capacity, sizeof *work->links);
+    *ARENA_PUSH(arena, work->entries, work->entry_count, work->entry_capacity) = entry;
     work->membar->work++;
-    work->entries[index] = entry;
-    work->next_of_access[index] = *of_access;
+    work->links[index].of_access = *of_access;
     *of_access = index + 1;
     if (entry.flying)
         return;
     uint32_t *list = list_of(work, &entry);
-    work->next_in_list[index] = *list;
+    work->links[index].in_list = *list;
     *list = index + 1;
 }
 
 void membar_work_add(Work *work, Entry entry) {
-    for (uint32_t i = work->of_access[entry.access]; i; i = work->next_of_access[i - 1])
+    for (uint32_t i = work->of_access[entry.access]; i; i = work->links[i - 1].of_access)
         if (compare_entries(&work->entries[i - 1], &entry) == 0) {
             widen(&work->entries[i - 1], &entry);
             return;

@@ -114,12 +114,17 @@ static bool same(Distance a, Distance b) {
 
 /* ---- Waits ---------------------------------------------------------------------------------------- */
 
+const Attr *counter_left(const Op *op, WaitCounter counter) {
+    const WaitEntry *entry = counter_entry(op, counter);
+    const Attr *attr = entry ? op_attr_of(op, entry->left) : NULL;
+    return attr && attr->kind == ATTR_INTEGER ? attr : NULL;
+}
+
 /* A number to be left: a negative one asks for all, as 0 does, and one beyond reason for none. */
 static bool number_left(const Op *op, WaitCounter counter, int64_t *value) {
     enum { LARGEST = 1 << 30 };
-    const WaitEntry *entry = counter_entry(op, counter);
-    const Attr *attr = entry ? op_attr_of(op, entry->left) : NULL;
-    if (!attr || attr->kind != ATTR_INTEGER)
+    const Attr *attr = counter_left(op, counter);
+    if (!attr)
         return false;
     *value = attr->integer < 0 ? 0 : attr->integer > LARGEST || !attr->exact ? LARGEST : attr->integer;
     return true;

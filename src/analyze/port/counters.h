@@ -15,6 +15,7 @@
 #define ANALYZE_PORT_COUNTERS_H
 
 #include "finding/port.h"
+#include "ir/optable.h"
 #include "model/flow/flow.h"
 #include "model/target/amd.h"
 
@@ -60,6 +61,8 @@ typedef struct CounterWait {
     int64_t leave;
     bool written; /* in instructions of the target; else in groups or ops */
 } CounterWait;
+/* How many may be left on a counter; NULL: it does not wait for that one. */
+const Attr *counter_left(const Op *op, WaitCounter counter);
 CounterWait counter_wait_of(const Op *op, const Target *target);
 
 /* What the wait's tokens need: none if it has none, or if nothing they stand for is outstanding. */
