@@ -249,19 +249,15 @@ static void describe_view(Search *search, const Op *op, Text *to) {
     }
 }
 
-static bool is_view(const Search *search, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op->row ? effects_of(search->builder->module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_VIEW)
-            return true;
-    return false;
+static bool is_view(const Effect *effect) {
+    return effect->verb == EFFECT_VIEW;
 }
 
 static void describe_result(Search *search, const Root *root, const Op *op, Text *to) {
     if (!root->op)
         text_addf(to, "constant %lld", (long long)root->id);
-    else if (op == root->op && (allocation_find(&search->builder->allocations, op) || !is_view(search, op)))
+    else if (op == root->op && (allocation_find(&search->builder->allocations, op) ||
+                                !op_has_effect(search->builder->module, op, is_view)))
         text_addf(to, "allocation"); /* a part of one that has a name of its own is a view even there */
     else if (op_is_loop(op))
         text_addf(to, "result of the loop of line %u", op_line(search->builder->module, op));

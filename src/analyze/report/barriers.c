@@ -100,8 +100,11 @@ static void find_rings(Builder *builder) {
 
 /* ---- Ops that use them ---------------------------------------------------------------------------- */
 
+static bool is_write(const Effect *effect) {
+    return effect->verb == EFFECT_UPDATE || effect->verb == EFFECT_WRITE;
+}
+
 ReportMechanism effect_mechanism(Module *module, const Op *op, const Effect *effect) {
-    Effect effects[EFFECTS_MOST];
     if (effect_is_named(effect))
         return MECHANISM_NAMED;
     if (effect->side != SIDE_NONE && effect->on)
@@ -116,11 +119,7 @@ ReportMechanism effect_mechanism(Module *module, const Op *op, const Effect *eff
         return MECHANISM_CP_ASYNC;
     if (effect->done != DONE_COMMIT)
         return MECHANISM_ARRIVE;
-    unsigned count = effects_of(module, op, effects);
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_UPDATE || effects[i].verb == EFFECT_WRITE)
-            return MECHANISM_MMA;
-    return MECHANISM_COMMIT;
+    return op_has_effect(module, op, is_write) ? MECHANISM_MMA : MECHANISM_COMMIT;
 }
 
 /* Which partition an agent of a CTA is, as a bit of Partitions.mask. Tasks are agents in the order of their numbers,

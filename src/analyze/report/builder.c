@@ -86,12 +86,21 @@ const char *builder_partitions(Builder *builder, Partitions partitions) {
     return verdict_keep(builder->verdict, &text);
 }
 
+uint64_t builder_runners(const Builder *builder, const Op *op) {
+    Partitions said = partitions_of(op);
+    if (builder->form == PARTITION_NONE)
+        return 1;
+    if (said.form == builder->form)
+        return said.mask;
+    return builder->form == PARTITION_REGIONS; /* what stands outside is run by the warps of the default region */
+}
+
 const char *builder_partition(Builder *builder, const Op *op) {
     Partitions partitions = partitions_of(op);
     if (builder->form == PARTITION_NONE)
         return "kernel";
     if (!partitions.mask && builder->form == PARTITION_REGIONS)
-        return "default"; /* what stands outside is run by the warps of the default region */
+        return "default";
     return builder_partitions(builder, partitions);
 }
 

@@ -63,6 +63,8 @@ void builder_add_place(Builder *builder, const ReportPlace **places, size_t *cou
 void builder_push_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place);
 /* A place with everything that the IR says of an op: partition, name, location. */
 ReportPlace builder_place(Builder *builder, const Op *op);
+/* The partitions that run an op, as bits, as far as the kernel's form says. */
+uint64_t builder_runners(const Builder *builder, const Op *op);
 /* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialised
  * kernel; "kernel" if it is not specialised. An op of several partitions: "partition0, partition2". */
 const char *builder_partition(Builder *builder, const Op *op);

@@ -367,3 +367,11 @@ unsigned effects_of(Module *module, const Op *op, Effect *effects) {
     }
     return made;
 }
+
+bool op_has_effect(Module *module, const Op *op, bool (*is)(const Effect *effect)) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op ? effects_of(module, op, effects) : 0, i = 0;
+    while (i < count && !is(&effects[i]))
+        i++;
+    return i < count;
+}
