@@ -5,10 +5,6 @@ enum { FIRST_PAIRS = 1 << 8 };
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
-static bool is_data(EffectVerb verb) {
-    return verb == EFFECT_READ || verb == EFFECT_WRITE || verb == EFFECT_UPDATE;
-}
-
 /* Which allocations hold barriers, and whether any are tokens: whoever leaves one says more than clocks know. */
 static void find_barriers(Coverage *coverage) {
     const Program *program = coverage->machine->program;
@@ -18,8 +14,7 @@ static void find_barriers(Coverage *coverage) {
         coverage->late &= effect->side == SIDE_NONE;
         if (effect->verb != EFFECT_INIT)
             continue;
-        const Op *root = effect->on ? origin_of(coverage->module, effect->on) : NULL;
-        const Allocation *allocation = root ? allocation_find(&coverage->machine->program->allocations, root) : NULL;
+        const Allocation *allocation = allocation_of(&program->allocations, coverage->module, effect->on);
         if (allocation)
             coverage->barriers[allocation - program->allocations.items] = true;
     }
@@ -353,7 +348,7 @@ void coverage_observe(void *observer, const Event *event) {
         coverage->stopped = "a run is longer than clocks can count";
         return;
     }
-    if (event->kind != EVENT_ACCESS || !is_data(event->effect->effect.verb) ||
+    if (event->kind != EVENT_ACCESS ||
         (event->effect->effect.space != SPACE_SHARED && event->effect->effect.space != SPACE_TENSOR))
         return;
     Touch *touch = coverage_touch(coverage, event);

@@ -50,9 +50,9 @@ typedef struct Builder {
 } Builder;
 
 /* ---- builder.c ---- */
-/* Adds one; all its texts are "", its numbers not known. */
+/* Adds one; all its other texts are "", its numbers not known. `value` is a buffer's name in the IR; NULL: none. */
 ReportBarrier *builder_barrier(Builder *builder, Thing thing);
-ReportBuffer *builder_buffer(Builder *builder, Thing thing);
+ReportBuffer *builder_buffer(Builder *builder, const Op *root, const Value *value, const char *name, Space space);
 ReportEdge *builder_edge(Builder *builder);
 /* SIZE_MAX if there is none. */
 size_t builder_find_barrier(const Builder *builder, Thing thing);
@@ -70,6 +70,9 @@ uint64_t builder_runners(const Builder *builder, const Op *op);
 const char *builder_partition(Builder *builder, const Op *op);
 /* "128x64xf16", of the last `rank` dimensions. */
 const char *builder_shape(Builder *builder, const Type *type, unsigned rank);
+/* "columns 0-63", "bytes 0-16383"; "a (shared, 3 slots of 16384 bytes)". */
+const char *builder_extent(Builder *builder, Space space, int64_t begin, int64_t end);
+const char *builder_storage(Builder *builder, const char *name, Space space, int64_t slots, int64_t size);
 /* How many slots an allocation is planned to have (buffer.copy) that its type does not have yet; 1 if none. */
 int64_t builder_planned_slots(Builder *builder, const Op *op);
 /* The same of any set: "task 0, task 2". */

@@ -85,7 +85,7 @@ static void add_allocation(Plan *plan, const Allocation *allocation) {
     buffer->space = allocation->space;
     buffer->storage = allocation->storage;
     buffer->size = allocation->size;
-    buffer->begin = allocation->space == SPACE_TENSOR ? allocation->offset.base & 0xffff : allocation->offset.base;
+    buffer->begin = allocation_begin(allocation);
     buffer->end = buffer->begin + (allocation->size > 0 ? allocation->size : 0);
     int_attr(op, "buffer.id", &buffer->id);
     int_attr(op, "buffer.offset", &buffer->offset);
@@ -169,7 +169,7 @@ static void collect_buffers(Collector *c) {
         unsigned made = effects_of(plan->module, op, effects);
         for (unsigned i = 0; i < made; i++) {
             const Value *on = effect_is_barrier(&effects[i]) ? effects[i].on : NULL;
-            const Allocation *allocation = allocation_find(c->allocations, on ? origin_of(plan->module, on) : NULL);
+            const Allocation *allocation = allocation_of(c->allocations, plan->module, on);
             if (allocation)
                 barriers[allocation - c->allocations->items] = true;
         }

@@ -6,6 +6,7 @@
 #include "analyze/report/internal.h"
 #include "analyze/run/timeline.h"
 #include "analyze/run/trail.h"
+#include "model/target/target.h"
 
 /* ---- Looking on ----------------------------------------------------------------------------------- */
 
@@ -99,12 +100,6 @@ static void name_form(Builder *builder) {
     }
 }
 
-static const char *target_text(Builder *builder) {
-    const Attr *target = op_attr_around(builder->function, "ttg.target");
-    bool said = target && target->kind == ATTR_STRING && target->text.size > 2;
-    return said ? verdict_text(builder->verdict, "%.*s", (int)(target->text.size - 2), target->text.data + 1) : "";
-}
-
 /* ---- Deadlocks ------------------------------------------------------------------------------------ */
 
 static bool is_deadlock(const Finding *finding) {
@@ -163,9 +158,6 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
                                                "No agent was seen to wait for ever, but not all could be "
                                                "looked at: %s.",
                                                verdict->incomplete[0].reason);
-    } else if (!has_barriers(builder)) {
-        report->deadlock_verdict = "none";
-        report->deadlock_reason = "There are no barriers yet to hang on.";
     } else {
         report->deadlock_verdict = "none";
         report->deadlock_reason = verdict_text(
@@ -284,7 +276,7 @@ const Report *report_build(Module *module, const Op *function, const CheckOption
                          .machine = onlooker.machine,
                          .sights = watch_kept(onlooker.watch)};
     *report = report_blank(module->source->name, verdict);
-    report->target = target_text(builder);
+    report->target = verdict_text(verdict, "%.*s", STR_ARG(target_text(function)));
     report->launch = builder->sights ? launch_text(&builder->sights->launch, verdict->arena) : "";
     report->cluster = onlooker.machine ? onlooker.machine->program->ctas : 0;
     report_partitions(builder);
