@@ -47,7 +47,7 @@ MembarPlace membar_place(MembarTeller *teller, const Op *op) {
     place.ir_column = at.column;
     const Attr *location = kernel_location(teller->module, op->location);
     if (location) {
-        Str file = location_file(location);
+        Str file = location_text(location);
         place.file = arena_copy(teller->words.arena, file.data, file.size);
         place.line = location->line;
         place.column = location->column + 1; /* Triton counts them from 0 */

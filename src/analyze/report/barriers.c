@@ -317,28 +317,19 @@ static void join_text(Text *text, const char *word) {
 static void distribute(Builder *builder, const Entries *entries) {
     for (size_t i = 0; i < builder->barrier_count; i++) {
         ReportBarrier *barrier = &builder->barriers[i];
-        for (int waits = 0; waits < 2; waits++) {
-            size_t count = 0;
-            for (size_t k = 0; k < entries->count; k++)
-                count += entries->items[k].barrier == i && entries->items[k].waits == waits;
-            ReportSite *sites = ARENA_ARRAY(builder->arena, ReportSite, count + 1);
-            Text mechanisms = {0};
-            count = 0;
-            for (size_t k = 0; k < entries->count; k++)
-                if (entries->items[k].barrier == i && entries->items[k].waits == waits) {
-                    join_text(&mechanisms, entries->items[k].site.mechanism);
-                    sites[count++] = entries->items[k].site;
-                }
-            if (waits) {
-                barrier->waits = sites;
-                barrier->wait_count = count;
-                text_free(&mechanisms);
-            } else {
-                barrier->arrives = sites;
-                barrier->arrive_count = count;
-                barrier->mechanism = verdict_keep(builder->verdict, &mechanisms);
-            }
+        Sites arrives = {0}, waits = {0};
+        Text mechanisms = {0};
+        for (size_t k = 0; k < entries->count; k++) {
+            const Entry *entry = &entries->items[k];
+            if (entry->barrier != i)
+                continue;
+            Sites *sites = entry->waits ? &waits : &arrives;
+            *ARENA_PUSH(builder->arena, sites->items, sites->count, sites->capacity) = entry->site;
+            if (!entry->waits)
+                join_text(&mechanisms, entry->site.mechanism);
         }
+        builder_sites(barrier, &arrives, &waits);
+        barrier->mechanism = verdict_keep(builder->verdict, &mechanisms);
         if (!*barrier->mechanism && strcmp(barrier->kind, "named") == 0)
             barrier->mechanism = report_mechanism(MECHANISM_NAMED);
     }

@@ -113,7 +113,7 @@ ReportPlace builder_place(Builder *builder, const Op *op) {
     place.ir_line = op_line(builder->module, op);
     const Attr *location = kernel_location(builder->module, op->location);
     if (location) {
-        place.file = verdict_text(builder->verdict, "%.*s", STR_ARG(location_file(location)));
+        place.file = verdict_text(builder->verdict, "%.*s", STR_ARG(location_text(location)));
         place.line = location->line;
         place.column = location->column;
     }

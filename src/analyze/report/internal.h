@@ -22,6 +22,12 @@ typedef struct Thing {
     int64_t id;
 } Thing;
 
+/* Ops at a barrier. */
+typedef struct Sites {
+    ReportSite *items;
+    uint32_t count, capacity;
+} Sites;
+
 /* A report while it is made. Arrays are in the verdict's arena and as large as they need to be. */
 typedef struct Builder {
     Module *module;
@@ -77,6 +83,13 @@ const char *builder_storage(Builder *builder, const char *name, Space space, int
 int64_t builder_planned_slots(Builder *builder, const Op *op);
 /* The same of any set: "task 0, task 2". */
 const char *builder_partitions(Builder *builder, Partitions partitions);
+/* The ops that use a barrier. */
+static inline void builder_sites(ReportBarrier *barrier, const Sites *arrives, const Sites *waits) {
+    barrier->arrives = arrives->items;
+    barrier->arrive_count = arrives->count;
+    barrier->waits = waits->items;
+    barrier->wait_count = waits->count;
+}
 /* Something to say of a barrier, or of a buffer. */
 void builder_issue(Builder *builder, ReportBarrier *barrier, const char *text);
 void builder_note(Builder *builder, ReportBuffer *buffer, const char *text);

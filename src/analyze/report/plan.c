@@ -169,11 +169,6 @@ static const char *arrive_words(ReportMechanism mechanism, Side side) {
     }
 }
 
-typedef struct Sites {
-    ReportSite *items;
-    uint32_t count, capacity;
-} Sites;
-
 /* An op that takes several buffers that are passed together arrives, or waits, once. */
 static bool is_there(const Sites *sites, const ReportSite *site) {
     enum { LOOK_BACK = 8 };
@@ -247,10 +242,7 @@ static void add_sites(Plan *plan, PlanBarrier *barrier) {
         for (uint32_t k = 0; k < (full ? 1 : in->count); k++)
             add_site(plan, &waits, barrier, channel, in->items[k], false);
     }
-    report->arrives = arrives.items;
-    report->arrive_count = arrives.count;
-    report->waits = waits.items;
-    report->wait_count = waits.count;
+    builder_sites(report, &arrives, &waits);
 }
 
 /* ---- Bytes -------------------------------------------------------------------------------------- */
