@@ -181,8 +181,7 @@ static void add_witness(Builder *builder, const MissingEdge *missing) {
     if (!machine)
         return;
     Text text = {0};
-    again.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = true};
-    trail_write(machine, &again, &trail, &text);
+    trail_write(machine, &missing->rerun, &trail, &text);
     builder->verdict->findings[missing->finding].witness = verdict_keep(builder->verdict, &text);
 }
 
