@@ -257,8 +257,7 @@ static void add_entry(Builder *builder, Entries *entries, Entry entry) {
 
 static int compare_entries(const void *left, const void *right) {
     const Entry *a = left, *b = right;
-    if (a->site.place.ir_line != b->site.place.ir_line)
-        return a->site.place.ir_line < b->site.place.ir_line ? -1 : 1;
+    COMPARE(a->site.place.ir_line, b->site.place.ir_line);
     return a->order < b->order ? -1 : a->order > b->order;
 }
 

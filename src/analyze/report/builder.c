@@ -194,9 +194,7 @@ void builder_add_place(Builder *builder, const ReportPlace **places, size_t *cou
     for (size_t i = 0; i < *count; i++)
         if ((*places)[i].ir_line == place.ir_line && strcmp((*places)[i].partition, place.partition) == 0)
             return;
-    ReportPlace *longer = copied(builder, *places, *count, *count + 1, sizeof *longer);
-    longer[(*count)++] = place;
-    *places = longer;
+    builder_push_place(builder, places, count, place);
 }
 
 void builder_push_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place) {

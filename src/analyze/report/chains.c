@@ -157,15 +157,14 @@ typedef struct Overwrite {
 typedef struct Loads {
     Load *items;
     Overwrite *overwrites; /* by root, then in the order of the text */
-    uint32_t count, overwrite_count;
+    uint32_t count, capacity, overwrite_count, overwrite_capacity;
     Pointers tokens; /* of loads: among the items */
     Pointers roots;  /* where the overwrites of each begin */
 } Loads;
 
 static int by_root(const void *a, const void *b) {
     const Overwrite *x = a, *y = b;
-    if (x->root->offset != y->root->offset)
-        return x->root->offset < y->root->offset ? -1 : 1;
+    COMPARE(x->root->offset, y->root->offset);
     return x->op->offset < y->op->offset ? -1 : x->op->offset > y->op->offset;
 }
 
@@ -185,23 +184,18 @@ static const Value *token_of(Module *module, const Op *op) {
 /* False if the kernel has barriers: then it is not tokens that order things. */
 static bool collect(Builder *builder, Loads *loads) {
     const Op *function = builder->function;
-    size_t count = 0;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         if (op_has_effect(builder->module, op, effect_is_barrier))
             return false;
-        count++;
-    }
-    loads->items = ARENA_ARRAY(builder->arena, Load, count + 1);
-    loads->overwrites = ARENA_ARRAY(builder->arena, Overwrite, count + 1);
-    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         Touch touch = touch_of(builder->module, op);
         const Value *token = is_load(&touch) && enclosing_loop(op) ? token_of(builder->module, op) : NULL;
         if (token) {
             pointers_set(&loads->tokens, token, loads->count);
-            loads->items[loads->count++] = (Load){.op = op};
+            *ARENA_PUSH(builder->arena, loads->items, loads->count, loads->capacity) = (Load){.op = op};
         }
         if (touch.root && may_overwrite(op, &touch) && !op_is(op, CLASS_LOCAL_ALLOC))
-            loads->overwrites[loads->overwrite_count++] = (Overwrite){op, touch.root};
+            *ARENA_PUSH(builder->arena, loads->overwrites, loads->overwrite_count, loads->overwrite_capacity) =
+                (Overwrite){op, touch.root};
     }
     if (loads->overwrite_count)
         qsort(loads->overwrites, loads->overwrite_count, sizeof *loads->overwrites, by_root);

@@ -134,7 +134,11 @@ Row *coverage_row(Coverage *coverage, const Touch *write, const Touch *read) {
     return pair->row;
 }
 
-static void add_missing(Coverage *coverage, Row *row) {
+/* A time that nothing ordered the two; no row (NULL): there are too many. */
+static void add_missing(const Coverage *coverage, Row *row) {
+    if (!row)
+        return;
+    row->times++;
     if (!row->missing++)
         row->rerun = coverage->rerun;
 }
@@ -238,14 +242,9 @@ static void check_overwritten(Coverage *coverage, const Event *event, Touch *tou
         forget_reads(coverage, &area->overwritten);
         return;
     }
-    for (const Read *read = area->overwritten; read; read = read->next) {
-        Row *row =
-            clocks_follow(coverage->clocks, event, read->stamp) ? NULL : coverage_row(coverage, touch, read->touch);
-        if (!row)
-            continue;
-        row->times++;
-        add_missing(coverage, row);
-    }
+    for (const Read *read = area->overwritten; read; read = read->next)
+        if (!clocks_follow(coverage->clocks, event, read->stamp))
+            add_missing(coverage, coverage_row(coverage, touch, read->touch));
 }
 
 /* What is overwritten here must have been read. */
@@ -261,8 +260,8 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
             Row *row = coverage_row(coverage, touch, read->touch);
             if (!row)
                 return;
-            row->times++;
             if (clocks_follow(coverage->clocks, event, read->stamp)) {
+                row->times++;
                 add_way(coverage, row, event, read->touch, read->stamp);
                 tell_protected(coverage, event, read->touch, read->stamp, read->moment, true);
             } else {
@@ -301,11 +300,7 @@ static void check_late(Coverage *coverage, const Event *event, Touch *touch) {
         latest->before.readers & reader || clocks_follow(coverage->clocks, event, latest->last.stamp) ||
         !clocks_follow(coverage->clocks, event, latest->before.stamp))
         return;
-    Row *row = coverage_row(coverage, latest->last.touch, touch);
-    if (!row)
-        return;
-    row->times++;
-    add_missing(coverage, row);
+    add_missing(coverage, coverage_row(coverage, latest->last.touch, touch));
 }
 
 static Read *new_read(Coverage *coverage) {

@@ -65,8 +65,7 @@ static void add_user(const Coverage *coverage, Builder *builder, const Touch *to
 
 static int compare_places(const void *left, const void *right) {
     const ReportPlace *a = left, *b = right;
-    if (a->ir_line != b->ir_line)
-        return a->ir_line < b->ir_line ? -1 : 1;
+    COMPARE(a->ir_line, b->ir_line);
     return strcmp(a->partition, b->partition);
 }
 

@@ -29,10 +29,8 @@ enum { MOST_EDGES = 64, MOST_MORE_READS = 4 };
 
 static int compare_allocations(const void *a, const void *b) {
     const Allocation *x = *(const Allocation *const *)a, *y = *(const Allocation *const *)b;
-    if (x->storage != y->storage)
-        return x->storage < y->storage ? -1 : 1;
-    if (allocation_begin(x) != allocation_begin(y))
-        return allocation_begin(x) < allocation_begin(y) ? -1 : 1;
+    COMPARE(x->storage, y->storage);
+    COMPARE(allocation_begin(x), allocation_begin(y));
     return x < y ? -1 : x > y;
 }
 
@@ -215,10 +213,6 @@ static const char *unseen_text(const Tables *tables, const Row *row) {
 }
 
 /* ---- Order of the text ---------------------------------------------------------------------------- */
-
-#define COMPARE(a, b) \
-    if ((a) != (b))   \
-    return (a) < (b) ? -1 : 1
 
 static int compare_buffers(const Buffer *a, const Buffer *b) {
     COMPARE(a->box.begin, b->box.begin);

@@ -15,6 +15,11 @@ enum { MOST_PARTITIONS = 64 };
 /* Who runs what stands outside of all partitions, where that is not said. */
 #define OUTSIDE "outside the partitions"
 
+/* Of a function that compares for qsort, key by key: returns from it unless the two are equal in this key. */
+#define COMPARE(a, b) \
+    if ((a) != (b))   \
+    return (a) < (b) ? -1 : 1
+
 /* What a barrier or a buffer of the report is in the IR. */
 typedef struct Thing {
     const Op *root; /* the op that allocates it; NULL: a named barrier, `id` */

@@ -57,7 +57,8 @@ static const char *label_at(const MatchSide *side, const char *at, size_t *size)
 
 /* "loop@41" and "loop of line 41" become "loop 2", or "loop" if loops are not to be told apart. */
 static void add_loop(const Match *match, const MatchSide *side, uint32_t line, Text *to) {
-    const uint32_t *found = match->loops ? bsearch(&line, side->loops, side->loop_count, sizeof line, by_line) : NULL;
+    bool known = match->loops && side->loop_count;
+    const uint32_t *found = known ? bsearch(&line, side->loops, side->loop_count, sizeof line, by_line) : NULL;
     size_t drop = to->size && to->data[to->size - 1] == '@' ? 1 : strlen(" of line ");
     to->size -= to->size < drop ? to->size : drop;
     if (found)
@@ -90,8 +91,9 @@ const char *match_plain(Match *match, const MatchSide *side, const char *text) {
 /* ---- Loops ----------------------------------------------------------------------------------- */
 
 typedef struct Lines {
-    uint32_t *items; /* NULL: only count */
-    size_t count;
+    Arena *arena;
+    uint32_t *items;
+    uint32_t count, capacity;
 } Lines;
 
 static void find_loops(const char *text, Lines *lines) {
@@ -102,9 +104,8 @@ static void find_loops(const char *text, Lines *lines) {
             continue;
         }
         uint32_t line = line_at(at, &at);
-        if (loop && lines->items)
-            lines->items[lines->count] = line;
-        lines->count += loop;
+        if (loop)
+            *ARENA_PUSH(lines->arena, lines->items, lines->count, lines->capacity) = line;
     }
 }
 
@@ -129,12 +130,10 @@ static void find_all_loops(const Report *report, Lines *lines) {
 }
 
 static void collect_loops(Arena *arena, MatchSide *side) {
-    Lines lines = {0};
+    Lines lines = {.arena = arena};
     find_all_loops(side->report, &lines);
-    lines.items = ARENA_ARRAY(arena, uint32_t, lines.count + 1);
-    lines.count = 0;
-    find_all_loops(side->report, &lines);
-    qsort(lines.items, lines.count, sizeof *lines.items, by_line);
+    if (lines.count)
+        qsort(lines.items, lines.count, sizeof *lines.items, by_line);
     side->loops = lines.items;
     for (size_t i = 0; i < lines.count; i++)
         if (i == 0 || lines.items[i] != lines.items[i - 1])
@@ -204,7 +203,7 @@ static void pair_partitions(Match *match) {
     Arena *arena = match->texts.arena;
     const Report *old = match->old.report, *new = match->new.report;
     size_t *pairs = ARENA_ARRAY(arena, size_t, old->partition_count + 1);
-    bool *taken = ARENA_ARRAY(arena, bool, new->partition_count + 1);
+    bool *taken = match->new.partitions.both;
     for (size_t i = 0; i < old->partition_count; i++) {
         const char *role = old->partitions[i].role;
         pairs[i] = *role ? first_free(new, taken, role) : nobody;
@@ -240,10 +239,8 @@ static void label_partitions(Match *match) {
         size_t pair = match->partition_pairs[i];
         old->partitions.texts[i] = partition_label(match, old->report, i);
         old->partitions.both[i] = pair != nobody;
-        if (pair == nobody)
-            continue;
-        new->partitions.texts[pair] = old->partitions.texts[i];
-        new->partitions.both[pair] = true;
+        if (pair != nobody)
+            new->partitions.texts[pair] = old->partitions.texts[i];
     }
 }
 

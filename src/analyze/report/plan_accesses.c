@@ -349,12 +349,10 @@ typedef struct Crossing {
 
 static int by_value(const void *a, const void *b) {
     const Crossing *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
+    COMPARE(x->key, y->key);
     if (x->value->is_result != y->value->is_result)
         return x->value->is_result ? -1 : 1;
-    if (x->value->index != y->value->index)
-        return x->value->index < y->value->index ? -1 : 1;
+    COMPARE(x->value->index, y->value->index);
     return x->user->offset < y->user->offset ? -1 : x->user->offset > y->user->offset;
 }
 

@@ -524,11 +524,8 @@ static void keep_key_ops(Builder *builder, const Part *part, ReportPartition *ro
 
 static ReportPartition row_of(Builder *builder, unsigned k, const Part *part) {
     ReportPartition row = {.name = "kernel", .type = "", .registers = -1, .stage = -1, .ir_line = part->ir_line};
-    if (builder->form != PARTITION_NONE) {
-        Text text = {0};
-        partition_print((Partitions){builder->form, UINT64_C(1) << k}, &text);
-        row.name = verdict_keep(builder->verdict, &text);
-    }
+    if (builder->form != PARTITION_NONE)
+        row.name = builder_partitions(builder, (Partitions){builder->form, UINT64_C(1) << k});
     row.warps = (int)partition_warps(part->first);
     row.role = role_of(builder, part);
     keep_key_ops(builder, part, &row);
