@@ -23,7 +23,7 @@ static Reporting *report_of(const char *text, const char *value, Side side) {
     builder_barrier(&reporting->builder, (Thing){root, side, 0});
     if (side != SIDE_NONE)
         builder_barrier(&reporting->builder, (Thing){root, SIDE_EMPTY, 0});
-    builder_buffer(&reporting->builder, (Thing){root, SIDE_NONE, 0});
+    builder_buffer(&reporting->builder, root, NULL, "", SPACE_SHARED);
     report_aliases(&reporting->builder);
     return reporting;
 }

@@ -239,9 +239,8 @@ static Runs result_runs(Contiguity *contiguity, const Op *op, unsigned dim) {
 static Entry *entry_of(Contiguity *contiguity, const Value *value, uint32_t *index) {
     *index = pointers_get(&contiguity->values, value);
     if (*index == NO_NUMBER) {
-        contiguity->entries = arena_grown(contiguity->arena, contiguity->entries, contiguity->count,
-                                          &contiguity->capacity, sizeof *contiguity->entries);
-        *index = contiguity->count++;
+        *index = contiguity->count;
+        ARENA_PUSH(contiguity->arena, contiguity->entries, contiguity->count, contiguity->capacity);
         pointers_set(&contiguity->values, value, *index);
     }
     return &contiguity->entries[*index];

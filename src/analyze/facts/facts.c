@@ -65,10 +65,9 @@ static void add_node(Facts *facts, const Value *value) {
     uint8_t width = (uint8_t)number_width(facts->module, value->type);
     if (!width && !is_view(facts->module, value->type))
         return;
-    facts->nodes = arena_grown(facts->arena, facts->nodes, facts->node_count, &facts->node_capacity, sizeof(Node));
-    facts->nodes[facts->node_count] =
+    pointers_set(&facts->numbers, value, facts->node_count);
+    *ARENA_PUSH(facts->arena, facts->nodes, facts->node_count, facts->node_capacity) =
         (Node){.value = value, .width = width, .step = NO_NODE, .number = known_nothing(), .affine = known_exact(0)};
-    pointers_set(&facts->numbers, value, facts->node_count++);
 }
 
 static void add_nodes(Facts *facts) {
@@ -149,8 +148,7 @@ static bool source_fact(const Facts *facts, const Op *op, Known *known) {
 /* ---- Steps ---------------------------------------------------------------------------------------- */
 
 static Step *add_step(Facts *facts, StepKind kind, uint32_t to) {
-    facts->steps = arena_grown(facts->arena, facts->steps, facts->step_count, &facts->step_capacity, sizeof(Step));
-    Step *step = &facts->steps[facts->step_count++];
+    Step *step = ARENA_PUSH(facts->arena, facts->steps, facts->step_count, facts->step_capacity);
     *step = (Step){.kind = kind, .to = to, .from = {NO_NODE, NO_NODE, NO_NODE}, .index = NO_NODE, .promised = 1};
     facts->nodes[to].made = true;
     return step;

@@ -29,7 +29,7 @@ typedef struct Root {
     const Op *op;
     int64_t id;
     ReportAlias *aliases;
-    size_t alias_count;
+    uint32_t alias_count, alias_capacity;
 } Root;
 
 typedef struct Search {
@@ -39,8 +39,7 @@ typedef struct Search {
     Pointers numbers; /* of values: among the nodes */
     Step *steps;
     uint32_t step_count, step_capacity;
-    uint32_t *ordered; /* targets of steps, those of one node beside each other */
-    bool *ordered_aref;
+    Step *ordered; /* those of one node beside each other */
     Root *roots;
     uint32_t root_count;
     uint32_t *barrier_roots, *buffer_roots; /* of each barrier and buffer; NO_ROOT: it has none */
@@ -109,10 +108,8 @@ static void add_op(Search *search, const Op *op) {
 
 /* Puts the steps of each node beside each other. */
 static void order_steps(Search *search) {
-    Arena *arena = search->builder->arena;
     uint32_t at = 0;
-    search->ordered = ARENA_ARRAY(arena, uint32_t, search->step_count + 1);
-    search->ordered_aref = ARENA_ARRAY(arena, bool, search->step_count + 1);
+    search->ordered = ARENA_ARRAY(search->builder->arena, Step, search->step_count + 1);
     for (uint32_t i = 0; i < search->node_count; i++) {
         search->nodes[i].first_step = at;
         at += search->nodes[i].step_count;
@@ -120,9 +117,7 @@ static void order_steps(Search *search) {
     }
     for (uint32_t i = 0; i < search->step_count; i++) {
         Node *from = &search->nodes[search->steps[i].from];
-        uint32_t place = from->first_step + from->step_count++;
-        search->ordered[place] = search->steps[i].to;
-        search->ordered_aref[place] = search->steps[i].aref;
+        search->ordered[from->first_step + from->step_count++] = search->steps[i];
     }
 }
 
@@ -149,9 +144,9 @@ static void search_from(Search *search, uint32_t root, uint32_t *queue) {
         const Node *node = &search->nodes[queue[i]];
         uint32_t level = node->levels[node->root_count - 1] + 1;
         for (uint32_t s = 0; s < node->step_count; s++) {
-            uint32_t to = search->ordered[node->first_step + s];
-            if ((aref || !search->ordered_aref[node->first_step + s]) && reach(&search->nodes[to], root, level))
-                queue[count++] = to;
+            const Step *step = &search->ordered[node->first_step + s];
+            if ((aref || !step->aref) && reach(&search->nodes[step->to], root, level))
+                queue[count++] = step->to;
         }
     }
 }
@@ -249,19 +244,15 @@ static void describe_view(Search *search, const Op *op, Text *to) {
     }
 }
 
-static bool is_view(const Search *search, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = op->row ? effects_of(search->builder->module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_VIEW)
-            return true;
-    return false;
+static bool is_view(const Effect *effect) {
+    return effect->verb == EFFECT_VIEW;
 }
 
 static void describe_result(Search *search, const Root *root, const Op *op, Text *to) {
     if (!root->op)
         text_addf(to, "constant %lld", (long long)root->id);
-    else if (op == root->op && (allocation_find(&search->builder->allocations, op) || !is_view(search, op)))
+    else if (op == root->op && (allocation_find(&search->builder->allocations, op) ||
+                                !op_any_effect(search->builder->module, op, is_view)))
         text_addf(to, "allocation"); /* a part of one that has a name of its own is a view even there */
     else if (op_is_loop(op))
         text_addf(to, "result of the loop of line %u", op_line(search->builder->module, op));
@@ -314,37 +305,30 @@ static ReportAlias alias_of(Search *search, const Node *node, uint32_t which) {
 
 /* ---- In the order of the text ---------------------------------------------------------------------------------- */
 
-/* Counts, or with `fill` writes, the aliases that a value is. */
-static void take_value(Search *search, const Value *value, bool fill) {
+/* Writes the aliases that a value is. */
+static void take_value(Search *search, const Value *value) {
     const Node *node = find_node(search, value);
     for (uint32_t i = 0; node && i < node->root_count; i++) {
         Root *root = &search->roots[node->roots[i]];
-        if (fill)
-            root->aliases[root->alias_count] = alias_of(search, node, i);
-        root->alias_count++;
+        *ARENA_PUSH(search->builder->arena, root->aliases, root->alias_count, root->alias_capacity) =
+            alias_of(search, node, i);
     }
 }
 
-static void take_all(Search *search, bool fill) {
+static void take_all(Search *search) {
     const Op *function = search->builder->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         if (op->block && op == op->block->first && op != function)
             for (uint32_t i = 0; i < op->block->arg_count; i++)
-                take_value(search, &op->block->args[i], fill);
+                take_value(search, &op->block->args[i]);
         for (uint32_t i = 0; i < op->result_count; i++)
-            take_value(search, &op->results[i], fill);
+            take_value(search, &op->results[i]);
     }
 }
 
 static void write_aliases(Search *search) {
     Builder *builder = search->builder;
-    take_all(search, false);
-    for (uint32_t r = 0; r < search->root_count; r++) {
-        Root *root = &search->roots[r];
-        root->aliases = ARENA_ARRAY(builder->arena, ReportAlias, root->alias_count + 1);
-        root->alias_count = 0;
-    }
-    take_all(search, true);
+    take_all(search);
     for (size_t i = 0; i < builder->barrier_count; i++) {
         const Root *root = &search->roots[search->barrier_roots[i]];
         builder->barriers[i].aliases = root->aliases;

@@ -100,8 +100,11 @@ static void find_rings(Builder *builder) {
 
 /* ---- Ops that use them ---------------------------------------------------------------------------- */
 
+static bool is_write(const Effect *effect) {
+    return effect->verb == EFFECT_UPDATE || effect->verb == EFFECT_WRITE;
+}
+
 ReportMechanism effect_mechanism(Module *module, const Op *op, const Effect *effect) {
-    Effect effects[EFFECTS_MOST];
     if (effect_is_named(effect))
         return MECHANISM_NAMED;
     if (effect->side != SIDE_NONE && effect->on)
@@ -116,11 +119,7 @@ ReportMechanism effect_mechanism(Module *module, const Op *op, const Effect *eff
         return MECHANISM_CP_ASYNC;
     if (effect->done != DONE_COMMIT)
         return MECHANISM_ARRIVE;
-    unsigned count = effects_of(module, op, effects);
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_UPDATE || effects[i].verb == EFFECT_WRITE)
-            return MECHANISM_MMA;
-    return MECHANISM_COMMIT;
+    return op_any_effect(module, op, is_write) ? MECHANISM_MMA : MECHANISM_COMMIT;
 }
 
 /* Which partition an agent of a CTA is, as a bit of Partitions.mask. Tasks are agents in the order of their numbers,
@@ -258,8 +257,7 @@ static void add_entry(Builder *builder, Entries *entries, Entry entry) {
 
 static int compare_entries(const void *left, const void *right) {
     const Entry *a = left, *b = right;
-    if (a->site.place.ir_line != b->site.place.ir_line)
-        return a->site.place.ir_line < b->site.place.ir_line ? -1 : 1;
+    COMPARE(a->site.place.ir_line, b->site.place.ir_line);
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
@@ -318,28 +316,19 @@ static void join_text(Text *text, const char *word) {
 static void distribute(Builder *builder, const Entries *entries) {
     for (size_t i = 0; i < builder->barrier_count; i++) {
         ReportBarrier *barrier = &builder->barriers[i];
-        for (int waits = 0; waits < 2; waits++) {
-            size_t count = 0;
-            for (size_t k = 0; k < entries->count; k++)
-                count += entries->items[k].barrier == i && entries->items[k].waits == waits;
-            ReportSite *sites = ARENA_ARRAY(builder->arena, ReportSite, count + 1);
-            Text mechanisms = {0};
-            count = 0;
-            for (size_t k = 0; k < entries->count; k++)
-                if (entries->items[k].barrier == i && entries->items[k].waits == waits) {
-                    join_text(&mechanisms, entries->items[k].site.mechanism);
-                    sites[count++] = entries->items[k].site;
-                }
-            if (waits) {
-                barrier->waits = sites;
-                barrier->wait_count = count;
-                text_free(&mechanisms);
-            } else {
-                barrier->arrives = sites;
-                barrier->arrive_count = count;
-                barrier->mechanism = verdict_keep(builder->verdict, &mechanisms);
-            }
+        Sites arrives = {0}, waits = {0};
+        Text mechanisms = {0};
+        for (size_t k = 0; k < entries->count; k++) {
+            const Entry *entry = &entries->items[k];
+            if (entry->barrier != i)
+                continue;
+            Sites *sites = entry->waits ? &waits : &arrives;
+            *ARENA_PUSH(builder->arena, sites->items, sites->count, sites->capacity) = entry->site;
+            if (!entry->waits)
+                join_text(&mechanisms, entry->site.mechanism);
         }
+        builder_sites(barrier, &arrives, &waits);
+        barrier->mechanism = verdict_keep(builder->verdict, &mechanisms);
         if (!*barrier->mechanism && strcmp(barrier->kind, "named") == 0)
             barrier->mechanism = report_mechanism(MECHANISM_NAMED);
     }

@@ -28,15 +28,17 @@ ReportBarrier *builder_barrier(Builder *builder, Thing thing) {
     return barrier;
 }
 
-ReportBuffer *builder_buffer(Builder *builder, Thing thing) {
+ReportBuffer *builder_buffer(Builder *builder, const Op *root, const Value *value, const char *name, Space space) {
+    static const char *const spaces[] = {"register", "shared", "tensor", "global"}; /* ORDER Space */
+    const Type *type = value && value->type ? type_resolve(builder->module, value->type) : NULL;
     *ARENA_PUSH(builder->arena, builder->buffer_things, builder->buffer_thing_count, builder->buffer_thing_capacity) =
-        thing;
+        (Thing){.root = root};
     ReportBuffer *buffer =
         ARENA_PUSH(builder->arena, builder->buffers, builder->buffer_count, builder->buffer_capacity);
-    *buffer = (ReportBuffer){.name = "",
-                             .value = "",
-                             .space = "",
-                             .storage = "",
+    *buffer = (ReportBuffer){.name = name,
+                             .value = value ? value_text(builder->arena, value) : "",
+                             .space = spaces[space],
+                             .storage = type ? verdict_text(builder->verdict, "%.*s", STR_ARG(type->text)) : "",
                              .id = -1,
                              .offset = -1,
                              .depth = 1,
@@ -86,12 +88,21 @@ const char *builder_partitions(Builder *builder, Partitions partitions) {
     return verdict_keep(builder->verdict, &text);
 }
 
+uint64_t builder_runners(const Builder *builder, const Op *op) {
+    Partitions said = partitions_of(op);
+    if (builder->form == PARTITION_NONE)
+        return 1;
+    if (said.form == builder->form)
+        return said.mask;
+    return builder->form == PARTITION_REGIONS; /* what stands outside is run by the warps of the default region */
+}
+
 const char *builder_partition(Builder *builder, const Op *op) {
     Partitions partitions = partitions_of(op);
     if (builder->form == PARTITION_NONE)
         return "kernel";
     if (!partitions.mask && builder->form == PARTITION_REGIONS)
-        return "default"; /* what stands outside is run by the warps of the default region */
+        return "default";
     return builder_partitions(builder, partitions);
 }
 
@@ -102,7 +113,7 @@ ReportPlace builder_place(Builder *builder, const Op *op) {
     place.ir_line = op_line(builder->module, op);
     const Attr *location = kernel_location(builder->module, op->location);
     if (location) {
-        place.file = verdict_text(builder->verdict, "%.*s", STR_ARG(location_file(location)));
+        place.file = verdict_text(builder->verdict, "%.*s", STR_ARG(location_text(location)));
         place.line = location->line;
         place.column = location->column;
     }
@@ -118,6 +129,18 @@ const char *builder_shape(Builder *builder, const Type *type, unsigned rank) {
     if (element)
         text_add_plain(&text, element->text);
     return verdict_keep(builder->verdict, &text);
+}
+
+const char *builder_extent(Builder *builder, Space space, int64_t begin, int64_t end) {
+    return verdict_text(builder->verdict, "%s %lld-%lld", space == SPACE_TENSOR ? "columns" : "bytes", (long long)begin,
+                        (long long)end - 1);
+}
+
+const char *builder_storage(Builder *builder, const char *name, Space space, int64_t slots, int64_t size) {
+    bool tensor = space == SPACE_TENSOR;
+    const char *several = slots > 1 ? verdict_text(builder->verdict, "%lld slots of ", (long long)slots) : "";
+    return verdict_text(builder->verdict, "%s (%s, %s%lld %s)", name, tensor ? "tensor" : "shared", several,
+                        (long long)size, tensor ? "columns" : "bytes");
 }
 
 int64_t builder_planned_slots(Builder *builder, const Op *op) {
@@ -171,9 +194,7 @@ void builder_add_place(Builder *builder, const ReportPlace **places, size_t *cou
     for (size_t i = 0; i < *count; i++)
         if ((*places)[i].ir_line == place.ir_line && strcmp((*places)[i].partition, place.partition) == 0)
             return;
-    ReportPlace *longer = copied(builder, *places, *count, *count + 1, sizeof *longer);
-    longer[(*count)++] = place;
-    *places = longer;
+    builder_push_place(builder, places, count, place);
 }
 
 void builder_push_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place) {

@@ -8,21 +8,19 @@ typedef struct Candidates {
     uint32_t count, capacity;
 } Candidates;
 
-static ReportPlace *add(Candidates *candidates, size_t barrier, const char *verdict, size_t places) {
+/* Returns its places, which are to be filled in. */
+static ReportPlace *add(Candidates *candidates, size_t barrier, const char *verdict, size_t places, const char *counts,
+                        const char *why) {
     Builder *builder = candidates->builder;
     ReportPlace *list = ARENA_ARRAY(builder->arena, ReportPlace, places + 1);
     *ARENA_PUSH(builder->arena, candidates->items, candidates->count, candidates->capacity) =
         (ReportCandidate){.barrier = builder->barriers[barrier].name,
-                          .counts = "",
+                          .counts = counts,
                           .verdict = verdict,
-                          .why = "",
+                          .why = why,
                           .places = list,
                           .place_count = places};
     return list;
-}
-
-static ReportCandidate *latest(Candidates *candidates) {
-    return &candidates->items[candidates->count - 1];
 }
 
 /* What one agent does at a ring. */
@@ -88,18 +86,10 @@ static void explain_redundant(Candidates *candidates, const Ring *ring, uint32_t
     Builder *builder = candidates->builder;
     Verdict *verdict = builder->verdict;
     const Seen *seen = tally->redundant;
-    ReportPlace *places = add(candidates, barrier, "redundant", tally->other ? 2 : 1);
-    ReportCandidate *candidate = latest(candidates);
-    places[0] = builder_place(builder, seen->op);
-    places[0].times = seen->again;
-    if (tally->other) {
-        places[1] = builder_place(builder, tally->other->op);
-        places[1].times = tally->other->times;
-    }
-    candidate->counts =
+    const char *counts =
         verdict_text(verdict, "%llu waits of %s on %llu phase%s", (unsigned long long)tally->waits,
                      builder_agent(builder, agent), (unsigned long long)tally->flips, plural(tally->flips));
-    candidate->why = verdict_text(
+    const char *why = verdict_text(
         verdict,
         "%llu of the %llu waits at IR line %u pass on a phase that %s had waited for before%s; they return at once, "
         "take nothing away, and are harmless.",
@@ -108,6 +98,13 @@ static void explain_redundant(Candidates *candidates, const Ring *ring, uint32_t
         tally->other ? verdict_text(verdict, " (at IR line %u%s)", op_line(builder->module, tally->other->op),
                                     are_opposite(ring, seen, tally->other) ? ", which polls the opposite parity" : "")
                      : "");
+    ReportPlace *places = add(candidates, barrier, "redundant", tally->other ? 2 : 1, counts, why);
+    places[0] = builder_place(builder, seen->op);
+    places[0].times = seen->again;
+    if (tally->other) {
+        places[1] = builder_place(builder, tally->other->op);
+        places[1].times = tally->other->times;
+    }
 }
 
 /* Who completed the first phases before anything was waited for. */
@@ -133,9 +130,7 @@ static void explain_balance(Candidates *candidates, uint32_t ring, uint32_t agen
     uint64_t left = tally->flips > seen ? tally->flips - seen : 0;
     bool one_shot = tally->at_once == tally->waits;
     bool primed = builder->sights->rings[ring].primed;
-    add(candidates, barrier, one_shot ? "one-shot" : primed ? "primed" : "balanced", 0);
-    ReportCandidate *candidate = latest(candidates);
-    candidate->counts =
+    const char *counts =
         verdict_text(verdict, "%llu wait%s of %s, %llu phase%s", (unsigned long long)tally->waits, plural(tally->waits),
                      builder_agent(builder, agent), (unsigned long long)tally->flips, plural(tally->flips));
     const char *first = primed ? priming_text(candidates, &builder->sights->rings[ring])
@@ -148,12 +143,13 @@ static void explain_balance(Candidates *candidates, uint32_t ring, uint32_t agen
                            : verdict_text(verdict, "the last %llu phases are complete and not waited for any more",
                                           (unsigned long long)left);
     bool starts = primed || tally->at_once;
-    candidate->why = one_shot
-                         ? "every wait passes on the fresh barrier, since it asks for parity 1 before any phase is "
-                           "complete; it needs no arrival."
-                     : starts && left ? verdict_text(verdict, "%s; %s.", first, last)
-                     : starts         ? verdict_text(verdict, "%s.", first)
-                                      : verdict_text(verdict, "%s.", last);
+    const char *why = one_shot
+                          ? "every wait passes on the fresh barrier, since it asks for parity 1 before any phase is "
+                            "complete; it needs no arrival."
+                      : starts && left ? verdict_text(verdict, "%s; %s.", first, last)
+                      : starts         ? verdict_text(verdict, "%s.", first)
+                                       : verdict_text(verdict, "%s.", last);
+    add(candidates, barrier, one_shot ? "one-shot" : primed ? "primed" : "balanced", 0, counts, why);
 }
 
 static bool is_blocked_there(const Builder *builder, uint32_t ring) {
@@ -173,11 +169,11 @@ static bool is_blocked_there(const Builder *builder, uint32_t ring) {
 static void add_deadlock(Candidates *candidates, uint32_t index) {
     Builder *builder = candidates->builder;
     const Ring *ring = &builder->sights->rings[index];
-    add(candidates, builder->ring_barriers[index], "deadlock", 0);
-    latest(candidates)->counts =
+    const char *counts =
         verdict_text(builder->verdict, "%llu wait%s passed, %llu phase%s", (unsigned long long)ring->waits,
                      plural(ring->waits), (unsigned long long)ring->flips, plural(ring->flips));
-    latest(candidates)->why = "a wait on it is blocked for ever: see the table above.";
+    add(candidates, builder->ring_barriers[index], "deadlock", 0, counts,
+        "a wait on it is blocked for ever: see the table above.");
 }
 
 static void look_at_agent(Candidates *candidates, uint32_t index, uint32_t agent) {
@@ -190,13 +186,12 @@ static void look_at_agent(Candidates *candidates, uint32_t index, uint32_t agent
     if (found.again) {
         explain_redundant(candidates, ring, agent, &found, barrier);
     } else if (found.own == found.waits && !ring->primed) {
-        add(candidates, barrier, "own", 0);
-        latest(candidates)->counts =
-            verdict_text(builder->verdict, "%llu wait%s", (unsigned long long)found.waits, plural(found.waits));
-        latest(candidates)->why = verdict_text(
-            builder->verdict,
-            "%s waits for phases that it completes itself: it waits for its own asynchronous work, or for nothing.",
-            builder_agent(builder, agent));
+        add(candidates, barrier, "own", 0,
+            verdict_text(builder->verdict, "%llu wait%s", (unsigned long long)found.waits, plural(found.waits)),
+            verdict_text(
+                builder->verdict,
+                "%s waits for phases that it completes itself: it waits for its own asynchronous work, or for nothing.",
+                builder_agent(builder, agent)));
     } else if (found.waits != found.flips && builder->sights->end != RUN_STUCK) {
         explain_balance(candidates, index, agent, &found);
     }
@@ -213,17 +208,16 @@ static void look_at_ring(Candidates *candidates, uint32_t index) {
     if (!ring->waits && builder->sights->end == RUN_STUCK && builder->barriers[barrier].wait_count)
         return; /* it did not come to that */
     if (!ring->waits && (ring->arrivals || ring->flips)) {
-        add(candidates, barrier, "unused", 0);
-        latest(candidates)->counts = verdict_text(builder->verdict, "no wait, %llu arrival%s",
-                                                  (unsigned long long)ring->arrivals, plural(ring->arrivals));
-        latest(candidates)->why = "nobody waits for it, so nobody can hang on it; if a wait was lost, the coverage "
-                                  "tables show what is unordered.";
+        add(candidates, barrier, "unused", 0,
+            verdict_text(builder->verdict, "no wait, %llu arrival%s", (unsigned long long)ring->arrivals,
+                         plural(ring->arrivals)),
+            "nobody waits for it, so nobody can hang on it; if a wait was lost, the coverage tables show what is "
+            "unordered.");
         return;
     }
     if (!ring->waits) {
-        add(candidates, barrier, "unused", 0);
-        latest(candidates)->counts = "no wait, no arrival";
-        latest(candidates)->why = "it is initialised and not used in this run, which harms nobody.";
+        add(candidates, barrier, "unused", 0, "no wait, no arrival",
+            "it is initialised and not used in this run, which harms nobody.");
         return;
     }
     for (uint32_t agent = 0; agent < builder->machine->program->agents_per_cta; agent++)
@@ -250,16 +244,15 @@ static void look_at_named(Candidates *candidates, uint32_t index) {
     }
     if (!first || !ring->waits || arrives <= ring->waits || ring->id < 0)
         return;
-    ReportPlace *places = add(candidates, builder->ring_barriers[index], "primed", 1);
-    ReportCandidate *candidate = latest(candidates);
+    const char *counts = verdict_text(builder->verdict, "%llu arrives, %llu wait%s", (unsigned long long)arrives,
+                                      (unsigned long long)ring->waits, plural(ring->waits));
+    const char *why = verdict_text(builder->verdict,
+                                   "%s arrives first at IR line %u, which lets the others begin; as many arrivals are "
+                                   "left over at the end, and nobody needs them.",
+                                   builder_agent(builder, first->agent), op_line(builder->module, first->op));
+    ReportPlace *places = add(candidates, builder->ring_barriers[index], "primed", 1, counts, why);
     places[0] = builder_place(builder, first->op);
     places[0].times = first->times;
-    candidate->counts = verdict_text(builder->verdict, "%llu arrives, %llu wait%s", (unsigned long long)arrives,
-                                     (unsigned long long)ring->waits, plural(ring->waits));
-    candidate->why = verdict_text(builder->verdict,
-                                  "%s arrives first at IR line %u, which lets the others begin; as many arrivals are "
-                                  "left over at the end, and nobody needs them.",
-                                  builder_agent(builder, first->agent), op_line(builder->module, first->op));
 }
 
 void report_candidates(Builder *builder) {

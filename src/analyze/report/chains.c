@@ -13,14 +13,6 @@ static bool is_token(Module *module, const Value *value) {
     return type && type_is(type, STR("ttg.async.token"));
 }
 
-/* What stands outside of all partitions of a specialised kernel is run by the default one. */
-static uint64_t mask_of(const Builder *builder, const Op *op) {
-    Partitions partitions = partitions_of(op);
-    if (builder->form == PARTITION_REGIONS && !partitions.mask)
-        return 1;
-    return partitions.form == builder->form ? partitions.mask : 0;
-}
-
 /* What an op does to tensor memory: where, and how. */
 typedef struct Touch {
     const Op *root; /* that allocates it; NULL: nothing, or it cannot be seen */
@@ -119,7 +111,7 @@ static void add_edge(Builder *builder, const Op *from, const Op *to, const Op *r
 
 /* Between partitions every step of a chain counts; within one, only that what was read is written over. */
 static bool matters(Builder *builder, const Op *from, const Op *to, bool around) {
-    uint64_t made = mask_of(builder, from), taken = mask_of(builder, to);
+    uint64_t made = builder_runners(builder, from), taken = builder_runners(builder, to);
     if (!made || !taken)
         return false;
     if (!(made & taken))
@@ -155,7 +147,6 @@ static void follow(Builder *builder, const Op *op, const Value *token) {
 
 typedef struct Load {
     const Op *op;
-    const Value *token;
     bool used;
 } Load;
 
@@ -165,14 +156,15 @@ typedef struct Overwrite {
 
 typedef struct Loads {
     Load *items;
-    Overwrite *overwrites;
-    size_t count, overwrite_count;
+    Overwrite *overwrites; /* by root, then in the order of the text */
+    uint32_t count, capacity, overwrite_count, overwrite_capacity;
+    Pointers tokens; /* of loads: among the items */
+    Pointers roots;  /* where the overwrites of each begin */
 } Loads;
 
 static int by_root(const void *a, const void *b) {
     const Overwrite *x = a, *y = b;
-    if (x->root->offset != y->root->offset)
-        return x->root->offset < y->root->offset ? -1 : 1;
+    COMPARE(x->root->offset, y->root->offset);
     return x->op->offset < y->op->offset ? -1 : x->op->offset > y->op->offset;
 }
 
@@ -189,36 +181,26 @@ static const Value *token_of(Module *module, const Op *op) {
     return NULL;
 }
 
-static bool is_barrier_op(Module *module, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(module, op, effects);
-    for (unsigned i = 0; i < count; i++)
-        if (effect_is_barrier(&effects[i]))
-            return true;
-    return false;
-}
-
 /* False if the kernel has barriers: then it is not tokens that order things. */
 static bool collect(Builder *builder, Loads *loads) {
     const Op *function = builder->function;
-    size_t count = 0;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
-        if (is_barrier_op(builder->module, op))
+        if (op_any_effect(builder->module, op, effect_is_barrier))
             return false;
-        count++;
-    }
-    loads->items = ARENA_ARRAY(builder->arena, Load, count + 1);
-    loads->overwrites = ARENA_ARRAY(builder->arena, Overwrite, count + 1);
-    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         Touch touch = touch_of(builder->module, op);
         const Value *token = is_load(&touch) && enclosing_loop(op) ? token_of(builder->module, op) : NULL;
-        if (token)
-            loads->items[loads->count++] = (Load){.op = op, .token = token};
+        if (token) {
+            pointers_set(&loads->tokens, token, loads->count);
+            *ARENA_PUSH(builder->arena, loads->items, loads->count, loads->capacity) = (Load){.op = op};
+        }
         if (touch.root && may_overwrite(op, &touch) && !op_is(op, CLASS_LOCAL_ALLOC))
-            loads->overwrites[loads->overwrite_count++] = (Overwrite){op, touch.root};
+            *ARENA_PUSH(builder->arena, loads->overwrites, loads->overwrite_count, loads->overwrite_capacity) =
+                (Overwrite){op, touch.root};
     }
     if (loads->overwrite_count)
         qsort(loads->overwrites, loads->overwrite_count, sizeof *loads->overwrites, by_root);
+    for (uint32_t i = loads->overwrite_count; i-- > 0;)
+        pointers_set(&loads->roots, loads->overwrites[i].root, i);
     return true;
 }
 
@@ -226,20 +208,9 @@ static void mark_used(Builder *builder, Loads *loads) {
     const Op *function = builder->function;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         for (uint32_t i = 0; i < op->operand_count; i++) {
-            const Value *value = op->operands[i];
-            const Op *maker = value_op(value);
-            if (!maker)
-                continue;
-            size_t low = 0, high = loads->count;
-            while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (loads->items[middle].op->offset < maker->offset)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            if (low < loads->count && loads->items[low].token == value)
-                loads->items[low].used = true;
+            uint32_t load = pointers_get(&loads->tokens, op->operands[i]);
+            if (load != NO_NUMBER)
+                loads->items[load].used = true;
         }
     }
 }
@@ -247,17 +218,10 @@ static void mark_used(Builder *builder, Loads *loads) {
 /* The next write over what a load reads, around the innermost loop that has one; NULL if none has. */
 static const Op *next_overwrite(const Loads *loads, const Op *load, const Op *root) {
     enum { MOST_LOOKED_AT = 64 };
-    size_t low = 0, high = loads->overwrite_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (loads->overwrites[middle].root->offset < root->offset)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (const Op *loop = enclosing_loop(load); loop; loop = enclosing_loop(loop)) {
+    uint32_t begin = pointers_get(&loads->roots, root);
+    for (const Op *loop = enclosing_loop(load); loop && begin != NO_NUMBER; loop = enclosing_loop(loop)) {
         const Op *first = NULL;
-        for (size_t i = low; i < loads->overwrite_count && i < low + MOST_LOOKED_AT; i++) {
+        for (uint32_t i = begin; i < loads->overwrite_count && i < begin + MOST_LOOKED_AT; i++) {
             const Overwrite *overwrite = &loads->overwrites[i];
             if (overwrite->root != root)
                 break;
@@ -274,16 +238,16 @@ static const Op *next_overwrite(const Loads *loads, const Op *load, const Op *ro
 }
 
 static void report_unused(Builder *builder) {
-    Loads loads = {0};
+    Loads loads = {.tokens.arena = builder->arena, .roots.arena = builder->arena};
     if (builder->form != PARTITION_TASKS && builder->form != PARTITION_SCHEDULED)
         return;
     if (!collect(builder, &loads))
         return;
     mark_used(builder, &loads);
-    for (size_t i = 0; i < loads.count; i++) {
+    for (uint32_t i = 0; i < loads.count; i++) {
         const Op *load = loads.items[i].op, *root = loads.items[i].used ? NULL : touch_of(builder->module, load).root;
         const Op *writer = root ? next_overwrite(&loads, load, root) : NULL;
-        uint64_t reads = mask_of(builder, load), writes = writer ? mask_of(builder, writer) : 0;
+        uint64_t reads = builder_runners(builder, load), writes = writer ? builder_runners(builder, writer) : 0;
         if (!reads || !writes)
             continue;
         add_edge(builder, load, writer, root, true);

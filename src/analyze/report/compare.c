@@ -69,8 +69,8 @@ static void tell_partitions(Teller *teller) {
     teller->level = LEVEL_PARTITIONS;
     for (size_t i = 0; i < report->partition_count; i++) {
         const ReportPartition *partition = &report->partitions[i];
-        const char *label = teller->side->partitions[i];
-        if (!teller->side->partition_both[i]) {
+        const char *label = teller->side->partitions.texts[i];
+        if (!teller->side->partitions.both[i]) {
             add_fact(teller, verdict_text(&teller->match->texts, "partition %s", label), "",
                      describe_partition(teller, partition));
             continue;
@@ -85,9 +85,9 @@ static void tell_ops(Teller *teller) {
     const Report *report = teller->side->report;
     teller->level = LEVEL_OPS;
     for (size_t i = 0; i < report->partition_count; i++)
-        for (size_t k = 0; k < report->partitions[i].key_op_count && teller->side->partition_both[i]; k++) {
+        for (size_t k = 0; k < report->partitions[i].key_op_count && teller->side->partitions.both[i]; k++) {
             const ReportCount *op = &report->partitions[i].key_ops[k];
-            add_number(teller, part(teller, "", teller->side->partitions[i], op->name), (int64_t)op->count);
+            add_number(teller, part(teller, "", teller->side->partitions.texts[i], op->name), (int64_t)op->count);
         }
 }
 
@@ -112,10 +112,11 @@ static void tell_warps(Teller *teller) {
     const Report *report = teller->side->report;
     teller->level = LEVEL_WARPS;
     for (size_t i = 0; i < report->partition_count; i++) {
-        if (!teller->side->partition_both[i])
+        if (!teller->side->partitions.both[i])
             continue;
-        add_number(teller, part(teller, "", teller->side->partitions[i], "warps"), report->partitions[i].warps);
-        add_number(teller, part(teller, "", teller->side->partitions[i], "registers"), report->partitions[i].registers);
+        add_number(teller, part(teller, "", teller->side->partitions.texts[i], "warps"), report->partitions[i].warps);
+        add_number(teller, part(teller, "", teller->side->partitions.texts[i], "registers"),
+                   report->partitions[i].registers);
     }
     tell_limits(teller, true);
 }
@@ -150,9 +151,10 @@ static void tell_edges(Teller *teller) {
     const Report *report = teller->side->report;
     for (size_t i = 0; i < report->edge_count; i++) {
         const ReportEdge *edge = &report->edges[i];
-        const char *what = verdict_text(&teller->match->texts, "%s%sedge %s -> %s, %s", edge->direction,
-                                        *edge->direction ? " " : "", match_who(teller->match, teller->side, edge->from),
-                                        match_who(teller->match, teller->side, edge->to), edge->mechanism);
+        const char *what =
+            verdict_text(&teller->match->texts, "%s%sedge %s -> %s, %s", edge->direction, *edge->direction ? " " : "",
+                         match_plain(teller->match, teller->side, edge->from),
+                         match_plain(teller->match, teller->side, edge->to), edge->mechanism);
         add_fact(teller, what, match_plain(teller->match, teller->side, edge->carries), edge->carries);
     }
 }
@@ -189,7 +191,7 @@ static void tell_site(Teller *teller, const char *label, const char *verb, const
     add_ir_line(&shown, site->place.ir_line);
     const char *kept = verdict_keep(&teller->match->texts, &text);
     const char *what = verdict_text(&teller->match->texts, "barrier %s: %s of %s%s%s", label, verb,
-                                    match_who(teller->match, teller->side, site->place.partition),
+                                    match_plain(teller->match, teller->side, site->place.partition),
                                     *site->mechanism ? ", " : "", site->mechanism);
     add_fact(teller, what, match_plain(teller->match, teller->side, kept), verdict_keep(&teller->match->texts, &shown));
 }
@@ -219,8 +221,8 @@ static void tell_channels(Teller *teller) {
     teller->level = LEVEL_CHANNELS;
     tell_edges(teller);
     for (size_t i = 0; i < report->barrier_count; i++) {
-        const char *label = teller->side->barriers[i];
-        if (teller->side->barrier_both[i])
+        const char *label = teller->side->barriers.texts[i];
+        if (teller->side->barriers.both[i])
             tell_barrier(teller, &report->barriers[i], label);
         else
             add_fact(teller, verdict_text(&teller->match->texts, "barrier %s", label), "",
@@ -250,8 +252,8 @@ static void tell_buffers(Teller *teller) {
     teller->level = LEVEL_BUFFERS;
     for (size_t i = 0; i < report->buffer_count; i++) {
         const ReportBuffer *buffer = &report->buffers[i];
-        const char *label = teller->side->buffers[i];
-        if (teller->side->buffer_both[i])
+        const char *label = teller->side->buffers.texts[i];
+        if (teller->side->buffers.both[i])
             tell_buffer(teller, buffer, label);
         else
             add_fact(teller, verdict_text(&teller->match->texts, "buffer %s", label), "",
@@ -268,8 +270,8 @@ static void tell_row(Teller *teller, const ReportCoverage *coverage, const Repor
     Match *match = teller->match;
     const char *what =
         verdict_text(&match->texts, "%s overwritten by %s: %s, read by %s, %s", coverage->owner,
-                     match_who(match, teller->side, coverage->writer.partition), row->name,
-                     match_who(match, teller->side, row->consumer), match_plain(match, teller->side, row->cadence));
+                     match_plain(match, teller->side, coverage->writer.partition), row->name,
+                     match_plain(match, teller->side, row->consumer), match_plain(match, teller->side, row->cadence));
     const char *value = verdict_text(&match->texts, "%s, %s", states[row->order], row->extent);
     add_fact(teller, what, value, verdict_text(&match->texts, "%s%s%s", value, *row->by ? ": " : "", row->by));
 }
@@ -387,12 +389,12 @@ static void add_pairs(const Match *match, Difference *difference) {
     size_t count = 0;
     for (size_t i = 0; i < old->partition_count; i++) {
         size_t pair = match->partition_pairs[i];
-        pairs[count++] = (DifferencePair){match->old.partitions[i], old->partitions[i].name,
+        pairs[count++] = (DifferencePair){match->old.partitions.texts[i], old->partitions[i].name,
                                           pair == SIZE_MAX ? "" : new->partitions[pair].name};
     }
     for (size_t k = 0; k < new->partition_count; k++)
-        if (!match->new.partition_both[k])
-            pairs[count++] = (DifferencePair){match->new.partitions[k], "", new->partitions[k].name};
+        if (!match->new.partitions.both[k])
+            pairs[count++] = (DifferencePair){match->new.partitions.texts[k], "", new->partitions[k].name};
     difference->pairs = pairs;
     difference->pair_count = count;
 }

@@ -5,10 +5,6 @@ enum { FIRST_PAIRS = 1 << 8 };
 
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
-static bool is_data(EffectVerb verb) {
-    return verb == EFFECT_READ || verb == EFFECT_WRITE || verb == EFFECT_UPDATE;
-}
-
 /* Which allocations hold barriers, and whether any are tokens: whoever leaves one says more than clocks know. */
 static void find_barriers(Coverage *coverage) {
     const Program *program = coverage->machine->program;
@@ -18,8 +14,7 @@ static void find_barriers(Coverage *coverage) {
         coverage->late &= effect->side == SIDE_NONE;
         if (effect->verb != EFFECT_INIT)
             continue;
-        const Op *root = effect->on ? origin_of(coverage->module, effect->on) : NULL;
-        const Allocation *allocation = root ? allocation_find(&coverage->machine->program->allocations, root) : NULL;
+        const Allocation *allocation = allocation_of(&program->allocations, coverage->module, effect->on);
         if (allocation)
             coverage->barriers[allocation - program->allocations.items] = true;
     }
@@ -139,7 +134,11 @@ Row *coverage_row(Coverage *coverage, const Touch *write, const Touch *read) {
     return pair->row;
 }
 
-static void add_missing(Coverage *coverage, Row *row) {
+/* A time that nothing ordered the two; no row (NULL): there are too many. */
+static void add_missing(const Coverage *coverage, Row *row) {
+    if (!row)
+        return;
+    row->times++;
     if (!row->missing++)
         row->rerun = coverage->rerun;
 }
@@ -243,14 +242,9 @@ static void check_overwritten(Coverage *coverage, const Event *event, Touch *tou
         forget_reads(coverage, &area->overwritten);
         return;
     }
-    for (const Read *read = area->overwritten; read; read = read->next) {
-        Row *row =
-            clocks_follow(coverage->clocks, event, read->stamp) ? NULL : coverage_row(coverage, touch, read->touch);
-        if (!row)
-            continue;
-        row->times++;
-        add_missing(coverage, row);
-    }
+    for (const Read *read = area->overwritten; read; read = read->next)
+        if (!clocks_follow(coverage->clocks, event, read->stamp))
+            add_missing(coverage, coverage_row(coverage, touch, read->touch));
 }
 
 /* What is overwritten here must have been read. */
@@ -266,8 +260,8 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
             Row *row = coverage_row(coverage, touch, read->touch);
             if (!row)
                 return;
-            row->times++;
             if (clocks_follow(coverage->clocks, event, read->stamp)) {
+                row->times++;
                 add_way(coverage, row, event, read->touch, read->stamp);
                 tell_protected(coverage, event, read->touch, read->stamp, read->moment, true);
             } else {
@@ -306,11 +300,7 @@ static void check_late(Coverage *coverage, const Event *event, Touch *touch) {
         latest->before.readers & reader || clocks_follow(coverage->clocks, event, latest->last.stamp) ||
         !clocks_follow(coverage->clocks, event, latest->before.stamp))
         return;
-    Row *row = coverage_row(coverage, latest->last.touch, touch);
-    if (!row)
-        return;
-    row->times++;
-    add_missing(coverage, row);
+    add_missing(coverage, coverage_row(coverage, latest->last.touch, touch));
 }
 
 static Read *new_read(Coverage *coverage) {
@@ -353,7 +343,7 @@ void coverage_observe(void *observer, const Event *event) {
         coverage->stopped = "a run is longer than clocks can count";
         return;
     }
-    if (event->kind != EVENT_ACCESS || !is_data(event->effect->effect.verb) ||
+    if (event->kind != EVENT_ACCESS ||
         (event->effect->effect.space != SPACE_SHARED && event->effect->effect.space != SPACE_TENSOR))
         return;
     Touch *touch = coverage_touch(coverage, event);

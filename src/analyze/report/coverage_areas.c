@@ -213,12 +213,11 @@ static bool add_area(Coverage *coverage, Area **memory, Area *area) {
     return true;
 }
 
-static Touch *give_up(Coverage *coverage, const Op *op, const char *why) {
-    if (!coverage->unknown) {
-        coverage->unknown = why;
-        coverage->unknown_op = op;
-    }
-    return NULL;
+static void give_up(Coverage *coverage, const Op *op, const char *why) {
+    if (coverage->unknown)
+        return;
+    coverage->unknown = why;
+    coverage->unknown_op = op;
 }
 
 static Area *new_area(Coverage *coverage, const Event *access, const Provenance *origin, const Carrier *carrier,
@@ -229,7 +228,7 @@ static Area *new_area(Coverage *coverage, const Event *access, const Provenance 
     Area *area = ARENA_NEW(coverage->arena, Area);
     *area = (Area){.type = access->effect->type, .view = view, .renamed = origin->renamed};
     if (!view_bytes(coverage->module, area->type, offset, coverage->arena, &area->bytes) || !area->bytes.count) {
-        (void)give_up(coverage, access->op, "where it lies in memory is not known");
+        give_up(coverage, access->op, "where it lies in memory is not known");
         return NULL;
     }
     area->box = box_of(&area->bytes, tensor);
@@ -249,7 +248,7 @@ static Area *area_of(Coverage *coverage, const Event *access) {
     Word view = access->view;
     if (!word_is(view, WORD_VIEW) || !access->effect->type || view.meta >= program->allocations.storage_count ||
         view.cta >= program->ctas) {
-        (void)give_up(coverage, access->op, "which memory it touches is not known");
+        give_up(coverage, access->op, "which memory it touches is not known");
         return NULL;
     }
     const Provenance *origin = provenance_of(coverage, access->effect);

@@ -17,10 +17,8 @@ static const char *base_of(Builder *builder, Buffer *part) {
 }
 
 static const char *extent_of(Builder *builder, const Buffer *part) {
-    const Carrier *carrier = part->carrier;
-    return verdict_text(
-        builder->verdict, "%s %lld-%lld", carrier->allocation->space == SPACE_TENSOR ? "columns" : "bytes",
-        (long long)(part->box.begin - carrier->box.begin), (long long)(part->box.end - carrier->box.begin - 1));
+    int64_t from = part->carrier->box.begin;
+    return builder_extent(builder, part->carrier->allocation->space, part->box.begin - from, part->box.end - from);
 }
 
 /* Whether something else of the report has the name, or could have: other parts of that name come later. */
@@ -67,8 +65,7 @@ static void add_user(const Coverage *coverage, Builder *builder, const Touch *to
 
 static int compare_places(const void *left, const void *right) {
     const ReportPlace *a = left, *b = right;
-    if (a->ir_line != b->ir_line)
-        return a->ir_line < b->ir_line ? -1 : 1;
+    COMPARE(a->ir_line, b->ir_line);
     return strcmp(a->partition, b->partition);
 }
 
@@ -116,18 +113,11 @@ static void note_other_names(Builder *builder, Buffer *part, ReportBuffer *buffe
 static void add_part(Coverage *coverage, Builder *builder, Buffer *part) {
     const Op *view = part->views[0];
     const Carrier *carrier = part->carrier;
-    bool tensor = carrier->allocation->space == SPACE_TENSOR;
+    Space space = carrier->allocation->space;
     size_t whole = builder_find_buffer(builder, carrier->allocation->op);
-    const char *name = coverage_buffer_name(coverage, builder, part);
-    ReportBuffer *buffer = builder_buffer(builder, (Thing){.root = view});
-    buffer->name = name;
-    buffer->value = view->result_count ? value_text(builder->arena, &view->results[0]) : "";
-    buffer->space = tensor ? "tensor" : "shared";
-    buffer->storage = view->result_count && view->results[0].type
-                          ? verdict_text(builder->verdict, "%.*s",
-                                         STR_ARG(type_resolve(builder->module, view->results[0].type)->text))
-                          : "";
-    buffer->size = tensor ? part->box.end - part->box.begin : part->size;
+    ReportBuffer *buffer = builder_buffer(builder, view, view->result_count ? &view->results[0] : NULL,
+                                          coverage_buffer_name(coverage, builder, part), space);
+    buffer->size = space == SPACE_TENSOR ? part->box.end - part->box.begin : part->size;
     buffer->id = whole == SIZE_MAX ? -1 : builder->buffers[whole].id;
     buffer->depth = whole == SIZE_MAX ? 1 : builder->buffers[whole].depth;
     builder_note(builder, buffer,

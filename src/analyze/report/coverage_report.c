@@ -27,17 +27,10 @@ enum { MOST_EDGES = 64, MOST_MORE_READS = 4 };
 
 /* ---- Shared storage ------------------------------------------------------------------------------- */
 
-/* Where an allocation begins: a byte, or a column. */
-static int64_t start_of(const Allocation *allocation) {
-    return allocation->space == SPACE_TENSOR ? allocation->offset.base & 0xffff : allocation->offset.base;
-}
-
 static int compare_allocations(const void *a, const void *b) {
     const Allocation *x = *(const Allocation *const *)a, *y = *(const Allocation *const *)b;
-    if (x->storage != y->storage)
-        return x->storage < y->storage ? -1 : 1;
-    if (start_of(x) != start_of(y))
-        return start_of(x) < start_of(y) ? -1 : 1;
+    COMPARE(x->storage, y->storage);
+    COMPARE(allocation_begin(x), allocation_begin(y));
     return x < y ? -1 : x > y;
 }
 
@@ -52,7 +45,7 @@ static void find_shares(Tables *tables) {
     Share *share = NULL;
     for (uint32_t i = 0; i < allocations->count; i++) {
         const Allocation *allocation = sorted[i];
-        int64_t begin = start_of(allocation), end = begin + (allocation->size > 0 ? allocation->size : 0);
+        int64_t begin = allocation_begin(allocation), end = begin + (allocation->size > 0 ? allocation->size : 0);
         if (!share || share->storage != allocation->storage || begin >= share->end) {
             share = ARENA_NEW(arena, Share);
             *share = (Share){.storage = allocation->storage, .begin = begin, .end = end, .owner = allocation};
@@ -110,28 +103,20 @@ static const char *group_name(GroupKind kind) {
 
 /* "columns 64-64", "bytes 0-16383, rows 0-63"; rows only where they are not all that the other has. */
 static const char *extent_text(const Tables *tables, const Buffer *of, Box box, const Box *all) {
-    const char *unit = of->carrier->allocation->space == SPACE_TENSOR ? "columns" : "bytes";
     int64_t from = share_of(tables, of)->begin;
-    long long begin = (long long)(box.begin - from), last = (long long)(box.end - from - 1);
+    const char *extent =
+        builder_extent(tables->builder, of->carrier->allocation->space, box.begin - from, box.end - from);
     if (box.first_row == all->first_row && box.end_row == all->end_row)
-        return verdict_text(tables->verdict, "%s %lld-%lld", unit, begin, last);
-    return verdict_text(tables->verdict, "%s %lld-%lld, rows %lld-%lld", unit, begin, last, (long long)box.first_row,
+        return extent;
+    return verdict_text(tables->verdict, "%s, rows %lld-%lld", extent, (long long)box.first_row,
                         (long long)box.end_row - 1);
-}
-
-static bool int_attr(const Op *op, const char *name, int64_t *value) {
-    const Attr *attr = op_attr(op, name);
-    if (!attr || attr->kind != ATTR_INTEGER || !attr->exact)
-        return false;
-    *value = attr->integer;
-    return true;
 }
 
 /* "buffer.id 8", "%ring" */
 static const char *storage_name(const Tables *tables, const Buffer *buffer) {
     const Share *share = share_of(tables, buffer);
     int64_t id;
-    return int_attr(share->owner->op, "buffer.id", &id)
+    return op_integer(share->owner->op, "buffer.id", &id)
                ? verdict_text(tables->verdict, "buffer.id %lld", (long long)id)
                : value_text(tables->builder->arena, &share->owner->op->results[0]);
 }
@@ -140,14 +125,10 @@ static const char *storage_name(const Tables *tables, const Buffer *buffer) {
 static const char *storage_text(const Tables *tables, const Buffer *buffer) {
     const Share *share = share_of(tables, buffer);
     const Allocation *owner = share->owner;
-    bool tensor = owner->space == SPACE_TENSOR;
-    const char *name = storage_name(tables, buffer), *unit = tensor ? "columns" : "bytes",
-               *space = tensor ? "tensor" : "shared";
     const Layout *layout = layout_of(tables->builder->module, owner->op->results[0].type);
-    if (layout && layout->stages > 1 && owner->size > 0)
-        return verdict_text(tables->verdict, "%s (%s, %lld slots of %lld %s)", name, space, (long long)layout->stages,
-                            (long long)(owner->size / layout->stages), unit);
-    return verdict_text(tables->verdict, "%s (%s, %lld %s)", name, space, (long long)(share->end - share->begin), unit);
+    int64_t slots = layout && owner->size > 0 ? layout->stages : 1;
+    return builder_storage(tables->builder, storage_name(tables, buffer), owner->space, slots,
+                           slots > 1 ? owner->size / slots : share->end - share->begin);
 }
 
 static ReportPlace place_of(const Tables *tables, const Touch *touch, uint64_t times) {
@@ -232,10 +213,6 @@ static const char *unseen_text(const Tables *tables, const Row *row) {
 }
 
 /* ---- Order of the text ---------------------------------------------------------------------------- */
-
-#define COMPARE(a, b) \
-    if ((a) != (b))   \
-    return (a) < (b) ? -1 : 1
 
 static int compare_buffers(const Buffer *a, const Buffer *b) {
     COMPARE(a->box.begin, b->box.begin);

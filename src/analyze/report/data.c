@@ -11,32 +11,21 @@ static bool is_barrier(const Builder *builder, const Op *root) {
     return false;
 }
 
-static int64_t integer_attr(const Op *op, const char *name) {
-    const Attr *attr = op_attr(op, name);
-    return attr && attr->kind == ATTR_INTEGER ? attr->integer : -1;
-}
-
 /* Slots of a buffer: what the compiler said, else its outermost dimension where there are more than a tile has. */
 static int64_t depth_of(Builder *builder, const Op *root) {
-    int64_t copies = integer_attr(root, "buffer.copy");
+    int64_t copies;
     const Type *type = root->result_count ? type_resolve(builder->module, root->results[0].type) : NULL;
-    if (copies > 0)
+    if (op_integer(root, "buffer.copy", &copies) && copies > 0)
         return copies;
     return type && type->dim_count > 2 && type->dims[0] > 0 ? type->dims[0] : 1;
 }
 
 static void add_buffer(Builder *builder, const Allocation *allocation) {
     const Op *op = allocation->op;
-    ReportBuffer *buffer = builder_buffer(builder, (Thing){.root = op});
-    buffer->name = name_of(builder->names, op);
-    buffer->value = op->result_count ? value_text(builder->arena, &op->results[0]) : "";
-    buffer->space = allocation->space == SPACE_TENSOR ? "tensor" : "shared";
-    buffer->storage =
-        op->result_count && op->results[0].type
-            ? verdict_text(builder->verdict, "%.*s", STR_ARG(type_resolve(builder->module, op->results[0].type)->text))
-            : "";
-    buffer->id = integer_attr(op, "buffer.id");
-    buffer->offset = integer_attr(op, "buffer.offset");
+    const Value *value = op->result_count ? &op->results[0] : NULL;
+    ReportBuffer *buffer = builder_buffer(builder, op, value, name_of(builder->names, op), allocation->space);
+    op_integer(op, "buffer.id", &buffer->id);
+    op_integer(op, "buffer.offset", &buffer->offset);
     buffer->depth = depth_of(builder, op);
     buffer->size = allocation->size;
 }
@@ -48,19 +37,15 @@ static void find_users(Builder *builder) {
         unsigned count = effects_of(builder->module, op, effects);
         for (unsigned i = 0; i < count; i++) {
             const Effect *effect = &effects[i];
-            bool reads = effect->verb == EFFECT_READ || effect->verb == EFFECT_UPDATE;
-            bool writes = effect->verb == EFFECT_WRITE || effect->verb == EFFECT_UPDATE;
-            if ((!reads && !writes) || (effect->space != SPACE_SHARED && effect->space != SPACE_TENSOR))
-                continue;
-            const Op *root = effect->on ? data_root(builder->module, effect->on) : NULL;
+            const Op *root = effect_is_local(effect) ? data_root(builder->module, effect->on) : NULL;
             size_t index = root ? builder_find_buffer(builder, root) : SIZE_MAX;
             if (index == SIZE_MAX)
                 continue;
             ReportBuffer *buffer = &builder->buffers[index];
             ReportPlace place = builder_place(builder, op);
-            if (writes)
+            if (effect->verb != EFFECT_READ)
                 builder_add_place(builder, &buffer->writers, &buffer->writer_count, place);
-            if (reads)
+            if (effect->verb != EFFECT_WRITE)
                 builder_add_place(builder, &buffer->readers, &buffer->reader_count, place);
         }
     }
@@ -72,18 +57,14 @@ static void find_shared_storage(Builder *builder) {
         const Allocation *a = allocation_find(&builder->allocations, builder->buffer_things[i].root);
         for (size_t k = 0; k < builder->buffer_count; k++) {
             const Allocation *b = allocation_find(&builder->allocations, builder->buffer_things[k].root);
-            bool tensor = a && a->space == SPACE_TENSOR;
-            /* Tensor memory counts rows in the upper half of an offset: the columns are what is compared. */
-            int64_t from = a ? tensor ? a->offset.base & 0xffff : a->offset.base : 0;
-            int64_t other = b ? tensor ? b->offset.base & 0xffff : b->offset.base : 0;
-            if (i == k || !a || !b || a->storage != b->storage || a->size <= 0 || b->size <= 0 ||
-                from >= other + b->size || other >= from + a->size)
+            if (i == k || !a || !b || a->storage != b->storage || a->size <= 0 || b->size <= 0)
                 continue;
-            int64_t first = from > other ? from : other;
-            int64_t last = (from + a->size < other + b->size ? from + a->size : other + b->size) - 1;
-            builder_note(builder, &builder->buffers[i],
-                         verdict_text(builder->verdict, "shares %s %lld-%lld with %s", tensor ? "columns" : "bytes",
-                                      (long long)(first - from), (long long)(last - from), builder->buffers[k].name));
+            int64_t offset = allocation_begin(b) - allocation_begin(a);
+            int64_t begin = offset > 0 ? offset : 0, end = a->size < offset + b->size ? a->size : offset + b->size;
+            if (begin < end)
+                builder_note(builder, &builder->buffers[i],
+                             verdict_text(builder->verdict, "shares %s with %s",
+                                          builder_extent(builder, a->space, begin, end), builder->buffers[k].name));
         }
     }
 }

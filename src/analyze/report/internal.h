@@ -15,12 +15,23 @@ enum { MOST_PARTITIONS = 64 };
 /* Who runs what stands outside of all partitions, where that is not said. */
 #define OUTSIDE "outside the partitions"
 
+/* Of a function that compares for qsort, key by key: returns from it unless the two are equal in this key. */
+#define COMPARE(a, b) \
+    if ((a) != (b))   \
+    return (a) < (b) ? -1 : 1
+
 /* What a barrier or a buffer of the report is in the IR. */
 typedef struct Thing {
     const Op *root; /* the op that allocates it; NULL: a named barrier, `id` */
     Side side;      /* tokens and arefs: which of the two rings; else SIDE_NONE */
     int64_t id;
 } Thing;
+
+/* Ops at a barrier. */
+typedef struct Sites {
+    ReportSite *items;
+    uint32_t count, capacity;
+} Sites;
 
 /* A report while it is made. Arrays are in the verdict's arena and as large as they need to be. */
 typedef struct Builder {
@@ -50,9 +61,9 @@ typedef struct Builder {
 } Builder;
 
 /* ---- builder.c ---- */
-/* Adds one; all its texts are "", its numbers not known. */
+/* Adds one; all its other texts are "", its numbers not known. `value` is a buffer's name in the IR; NULL: none. */
 ReportBarrier *builder_barrier(Builder *builder, Thing thing);
-ReportBuffer *builder_buffer(Builder *builder, Thing thing);
+ReportBuffer *builder_buffer(Builder *builder, const Op *root, const Value *value, const char *name, Space space);
 ReportEdge *builder_edge(Builder *builder);
 /* SIZE_MAX if there is none. */
 size_t builder_find_barrier(const Builder *builder, Thing thing);
@@ -63,15 +74,27 @@ void builder_add_place(Builder *builder, const ReportPlace **places, size_t *cou
 void builder_push_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place);
 /* A place with everything that the IR says of an op: partition, name, location. */
 ReportPlace builder_place(Builder *builder, const Op *op);
+/* The partitions that run an op, as bits, as far as the kernel's form says. */
+uint64_t builder_runners(const Builder *builder, const Op *op);
 /* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialised
  * kernel; "kernel" if it is not specialised. An op of several partitions: "partition0, partition2". */
 const char *builder_partition(Builder *builder, const Op *op);
 /* "128x64xf16", of the last `rank` dimensions. */
 const char *builder_shape(Builder *builder, const Type *type, unsigned rank);
+/* "columns 0-63", "bytes 0-16383"; "a (shared, 3 slots of 16384 bytes)". */
+const char *builder_extent(Builder *builder, Space space, int64_t begin, int64_t end);
+const char *builder_storage(Builder *builder, const char *name, Space space, int64_t slots, int64_t size);
 /* How many slots an allocation is planned to have (buffer.copy) that its type does not have yet; 1 if none. */
 int64_t builder_planned_slots(Builder *builder, const Op *op);
 /* The same of any set: "task 0, task 2". */
 const char *builder_partitions(Builder *builder, Partitions partitions);
+/* The ops that use a barrier. */
+static inline void builder_sites(ReportBarrier *barrier, const Sites *arrives, const Sites *waits) {
+    barrier->arrives = arrives->items;
+    barrier->arrive_count = arrives->count;
+    barrier->waits = waits->items;
+    barrier->wait_count = waits->count;
+}
 /* Something to say of a barrier, or of a buffer. */
 void builder_issue(Builder *builder, ReportBarrier *barrier, const char *text);
 void builder_note(Builder *builder, ReportBuffer *buffer, const char *text);

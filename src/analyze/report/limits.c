@@ -1,6 +1,8 @@
 /* Section 1 of the barrier report: what the kernel takes of the hardware, and how much there is. */
 #include "analyze/report/internal.h"
 
+#include "model/target/target.h"
+
 #include <stdlib.h>
 
 enum {
@@ -8,11 +10,6 @@ enum {
     TENSOR_MOST = 512,    /* columns of tensor memory */
     WARPS_MOST = 16
 };
-
-static bool module_number(const Builder *builder, const char *name, int64_t *number) {
-    const Op *module = op_parent(builder->function);
-    return module && op_integer(module, name, number);
-}
 
 /* When a storage is in use, by offsets in the text, and how much of it. */
 typedef struct Lifetime {
@@ -66,10 +63,9 @@ static int64_t most_at_once(Arena *arena, Lifetime *lifetimes, uint32_t count) {
 static void extend_by_uses(Builder *builder, Space space, Lifetime *lifetimes) {
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function))
         for (uint32_t i = 0; i < op->operand_count; i++) {
-            const Type *type = op->operands[i]->type;
-            const Op *root = memdesc_space(type) == space ? origin_of(builder->module, op->operands[i]) : NULL;
-            const Allocation *used = allocation_find(&builder->allocations, root);
-            uint32_t end = used ? use_end(root, op) : 0;
+            const Value *value = memdesc_space(op->operands[i]->type) == space ? op->operands[i] : NULL;
+            const Allocation *used = allocation_of(&builder->allocations, builder->module, value);
+            uint32_t end = used ? use_end(used->op, op) : 0;
             if (used && lifetimes[used->storage].end < end)
                 lifetimes[used->storage].end = end;
         }
@@ -83,13 +79,12 @@ static int64_t allocated(Builder *builder, Space space) {
     for (uint32_t i = 0; i < allocations->count; i++) {
         const Allocation *item = &allocations->items[i];
         Lifetime *life = &lifetimes[item->storage];
-        int64_t first = space == SPACE_TENSOR ? item->offset.base & UINT16_MAX : item->offset.base;
         uint32_t begin = item->op->offset, end = use_end(item->op, item->op);
         if (item->space != space || item->size <= 0)
             continue;
         life->begin = life->size && life->begin < begin ? life->begin : begin;
         life->end = life->end > end ? life->end : end;
-        int64_t size = first + item->size, slots = builder_planned_slots(builder, item->op);
+        int64_t size = allocation_begin(item) + item->size, slots = builder_planned_slots(builder, item->op);
         size = size <= INT32_MAX ? size * slots : size;
         life->size = life->size > size ? life->size : size;
     }
@@ -98,16 +93,16 @@ static int64_t allocated(Builder *builder, Space space) {
 }
 
 static bool has_shared_limit(const Builder *builder) {
-    const Op *module = op_parent(builder->function);
-    const Attr *target = module ? op_attr(module, "ttg.target") : NULL;
-    return target && (str_is(target->text, "\"cuda:90\"") || str_is(target->text, "\"cuda:100\""));
+    Str target = target_text(builder->function);
+    return str_is(target, "cuda:90") || str_is(target, "cuda:100");
 }
 
 /* What is used of shared or tensor memory; 0 if that is not decided yet: it would be too much, and ops still stand
  * together that will not stay so, or the compiler has columns to put on top of each other. */
 static int64_t memory_used(Builder *builder, const char *attribute, Space space, int64_t most) {
+    const Op *module = op_parent(builder->function);
     int64_t used;
-    if (module_number(builder, attribute, &used))
+    if (module && op_integer(module, attribute, &used))
         return used;
     used = allocated(builder, space);
     bool decided = space == SPACE_SHARED && (builder->form == PARTITION_NONE || builder->form == PARTITION_REGIONS);
@@ -115,8 +110,8 @@ static int64_t memory_used(Builder *builder, const char *attribute, Space space,
 }
 
 static int64_t warps_used(Builder *builder) {
-    int64_t used = 0;
-    if (builder->form == PARTITION_NONE || module_number(builder, "ttg.total-num-warps", &used))
+    int64_t used = builder->form == PARTITION_NONE ? 0 : module_total_warps(builder->function, 0);
+    if (builder->form == PARTITION_NONE || used)
         return used;
     for (size_t i = 0; i < builder->report->partition_count && builder->form <= PARTITION_GROUPS; i++)
         used += builder->partitions[i].warps;

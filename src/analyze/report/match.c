@@ -48,7 +48,7 @@ static const char *label_at(const MatchSide *side, const char *at, size_t *size)
             continue;
         size_t length = strlen(name);
         if (length > *size && strncmp(at, name, length) == 0 && !is_word(at[length])) {
-            label = side->partitions[i];
+            label = side->partitions.texts[i];
             *size = length;
         }
     }
@@ -57,7 +57,8 @@ static const char *label_at(const MatchSide *side, const char *at, size_t *size)
 
 /* "loop@41" and "loop of line 41" become "loop 2", or "loop" if loops are not to be told apart. */
 static void add_loop(const Match *match, const MatchSide *side, uint32_t line, Text *to) {
-    const uint32_t *found = match->loops ? bsearch(&line, side->loops, side->loop_count, sizeof line, by_line) : NULL;
+    bool known = match->loops && side->loop_count;
+    const uint32_t *found = known ? bsearch(&line, side->loops, side->loop_count, sizeof line, by_line) : NULL;
     size_t drop = to->size && to->data[to->size - 1] == '@' ? 1 : strlen(" of line ");
     to->size -= to->size < drop ? to->size : drop;
     if (found)
@@ -87,15 +88,12 @@ const char *match_plain(Match *match, const MatchSide *side, const char *text) {
     return verdict_keep(&match->texts, &plain);
 }
 
-const char *match_who(Match *match, const MatchSide *side, const char *name) {
-    return match_plain(match, side, name);
-}
-
 /* ---- Loops ----------------------------------------------------------------------------------- */
 
 typedef struct Lines {
-    uint32_t *items; /* NULL: only count */
-    size_t count;
+    Arena *arena;
+    uint32_t *items;
+    uint32_t count, capacity;
 } Lines;
 
 static void find_loops(const char *text, Lines *lines) {
@@ -106,9 +104,8 @@ static void find_loops(const char *text, Lines *lines) {
             continue;
         }
         uint32_t line = line_at(at, &at);
-        if (loop && lines->items)
-            lines->items[lines->count] = line;
-        lines->count += loop;
+        if (loop)
+            *ARENA_PUSH(lines->arena, lines->items, lines->count, lines->capacity) = line;
     }
 }
 
@@ -133,12 +130,10 @@ static void find_all_loops(const Report *report, Lines *lines) {
 }
 
 static void collect_loops(Arena *arena, MatchSide *side) {
-    Lines lines = {0};
+    Lines lines = {.arena = arena};
     find_all_loops(side->report, &lines);
-    lines.items = ARENA_ARRAY(arena, uint32_t, lines.count + 1);
-    lines.count = 0;
-    find_all_loops(side->report, &lines);
-    qsort(lines.items, lines.count, sizeof *lines.items, by_line);
+    if (lines.count)
+        qsort(lines.items, lines.count, sizeof *lines.items, by_line);
     side->loops = lines.items;
     for (size_t i = 0; i < lines.count; i++)
         if (i == 0 || lines.items[i] != lines.items[i - 1])
@@ -208,7 +203,7 @@ static void pair_partitions(Match *match) {
     Arena *arena = match->texts.arena;
     const Report *old = match->old.report, *new = match->new.report;
     size_t *pairs = ARENA_ARRAY(arena, size_t, old->partition_count + 1);
-    bool *taken = ARENA_ARRAY(arena, bool, new->partition_count + 1);
+    bool *taken = match->new.partitions.both;
     for (size_t i = 0; i < old->partition_count; i++) {
         const char *role = old->partitions[i].role;
         pairs[i] = *role ? first_free(new, taken, role) : nobody;
@@ -239,15 +234,13 @@ static const char *partition_label(Match *match, const Report *report, size_t in
 static void label_partitions(Match *match) {
     MatchSide *old = &match->old, *new = &match->new;
     for (size_t k = 0; k < new->report->partition_count; k++)
-        new->partitions[k] = partition_label(match, new->report, k);
+        new->partitions.texts[k] = partition_label(match, new->report, k);
     for (size_t i = 0; i < old->report->partition_count; i++) {
         size_t pair = match->partition_pairs[i];
-        old->partitions[i] = partition_label(match, old->report, i);
-        old->partition_both[i] = pair != nobody;
-        if (pair == nobody)
-            continue;
-        new->partitions[pair] = old->partitions[i];
-        new->partition_both[pair] = true;
+        old->partitions.texts[i] = partition_label(match, old->report, i);
+        old->partitions.both[i] = pair != nobody;
+        if (pair != nobody)
+            new->partitions.texts[pair] = old->partitions.texts[i];
     }
 }
 
@@ -259,21 +252,15 @@ static int by_name(const void *a, const void *b) {
     return order ? order : (x->index > y->index) - (x->index < y->index);
 }
 
-/* Things of one kind on both sides, while they are matched. */
-typedef struct Kind {
-    size_t old_count, new_count;
-    size_t *pairs; /* of the old ones */
-    bool *taken;   /* of the new ones */
-} Kind;
-
+/* By which a thing is known; NULL: it is not known by this. */
 typedef const char *Key(Match *match, const MatchSide *side, size_t index);
 
-static NameIndex *sorted_keys(Match *match, const MatchSide *side, Key *key, const bool *skip, const size_t *pairs,
-                              size_t count, size_t *found) {
-    NameIndex *keys = ARENA_ARRAY(match->texts.arena, NameIndex, count + 1);
+/* Of those that have no counterpart yet. */
+static NameIndex *sorted_keys(Match *match, const MatchSide *side, const Labels *labels, Key *key, size_t *found) {
+    NameIndex *keys = ARENA_ARRAY(match->texts.arena, NameIndex, labels->count + 1);
     *found = 0;
-    for (size_t i = 0; i < count; i++) {
-        const char *text = (skip && skip[i]) || (pairs && pairs[i] != nobody) ? NULL : key(match, side, i);
+    for (size_t i = 0; i < labels->count; i++) {
+        const char *text = labels->both[i] ? NULL : key(match, side, i);
         if (text)
             keys[(*found)++] = (NameIndex){text, i};
     }
@@ -281,49 +268,34 @@ static NameIndex *sorted_keys(Match *match, const MatchSide *side, Key *key, con
     return keys;
 }
 
-/* Pairs those that have the same key and no pair yet, in their order. */
-static void pair_by_key(Match *match, Kind *kind, Key *key) {
+/* Their label is the name, or both names. */
+static void pair_labels(Match *match, Labels *old, size_t index, Labels *new, size_t other) {
+    old->both[index] = new->both[other] = true;
+    if (strcmp(old->texts[index], new->texts[other]) != 0)
+        old->texts[index] = verdict_text(&match->texts, "%s (now %s)", old->texts[index], new->texts[other]);
+    new->texts[other] = old->texts[index];
+}
+
+/* Pairs those that have the same key and no counterpart yet, in their order. */
+static void pair_by_key(Match *match, Labels *old, Labels *new, Key *key) {
     size_t old_count, new_count, i = 0, k = 0;
-    NameIndex *old = sorted_keys(match, &match->old, key, NULL, kind->pairs, kind->old_count, &old_count);
-    NameIndex *new = sorted_keys(match, &match->new, key, kind->taken, NULL, kind->new_count, &new_count);
+    NameIndex *old_keys = sorted_keys(match, &match->old, old, key, &old_count);
+    NameIndex *new_keys = sorted_keys(match, &match->new, new, key, &new_count);
     while (i < old_count && k < new_count) {
-        int order = strcmp(old[i].name, new[k].name);
-        if (order == 0) {
-            kind->pairs[old[i].index] = new[k].index;
-            kind->taken[new[k].index] = true;
-        }
+        int order = strcmp(old_keys[i].name, new_keys[k].name);
+        if (order == 0)
+            pair_labels(match, old, old_keys[i].index, new, new_keys[k].index);
         i += order <= 0;
         k += order >= 0;
     }
 }
 
-static Kind start_kind(Arena *arena, size_t old_count, size_t new_count) {
-    Kind kind = {old_count, new_count, ARENA_ARRAY(arena, size_t, old_count + 1),
-                 ARENA_ARRAY(arena, bool, new_count + 1)};
-    for (size_t i = 0; i < old_count; i++)
-        kind.pairs[i] = nobody;
-    return kind;
-}
-
-/* A name that is only a number of the IR changes with every line that is added before it. */
-static bool is_numbered(const char *name) {
+/* NULL for one that is only a number of the IR: that changes with every line that is added before it. */
+static const char *real_name(const char *name) {
     for (const char *at = strchr(name, '%'); at; at = strchr(at + 1, '%'))
         if (is_digit(at[1]))
-            return true;
-    return is_digit(*name);
-}
-
-/* Labels of one kind: the name, or both names. */
-static void label(Match *match, const Kind *kind, const char **old, bool *old_both, const char **new, bool *new_both) {
-    for (size_t i = 0; i < kind->old_count; i++) {
-        size_t pair = kind->pairs[i];
-        if (pair == nobody)
-            continue;
-        old_both[i] = new_both[pair] = true;
-        if (strcmp(old[i], new[pair]) != 0)
-            old[i] = verdict_text(&match->texts, "%s (now %s)", old[i], new[pair]);
-        new[pair] = old[i];
-    }
+            return NULL;
+    return is_digit(*name) ? NULL : name;
 }
 
 static int by_text(const void *a, const void *b) {
@@ -343,14 +315,14 @@ static const char *join(Match *match, const char **texts, size_t count) {
 const char *match_places(Match *match, const MatchSide *side, const ReportPlace *places, size_t count) {
     const char **texts = ARENA_ARRAY(match->texts.arena, const char *, count + 1);
     for (size_t i = 0; i < count; i++)
-        texts[i] = match_who(match, side, places[i].partition);
+        texts[i] = match_plain(match, side, places[i].partition);
     return join(match, texts, count);
 }
 
 const char *match_sites(Match *match, const MatchSide *side, const ReportSite *sites, size_t count) {
     const char **texts = ARENA_ARRAY(match->texts.arena, const char *, count + 1);
     for (size_t i = 0; i < count; i++)
-        texts[i] = match_who(match, side, sites[i].place.partition);
+        texts[i] = match_plain(match, side, sites[i].place.partition);
     return join(match, texts, count);
 }
 
@@ -366,7 +338,7 @@ const char *match_buffers(Match *match, const MatchSide *side, const char *const
                 high = middle;
         }
         bool known = low < side->report->buffer_count && strcmp(side->buffer_names[low].name, names[i]) == 0;
-        texts[i] = known ? side->buffers[side->buffer_names[low].index] : names[i];
+        texts[i] = known ? side->buffers.texts[side->buffer_names[low].index] : names[i];
     }
     return join(match, texts, count);
 }
@@ -379,8 +351,7 @@ static const char *buffer_name(Match *match, const MatchSide *side, size_t index
 }
 
 static const char *buffer_real_name(Match *match, const MatchSide *side, size_t index) {
-    const char *name = buffer_name(match, side, index);
-    return is_numbered(name) ? NULL : name;
+    return real_name(buffer_name(match, side, index));
 }
 
 static const char *buffer_ends(Match *match, const MatchSide *side, size_t index) {
@@ -400,10 +371,8 @@ static const char *buffer_id_and_ends(Match *match, const MatchSide *side, size_
 
 static void match_all_buffers(Match *match) {
     static Key *const keys[] = {buffer_real_name, buffer_id_and_ends, buffer_ends, buffer_name};
-    Kind kind = start_kind(match->texts.arena, match->old.report->buffer_count, match->new.report->buffer_count);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        pair_by_key(match, &kind, keys[i]);
-    label(match, &kind, match->old.buffers, match->old.buffer_both, match->new.buffers, match->new.buffer_both);
+        pair_by_key(match, &match->old.buffers, &match->new.buffers, keys[i]);
 }
 
 /* ---- Barriers -------------------------------------------------------------------------------- */
@@ -414,8 +383,7 @@ static const char *barrier_name(Match *match, const MatchSide *side, size_t inde
 }
 
 static const char *barrier_real_name(Match *match, const MatchSide *side, size_t index) {
-    const char *name = barrier_name(match, side, index);
-    return is_numbered(name) ? NULL : name;
+    return real_name(barrier_name(match, side, index));
 }
 
 /* NULL for a barrier that nobody uses. */
@@ -438,27 +406,26 @@ static const char *barrier_ends_and_data(Match *match, const MatchSide *side, si
 
 static void match_all_barriers(Match *match) {
     static Key *const keys[] = {barrier_real_name, barrier_ends_and_data, barrier_ends, barrier_name};
-    Kind kind = start_kind(match->texts.arena, match->old.report->barrier_count, match->new.report->barrier_count);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        pair_by_key(match, &kind, keys[i]);
-    label(match, &kind, match->old.barriers, match->old.barrier_both, match->new.barriers, match->new.barrier_both);
+        pair_by_key(match, &match->old.barriers, &match->new.barriers, keys[i]);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
+static Labels start_labels(Arena *arena, size_t count) {
+    return (Labels){ARENA_ARRAY(arena, const char *, count + 1), ARENA_ARRAY(arena, bool, count + 1), count};
+}
+
 static void start_side(Arena *arena, MatchSide *side, const Report *report) {
     side->report = report;
-    side->partitions = ARENA_ARRAY(arena, const char *, report->partition_count + 1);
-    side->partition_both = ARENA_ARRAY(arena, bool, report->partition_count + 1);
-    side->buffers = ARENA_ARRAY(arena, const char *, report->buffer_count + 1);
-    side->buffer_both = ARENA_ARRAY(arena, bool, report->buffer_count + 1);
-    side->barriers = ARENA_ARRAY(arena, const char *, report->barrier_count + 1);
-    side->barrier_both = ARENA_ARRAY(arena, bool, report->barrier_count + 1);
+    side->partitions = start_labels(arena, report->partition_count);
+    side->buffers = start_labels(arena, report->buffer_count);
+    side->barriers = start_labels(arena, report->barrier_count);
     side->buffer_names = ARENA_ARRAY(arena, NameIndex, report->buffer_count + 1);
     for (size_t i = 0; i < report->barrier_count; i++)
-        side->barriers[i] = report->barriers[i].name;
+        side->barriers.texts[i] = report->barriers[i].name;
     for (size_t i = 0; i < report->buffer_count; i++) {
-        side->buffers[i] = report->buffers[i].name;
+        side->buffers.texts[i] = report->buffers[i].name;
         side->buffer_names[i] = (NameIndex){report->buffers[i].name, i};
     }
     qsort(side->buffer_names, report->buffer_count, sizeof *side->buffer_names, by_name);

@@ -9,12 +9,17 @@ typedef struct NameIndex {
     size_t index;
 } NameIndex;
 
-/* One of the two reports. Where a label is the same on both sides, so is what it stands for; `both` says whether there
- * is a counterpart at all. */
+/* What things of one kind are called. Where a label is the same on both sides, so is what it stands for. */
+typedef struct Labels {
+    const char **texts;
+    bool *both; /* whether there is a counterpart at all */
+    size_t count;
+} Labels;
+
+/* One of the two reports. */
 typedef struct MatchSide {
     const Report *report;
-    const char **partitions, **buffers, **barriers; /* labels */
-    bool *partition_both, *buffer_both, *barrier_both;
+    Labels partitions, buffers, barriers;
     NameIndex *buffer_names; /* by name */
     uint32_t *loops;         /* lines of the loops that the report speaks of, in their order */
     size_t loop_count;
@@ -30,10 +35,9 @@ typedef struct Match {
 /* Everything is in `arena`. */
 Match *match_reports(Arena *arena, const Report *old, const Report *new);
 
-/* A text with labels for partitions and without lines and numbered values. */
+/* A text, or the name of a partition or of an agent of it, with labels for partitions and without lines and numbered
+ * values. */
 const char *match_plain(Match *match, const MatchSide *side, const char *text);
-/* The label of a partition, or of an agent of it; what it was given if there is none. */
-const char *match_who(Match *match, const MatchSide *side, const char *name);
 /* The labels of those who run these places, each once and sorted: "MMA, softmax". */
 const char *match_places(Match *match, const MatchSide *side, const ReportPlace *places, size_t count);
 const char *match_sites(Match *match, const MatchSide *side, const ReportSite *sites, size_t count);

@@ -93,10 +93,8 @@ static void look_from(Couples *couples, const Seen *wait) {
 
 static int compare_couples(const void *left, const void *right) {
     const Couple *a = left, *b = right;
-    if (a->gap != b->gap)
-        return a->gap < b->gap ? -1 : 1;
-    if (a->waited != b->waited)
-        return a->waited < b->waited ? -1 : 1;
+    COMPARE(a->gap, b->gap);
+    COMPARE(a->waited, b->waited);
     return a->arrived < b->arrived ? -1 : a->arrived > b->arrived;
 }
 

@@ -137,24 +137,15 @@ static void name_barriers(Plan *plan, const List *list) {
 
 /* ---- Index and phase ---------------------------------------------------------------------------- */
 
-/* How a slot follows from a count: "(accumCnt + 1) % 3". */
-static const char *index_text(Plan *plan, const char *count, int64_t depth, uint32_t position) {
-    Verdict *verdict = plan->builder->verdict;
-    if (!*count || depth == 1)
-        return "0";
-    if (position)
-        return verdict_text(verdict, "(%s + %u) %% %lld", count, position, (long long)depth);
-    return verdict_text(verdict, "%s %% %lld", count, (long long)depth);
-}
-
-static const char *phase_text(Plan *plan, const char *count, int64_t depth, uint32_t position, bool inverted) {
-    Verdict *verdict = plan->builder->verdict;
-    if (!*count)
-        return inverted ? "1" : "0";
-    const char *moved = position ? verdict_text(verdict, "(%s + %u)", count, position) : count;
-    const char *phase = depth == 1 ? verdict_text(verdict, "%s & 1", moved)
-                                   : verdict_text(verdict, "(%s / %lld) & 1", moved, (long long)depth);
-    return inverted ? verdict_text(verdict, "NOT (%s)", phase) : phase;
+/* What a count of uses gives, from `position` on; a count that is "" stands still. */
+static Fit fit_of(const char *count, int64_t depth, uint32_t position, bool inverted) {
+    return (Fit){.found = true,
+                 .constant = !*count,
+                 .inverted = inverted,
+                 .parity = inverted,
+                 .start = position,
+                 .stride = 1,
+                 .depth = (uint32_t)depth};
 }
 
 static const char *count_text(Plan *plan, uint32_t loop) {
@@ -177,11 +168,6 @@ static const char *arrive_words(ReportMechanism mechanism, Side side) {
         return side == SIDE_FULL ? "will commit" : "will release";
     }
 }
-
-typedef struct Sites {
-    ReportSite *items;
-    uint32_t count, capacity;
-} Sites;
 
 /* An op that takes several buffers that are passed together arrives, or waits, once. */
 static bool is_there(const Sites *sites, const ReportSite *site) {
@@ -209,9 +195,10 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
     ReportMechanism mechanism = mechanism_of(plan, barrier, channel);
     const char *count = count_text(plan, channel->loop);
     bool empty = barrier->side == SIDE_EMPTY, at_once = starts_free(channel, barrier->side);
+    Fit fit = fit_of(count, buffer->depth, buffer->position, at_once);
     ReportSite site = {.place = builder_place(plan->builder, access->op),
                        .mechanism = report_mechanism(mechanism),
-                       .index = index_text(plan, count, buffer->depth, buffer->position),
+                       .index = builder_fitted(plan->builder, &fit, NULL, 0, false, count),
                        .phase = "",
                        .index_as_written = "",
                        .phase_as_written = "",
@@ -223,7 +210,7 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
                         : empty ? "will wait before it writes"
                                 : "will wait";
     if (!arrives) {
-        site.phase = phase_text(plan, count, buffer->depth, buffer->position, at_once);
+        site.phase = builder_fitted(plan->builder, &fit, NULL, 0, true, count);
         site.first_parity = at_once;
         site.passes_at_once = at_once;
     } else if (!empty && access->tma && access->bytes >= 0) {
@@ -255,10 +242,7 @@ static void add_sites(Plan *plan, PlanBarrier *barrier) {
         for (uint32_t k = 0; k < (full ? 1 : in->count); k++)
             add_site(plan, &waits, barrier, channel, in->items[k], false);
     }
-    report->arrives = arrives.items;
-    report->arrive_count = arrives.count;
-    report->waits = waits.items;
-    report->wait_count = waits.count;
+    builder_sites(report, &arrives, &waits);
 }
 
 /* ---- Bytes -------------------------------------------------------------------------------------- */
@@ -438,8 +422,9 @@ static void fill_barrier(Plan *plan, PlanBarrier *barrier) {
     report->depth = leader->depth;
     report->count = arrivals(plan, barrier);
     report->inverted = starts_free(channel, barrier->side);
-    report->index = index_text(plan, count, leader->depth, 0);
-    report->phase = phase_text(plan, count, leader->depth, 0, report->inverted);
+    Fit fit = fit_of(count, leader->depth, 0, report->inverted);
+    report->index = builder_fitted(plan->builder, &fit, NULL, 0, false, count);
+    report->phase = builder_fitted(plan->builder, &fit, NULL, 0, true, count);
     report->offset = offset_text(plan, &buffers);
     report->cadence = cadence_text(plan, channel, leader);
     uint32_t other = barrier->side == SIDE_FULL ? channel->empty : channel->full;
@@ -579,17 +564,9 @@ static ReportPlace *places_of(Plan *plan, const PlanBuffer *buffer, bool writers
 }
 
 static void add_buffer_to_report(Plan *plan, PlanBuffer *buffer) {
-    static const char *const spaces[] = {
-        [SPACE_NONE] = "register", [SPACE_SHARED] = "shared", [SPACE_TENSOR] = "tensor", [SPACE_GLOBAL] = "global"};
-    ReportBuffer *report = builder_buffer(plan->builder, (Thing){.root = buffer->op});
+    const Value *value = buffer->value ? buffer->value : &buffer->op->results[0];
+    ReportBuffer *report = builder_buffer(plan->builder, buffer->op, value, buffer->name, buffer->space);
     buffer->report = plan->builder->buffer_count - 1;
-    report->name = buffer->name;
-    report->value = value_text(plan->arena, buffer->value ? buffer->value : &buffer->op->results[0]);
-    report->space = spaces[buffer->space];
-    Text type = {0};
-    if (buffer->type)
-        text_add_plain(&type, buffer->type->text);
-    report->storage = verdict_keep(plan->builder->verdict, &type);
     report->id = buffer->id;
     report->offset = buffer->offset;
     report->depth = buffer->depth;

@@ -103,8 +103,6 @@ void list_add(Arena *arena, List *list, uint32_t item);
 /* ---- plan_accesses.c ---- */
 /* Loops, buffers and accesses. */
 void plan_collect(Plan *plan);
-/* The partitions that run an op, as far as the kernel's form says. */
-uint64_t plan_mask(const Builder *builder, const Op *op);
 static inline bool loop_holds(const Plan *plan, uint32_t loop, uint32_t order) {
     return loop == NO_INDEX || (plan->loops[loop].begin < order && order <= plan->loops[loop].end);
 }

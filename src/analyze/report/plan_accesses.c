@@ -14,11 +14,6 @@ void list_add(Arena *arena, List *list, uint32_t item) {
     *ARENA_PUSH(arena, list->items, list->count, list->capacity) = item;
 }
 
-uint64_t plan_mask(const Builder *builder, const Op *op) {
-    Partitions partitions = partitions_of(op);
-    return partitions.form == builder->form ? partitions.mask : 0;
-}
-
 /* ---- Loops -------------------------------------------------------------------------------------- */
 
 static uint32_t find_loop(const Plan *plan, const Op *op) {
@@ -90,7 +85,7 @@ static void add_allocation(Plan *plan, const Allocation *allocation) {
     buffer->space = allocation->space;
     buffer->storage = allocation->storage;
     buffer->size = allocation->size;
-    buffer->begin = allocation->space == SPACE_TENSOR ? allocation->offset.base & 0xffff : allocation->offset.base;
+    buffer->begin = allocation_begin(allocation);
     buffer->end = buffer->begin + (allocation->size > 0 ? allocation->size : 0);
     int_attr(op, "buffer.id", &buffer->id);
     int_attr(op, "buffer.offset", &buffer->offset);
@@ -174,7 +169,7 @@ static void collect_buffers(Collector *c) {
         unsigned made = effects_of(plan->module, op, effects);
         for (unsigned i = 0; i < made; i++) {
             const Value *on = effect_is_barrier(&effects[i]) ? effects[i].on : NULL;
-            const Allocation *allocation = allocation_find(c->allocations, on ? origin_of(plan->module, on) : NULL);
+            const Allocation *allocation = allocation_of(c->allocations, plan->module, on);
             if (allocation)
                 barriers[allocation - c->allocations->items] = true;
         }
@@ -193,24 +188,12 @@ static void collect_buffers(Collector *c) {
 
 /* ---- Accesses ----------------------------------------------------------------------------------- */
 
-/* Whether tensor cores do it. */
-static bool is_mma(Module *module, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(module, op, effects);
-    for (unsigned i = 0; i < count; i++)
-        if (effect_is_access(&effects[i]) && effects[i].helper == HELPER_TENSOR)
-            return true;
-    return false;
+static bool is_by_tensor_core(const Effect *effect) {
+    return effect_is_access(effect) && effect->helper == HELPER_TENSOR;
 }
 
-static bool loads_by_descriptor(Module *module, const Value *value) {
-    Effect effects[EFFECTS_MOST];
-    const Op *op = value_op(value);
-    unsigned count = op ? effects_of(module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_READ && effects[i].on_descriptor)
-            return true;
-    return false;
+static bool is_load_by_descriptor(const Effect *effect) {
+    return effect->verb == EFFECT_READ && effect->on_descriptor;
 }
 
 static int64_t elements(Module *module, const Type *type, unsigned rank) {
@@ -250,9 +233,9 @@ static PlanAccess *add_access(Collector *c, const Op *op, uint32_t buffer) {
             return &plan->accesses[i];
     PlanAccess *access = ARENA_PUSH(plan->arena, plan->accesses, plan->access_count, plan->access_capacity);
     *access = (PlanAccess){.op = op, .use = op, .buffer = buffer, .order = op->offset, .bytes = -1, .expected = -1};
-    access->mask = plan_mask(plan->builder, op);
+    access->mask = builder_runners(plan->builder, op);
     access->loop = find_loop(plan, enclosing_loop(op));
-    access->mma = is_mma(plan->module, op);
+    access->mma = op_any_effect(plan->module, op, is_by_tensor_core);
     return access;
 }
 
@@ -277,7 +260,7 @@ static void add_effect(Collector *c, const Op *op, const Effect *effect) {
     }
     access->tma = effect->helper == HELPER_TMA;
     for (uint32_t i = 0; i < op->operand_count; i++)
-        access->tma |= loads_by_descriptor(plan->module, op->operands[i]);
+        access->tma |= op_any_effect(plan->module, value_op(op->operands[i]), is_load_by_descriptor);
     if (access->tma)
         access->bytes = memdesc_transfer_bytes(plan->module, effect->on->type);
     int_attr(op, "txCount", &access->expected);
@@ -366,12 +349,10 @@ typedef struct Crossing {
 
 static int by_value(const void *a, const void *b) {
     const Crossing *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
+    COMPARE(x->key, y->key);
     if (x->value->is_result != y->value->is_result)
         return x->value->is_result ? -1 : 1;
-    if (x->value->index != y->value->index)
-        return x->value->index < y->value->index ? -1 : 1;
+    COMPARE(x->value->index, y->value->index);
     return x->user->offset < y->user->offset ? -1 : x->user->offset > y->user->offset;
 }
 
@@ -380,7 +361,7 @@ static bool crosses(const Plan *plan, const Op *user, uint64_t mask, const Value
     if (!mask || !type || type->kind != TYPE_TENSOR)
         return false;
     const Op *maker = maker_of(value);
-    uint64_t made = maker && !is_cloned(maker) ? plan_mask(plan->builder, maker) : 0;
+    uint64_t made = maker && !is_cloned(maker) ? builder_runners(plan->builder, maker) : 0;
     if (!made || !(mask & ~made))
         return false;
     const Op *owner = value->is_result ? value->owner : ((const Block *)value->owner)->region->op;
@@ -400,7 +381,7 @@ static void add_crossing(Collector *c, const Crossing *crossing, bool first) {
         c->of_op = plan->access_count;
         PlanAccess *write = add_access(c, crossing->maker, plan->buffer_count - 1);
         write->writes = write->whole = true;
-        write->tma = loads_by_descriptor(plan->module, crossing->value);
+        write->tma = op_any_effect(plan->module, value_op(crossing->value), is_load_by_descriptor);
     }
     c->of_op = plan->access_count;
     add_access(c, crossing->user, plan->buffer_count - 1)->reads = true;
@@ -413,7 +394,7 @@ static void collect_crossings(Collector *c) {
     uint32_t count = 0, capacity = 0;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         bool structure = op_is_terminator(op) || op_is_loop(op) || op_is_control(op, CONTROL_BRANCH);
-        uint64_t mask = structure ? 0 : plan_mask(plan->builder, op);
+        uint64_t mask = structure ? 0 : builder_runners(plan->builder, op);
         for (uint32_t i = 0; mask && i < op->operand_count; i++) {
             Crossing found;
             if (crosses(plan, op, mask, op->operands[i], &found))

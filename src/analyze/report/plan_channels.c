@@ -212,10 +212,8 @@ typedef struct Turn {
 
 static int by_turn(const void *a, const void *b) {
     const Turn *x = a, *y = b;
-    if (x->ring != y->ring)
-        return x->ring < y->ring ? -1 : 1;
-    if (x->first_use != y->first_use)
-        return x->first_use < y->first_use ? -1 : 1;
+    COMPARE(x->ring, y->ring);
+    COMPARE(x->first_use, y->first_use);
     return x->buffer < y->buffer ? -1 : x->buffer > y->buffer;
 }
 

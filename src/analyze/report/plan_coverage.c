@@ -24,10 +24,7 @@ static bool overlap(const Plan *plan, uint32_t a, uint32_t b) {
 /* "columns 0-63", "bytes 0-16383" of what the two have in common. */
 static const char *extent_text(Plan *plan, const PlanBuffer *x, const PlanBuffer *y) {
     int64_t begin = x->begin > y->begin ? x->begin : y->begin, end = x->end < y->end ? x->end : y->end;
-    if (end <= begin)
-        return "";
-    return verdict_text(plan->builder->verdict, "%s %lld-%lld", x->space == SPACE_TENSOR ? "columns" : "bytes",
-                        (long long)begin, (long long)end - 1);
+    return begin < end ? builder_extent(plan->builder, x->space, begin, end) : "";
 }
 
 static uint32_t line_at(const Plan *plan, uint32_t order) {
@@ -191,15 +188,10 @@ static void add_rows(Plan *plan, Rows *rows, uint32_t written, uint32_t sibling,
         add_row(plan, rows, &plan->buffers[written], buffer, write, last[i]);
 }
 
-static const char *storage_text(Plan *plan, const List *members, const PlanBuffer *owner, int64_t size) {
-    const PlanBuffer *first = &plan->buffers[members->items[0]];
-    bool tensor = first->space == SPACE_TENSOR;
+static const char *storage_text(Plan *plan, const PlanBuffer *owner, int64_t size) {
     const char *name =
         owner->id >= 0 ? verdict_text(plan->builder->verdict, "buffer.id %lld", (long long)owner->id) : owner->name;
-    const char *slots =
-        owner->depth > 1 ? verdict_text(plan->builder->verdict, "%lld slots of ", (long long)owner->depth) : "";
-    return verdict_text(plan->builder->verdict, "%s (%s, %s%lld %s)", name, tensor ? "tensor" : "shared", slots,
-                        (long long)size, tensor ? "columns" : "bytes");
+    return builder_storage(plan->builder, name, owner->space, owner->depth, size);
 }
 
 /* The buffer whose memory it is: the first that is not put at some place in it, and of those the largest. */
@@ -235,7 +227,7 @@ static void add_table(Plan *plan, Tables *tables, const List *members, uint32_t 
     if (!needed)
         return; /* its own barriers and the order of its partition do */
     ReportCoverage *table = ARENA_PUSH(plan->arena, tables->items, tables->count, tables->capacity);
-    *table = (ReportCoverage){.storage = storage_text(plan, members, owner, end - begin),
+    *table = (ReportCoverage){.storage = storage_text(plan, owner, end - begin),
                               .owner = owner->name,
                               .writer = builder_place(plan->builder, write->op),
                               .extent = extent_text(plan, buffer, buffer),

@@ -4,15 +4,8 @@
 #include "emulate/program.h"
 #include "model/flow/partition.h"
 
-static bool synchronises(Module *module, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(module, op, effects);
-    for (unsigned i = 0; i < count; i++) {
-        EffectVerb verb = effects[i].verb;
-        if ((verb >= EFFECT_INIT && verb <= EFFECT_WAIT) || verb == EFFECT_NAMED_ARRIVE || verb == EFFECT_NAMED_SYNC)
-            return true;
-    }
-    return false;
+static bool synchronises(const Effect *effect) {
+    return effect_is_barrier(effect) || effect_is_named(effect);
 }
 
 static unsigned rank_of(Module *module) {
@@ -24,7 +17,7 @@ static unsigned rank_of(Module *module) {
         regions |= form == PARTITION_REGIONS || form == PARTITION_GROUPS;
         tasks |= form == PARTITION_TASKS || form == PARTITION_SCHEDULED;
         planned |= op_attr(op, "buffer.id") != NULL;
-        barriers = barriers || synchronises(module, op);
+        barriers = barriers || op_any_effect(module, op, synchronises);
     }
     if (barriers && (regions || tasks))
         return regions ? 6 : 5;

@@ -6,6 +6,7 @@
 #include "analyze/report/internal.h"
 #include "analyze/run/timeline.h"
 #include "analyze/run/trail.h"
+#include "model/target/target.h"
 
 /* ---- Looking on ----------------------------------------------------------------------------------- */
 
@@ -63,46 +64,38 @@ static bool has_buffer_ids(const Builder *builder) {
     return false;
 }
 
+static void set_form(Report *report, const char *form, const char *text) {
+    report->form = form;
+    report->form_text = text;
+}
+
 static void name_form(Builder *builder) {
     Report *report = builder->report;
     bool parted = builder->form == PARTITION_REGIONS || builder->form == PARTITION_GROUPS;
     bool marked = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED;
-    if (has_kind(builder, "aref")) {
-        report->form = "aref";
-        report->form_text =
-            "Data is handed over through arefs, each a ring of buffers with two rings of barriers that a "
-            "later pass makes.";
-    } else if (has_kind(builder, "token")) {
-        report->form = "tokens";
-        report->form_text =
-            "Partitions hand over through tokens, each of which becomes two rings of barriers, full and "
-            "empty.";
-    } else if (parted) {
-        report->form = "lowered";
-        report->form_text = "Partitions are regions, and what orders them are barriers of the hardware.";
-    } else if (marked && builder->barrier_count) {
-        report->form = "lowered";
-        report->form_text = "Barriers are there; which partition runs an op is still an attribute of it.";
-    } else if (marked && has_buffer_ids(builder)) {
-        report->form = "planned";
-        report->form_text = "Ops name their tasks and buffers their place; there are no barriers yet: the report says "
-                            "which will have to be.";
-    } else if (marked) {
-        report->form = builder->form == PARTITION_TASKS ? "tasks" : "scheduled";
-        report->form_text = "Ops name the partitions that will run them; there are no barriers yet: the report says "
-                            "which will have to be.";
-    } else {
-        report->form = "plain";
-        report->form_text = "The kernel is not split into partitions.";
-        if (!builder->barrier_count)
-            report->nothing = "The kernel has neither partitions nor barriers: there is nothing to report.";
-    }
-}
-
-static const char *target_text(Builder *builder) {
-    const Attr *target = op_attr_around(builder->function, "ttg.target");
-    bool said = target && target->kind == ATTR_STRING && target->text.size > 2;
-    return said ? verdict_text(builder->verdict, "%.*s", (int)(target->text.size - 2), target->text.data + 1) : "";
+    if (has_kind(builder, "aref"))
+        set_form(report, "aref",
+                 "Data is handed over through arefs, each a ring of buffers with two rings of barriers that a later "
+                 "pass makes.");
+    else if (has_kind(builder, "token"))
+        set_form(report, "tokens",
+                 "Partitions hand over through tokens, each of which becomes two rings of barriers, full and empty.");
+    else if (parted)
+        set_form(report, "lowered", "Partitions are regions, and what orders them are barriers of the hardware.");
+    else if (marked && builder->barrier_count)
+        set_form(report, "lowered", "Barriers are there; which partition runs an op is still an attribute of it.");
+    else if (marked && has_buffer_ids(builder))
+        set_form(report, "planned",
+                 "Ops name their tasks and buffers their place; there are no barriers yet: the report says which will "
+                 "have to be.");
+    else if (marked)
+        set_form(report, builder->form == PARTITION_TASKS ? "tasks" : "scheduled",
+                 "Ops name the partitions that will run them; there are no barriers yet: the report says which will "
+                 "have to be.");
+    else
+        set_form(report, "plain", "The kernel is not split into partitions.");
+    if (!parted && !marked && !builder->barrier_count)
+        report->nothing = "The kernel has neither partitions nor barriers: there is nothing to report.";
 }
 
 /* ---- Deadlocks ------------------------------------------------------------------------------------ */
@@ -130,6 +123,11 @@ static const ReportBlocked *named_blocked(Builder *builder, const Finding *findi
     return blocked;
 }
 
+static void judge(Report *report, const char *verdict, const char *reason) {
+    report->deadlock_verdict = verdict;
+    report->deadlock_reason = reason;
+}
+
 static void report_deadlocks(Builder *builder, uint64_t runs) {
     const Verdict *verdict = builder->verdict;
     Report *report = builder->report;
@@ -148,33 +146,23 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
                                                                .blocked_count = finding->blocked_count};
     }
     report->deadlocks = deadlocks;
-    if (report->deadlock_count) {
-        report->deadlock_verdict = "found";
-        report->deadlock_reason = deadlocks[0].message;
-    } else if (!has_barriers(builder)) {
-        report->deadlock_verdict = "none";
-        report->deadlock_reason = "There are no barriers yet to hang on.";
-    } else if (!runs) {
-        report->deadlock_verdict = "unknown";
-        report->deadlock_reason = "The kernel was not run, so nothing is known of its phases.";
-    } else if (verdict->incomplete_count) {
-        report->deadlock_verdict = "unknown";
-        report->deadlock_reason = verdict_text(builder->verdict,
-                                               "No agent was seen to wait for ever, but not all could be "
-                                               "looked at: %s.",
-                                               verdict->incomplete[0].reason);
-    } else if (!has_barriers(builder)) {
-        report->deadlock_verdict = "none";
-        report->deadlock_reason = "There are no barriers yet to hang on.";
-    } else {
-        report->deadlock_verdict = "none";
-        report->deadlock_reason = verdict_text(
-            builder->verdict,
-            "In %llu run%s every wait found the phase of its parity complete and every agent came to its end. Wherever "
-            "the next phase of a barrier could have completed before a wait had seen the one before, schedules that "
-            "hold back the waiter were tried.",
-            (unsigned long long)runs, plural((int64_t)runs));
-    }
+    if (report->deadlock_count)
+        judge(report, "found", deadlocks[0].message);
+    else if (!has_barriers(builder))
+        judge(report, "none", "There are no barriers yet to hang on.");
+    else if (!runs)
+        judge(report, "unknown", "The kernel was not run, so nothing is known of its phases.");
+    else if (verdict->incomplete_count)
+        judge(report, "unknown",
+              verdict_text(builder->verdict, "No agent was seen to wait for ever, but not all could be looked at: %s.",
+                           verdict->incomplete[0].reason));
+    else
+        judge(report, "none",
+              verdict_text(builder->verdict,
+                           "In %llu run%s every wait found the phase of its parity complete and every agent came to "
+                           "its end. Wherever the next phase of a barrier could have completed before a wait had seen "
+                           "the one before, schedules that hold back the waiter were tried.",
+                           (unsigned long long)runs, plural((int64_t)runs)));
 }
 
 /* ---- Coverage's witnesses ------------------------------------------------------------------------- */
@@ -189,8 +177,7 @@ static void add_witness(Builder *builder, const MissingEdge *missing) {
     if (!machine)
         return;
     Text text = {0};
-    again.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = true};
-    trail_write(machine, &again, &trail, &text);
+    trail_write(machine, &missing->rerun, &trail, &text);
     builder->verdict->findings[missing->finding].witness = verdict_keep(builder->verdict, &text);
 }
 
@@ -284,7 +271,7 @@ const Report *report_build(Module *module, const Op *function, const CheckOption
                          .machine = onlooker.machine,
                          .sights = watch_kept(onlooker.watch)};
     *report = report_blank(module->source->name, verdict);
-    report->target = target_text(builder);
+    report->target = verdict_text(verdict, "%.*s", STR_ARG(target_text(function)));
     report->launch = builder->sights ? launch_text(&builder->sights->launch, verdict->arena) : "";
     report->cluster = onlooker.machine ? onlooker.machine->program->ctas : 0;
     report_partitions(builder);

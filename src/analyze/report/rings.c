@@ -43,18 +43,16 @@ static int compare_moments(const void *left, const void *right) {
 /* What one agent did at a ring, in the order in which it did it. */
 static size_t merge(Builder *builder, uint32_t ring, uint32_t agent, bool waits, Sighting **merged) {
     const Sights *sights = builder->sights;
-    size_t count = 0;
-    for (size_t i = 0; i < sights->seen_count; i++)
-        count += is_of(&sights->seen[i], ring, agent, waits) ? sights->seen[i].count : 0;
-    Moment *moments = ARENA_ARRAY(builder->arena, Moment, count + 1);
-    *merged = ARENA_ARRAY(builder->arena, Sighting, count + 1);
-    count = 0;
+    Moment *moments = NULL;
+    uint32_t count = 0, capacity = 0;
     for (size_t i = 0; i < sights->seen_count; i++) {
         const Seen *seen = &sights->seen[i];
         for (size_t k = 0; is_of(seen, ring, agent, waits) && k < seen->count; k++)
-            moments[count++] = (Moment){seen->moments[k], seen->sightings[k]};
+            *ARENA_PUSH(builder->arena, moments, count, capacity) = (Moment){seen->moments[k], seen->sightings[k]};
     }
-    qsort(moments, count, sizeof *moments, compare_moments);
+    if (count)
+        qsort(moments, count, sizeof *moments, compare_moments);
+    *merged = ARENA_ARRAY(builder->arena, Sighting, count + 1);
     for (size_t i = 0; i < count; i++)
         (*merged)[i] = moments[i].sighting;
     return count;

@@ -81,7 +81,7 @@ static Work work_on_global(const Op *op, const Effect *effect) {
         return op_is(op, CLASS_POLL) ? WORK_NONE : WORK_LOAD;
     if (effect->helper == HELPER_TMA)
         return WORK_TMA_STORE;
-    return effect->done == DONE_NOW && !op_operand_named(op, "cmp") ? WORK_STORE : WORK_NONE;
+    return effect->done == DONE_NOW && !effect->compare ? WORK_STORE : WORK_NONE;
 }
 
 /* Work of the threads themselves on memory of their CTA; to fill what one allocates, or to read a number, is none. */
@@ -217,12 +217,10 @@ static bool rescales(Module *module, const Value *accumulator, const Value *stor
     return multiplied && loaded;
 }
 
-static void note_tensor_store(Roles *roles, Part *part, const Op *op, const Effect *store) {
-    const Value *stored = op_operand_named(op, "src");
-    if (stored && !value_made(stored, EVALUATE_CONSTANT))
-        part->stores_results = true;
-    if (!part->rescales && stored)
-        part->rescales = rescales(roles->builder->module, store->on, stored);
+static void note_tensor_store(Roles *roles, Part *part, const Effect *store) {
+    part->stores_results |= store->value && !value_made(store->value, EVALUATE_CONSTANT);
+    if (!part->rescales && store->value)
+        part->rescales = rescales(roles->builder->module, store->on, store->value);
 }
 
 static void count_key_op(Roles *roles, Part *part, const Op *op, Work work) {
@@ -252,7 +250,7 @@ static void add_op(Roles *roles, Part *part, const Op *op) {
     if (work != WORK_NONE)
         count_key_op(roles, part, op, work);
     if (work == WORK_TMEM_STORE)
-        note_tensor_store(roles, part, op, &effects[0]);
+        note_tensor_store(roles, part, &effects[0]);
     if (work == WORK_TMEM_LOAD && op_attr(op, "redOp"))
         part->counts[WORK_REDUCE]++;
 }
@@ -307,16 +305,6 @@ static PartitionForm form_of(const Op *function) {
     return form;
 }
 
-/* Who runs an op, as bits. */
-static uint64_t runners(const Builder *builder, const Op *op) {
-    Partitions said = partitions_of(op);
-    if (builder->form == PARTITION_NONE)
-        return 1;
-    if (said.form == builder->form)
-        return said.mask;
-    return builder->form == PARTITION_REGIONS ? 1 : 0;
-}
-
 static void collect(Roles *roles) {
     Builder *builder = roles->builder;
     bool by_ops = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED;
@@ -325,7 +313,7 @@ static void collect(Roles *roles) {
     for (const Op *op = op_next_in_walk(builder->function, builder->function); op;
          op = op_next_in_walk(op, builder->function)) {
         add_regions(roles, op);
-        uint64_t mask = op_is_control(op_parent(op), CONTROL_COMBINE) ? 0 : runners(builder, op);
+        uint64_t mask = op_is_control(op_parent(op), CONTROL_COMBINE) ? 0 : builder_runners(builder, op);
         for (unsigned k = 0; k < MOST_PARTITIONS && mask >> k; k++) {
             if (!(mask >> k & 1))
                 continue;
@@ -536,11 +524,8 @@ static void keep_key_ops(Builder *builder, const Part *part, ReportPartition *ro
 
 static ReportPartition row_of(Builder *builder, unsigned k, const Part *part) {
     ReportPartition row = {.name = "kernel", .type = "", .registers = -1, .stage = -1, .ir_line = part->ir_line};
-    if (builder->form != PARTITION_NONE) {
-        Text text = {0};
-        partition_print((Partitions){builder->form, UINT64_C(1) << k}, &text);
-        row.name = verdict_keep(builder->verdict, &text);
-    }
+    if (builder->form != PARTITION_NONE)
+        row.name = builder_partitions(builder, (Partitions){builder->form, UINT64_C(1) << k});
     row.warps = (int)partition_warps(part->first);
     row.role = role_of(builder, part);
     keep_key_ops(builder, part, &row);

@@ -3,7 +3,6 @@
 #include "analyze/run/blocked_internal.h"
 
 #include "analyze/telling/place.h"
-#include "model/flow/origin.h"
 
 #include <stdlib.h>
 
@@ -170,8 +169,7 @@ static bool strand_arrives(const Machine *machine, uint32_t strand, uint32_t bar
             const Effect *effect = &program->effects[instruction->aux + i].effect;
             if (effect->verb != EFFECT_ARRIVE && effect->verb != EFFECT_EXPECT)
                 continue;
-            const Op *root = origin_of(program->module, effect->on);
-            const Allocation *allocation = root ? allocation_find(&program->allocations, root) : NULL;
+            const Allocation *allocation = allocation_of(&program->allocations, program->module, effect->on);
             if (allocation && allocation->storage == storage) {
                 *pc = at;
                 return true;

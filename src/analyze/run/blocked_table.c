@@ -2,7 +2,6 @@
 #include "analyze/run/blocked_internal.h"
 
 #include "analyze/telling/place.h"
-#include "model/flow/origin.h"
 
 static ReportPlace place_at(const Inquiry *inquiry, uint32_t agent, Helper helper, uint32_t pc, const char *detail) {
     FindingPlace at = {.agent = "", .op = "", .file = ""};
@@ -51,8 +50,8 @@ static bool could_complete(const Inquiry *inquiry, const Blocked *blocked, const
     int64_t id;
     if (blocked->status == AGENT_NAMED)
         return effect_is_named(effect) && value_constant(effect->on, &id) && id == blocked->barrier % NAMED_BARRIERS;
-    const Op *root = adds_to(effect) ? origin_of(program->module, effect->on) : NULL;
-    const Allocation *allocation = allocation_find(&program->allocations, root);
+    const Allocation *allocation =
+        adds_to(effect) ? allocation_of(&program->allocations, program->module, effect->on) : NULL;
     return allocation && allocation == barrier->allocation && effect->side == barrier->side;
 }
 

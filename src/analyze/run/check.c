@@ -136,9 +136,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     finding->schedule = schedule;
     finding->times = 1;
     Text witness = {0};
-    again.schedule =
-        (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = schedule_is_immediate(&rerun->schedule)};
-    trail_write(machine, &again, &trail, &witness);
+    trail_write(machine, rerun, &trail, &witness);
     finding->witness = verdict_keep(check->verdict, &witness);
     settle_finding(check, finding);
     return true;
@@ -240,8 +238,7 @@ static void report_races(Check *check, const Rerun *rerun) {
     again.schedule.record = &trail;
     (void)run(check, &again);
     Text text = {0};
-    again.schedule = (Schedule){.kind = SCHEDULE_REPLAY, .replay = &trail, .immediate = true};
-    trail_write(check->machine, &again, &trail, &text);
+    trail_write(check->machine, rerun, &trail, &text);
     const char *witness = verdict_keep(verdict, &text);
     for (uint32_t i = before; i < count; i++) {
         Finding *finding = &verdict->findings[verdict->finding_count - (count - i)];
@@ -389,7 +386,7 @@ static bool directed(Check *check, const Rerun *rerun) {
                      "control depends on data that is not known (%.*s at line %u); it was tried with %d choices of "
                      "them, and the launch "
                      "file can give it",
-                     STR_ARG(first->name), source_place(check->module->source, first->offset).line, WORLDS);
+                     STR_ARG(first->name), op_line(check->module, first), WORLDS);
     check->noted_data = true;
     if (rerun->world || rerun->cluster >= MOST_WORLD_CLUSTERS)
         return true;
@@ -499,7 +496,17 @@ static void run_launch(Check *check, const Launch *launch) {
                     .events = machine->events - events};
 }
 
-static void run_all(Check *check);
+static void run_all(Check *check) {
+    if (check->options->launch) {
+        run_launch(check, check->options->launch);
+        return;
+    }
+    Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
+    size_t count = choose_launches(check->machine, &check->module->arena, launches);
+    check->machine->events = 0;
+    for (size_t i = 0; i < count; i++)
+        run_launch(check, &launches[i]);
+}
 
 static void run_launches(Check *check) {
     const char *problem = NULL;
@@ -525,19 +532,7 @@ static void run_launches(Check *check) {
     const char *unknown = check->races ? races_problem(check->races, &op) : NULL;
     if (unknown)
         verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(op->name)),
-                           source_place(check->module->source, op->offset).line, "%s", unknown);
-}
-
-static void run_all(Check *check) {
-    if (check->options->launch) {
-        run_launch(check, check->options->launch);
-        return;
-    }
-    Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
-    size_t count = choose_launches(check->machine, &check->module->arena, launches);
-    check->machine->events = 0;
-    for (size_t i = 0; i < count; i++)
-        run_launch(check, &launches[i]);
+                           op_line(check->module, op), "%s", unknown);
 }
 
 void check_runs(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict) {

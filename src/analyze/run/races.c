@@ -170,9 +170,13 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
         races->found[races->count++] = race;
 }
 
+static ConsanConflict verify(const Races *races, uint32_t thread, bool writes, const SpanSet *set) {
+    return writes ? consan_verify_write(&races->engine, thread, set->spans, set->count)
+                  : consan_verify_read(&races->engine, thread, set->spans, set->count);
+}
+
 static void check_access(Races *races, const Event *event, uint32_t thread, bool writes, const SpanSet *set) {
-    ConsanConflict conflict = writes ? consan_verify_write(&races->engine, thread, set->spans, set->count)
-                                     : consan_verify_read(&races->engine, thread, set->spans, set->count);
+    ConsanConflict conflict = verify(races, thread, writes, set);
     if (conflict.kind != CONSAN_CLEAN) {
         object(races, event, thread, writes, &conflict, false);
         return;
@@ -182,9 +186,7 @@ static void check_access(Races *races, const Event *event, uint32_t thread, bool
     bool tma = thread / CONSAN_BASE_ACTORS == HELPER_TMA, tensor = thread / CONSAN_BASE_ACTORS == HELPER_TENSOR;
     if (!tma && !(tensor && races->by_waits))
         return;
-    uint32_t base = thread % CONSAN_BASE_ACTORS;
-    conflict = writes ? consan_verify_write(&races->engine, base, set->spans, set->count)
-                      : consan_verify_read(&races->engine, base, set->spans, set->count);
+    conflict = verify(races, thread % CONSAN_BASE_ACTORS, writes, set);
     /* Products into one accumulator follow each other. */
     bool same_op = tensor && conflict.kind == CONSAN_OUTSTANDING_WRITE && writes;
     if (conflict.kind != CONSAN_CLEAN && !same_op)
@@ -295,19 +297,18 @@ static void issue_event(Races *races, const Event *event) {
 }
 
 /* The groups of effects that are waited for by count. */
-static void await_event(Races *races, const Event *event) {
-    const Effect *effect = &event->effect->effect;
-    ConsanGroup group = group_of(effect->group, false);
+static void await_group(Races *races, const Event *event, ConsanGroup group) {
     if (event->kind == EVENT_COMMIT)
         consan_commit(&races->engine, group, event->agent);
     else
         consan_clear(&races->engine, group, event->agent, (uint32_t)event->amount);
-    if (effect->group == GROUP_AMD_TENSOR) { /* loads, too */
-        if (event->kind == EVENT_COMMIT)
-            consan_commit(&races->engine, CONSAN_COPY, event->agent);
-        else
-            consan_clear(&races->engine, CONSAN_COPY, event->agent, (uint32_t)event->amount);
-    }
+}
+
+static void await_event(Races *races, const Event *event) {
+    GroupKind kind = event->effect->effect.group;
+    await_group(races, event, group_of(kind, false));
+    if (kind == GROUP_AMD_TENSOR) /* loads, too */
+        await_group(races, event, CONSAN_COPY);
 }
 
 /* Who ends while its stores still read shared memory leaves them to read what comes after. */

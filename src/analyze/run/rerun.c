@@ -42,8 +42,7 @@ static void watch_state(void *observer, const Event *event) {
 /* The op of the program that loads at a line of the IR; NULL if there is none. */
 static const Op *load_on_line(const Program *program, uint32_t line) {
     for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].code == CODE_LOAD &&
-            source_place(program->module->source, program->ops[i]->offset).line == line)
+        if (program->code[i].code == CODE_LOAD && op_line(program->module, program->ops[i]) == line)
             return program->ops[i];
     return NULL;
 }

@@ -1,6 +1,8 @@
 /* Spans, cut as regions appear. */
 #include "analyze/run/spans.h"
 
+#include "analyze/telling/place.h"
+
 enum { BUCKETS = 1 << 12, MOST_RUNS = 1 << 16 };
 
 typedef struct Piece {
@@ -235,13 +237,7 @@ void spans_describe(const Spans *spans, const Machine *machine, uint32_t span, T
         begin &= 0xffff;
         end = ((end - 1) & 0xffff) + 1;
     }
-    const Allocation *best = NULL;
-    for (uint32_t i = 0; i < program->allocations.count; i++) {
-        const Allocation *allocation = &program->allocations.items[i];
-        if (allocation->storage == info->memory->storage && allocation->offset.base <= begin &&
-            (!best || allocation->offset.base > best->offset.base))
-            best = allocation;
-    }
+    const Allocation *best = allocation_at(&program->allocations, info->memory->storage, begin);
     const Value *value = best && best->op->result_count ? &best->op->results[0] : NULL;
     int64_t base = best ? best->offset.base : 0;
     text_addf(to, tensor ? "columns %lld-%lld of " : "bytes %lld-%lld of ", (long long)(begin - base),

@@ -130,25 +130,23 @@ static void name_op(Timeline *timeline, TraceEvent *event, const Op *op) {
     event->ir_line = op_line(timeline->machine->program->module, op);
 }
 
-static void tell(const Machine *machine, const Event *event, Text *to) {
+static void tell(Timeline *timeline, const Event *event, Text *to) {
     switch (event->kind) {
     case EVENT_JOIN:
         text_addf(to, "the partitions");
         return;
     case EVENT_NAMED_ARRIVE:
     case EVENT_NAMED_SYNC:
-        text_addf(to, "named barrier %u", event->barrier % NAMED_BARRIERS);
-        return;
     case EVENT_CLUSTER_ARRIVE:
     case EVENT_CLUSTER_WAIT:
-        text_addf(to, "the cluster barrier");
+        text_addf(to, "%s", trace_barrier(timeline, barrier_of(timeline, event))->ring);
         return;
     case EVENT_FINISH:
         return;
     default:
         break;
     }
-    barrier_name(machine, event->barrier, to);
+    barrier_name(timeline->machine, event->barrier, to);
     const Barrier *barrier = &event->state->barriers[event->barrier];
     switch (event->kind) {
     case EVENT_INIT:
@@ -187,7 +185,7 @@ static void draw_step(Timeline *timeline, const Event *event, uint32_t track) {
     if (at->parts > MOST_PARTS)
         text_addf(&detail, "and more");
     else
-        tell(timeline->machine, event, &detail);
+        tell(timeline, event, &detail);
     slice->detail = text_keep(&detail, timeline->arena);
     add_barrier(timeline, slice, barrier_of(timeline, event));
 }
@@ -204,7 +202,7 @@ static void draw_wait(Timeline *timeline, const Event *event, uint32_t track) {
         return;
     name_op(timeline, slice, event->op);
     Text detail = {0};
-    tell(timeline->machine, event, &detail);
+    tell(timeline, event, &detail);
     slice->detail = text_keep(&detail, timeline->arena);
     if (event->kind == EVENT_JOIN)
         return;

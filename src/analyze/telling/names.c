@@ -4,13 +4,14 @@
  * each, whoever comes first in the text gets the plain name. */
 #include "analyze/telling/names.h"
 
+#include "analyze/telling/place.h"
 #include "ir/op.h"
 #include "model/effect/effect.h"
 #include "model/flow/handed.h"
 #include "model/flow/origin.h"
 #include "model/memory/views.h"
 
-enum { DEEPEST_LOCATION = 64, MOST_STEPS = 64, MOST_USES = 4, LONGEST_NAME = 64 };
+enum { MOST_STEPS = 64, MOST_USES = 4, LONGEST_NAME = 64 };
 
 typedef enum Kind { KIND_BUFFER, KIND_BARRIER, KIND_TOKEN, KIND_AREF, KIND_VIEW } Kind;
 
@@ -127,28 +128,6 @@ const char *value_text(Arena *arena, const Value *value) {
 
 /* ---- Names that the text has ----------------------------------------------------------------------------------- */
 
-/* The outermost name of a location, without its quotes; empty if it has none. */
-static Str location_name(Module *module, const Attr *location) {
-    for (int depth = 0; location && depth < DEEPEST_LOCATION; depth++) {
-        location = attr_resolve(module, location);
-        if (!location || location->kind != ATTR_LOCATION || location->location == LOC_UNKNOWN ||
-            location->location == LOC_FILE)
-            break;
-        if (location->location == LOC_NAME) {
-            Str name = location->name;
-            return name.size > 1 && name.data[0] == '"' ? (Str){name.data + 1, name.size - 2} : name;
-        }
-        if (location->location == LOC_ALIAS) {
-            Str alias = {location->name.data - 1, location->name.size + 1}; /* the number sign stands before it */
-            const Item *item = map_get(&module->aliases, alias);
-            location = item && item->kind == ITEM_ATTR_ALIAS ? item->attr : NULL;
-        } else {
-            location = location->inner;
-        }
-    }
-    return (Str){"", 0};
-}
-
 static const Attr *value_location(const Value *value) {
     if (value->is_result)
         return ((const Op *)value->owner)->location;
@@ -158,7 +137,8 @@ static const Attr *value_location(const Value *value) {
 
 /* The name that somebody gave a value; empty if nobody did. */
 static Str given_name(Module *module, const Value *value) {
-    Str name = location_name(module, value_location(value));
+    const Attr *location = location_of_kind(module, value_location(value), LOC_NAME);
+    Str name = location ? location_text(location) : (Str){"", 0};
     if (!is_generic(name))
         return name;
     if (value->name && !is_generic(value->name->text))
@@ -407,19 +387,17 @@ static void see_arrive(Names *names, Usage *usage, const Effect *effect) {
 /* Descriptors and tensors that go into a buffer, or come out of it. */
 static void note_sources(Names *names, const Op *op, const Effect *effects, unsigned count) {
     const Value *descriptor = NULL, *source = NULL;
-    bool to_global = false, stores = false;
+    bool to_global = false, allocates = op_is(op, CLASS_LOCAL_ALLOC);
     for (unsigned i = 0; i < count; i++) {
         bool global = effects[i].space == SPACE_GLOBAL && effects[i].on &&
                       (effects[i].on_descriptor || effects[i].group == GROUP_CP_ASYNC);
-        stores |= effects[i].verb == EFFECT_WRITE && effects[i].space == SPACE_SHARED && effects[i].done == DONE_NOW &&
-                  !effects[i].rank;
+        if (allocates || (effects[i].space == SPACE_SHARED && effects[i].done == DONE_NOW && !effects[i].rank))
+            source = effects[i].value ? effects[i].value : source;
         if (!global)
             continue;
         descriptor = effects[i].on;
         to_global = effects[i].verb != EFFECT_READ;
     }
-    if (op_is(op, CLASS_LOCAL_ALLOC) || stores)
-        source = op_operand_named(op, "src");
     for (unsigned i = 0; i < count; i++) {
         Entry *entry = effect_is_local(&effects[i]) && (descriptor || source || effects[i].helper == HELPER_TENSOR)
                            ? entry_of(names, effects[i].on)
@@ -513,39 +491,32 @@ static const char *name_from_data(Names *names, const Entry *entry) {
     return text_keep(&text, names->arena);
 }
 
-/* "full (a, b)" */
-static const char *name_from_uses(Names *names, const Entry *entry) {
+/* "full (a, b)"; "" if there is none, or one has no name of its own. */
+static const char *named_after(Names *names, const char *word, Entry *const *buffers, uint32_t count) {
     Text text = {0};
-    if (!entry->use_count || (entry->kind == KIND_BARRIER && entry->full == entry->empty))
-        return "";
-    for (uint32_t i = 0; i < entry->use_count; i++) {
-        if (entry->uses[i]->name[0] == '%') {
+    for (uint32_t i = 0; i < count; i++) {
+        if (!buffers[i] || !buffers[i]->name || buffers[i]->name[0] == '%') {
             text_free(&text);
             return "";
         }
-        join_names(&text, entry->uses[i]->name, ", ");
+        text_addf(&text, "%s%s%s", i ? "" : word, i ? ", " : " (", buffers[i]->name);
     }
-    const char *of = text_keep(&text, names->arena);
-    const char *word = entry->kind == KIND_TOKEN ? "token" : entry->full ? "full" : "empty";
-    text_addf(&text, "%s (%s)", word, of);
+    text_addf(&text, count ? ")" : "");
     return text_keep(&text, names->arena);
 }
 
+static const char *name_from_uses(Names *names, const Entry *entry) {
+    const char *word = entry->kind == KIND_TOKEN ? "token" : entry->full ? "full" : "empty";
+    bool unclear = entry->kind == KIND_BARRIER && entry->full == entry->empty;
+    return unclear ? "" : named_after(names, word, entry->uses, entry->use_count);
+}
+
 static const char *name_from_buffers(Names *names, const Op *aref) {
-    Text text = {0};
-    for (uint32_t i = 0; i < aref->operand_count && i < MOST_USES; i++) {
-        const Entry *entry = entry_of(names, aref->operands[i]);
-        if (!entry || !entry->name || entry->name[0] == '%') {
-            text_free(&text);
-            return "";
-        }
-        join_names(&text, entry->name, ", ");
-    }
-    if (!text.size)
-        return "";
-    const char *of = text_keep(&text, names->arena);
-    text_addf(&text, "aref (%s)", of);
-    return text_keep(&text, names->arena);
+    Entry *buffers[MOST_USES];
+    uint32_t count = aref->operand_count < MOST_USES ? aref->operand_count : MOST_USES;
+    for (uint32_t i = 0; i < count; i++)
+        buffers[i] = entry_of(names, aref->operands[i]);
+    return named_after(names, "aref", buffers, count);
 }
 
 static const char *name_from_use(Names *names, const Entry *entry) {

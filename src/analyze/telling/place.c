@@ -3,26 +3,32 @@
 
 enum { DEEPEST_LOCATION = 64 };
 
-/* What `#loc12` stands for. */
-static const Attr *alias_location(Module *module, const Attr *location) {
+/* What a location is about: what `#loc12` stands for, or what stands in it. */
+static const Attr *inner_location(Module *module, const Attr *location) {
+    if (location->location != LOC_ALIAS)
+        return location->inner;
     Str name = {location->name.data - 1, location->name.size + 1}; /* the number sign stands before it */
     const Item *item = map_get(&module->aliases, name);
     return item && item->kind == ITEM_ATTR_ALIAS ? item->attr : NULL;
 }
 
-const Attr *kernel_location(Module *module, const Attr *location) {
+const Attr *location_of_kind(Module *module, const Attr *location, LocationKind kind) {
     for (int depth = 0; location && depth < DEEPEST_LOCATION; depth++) {
         location = attr_resolve(module, location);
         if (!location || location->kind != ATTR_LOCATION || location->location == LOC_UNKNOWN)
             return NULL;
-        if (location->location == LOC_FILE)
-            return location;
-        location = location->location == LOC_ALIAS ? alias_location(module, location) : location->inner;
+        if (location->location == kind || location->location == LOC_FILE)
+            return location->location == kind ? location : NULL;
+        location = inner_location(module, location);
     }
     return NULL;
 }
 
-Str location_file(const Attr *location) {
+const Attr *kernel_location(Module *module, const Attr *location) {
+    return location_of_kind(module, location, LOC_FILE);
+}
+
+Str location_text(const Attr *location) {
     Str name = location->name;
     if (name.size > 1 && name.data[0] == '"')
         name = (Str){name.data + 1, name.size - 2};
@@ -37,7 +43,7 @@ void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *ve
     const Attr *location = kernel_location(module, op->location);
     if (!location)
         return;
-    Str file = location_file(location);
+    Str file = location_text(location);
     place->file = arena_copy(verdict->arena, file.data, file.size);
     place->line = location->line;
     place->column = location->column + 1; /* Triton counts them from 0 */
@@ -61,7 +67,7 @@ void op_place(const Machine *machine, const Op *op, Text *to) {
     const Attr *location = kernel_location(module, op->location);
     if (!location)
         return;
-    Str file = location_file(location);
+    Str file = location_text(location);
     for (size_t i = file.size; i-- > 0;)
         if (file.data[i] == '/') {
             file = (Str){file.data + i + 1, file.size - i - 1};

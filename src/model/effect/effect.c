@@ -383,3 +383,11 @@ bool op_has_effect(Module *module, const Op *op, EffectVerb verb, GroupKind grou
             return true;
     return false;
 }
+
+bool op_any_effect(Module *module, const Op *op, bool (*is)(const Effect *effect)) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op ? effects_of(module, op, effects) : 0, i = 0;
+    while (i < count && !is(&effects[i]))
+        i++;
+    return i < count;
+}

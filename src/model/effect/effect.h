@@ -169,6 +169,8 @@ enum { EFFECTS_MOST = 48 };
 /* The effects of `op`, in the order in which they happen; at most EFFECTS_MOST. An op without effects has none; an op
  * that is not in the table, or is of opaque form, has the one effect EFFECT_ANYTHING. `module` resolves aliases. */
 unsigned effects_of(Module *module, const Op *op, Effect *effects);
+/* Whether one of the effects of the op (NULL: none) is such. */
+bool op_any_effect(Module *module, const Op *op, bool (*is)(const Effect *effect));
 
 /* The first of them with that verb; NULL if there is none. */
 const Effect *effects_find(const Effect *effects, unsigned count, EffectVerb verb);

@@ -2,6 +2,7 @@
 #include "model/memory/views.h"
 
 #include "ir/op.h"
+#include "model/flow/origin.h"
 
 #include <stdlib.h>
 
@@ -275,6 +276,10 @@ const Allocation *allocation_find(const Allocations *allocations, const Op *op) 
             high = middle;
     }
     return NULL;
+}
+
+const Allocation *allocation_of(const Allocations *allocations, Module *module, const Value *value) {
+    return value ? allocation_find(allocations, origin_of(module, value)) : NULL;
 }
 
 /* ---- Views ------------------------------------------------------------------------------------- */

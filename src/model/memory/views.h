@@ -36,6 +36,12 @@ typedef struct Allocations {
 Allocations allocations_of(Module *module, const Op *root);
 /* NULL if the op (NULL: none) allocates nothing. */
 const Allocation *allocation_find(const Allocations *allocations, const Op *op);
+/* The one that a value (NULL: none) is a part of, found in the IR alone; NULL if it cannot be seen. */
+const Allocation *allocation_of(const Allocations *allocations, Module *module, const Value *value);
+/* Where it begins in its storage: a byte, or a column. */
+static inline int64_t allocation_begin(const Allocation *allocation) {
+    return allocation->space == SPACE_TENSOR ? allocation->offset.base & UINT16_MAX : allocation->offset.base;
+}
 
 /* What a view op (EFFECT_VIEW) does to the offset of its source: base += index * stride + add, affine ^= flip, where
  * index is the value of `index` (NULL: none). `problem` is a sentence when that cannot be said, else NULL. */
