@@ -33,7 +33,7 @@ static Word word_at(const Access *access, uint32_t reg) {
 }
 
 static const Type *type_of(const Access *access, const Value *value) {
-    return value && value->type ? type_resolve(access->module, value->type) : NULL;
+    return value ? type_resolve(access->module, value->type) : NULL;
 }
 
 static bool has_attribute(const Access *access, const char *name) {
@@ -72,7 +72,7 @@ static bool find_share(Access *access, const Type *type, const Share **share, bo
 
 /* Of what a pointer, or each pointer of a tensor, points to; 0 if that has no size. */
 static int64_t pointee_bytes(Module *module, const Type *type) {
-    type = type ? type_resolve(module, type) : NULL;
+    type = type_resolve(module, type);
     if (type && type->kind == TYPE_TENSOR)
         type = type->element ? type_resolve(module, type->element) : NULL;
     type = type && type_is(type, STR("tt.ptr")) && type->element ? type_resolve(module, type->element) : NULL;
@@ -174,7 +174,7 @@ static const Type *data_type(const Access *access) {
 
 /* The type that says how large the box is: the descriptor's, or that of the data if a plain pointer stands for it. */
 static const Type *box_type(const Access *access) {
-    const Type *type = access->effect->type ? type_resolve(access->module, access->effect->type) : NULL;
+    const Type *type = type_resolve(access->module, access->effect->type);
     if (type && type_is(type, STR("tt.ptr")))
         return data_type(access);
     const Type *inner = type && type->element ? type_resolve(access->module, type->element) : NULL;
@@ -369,7 +369,7 @@ static bool is_checked(const Access *access, unsigned dimension) {
 
 /* A load or store through a pointer to a tensor. */
 static bool take_block(Access *access) {
-    const Type *type = access->effect->type ? type_resolve(access->module, access->effect->type) : NULL;
+    const Type *type = type_resolve(access->module, access->effect->type);
     type = type && type->element ? type_resolve(access->module, type->element) : NULL;
     const Descriptor *descriptor = find_descriptor(access);
     Part part;

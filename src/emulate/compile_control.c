@@ -53,34 +53,28 @@ static void compile_loop(Compiler *compiler, const Op *op) {
                .depth = compiler->loop_depth,
                .closed = value_made(bounds.from, EVALUATE_CONSTANT) && value_made(bounds.to, EVALUATE_CONSTANT) &&
                          value_made(bounds.step, EVALUATE_CONSTANT)};
-    uint32_t loop = program->loop_count - 1;
     emit_hand_values(compiler, op, body->args + 1, body->arg_count - 1, first, carried);
     uint32_t counter =
         is_wanted(compiler, &body->args[0]) ? value_register(compiler, &body->args[0]) : compiler->next_register++;
-    Instruction *enter = emit_code(compiler, CODE_LOOP, op);
-    enter->dst = counter;
-    enter->a = lower;
+    uint8_t width = (uint8_t)type_bits(compiler->module, body->args[0].type);
+    Instruction *enter = emit_value(compiler, CODE_LOOP, op, counter, lower, program->loop_count - 1);
     enter->b = upper;
     enter->c = step;
-    enter->aux = loop;
-    enter->width = (uint8_t)type_bits(compiler->module, body->args[0].type);
+    enter->width = width;
     uint32_t head = emit_here(compiler);
-    Instruction *test = emit_code(compiler, CODE_FOR, op);
-    test->dst = counter;
+    Instruction *test = emit_value(compiler, CODE_FOR, op, counter, NO_REGISTER, 0);
     test->b = upper;
     test->c = step;
-    test->width = enter->width;
+    test->width = width;
     test->operand_width = op_attr(op, "unsignedCmp") != NULL;
     compiler->loop_depth++;
     compile_block(compiler, body);
     compiler->loop_depth--;
     const Op *yield = body->last;
     emit_hand_values(compiler, op, body->args + 1, body->arg_count - 1, yield->operands, yield->operand_count);
-    Instruction *next = emit_code(compiler, CODE_NEXT, op);
-    next->dst = counter;
+    Instruction *next = emit_value(compiler, CODE_NEXT, op, counter, NO_REGISTER, head);
     next->c = step;
-    next->width = test->width = enter->width;
-    next->aux = head;
+    next->width = width;
     emit_aim(compiler, head, emit_here(compiler));
     Value **final = ARENA_ARRAY(&compiler->module->arena, Value *, body->arg_count);
     for (uint32_t i = 1; i < body->arg_count; i++)
@@ -403,43 +397,23 @@ void compile_region(Compiler *compiler, const Region *region) {
         emit_aim(compiler, patches.items[i].at, pointers_get(&starts, patches.items[i].to));
 }
 
+static void compile_once(Compiler *compiler, const Op *op) {
+    compile_yielding(compiler, op, &op->regions[0]);
+}
+
+static void compile_end(Compiler *compiler, const Op *op) {
+    emit_code(compiler, CODE_END, op);
+}
+
 bool compile_control(Compiler *compiler, const Op *op) {
-    switch (op_control(op)) {
-    case CONTROL_LOOP:
-        compile_loop(compiler, op);
-        return true;
-    case CONTROL_WHILE:
-        compile_while(compiler, op);
-        return true;
-    case CONTROL_BRANCH:
-    case CONTROL_GUARD:
-        compile_branch(compiler, op);
-        return true;
-    case CONTROL_SWITCH:
-        compile_switch(compiler, op);
-        return true;
-    case CONTROL_ONCE:
-        compile_yielding(compiler, op, &op->regions[0]);
-        return true;
-    case CONTROL_TILES:
-        compile_tiles(compiler, op);
-        return true;
-    case CONTROL_FORK:
-        compile_fork(compiler, op);
-        return true;
-    case CONTROL_GROUPS:
-        compile_groups(compiler, op);
-        return true;
-    case CONTROL_CALL:
-        compile_call(compiler, op);
-        return true;
-    case CONTROL_RETURN:
-        compile_return(compiler, op);
-        return true;
-    case CONTROL_END:
-        emit_code(compiler, CODE_END, op);
-        return true;
-    default:
+    static void (*const by_kind[CONTROL_COUNT])(Compiler * compiler, const Op *op) = {
+        [CONTROL_LOOP] = compile_loop,    [CONTROL_WHILE] = compile_while,   [CONTROL_BRANCH] = compile_branch,
+        [CONTROL_GUARD] = compile_branch, [CONTROL_SWITCH] = compile_switch, [CONTROL_ONCE] = compile_once,
+        [CONTROL_TILES] = compile_tiles,  [CONTROL_FORK] = compile_fork,     [CONTROL_GROUPS] = compile_groups,
+        [CONTROL_CALL] = compile_call,    [CONTROL_RETURN] = compile_return, [CONTROL_END] = compile_end,
+    };
+    if (!by_kind[op_control(op)])
         return false;
-    }
+    by_kind[op_control(op)](compiler, op);
+    return true;
 }

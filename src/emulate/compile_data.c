@@ -28,7 +28,7 @@ bool data_load(Compiler *compiler, const Op *op, Effect *load) {
 /* ---- Ops of the table ----------------------------------------------------------------------------- */
 
 static bool is_integer(Module *module, const Type *type) {
-    type = type ? type_resolve(module, type) : NULL;
+    type = type_resolve(module, type);
     if (type && type->kind == TYPE_TENSOR && type->element)
         type = type_resolve(module, type->element);
     return type && (type->kind == TYPE_INTEGER || type_is(type, STR("tt.ptr")));

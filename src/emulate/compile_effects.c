@@ -8,10 +8,6 @@
 
 /* ---- Effects -------------------------------------------------------------------------------------- */
 
-static bool touches_memory(EffectVerb verb) {
-    return verb == EFFECT_READ || verb == EFFECT_WRITE || verb == EFFECT_UPDATE;
-}
-
 /* Whether the emulator does anything about it: not views (they are values), not fences (they order accesses, not time).
  */
 bool effect_runs(const Compiler *compiler, const Effect *effect) {
@@ -30,12 +26,12 @@ bool effect_runs(const Compiler *compiler, const Effect *effect) {
 }
 
 bool value_is_memdesc(Module *module, const Value *value) {
-    const Type *type = value && value->type ? type_resolve(module, value->type) : NULL;
+    const Type *type = value ? type_resolve(module, value->type) : NULL;
     return type && type_is(type, STR("ttg.memdesc"));
 }
 
 static bool is_token(Module *module, const Value *value) {
-    const Type *type = value && value->type ? type_resolve(module, value->type) : NULL;
+    const Type *type = value ? type_resolve(module, value->type) : NULL;
     return type && type->kind == TYPE_TENSOR;
 }
 
@@ -208,9 +204,7 @@ void compile_meeting(Compiler *compiler, const Op *op) {
                              .offsets = NO_REGISTER,
                              .rows = NO_REGISTER,
                              .transfer = NO_TRANSFER};
-    Instruction *instruction = emit_code(compiler, CODE_EFFECTS, op);
-    instruction->aux = first;
-    instruction->a = 2;
+    emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, 2, first);
 }
 
 void compile_effects(Compiler *compiler, const Op *op) {
@@ -254,7 +248,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
         compiled.pair = effect->pair && effect->helper == HELPER_TENSOR && program->ctas > 1;
-        if (effect->space == SPACE_GLOBAL && touches_memory(effect->verb)) {
+        if (effect->space == SPACE_GLOBAL && effect_is_access(effect)) {
             compile_access(compiler, &compiled);
             if (compiler->flags & COMPILE_DATA)
                 data_compile(compiler, op, i, &compiled);
@@ -263,7 +257,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
             compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
         if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
-        if (value_is_memdesc(compiler->module, effect->on) && !touches_memory(effect->verb)) {
+        if (value_is_memdesc(compiler->module, effect->on) && !effect_is_access(effect)) {
             compiled.shared_by_ctas = barrier_is_shared(compiler, effect->on->type);
             if (effect->verb == EFFECT_INIT && compiled.shared_by_ctas) {
                 const Type *type = type_resolve(compiler->module, effect->on->type);
@@ -276,9 +270,6 @@ void compile_effects(Compiler *compiler, const Op *op) {
         *ARENA_PUSH(&compiler->module->arena, program->effects, program->effect_count, program->effect_capacity) =
             compiled;
     }
-    if (program->effect_count == first)
-        return;
-    Instruction *instruction = emit_code(compiler, CODE_EFFECTS, op);
-    instruction->aux = first;
-    instruction->a = program->effect_count - first;
+    if (program->effect_count > first)
+        emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, program->effect_count - first, first);
 }

@@ -9,7 +9,7 @@
  * descriptor describes. */
 static bool depends_on_memory(Compiler *compiler, const Op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        const Type *type = op->operands[i]->type ? type_resolve(compiler->module, op->operands[i]->type) : NULL;
+        const Type *type = type_resolve(compiler->module, op->operands[i]->type);
         if (value_register(compiler, op->operands[i]) == NO_REGISTER ||
             value_is_memdesc(compiler->module, op->operands[i]) || (type && type_is(type, STR("tt.tensordesc"))))
             return true;
@@ -36,35 +36,24 @@ void compile_pure(Compiler *compiler, const Op *op) {
         bool kept = a != NO_REGISTER && b != NO_REGISTER && c != NO_REGISTER;
         bool elsewhere = (compiler->flags & COMPILE_DATA) && depends_on_memory(compiler, op);
         if (!how.tensor && op->operand_count <= 3 && kept && !elsewhere) {
-            Instruction *instruction = emit_code(compiler, CODE_INTEGER, op);
+            Instruction *instruction = emit_value(compiler, CODE_INTEGER, op, dst, a, program->evaluation_count - 1);
             instruction->evaluator = (uint8_t)how.code;
             instruction->width = how.width;
             instruction->operand_width = how.operand_width;
-            instruction->dst = dst;
-            instruction->a = a;
             instruction->b = b;
             instruction->c = c;
-            instruction->aux = program->evaluation_count - 1;
             continue;
         }
         uint32_t list = emit_list(compiler, op->operands, op->operand_count);
-        Instruction *instruction = emit_code(compiler, CODE_EVALUATE, op);
-        instruction->dst = dst;
-        instruction->a = list;
+        Instruction *instruction = emit_value(compiler, CODE_EVALUATE, op, dst, list, program->evaluation_count - 1);
         instruction->b = op->operand_count;
-        instruction->aux = program->evaluation_count - 1;
         instruction->evaluator = elsewhere;
     }
 }
 
 static void compile_number(Compiler *compiler, const Op *op, uint32_t result, Code code, uint32_t aux, uint32_t a) {
-    if (result >= op->result_count || !is_wanted(compiler, &op->results[result]))
-        return;
-    uint32_t dst = value_register(compiler, &op->results[result]);
-    Instruction *instruction = emit_code(compiler, code, op);
-    instruction->dst = dst;
-    instruction->aux = aux;
-    instruction->a = a;
+    if (result < op->result_count && is_wanted(compiler, &op->results[result]))
+        emit_value(compiler, code, op, value_register(compiler, &op->results[result]), a, aux);
 }
 
 static uint32_t axis_of(const Op *op, const char *name) {
@@ -94,12 +83,9 @@ static void compile_load(Compiler *compiler, const Op *op, const Effect *load) {
     uint32_t operand = value_register(compiler, update ? load->value : load->mask);
     uint32_t other = value_register(compiler, update ? load->compare : load->otherwise);
     uint32_t pointer = value_register(compiler, load->on), dst = value_register(compiler, load->gives);
-    Instruction *instruction = emit_code(compiler, CODE_LOAD, op);
-    instruction->dst = dst;
-    instruction->a = pointer;
+    Instruction *instruction = emit_value(compiler, CODE_LOAD, op, dst, pointer, program->load_count - 1);
     instruction->b = operand;
     instruction->c = other;
-    instruction->aux = program->load_count - 1;
 }
 
 static void compile_descriptor(Compiler *compiler, const Op *op) {
@@ -117,11 +103,8 @@ static void compile_descriptor(Compiler *compiler, const Op *op) {
     maker.bounds = emit_operands_of(compiler, op, column->bounds);
     *ARENA_PUSH(&compiler->module->arena, program->makers, program->maker_count, program->maker_capacity) = maker;
     uint32_t dst = op->result_count ? value_register(compiler, &op->results[0]) : NO_REGISTER;
-    if (dst == NO_REGISTER && maker.pointer == NO_REGISTER)
-        return;
-    Instruction *instruction = emit_code(compiler, CODE_DESCRIPTOR, op);
-    instruction->dst = dst;
-    instruction->aux = program->maker_count - 1;
+    if (dst != NO_REGISTER || maker.pointer != NO_REGISTER)
+        emit_value(compiler, CODE_DESCRIPTOR, op, dst, NO_REGISTER, program->maker_count - 1);
 }
 
 /* Where addresses do not matter, a descriptor matters for its box alone. */
@@ -161,12 +144,8 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
     if (op_is(op, CLASS_AREF)) { /* what is allocated are its barriers; the buffers are kept beside them */
         for (uint32_t i = 0; i < op->operand_count; i++) {
             uint32_t buffer = value_register(compiler, op->operands[i]);
-            if (op->operands[i] != effect->amount || buffer == NO_REGISTER)
-                continue;
-            Instruction *keep = emit_code(compiler, CODE_KEEP_BUFFER, op);
-            keep->a = buffer;
-            keep->b = dst;
-            keep->aux = i;
+            if (op->operands[i] == effect->amount && buffer != NO_REGISTER)
+                emit_value(compiler, CODE_KEEP_BUFFER, op, NO_REGISTER, buffer, i)->b = dst;
         }
         return;
     }
@@ -181,28 +160,24 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
     *ARENA_PUSH(&compiler->module->arena, program->views, program->view_count, program->view_capacity) = step;
     uint32_t source = value_register(compiler, effect->amount), index = value_register(compiler, step.index),
              rank = value_register(compiler, step.rank);
-    Instruction *instruction = emit_code(compiler, of_aref ? CODE_BUFFER : CODE_VIEW, op);
-    instruction->dst = dst;
-    instruction->a = source;
+    Instruction *instruction =
+        emit_value(compiler, of_aref ? CODE_BUFFER : CODE_VIEW, op, dst, source, program->view_count - 1);
     instruction->b = of_aref && compiler->unassigned ? NO_REGISTER : index;
     instruction->c = of_aref ? effect->on->index : rank;
-    instruction->aux = program->view_count - 1;
 }
 
 static void compile_allocation(Compiler *compiler, const Op *op) {
     const Allocation *allocation = allocation_find(&compiler->program->allocations, op);
     for (uint32_t i = 0; i < op->result_count; i++) {
-        const Type *type = op->results[i].type ? type_resolve(compiler->module, op->results[i].type) : NULL;
+        const Type *type = type_resolve(compiler->module, op->results[i].type);
         if (!is_wanted(compiler, &op->results[i]) || (type && type_is(type, STR("ttg.async.token"))))
             continue;
         if (!allocation) {
             compile_cannot(compiler, op, "where it allocates is not known");
             return;
         }
-        uint32_t dst = value_register(compiler, &op->results[i]);
-        Instruction *instruction = emit_code(compiler, CODE_ALLOCATE, op);
-        instruction->dst = dst;
-        instruction->aux = (uint32_t)(allocation - compiler->program->allocations.items);
+        emit_value(compiler, CODE_ALLOCATE, op, value_register(compiler, &op->results[i]), NO_REGISTER,
+                   (uint32_t)(allocation - compiler->program->allocations.items));
     }
 }
 
@@ -227,44 +202,35 @@ static bool compile_places(Compiler *compiler, const Op *op, bool *gives) {
 
 /* Values that the machine has: false if the op's is none of them. */
 static bool compile_machine(Compiler *compiler, const Op *op) {
+    static const struct {
+        Evaluator evaluator;
+        Code code;
+        uint32_t aux;
+        const char *axis; /* the attribute with one to be added to `aux` */
+    } numbers[] = {
+        {EVALUATE_PROGRAM_ID, CODE_PROGRAM_ID, 0, "axis"},
+        {EVALUATE_PROGRAM_COUNT, CODE_PROGRAMS, 0, "axis"},
+        {EVALUATE_CTA_RANK, CODE_RANK, 0, NULL},
+        {EVALUATE_CTA_COUNT, CODE_RANKS, 0, NULL},
+        {EVALUATE_STORED, CODE_CELL, 0, NULL},
+        {EVALUATE_CANCEL_ANSWER, CODE_CLC, 0, NULL},
+        {EVALUATE_CANCEL_GRANTED, CODE_CLC, 1, NULL},
+        {EVALUATE_CANCEL_PROGRAM, CODE_CLC, 2, "dim"},
+    };
     uint32_t first = op->operand_count ? value_register(compiler, op->operands[0]) : NO_REGISTER;
-    switch (op_evaluator(op)) {
-    case EVALUATE_PROGRAM_ID:
-        compile_number(compiler, op, 0, CODE_PROGRAM_ID, axis_of(op, "axis"), NO_REGISTER);
-        return true;
-    case EVALUATE_PROGRAM_COUNT:
-        compile_number(compiler, op, 0, CODE_PROGRAMS, axis_of(op, "axis"), NO_REGISTER);
-        return true;
-    case EVALUATE_CTA_RANK:
-        compile_number(compiler, op, 0, CODE_RANK, 0, NO_REGISTER);
-        return true;
-    case EVALUATE_CTA_COUNT:
-        compile_number(compiler, op, 0, CODE_RANKS, 0, NO_REGISTER);
-        return true;
-    case EVALUATE_STORED:
-        compile_number(compiler, op, 0, CODE_CELL, 0, first);
-        return true;
-    case EVALUATE_CANCEL_ANSWER:
-        compile_number(compiler, op, 0, CODE_CLC, 0, first);
-        return true;
-    case EVALUATE_CANCEL_GRANTED:
-        compile_number(compiler, op, 0, CODE_CLC, 1, first);
-        return true;
-    case EVALUATE_CANCEL_PROGRAM:
-        compile_number(compiler, op, 0, CODE_CLC, 2 + axis_of(op, "dim"), first);
-        return true;
-    case EVALUATE_CANCEL_QUERY: { /* reads memory, and gives the program or -1 */
-        uint32_t answer = compiler->next_register++;
-        Instruction *read = emit_code(compiler, CODE_CLC, op);
-        read->dst = answer;
-        read->a = first;
-        for (uint32_t i = 0; i < op->result_count && i < 3; i++)
-            compile_number(compiler, op, i, CODE_CLC, 5 + i, answer);
-        return true;
-    }
-    default:
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (op_evaluator(op) == numbers[i].evaluator) {
+            uint32_t axis = numbers[i].axis ? axis_of(op, numbers[i].axis) : 0;
+            compile_number(compiler, op, 0, numbers[i].code, numbers[i].aux + axis, first);
+            return true;
+        }
+    if (op_evaluator(op) != EVALUATE_CANCEL_QUERY)
         return false;
-    }
+    uint32_t answer = compiler->next_register++; /* reads memory, and gives the program or -1 */
+    emit_value(compiler, CODE_CLC, op, answer, first, 0);
+    for (uint32_t i = 0; i < op->result_count && i < 3; i++)
+        compile_number(compiler, op, i, CODE_CLC, 5 + i, answer);
+    return true;
 }
 
 /* Keeps integers that are stored in shared memory, for those who read them there. */
@@ -275,9 +241,7 @@ static void compile_cell(Compiler *compiler, const Op *op) {
     uint32_t place = value_register(compiler, op->operand_count > 1 ? op->operands[1] : &op->results[0]);
     if (value == NO_REGISTER || place == NO_REGISTER)
         return;
-    Instruction *keep = emit_code(compiler, CODE_KEEP, op);
-    keep->a = value;
-    keep->b = place;
+    emit_value(compiler, CODE_KEEP, op, NO_REGISTER, value, 0)->b = place;
 }
 
 /* The results of a product, or of a wait for products, in registers. */

@@ -1,12 +1,9 @@
 /* Registers and instructions: how compiled code is written down. */
 #include "emulate/program_internal.h"
 
-static const char *name_of(Compiler *compiler, const Op *op) {
-    return arena_copy(&compiler->module->arena, op->name.data, op->name.size);
-}
-
 void compile_cannot(Compiler *compiler, const Op *op, const char *reason) {
-    verdict_incomplete(compiler->verdict, name_of(compiler, op), op_line(compiler->module, op), "%s", reason);
+    const char *name = arena_copy(&compiler->module->arena, op->name.data, op->name.size);
+    verdict_incomplete(compiler->verdict, name, op_line(compiler->module, op), "%s", reason);
 }
 
 void compile_too_large(Compiler *compiler, const Op *op) {
@@ -57,6 +54,14 @@ Instruction *emit_code(Compiler *compiler, Code code, const Op *op) {
     return instruction;
 }
 
+Instruction *emit_value(Compiler *compiler, Code code, const Op *op, uint32_t dst, uint32_t a, uint32_t aux) {
+    Instruction *instruction = emit_code(compiler, code, op);
+    instruction->dst = dst;
+    instruction->a = a;
+    instruction->aux = aux;
+    return instruction;
+}
+
 uint32_t emit_list_item(Compiler *compiler, uint32_t item) {
     Program *program = compiler->program;
     *ARENA_PUSH(&compiler->module->arena, program->lists, program->list_count, program->list_capacity) = item;
@@ -72,11 +77,8 @@ uint32_t emit_list(Compiler *compiler, Value *const *values, uint32_t count) {
 }
 
 void emit_move(Compiler *compiler, const Op *op, uint32_t to, uint32_t from) {
-    if (to == NO_REGISTER || from == NO_REGISTER || to == from)
-        return;
-    Instruction *instruction = emit_code(compiler, CODE_MOVE, op);
-    instruction->dst = to;
-    instruction->a = from;
+    if (to != NO_REGISTER && from != NO_REGISTER && to != from)
+        emit_value(compiler, CODE_MOVE, op, to, from, 0);
 }
 
 /* Hands values over to block arguments, all at once: a source may be the old value of another target. */
@@ -113,7 +115,7 @@ void emit_hand_values(Compiler *compiler, const Op *op, Value *to, uint32_t to_c
 }
 
 unsigned type_bits(Module *module, const Type *type) {
-    type = type ? type_resolve(module, type) : NULL;
+    type = type_resolve(module, type);
     if (!type)
         return 64;
     if (type->element && (type->kind == TYPE_TENSOR || type->kind == TYPE_VECTOR))
@@ -127,8 +129,7 @@ uint32_t emit_here(const Compiler *compiler) {
 
 /* Emits a jump to be aimed later; returns its address. */
 uint32_t emit_jump(Compiler *compiler, const Op *op, Code code, uint32_t condition) {
-    Instruction *instruction = emit_code(compiler, code, op);
-    instruction->a = condition;
+    emit_code(compiler, code, op)->a = condition;
     return emit_here(compiler) - 1;
 }
 

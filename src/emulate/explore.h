@@ -23,9 +23,4 @@ typedef bool ExploreFound(void *context, RunEnd end, const Trail *trail);
 Exploration explore(Machine *machine, uint64_t cluster, uint64_t budget, size_t memory, ExploreFound *found,
                     void *context);
 
-/* For tests: the distinct ends of the module's only kernel, launched with a grid of one and no arguments, one a line
- * and sorted: "default=done partition0=@12 | 0:1:0 1:1:0" (mbarriers as phase:pending:bytes, or "dead"), or "error
- * underflow @7". False if the budget was hit or there is nothing to run. */
-bool explore_ends(Module *module, size_t budget, Text *ends);
-
 #endif

@@ -391,9 +391,8 @@ static bool read_history(Reading *reading, json_t *memory, Argument *argument) {
     return true;
 }
 
-/* What follows "tensor" or "descriptor". */
-static bool read_memory(Reading *reading, json_t *memory, Argument *argument) {
-    const char *kind = argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor";
+/* What follows "tensor" or "descriptor", which is its kind. */
+static bool read_memory(Reading *reading, json_t *memory, Argument *argument, const char *kind) {
     if (!json_is_object(memory))
         return fail(reading, "a %s is an object with a shape", kind);
     if (!has_only(reading, memory, "shape strides block dtype data zero output buffer device"))
@@ -441,30 +440,8 @@ static bool read_memory(Reading *reading, json_t *memory, Argument *argument) {
     return read_history(reading, memory, argument);
 }
 
-static bool read_tensor(Reading *reading, json_t *value, Argument *argument) {
-    argument->kind = ARGUMENT_TENSOR;
-    if (!read_memory(reading, enter(reading, value, "tensor"), argument))
-        return false;
-    leave(reading);
-    return true;
-}
-
-static bool read_descriptor(Reading *reading, json_t *value, Argument *argument) {
-    argument->kind = ARGUMENT_DESCRIPTOR;
-    if (!read_memory(reading, enter(reading, value, "descriptor"), argument))
-        return false;
-    leave(reading);
-    return true;
-}
-
-static bool read_pointers(Reading *reading, json_t *value, Argument *argument) {
-    argument->kind = ARGUMENT_POINTERS;
-    argument->element_bits = 64;
-    return read_name(reading, value, "pointers", &argument->buffer);
-}
-
 /* One that differs from device to device, or tells how many there are: until that is known there is one. */
-static bool read_place(Reading *reading, json_t *value, Argument *argument, const char *key, ArgumentMeaning meaning) {
+static bool read_place(Reading *reading, json_t *value, Argument *argument, const char *key) {
     bool flag = false;
     if (!read_flag(reading, value, key, &flag))
         return false;
@@ -472,27 +449,33 @@ static bool read_place(Reading *reading, json_t *value, Argument *argument, cons
         (void)enter(reading, value, key);
         return fail(reading, "'%s' is true if it is there", key);
     }
-    argument->kind = ARGUMENT_INTEGER;
-    argument->meaning = meaning;
-    argument->integer = meaning == MEANS_DEVICES;
+    argument->integer = argument->meaning == MEANS_DEVICES;
     return true;
 }
 
-static bool read_rank(Reading *reading, json_t *value, Argument *argument) {
-    return read_place(reading, value, argument, "rank", MEANS_RANK);
-}
-
-static bool read_devices(Reading *reading, json_t *value, Argument *argument) {
-    return read_place(reading, value, argument, "devices", MEANS_DEVICES);
-}
-
+/* What the only member of an argument's object says. */
 static const struct {
     const char *key;
-    bool (*read)(Reading *, json_t *, Argument *);
+    ArgumentKind kind;
+    ArgumentMeaning meaning;
 } kinds[] = {
-    {"tensor", read_tensor}, {"descriptor", read_descriptor}, {"pointers", read_pointers},
-    {"rank", read_rank},     {"devices", read_devices},
+    {"tensor", ARGUMENT_TENSOR, MEANS_NUMBER},     {"descriptor", ARGUMENT_DESCRIPTOR, MEANS_NUMBER},
+    {"pointers", ARGUMENT_POINTERS, MEANS_NUMBER}, {"rank", ARGUMENT_INTEGER, MEANS_RANK},
+    {"devices", ARGUMENT_INTEGER, MEANS_DEVICES},
 };
+
+static bool read_kind(Reading *reading, json_t *value, Argument *argument, const char *key) {
+    if (argument->meaning != MEANS_NUMBER)
+        return read_place(reading, value, argument, key);
+    if (argument->kind == ARGUMENT_POINTERS) {
+        argument->element_bits = 64;
+        return read_name(reading, value, key, &argument->buffer);
+    }
+    if (!read_memory(reading, enter(reading, value, key), argument, key))
+        return false;
+    leave(reading);
+    return true;
+}
 
 static bool read_argument(Reading *reading, json_t *value, Argument *argument) {
     switch (json_typeof(value)) {
@@ -524,7 +507,9 @@ static bool read_argument(Reading *reading, json_t *value, Argument *argument) {
                     "'%.*s' is a number, true, false, or an object with one of \"tensor\", \"descriptor\", "
                     "\"pointers\", \"rank\" and \"devices\"",
                     STR_ARG(argument->name));
-    return has_only(reading, value, kinds[kind].key) && kinds[kind].read(reading, value, argument);
+    argument->kind = kinds[kind].kind;
+    argument->meaning = kinds[kind].meaning;
+    return has_only(reading, value, kinds[kind].key) && read_kind(reading, value, argument, kinds[kind].key);
 }
 
 static bool read_arguments(Reading *reading, json_t *object, Launch *launch) {

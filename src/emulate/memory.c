@@ -87,7 +87,7 @@ Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word
 /* Bits in memory of an element of what a descriptor of that type describes; 0 if the type does not say. */
 static uint16_t element_bits(const Machine *machine, const Type *type) {
     Module *module = machine->program->module;
-    for (type = type ? type_resolve(module, type) : NULL; type && type->element;)
+    for (type = type_resolve(module, type); type && type->element;)
         type = type_resolve(module, type->element);
     if (!type || (type->kind != TYPE_INTEGER && type->kind != TYPE_FLOAT))
         return 0;

@@ -131,13 +131,11 @@ static void make_slice(Compiler *compiler) {
     slice_init(&compiler->slice, compiler->module);
     const Block *entry = program->function->regions[0].first;
     for (int pass = 0; pass < 2; pass++) {
-        for (const Item *item = compiler->module->first; item; item = item->next)
-            for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-                if (pass == 0)
-                    add_control(&compiler->slice, op);
-                else
-                    add_effects(compiler, op);
-            }
+        for (const Op *op = module_first_op(compiler->module); op; op = op_next_in_walk(op, NULL))
+            if (pass == 0)
+                add_control(&compiler->slice, op);
+            else
+                add_effects(compiler, op);
         slice_close(&compiler->slice);
         for (uint32_t i = 0; pass == 0 && i < entry->arg_count; i++)
             program->parameters[i].steers = is_wanted(compiler, &entry->args[i]);
@@ -193,7 +191,7 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
     uint32_t part = 0;
     for (uint32_t i = 0; i < entry->arg_count; i++) {
         Parameter *parameter = &parameters[i];
-        const Type *type = entry->args[i].type ? type_resolve(module, entry->args[i].type) : NULL;
+        const Type *type = type_resolve(module, entry->args[i].type);
         *parameter =
             (Parameter){.name = argument_name(module, entry, i), .type = type, .divisibility = 1, .descriptor = -1};
         const Attr *attrs = function && function->arg_attrs ? function->arg_attrs[i] : NULL;
@@ -216,7 +214,7 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
 }
 
 static uint32_t ring_of(const Value *value) {
-    const Op *op = value && value->is_result ? value->owner : NULL;
+    const Op *op = value_op(value);
     const Attr *buffers = op ? op_attr(op, "numBuffers") : NULL;
     if (buffers && buffers->kind == ATTR_INTEGER && buffers->integer > 0 && buffers->integer < 1 << 16)
         return (uint32_t)buffers->integer;
@@ -367,23 +365,21 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
 size_t program_kernels(Module *module, const Op **functions, size_t most) {
     size_t count = 0;
     Map called = {0};
-    for (const Item *item = module->first; item; item = item->next)
-        for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            const Attr *callee = op_is_control(op, CONTROL_CALL) ? op_attr(op, "callee") : NULL;
-            if (callee)
-                *module_put(module, &called, symbol_name(callee)) = module;
-        }
-    for (const Item *item = module->first; item; item = item->next)
-        for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-            if (!op_is_control(op, CONTROL_FUNCTION) || !op->region_count || !op->regions[0].first)
-                continue;
-            const Attr *symbol = op_attr(op, "sym_name");
-            if (symbol && map_get(&called, symbol_name(symbol)))
-                continue;
-            if (count < most)
-                functions[count] = op;
-            count++;
-        }
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
+        const Attr *callee = op_is_control(op, CONTROL_CALL) ? op_attr(op, "callee") : NULL;
+        if (callee)
+            *module_put(module, &called, symbol_name(callee)) = module;
+    }
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
+        if (!op_is_control(op, CONTROL_FUNCTION) || !op->region_count || !op->regions[0].first)
+            continue;
+        const Attr *symbol = op_attr(op, "sym_name");
+        if (symbol && map_get(&called, symbol_name(symbol)))
+            continue;
+        if (count < most)
+            functions[count] = op;
+        count++;
+    }
     map_free(&called);
     return count;
 }

@@ -58,6 +58,7 @@ bool is_wanted(const Compiler *compiler, const Value *value);
 /* The register of a value of the slice; NO_REGISTER for any other. */
 uint32_t value_register(Compiler *compiler, const Value *value);
 Instruction *emit_code(Compiler *compiler, Code code, const Op *op);
+Instruction *emit_value(Compiler *compiler, Code code, const Op *op, uint32_t dst, uint32_t a, uint32_t aux);
 uint32_t emit_list_item(Compiler *compiler, uint32_t item);
 uint32_t emit_list(Compiler *compiler, Value *const *values, uint32_t count);
 void emit_move(Compiler *compiler, const Op *op, uint32_t to, uint32_t from);

@@ -46,10 +46,9 @@ static void add_returned(Slice *slice, const Op *call, uint32_t index) {
 
 /* What every call of a function hands over. */
 static void add_passed(Slice *slice, const Op *function, uint32_t index) {
-    for (const Item *item = slice->module->first; item; item = item->next)
-        for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op))
-            if (op_is_control(op, CONTROL_CALL) && call_target(slice->module, op) == function)
-                add_operand(slice, op, index);
+    for (const Op *op = module_first_op(slice->module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_CALL) && call_target(slice->module, op) == function)
+            add_operand(slice, op, index);
 }
 
 /* Floats are kept there, and nothing that control can depend on. */

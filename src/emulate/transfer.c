@@ -66,7 +66,7 @@ static bool count_elements(Walk *walk, bool each) {
 /* Bytes of what the pointer points to, for offsets that count elements. */
 static int64_t scale_of(const Machine *machine, const CompiledEffect *effect) {
     Module *module = machine->program->module;
-    const Type *type = effect->type ? type_resolve(module, effect->type) : NULL;
+    const Type *type = type_resolve(module, effect->type);
     type = type && type->element ? type_resolve(module, type->element) : NULL;
     return type && (type->kind == TYPE_INTEGER || type->kind == TYPE_FLOAT) ? (type->width + 7) / 8 : 0;
 }
@@ -158,7 +158,7 @@ static inline void found_add(Found *found, const Walk *walk, Word word) {
 
 /* The width of the result in its register: of a boolean it is 1. */
 static unsigned result_width(const Machine *machine, const Transfer *how) {
-    const Type *type = how->type ? type_resolve(machine->program->module, how->type) : NULL;
+    const Type *type = type_resolve(machine->program->module, how->type);
     if (type && type->kind == TYPE_TENSOR && type->element)
         type = type_resolve(machine->program->module, type->element);
     return type && type->kind == TYPE_INTEGER && type->width < how->width ? type->width : how->width;

@@ -72,10 +72,6 @@ static bool is_exact(const Gsan *gsan) {
 
 /* ---- Scopes ---- */
 
-bool gsan_covers(GsanScope scope, const Thread *a, const Thread *b) {
-    return scope >= gsan_needed(a, b);
-}
-
 GsanScope gsan_needed(const Thread *a, const Thread *b) {
     if (a == b)
         return GSAN_CTA;
@@ -335,15 +331,11 @@ static Thread *live_thread(const Gsan *gsan, uint32_t thread) {
     return thread < gsan->thread_count && gsan->threads[thread]->alive ? gsan->threads[thread] : NULL;
 }
 
-static void complete_now(Gsan *gsan, Ticket *ticket, Thread *thread) {
-    gsan->mode->complete(gsan, ticket, thread);
-}
-
 static void end_now(Gsan *gsan, Thread *thread) {
     for (Ticket *ticket = thread->tickets, *next; ticket; ticket = next) {
         next = ticket->next;
         if (!ticket->done)
-            complete_now(gsan, ticket, thread);
+            gsan->mode->complete(gsan, ticket, thread);
     }
     gsan->mode->end(gsan, thread);
     thread->alive = false;
@@ -455,7 +447,7 @@ uint32_t gsan_issue(Gsan *gsan, uint32_t thread) {
 void gsan_complete(Gsan *gsan, uint32_t ticket, uint32_t thread) {
     ENTER(gsan, )
     if (ticket_of(gsan, ticket) && live_thread(gsan, thread))
-        complete_now(gsan, ticket_of(gsan, ticket), live_thread(gsan, thread));
+        gsan->mode->complete(gsan, ticket_of(gsan, ticket), live_thread(gsan, thread));
 }
 
 void gsan_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
@@ -469,8 +461,12 @@ void gsan_forget(Gsan *gsan, uint64_t begin, uint64_t end) {
 static void fence_now(Gsan *gsan, Thread *thread, uint32_t site, GsanOrder order, GsanScope scope) {
     gsan->site = site;
     scope = scope == GSAN_NO_SCOPE ? GSAN_GPU : scope;
-    gsan->mode->fence(gsan, thread, order, scope);
-    if ((order == GSAN_RELEASE || order == GSAN_ACQ_REL) && scope >= GSAN_CLUSTER)
+    if (order == GSAN_ACQUIRE || order == GSAN_ACQ_REL)
+        gsan->mode->acquire_fence(gsan, thread, scope);
+    if (order != GSAN_RELEASE && order != GSAN_ACQ_REL)
+        return;
+    gsan->mode->release_fence(gsan, thread, scope);
+    if (scope >= GSAN_CLUSTER)
         thread->published = thread->epoch - 1;
 }
 
@@ -563,15 +559,4 @@ GsanStats gsan_stats(const Gsan *gsan) {
                        .clock_bytes = tables,
                        .real_bytes = (uint64_t)gsan->pages.count * PAGE_BYTES,
                        .races = gsan->races};
-}
-
-bool gsan_ordered(const Gsan *gsan, uint32_t other, uint32_t thread) {
-    if (gsan->blind || other >= gsan->thread_count || thread >= gsan->thread_count)
-        return false;
-    const Thread *first = gsan->threads[other], *second = gsan->threads[thread];
-    for (const Ticket *ticket = first->tickets; ticket; ticket = ticket->next)
-        if (!ticket->done)
-            return false;
-    uint32_t epoch = first->dirty ? first->epoch : first->epoch - 1;
-    return first == second || gsan->mode->knows(second, first, epoch);
 }

@@ -165,7 +165,4 @@ typedef struct GsanStats {
 } GsanStats;
 GsanStats gsan_stats(const Gsan *gsan);
 
-/* Whether `thread`, which has not ended, has everything that `other` did up to now before itself. */
-bool gsan_ordered(const Gsan *gsan, uint32_t other, uint32_t thread);
-
 #endif

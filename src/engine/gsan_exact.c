@@ -651,10 +651,6 @@ static void exact_complete(Gsan *gsan, Ticket *ticket, Thread *thread) {
     gsan_ticket_drop(gsan, ticket);
 }
 
-static bool exact_knows(const Thread *thread, const Thread *other, uint32_t epoch) {
-    return gsan_sync_knows(thread->clock, other, epoch);
-}
-
 const struct GsanModeCalls gsan_exact_mode = {
     .create = exact_create,
     .launch = exact_launch,
@@ -666,9 +662,9 @@ const struct GsanModeCalls gsan_exact_mode = {
     .issue = exact_issue,
     .complete = exact_complete,
     .forget = exact_forget,
-    .fence = gsan_sync_fence,
+    .acquire_fence = gsan_sync_acquire_fence,
+    .release_fence = gsan_sync_release_fence,
     .publish = gsan_sync_publish,
     .acquire = gsan_sync_acquire,
     .retire = gsan_sync_retire,
-    .knows = exact_knows,
 };

@@ -179,7 +179,6 @@ Thread *gsan_new_thread(Gsan *gsan);
 void gsan_touch(Gsan *gsan, Thread *thread, bool writes);
 /* The epoch ends, if there is anything in it: the last one that is over. */
 uint32_t gsan_close(Gsan *gsan, Thread *thread);
-bool gsan_covers(GsanScope scope, const Thread *a, const Thread *b);
 /* The narrowest scope that has both. */
 GsanScope gsan_needed(const Thread *a, const Thread *b);
 GsanScope gsan_narrower(GsanScope a, GsanScope b);
@@ -216,18 +215,19 @@ struct GsanModeCalls {
     void (*issue)(Gsan *gsan, Ticket *ticket);
     void (*complete)(Gsan *gsan, Ticket *ticket, Thread *thread);
     void (*forget)(Gsan *gsan, uint64_t begin, uint64_t end);
-    void (*fence)(Gsan *gsan, Thread *thread, GsanOrder order, GsanScope scope);
+    void (*acquire_fence)(Gsan *gsan, Thread *thread, GsanScope scope);
+    void (*release_fence)(Gsan *gsan, Thread *thread, GsanScope scope);
     /* Its epochs up to thread->published, or what its fences have. */
     void (*publish)(Gsan *gsan, Thread *thread, Shared *shared, GsanExtent extent);
     void (*acquire)(Gsan *gsan, Thread *thread, const Shared *shared);
     void (*retire)(Gsan *gsan, Shared *shared);
-    bool (*knows)(const Thread *thread, const Thread *other, uint32_t epoch);
 };
 extern const struct GsanModeCalls gsan_exact_mode, gsan_sampled_mode;
 
 /* ---- gsan_sync.c, for gsan_exact.c ---- */
 
-void gsan_sync_fence(Gsan *gsan, Thread *thread, GsanOrder order, GsanScope scope);
+void gsan_sync_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope);
+void gsan_sync_release_fence(Gsan *gsan, Thread *thread, GsanScope scope);
 void gsan_sync_publish(Gsan *gsan, Thread *thread, Shared *shared, GsanExtent extent);
 void gsan_sync_acquire(Gsan *gsan, Thread *thread, const Shared *shared);
 void gsan_sync_retire(Gsan *gsan, Shared *shared);

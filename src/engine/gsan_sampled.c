@@ -575,7 +575,7 @@ static void sampled_await(Gsan *gsan, Thread *thread) {
 
 /* ---- Fences and barriers ---- */
 
-static void acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
+static void sampled_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
     struct Lane *lane = thread->lane;
     for (uint32_t i = GSAN_CTA; i <= (uint32_t)scope; i++)
         if (lane->has_observed[i]) {
@@ -586,20 +586,13 @@ static void acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
 }
 
 /* A fence after a wider one takes that one's scope, since there is room for one. */
-static void release_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
+static void sampled_release_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
     struct Lane *lane = thread->lane;
     if (!lane->fence)
         lane->fence = new_vector(gsan);
     snapshot(gsan, thread, gsan_close(gsan, thread), lane->fence);
     lane->fence_scope = lane->has_fence && lane->fence_scope > scope ? lane->fence_scope : scope;
     lane->has_fence = true;
-}
-
-static void sampled_fence(Gsan *gsan, Thread *thread, GsanOrder order, GsanScope scope) {
-    if (order == GSAN_ACQUIRE || order == GSAN_ACQ_REL)
-        acquire_fence(gsan, thread, scope);
-    if (order == GSAN_RELEASE || order == GSAN_ACQ_REL)
-        release_fence(gsan, thread, scope);
 }
 
 static void publish_vector(Gsan *gsan, uint16_t **to, const uint16_t *vector) {
@@ -628,10 +621,6 @@ static void sampled_retire(Gsan *gsan, Shared *shared) {
     shared->vector = NULL;
 }
 
-static bool sampled_knows(const Thread *thread, const Thread *other, uint32_t epoch) {
-    return thread->lane->clock[other->number] >= epoch;
-}
-
 const struct GsanModeCalls gsan_sampled_mode = {
     .create = sampled_create,
     .launch = sampled_launch,
@@ -643,9 +632,9 @@ const struct GsanModeCalls gsan_sampled_mode = {
     .issue = sampled_issue,
     .complete = sampled_complete,
     .forget = sampled_forget,
-    .fence = sampled_fence,
+    .acquire_fence = sampled_acquire_fence,
+    .release_fence = sampled_release_fence,
     .publish = sampled_publish,
     .acquire = sampled_acquire,
     .retire = sampled_retire,
-    .knows = sampled_knows,
 };

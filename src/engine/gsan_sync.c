@@ -272,7 +272,7 @@ Release *gsan_sync_write(Gsan *gsan, Access *access, const Release *before) {
 
 /* ---- Fences and barriers ---- */
 
-static void acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
+void gsan_sync_acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
     for (uint32_t i = GSAN_CTA; i <= (uint32_t)scope; i++) {
         gsan_clock_join(&gsan->pool, &thread->clock, thread->observed[i]);
         gsan_clock_drop(&gsan->pool, thread->observed[i]);
@@ -283,7 +283,7 @@ static void acquire_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
 }
 
 /* A wider fence has what narrower ones before it had. */
-static void release_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
+void gsan_sync_release_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
     uint32_t epoch = gsan_close(gsan, thread);
     for (uint32_t i = GSAN_CTA; i <= (uint32_t)scope; i++) {
         gsan_clock_drop(&gsan->pool, thread->fences[i]);
@@ -294,13 +294,6 @@ static void release_fence(Gsan *gsan, Thread *thread, GsanScope scope) {
     thread->fence_epochs[scope] = epoch;
     thread->has_fence[scope] = true;
     add_release(gsan, thread, gsan->site, epoch);
-}
-
-void gsan_sync_fence(Gsan *gsan, Thread *thread, GsanOrder order, GsanScope scope) {
-    if (order == GSAN_ACQUIRE || order == GSAN_ACQ_REL)
-        acquire_fence(gsan, thread, scope);
-    if (order == GSAN_RELEASE || order == GSAN_ACQ_REL)
-        release_fence(gsan, thread, scope);
 }
 
 static void publish_fences(Gsan *gsan, Thread *thread, Shared *shared) {

@@ -6,6 +6,11 @@ void print_indent(Printer *p) {
         text_add(p->out, "  ", 2);
 }
 
+void print_break(Printer *p) {
+    text_char(p->out, '\n');
+    print_indent(p);
+}
+
 void print_type(Printer *p, const Type *type) {
     if (!type) {
         text_str(p->out, STR("!" UNKNOWN_TYPE));
@@ -123,17 +128,17 @@ static void unname_value(Printer *p, const Value *value) {
         *place = NULL;
 }
 
-void name_args(Printer *p, const Block *block) {
+static void name_args(Printer *p, const Block *block) {
     for (uint32_t i = 0; p->form == PRINT_GENERIC && i < block->arg_count; i++)
         name_value(p, &block->args[i]);
 }
 
-void name_results(Printer *p, const Op *op) {
+static void name_results(Printer *p, const Op *op) {
     for (uint32_t i = 0; p->form == PRINT_GENERIC && op->result_names && i < op->result_count; i += op->results[i].pack)
         name_value(p, &op->results[i]);
 }
 
-void unname_region(Printer *p, const Region *region) {
+static void unname_region(Printer *p, const Region *region) {
     if (p->form != PRINT_GENERIC)
         return;
     for (const Block *block = region->first; block; block = block->next) {
@@ -147,22 +152,23 @@ void unname_region(Printer *p, const Region *region) {
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
-void print_location(Printer *p, const Attr *location) {
-    if (location) {
+void print_trailing(Printer *p, const Attr *attr) {
+    if (attr) {
         text_char(p->out, ' ');
-        text_str(p->out, location->text);
+        text_str(p->out, attr->text);
     }
 }
 
 void print_arg_list(Printer *p, const Block *block) {
-    for (uint32_t i = 0; i < block->arg_count; i++) {
-        if (i)
-            text_add(p->out, ", ", 2);
+    text_char(p->out, '(');
+    for (uint32_t i = 0; block && i < block->arg_count; i++) {
+        print_comma(p, i);
         print_value(p, &block->args[i]);
         text_add(p->out, ": ", 2);
         print_type(p, block->args[i].type);
-        print_location(p, block->arg_locations ? block->arg_locations[i] : NULL);
+        print_trailing(p, block->arg_locations ? block->arg_locations[i] : NULL);
     }
+    text_char(p->out, ')');
 }
 
 static bool is_label(const Region *region, Str text) {
@@ -205,11 +211,8 @@ void print_region(Printer *p, const Region *region) {
         if (block->label || generic) {
             print_indent(p);
             print_label(p, block);
-            if (block->arg_count) {
-                text_char(p->out, '(');
+            if (block->arg_count)
                 print_arg_list(p, block);
-                text_char(p->out, ')');
-            }
             text_add(p->out, ":\n", 2);
         }
         p->indent++;
@@ -236,7 +239,7 @@ static void print_op_text(Printer *p, const Op *op) {
         else
             print_pretty(p, op);
     }
-    print_location(p, op->location);
+    print_trailing(p, op->location);
 }
 
 void print_line(Printer *p, const Op *op) {
@@ -247,38 +250,16 @@ void print_line(Printer *p, const Op *op) {
     text_char(p->out, '\n');
 }
 
-static void free_printer(Printer *p) {
-    map_free(&p->live);
-    map_free(&p->renamed);
-    arena_free(&p->arena);
-}
-
-void print_op(Module *module, const Op *op, PrintForm form, Text *out) {
-    Printer p = {.module = module, .form = form, .out = out};
-    jmp_buf exhausted;
-    arena_init(&p.arena, SIZE_MAX);
-    p.arena.exhausted = &exhausted;
-    if (setjmp(exhausted) == 0)
-        print_op_text(&p, op);
-    else
-        out->failed = true;
-    free_printer(&p);
-}
-
 static void print_item(Printer *p, const Item *item) {
     switch (item->kind) {
     case ITEM_OP:
         print_line(p, item->op);
         return;
     case ITEM_TYPE_ALIAS:
-        text_str(p->out, item->name);
-        text_str(p->out, STR(" = "));
-        text_str(p->out, item->type->text);
-        break;
     case ITEM_ATTR_ALIAS:
         text_str(p->out, item->name);
         text_str(p->out, STR(" = "));
-        text_str(p->out, item->attr->text);
+        text_str(p->out, item->kind == ITEM_TYPE_ALIAS ? item->type->text : item->attr->text);
         break;
     case ITEM_METADATA:
         text_str(p->out, item->text);
@@ -297,13 +278,13 @@ void print_module(Module *module, PrintForm form, Text *out) {
             print_item(&p, item);
     else
         out->failed = true;
-    free_printer(&p);
+    map_free(&p.live);
+    map_free(&p.renamed);
+    arena_free(&p.arena);
 }
 
 void print_value_name(const Value *value, Text *to) {
-    const Value *first = value;
-    while (first->is_result && first->pack == 0 && first->index > 0)
-        first--;
+    const Value *first = pack_of(value);
     text_char(to, '%');
     text_str(to, first->name ? first->name->text : STR("_unnamed"));
     if (first->pack > 1)

@@ -10,7 +10,6 @@
 typedef enum PrintForm { PRINT_AS_WRITTEN, PRINT_GENERIC } PrintForm;
 
 void print_module(Module *module, PrintForm form, Text *out);
-void print_op(Module *module, const Op *op, PrintForm form, Text *out);
 /* "%a", or "%a#1" for one of several results. */
 void print_value_name(const Value *value, Text *to);
 

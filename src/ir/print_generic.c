@@ -63,11 +63,10 @@ static void add_attr(Text *out, const Slot *slot, const Attr *attr) {
     case SYNTAX_ENUM:
     case SYNTAX_FLAGS:
     case SYNTAX_QUOTED:
-        if (attr->kind == ATTR_KEYWORD || slot->syntax == SYNTAX_QUOTED) {
+        if (attr->kind == ATTR_KEYWORD || slot->syntax == SYNTAX_QUOTED)
             add_enum(out, slot, attr);
-            break;
-        }
-        text_str(out, attr->text);
+        else
+            text_str(out, attr->text);
         break;
     default:
         text_str(out, attr->text);
@@ -118,8 +117,7 @@ static void print_entries(Printer *p, Entries *entries) {
     text_char(p->out, '{');
     for (uint32_t i = 0; i < entries->count; i++) {
         const Entry *entry = &entries->items[i];
-        if (i)
-            text_add(p->out, ", ", 2);
+        print_comma(p, i);
         bool plain = is_plain_key(entry->name);
         text_addf(p->out, plain ? "%.*s" : "\"%.*s\"", (int)entry->name.size, entry->name.data);
         if (entry->value.size) {
@@ -150,16 +148,20 @@ static Str attr_array(Printer *p, const Attr *const *attrs, uint32_t count) {
     return keep(p, &text);
 }
 
+static void add_types(Text *to, const Type *const *types, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        text_addf(to, "%s", i ? ", " : "");
+        text_str(to, types[i]->text);
+    }
+}
+
 /* !llvm.func<result (arguments, ...)> */
 static Str llvm_function_type(Printer *p, const Function *function) {
     Text type = {0};
     text_str(&type, STR("!llvm.func<"));
     text_str(&type, function->result_count ? function->result_types[0]->text : STR("void"));
     text_str(&type, STR(" ("));
-    for (uint32_t i = 0; i < function->arg_count; i++) {
-        text_addf(&type, "%s", i ? ", " : "");
-        text_str(&type, function->arg_types[i]->text);
-    }
+    add_types(&type, function->arg_types, function->arg_count);
     if (function->variadic)
         text_addf(&type, "%s...", function->arg_count ? ", " : "");
     text_str(&type, STR(")>"));
@@ -169,18 +171,12 @@ static Str llvm_function_type(Printer *p, const Function *function) {
 static Str function_type(Printer *p, const Function *function) {
     Text type = {0};
     text_char(&type, '(');
-    for (uint32_t i = 0; i < function->arg_count; i++) {
-        text_addf(&type, "%s", i ? ", " : "");
-        text_str(&type, function->arg_types[i]->text);
-    }
+    add_types(&type, function->arg_types, function->arg_count);
     text_str(&type, STR(") -> "));
     bool parens = function->result_count != 1 || function->result_types[0]->kind == TYPE_FUNCTION;
     if (parens)
         text_char(&type, '(');
-    for (uint32_t i = 0; i < function->result_count; i++) {
-        text_addf(&type, "%s", i ? ", " : "");
-        text_str(&type, function->result_types[i]->text);
-    }
+    add_types(&type, function->result_types, function->result_count);
     if (parens)
         text_char(&type, ')');
     return keep(p, &type);
@@ -293,8 +289,7 @@ static void print_types(Printer *p, const Op *op) {
     const Type **spelled = op->form == FORM_GENERIC && op->extra ? op->extra->spelled : NULL;
     text_str(p->out, STR(" : ("));
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (i)
-            text_add(p->out, ", ", 2);
+        print_comma(p, i);
         print_type(p, spelled ? spelled[i] : op->operands[i] ? op->operands[i]->type : NULL);
     }
     text_str(p->out, STR(") -> "));
@@ -306,8 +301,7 @@ static void print_types(Printer *p, const Op *op) {
     if (parens)
         text_char(p->out, '(');
     for (uint32_t i = 0; i < op->result_count; i++) {
-        if (i)
-            text_add(p->out, ", ", 2);
+        print_comma(p, i);
         print_type(p, spelled ? spelled[op->operand_count + i] : op->results[i].type);
     }
     if (parens)
@@ -319,8 +313,7 @@ void print_generic(Printer *p, const Op *op) {
     text_str(p->out, op->shorthand && op->row ? op->row->name : op->name);
     text_str(p->out, STR("\"("));
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (i)
-            text_add(p->out, ", ", 2);
+        print_comma(p, i);
         print_operand(p, op, i);
     }
     text_char(p->out, ')');

@@ -26,16 +26,17 @@ void print_operand(Printer *p, const Op *op, uint32_t index);
 uint32_t result_slot(const Op *op, unsigned slot, uint32_t *count);
 void print_type(Printer *p, const Type *type);
 void print_region(Printer *p, const Region *region);
-void print_location(Printer *p, const Attr *location);
-void print_arg_list(Printer *p, const Block *block); /* %a: T loc(...), ... */
+void print_trailing(Printer *p, const Attr *attr);   /* a space and the attribute, if there is one */
+void print_arg_list(Printer *p, const Block *block); /* (%a: T loc(...), ...); of NULL, () */
 void print_label(Printer *p, const Block *block);
 void print_indent(Printer *p);
+void print_break(Printer *p); /* the next line, indented */
+/* Before each but the first of a list. */
+static inline void print_comma(Printer *p, uint32_t index) {
+    if (index)
+        text_add(p->out, ", ", 2);
+}
 void print_generic(Printer *p, const Op *op);
 void print_pretty(Printer *p, const Op *op);
-
-/* Generic form: names that come and go with a region. */
-void name_args(Printer *p, const Block *block);
-void unname_region(Printer *p, const Region *region);
-void name_results(Printer *p, const Op *op);
 
 #endif

@@ -55,8 +55,7 @@ static void write_type(Writer *w, const Type *otherwise) {
 
 static void write_types(Writer *w, uint32_t count, Value *const *operands, const Value *results) {
     for (uint32_t i = 0; i < count; i++) {
-        if (i)
-            text_add(w->p->out, ", ", 2);
+        print_comma(w->p, i);
         write_type(w, operands ? (operands[i] ? operands[i]->type : NULL) : results[i].type);
     }
 }
@@ -68,18 +67,12 @@ static const Value *results_at(const Writer *w, unsigned slot, uint32_t *count) 
 
 static void write_type_of(Writer *w, SlotRef slot) {
     uint32_t count;
-    if (slot.column == REF_RESULT) {
-        const Value *results = results_at(w, slot.index, &count);
-        if (count) {
-            space(w);
-            write_types(w, count, NULL, results);
-        }
-        return;
-    }
-    Value **operands = op_operands_at(w->op, slot.index, &count);
+    bool of_result = slot.column == REF_RESULT;
+    const Value *results = of_result ? results_at(w, slot.index, &count) : NULL;
+    Value **operands = of_result ? NULL : op_operands_at(w->op, slot.index, &count);
     if (count) {
         space(w);
-        write_types(w, count, operands, NULL);
+        write_types(w, count, operands, results);
     }
 }
 
@@ -105,8 +98,7 @@ static uint32_t operand_index(const Writer *w, Value *const *value) {
 
 static void write_values(Writer *w, Value *const *values, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        if (i)
-            text_add(w->p->out, ", ", 2);
+        print_comma(w->p, i);
         print_operand(w->p, w->op, operand_index(w, values + i));
     }
 }
@@ -141,8 +133,7 @@ static void write_mixed(Writer *w, const Element *element) {
     uint32_t count, next = 0;
     Value **values = op_operands_at(w->op, element->slot.index, &count);
     for (uint32_t i = 0; ints && i < ints->count; i++) {
-        if (i)
-            text_add(w->p->out, ", ", 2);
+        print_comma(w->p, i);
         if (ints->ints[i] == INT32_MIN && next < count)
             print_operand(w->p, w->op, operand_index(w, values + next++));
         else
@@ -180,8 +171,7 @@ static void write_assign(Writer *w, const Element *element) {
     const Block *entry = next_entry(w);
     uint32_t first = entry && entry->arg_count > count ? entry->arg_count - count : 0;
     for (uint32_t i = 0; entry && i < count && first + i < entry->arg_count; i++) {
-        if (i)
-            text_add(w->p->out, ", ", 2);
+        print_comma(w->p, i);
         print_value(w->p, &entry->args[first + i]);
         text_str(w->p->out, STR(" = "));
         print_operand(w->p, w->op, operand_index(w, values + i));
@@ -218,8 +208,7 @@ static void write_branches(Writer *w, const Element *element) {
         write_successor(w, element);
     }
     w->p->indent--;
-    text_char(w->p->out, '\n');
-    print_indent(w->p);
+    print_break(w->p);
     w->no_space = true;
 }
 
@@ -239,19 +228,15 @@ static void write_function(Writer *w) {
     text_str(p->out, op->attrs[symbol]->text);
     text_char(p->out, '(');
     for (uint32_t i = 0; i < function->arg_count; i++) {
-        if (i)
-            text_add(p->out, ", ", 2);
+        print_comma(p, i);
         if (function->named_args && body && i < body->arg_count) {
             print_value(p, &body->args[i]);
             text_add(p->out, ": ", 2);
         }
         print_type(p, function->arg_types[i]);
-        if (function->arg_attrs[i]) {
-            text_char(p->out, ' ');
-            text_str(p->out, function->arg_attrs[i]->text);
-        }
+        print_trailing(p, function->arg_attrs[i]);
         if (function->named_args && body && body->arg_locations)
-            print_location(p, body->arg_locations[i]);
+            print_trailing(p, body->arg_locations[i]);
     }
     if (function->variadic)
         text_addf(p->out, "%s...", function->arg_count ? ", " : "");
@@ -261,13 +246,9 @@ static void write_function(Writer *w) {
         if (function->result_parens)
             text_char(p->out, '(');
         for (uint32_t i = 0; i < function->result_count; i++) {
-            if (i)
-                text_add(p->out, ", ", 2);
+            print_comma(p, i);
             print_type(p, function->result_types[i]);
-            if (function->result_attrs[i]) {
-                text_char(p->out, ' ');
-                text_str(p->out, function->result_attrs[i]->text);
-            }
+            print_trailing(p, function->result_attrs[i]);
         }
         if (function->result_parens)
             text_char(p->out, ')');
@@ -285,14 +266,10 @@ static void write_partitions(Writer *w, bool specialized) {
         holder = op->regions[w->region++].first->first;
     const Attr *warps = op_attr(op, specialized ? "partitionNumWarps" : "numWarps");
     for (uint32_t i = 0; i < holder->region_count; i++) {
-        text_char(p->out, '\n');
-        print_indent(p);
+        print_break(p);
         text_addf(p->out, "partition%u", i);
         if (specialized) {
-            text_char(p->out, '(');
-            if (holder->regions[i].first)
-                print_arg_list(p, holder->regions[i].first);
-            text_char(p->out, ')');
+            print_arg_list(p, holder->regions[i].first);
         }
         text_addf(p->out, " num_warps(%lld) ", warps && i < warps->count ? (long long)warps->ints[i] : 0);
         print_region(p, &holder->regions[i]);
@@ -304,13 +281,11 @@ static void write_cases(Writer *w, unsigned slot) {
     Printer *p = w->p;
     const Attr *cases = w->op->attrs ? w->op->attrs[slot] : NULL;
     for (uint32_t i = 1; i < w->op->region_count; i++) {
-        text_char(p->out, '\n');
-        print_indent(p);
+        print_break(p);
         text_addf(p->out, "case %lld ", cases && i - 1 < cases->count ? (long long)cases->ints[i - 1] : 0);
         print_region(p, &w->op->regions[i]);
     }
-    text_char(p->out, '\n');
-    print_indent(p);
+    print_break(p);
     text_str(p->out, STR("default "));
     print_region(p, &w->op->regions[0]);
 }
@@ -366,114 +341,118 @@ static void write_any_order(Writer *w, const Element *group, unsigned i) {
     }
 }
 
-static void write_elements(Writer *w, unsigned i, unsigned end) {
+/* One that holds no others. */
+static void write_element(Writer *w, const Element *element) {
     Printer *p = w->p;
+    switch (element->kind) {
+    case ELEMENT_LITERAL:
+        write_literal(w, element->text, element->glue);
+        break;
+    case ELEMENT_SPACE:
+        text_char(p->out, ' ');
+        break;
+    case ELEMENT_LINE:
+        print_break(p);
+        w->no_space = true;
+        break;
+    case ELEMENT_OPERAND:
+        write_operand(w, element);
+        break;
+    case ELEMENT_ATTR:
+        write_attr(w, element);
+        break;
+    case ELEMENT_TYPE:
+        write_type_of(w, element->slot);
+        break;
+    case ELEMENT_OPERANDS:
+        if (w->op->operand_count) {
+            space(w);
+            write_values(w, w->op->operands, w->op->operand_count);
+        }
+        break;
+    case ELEMENT_OPERAND_TYPES:
+        space(w);
+        write_types(w, w->op->operand_count, w->op->operands, NULL);
+        break;
+    case ELEMENT_RESULT_TYPES:
+        space(w);
+        write_types(w, w->op->result_count, NULL, w->op->results);
+        break;
+    case ELEMENT_SIGNATURE:
+        write_signature(w);
+        break;
+    case ELEMENT_DICT:
+    case ELEMENT_ATTRIBUTES:
+        write_dict(w, element->kind == ELEMENT_ATTRIBUTES);
+        break;
+    case ELEMENT_REGION:
+        write_region(w);
+        break;
+    case ELEMENT_ARGS:
+        print_arg_list(p, next_entry(w));
+        break;
+    case ELEMENT_MIXED:
+        write_mixed(w, element);
+        break;
+    case ELEMENT_BIND:
+        if (next_entry(w)) {
+            space(w);
+            print_value(p, &next_entry(w)->args[0]);
+        }
+        break;
+    case ELEMENT_ASSIGN:
+        write_assign(w, element);
+        break;
+    case ELEMENT_SUCCESSOR:
+        write_successor(w, element);
+        break;
+    case ELEMENT_BRANCHES:
+        write_branches(w, element);
+        break;
+    case ELEMENT_FUNCTION:
+        write_function(w);
+        break;
+    case ELEMENT_PARTITIONS:
+    case ELEMENT_GROUPS:
+        write_partitions(w, element->kind == ELEMENT_PARTITIONS);
+        break;
+    case ELEMENT_CASES:
+        write_cases(w, element->slot.index);
+        break;
+    default: /* they hold others, or are for the reader alone */
+        break;
+    }
+}
+
+static void write_optional(Writer *w, const Element *element, unsigned i) {
+    bool here = has_choices(w) ? next_choice(w, 1) : has_content(w, i, element->middle);
+    for (unsigned k = i; !here && k < element->middle; k++) /* a region that is not written is empty */
+        w->region += w->elements[k].kind == ELEMENT_REGION;
+    if (here)
+        write_elements(w, i, element->middle);
+    else
+        write_elements(w, element->middle, element->end);
+}
+
+static void write_elements(Writer *w, unsigned i, unsigned end) {
     while (i < end) {
         const Element *element = &w->elements[i++];
         switch (element->kind) {
-        case ELEMENT_LITERAL:
-            write_literal(w, element->text, element->glue);
+        case ELEMENT_OPTIONAL:
+            write_optional(w, element, i);
             break;
-        case ELEMENT_SPACE:
-            text_char(p->out, ' ');
-            break;
-        case ELEMENT_LINE:
-            text_char(p->out, '\n');
-            print_indent(p);
-            w->no_space = true;
-            break;
-        case ELEMENT_OPERAND:
-            write_operand(w, element);
-            break;
-        case ELEMENT_ATTR:
-            write_attr(w, element);
-            break;
-        case ELEMENT_TYPE:
-            write_type_of(w, element->slot);
-            break;
-        case ELEMENT_OPERANDS:
-            if (w->op->operand_count) {
-                space(w);
-                write_values(w, w->op->operands, w->op->operand_count);
-            }
-            break;
-        case ELEMENT_OPERAND_TYPES:
-            space(w);
-            write_types(w, w->op->operand_count, w->op->operands, NULL);
-            break;
-        case ELEMENT_RESULT_TYPES:
-            space(w);
-            write_types(w, w->op->result_count, NULL, w->op->results);
-            break;
-        case ELEMENT_SIGNATURE:
-            write_signature(w);
-            break;
-        case ELEMENT_DICT:
-        case ELEMENT_ATTRIBUTES:
-            write_dict(w, element->kind == ELEMENT_ATTRIBUTES);
-            break;
-        case ELEMENT_PRESENT:
-        case ELEMENT_CLAUSE:
-            break;
-        case ELEMENT_OPTIONAL: {
-            bool here = has_choices(w) ? next_choice(w, 1) : has_content(w, i, element->middle);
-            if (here) {
-                write_elements(w, i, element->middle);
-            } else {
-                for (unsigned k = i; k < element->middle; k++) /* a region that is not written is empty */
-                    w->region += w->elements[k].kind == ELEMENT_REGION;
-                write_elements(w, element->middle, element->end);
-            }
-            i = element->end;
-            break;
-        }
         case ELEMENT_REPEAT:
             while (has_choices(w) ? next_choice(w, 1) : has_content(w, i, element->end))
                 write_elements(w, i, element->end);
-            i = element->end;
             break;
         case ELEMENT_ANY_ORDER:
             write_any_order(w, element, i);
-            i = element->end;
             break;
-        case ELEMENT_REGION:
-            write_region(w);
-            break;
-        case ELEMENT_ARGS:
-            text_char(p->out, '(');
-            if (next_entry(w))
-                print_arg_list(p, next_entry(w));
-            text_char(p->out, ')');
-            break;
-        case ELEMENT_MIXED:
-            write_mixed(w, element);
-            break;
-        case ELEMENT_BIND:
-            if (next_entry(w)) {
-                space(w);
-                print_value(p, &next_entry(w)->args[0]);
-            }
-            break;
-        case ELEMENT_ASSIGN:
-            write_assign(w, element);
-            break;
-        case ELEMENT_SUCCESSOR:
-            write_successor(w, element);
-            break;
-        case ELEMENT_BRANCHES:
-            write_branches(w, element);
-            break;
-        case ELEMENT_FUNCTION:
-            write_function(w);
-            break;
-        case ELEMENT_PARTITIONS:
-        case ELEMENT_GROUPS:
-            write_partitions(w, element->kind == ELEMENT_PARTITIONS);
-            break;
-        case ELEMENT_CASES:
-            write_cases(w, element->slot.index);
-            break;
+        default:
+            write_element(w, element);
+            continue;
         }
+        i = element->end;
     }
 }
 

@@ -120,7 +120,7 @@ static const Attr *read_number(Reader *r, bool typed) {
     const Attr *known = attr_find(r->module, str_between(start, r->p));
     if (known)
         return known;
-    const Type *type = attr->type ? type_resolve(r->module, attr->type) : NULL;
+    const Type *type = type_resolve(r->module, attr->type);
     if (type && real && (type->kind == TYPE_INTEGER || type->kind == TYPE_INDEX)) {
         fail(r, start, "%.*s is no number of type %.*s", STR_ARG(digits), STR_ARG(type->text));
         return NULL;
@@ -196,11 +196,7 @@ static const Attr *read_array(Reader *r) {
     }
     Attr *attr = new_attr(r, ATTR_ARRAY);
     attr->count = r->attrs.count - mark;
-    const Attr **items = ARENA_ARRAY(&r->module->arena, const Attr *, attr->count + 1);
-    if (attr->count)
-        memcpy(items, r->attrs.items + mark, sizeof *items * attr->count);
-    attr->items = items;
-    r->attrs.count = mark;
+    attr->items = KEEP(r, r->attrs, mark);
     return enter_attr(r, start, attr);
 }
 
@@ -296,11 +292,7 @@ const Attr *read_dict(Reader *r) {
         return NULL;
     Attr *attr = new_attr(r, ATTR_DICT);
     attr->count = r->entries.count - mark;
-    NamedAttr *entries = ARENA_ARRAY(&r->module->arena, NamedAttr, attr->count + 1);
-    if (attr->count)
-        memcpy(entries, r->entries.items + mark, sizeof *entries * attr->count);
-    attr->entries = entries;
-    r->entries.count = mark;
+    attr->entries = KEEP(r, r->entries, mark);
     return enter_attr(r, start, attr);
 }
 
@@ -369,11 +361,7 @@ static void read_dense_array(Reader *r, Attr *attr, const char *open, const char
             break;
     }
     attr->count = r->ints.count - mark;
-    int64_t *ints = ARENA_ARRAY(&r->module->arena, int64_t, attr->count + 1);
-    if (attr->count)
-        memcpy(ints, r->ints.items + mark, sizeof *ints * attr->count);
-    attr->ints = ints;
-    r->ints.count = mark;
+    attr->ints = KEEP(r, r->ints, mark);
 }
 
 /* A word: true, unit, dense<...>, affine_map<...>, loc(...), a type. */
@@ -564,7 +552,7 @@ static const Attr *read_bracketed_ints(Reader *r) {
             break;
     }
     uint32_t count = r->ints.count - mark;
-    r->ints.count = mark;
+    const int64_t *ints = KEEP(r, r->ints, mark);
     if (!take(r, ']')) {
         mismatch(r, "']'");
         return NULL;
@@ -573,9 +561,6 @@ static const Attr *read_bracketed_ints(Reader *r) {
     attr->text = tidy(r, str_between(start, r->p));
     attr->exact = true;
     attr->count = count;
-    int64_t *ints = ARENA_ARRAY(&r->module->arena, int64_t, count + 1);
-    if (count)
-        memcpy(ints, r->ints.items + mark, sizeof *ints * count);
     attr->ints = ints;
     return attr;
 }

@@ -18,7 +18,7 @@ static const Type *type_of(const Op *op, SlotRef ref, uint32_t index) {
 }
 
 const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t index) {
-    const Type *of;
+    const Type *of = type_of(op, slot->of, index);
     switch (slot->rule) {
     case TYPE_ANY:
     case TYPE_CLASS:
@@ -34,18 +34,14 @@ const Type *type_by_rule(Reader *r, const Op *op, const Slot *slot, uint32_t ind
             r->fixed[slot->fixed] = type_named(r->module, slot->text.data);
         return r->fixed[slot->fixed];
     case TYPE_SAME:
-        return type_of(op, slot->of, index);
+        return of;
     case TYPE_I1_OF:
-        of = type_of(op, slot->of, index);
         return of ? type_i1_like(r->module, of) : NULL;
     case TYPE_I32_OF:
-        of = type_of(op, slot->of, index);
         return of ? type_i32_like(r->module, of) : NULL;
     case TYPE_POINTEE_OF:
-        of = type_of(op, slot->of, index);
         return of ? type_pointee(r->module, of) : NULL;
     case TYPE_ELEMENT_OF:
-        of = type_of(op, slot->of, index);
         return of ? type_element(r->module, of) : NULL;
     }
     return NULL;

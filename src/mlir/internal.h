@@ -134,6 +134,8 @@ typedef struct Reader {
 } Reader;
 
 #define PUSH(r, stack) (*ARENA_PUSH(&(r)->stacks, (stack).items, (stack).count, (stack).capacity))
+/* What was pushed since the mark goes into the module, where it is returned. */
+#define KEEP(r, stack, mark) keep_items((r), (stack).items + (mark), sizeof *(stack).items, &(stack).count, (mark))
 
 static inline uint32_t offset_of(const Reader *r, const char *at) {
     return (uint32_t)((size_t)(at - r->base) + r->base_offset);
@@ -141,6 +143,13 @@ static inline uint32_t offset_of(const Reader *r, const char *at) {
 
 static inline const char *text_at(const Reader *r, uint32_t offset) {
     return r->base + (offset - r->base_offset);
+}
+
+/* The place of an attribute of the op's row. */
+static inline const Attr **attr_place(Reader *r, Op *op, unsigned index) {
+    if (!op->attrs)
+        op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, op->row->attr_count);
+    return &op->attrs[index];
 }
 
 /* ---- reader.c ---- */
@@ -151,6 +160,9 @@ bool fail_at_zero(Reader *r, const char *at);
 void note(Reader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Remember that `expected` would have had to stand here; always false. */
 bool mismatch(Reader *r, const char *expected);
+void *keep_items(Reader *r, const void *items, size_t size, uint32_t *count, uint32_t mark);
+/* One more in the file, at its end. */
+Item *add_item(Reader *r, ItemKind kind, uint32_t at);
 /* Make place for one more region of an op. */
 Region *add_region(Reader *r, Op *op);
 

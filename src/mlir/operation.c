@@ -4,15 +4,7 @@
 void append_op(Reader *r, Block *block, Op *op) {
     r->module->op_count += !op->implicit;
     if (!block) {
-        Item *item = ARENA_NEW(&r->module->arena, Item);
-        item->kind = ITEM_OP;
-        item->offset = op->offset;
-        item->op = op;
-        if (r->module->last)
-            r->module->last->next = item;
-        else
-            r->module->first = item;
-        r->module->last = item;
+        add_item(r, ITEM_OP, op->offset)->op = op;
         op->prev = r->module->last_op;
         if (op->prev)
             op->prev->next = op;
@@ -171,8 +163,7 @@ bool settle_notes(Reader *r, Op *op, bool odd_types, uint32_t checked, uint32_t 
     if (odd_types && count) {
         OpExtra *extra = op_extra(r->module, op);
         extra->spelled_count = count;
-        extra->spelled = arena_alloc(&r->module->arena, sizeof *extra->spelled * count);
-        memcpy(extra->spelled, r->spelled.items + spelled_mark, sizeof *extra->spelled * count);
+        extra->spelled = KEEP(r, r->spelled, spelled_mark);
     }
     r->spelled.count = spelled_mark;
     return true;

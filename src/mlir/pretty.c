@@ -337,13 +337,10 @@ static bool match_branches(Reader *r, const Draft *draft, const Element *element
     }
     text_addf(&values, "]> : vector<%ux%.*s>", count, type ? (int)type->text.size : 0, type ? type->text.data : "");
     text_char(&sizes, '>');
-    Op *op = draft->op;
-    if (!op->attrs)
-        op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, draft->row->attr_count);
-    op->attrs[element->other.index] = make_int_list(r, &values, r->ints.items + mark, count);
+    *attr_place(r, draft->op, element->other.index) = make_int_list(r, &values, r->ints.items + mark, count);
     int slot = op_slot(draft->row->attrs, draft->row->attr_count, STR("case_operand_segments"));
     if (slot >= 0)
-        op->attrs[slot] = make_int_list(r, &sizes, NULL, 0);
+        *attr_place(r, draft->op, (unsigned)slot) = make_int_list(r, &sizes, NULL, 0);
     r->ints.count = mark;
     return true;
 }
@@ -355,10 +352,7 @@ static bool match_attr(Reader *r, const Draft *draft, const Element *element) {
     const Attr *attr = read_attr_for(r, slot);
     if (!attr)
         return false;
-    Op *op = draft->op;
-    if (!op->attrs)
-        op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, draft->row->attr_count);
-    op->attrs[element->slot.index] = attr;
+    *attr_place(r, draft->op, element->slot.index) = attr;
     return true;
 }
 
@@ -373,10 +367,7 @@ static bool match_mixed(Reader *r, const Draft *draft, const Element *element) {
             PUSH(r, r->ints) = value;
         } while (take(r, ','));
     }
-    Op *op = draft->op;
-    if (!op->attrs)
-        op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, draft->row->attr_count);
-    op->attrs[element->other.index] = make_ints(r, "i32", r->ints.items + mark, r->ints.count - mark);
+    *attr_place(r, draft->op, element->other.index) = make_ints(r, "i32", r->ints.items + mark, r->ints.count - mark);
     r->ints.count = mark;
     return true;
 }
@@ -410,107 +401,105 @@ static bool match_any_order(Reader *r, Draft *draft, unsigned i) {
     }
 }
 
+static bool match_literal(Reader *r, Str text) {
+    if (take_text(r, text))
+        return true;
+    char *quoted = arena_alloc(&r->module->arena, text.size + 3);
+    memcpy(quoted + 1, text.data, text.size);
+    quoted[0] = quoted[text.size + 1] = '\'';
+    quoted[text.size + 2] = 0;
+    return mismatch(r, quoted);
+}
+
+/* One that holds no others. */
+static bool match_element(Reader *r, Draft *draft, const Element *element) {
+    switch (element->kind) {
+    case ELEMENT_LITERAL:
+        return match_literal(r, element->text);
+    case ELEMENT_OPERAND:
+        return match_operand(r, draft, element);
+    case ELEMENT_ATTR:
+        return match_attr(r, draft, element);
+    case ELEMENT_TYPE:
+        return match_type(r, draft, element);
+    case ELEMENT_OPERANDS:
+        return match_operands(r, draft);
+    case ELEMENT_OPERAND_TYPES:
+        return match_operand_types(r, draft);
+    case ELEMENT_RESULT_TYPES:
+        return match_types(r, ')', true);
+    case ELEMENT_SIGNATURE:
+        return match_signature(r, draft);
+    case ELEMENT_DICT:
+    case ELEMENT_ATTRIBUTES:
+        return match_dict(r, draft, element->kind == ELEMENT_ATTRIBUTES);
+    case ELEMENT_PRESENT:
+        draft->present |= 1ull << element->slot.index;
+        return true;
+    case ELEMENT_REGION:
+        return read_next_region(r, draft, (draft->row->traits & ISOLATED) != 0);
+    case ELEMENT_ARGS:
+        return read_block_args(r);
+    case ELEMENT_MIXED:
+        return match_mixed(r, draft, element);
+    case ELEMENT_BIND:
+        return match_bind(r, element);
+    case ELEMENT_ASSIGN:
+        return match_assign(r, element);
+    case ELEMENT_SUCCESSOR:
+        return match_successor(r, draft, element);
+    case ELEMENT_BRANCHES:
+        return match_branches(r, draft, element);
+    case ELEMENT_FUNCTION:
+        return read_function(r, draft);
+    case ELEMENT_PARTITIONS:
+    case ELEMENT_GROUPS:
+        return read_partitions(r, draft, element->kind == ELEMENT_PARTITIONS);
+    case ELEMENT_CASES:
+        return read_cases(r, draft, element->slot.index);
+    default: /* for the printer alone */
+        return true;
+    }
+}
+
+static bool match_optional(Reader *r, Draft *draft, const Element *element, unsigned i) {
+    bool here = starts(r, draft, i, element->middle);
+    add_choice(draft, here, 1);
+    for (unsigned k = i; !here && k < element->middle; k++) /* a region that is not written is empty */
+        if (draft->format->elements[k].kind == ELEMENT_REGION)
+            add_region(r, draft->op);
+    return here ? match(r, draft, i, element->middle) : match(r, draft, element->middle, element->end);
+}
+
+static bool match_repeat(Reader *r, Draft *draft, const Element *element, unsigned i) {
+    for (;;) {
+        bool here = starts(r, draft, i, element->end);
+        add_choice(draft, here, 1);
+        if (!here || !match(r, draft, i, element->end))
+            return !here;
+    }
+}
+
 static bool match(Reader *r, Draft *draft, unsigned i, unsigned end) {
     const Element *elements = draft->format->elements;
     while (i < end) {
         const Element *element = &elements[i++];
-        bool fits = true;
+        bool fits;
         switch (element->kind) {
-        case ELEMENT_LITERAL:
-            fits = take_text(r, element->text);
-            if (!fits) {
-                char *quoted = arena_alloc(&r->module->arena, element->text.size + 3);
-                memcpy(quoted + 1, element->text.data, element->text.size);
-                quoted[0] = quoted[element->text.size + 1] = '\'';
-                quoted[element->text.size + 2] = 0;
-                mismatch(r, quoted);
-            }
-            break;
-        case ELEMENT_OPERAND:
-            fits = match_operand(r, draft, element);
-            break;
-        case ELEMENT_ATTR:
-            fits = match_attr(r, draft, element);
-            break;
-        case ELEMENT_TYPE:
-            fits = match_type(r, draft, element);
-            break;
-        case ELEMENT_OPERANDS:
-            fits = match_operands(r, draft);
-            break;
-        case ELEMENT_OPERAND_TYPES:
-            fits = match_operand_types(r, draft);
-            break;
-        case ELEMENT_RESULT_TYPES:
-            fits = match_types(r, ')', true);
-            break;
-        case ELEMENT_SIGNATURE:
-            fits = match_signature(r, draft);
-            break;
-        case ELEMENT_DICT:
-        case ELEMENT_ATTRIBUTES:
-            fits = match_dict(r, draft, element->kind == ELEMENT_ATTRIBUTES);
-            break;
-        case ELEMENT_PRESENT:
-            draft->present |= 1ull << element->slot.index;
-            break;
-        case ELEMENT_OPTIONAL: {
-            bool here = starts(r, draft, i, element->middle);
-            add_choice(draft, here, 1);
-            for (unsigned k = i; !here && k < element->middle; k++) /* a region that is not written is empty */
-                if (elements[k].kind == ELEMENT_REGION)
-                    add_region(r, draft->op);
-            fits = here ? match(r, draft, i, element->middle) : match(r, draft, element->middle, element->end);
+        case ELEMENT_OPTIONAL:
+            fits = match_optional(r, draft, element, i);
             i = element->end;
             break;
-        }
         case ELEMENT_REPEAT:
-            for (;;) {
-                bool here = starts(r, draft, i, element->end);
-                add_choice(draft, here, 1);
-                if (!here || !(fits = match(r, draft, i, element->end)))
-                    break;
-            }
+            fits = match_repeat(r, draft, element, i);
             i = element->end;
             break;
         case ELEMENT_ANY_ORDER:
             fits = match_any_order(r, draft, i - 1);
             i = element->end;
             break;
-        case ELEMENT_CLAUSE: /* matched by match_any_order */
-        case ELEMENT_SPACE:  /* for the printer */
-        case ELEMENT_LINE:
-            break;
-        case ELEMENT_REGION:
-            fits = read_next_region(r, draft, (draft->row->traits & ISOLATED) != 0);
-            break;
-        case ELEMENT_ARGS:
-            fits = read_block_args(r);
-            break;
-        case ELEMENT_MIXED:
-            fits = match_mixed(r, draft, element);
-            break;
-        case ELEMENT_BIND:
-            fits = match_bind(r, element);
-            break;
-        case ELEMENT_ASSIGN:
-            fits = match_assign(r, element);
-            break;
-        case ELEMENT_SUCCESSOR:
-            fits = match_successor(r, draft, element);
-            break;
-        case ELEMENT_BRANCHES:
-            fits = match_branches(r, draft, element);
-            break;
-        case ELEMENT_FUNCTION:
-            fits = read_function(r, draft);
-            break;
-        case ELEMENT_PARTITIONS:
-        case ELEMENT_GROUPS:
-            fits = read_partitions(r, draft, element->kind == ELEMENT_PARTITIONS);
-            break;
-        case ELEMENT_CASES:
-            fits = read_cases(r, draft, element->slot.index);
+        default:
+            fits = match_element(r, draft, element);
             break;
         }
         if (!fits)

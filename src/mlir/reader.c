@@ -61,6 +61,13 @@ bool mismatch(Reader *r, const char *expected) {
     return false;
 }
 
+void *keep_items(Reader *r, const void *items, size_t size, uint32_t *count, uint32_t mark) {
+    size_t bytes = (*count - mark) * size;
+    void *kept = arena_zalloc(&r->module->arena, bytes + size); /* never nothing */
+    *count = mark;
+    return bytes ? memcpy(kept, items, bytes) : kept;
+}
+
 Region *add_region(Reader *r, Op *op) {
     uint32_t count = op->region_count;
     if (count == 0 || (count & (count - 1)) == 0) { /* full at each power of two */
@@ -77,7 +84,7 @@ Region *add_region(Reader *r, Op *op) {
     return &op->regions[count];
 }
 
-static Item *add_item(Reader *r, ItemKind kind, uint32_t at) {
+Item *add_item(Reader *r, ItemKind kind, uint32_t at) {
     Item *item = ARENA_NEW(&r->module->arena, Item);
     item->kind = kind;
     item->offset = at;

@@ -26,8 +26,9 @@ typedef struct Unit {
 
 typedef struct Units {
     Unit *items;
-    size_t count;
+    uint32_t count, capacity;
     bool dump; /* a pass log: text between modules is not an error */
+    Arena arena;
 } Units;
 
 /* False when memory ran out. */

@@ -64,14 +64,8 @@ static bool read_params(Reader *r, Function *function, bool arguments) {
 static void keep_params(Reader *r, uint32_t types_mark, uint32_t attrs_mark, uint32_t *count, const Type ***types,
                         const Attr ***attrs) {
     *count = r->types.count - types_mark;
-    if (*count) {
-        *types = ARENA_ARRAY(&r->module->arena, const Type *, *count);
-        *attrs = ARENA_ARRAY(&r->module->arena, const Attr *, *count);
-        memcpy(*types, r->types.items + types_mark, sizeof **types * *count);
-        memcpy(*attrs, r->attrs.items + attrs_mark, sizeof **attrs * *count);
-    }
-    r->types.count = types_mark;
-    r->attrs.count = attrs_mark;
+    *types = KEEP(r, r->types, types_mark);
+    *attrs = KEEP(r, r->attrs, attrs_mark);
 }
 
 bool read_function(Reader *r, Draft *draft) {
@@ -87,9 +81,7 @@ bool read_function(Reader *r, Draft *draft) {
     }
     function->visibility = tidy(r, str_between(words, words_end));
     int slot = op_slot(draft->row->attrs, draft->row->attr_count, STR("sym_name"));
-    if (!op->attrs)
-        op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, draft->row->attr_count);
-    if (slot < 0 || !(op->attrs[slot] = read_attr_for(r, &draft->row->attrs[slot])))
+    if (slot < 0 || !(*attr_place(r, op, (unsigned)slot) = read_attr_for(r, &draft->row->attrs[slot])))
         return false;
     if (!take(r, '('))
         return mismatch(r, "'('");
@@ -207,11 +199,8 @@ bool read_partitions(Reader *r, Draft *draft, bool specialized) {
     }
     const char *name = specialized ? "partitionNumWarps" : "numWarps";
     int slot = op_slot(op->row->attrs, op->row->attr_count, str_of(name));
-    if (slot >= 0) {
-        if (!op->attrs)
-            op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, op->row->attr_count);
-        op->attrs[slot] = make_ints(r, "i32", r->ints.items + mark, r->ints.count - mark);
-    }
+    if (slot >= 0)
+        *attr_place(r, op, (unsigned)slot) = make_ints(r, "i32", r->ints.items + mark, r->ints.count - mark);
     r->ints.count = mark;
     return true;
 }
@@ -236,10 +225,7 @@ bool read_cases(Reader *r, Draft *draft, unsigned slot) {
         return fail(r, r->p, "expected 'case' or 'default'");
     if (!read_region(r, draft->op, &draft->op->regions[0], draft->pending_mark, false))
         return r->failed ? false : fail(r, r->p, "expected '{'");
-    Op *op = draft->op;
-    if (!op->attrs)
-        op->attrs = ARENA_ARRAY(&r->module->arena, const Attr *, op->row->attr_count);
-    op->attrs[slot] = make_ints(r, "i64", r->ints.items + mark, r->ints.count - mark);
+    *attr_place(r, draft->op, slot) = make_ints(r, "i64", r->ints.items + mark, r->ints.count - mark);
     r->ints.count = mark;
     return true;
 }

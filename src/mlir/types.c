@@ -90,12 +90,7 @@ static bool read_dims(Reader *r, Type *type) {
         PUSH(r, r->ints) = size;
     }
     type->dim_count = (uint16_t)(r->ints.count - mark);
-    if (type->dim_count) {
-        int64_t *dims = ARENA_ARRAY(&r->module->arena, int64_t, type->dim_count);
-        memcpy(dims, r->ints.items + mark, sizeof *dims * type->dim_count);
-        type->dims = dims;
-    }
-    r->ints.count = mark;
+    type->dims = KEEP(r, r->ints, mark);
     return true;
 }
 
@@ -214,11 +209,7 @@ static void split_params(Reader *r, Type *type, const char *at, const char *end)
         }
     }
     uint32_t count = r->slices.count - mark;
-    Str *params = ARENA_ARRAY(&r->module->arena, Str, count + 1);
-    if (count)
-        memcpy(params, r->slices.items + mark, sizeof *params * count);
-    r->slices.count = mark;
-    type->params = params;
+    type->params = KEEP(r, r->slices, mark);
     type->param_count = (uint16_t)(count > LIMIT_COUNT ? LIMIT_COUNT : count);
 }
 

@@ -7,30 +7,22 @@
  * defined a second time, or a second module, starts the next unit. */
 #include "mlir/reader.h"
 
-#include <stdlib.h>
-
 typedef struct Cutter {
+    const Source *source;
     Units *units;
-    size_t capacity;
-    bool failed;
+    Map aliases; /* that the unit has defined */
+    bool has_module;
 } Cutter;
 
-static Unit *cut(Cutter *cutter, size_t at) {
+/* Starts the next unit, at `begin`; the one before it ends at `at`. */
+static void cut(Cutter *cutter, size_t at, size_t begin, Unit unit) {
     Units *units = cutter->units;
-    if (units->count == cutter->capacity) {
-        size_t capacity = cutter->capacity ? cutter->capacity * 2 : 4;
-        Unit *items = realloc(units->items, capacity * sizeof *items);
-        if (!items) {
-            cutter->failed = true;
-            return NULL;
-        }
-        units->items = items;
-        cutter->capacity = capacity;
-    }
     if (units->count)
         units->items[units->count - 1].end = at;
-    units->items[units->count] = (Unit){.begin = at};
-    return &units->items[units->count++];
+    unit.begin = begin;
+    *ARENA_PUSH(&units->arena, units->items, units->count, units->capacity) = unit;
+    map_free(&cutter->aliases);
+    cutter->has_module = false;
 }
 
 static Str after(Str line, const char *word) {
@@ -79,8 +71,7 @@ static bool read_header(Str line, Unit *unit) {
         rest = trim(str_between(rest.data, argument));
     }
     unit->pass = rest;
-    unit->header = line;
-    unit->header = trim(unit->header);
+    unit->header = trim(line);
     return true;
 }
 
@@ -162,79 +153,82 @@ static size_t next_comment_line(const Source *source, size_t at) {
     return source->size;
 }
 
-bool units_find(const Source *source, Units *units) {
-    *units = (Units){0};
-    Cutter cutter = {.units = units};
-    Map aliases = {0};
-    bool has_module = false;
-    cut(&cutter, 0);
-    for (size_t at = 0; at < source->size && !cutter.failed;) {
-        if (!units->dump) /* only lines that start with a comment matter, and those are few */
-            at = next_comment_line(source, at);
-        const char *start = source->data + at;
-        if (at >= source->size)
-            break;
-        const char *line_end = memchr(start, '\n', source->size - at);
-        size_t next = line_end ? (size_t)(line_end - source->data) + 1 : source->size;
-        Str line = str_between(start, line_end ? line_end : source->data + source->size);
-        Unit header = {0};
-        bool part = str_starts(line, STR("//--- ")); /* a part of a test that holds several files */
-        if (part || is_separator(line)) {
-            if (part)
-                header.header = line;
-            else
-                units->dump |= read_header(line, &header);
-            Unit *unit = cut(&cutter, at);
-            if (unit) {
-                unit->begin = next; /* the line itself is in no unit */
-                unit->header = header.header;
-                unit->when = header.when;
-                unit->pass = header.pass;
-                unit->argument = header.argument;
-            }
-            map_free(&aliases);
-            has_module = false;
-        } else if (units->dump && line.size) {
-            Str alias = alias_name(line);
-            bool module = starts_module(line);
-            bool again = (module && has_module) || (alias.size && map_get(&aliases, alias));
-            if (again) {
-                const Unit before = units->items[units->count - 1];
-                Unit *unit = cut(&cutter, at);
-                if (unit) {
-                    *unit = before;
-                    unit->begin = at;
-                    unit->header = (Str){0};
-                }
-                map_free(&aliases);
-                has_module = false;
-            }
-            has_module |= module;
-            void **place = alias.size ? map_put(&aliases, alias) : NULL;
-            if (place)
-                *place = units;
-        }
-        at = next;
-    }
-    map_free(&aliases);
-    if (cutter.failed) {
-        units_free(units);
+/* Whether the line parts two units. */
+static bool read_separator(Cutter *cutter, Str line, size_t at, size_t next) {
+    Unit unit = {0};
+    if (str_starts(line, STR("//--- "))) /* a part of a test that holds several files */
+        unit.header = line;
+    else if (is_separator(line))
+        cutter->units->dump |= read_header(line, &unit);
+    else
         return false;
+    cut(cutter, at, next, unit); /* the line itself is in no unit */
+    return true;
+}
+
+/* A line of a pass log. */
+static void read_line(Cutter *cutter, Str line, size_t at) {
+    Str alias = alias_name(line);
+    bool module = starts_module(line);
+    if ((module && cutter->has_module) || (alias.size && map_get(&cutter->aliases, alias))) {
+        Unit unit = cutter->units->items[cutter->units->count - 1];
+        unit.header = (Str){0};
+        cut(cutter, at, at, unit);
     }
-    units->items[units->count - 1].end = source->size;
-    /* What stands before the first dump, or between two separators, may be nothing. */
-    size_t kept = 0;
-    for (size_t i = 0; i < units->count; i++) {
+    cutter->has_module |= module;
+    void **place = alias.size ? map_put(&cutter->aliases, alias) : NULL;
+    if (place)
+        *place = cutter;
+}
+
+/* What stands before the first dump, or between two separators, may be nothing. */
+static void drop_empty(const Source *source, Units *units) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < units->count; i++) {
         const Unit *unit = &units->items[i];
         bool empty = units->dump ? !has_ir(source, unit) : is_blank(source, unit);
         if (!empty || units->count == 1)
             units->items[kept++] = *unit;
     }
     units->count = kept;
-    return true;
+}
+
+static void read_source(Cutter *cutter) {
+    const Source *source = cutter->source;
+    Units *units = cutter->units;
+    cut(cutter, 0, 0, (Unit){0});
+    for (size_t at = 0, next; at < source->size; at = next) {
+        if (!units->dump) /* only lines that start with a comment matter, and those are few */
+            at = next_comment_line(source, at);
+        if (at >= source->size)
+            break;
+        const char *start = source->data + at, *line_end = memchr(start, '\n', source->size - at);
+        next = line_end ? (size_t)(line_end - source->data) + 1 : source->size;
+        Str line = str_between(start, line_end ? line_end : source->data + source->size);
+        if (!read_separator(cutter, line, at, next) && units->dump && line.size)
+            read_line(cutter, line, at);
+    }
+    units->items[units->count - 1].end = source->size;
+    drop_empty(source, units);
+}
+
+bool units_find(const Source *source, Units *units) {
+    jmp_buf exhausted;
+    Cutter cutter = {.source = source, .units = units};
+    *units = (Units){0};
+    arena_init(&units->arena, SIZE_MAX);
+    units->arena.exhausted = &exhausted;
+    bool good = setjmp(exhausted) == 0;
+    if (good)
+        read_source(&cutter);
+    else
+        units_free(units);
+    map_free(&cutter.aliases);
+    units->arena.exhausted = NULL;
+    return good;
 }
 
 void units_free(Units *units) {
-    free(units->items);
+    arena_free(&units->arena);
     *units = (Units){0};
 }

@@ -6,6 +6,7 @@
  *
  * Exit status: 0 if they agree, 1 at the first program where they do not, 2 if the command line is wrong. A program
  * that is too large for the reference is passed over. */
+#include "../unit/ends.h"
 #include "reference.h"
 
 #include "analyze/run/check.h"

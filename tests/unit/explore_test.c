@@ -1,8 +1,7 @@
 /* emulate/explore: every schedule of a small kernel: all its ends, within a budget, and none lost by leaving out orders
  * that cannot differ. */
+#include "ends.h"
 #include "running.h"
-
-#include "emulate/explore.h"
 
 static void assert_ends(const char *text, const char *expected) {
     Reading *reading = read_good(text);

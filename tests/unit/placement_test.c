@@ -26,6 +26,14 @@ static Reading *read_function(const char *arguments, const char *body) {
     return reading;
 }
 
+/* What an op has there, the first of its pieces; NULL if nothing. */
+static const Placed *placed_find(const Placements *placements, const Op *op, PlacedKind kind) {
+    for (uint32_t i = 0; i < placements->count; i++)
+        if (placements->items[i].op == op && placements->items[i].kind == kind)
+            return &placements->items[i];
+    return NULL;
+}
+
 static Placements placed_in(Reading *reading) {
     return placements_of(&reading->module, first_op(reading));
 }

@@ -153,22 +153,6 @@ static void printing_is_a_fixed_point(void **state) {
     }
 }
 
-/* One op can be printed by itself. */
-static void prints_single_ops(void **state) {
-    (void)state;
-    Reading *reading = read_good("module {\n  %0 = arith.constant 1 : i32 loc(\"x\")\n}\n");
-    const Op *op = find_op(reading, "arith.constant", 0);
-    Text text = {0};
-    print_op(&reading->module, op, PRINT_AS_WRITTEN, &text);
-    assert_str_equal(((Str){text.data, text.size}), "%0 = arith.constant 1 : i32 loc(\"x\")");
-    text.size = 0;
-    print_op(&reading->module, op, PRINT_GENERIC, &text);
-    assert_str_equal(((Str){text.data, text.size}),
-                     "%0 = \"arith.constant\"() <{value = 1 : i32}> : () -> i32 loc(\"x\")");
-    text_free(&text);
-    done(reading);
-}
-
 static bool refuse(void *to, const char *data, size_t size) {
     (void)to, (void)data, (void)size;
     return false;
@@ -192,7 +176,6 @@ int main(void) {
         cmocka_unit_test(attributes_are_put_on_one_line),
         cmocka_unit_test(nothing_is_added),
         cmocka_unit_test(printing_is_a_fixed_point),
-        cmocka_unit_test(prints_single_ops),
         cmocka_unit_test(a_failing_sink_is_noticed),
     };
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);

@@ -57,29 +57,27 @@ const char *const effect_atomic_words[] = {
 };
 
 /* What LLVM and AMD call an order or a scope. */
-static const struct {
+typedef struct OtherWord {
     const char *word;
-    Order order;
-} other_orders[] = {
+    int value;
+} OtherWord;
+static const OtherWord other_orders[] = {
     {"not_atomic", ORDER_WEAK}, {"unordered", ORDER_RELAXED}, {"monotonic", ORDER_RELAXED}, {"seq_cst", ORDER_ACQ_REL}};
-static const struct {
-    const char *word;
-    Scope scope;
-} other_scopes[] = {{"singlethread", SCOPE_CTA},
-                    {"singlethread-one-as", SCOPE_CTA},
-                    {"wavefront", SCOPE_CTA},
-                    {"workgroup", SCOPE_CTA},
-                    {"workgroup-one-as", SCOPE_CTA},
-                    {"wavefront-one-as", SCOPE_CTA},
-                    {"block", SCOPE_CTA},
-                    {"cluster-one-as", SCOPE_CLUSTER},
-                    {"agent", SCOPE_GPU},
-                    {"agent-one-as", SCOPE_GPU},
-                    {"device", SCOPE_GPU},
-                    {"gl", SCOPE_GPU},
-                    {"system", SCOPE_SYS},
-                    {"one-as", SCOPE_SYS},
-                    {"", SCOPE_SYS}};
+static const OtherWord other_scopes[] = {{"singlethread", SCOPE_CTA},
+                                         {"singlethread-one-as", SCOPE_CTA},
+                                         {"wavefront", SCOPE_CTA},
+                                         {"workgroup", SCOPE_CTA},
+                                         {"workgroup-one-as", SCOPE_CTA},
+                                         {"wavefront-one-as", SCOPE_CTA},
+                                         {"block", SCOPE_CTA},
+                                         {"cluster-one-as", SCOPE_CLUSTER},
+                                         {"agent", SCOPE_GPU},
+                                         {"agent-one-as", SCOPE_GPU},
+                                         {"device", SCOPE_GPU},
+                                         {"gl", SCOPE_GPU},
+                                         {"system", SCOPE_SYS},
+                                         {"one-as", SCOPE_SYS},
+                                         {"", SCOPE_SYS}};
 
 /* The place of a word among `words`, or -1. */
 static int find_word(const char *const *words, size_t count, Str word) {
@@ -89,18 +87,21 @@ static int find_word(const char *const *words, size_t count, Str word) {
     return -1;
 }
 
+static int find_other(const OtherWord *words, size_t count, Str word) {
+    for (size_t i = 0; i < count; i++)
+        if (str_is(word, words[i].word))
+            return words[i].value;
+    return -1;
+}
+
 int effect_find_order(Str word) {
-    for (size_t i = 0; i < COUNT_OF(other_orders); i++)
-        if (str_is(word, other_orders[i].word))
-            return (int)other_orders[i].order;
-    return find_word(effect_order_words, COUNT_OF(effect_order_words), word);
+    int other = find_other(other_orders, COUNT_OF(other_orders), word);
+    return other >= 0 ? other : find_word(effect_order_words, COUNT_OF(effect_order_words), word);
 }
 
 int effect_find_scope(Str word) {
-    for (size_t i = 0; i < COUNT_OF(other_scopes); i++)
-        if (str_is(word, other_scopes[i].word))
-            return (int)other_scopes[i].scope;
-    return find_word(effect_scope_words, COUNT_OF(effect_scope_words), word);
+    int other = find_other(other_scopes, COUNT_OF(other_scopes), word);
+    return other >= 0 ? other : find_word(effect_scope_words, COUNT_OF(effect_scope_words), word);
 }
 
 AtomicKind effect_find_atomic(Str word) {
@@ -202,10 +203,6 @@ static Str peek(const Compiler *c) {
     return str_next_word(&at);
 }
 
-static bool is_access(EffectVerb verb) {
-    return verb <= EFFECT_UPDATE;
-}
-
 static SlotRef read_value(Compiler *c) {
     Str name = str_next_word(&c->at);
     SlotRef ref = op_slot_ref(c->row, name);
@@ -247,6 +244,14 @@ static Tests read_tests(Compiler *c) {
     return tests;
 }
 
+static void read_group(Compiler *c) {
+    Str kind = str_next_word(&c->at);
+    int group = find_word(effect_group_words, COUNT_OF(effect_group_words), kind);
+    if (group < 0)
+        complain(c, "no such kind of group", kind);
+    add_setting(c, FIELD_GROUP, group);
+}
+
 static void read_completion(Compiler *c) {
     Str word = str_next_word(&c->at);
     for (size_t i = 0; i < COUNT_OF(completions); i++) {
@@ -255,13 +260,8 @@ static void read_completion(Compiler *c) {
         add_setting(c, FIELD_DONE, completions[i].done);
         if (completions[i].done == DONE_TX)
             add_setting(c, FIELD_VALUE, offsetof(Effect, through))->from = read_value(c);
-        if (completions[i].done == DONE_GROUP) {
-            Str kind = str_next_word(&c->at);
-            int group = find_word(effect_group_words, COUNT_OF(effect_group_words), kind);
-            if (group < 0)
-                complain(c, "no such kind of group", kind);
-            add_setting(c, FIELD_GROUP, group);
-        }
+        if (completions[i].done == DONE_GROUP)
+            read_group(c);
         return;
     }
     complain(c, "no such completion", word);
@@ -318,6 +318,11 @@ static void read_setting(Compiler *c, Str word) {
         complain(c, "this cannot follow that word", argument);
 }
 
+/* Whether another setting follows: else conditions, or the end of the clause. */
+static bool goes_on(Str word) {
+    return word.size && !str_is(word, ";") && !str_is(word, "when") && !str_is(word, "unless");
+}
+
 static void read_clause(Compiler *c) {
     Str word = str_next_word(&c->at);
     int verb = find_word(effect_verb_words, COUNT_OF(effect_verb_words), word);
@@ -330,26 +335,19 @@ static void read_clause(Compiler *c) {
     Clause *clause = &c->column->clauses[c->column->clause_count++];
     *clause = (Clause){.verb = (EffectVerb)verb, .assembly = assembly, .first = c->column->setting_count};
     bool life = verb >= EFFECT_ALLOCATE && verb <= EFFECT_VIEW;
-    if (verb == EFFECT_COMMIT || verb == EFFECT_AWAIT) {
-        Str kind = str_next_word(&c->at);
-        int group = find_word(effect_group_words, COUNT_OF(effect_group_words), kind);
-        if (group < 0)
-            complain(c, "no such kind of group", kind);
-        add_setting(c, FIELD_GROUP, group);
-    } else if (is_access(clause->verb) || effect_verb_is_barrier(clause->verb) || life) {
+    if (verb == EFFECT_COMMIT || verb == EFFECT_AWAIT)
+        read_group(c);
+    else if (verb <= EFFECT_UPDATE || effect_verb_is_barrier(clause->verb) || life ||
+             effect_ref_is_value(op_slot_ref(c->row, peek(c)))) /* which named barrier, the fence of what */
         clause->on = read_value(c);
-    } else if (effect_ref_is_value(op_slot_ref(c->row, peek(c)))) { /* which named barrier, the fence of what */
-        clause->on = read_value(c);
-    }
-    while ((word = peek(c)).size && !str_is(word, ";") && !str_is(word, "when") && !str_is(word, "unless")) {
+    while (goes_on(word = peek(c))) {
         str_next_word(&c->at);
         if (!str_is(word, "[")) {
             read_setting(c, word);
             continue;
         }
         unsigned first = c->column->setting_count;
-        while ((word = peek(c)).size && !str_is(word, "]") && !str_is(word, ";") && !str_is(word, "when") &&
-               !str_is(word, "unless")) {
+        while (goes_on(word = peek(c)) && !str_is(word, "]")) {
             str_next_word(&c->at);
             read_setting(c, word);
         }

@@ -39,16 +39,15 @@ static const Functions *functions_of(Module *module) {
     Functions *functions = module_memo(module, "symbols", module, sizeof *functions, &fresh);
     for (int fill = 0; fresh && fill < 2; fill++) {
         uint32_t count = 0;
-        for (const Item *item = module->first; item; item = item->next)
-            for (const Op *op = item->kind == ITEM_OP ? item->op : NULL; op; op = op_next_in_walk(op, item->op)) {
-                const Attr *symbol =
-                    op_function(op) && op->region_count && op->regions[0].first ? op_attr(op, "sym_name") : NULL;
-                if (!symbol)
-                    continue;
-                if (fill)
-                    functions->items[count] = (Named){symbol_name(symbol), op, count + 1};
-                count++;
-            }
+        for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
+            bool defined = op_function(op) && op->region_count && op->regions[0].first;
+            const Attr *symbol = defined ? op_attr(op, "sym_name") : NULL;
+            if (!symbol)
+                continue;
+            if (fill)
+                functions->items[count] = (Named){symbol_name(symbol), op, count + 1};
+            count++;
+        }
         if (!fill)
             functions->items = ARENA_ARRAY(&module->arena, Named, count + 1);
         functions->count = count;

@@ -519,7 +519,7 @@ int64_t distributed_along(const Distributed *layout, Holder holder, unsigned dim
     return along;
 }
 
-static bool is_copy(const Distributed *layout, Holder holder, unsigned index) {
+bool distributed_is_copy(const Distributed *layout, Holder holder, unsigned index) {
     for (unsigned d = 0; d < layout->rank; d++)
         if (layout->bases[holder][index][d])
             return false;
@@ -529,7 +529,7 @@ static bool is_copy(const Distributed *layout, Holder holder, unsigned index) {
 void distributed_drop_copies(Distributed *layout) {
     unsigned kept = 0;
     for (unsigned i = 0; i < layout->count[HOLD_REGISTER]; i++)
-        if (!is_copy(layout, HOLD_REGISTER, i))
+        if (!distributed_is_copy(layout, HOLD_REGISTER, i))
             memmove(layout->bases[HOLD_REGISTER][kept++], layout->bases[HOLD_REGISTER][i], sizeof layout->bases[0][0]);
     layout->count[HOLD_REGISTER] = (uint8_t)kept;
 }

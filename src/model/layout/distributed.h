@@ -28,6 +28,8 @@ const Distributed *distributed_of(Module *module, const Type *tensor);
 
 /* How far apart in one dimension the holder's bits reach: 2 to the number of bases that move along it. */
 int64_t distributed_along(const Distributed *layout, Holder holder, unsigned dim);
+/* Whether a basis moves nowhere: what it chooses between are copies. */
+bool distributed_is_copy(const Distributed *layout, Holder holder, unsigned index);
 /* Without the registers that hold copies. */
 void distributed_drop_copies(Distributed *layout);
 /* Coordinates' bits as few as the bases need. */

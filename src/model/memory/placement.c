@@ -8,8 +8,6 @@
 #include "model/memory/allocator.h"
 #include "model/memory/views.h"
 
-#include <stdlib.h>
-
 enum {
     MOST_EXACT = 1024, /* buffers that are placed as Triton would */
     MOST_PIECES = LAYOUT_PIECES,
@@ -275,20 +273,6 @@ static void place_rest(Placer *p) {
     }
 }
 
-static int by_op(const void *a, const void *b) {
-    const Placed *x = *(Placed *const *)a, *y = *(Placed *const *)b;
-    if (x->op != y->op)
-        return x->op < y->op ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
-static void sort_by_op(Arena *arena, Placements *to) {
-    to->by_op = ARENA_ARRAY(arena, Placed *, to->count + 1);
-    for (uint32_t i = 0; i < to->count; i++)
-        to->by_op[i] = &to->items[i];
-    qsort(to->by_op, to->count, sizeof *to->by_op, by_op);
-}
-
 static Frame *frame_of(Module *module, const Op *function) {
     bool fresh;
     Frame *frame = module_memo(module, "frame", function, sizeof *frame, &fresh);
@@ -324,7 +308,6 @@ static void place(Module *module, Frame *frame) {
         }
     }
     place_rest(&p);
-    sort_by_op(&module->arena, p.to);
 }
 
 /* ---- Callees first ----------------------------------------------------------------------------- */
@@ -365,19 +348,4 @@ Placements placements_of(Module *module, const Op *function) {
         frame = frame->caller;
     }
     return first->placements;
-}
-
-const Placed *placed_find(const Placements *placements, const Op *op, PlacedKind kind) {
-    uint32_t low = 0, high = placements->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (placements->by_op[middle]->op < op)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < placements->count && placements->by_op[low]->op == op; low++)
-        if (placements->by_op[low]->kind == kind)
-            return placements->by_op[low];
-    return NULL;
 }

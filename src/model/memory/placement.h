@@ -25,7 +25,6 @@ typedef struct Placements {
     int64_t size;        /* of the frame */
     bool given;          /* the IR has offsets */
     const char *problem; /* a sentence, if something could not be placed; it then overlaps everything; else NULL */
-    Placed **by_op;      /* the items again, for placed_find */
 } Placements;
 
 /* Whether the IR says where shared memory lies: compilers put in the barriers and fences of threads and clusters then,
@@ -33,7 +32,5 @@ typedef struct Placements {
 bool memory_is_placed(const Op *function);
 /* Of one function; callees are placed first, as part of it. In the module's arena, and computed once. */
 Placements placements_of(Module *module, const Op *function);
-/* What an op has there, the first of its pieces; NULL if nothing. */
-const Placed *placed_find(const Placements *placements, const Op *op, PlacedKind kind);
 
 #endif

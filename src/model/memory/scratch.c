@@ -40,11 +40,36 @@ static ConvertMeans means_of(const Op *op, const Distributed *from, const Distri
     return means;
 }
 
+/* ---- Effects ----------------------------------------------------------------------------------- */
+
+/* In memory, a tensor descriptor. */
+static bool makes_descriptor(const Effect *effect) {
+    return effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_TENSORMAP && effect->on &&
+           effect->order == ORDER_RELEASE;
+}
+
+static bool has_offsets(const Effect *effect) {
+    return effect->offsets.count > 0;
+}
+
+static bool gives_up(const Effect *effect) {
+    return effect->gives_up;
+}
+
+static bool any_effect(Module *module, const Op *op, bool (*fits)(const Effect *effect)) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = *op->row->effects ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if (fits(&effects[i]))
+            return true;
+    return false;
+}
+
 /* ---- Types ------------------------------------------------------------------------------------- */
 
 /* Of an element; pointers have 64. 0: not known. */
 static unsigned element_bits(Module *module, const Type *type) {
-    const Type *resolved = type ? type_resolve(module, type) : NULL;
+    const Type *resolved = type_resolve(module, type);
     const Type *element = resolved && resolved->element && !type_is(resolved, STR("tt.ptr"))
                               ? type_resolve(module, resolved->element)
                               : resolved;
@@ -141,13 +166,6 @@ static void swap_bases(uint32_t *a, uint32_t *b) {
     memcpy(b, kept, sizeof kept);
 }
 
-static bool is_zero(const Distributed *layout, const uint32_t *basis) {
-    for (unsigned d = 0; d < layout->rank; d++)
-        if (basis[d])
-            return false;
-    return true;
-}
-
 /* Changes places between lanes and what goes along the axis in warps, and in CTAs if that fits: with lanes that hold
  * copies if there are enough of those. */
 static void into_lanes(Distributed *layout, unsigned axis) {
@@ -156,14 +174,14 @@ static void into_lanes(Distributed *layout, unsigned axis) {
         for (unsigned i = 0; i < layout->count[h]; i++)
             wanted += layout->bases[h][i][axis] != 0;
     for (unsigned i = 0; i < lanes; i++)
-        copies += is_zero(layout, layout->bases[HOLD_LANE][i]);
+        copies += distributed_is_copy(layout, HOLD_LANE, i);
     bool only_copies = copies >= wanted;
     Distributed old = *layout;
     for (unsigned h = HOLD_WARP; h < (wanted <= lanes ? HOLDERS : HOLD_BLOCK); h++)
         for (unsigned i = 0; i < old.count[h]; i++) {
             if (!old.bases[h][i][axis])
                 continue;
-            while (only_copies && lane < lanes && !is_zero(&old, old.bases[HOLD_LANE][lane]))
+            while (only_copies && lane < lanes && !distributed_is_copy(&old, HOLD_LANE, lane))
                 lane++;
             if (lane < lanes)
                 swap_bases(layout->bases[HOLD_LANE][lane++], layout->bases[h][i]);
@@ -353,14 +371,14 @@ static bool is_used(Module *module, const Op *op) {
 static bool has_copies(const Distributed *layout, Holder first) {
     for (unsigned h = first; h < HOLDERS; h++)
         for (unsigned i = 0; i < layout->count[h]; i++)
-            if (is_zero(layout, layout->bases[h][i]))
+            if (distributed_is_copy(layout, (Holder)h, i))
                 return true;
     return false;
 }
 
 /* The thread that did it hands the old value to all that hold the result. */
 static Scratch of_atomic(Module *module, const Op *op) {
-    bool buffer = op_operand_named(op, "offsets") != NULL; /* by AMD's buffer instructions */
+    bool buffer = any_effect(module, op, has_offsets); /* by AMD's buffer instructions */
     if (!op->result_count || !op->operand_count || !op->results[0].type || !is_used(module, op))
         return none;
     const Type *result = type_resolve(module, op->results[0].type), *memory = op->operands[0]->type;
@@ -445,17 +463,6 @@ static Scratch of_function(const Op *function) {
 
 /* ---- All of them ------------------------------------------------------------------------------- */
 
-/* Whether it makes a tensor descriptor in memory. */
-static bool writes_descriptor(Module *module, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = *op->row->effects ? effects_of(module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_FENCE_PROXY && effects[i].proxy == PROXY_TENSORMAP && effects[i].on &&
-            effects[i].order == ORDER_RELEASE)
-            return true;
-    return false;
-}
-
 static Scratch compute(Module *module, const Op *op) {
     enum { TENSORMAP = 128 };
     switch (op_control(op)) {
@@ -480,9 +487,9 @@ static Scratch compute(Module *module, const Op *op) {
         return of_convert(module, op);
     if (op_is(op, CLASS_HISTOGRAM))
         return of_histogram(module, op);
-    if (writes_descriptor(module, op))
+    if (any_effect(module, op, makes_descriptor))
         return bytes_of(TENSORMAP);
-    bool waits_forever = op_is(op, CLASS_POLL) && !op_operand_named(op, "timeout"); /* what it gives is known */
+    bool waits_forever = op_is(op, CLASS_POLL) && !any_effect(module, op, gives_up); /* what it gives is known */
     return is_atomic(op) && !waits_forever ? of_atomic(module, op) : none;
 }
 

@@ -142,7 +142,7 @@ static bool made_by(Module *module, const Value *value, EffectVerb verb, Effect 
 }
 
 static bool has_type(Module *module, const Value *value, Str name) {
-    const Type *type = value && value->type ? type_resolve(module, value->type) : NULL;
+    const Type *type = value ? type_resolve(module, value->type) : NULL;
     return type && type_is(type, name);
 }
 
@@ -465,13 +465,8 @@ ViewStep view_step_of(Module *module, const Op *op) {
 }
 
 const Value *view_source(Module *module, const Value *value) {
-    Effect effects[EFFECTS_MOST];
-    const Op *op = value_op(value);
-    unsigned count = op ? effects_of(module, op, effects) : 0;
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].verb == EFFECT_VIEW && effects[i].on == value)
-            return effects[i].amount;
-    return NULL;
+    Effect view;
+    return value_op(value) && made_by(module, value, EFFECT_VIEW, &view) ? view.amount : NULL;
 }
 
 /* ---- Bytes of a view --------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 /* ---- Types ----------------------------------------------------------------------------------- */
 
 unsigned number_width(Module *module, const Type *type) {
-    type = type ? type_resolve(module, type) : NULL;
+    type = type_resolve(module, type);
     if (!type)
         return 0;
     if (type->kind == TYPE_INTEGER)
@@ -32,12 +32,12 @@ static bool has_elements(const Type *type) {
 
 /* What a value of the type is, or is made of; NULL if that is not known. */
 static const Type *element_of(Module *module, const Type *type) {
-    type = type ? type_resolve(module, type) : NULL;
+    type = type_resolve(module, type);
     return type && has_elements(type) ? type_resolve(module, type->element) : type;
 }
 
 static bool is_tensor(Module *module, const Type *type) {
-    type = type ? type_resolve(module, type) : NULL;
+    type = type_resolve(module, type);
     return type && has_elements(type);
 }
 
@@ -70,7 +70,7 @@ static bool set_shape(Evaluation *how, const Type *type) {
 
 /* How far apart two neighbours of that type are in memory; 0 if that is not known. */
 static int64_t bytes_of(Module *module, const Type *type) {
-    type = type ? type_resolve(module, type) : NULL;
+    type = type_resolve(module, type);
     if (!type)
         return 0;
     if (type->kind == TYPE_INTEGER || type->kind == TYPE_FLOAT)
@@ -433,7 +433,7 @@ static bool set_attributes(Module *module, const Op *op, Evaluation *how) {
 Evaluation evaluation_of(Module *module, const Op *op, unsigned index) {
     Evaluation how = {.result = (uint8_t)index, .constant = {.kind = WORD_NOTHING}};
     const Type *type = index < op->result_count ? op->results[index].type : NULL;
-    type = type ? type_resolve(module, type) : NULL;
+    type = type_resolve(module, type);
     bool shaped = type && set_shape(&how, type);
     how.width = width_in(module, type);
     how.operand_width = op->operand_count ? width_in(module, op->operands[0]->type) : 0;
