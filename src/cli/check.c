@@ -31,7 +31,7 @@ static const struct argp_option option_table[] = {
 };
 
 static error_t parse_option(int key, char *argument, struct argp_state *state) {
-    static const OptionField fields[] = {{.letter = 'j', SETS(UNSIGNED, Options, workers), "jobs", MOST_WORKERS},
+    static const OptionField fields[] = {{.letter = 'j', SETS(UNSIGNED, Options, workers), "jobs", MOST_WORKERS, 1},
                                          {.letter = 'v', SETS(FLAG, Options, shared.verbose)},
                                          {0}};
     return option_set(fields, key, argument, state);

@@ -51,7 +51,7 @@ extern const struct argp output_options_argp, launch_options_argp, run_options_a
 extern const struct argp_child output_options[], launch_options[], run_options[];
 void run_options_free(RunOptions *options);
 /* Ends the program, with a message, if the text is no number up to `most`. */
-uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
+uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most);
 /* The same if it is not one of the words, which NULL ends; `message` has a place for it. Returns its index. */
 size_t option_word(struct argp_state *state, const char *text, const char *const *words, const char *message);
 
@@ -74,6 +74,7 @@ typedef struct OptionField {
     int sets;         /* a key as above */
     const char *name; /* of a number: the option's; of words: what is said of another one */
     uint64_t most;    /* the largest number */
+    uint64_t least;   /* the smallest */
     const char *const *words;
 } OptionField;
 /* Sets the field that the key names, itself or in a list that one without a key ends. The command's options, which have

@@ -60,7 +60,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     Options *options = state->input;
     switch (key) {
     case OPTION_WHY:
-        options->membar.line = (uint32_t)option_number(state, "why", argument, UINT32_MAX);
+        options->membar.line = (uint32_t)option_number(state, "why", argument, 0, UINT32_MAX);
         if (!options->membar.line)
             argp_error(state, "lines are counted from 1");
         return 0;

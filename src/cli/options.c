@@ -44,12 +44,15 @@ static const struct argp_option verdict_table[] = {
     {0},
 };
 
-uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t most) {
+uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most) {
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    if (errno || *end || *text < '0' || *text > '9' || number > most)
+    if (errno || *end || *text < '0' || *text > '9')
         argp_error(state, "--%s takes a number, not '%s'", option, text);
+    if (number < least || number > most)
+        argp_error(state, "--%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)least,
+                   (unsigned long long)most, text);
     return number;
 }
 
@@ -62,11 +65,15 @@ size_t option_word(struct argp_state *state, const char *text, const char *const
     return index;
 }
 
-static const char *known_rules(struct argp_state *state, const char *rules) {
+/* Rules, beside those that were given before. */
+static const char *known_rules(struct argp_state *state, const char *before, const char *rules) {
     weir_string unknown = weir_rules_unknown(rules);
+    char *both = NULL;
     if (unknown.data)
         argp_error(state, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
-    return rules;
+    if (before && asprintf(&both, "%s,%s", before, rules) < 0)
+        exit(STATUS_ERROR);
+    return before ? both : rules;
 }
 
 error_t option_set(const OptionField *field, int key, char *argument, struct argp_state *state) {
@@ -84,10 +91,10 @@ error_t option_set(const OptionField *field, int key, char *argument, struct arg
         *(const char **)at = argument;
         return 0;
     case FIELD_UNSIGNED:
-        *(unsigned *)at = (unsigned)option_number(state, field->name, argument, field->most);
+        *(unsigned *)at = (unsigned)option_number(state, field->name, argument, field->least, field->most);
         return 0;
     case FIELD_LONG:
-        *(uint64_t *)at = option_number(state, field->name, argument, field->most);
+        *(uint64_t *)at = option_number(state, field->name, argument, field->least, field->most);
         return 0;
     case FIELD_WORD:
         *(const char **)at = field->words[option_word(state, argument, field->words, field->name)];
@@ -96,7 +103,7 @@ error_t option_set(const OptionField *field, int key, char *argument, struct arg
         *(unsigned *)at = (unsigned)option_word(state, argument, field->words, field->name);
         return 0;
     case FIELD_RULES:
-        *(const char **)at = known_rules(state, argument);
+        *(const char **)at = known_rules(state, *(const char **)at, argument);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;

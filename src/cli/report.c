@@ -69,11 +69,11 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     switch (key) {
     case OPTION_BUFFER_ID:
         options->one_buffer = true;
-        options->buffer = (int64_t)option_number(state, "buffer-id", argument, INT64_MAX);
+        options->buffer = (int64_t)option_number(state, "buffer-id", argument, 0, INT64_MAX);
         return 0;
     case OPTION_WIDTH:
         options->wide = false;
-        options->width = (unsigned)option_number(state, "width", argument, MOST_WIDTH);
+        options->width = (unsigned)option_number(state, "width", argument, 0, MOST_WIDTH);
         if (options->width < LEAST_WIDTH)
             argp_error(state, "text takes %d columns at least; --wide lets it take all", LEAST_WIDTH);
         return 0;

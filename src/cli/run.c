@@ -69,7 +69,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
         return 0;
     case OPTION_STATE:
         options->state = true;
-        options->state_step = argument ? option_number(state, "state", argument, UINT64_MAX - 1) : UINT64_MAX;
+        options->state_step = argument ? option_number(state, "state", argument, 0, UINT64_MAX - 1) : UINT64_MAX;
         return 0;
     case ARGP_KEY_END:
         check_options(options, state);

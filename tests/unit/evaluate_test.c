@@ -1,6 +1,6 @@
 /* emulate: arithmetic on scalars: every evaluator at its edges, what is unknown, and what has the same identity. */
-#include "ir/op_ids.h"
 #include "evaluating.h"
+#include "ir/op_ids.h"
 
 #define LOWEST_32 INT64_C(-2147483648)
 
