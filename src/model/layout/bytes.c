@@ -1,7 +1,15 @@
 /* Comparing sets of bytes. */
 #include "model/layout/bytes.h"
 
+/* Whether one ends before the other begins. */
+static bool lie_apart(const Bytes *a, const Bytes *b) {
+    return !a->count || !b->count || a->runs[a->count - 1].end <= b->runs[0].begin ||
+           b->runs[b->count - 1].end <= a->runs[0].begin;
+}
+
 bool bytes_meet(const Bytes *a, const Bytes *b) {
+    if (lie_apart(a, b))
+        return false;
     for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {
         if (a->runs[i].end <= b->runs[k].begin)
             i++;
