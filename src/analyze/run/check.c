@@ -253,26 +253,12 @@ static void report_races(Check *check, const Rerun *rerun) {
 
 /* ---- One cluster ---------------------------------------------------------------------------------- */
 
-/* A hang that needs one agent to stand still until all others are through, at arguments that Weir chose itself: neither
- * the one nor the other is known to happen. It is told, and does not decide the verdict. */
-static void note_hang(Check *check, const Rerun *held) {
-    Verdict *verdict = check->verdict;
-    size_t before = verdict->finding_count;
-    if (!report(check, held, RUN_STUCK) || verdict->finding_count == before)
-        return;
-    Finding finding = verdict->findings[--verdict->finding_count];
-    const FindingPlace *place = &finding.places[0];
-    verdict_note(verdict, "%s, %s: IR line %u: %s [%s]; given as a launch (--arg, --grid), it is an error",
-                 finding.launch, finding.schedule, place->ir_line, finding.message, rule_of(finding.rule)->id);
-}
-
 /* Runs that hold back whoever a risk names. False if one went wrong. */
 static bool try_risks(Check *check, const Rerun *rerun) {
     uint32_t count;
     const Risk *risks = causes_risks(check->causes, &count);
     for (; check->risks_tried < count; check->risks_tried++) {
         const Risk *risk = &risks[check->risks_tried];
-        bool told = false;
         for (int which = 0; which < 2; which++) {
             if (check->directed++ >= MOST_DIRECTED || (which && (risk->flights || risk->first == risk->last)))
                 break;
@@ -282,18 +268,13 @@ static bool try_risks(Check *check, const Rerun *rerun) {
                                                        .held_agent = risk->agent,
                                                        .held_tick = which ? risk->last : risk->first};
             RunEnd end = run(check, &held);
-            if (end == RUN_STUCK && check->launch->chosen && check->launch->count && !risk->flights) {
-                note_hang(check, &held);
-                told = true;
-                break;
-            }
             if (end == RUN_STUCK || end == RUN_FAULT || (end == RUN_COMPLETE && has_leftover(check->machine))) {
                 check->risks_tried++;
                 report(check, &held, end);
                 return false;
             }
         }
-        check->loosely_ordered |= !told;
+        check->loosely_ordered = true;
     }
     return true;
 }
