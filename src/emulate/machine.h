@@ -197,7 +197,7 @@ typedef struct SharedResult {
     Word word;
 } SharedResult;
 
-typedef struct GlobalMemory GlobalMemory; /* global.h */
+typedef struct GlobalMemory GlobalMemory; /* global_memory.h */
 /* What loads gave, agent by agent in program order (grid.h). */
 typedef struct LoadLog LoadLog;
 

@@ -22,7 +22,7 @@
 
 typedef enum GsanMode { GSAN_EXACT, GSAN_SAMPLED } GsanMode;
 typedef enum GsanKind { GSAN_READ, GSAN_WRITE, GSAN_UPDATE } GsanKind;
-/* In the order of model/effect.h. */
+/* In the order of model/effect/effect.h. */
 typedef enum GsanOrder { GSAN_WEAK, GSAN_RELAXED, GSAN_ACQUIRE, GSAN_RELEASE, GSAN_ACQ_REL } GsanOrder;
 typedef enum GsanScope { GSAN_NO_SCOPE, GSAN_CTA, GSAN_CLUSTER, GSAN_GPU, GSAN_SYS } GsanScope;
 

@@ -1,4 +1,4 @@
-/* emulate/order: what follows what in a run, for every way in which an access can be over and be waited for. */
+/* emulate/clocks: what follows what in a run, for every way in which an access can be over and be waited for. */
 #include "running.h"
 
 #include "emulate/clocks.h"

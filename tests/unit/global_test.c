@@ -1,4 +1,4 @@
-/* emulate/global: what memory holds, who wrote it, what is outside, and what places are called. */
+/* emulate/global_memory: what memory holds, who wrote it, what is outside, and what places are called. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

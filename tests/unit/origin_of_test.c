@@ -1,4 +1,4 @@
-/* model/root: from a memory descriptor, token or aref back to the op that allocates it. */
+/* model/flow/origin, the first: from a memory descriptor, token or aref back to the op that allocates it. */
 #include "running.h"
 
 #include "model/flow/origin.h"

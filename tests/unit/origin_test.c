@@ -1,4 +1,4 @@
-/* model/origins: all allocations that a memory descriptor may be a part of. */
+/* model/flow/origin: all allocations that a memory descriptor may be a part of. */
 #include "running.h"
 
 #include "model/flow/origin.h"

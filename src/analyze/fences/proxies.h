@@ -7,7 +7,7 @@
  * back needs none: who has waited for an asynchronous operation sees the bytes that it wrote.
  *
  * An observer of plain runs, in which what is asynchronous completes at once. What comes after what is said by clocks
- * (emulate/order.h); of each ordinary access it is kept which fences came after it, and when. */
+ * (emulate/clocks.h); of each ordinary access it is kept which fences came after it, and when. */
 #ifndef ANALYZE_FENCES_PROXIES_H
 #define ANALYZE_FENCES_PROXIES_H
 

@@ -120,13 +120,13 @@ struct GlobalCheck {
     uint64_t unknown_times;
 };
 
-/* ---- global_watch.c ---- */
+/* ---- watch.c ---- */
 /* Before a run: a new engine with all launches; false: *problem says why. */
 bool global_watch_start(GlobalCheck *run, const char **problem);
 void global_watch_observe(void *run, const GridEvent *event);
 void global_watch_end(GlobalCheck *run);
 
-/* ---- global_sampled.c ---- */
+/* ---- sampled.c ---- */
 /* Keeps a race of the sampled mode for the exact run. */
 void sampled_keep(GlobalCheck *run, const GsanRace *race);
 /* Whether there are races that no exact run has looked at. */
@@ -140,7 +140,7 @@ bool sampled_confirms(GlobalCheck *run, const GsanRace *race);
 /* After the exact run: what it has not shown is told as something that was not followed. */
 void sampled_settle(GlobalCheck *run);
 
-/* ---- global_steps.c ---- */
+/* ---- steps.c ---- */
 /* The next moment of the run, which is kept as a step if steps are wanted. */
 void step_access(GlobalCheck *run, const GridEvent *event, const Bytes *bytes);
 void step_order(GlobalCheck *run, const GridEvent *event, StepKind kind, uint64_t of);
@@ -150,7 +150,7 @@ void step_is_wrong(GlobalCheck *run, RuleId rule);
 /* After the run. */
 void global_steps_write(const GlobalCheck *run, RunEnd end);
 
-/* ---- global_findings.c ---- */
+/* ---- findings.c ---- */
 typedef struct Telling {
     GridScheduleKind kind;
     uint64_t seed;

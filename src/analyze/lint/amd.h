@@ -8,12 +8,12 @@
 /* What threads read of LDS; NULL: nothing. */
 const Value *lds_read(Lint *lint, const Op *op);
 
-/* ---- lint_amd_waits.c ---- */
+/* ---- amd_waits.c ---- */
 void lint_amd_waits(Lint *lint);
-/* ---- lint_amd_copies.c ---- */
+/* ---- amd_copies.c ---- */
 void lint_amd_copy(Lint *lint, const Op *op);
 void lint_amd_move(Lint *lint, const Op *op);
-/* ---- lint_amd_barriers.c ---- */
+/* ---- amd_barriers.c ---- */
 void lint_amd_barriers(Lint *lint);
 
 #endif

@@ -1,5 +1,5 @@
 /* Tensor memory: where there is some, how much, who reaches it, and who may commit. What orders accesses is in
- * lint_tensor_order.c. */
+ * tensor_order.c. */
 #include "analyze/lint/group.h"
 #include "model/layout/layout.h"
 #include "model/memory/lifetime.h"

@@ -1,17 +1,17 @@
 /* What the files of the membar analysis share: a function compiled to accesses, the accesses that are pending at a
  * point, and a run of the dataflow.
  *
- *   membar_ops.c      what an op is to the analysis: where it synchronises, which pairs need no barrier
- *   membar_compile.c  a function as nodes with accesses
- *   membar_view.c     which part of its allocation a view is
- *   membar_call.c     what a call does, as accesses of the caller
- *   membar_overlap.c  whether two accesses conflict
- *   membar_state.c    sets of pending accesses
- *   membar_merge.c    what is done where there are too many of them
- *   membar_run.c      the dataflow
- *   membar_place.c    where barriers go, and which can be left out
- *   membar.c          functions and what they call, and the result
- *   membar_why.c      what is pending at an op, as text */
+ *   ops.c      what an op is to the analysis: where it synchronises, which pairs need no barrier
+ *   compile.c  a function as nodes with accesses
+ *   view.c     which part of its allocation a view is
+ *   call.c     what a call does, as accesses of the caller
+ *   overlap.c  whether two accesses conflict
+ *   state.c    sets of pending accesses
+ *   merge.c    what is done where there are too many of them
+ *   run.c      the dataflow
+ *   place.c    where barriers go, and which can be left out
+ *   membar.c   functions and what they call, and the result
+ *   why.c      what is pending at an op, as text */
 #ifndef ANALYZE_MEMBAR_INTERNAL_H
 #define ANALYZE_MEMBAR_INTERNAL_H
 
@@ -59,7 +59,7 @@ typedef enum MbarrierUse {
     MBARRIER_WAIT,
 } MbarrierUse;
 
-/* What an op is to the target's exemptions (membar_ops.c). */
+/* What an op is to the target's exemptions (ops.c). */
 enum {
     ROLE_ONE_THREAD = 1 << 0, /* the same elected thread does it */
     ROLE_TMA_LOAD = 1 << 1,
@@ -125,7 +125,7 @@ typedef struct CallEffect {
     bool awaits[GROUP_KINDS];   /* it is over at the end, on every way */
 } CallEffect;
 
-/* What one op is to the analysis, besides its accesses (membar_ops.c). */
+/* What one op is to the analysis, besides its accesses (ops.c). */
 typedef struct OpFacts {
     uint8_t stages;
     bool atomic;    /* an atomic that orders memory, or a poll: counts for tensor memory, too */
@@ -278,7 +278,7 @@ struct Membar {
 /* What was not looked at; the first that is said is kept. */
 void membar_problem(Membar *membar, const Op *op, const char *sentence);
 
-/* ---- membar_ops.c ---- */
+/* ---- ops.c ---- */
 OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsigned count, Scratch scratch);
 /* Whether, from behind an op on, `next` stops a search for a later barrier, and how. */
 typedef enum Later { LATER_NO, LATER_YES, LATER_LOOK_ON } Later;
@@ -288,7 +288,7 @@ uint8_t membar_roles(Membar *membar, const Op *op, const Pointers *used);
 bool membar_exempt(const Membar *membar, const Access *first, const Access *second);
 bool membar_distributed(const Membar *membar, const Op *op, const Effect *effects, unsigned count);
 
-/* ---- membar_compile.c ---- */
+/* ---- compile.c ---- */
 /* `callees` has the numbers of the analyses of those functions that it calls, by their ops; other calls are not looked
  * into. */
 void membar_compile(Membar *membar, const Pointers *callees, Membar *const *analyses);
@@ -299,17 +299,17 @@ uint32_t membar_somewhere(Membar *membar, Space space);
 /* An access to all of its buffer; gives back its number. */
 uint32_t membar_add_access(Membar *membar, Access access);
 
-/* ---- membar_view.c ---- */
+/* ---- view.c ---- */
 /* The static offsets of a view that is a slice of what has the shape of its allocation; else NULL. */
 const Attr *membar_view_offsets(Membar *membar, const Value *view);
 /* Makes an access through a view to its allocation one to those slots that constants pick. */
 void membar_view_narrow(Membar *membar, const Value *view, Access *access);
 
-/* ---- membar_call.c ---- */
+/* ---- call.c ---- */
 /* What a call of the function does, in terms of the caller's memory. */
 const CallEffect *membar_call(Membar *caller, const Op *call, const Membar *callee);
 
-/* ---- membar_overlap.c ---- */
+/* ---- overlap.c ---- */
 /* What two accesses are to each other. */
 typedef enum Meeting {
     MEETING_CONFLICT,
@@ -329,7 +329,7 @@ bool membar_takes_part(const Membar *membar, const Access *access, unsigned pass
 MembarHazardKind membar_hazard_kind(const Access *first, const Access *second);
 MembarHazard membar_hazard(const Membar *membar, const Entry *entry, const Access *second, uint32_t number);
 
-/* ---- membar_run.c ---- */
+/* ---- run.c ---- */
 typedef enum RunMode {
     RUN_INSERT, /* a conflict puts a barrier before the op */
     RUN_NOTE,   /* barriers stay as they are; what each of them parts is noted */
@@ -341,7 +341,7 @@ void membar_run(Membar *membar, unsigned passes, RunMode mode, Notes *notes);
  * NULL: never reached. */
 const State *membar_state_at(Membar *membar, unsigned passes, uint32_t piece, uint32_t number);
 
-/* ---- membar_state.c ---- */
+/* ---- state.c ---- */
 /* The entry before one, plus 1; 0: none. */
 typedef struct WorkLink {
     uint32_t of_access, in_list;
@@ -378,7 +378,7 @@ bool membar_state_equal(const State *a, const State *b);
 /* Puts the entries in order; those that differ in nothing but their ages become one. */
 void membar_state_sort(State *state);
 
-/* ---- membar_merge.c ---- */
+/* ---- merge.c ---- */
 /* Once all accesses are known. */
 void membar_find_alike(Membar *membar);
 /* Whether the entry stands for several. */
@@ -386,7 +386,7 @@ bool membar_is_common(const Membar *membar, const Entry *entry);
 /* Makes fewer of too many entries, which are in order and stay so. */
 void membar_merge(Membar *membar, State *state);
 
-/* ---- membar_place.c ---- */
+/* ---- place.c ---- */
 void membar_place_barriers(Membar *membar);
 typedef struct Needless {
     const Op *covered_by;
@@ -395,7 +395,7 @@ typedef struct Needless {
 /* Present barriers that can go: marks them removed, and says why, by node. */
 Needless *membar_find_needless(Membar *membar);
 
-/* ---- membar_why.c ---- */
+/* ---- why.c ---- */
 typedef struct WhyQuestion {
     const Op *op;
     Text *to;

@@ -12,7 +12,7 @@ typedef struct MembarTeller {
     Names *names;  /* made when the first is asked for */
 } MembarTeller;
 
-/* ---- membar_report.c ---- */
+/* ---- report.c ---- */
 /* "" and 0 for no op. */
 MembarPlace membar_place(MembarTeller *teller, const Op *op);
 /* How many of so many hazards the analysis keeps. */
@@ -20,7 +20,7 @@ size_t membar_kept(size_t hazards);
 /* `count` of them. */
 const MembarConflict *membar_conflicts(MembarTeller *teller, const MembarHazard *hazards, size_t count);
 
-/* ---- membar_compare.c ---- */
+/* ---- compare.c ---- */
 void membar_compare(MembarTeller *teller, const MembarResult *chosen, const MembarResult *other,
                     MembarComparison *comparison);
 

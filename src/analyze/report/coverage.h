@@ -1,6 +1,6 @@
 /* Coverage: whoever overwrites memory must come after everyone who reads what was there, under whatever name.
  *
- * Decided by happens-before in a run: clocks (emulate/order.h) carry what each agent knows of every other, through
+ * Decided by happens-before in a run: clocks (emulate/clocks.h) carry what each agent knows of every other, through
  * barriers, groups, forks and any chain of them; a direct edge is not asked for. An observer of eager runs, of as many
  * as are made; a row is MISSING if it was in any of them. */
 #ifndef ANALYZE_REPORT_COVERAGE_H

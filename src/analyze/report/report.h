@@ -1,7 +1,7 @@
 /* The barrier report: partitions, barriers, shared data, aliases, deadlocks and coverage of one kernel.
  *
  * What can be read off the IR is; slots, phases, edges and coverage are what a run showed. The parts are files of their
- * own (report_internal.h lists them); report.c puts them together. */
+ * own (internal.h lists them); report.c puts them together. */
 #ifndef ANALYZE_REPORT_REPORT_H
 #define ANALYZE_REPORT_REPORT_H
 

@@ -1,4 +1,4 @@
-/* What the two halves of model/flow share: flow.c has pieces and edges, flow_loops.c has loops. */
+/* What the two halves of model/flow share: flow.c has pieces and edges, loops.c has loops. */
 #ifndef MODEL_FLOW_INTERNAL_H
 #define MODEL_FLOW_INTERNAL_H
 
