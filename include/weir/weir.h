@@ -195,6 +195,7 @@ typedef struct weir_run_options {
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
     size_t argument_count;
     const char *grid;      /* "X", "X,Y" or "X,Y,Z"; goes over the launch file; or NULL */
+    int only_launch;       /* nonzero: no other launch than the one that `launch` gives */
     const char *kernel;    /* the only one to run; NULL: every one of the module */
     const char *schedule;  /* "directed" (or NULL), "eager", "lazy", "round-robin", "random", "all" */
     const char *mma_order; /* how tensor-core work is ordered: "issue" (or NULL), or "waits": by waits alone */

@@ -154,6 +154,7 @@ static void read_run(void *context) {
                          .membar = options->membar && !options->replay,
                          .membar_summary = options->membar == WEIR_MEMBAR_SUMMARY,
                          .report = options->report,
+                         .only_launch = options->only_launch,
                          .module = module_text(ask->module, options->why, &result->arena),
                          .buffer = options->buffer,
                          .progress = options->progress,

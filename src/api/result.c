@@ -75,7 +75,7 @@ static weir_item finding_item(const Finding *finding) {
     const FindingPlace *place = finding->place_count ? &finding->places[0] : &nowhere;
     const Rule *rule = rule_of(finding->rule);
     return (weir_item){.name = rule->id,
-                       .severity = (weir_severity)rule->severity,
+                       .severity = (weir_severity)finding_severity(finding),
                        .text = finding->message,
                        .why = finding->why,
                        .fix = finding->fix,

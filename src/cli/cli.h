@@ -39,7 +39,7 @@ typedef struct RunOptions {
     Paths inputs;
     weir_run_options run;
     Paths arguments; /* those of `run` */
-    bool no_launch, quiet, verbose;
+    bool no_launch, only_launch, quiet, verbose;
     weir_format format;
     bool no_input; /* none is needed */
     const char *module, *witness, *output;

@@ -20,6 +20,7 @@ static const struct argp_option launch_table[] = {
     {"launch", SETS(TEXT, RunOptions, run.launch), "FILE", 0,
      "take grid and arguments from FILE, not from K.launch.json beside K.ttgir", 1},
     {"no-launch", SETS(FLAG, RunOptions, no_launch), NULL, 0, "look for no launch file", 1},
+    {"only-launch", SETS(FLAG, RunOptions, only_launch), NULL, 0, "run no other launch than the one that is given", 1},
     {"arg", OPTION_ARG, "NAME=VALUE", 0, "give an argument of the kernel; as often as there are arguments", 1},
     {"grid", SETS(TEXT, RunOptions, run.grid), "X,Y,Z", 0, "how many programs are launched", 1},
     {"kernel", SETS(TEXT, RunOptions, run.kernel), "NAME", 0, "run only this kernel of a module", 1},

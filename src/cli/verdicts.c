@@ -211,6 +211,7 @@ void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWo
         return;
     }
     char *beside = NULL;
+    options.only_launch = teller->options->only_launch;
     if (!options.launch && !options.replay && !teller->options->no_launch)
         options.launch = beside = launch_beside(path);
     each_module(teller, file, path, &options, work, context);

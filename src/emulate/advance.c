@@ -105,11 +105,17 @@ static bool enter_loop(Machine *machine, const Instruction *instruction, Word *w
         count =
             (int64_t)(((uint64_t)upper.bits - (uint64_t)lower.bits + (uint64_t)step.bits - 1) / (uint64_t)step.bits);
     trips->entered++;
+    trips->turns += (uint64_t)count;
     if (count < trips->least)
         trips->least = count;
     if (count > trips->most)
         trips->most = count;
     return step.bits > 0;
+}
+
+static void note_run(const Machine *machine, uint32_t pc, unsigned what) {
+    if (machine->ran)
+        machine->ran[pc] |= (uint8_t)what;
 }
 
 static StepResult fork_agents(Machine *machine, uint32_t index, uint32_t pc, const Fork *fork) {
@@ -148,6 +154,7 @@ static Gate gate_of(const Machine *machine, uint32_t index, const CompiledEffect
 /* The effects of one instruction, from agent->effect on, up to a visible one. True in *stands: it stands before one. */
 static StepResult advance_effects(Machine *machine, uint32_t index, const Instruction *instruction, bool *stands) {
     Agent *agent = &machine->state->agents[index];
+    note_run(machine, agent->pc, RAN_STANDS);
     for (; agent->effect < instruction->a; agent->effect++) {
         const CompiledEffect *effect = &machine->program->effects[instruction->aux + agent->effect];
         /* What is compiled for global memory alone must not change what is chosen for the rest. */
@@ -157,6 +164,7 @@ static StepResult advance_effects(Machine *machine, uint32_t index, const Instru
             machine->choices = choices;
         if (!present)
             continue;
+        note_run(machine, agent->pc, RAN);
         if (machine->memory && (agent->gate = (uint8_t)gate_of(machine, index, effect)) != GATE_NONE) {
             *stands = true;
             return STEP_DONE;
@@ -220,6 +228,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             int64_t value = word_is(condition, WORD_INTEGER)
                                 ? condition.bits
                                 : machine_choose(machine, (uint64_t)condition.bits, program->ops[agent->pc]);
+            note_run(machine, agent->pc, value ? RAN_YES : RAN_NO);
             if (!value) {
                 agent->pc = instruction->aux;
                 continue;
@@ -230,6 +239,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             Word value = words[instruction->a];
             if (!word_is(value, WORD_INTEGER))
                 return machine_stop(machine, agent->pc, "which case is taken is not known");
+            note_run(machine, agent->pc, value.bits == program->cases[instruction->b] ? RAN_YES : RAN_NO);
             if (value.bits == program->cases[instruction->b]) {
                 agent->pc = instruction->aux;
                 continue;
@@ -263,6 +273,9 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             continue;
         }
         case CODE_AGAIN:
+            note_run(machine, agent->pc, RAN);
+            if (instruction->aux)
+                machine->trips[instruction->aux - 1].turns++;
             if (!goes_round(machine))
                 return STEP_BUDGET;
             break;

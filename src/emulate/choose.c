@@ -1,34 +1,33 @@
-/* Chooses launches by trying values and counting how often the loops run. */
+/* Which launches are worth running: what is wanted of a kernel, one after the other, each solved for from a small
+ * launch, unless one of those before has it already. */
 #include "emulate/choose.h"
 
-#include "emulate/schedule.h"
+#include "emulate/rings.h"
 #include "model/flow/handed.h"
 
 enum {
-    PROBE_BUDGET = 1 << 20,
-    FULL_PROBES = 16,
-    MOST_PARAMETERS = 32,
     SMALLEST_UNIT = 16,
     LARGEST_UNIT = 1024,
-    MOST_FACTOR = 64
+    USUAL_PROGRAMS = 4, /* along the first axis, where programs do different things */
+    FEW_PROGRAMS = 2,   /* along the others */
+    MOST_WIDTH = 16,    /* bits of a counter that is made to wrap */
+    DEEPEST_RING = 64,
+    MOST_TRIED = 64,    /* programs of a launch that are asked whether they have something already */
 };
 
 typedef struct Chooser {
-    Machine *machine;
+    const Program *program;
     Arena *arena;
-    bool by_program;                    /* control depends on the program id */
-    int64_t unit;                       /* sizes are multiples of it */
-    uint64_t probe, left;               /* budgets: of one run, and of all that are still to come */
-    uint32_t steering[MOST_PARAMETERS]; /* parameters */
-    bool inner[MOST_PARAMETERS];        /* the innermost loops depend on it */
-    uint32_t count;
+    Solver *solver;
+    const Launch *like, *fixed;
+    Setting base;
+    int64_t unit; /* sizes are multiples of it */
+    int64_t units[SETTING_MOST_NUMBERS];
+    bool even;    /* those of the launch that was given are, too */
+    Setting settings[MOST_CHOSEN];
+    Launch *launches;
+    size_t count;
 } Chooser;
-
-/* How often loops ran: the innermost ones, and those around them. */
-typedef struct Trial {
-    int64_t inner, outer;
-    bool possible;
-} Trial;
 
 static bool is_number(const Parameter *parameter) {
     return parameter->type && (parameter->type->kind == TYPE_INTEGER || parameter->type->kind == TYPE_INDEX);
@@ -38,150 +37,196 @@ static int64_t round_up(int64_t value, int64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
 
-static int64_t value_for(const Chooser *chooser, const int64_t *values, uint32_t parameter, int64_t otherwise) {
-    for (uint32_t i = 0; i < chooser->count; i++)
-        if (chooser->steering[i] == parameter)
-            return values[i];
-    return otherwise;
+/* ---- From a setting to a launch ------------------------------------------------------------------- */
+
+/* The parts of a descriptor follow it: its shape, then its strides. */
+static uint32_t parts_of(const Program *program, uint32_t descriptor) {
+    uint32_t parts = 0;
+    for (uint32_t k = descriptor + 1;
+         k < program->parameter_count && program->parameters[k].descriptor == (int32_t)descriptor; k++)
+        parts += parts < 2 * ARGUMENT_MOST_DIMS;
+    return parts;
 }
 
-/* The launch that gives each steering parameter its value. */
-static Launch make_launch(const Chooser *chooser, const int64_t *values) {
-    const Program *program = chooser->machine->program;
-    Launch launch = {.chosen = true, .grid = {1, 1, 1}, .kernel = str_of(program->name)};
-    if (chooser->by_program)
-        launch.grid[0] = 4;
-    if (program->ranks_are_programs)
-        launch.grid[0] = program->ctas * (chooser->by_program ? 2 : 1);
-    launch.capacity = program->parameter_count;
-    launch.arguments = ARENA_ARRAY(chooser->arena, Argument, program->parameter_count + 1);
-    for (uint32_t i = 0; i < program->parameter_count; i++) {
-        const Parameter *parameter = &program->parameters[i];
-        Argument *argument = &launch.arguments[launch.count];
-        if (type_is(parameter->type, STR("tt.tensordesc"))) {
-            uint32_t parts = 0;
-            bool steers = false;
-            for (uint32_t k = i + 1; k < program->parameter_count && program->parameters[k].descriptor == (int32_t)i;
-                 k++) {
-                steers |= program->parameters[k].steers;
-                parts += parts < 2 * ARGUMENT_MOST_DIMS;
-            }
-            if (!steers)
-                continue;
-            *argument =
-                (Argument){.name = str_of(parameter->name), .kind = ARGUMENT_DESCRIPTOR, .rank = (uint8_t)(parts / 2)};
-            int64_t stride = 1;
-            for (uint32_t k = argument->rank; k-- > 0;) {
-                argument->shape[k] = value_for(chooser, values, i + 1 + k, chooser->unit);
-                argument->strides[k] = stride;
-                if (__builtin_mul_overflow(stride, argument->shape[k] > 0 ? argument->shape[k] : 1, &stride))
-                    stride = INT64_MAX;
-            }
-            launch.count++;
-        } else if (parameter->descriptor < 0 && parameter->steers && is_number(parameter)) {
-            int64_t value = value_for(chooser, values, i, chooser->unit);
-            if (parameter->type->kind == TYPE_INTEGER && parameter->type->width == 1)
-                value = value > 0;
-            *argument = (Argument){.name = str_of(parameter->name),
-                                   .kind = ARGUMENT_INTEGER,
-                                   .integer = round_up(value, parameter->divisibility)};
-            launch.count++;
-        }
-    }
-    return launch;
-}
-
-static Trial try_values(Chooser *chooser, const int64_t *values) {
-    Machine *machine = chooser->machine;
-    const Program *program = machine->program;
-    if (!chooser->left)
-        return (Trial){0};
-    Launch launch = make_launch(chooser, values);
-    machine_launch(machine, &launch);
-    uint64_t budget = machine->budget;
-    machine->budget = chooser->left < chooser->probe ? chooser->left : chooser->probe;
-    RunEnd end = schedule_run(machine, 0, &(Schedule){.kind = SCHEDULE_EAGER});
-    machine->budget = budget;
-    chooser->left -= machine->used < chooser->left ? machine->used : chooser->left;
-    Trial trial = {.possible = end != RUN_EXCLUDED && end != RUN_BUDGET};
-    uint32_t deepest = 0;
-    for (uint32_t i = 0; i < program->loop_count; i++)
-        if (!program->loops[i].closed && program->loops[i].depth > deepest)
-            deepest = program->loops[i].depth;
-    for (uint32_t i = 0; i < program->loop_count; i++) {
-        const Trips *trips = &machine->trips[i];
-        if (program->loops[i].closed || !trips->entered)
-            continue;
-        int64_t *most = program->loops[i].depth == deepest ? &trial.inner : &trial.outer;
-        *most = trips->most > *most ? trips->most : *most;
-    }
-    return trial;
-}
-
-static bool depends_on_program(const Program *program) {
-    for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].code == CODE_PROGRAM_ID || program->code[i].code == CODE_PROGRAMS)
+static bool descriptor_steers(const Program *program, uint32_t descriptor) {
+    uint32_t parts = parts_of(program, descriptor);
+    for (uint32_t k = 0; k < parts; k++)
+        if (program->parameters[descriptor + 1 + k].steers)
             return true;
     return false;
 }
 
-/* The largest power of two that sizes are divided by, or loops go by: sizes that are multiples of it are what such
- * kernels are made for, whether they round up or down. */
-static int64_t unit_of(const Program *program) {
-    int64_t unit = 1, number;
+static Argument described(const Chooser *chooser, const Setting *setting, uint32_t index) {
+    Argument argument = {.name = str_of(chooser->program->parameters[index].name),
+                         .kind = ARGUMENT_DESCRIPTOR,
+                         .rank = (uint8_t)(parts_of(chooser->program, index) / 2)};
+    for (uint32_t k = 0; k < argument.rank && index + 1 + k < SETTING_MOST_NUMBERS; k++)
+        argument.shape[k] = setting->numbers[index + 1 + k];
+    argument_make_dense(&argument);
+    return argument;
+}
+
+/* What the launch that was given says stays, but for numbers and shapes that steer. */
+static void set_argument(Launch *launch, Argument argument) {
+    Argument *place = NULL;
+    for (uint32_t i = 0; i < launch->count && !place; i++)
+        if (str_equal(launch->arguments[i].name, argument.name))
+            place = &launch->arguments[i];
+    if (place && argument.kind == ARGUMENT_DESCRIPTOR && place->kind != ARGUMENT_INTEGER &&
+        place->rank == argument.rank) {
+        if (memcmp(place->shape, argument.shape, sizeof argument.shape) == 0)
+            return;
+        memcpy(place->shape, argument.shape, sizeof argument.shape);
+        memcpy(place->strides, argument.strides, sizeof argument.strides);
+        place->data = NULL;
+        place->data_count = 0;
+    } else if (place) {
+        *place = argument;
+    } else if (launch->count < launch->capacity) {
+        launch->arguments[launch->count++] = argument;
+    }
+}
+
+static Launch make_launch(const Chooser *chooser, const Setting *setting) {
+    const Program *program = chooser->program;
+    uint32_t given = chooser->like ? chooser->like->count : 0;
+    Launch launch = chooser->like ? *chooser->like : (Launch){.kernel = str_of(program->name)};
+    launch.chosen = true;
+    launch.count = given;
+    launch.capacity = program->parameter_count + given;
+    launch.arguments = ARENA_ARRAY(chooser->arena, Argument, launch.capacity + 1);
+    if (given)
+        memcpy(launch.arguments, chooser->like->arguments, given * sizeof *launch.arguments);
+    memcpy(launch.grid, setting->grid, sizeof launch.grid);
+    for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++) {
+        const Parameter *parameter = &program->parameters[i];
+        if (type_is(parameter->type, STR("tt.tensordesc")) && descriptor_steers(program, i))
+            set_argument(&launch, described(chooser, setting, i));
+        else if (parameter->descriptor < 0 && parameter->steers && is_number(parameter))
+            set_argument(&launch,
+                         (Argument){.name = str_of(parameter->name),
+                                    .kind = ARGUMENT_INTEGER,
+                                    .integer = setting->numbers[i]});
+    }
+    return launch;
+}
+
+/* ---- The launch to start from --------------------------------------------------------------------- */
+
+/* What a value is divided by, or counted by; NULL if it is not. */
+static const Value *divisor_of(const Op *op, const Value **divided) {
+    Bounds bounds;
+    switch (op_evaluator(op)) {
+    case EVALUATE_DIVIDE_SIGNED:
+    case EVALUATE_DIVIDE_UNSIGNED:
+    case EVALUATE_REMAINDER_SIGNED:
+    case EVALUATE_REMAINDER_UNSIGNED:
+    case EVALUATE_DIVIDE_CEIL_SIGNED:
+    case EVALUATE_DIVIDE_CEIL_UNSIGNED:
+    case EVALUATE_DIVIDE_FLOOR_SIGNED:
+        *divided = op->operand_count == 2 ? op->operands[0] : NULL;
+        return op->operand_count == 2 ? op->operands[1] : NULL;
+    default:
+        if (!loop_bounds(op, &bounds))
+            return NULL;
+        *divided = bounds.to;
+        return bounds.step;
+    }
+}
+
+/* The parameters that are tiled: sizes that are multiples of the tile are what such kernels are made for, whether they
+ * round up or down. A unit is the largest power of two that a parameter is divided by; that of all is the largest. */
+static void find_units(Chooser *chooser) {
+    const Program *program = chooser->program;
+    chooser->unit = 1;
     for (const Op *op = program->function; op; op = op_next_in_walk(op, program->function)) {
-        const Value *by = NULL;
-        Bounds bounds;
-        switch (op_evaluator(op)) {
-        case EVALUATE_DIVIDE_SIGNED:
-        case EVALUATE_DIVIDE_UNSIGNED:
-        case EVALUATE_REMAINDER_SIGNED:
-        case EVALUATE_REMAINDER_UNSIGNED:
-        case EVALUATE_DIVIDE_CEIL_SIGNED:
-        case EVALUATE_DIVIDE_CEIL_UNSIGNED:
-        case EVALUATE_DIVIDE_FLOOR_SIGNED:
-            by = op->operand_count == 2 ? op->operands[1] : NULL;
-            break;
-        default:
-            by = loop_bounds(op, &bounds) ? bounds.step : NULL;
-            break;
-        }
-        if (by && value_constant(by, &number) && number > unit && number >= SMALLEST_UNIT && number <= LARGEST_UNIT &&
-            !(number & (number - 1)))
-            unit = number;
-    }
-    return unit;
-}
-
-static void find_steering(Chooser *chooser) {
-    const Program *program = chooser->machine->program;
-    for (uint32_t i = 0; i < program->parameter_count && chooser->count < MOST_PARAMETERS; i++)
-        if (program->parameters[i].steers && is_number(&program->parameters[i]))
-            chooser->steering[chooser->count++] = i;
-    int64_t values[MOST_PARAMETERS] = {0};
-    for (uint32_t i = 0; i < chooser->count; i++) { /* so large that half of it is still another multiple */
-        int64_t divisibility = program->parameters[chooser->steering[i]].divisibility;
-        values[i] = 4 * (divisibility > chooser->unit ? divisibility : chooser->unit);
-    }
-    Trial all = try_values(chooser, values);
-    for (uint32_t i = 0; i < chooser->count; i++) {
-        values[i] /= 2;
-        Trial less = try_values(chooser, values);
-        chooser->inner[i] = less.inner != all.inner;
-        values[i] *= 2;
+        const Value *divided = NULL, *by = divisor_of(op, &divided);
+        int64_t number;
+        if (!by || !value_constant(by, &number) || number < SMALLEST_UNIT || number > LARGEST_UNIT ||
+            (number & (number - 1)))
+            continue;
+        uint64_t mask = solver_depends(chooser->solver, divided);
+        for (uint32_t i = 0; i < program->parameter_count && i < 64; i++)
+            if ((mask >> i & 1) && !(mask & (mask - 1)) && number > chooser->units[i])
+                chooser->units[i] = number;
+        if (number > chooser->unit)
+            chooser->unit = number;
     }
 }
 
-static void set_inner(const Chooser *chooser, int64_t *values, int64_t value, int64_t others) {
-    for (uint32_t i = 0; i < chooser->count; i++)
-        values[i] = chooser->inner[i] ? value : others;
+/* What a launch says of a parameter: a number, or a part of a descriptor. */
+static bool number_given(const Program *program, const Launch *launch, uint32_t index, int64_t *number) {
+    const Parameter *parameter = &program->parameters[index];
+    bool part = parameter->descriptor >= 0;
+    const char *name = program->parameters[part ? (uint32_t)parameter->descriptor : index].name;
+    const Argument *argument = launch ? launch_find(launch, str_of(name)) : NULL;
+    if (!argument)
+        return false;
+    if (!part) {
+        *number = argument->integer;
+        return argument->kind == ARGUMENT_INTEGER;
+    }
+    if (argument->kind == ARGUMENT_INTEGER || parameter->part >= 2u * argument->rank)
+        return false;
+    *number = parameter->part < argument->rank ? argument->shape[parameter->part]
+                                               : argument->strides[parameter->part - argument->rank];
+    return true;
 }
 
-static bool is_known(const Launch *launches, size_t count, const Launch *launch) {
-    for (size_t i = 0; i < count; i++) {
-        bool same = launches[i].count == launch->count && launches[i].grid[0] == launch->grid[0];
+static bool steers_sizes(const Chooser *chooser, uint32_t index) {
+    return chooser->program->parameters[index].steers && is_number(&chooser->program->parameters[index]);
+}
+
+/* Small, so that runs are short: what steers is one tile large, the rest as it was given. */
+static void set_base(Chooser *chooser) {
+    const Program *program = chooser->program;
+    Setting *setting = solver_setting(chooser->solver);
+    chooser->even = chooser->like != NULL;
+    for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++) {
+        const Parameter *parameter = &program->parameters[i];
+        int64_t given = 0, number = 0;
+        bool fixed = number_given(program, chooser->fixed, i, &given);
+        bool like = !fixed && number_given(program, chooser->like, i, &given);
+        if (!is_number(parameter))
+            continue;
+        if (parameter->type->kind == TYPE_INTEGER && parameter->type->width == 1)
+            number = 1;
+        else
+            number = round_up(chooser->units[i] ? chooser->units[i] : 1, parameter->divisibility);
+        bool stays = fixed || (like && !parameter->steers);
+        setting->numbers[i] = stays ? given : number;
+        if (stays)
+            solver_fix_number(chooser->solver, i);
+        chooser->even &= !like || !steers_sizes(chooser, i) || given % chooser->unit == 0;
+    }
+}
+
+/* Programs that can tell each other apart: more than one along each axis that what is compiled asks for. */
+static void set_grid(Chooser *chooser) {
+    const Program *program = chooser->program;
+    Setting *setting = solver_setting(chooser->solver);
+    const Launch *fixed = chooser->fixed;
+    for (int axis = 0; axis < 3; axis++)
+        setting->grid[axis] = 1;
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (program->code[i].code == CODE_PROGRAM_ID || program->code[i].code == CODE_PROGRAMS)
+            setting->grid[program->code[i].aux] = program->code[i].aux ? FEW_PROGRAMS : USUAL_PROGRAMS;
+    if (program->ranks_are_programs)
+        setting->grid[0] = program->ctas * (setting->grid[0] > 1 ? 2 : 1);
+    if (fixed && fixed->grid[0]) {
+        memcpy(setting->grid, fixed->grid, sizeof setting->grid);
+        solver_fix_grid(chooser->solver);
+    }
+}
+
+/* ---- What is there already ------------------------------------------------------------------------ */
+
+static bool is_known(const Chooser *chooser, const Launch *launch) {
+    for (size_t i = 0; i < chooser->count; i++) {
+        const Launch *other = &chooser->launches[i];
+        bool same = other->count == launch->count && memcmp(other->grid, launch->grid, sizeof launch->grid) == 0;
         for (size_t k = 0; k < launch->count && same; k++) {
-            const Argument *a = &launches[i].arguments[k], *b = &launch->arguments[k];
+            const Argument *a = &other->arguments[k], *b = &launch->arguments[k];
             same = a->integer == b->integer && memcmp(a->shape, b->shape, sizeof a->shape) == 0;
         }
         if (same)
@@ -190,61 +235,232 @@ static bool is_known(const Launch *launches, size_t count, const Launch *launch)
     return false;
 }
 
-size_t choose_launches(Machine *machine, Arena *arena, Launch *launches) {
-    const Program *program = machine->program;
-    Chooser chooser = {
-        .machine = machine, .arena = arena, .by_program = depends_on_program(program), .unit = unit_of(program)};
-    chooser.probe = machine->budget && machine->budget < PROBE_BUDGET ? machine->budget : PROBE_BUDGET;
-    chooser.left = FULL_PROBES * chooser.probe;
-    find_steering(&chooser);
-    int64_t values[MOST_PARAMETERS] = {0};
-    size_t count = 0;
-    if (!chooser.count) {
-        launches[0] = make_launch(&chooser, values);
-        return 1;
+/* Whether the command line left nothing of it to chance. */
+static bool all_given(const Chooser *chooser, const Launch *launch) {
+    for (size_t i = 0; i < launch->count; i++)
+        if (!chooser->fixed || !launch_find(chooser->fixed, launch->arguments[i].name))
+            return false;
+    return chooser->fixed && !chooser->like;
+}
+
+/* The setting that was solved for, as a launch. */
+static void add_launch(Chooser *chooser, LaunchDoubt doubt) {
+    if (chooser->count == MOST_CHOSEN)
+        return;
+    Setting *setting = solver_setting(chooser->solver);
+    const Program *program = chooser->program;
+    if (program->ranks_are_programs) /* whole clusters */
+        setting->grid[0] = round_up(setting->grid[0], program->ctas);
+    Launch launch = make_launch(chooser, setting);
+    launch.doubt = doubt;
+    launch.chosen = !all_given(chooser, &launch);
+    if (is_known(chooser, &launch))
+        return;
+    chooser->settings[chooser->count] = *setting;
+    chooser->launches[chooser->count++] = launch;
+}
+
+static void start_over(Chooser *chooser) {
+    *solver_setting(chooser->solver) = chooser->base;
+    solver_changed(chooser->solver);
+}
+
+/* Whether some program of a launch has it: `has` asks about the solver's setting. */
+typedef bool Has(Solver *solver, const Op *op, bool wanted);
+
+static bool is_met(Chooser *chooser, Has *has, const Op *op, bool wanted) {
+    Setting *setting = solver_setting(chooser->solver);
+    for (size_t i = 0; i < chooser->count; i++) {
+        int64_t programs = 0;
+        *setting = chooser->settings[i];
+        const int64_t *grid = chooser->settings[i].grid;
+        for (int64_t z = 0; z < grid[2]; z++)
+            for (int64_t y = 0; y < grid[1]; y++)
+                for (int64_t x = 0; x < grid[0] && programs < MOST_TRIED; x++, programs++) {
+                    setting->program[0] = x, setting->program[1] = y, setting->program[2] = z;
+                    solver_changed(chooser->solver);
+                    if (has(chooser->solver, op, wanted))
+                        return true;
+                }
     }
-    int64_t depth = program->deepest_ring ? program->deepest_ring : 1;
-    const int64_t wanted[] = {0, 1, 2, depth, depth + 1, 2 * depth + 1};
-    int64_t factor = -1, typical = 1;
-    for (unsigned k = 0; k < sizeof wanted / sizeof *wanted && count < MOST_CHOSEN; k++) {
-        int64_t next = wanted[k] ? (factor < 0 ? 0 : factor) : 0;
-        Trial trial = {0};
-        for (; next <= MOST_FACTOR; next++) { /* the smallest that is enough */
-            set_inner(&chooser, values, next * chooser.unit, 2);
-            trial = try_values(&chooser, values);
-            if (trial.possible && trial.inner >= wanted[k])
-                break;
+    return false;
+}
+
+/* ---- Loops ---------------------------------------------------------------------------------------- */
+
+static bool is_around(const Op *outer, const Op *inner) {
+    for (const Op *at = op_parent(inner); at; at = op_parent(at))
+        if (at == outer)
+            return true;
+    return false;
+}
+
+/* Whether no other loop with open bounds is in it. */
+static bool is_innermost(const Program *program, const Loop *loop) {
+    for (uint32_t i = 0; i < program->loop_count; i++)
+        if (!program->loops[i].closed && is_around(loop->op, program->loops[i].op))
+            return false;
+    return true;
+}
+
+/* Loops of other strands that run by other numbers are meant to run as often: whoever calls the kernel sees to it. */
+static void keep_in_step(Chooser *chooser, const Loop *loop, int64_t trips) {
+    const Program *program = chooser->program;
+    int64_t now;
+    for (uint32_t i = 0; i < program->loop_count; i++) {
+        const Loop *other = &program->loops[i];
+        if (other->strand != loop->strand && !other->closed && is_innermost(program, other) &&
+            solver_trips(chooser->solver, other->op, &now) && now != trips)
+            solve_trips(chooser->solver, other->op, trips, trips);
+    }
+}
+
+static void want_trips(Chooser *chooser, const Loop *loop, int64_t trips, LaunchDoubt doubt) {
+    start_over(chooser);
+    if (!solve_trips(chooser->solver, loop->op, trips, trips))
+        return;
+    Setting solved = *solver_setting(chooser->solver);
+    int64_t now;
+    keep_in_step(chooser, loop, trips);
+    if (!solver_trips(chooser->solver, loop->op, &now) || now != trips) {
+        *solver_setting(chooser->solver) = solved;
+        solver_changed(chooser->solver);
+    }
+    add_launch(chooser, doubt);
+}
+
+static void want_innermost(Chooser *chooser, int64_t trips, LaunchDoubt doubt) {
+    const Program *program = chooser->program;
+    for (uint32_t i = 0; i < program->loop_count; i++)
+        if (!program->loops[i].closed && is_innermost(program, &program->loops[i]))
+            want_trips(chooser, &program->loops[i], trips, doubt);
+}
+
+static void want_outer(Chooser *chooser) {
+    const Program *program = chooser->program;
+    for (uint32_t i = 0; i < program->loop_count; i++)
+        if (!program->loops[i].closed && !is_innermost(program, &program->loops[i]))
+            for (int64_t trips = 3; trips > 1; trips--)
+                want_trips(chooser, &program->loops[i], trips, DOUBT_NONE);
+}
+
+/* A counter of few bits is to come round to where it started. */
+static void want_wraps(Chooser *chooser) {
+    const Program *program = chooser->program;
+    for (uint32_t i = 0; i < program->loop_count; i++) {
+        Carried carried;
+        unsigned most = 0;
+        for (uint32_t k = 0; loop_carries(program->loops[i].op, k, &carried); k++) {
+            unsigned width = number_width(program->module, type_resolve(program->module, carried.argument->type));
+            if (width > 1 && width <= MOST_WIDTH && width > most)
+                most = width;
         }
-        if (next > MOST_FACTOR || next == factor)
-            continue;
-        factor = next;
-        if (wanted[k] <= depth + 1)
-            typical = next;
-        Launch launch = make_launch(&chooser, values);
-        if (!is_known(launches, count, &launch))
-            launches[count++] = launch;
+        if (most && !program->loops[i].closed)
+            want_trips(chooser, &program->loops[i], (INT64_C(1) << most) + program->deepest_ring + 1, DOUBT_NONE);
     }
-    if (!count) {
-        set_inner(&chooser, values, chooser.unit, chooser.unit);
-        launches[count++] = make_launch(&chooser, values);
-    }
-    /* Loops around the innermost ones: one number at a time is raised until they go round three times. */
-    for (uint32_t i = 0; i < chooser.count && count < MOST_CHOSEN; i++) {
-        if (chooser.inner[i])
-            continue;
-        set_inner(&chooser, values, typical * chooser.unit, 2);
-        for (int64_t value = 4; value <= 4096; value *= 4) {
-            values[i] = value < chooser.unit ? value : round_up(value, chooser.unit);
-            Trial trial = try_values(&chooser, values);
-            if (!trial.possible)
-                break;
-            if (trial.outer >= 3) {
-                Launch launch = make_launch(&chooser, values);
-                if (!is_known(launches, count, &launch))
-                    launches[count++] = launch;
-                break;
-            }
+}
+
+/* ---- Branches and ops ----------------------------------------------------------------------------- */
+
+static bool goes(Solver *solver, const Op *op, bool taken) {
+    Setting before = *solver_setting(solver);
+    bool same = solve_branch(solver, op, taken) &&
+                memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
+    *solver_setting(solver) = before;
+    solver_changed(solver);
+    return same;
+}
+
+static bool happens(Solver *solver, const Op *op, bool wanted) {
+    Setting before = *solver_setting(solver);
+    (void)wanted;
+    bool same = solve_happens(solver, op) && memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
+    *solver_setting(solver) = before;
+    solver_changed(solver);
+    return same;
+}
+
+static void want_branch(Chooser *chooser, const Op *op, bool taken) {
+    if (is_met(chooser, goes, op, taken))
+        return;
+    start_over(chooser);
+    if (solve_branch(chooser->solver, op, taken))
+        add_launch(chooser, DOUBT_NONE);
+}
+
+static bool has_predicate(Module *module, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].predicate || effects[i].second_predicate)
+            return true;
+    return false;
+}
+
+static void want_op(Chooser *chooser, const Op *op) {
+    if (is_met(chooser, happens, op, true))
+        return;
+    start_over(chooser);
+    if (solve_happens(chooser->solver, op))
+        add_launch(chooser, DOUBT_NONE);
+}
+
+static void want_ways(Chooser *chooser) {
+    Module *module = chooser->program->module;
+    for (const Op *op = module_first_op(module); op && chooser->count < MOST_CHOSEN; op = op_next_in_walk(op, NULL)) {
+        if ((op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD)) && op->region_count) {
+            want_branch(chooser, op, true);
+            want_branch(chooser, op, false);
+        } else if (op->row && *op->row->effects && has_predicate(module, op)) {
+            want_op(chooser, op);
+        } else if (op_is_control(op, CONTROL_WHILE) || op_is_control(op, CONTROL_SWITCH)) {
+            for (uint32_t i = 0; i < op->region_count; i++)
+                if (op->regions[i].first && op->regions[i].first->first)
+                    want_op(chooser, op->regions[i].first->first);
         }
     }
-    return count;
+}
+
+static int64_t deepest_ring(const Chooser *chooser) {
+    const Program *program = chooser->program;
+    uint32_t deepest = program->deepest_ring ? program->deepest_ring : 1;
+    for (uint32_t i = 0; i < program->loop_count; i++) {
+        uint32_t slots = ring_in_loop(chooser->solver, program->module, program->loops[i].op);
+        deepest = slots > deepest && slots <= DEEPEST_RING ? slots : deepest;
+    }
+    return deepest;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------ */
+
+size_t choose_launches(const Program *program, Arena *arena, const Launch *like, const Launch *fixed,
+                       Launch *launches) {
+    Chooser *chooser = ARENA_NEW(arena, Chooser);
+    *chooser = (Chooser){.program = program,
+                         .arena = arena,
+                         .solver = solver_create(arena, program),
+                         .like = like,
+                         .fixed = fixed,
+                         .launches = launches};
+    int64_t depth = deepest_ring(chooser);
+    const int64_t wanted[] = {1, 2, depth, depth + 1, 2 * depth + 1};
+    find_units(chooser);
+    set_base(chooser);
+    set_grid(chooser);
+    solver_prefer(chooser->solver, chooser->unit, false);
+    (void)solve_comes_to(chooser->solver, program->function->regions[0].first->first); /* assumptions */
+    chooser->base = *solver_setting(chooser->solver);
+    for (unsigned k = 0; k < sizeof wanted / sizeof *wanted; k++)
+        want_innermost(chooser, wanted[k], DOUBT_NONE);
+    want_outer(chooser);
+    start_over(chooser);
+    if (!chooser->count)
+        add_launch(chooser, DOUBT_NONE);
+    want_ways(chooser);
+    want_wraps(chooser);
+    solver_prefer(chooser->solver, 1, true);
+    want_innermost(chooser, 2, chooser->even ? DOUBT_UNEVEN : DOUBT_NONE);
+    solver_prefer(chooser->solver, chooser->unit, false);
+    want_innermost(chooser, 0, DOUBT_EMPTY);
+    return chooser->count;
 }

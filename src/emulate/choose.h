@@ -1,13 +1,21 @@
-/* Launches for a kernel that came without one: arguments that make its loops run 0, 1, 2, D, D + 1 and 2D + 1 times, D
- * being the depth of its deepest ring of barriers. */
+/* Launches for a kernel that came without one, or beside the one that it came with.
+ *
+ * They are solved for, not searched (solve.h): every loop whose bounds are open runs 1, 2, D, D + 1 and 2D + 1 times, D
+ * being the depth of the kernel's deepest ring, and, last, not at all; every branch and predicate goes both ways; every
+ * op that synchronizes or touches memory is come to; sizes are multiples of the tile, and once they are not. What the
+ * kernel says of its arguments (divisibility, assumptions) is kept. */
 #ifndef EMULATE_CHOOSE_H
 #define EMULATE_CHOOSE_H
 
-#include "emulate/machine.h"
+#include "emulate/launch.h"
+#include "emulate/program.h"
 
-enum { MOST_CHOSEN = 16 };
+enum { MOST_CHOSEN = 40 };
 
-/* Finds them by trying. Fills `launches` (at most MOST_CHOSEN), in the arena of the machine; returns how many. */
-size_t choose_launches(Machine *machine, Arena *arena, Launch *launches);
+/* `like`: the launch that was given, whose other arguments they have; NULL: none was. `fixed`: arguments, and if its
+ * grid is not zero the grid, that stay as they are; NULL: none. Fills `launches` (at most MOST_CHOSEN), in the arena;
+ * returns how many: at least one. */
+size_t choose_launches(const Program *program, Arena *arena, const Launch *like, const Launch *fixed,
+                       Launch *launches);
 
 #endif

@@ -92,7 +92,10 @@ static void compile_while(Compiler *compiler, const Op *op) {
     const Block *before = op->regions[0].first, *after = op->regions[1].first;
     emit_hand_values(compiler, op, before->args, before->arg_count, op->operands, op->operand_count);
     uint32_t head = emit_here(compiler);
-    emit_code(compiler, CODE_AGAIN, op);
+    Program *program = compiler->program;
+    *ARENA_PUSH(&compiler->module->arena, program->loops, program->loop_count, program->loop_capacity) =
+        (Loop){.op = op, .strand = compiler->strand, .depth = compiler->loop_depth};
+    emit_code(compiler, CODE_AGAIN, op)->aux = program->loop_count;
     compiler->loop_depth++;
     compile_block(compiler, before);
     const Op *condition = before->last;

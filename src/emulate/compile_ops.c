@@ -65,6 +65,10 @@ static uint32_t axis_of(const Op *op, const char *name) {
     return axis->text.size && axis->text.data[0] == 'y' ? 1 : axis->text.size && axis->text.data[0] == 'z' ? 2 : 0;
 }
 
+uint32_t program_axis(const Op *op) {
+    return axis_of(op, "axis");
+}
+
 /* A value read from global memory. */
 static void compile_load(Compiler *compiler, const Op *op, const Effect *load) {
     if (!is_wanted(compiler, load->gives))

@@ -46,12 +46,20 @@ typedef struct Argument {
     int64_t address; /* of its memory; 0: (parameter + 1) << 40 */
 } Argument;
 
+/* What a chosen launch has that callers may never give: what goes wrong only there is worth a note. */
+typedef enum LaunchDoubt {
+    DOUBT_NONE,
+    DOUBT_EMPTY,  /* a size of 0 */
+    DOUBT_UNEVEN, /* a size that is no multiple of the tile, where the launch that was given has such a one */
+} LaunchDoubt;
+
 typedef struct Launch {
     Str kernel; /* "" if not said */
     int64_t grid[3];
     Argument *arguments;
     uint32_t count, capacity;
     bool chosen; /* by Weir */
+    LaunchDoubt doubt;
     uint32_t stream, device;
     bool has_device; /* it runs on `device` alone, else on every one */
     bool dependent;  /* it may overlap the launch before it on its stream, and waits for that by itself */

@@ -191,6 +191,8 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     const Program *program = machine->program;
     state_clear(machine);
     machine->used = 0;
+    for (uint32_t i = 0; i < program->loop_count; i++)
+        machine->trips[i].turns = 0;
     machine->choices = machine->loads_chosen = 0;
     machine->first_choice = NULL;
     machine->atomics = NULL; /* both were in the arena of the last run */

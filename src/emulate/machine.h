@@ -201,11 +201,19 @@ typedef struct GlobalMemory GlobalMemory; /* global_memory.h */
 /* What loads gave, agent by agent in program order (grid.h). */
 typedef struct LoadLog LoadLog;
 
-/* Of one loop: how often it ran. */
+/* Of one loop: how often it was entered with this launch, how often it ran then, and all its turns in this run. */
 typedef struct Trips {
-    uint64_t entered;
+    uint64_t entered, turns;
     int64_t least, most;
 } Trips;
+
+/* What runs have seen of an instruction. */
+enum {
+    RAN = 1,        /* it did what it is there for: of effects, one of them */
+    RAN_YES = 2,    /* a branch: its condition held */
+    RAN_NO = 4,     /* it did not */
+    RAN_STANDS = 8, /* effects were come to */
+};
 
 typedef struct Machine {
     const Program *program;
@@ -251,6 +259,7 @@ typedef struct Machine {
     LoadLog *kept;        /* where what its loads give is written down; NULL: nowhere */
     const LoadLog *loads; /* what its loads give; NULL: what memory holds */
     Trips *trips;         /* one a loop */
+    uint8_t *ran;         /* of each instruction: RAN_... of all runs so far; NULL: nobody asks */
     Fault fault;
     const Op *unknown_op;
     const char *unknown;

@@ -24,7 +24,7 @@ typedef enum Code {
     CODE_LOOP,     /* entering loop `aux`: dst = first value, a, b, c = bounds and step */
     CODE_FOR,      /* if not dst < b (c the step): to aux */
     CODE_NEXT,     /* dst += c, with the width; then to aux */
-    CODE_AGAIN,    /* going round a while loop or a backward branch: counts towards the budget */
+    CODE_AGAIN,    /* going round a while loop (loop aux - 1) or a backward branch: counts towards the budget */
     CODE_PROGRAM_ID,  /* dst = program id along axis aux */
     CODE_PROGRAMS,    /* dst = number of programs along axis aux */
     CODE_RANK,        /* dst = rank of the CTA in its cluster */
@@ -221,6 +221,8 @@ void program_print_slice(const Program *program, Text *to);
 void program_print(const Program *program, Text *to);
 /* Its name, without the '@'. */
 const char *program_name(Module *module, const Op *function);
+/* The axis of an op that gives a program id, or how many there are. */
+uint32_t program_axis(const Op *op);
 /* The kernels of a module: functions with a body that no other calls. Returns how many; at most `most` are stored. */
 size_t program_kernels(Module *module, const Op **functions, size_t most);
 

@@ -13,6 +13,11 @@ const Rule *rule_of(RuleId id) {
     return &rules[id];
 }
 
+Severity finding_severity(const Finding *finding) {
+    Severity severity = rules[finding->rule].severity;
+    return finding->elsewhere && severity == SEVERITY_ERROR ? SEVERITY_WARNING : severity;
+}
+
 /* A family, "deadlock", means every rule "deadlock.KIND". */
 static bool means(Str name, const char *id) {
     return name.size && strncmp(id, name.data, name.size) == 0 && (id[name.size] == 0 || id[name.size] == '.');
@@ -117,7 +122,7 @@ void verdict_close(Verdict *verdict) {
         return;
     verdict->kind = verdict->incomplete_count ? VERDICT_INCOMPLETE : VERDICT_CLEAN;
     for (size_t i = 0; i < verdict->finding_count; i++)
-        if (rule_of(verdict->findings[i].rule)->severity != SEVERITY_NOTE)
+        if (finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
             verdict->kind = VERDICT_FINDINGS;
 }
 

@@ -50,7 +50,8 @@ typedef struct Finding {
     size_t place_count;
     const struct ReportBlocked *blocked; /* deadlocks: everyone who waits for ever (report.h); else NULL */
     size_t blocked_count;
-    size_t times; /* how often the same was found (other launches, CTAs) */
+    size_t times;   /* how often the same was found (other launches, CTAs) */
+    bool elsewhere; /* not at the launch that was given, but at another one: no more than a warning */
 } Finding;
 
 typedef struct Incomplete {
@@ -69,6 +70,16 @@ typedef struct LaunchRun {
     uint64_t events;
 } LaunchRun;
 
+/* How much of a kernel was run, over all runs that were checked. What no launch can come to is in none of it. */
+typedef struct RunCoverage {
+    bool known;                            /* it was run at all */
+    uint32_t barrier_ops, barrier_ops_run; /* ops that synchronize */
+    uint32_t accesses, accesses_run;       /* ops that only touch memory */
+    uint32_t branches, branches_taken;     /* ways of branches */
+    uint32_t rings, rings_turned;          /* loops with a ring in them; those that went round it more than once */
+    uint32_t unreachable;                  /* ops that are never run, at any launch */
+} RunCoverage;
+
 /* About one kernel. */
 typedef struct Verdict {
     Arena *arena;
@@ -80,10 +91,15 @@ typedef struct Verdict {
     size_t incomplete_count;
     LaunchRun *launches;
     size_t launch_count;
+    RunCoverage coverage;
+    bool only_launch; /* nothing is said of other launches than the one that was given */
     const char **notes; /* "loads from memory at line 12 were given 3 values each" */
     size_t note_count;
     uint32_t finding_capacity, incomplete_capacity, launch_capacity, note_capacity;
 } Verdict;
+
+/* How grave it is: what its rule says, unless it is about another launch than the one that was given. */
+Severity finding_severity(const Finding *finding);
 
 /* Adds an empty one at the end; the pointer is good until the next call. */
 Finding *verdict_finding(Verdict *verdict);

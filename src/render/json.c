@@ -29,7 +29,8 @@ static void add_finding(Json *json, const Finding *finding, const char *witness_
     json_line(json, 4);
     json_begin(json, NULL);
     json_text(json, "rule", rule->id);
-    json_text(json, "severity", severities[rule->severity]);
+    json_text(json, "severity", severities[finding_severity(finding)]);
+    json_truth(json, "at_other_launches", finding->elsewhere);
     json_members(json, finding_fields, finding);
     json_line(json, 5);
     json_text(json, "witness", witness_file ? witness_file : finding->witness);
@@ -37,6 +38,10 @@ static void add_finding(Json *json, const Finding *finding, const char *witness_
 }
 
 static const JsonField incomplete_fields[] = {JSON(Incomplete, reason, op, ir_line), {0}};
+
+static const JsonField coverage_fields[] = {JSON(RunCoverage, barrier_ops, barrier_ops_run, accesses, accesses_run),
+                                           JSON(RunCoverage, branches, branches_taken, rings, rings_turned, unreachable),
+                                           {0}};
 
 static const JsonField launches_field[] = {JSON_LIST(3, 4, "launches", Verdict, launches, launch_count, launch_fields),
                                            {0}};
@@ -55,7 +60,12 @@ void render_json_verdict(Json *json, const char *file, const Verdict *verdict, c
     json_text(json, "file", file);
     json_text(json, "kernel", verdict->kernel);
     json_text(json, "verdict", verdict_kind_name(verdict->kind));
+    json_truth(json, "only_launch", verdict->only_launch);
     json_members(json, launches_field, verdict);
+    json_line(json, 3);
+    json_begin(json, "coverage");
+    json_members(json, coverage_fields, &verdict->coverage);
+    json_end(json);
     json_line(json, 3);
     json_begin_list(json, "findings");
     for (size_t i = 0; i < verdict->finding_count; i++)

@@ -1,9 +1,11 @@
 /* Verdicts for programs: the one JSON object that `--format json` of `check` and `run` prints.
  *
  *     {"tool": "weir", "version": "...",
- *      "inputs": [{"file", "kernel", "verdict",
+ *      "inputs": [{"file", "kernel", "verdict", "only_launch",
  *        "launches": [{"text", "chosen", "ctas", "schedules", "events"}],
- *        "findings": [{"rule", "severity", "space", "message", "why", "fix", "schedule", "launch", "times",
+ *        "coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
+ *          "rings", "rings_turned", "unreachable"},
+ *        "findings": [{"rule", "severity", "at_other_launches", "space", "message", "why", "fix", "schedule", "launch", "times",
  *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}], "witness"}],
  *        "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}],
  *      "verdict": "clean|findings|incomplete|error"}

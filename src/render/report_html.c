@@ -166,9 +166,10 @@ static void add_finding(ReportWriter *base, const Finding *finding) {
     HtmlWriter *writer = (HtmlWriter *)base;
     Html *html = &writer->html;
     const Rule *rule = rule_of(finding->rule);
-    const char *word = words[rule->severity];
+    Severity severity = finding_severity(finding);
+    const char *word = words[severity];
     html_addf(html, "<article class=\"finding %s\">\n<h3><span class=\"tag tag-%s\">%s %s</span> ", word, word,
-              marks[rule->severity], word);
+              marks[severity], word);
     html_words(html, str_of(finding->message));
     html_addf(html, "</h3><p class=\"rule\"><code>%s</code></p>\n", rule->id);
     html_fact(writer, "why", finding->why);

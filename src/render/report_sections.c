@@ -27,7 +27,7 @@ static void say_findings(const Verdict *verdict, ReportWriter *writer) {
         if (finding->place_count && finding->places[0].ir_line)
             text_addf(&writer->text, " (IR line %" PRIu32 ")", finding->places[0].ir_line);
         text_addf(&writer->text, " [%s]", rule->id);
-        say(writer, severities[rule->severity].word, severities[rule->severity].tone);
+        say(writer, severities[finding_severity(finding)].word, severities[finding_severity(finding)].tone);
     }
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *incomplete = &verdict->incomplete[i];

@@ -184,7 +184,7 @@ static void add_same_in_ir(Renderer *renderer, const FindingPlace *place) {
 /* Where it is reported: the message, then what the agent does there, in the IR. */
 static void add_first_place(Renderer *renderer, const Finding *finding, const FindingPlace *place) {
     const Rule *rule = rule_of(finding->rule);
-    start_at(renderer, place, rule->severity);
+    start_at(renderer, place, finding_severity(finding));
     text_plainf(renderer->to, "%s [%s]\n", finding->message, rule->id);
     show_place(renderer, place);
     bool told = is_said(place->agent) || is_said(place->role) || is_said(place->note);
@@ -218,7 +218,7 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
     add_line(renderer, "why:", finding->why);
     add_line(renderer, "fix:", finding->fix);
     add_line(renderer, "schedule:", finding->schedule);
-    add_line(renderer, "launch:", finding->launch);
+    add_line(renderer, finding->elsewhere ? "at other launches:" : "launch:", finding->launch);
     if (finding->times > 1) {
         text_addf(renderer->to, "  ");
         coloured(renderer, bold, "seen:");
@@ -263,7 +263,8 @@ static void add_outcome(Renderer *renderer, const Verdict *verdict) {
     if (renderer->options.colour)
         text_addf(to, "%s", colours[verdict->kind]);
     if (verdict->kind != VERDICT_FINDINGS)
-        text_addf(to, "%s", verdict_kind_name(verdict->kind));
+        text_addf(to, "%s%s", verdict_kind_name(verdict->kind),
+                  verdict->kind == VERDICT_CLEAN && verdict->only_launch ? " (this launch only)" : "");
     if (verdict->finding_count) {
         text_addf(to, "%s", verdict->kind == VERDICT_FINDINGS ? "" : "; ");
         text_number_of(to, verdict->finding_count, "finding");
@@ -275,6 +276,24 @@ static void add_outcome(Renderer *renderer, const Verdict *verdict) {
     }
     if (renderer->options.colour)
         text_addf(to, "%s", normal);
+}
+
+/* "; run: 12 of 14 barrier ops, 8 of 8 accesses, 3 of 4 ways of branches; 1 of 2 rings gone round" */
+static void add_coverage(Text *to, const RunCoverage *coverage) {
+    const struct {
+        uint32_t run, all;
+        const char *what;
+    } parts[] = {{coverage->barrier_ops_run, coverage->barrier_ops, "barrier ops"},
+                 {coverage->accesses_run, coverage->accesses, "accesses"},
+                 {coverage->branches_taken, coverage->branches, "ways of branches"}};
+    const char *separator = "; run: ";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].all) {
+            text_addf(to, "%s%u of %u %s", separator, parts[i].run, parts[i].all, parts[i].what);
+            separator = ", ";
+        }
+    if (coverage->rings)
+        text_addf(to, "; %u of %u rings gone round", coverage->rings_turned, coverage->rings);
 }
 
 /* What that is founded on: "3 launches, 96 CTAs, 12,345 events". */
@@ -298,6 +317,8 @@ static void add_basis(Text *to, const Verdict *verdict) {
         text_addf(to, ", ");
         text_number_of(to, events, "event");
     }
+    if (verdict->coverage.known)
+        add_coverage(to, &verdict->coverage);
     text_addf(to, "\n");
 }
 

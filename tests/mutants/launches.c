@@ -43,7 +43,7 @@ static Machine *machine_of(Module *module, const Op *kernel) {
 size_t launches_choose(Module *module, Launch *launches) {
     const Op *kernel;
     Machine *machine = program_kernels(module, &kernel, 1) ? machine_of(module, kernel) : NULL;
-    size_t count = machine ? choose_launches(machine, &module->arena, launches) : 0;
+    size_t count = machine ? choose_launches(machine->program, &module->arena, NULL, NULL, launches) : 0;
     for (size_t i = 0; i < count; i++)
         launches[i].chosen = false;
     return count;

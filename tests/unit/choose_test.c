@@ -13,7 +13,7 @@ typedef struct Choosing {
 static Choosing choose_for(const char *text) {
     Choosing choosing = {.running = compile_whole(text)};
     choosing.count =
-        choose_launches(choosing.running->machine, &choosing.running->reading->module.arena, choosing.launches);
+        choose_launches(choosing.running->machine->program, &choosing.running->reading->module.arena, NULL, NULL, choosing.launches);
     assert_in_range(choosing.count, 1, MOST_CHOSEN);
     for (size_t i = 0; i < choosing.count; i++)
         assert_true(choosing.launches[i].chosen);
@@ -157,7 +157,7 @@ static void loops_that_do_not_end_are_given_up_soon(void **state) {
         KERNEL("%n: i32", "    cf.br ^again\n  ^again:\n" LOOP "    cf.cond_br %true, ^again, ^end\n  ^end:\n"));
     Launch launches[MOST_CHOSEN];
     running->machine->budget = 1000;
-    assert_int_equal(choose_launches(running->machine, &running->reading->module.arena, launches), 1);
+    assert_int_equal(choose_launches(running->machine->program, &running->reading->module.arena, NULL, NULL, launches), 1);
     assert_int_equal(running->machine->budget, 1000);
     end_kernel(running);
 }

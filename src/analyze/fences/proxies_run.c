@@ -175,7 +175,7 @@ static void prepare_and_work(FenceRuns *runs, bool addresses) {
     runs->machine->budget = addresses ? global_steps : usual_steps;
     /* Chosen launches go round every ring more than once, which a given one need not. */
     runs->launches = ARENA_ARRAY(&module->arena, Launch, MOST_CHOSEN + 1);
-    runs->launch_count = choose_launches(runs->machine, &module->arena, runs->launches);
+    runs->launch_count = choose_launches(program, &module->arena, runs->given, NULL, runs->launches);
     if (runs->given)
         runs->launches[runs->launch_count++] = *runs->given;
     runs->work(runs, runs->proxies, runs->context);

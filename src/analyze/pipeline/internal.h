@@ -23,11 +23,8 @@ const char *result_names(Result *result);
 bool result_set_arguments(Result *result, Launch *launch);
 /* The launch that was given for a kernel; NULL if none was, or for another kernel. */
 const Launch *result_given_launch(const Result *result, size_t kernel);
-/* Launches for arguments that were not given: chosen ones, and over each what the command line says. In the result's
- * arena. */
-const Launch *result_choose(Result *result, size_t kernel, size_t *count);
-/* Whether the command line gives anything of a launch. */
-bool result_has_arguments(const Result *result);
+/* What the command line says of a launch, and nothing else: a grid of zeros is not given. NULL if it says nothing. */
+const Launch *result_fixed(Result *result);
 
 /* ---- steps.c ---- */
 /* What the hardware does not allow, read off the IR. */

@@ -22,6 +22,7 @@ typedef struct Question {
     const char *grid;  /* the same; or NULL */
     const char *rules; /* whose findings are kept; NULL: all */
     CheckOptions runs; /* without a launch */
+    bool only_launch;  /* no other than the one of the file */
     bool global;       /* races in global memory are looked for: */
     GlobalOptions global_options;
     bool shows_global;           /* of one run, accesses to global memory are told, too */

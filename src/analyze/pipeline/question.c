@@ -1,7 +1,6 @@
 /* Which kernels and which launches a question means. */
 #include "analyze/pipeline/internal.h"
 
-#include "emulate/choose.h"
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
 
@@ -44,10 +43,6 @@ static bool find_kernels(Result *result) {
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------- */
-
-bool result_has_arguments(const Result *result) {
-    return result->question.argument_count || result->question.grid;
-}
 
 bool result_set_arguments(Result *result, Launch *launch) {
     const Question *question = &result->question;
@@ -183,52 +178,11 @@ const Launch *result_given_launch(const Result *result, size_t kernel) {
     return other ? NULL : launch;
 }
 
-/* ---- Launches that are chosen --------------------------------------------------------------------- */
-
-static bool same_launch(const Launch *a, const Launch *b) {
-    Text x = {0}, y = {0};
-    launch_write(a, &x);
-    launch_write(b, &y);
-    bool same = x.size == y.size && (!x.size || memcmp(x.data, y.data, x.size) == 0);
-    text_free(&x);
-    text_free(&y);
-    return same;
-}
-
-/* Whether the command line left nothing of it to chance. */
-static bool is_given(const Question *question, const Launch *launch) {
-    for (size_t i = 0; i < launch->count; i++) {
-        bool given = false;
-        for (size_t k = 0; k < question->argument_count && !given; k++) {
-            const char *equals = strchr(question->arguments[k], '=');
-            given = equals && str_equal(str_between(question->arguments[k], equals), launch->arguments[i].name);
-        }
-        if (!given)
-            return false;
-    }
-    return true;
-}
-
-const Launch *result_choose(Result *result, size_t kernel, size_t *count) {
-    Module *module = result->module;
-    Launch *launches = ARENA_ARRAY(&result->arena, Launch, MOST_CHOSEN);
-    Verdict nobody = {.arena = &result->arena};
-    const char *problem;
-    const Program *program = program_compile(module, result->functions[kernel], 0, &nobody);
-    Machine *machine = program ? machine_create(&module->arena, program, &problem) : NULL;
-    *count = 0;
-    size_t all = machine ? choose_launches(machine, &module->arena, launches) : 0;
-    for (size_t i = 0; i < all; i++) {
-        Launch launch = launches[i];
-        launch.chosen = !is_given(&result->question, &launch);
-        result_set_arguments(result, &launch);
-        bool again = false;
-        for (size_t k = 0; k < *count && !again; k++)
-            again = same_launch(&launches[k], &launch);
-        if (!again)
-            launches[(*count)++] = launch;
-    }
-    return launches;
+const Launch *result_fixed(Result *result) {
+    if (!result->question.argument_count && !result->question.grid)
+        return NULL;
+    Launch *made = ARENA_NEW(&result->arena, Launch);
+    return result_set_arguments(result, made) ? made : NULL;
 }
 
 /* ---- The whole of it ------------------------------------------------------------------------------ */

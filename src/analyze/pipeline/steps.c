@@ -13,10 +13,7 @@
 /* What is known of the launch: a file's, or only what the command line says, which leaves the rest open. */
 static const Launch *lint_launch(Result *result, size_t kernel) {
     const Launch *given = result_given_launch(result, kernel);
-    if (given || !result_has_arguments(result))
-        return given;
-    Launch *made = ARENA_NEW(&result->arena, Launch);
-    return result_set_arguments(result, made) ? made : NULL;
+    return given ? given : result_fixed(result);
 }
 
 void step_lint(Result *result, size_t kernel) {
@@ -25,10 +22,10 @@ void step_lint(Result *result, size_t kernel) {
     lint_check(result->module, result->functions[kernel], &options, &result->verdicts[kernel]);
 }
 
-/* Runs every cluster of a launch; `last`: and makes the report of it, if one is wanted. */
-static void run_clusters(Result *result, size_t kernel, const CheckOptions *options, bool last) {
+/* Runs every cluster of the launches, and makes the report, if one is wanted. */
+static void run_clusters(Result *result, size_t kernel, const CheckOptions *options) {
     Verdict *verdict = &result->verdicts[kernel];
-    if (!result->question.report || !last) {
+    if (!result->question.report) {
         check_runs(result->module, result->functions[kernel], options, verdict);
         return;
     }
@@ -58,15 +55,9 @@ void step_runs(Result *result, size_t kernel) {
                         .schedules = 1};
         return;
     }
-    size_t count = 0;
-    bool choose = !options.launch && result_has_arguments(result);
-    const Launch *chosen = choose ? result_choose(result, kernel, &count) : NULL;
-    for (size_t i = 0; i < count; i++) {
-        options.launch = &chosen[i];
-        run_clusters(result, kernel, &options, i + 1 == count);
-    }
-    if (!count) /* given, or chosen without a say; or it cannot be run at all, and this says why */
-        run_clusters(result, kernel, &options, true);
+    options.fixed = result_fixed(result);
+    options.only_launch = result->question.only_launch;
+    run_clusters(result, kernel, &options);
 }
 
 /* ---- A trail -------------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "analyze/telling/place.h"
 #include "emulate/causes.h"
 #include "emulate/choose.h"
+#include "emulate/coverage.h"
 
 enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_DIRECTED = 48, RANDOM_BY_DEFAULT = 8 };
 static const uint64_t usual_states = 200 * 1000, states_by_default = 20 * 1000;
@@ -20,6 +21,7 @@ typedef struct Check {
     Machine *machine;
     Causes *causes;
     Races *races; /* NULL: not looked for */
+    Covered *covered;
     uint32_t races_reported;
     Arena scratch; /* tensors of one run */
     const Launch *launch;
@@ -49,7 +51,9 @@ static RunEnd run(Check *check, const Rerun *rerun) {
     check->machine->world = rerun->world;
     const CheckOptions *options = check->options;
     machine_give_loads(check->machine, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
-    return schedule_run(check->machine, rerun->cluster, &rerun->schedule);
+    RunEnd end = schedule_run(check->machine, rerun->cluster, &rerun->schedule);
+    covered_add_run(check->covered);
+    return end;
 }
 
 /* How the schedule came about, in words. */
@@ -477,16 +481,46 @@ static void run_launch(Check *check, const Launch *launch) {
                     .events = machine->events - events};
 }
 
-static void run_all(Check *check) {
-    if (check->options->launch) {
-        run_launch(check, check->options->launch);
-        return;
-    }
+/* What goes wrong only at a launch that callers may never make is told, and no more. */
+static void settle_doubts(Check *check, const Launch *launch, size_t first) {
+    static const char *const doubts[] = {"", "with a size of 0", "with a size that is no multiple of the tile"};
+    Verdict *verdict = check->verdict;
+    for (size_t i = first; i < verdict->finding_count; i++)
+        verdict_note(verdict, "only %s (%s): %s", doubts[launch->doubt], check->launch_text,
+                     verdict->findings[i].message);
+    verdict->finding_count = first;
+}
+
+/* Launches that nobody gave. What is found at those beside a given one says so. */
+static void run_chosen(Check *check) {
+    const CheckOptions *options = check->options;
+    Verdict *verdict = check->verdict;
     Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
-    size_t count = choose_launches(check->machine, &check->module->arena, launches);
-    check->machine->events = 0;
-    for (size_t i = 0; i < count; i++)
+    size_t count =
+        choose_launches(check->program, &check->module->arena, options->launch, options->fixed, launches);
+    for (size_t i = 0; i < count; i++) {
+        size_t found = verdict->finding_count, incomplete = verdict->incomplete_count;
         run_launch(check, &launches[i]);
+        if (launches[i].doubt) {
+            settle_doubts(check, &launches[i], found);
+            verdict->incomplete_count = incomplete;
+        }
+        for (size_t k = found; k < verdict->finding_count; k++)
+            verdict->findings[k].elsewhere = options->launch != NULL;
+    }
+}
+
+static void run_all(Check *check) {
+    const CheckOptions *options = check->options;
+    if (options->launch)
+        run_launch(check, options->launch);
+    check->verdict->only_launch = options->launch && options->only_launch;
+    if (!check->verdict->only_launch)
+        run_chosen(check);
+    bool wrong = false;
+    for (size_t i = 0; i < check->verdict->finding_count; i++)
+        wrong |= finding_severity(&check->verdict->findings[i]) != SEVERITY_NOTE;
+    covered_close(check->covered, !wrong && !check->verdict->only_launch, check->verdict);
 }
 
 static void run_launches(Check *check) {
@@ -501,6 +535,7 @@ static void run_launches(Check *check) {
     check->machine->arena = &check->scratch;
     check->machine->budget = check->options->budget ? check->options->budget : RERUN_BUDGET;
     check->machine->out_of_order = check->options->out_of_order;
+    check->covered = covered_create(&check->module->arena, check->machine);
     check->causes = causes_create(&check->module->arena, check->machine);
     if (check->program->planned)
         verdict_note(check->verdict,

@@ -32,7 +32,9 @@ typedef struct Spectator {
 } Spectator;
 
 typedef struct CheckOptions {
-    const Launch *launch; /* NULL: chosen */
+    const Launch *launch; /* that was given; NULL: none was */
+    const Launch *fixed;  /* what chosen launches must have, whatever else they are; NULL: nothing */
+    bool only_launch;     /* the given one alone; else chosen ones are run, too */
     ScheduleChoice choice;
     uint64_t seed;
     unsigned schedules;         /* 0: 8 */

@@ -1,0 +1,318 @@
+/* What was run of a kernel, op by op, and what is said of the rest. */
+#include "emulate/coverage.h"
+
+#include "base/pointers.h"
+#include "emulate/rings.h"
+#include "model/flow/handed.h"
+#include "model/flow/symbol.h"
+
+/* An op that must run, or a loop that must go round its ring. */
+typedef struct Site {
+    const Op *op;
+    bool synchronizes;
+} Site;
+
+struct Covered {
+    Arena *arena;
+    Machine *machine;
+    const Program *program;
+    Solver *solver;
+    uint64_t *turns; /* of each loop: the most in one run of one CTA */
+    Pointers flags;  /* of ops: RAN_... of all their instructions */
+    Pointers called; /* functions that the kernel calls, itself included */
+    bool ran;
+};
+
+Covered *covered_create(Arena *arena, Machine *machine) {
+    Covered *covered = ARENA_NEW(arena, Covered);
+    const Program *program = machine->program;
+    *covered = (Covered){.arena = arena,
+                         .machine = machine,
+                         .program = program,
+                         .turns = ARENA_ARRAY(arena, uint64_t, program->loop_count + 1),
+                         .flags = {.arena = arena},
+                         .called = {.arena = arena}};
+    machine->ran = ARENA_ARRAY(arena, uint8_t, program->code_count + 1);
+    return covered;
+}
+
+void covered_add_run(Covered *covered) {
+    covered->ran = true;
+    for (uint32_t i = 0; i < covered->program->loop_count; i++) {
+        uint64_t turns = covered->machine->trips[i].turns / covered->program->ctas;
+        if (turns > covered->turns[i])
+            covered->turns[i] = turns;
+    }
+}
+
+/* ---- What was come to ----------------------------------------------------------------------------- */
+
+static unsigned flags_of(const Covered *covered, const Op *op) {
+    uint32_t flags = pointers_get(&covered->flags, op);
+    return flags == NO_NUMBER ? 0 : flags;
+}
+
+static void gather_flags(Covered *covered) {
+    const Program *program = covered->program;
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (covered->machine->ran[i] && program->ops[i])
+            pointers_set(&covered->flags, program->ops[i],
+                         flags_of(covered, program->ops[i]) | covered->machine->ran[i]);
+}
+
+static void gather_called(Covered *covered, const Op *function) {
+    pointers_set(&covered->called, function, 0);
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        const Op *callee = op_is_control(op, CONTROL_CALL) ? call_target(covered->program->module, op) : NULL;
+        if (callee && pointers_get(&covered->called, callee) == NO_NUMBER)
+            gather_called(covered, callee);
+    }
+}
+
+static bool is_reached(const Covered *covered, const Op *op);
+
+static bool is_called(const Covered *covered, const Op *function) {
+    if (function == covered->program->function)
+        return covered->ran;
+    for (const Op *op = module_first_op(covered->program->module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_CALL) && call_target(covered->program->module, op) == function &&
+            is_reached(covered, op))
+            return true;
+    return false;
+}
+
+static uint64_t turns_of(const Covered *covered, const Op *loop) {
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < covered->program->loop_count; i++)
+        if (covered->program->loops[i].op == loop && covered->turns[i] > most)
+            most = covered->turns[i];
+    return op_is_control(loop, CONTROL_WHILE) && most ? most - 1 : most; /* its condition is asked once more */
+}
+
+static bool is_entered(const Covered *covered, const Op *op, uint32_t region) {
+    switch (op_control(op)) {
+    case CONTROL_FUNCTION:
+        return is_called(covered, op);
+    case CONTROL_BRANCH:
+    case CONTROL_GUARD:
+        return flags_of(covered, op) & (region ? RAN_NO : RAN_YES);
+    case CONTROL_LOOP:
+        return turns_of(covered, op) > 0;
+    case CONTROL_WHILE:
+        return region ? flags_of(covered, region_end(op, 0)) & RAN_YES : flags_of(covered, op) & RAN;
+    case CONTROL_SWITCH: /* the ways of its cases are counted by what is in them */
+        return flags_of(covered, op) & (region ? RAN_YES : RAN_NO);
+    default:
+        return is_reached(covered, op);
+    }
+}
+
+/* Whether some run has come to the op; of ops in several blocks, to its block. */
+static bool is_reached(const Covered *covered, const Op *op) {
+    const Op *around = op_parent(op);
+    if (!around)
+        return true;
+    const Region *region = op->block->region;
+    if (region->block_count > 1)
+        return flags_of(covered, op->block->first) & RAN;
+    return is_entered(covered, around, (uint32_t)(region - around->regions));
+}
+
+static bool was_run(const Covered *covered, const Op *op) {
+    unsigned flags = flags_of(covered, op);
+    return flags & RAN_STANDS ? flags & RAN : is_reached(covered, op);
+}
+
+/* ---- What cannot be ------------------------------------------------------------------------------- */
+
+static const Value *condition_of(const Op *op) {
+    const Op *at = op_is_control(op, CONTROL_WHILE) ? region_end(op, 0) : op;
+    return at && at->row ? op_operand_of(at, at->row->control.condition) : NULL;
+}
+
+/* The op around it that was come to, and did not go into the region with `op` in it; NULL: there is none. */
+static const Op *turned_away_by(const Covered *covered, const Op *op) {
+    for (const Op *around = op_parent(op); around; op = around, around = op_parent(around))
+        if (is_reached(covered, around) &&
+            !is_entered(covered, around, (uint32_t)(op->block->region - around->regions)))
+            return around;
+    return NULL;
+}
+
+/* Whether it is the same at every launch that the op is not run: nothing that a caller gives, no program id and no
+ * data decides it. */
+static bool never_runs(const Covered *covered, const Op *op) {
+    const Op *by = turned_away_by(covered, op);
+    Effect effects[EFFECTS_MOST];
+    if (by)
+        return op_is_loop(by) && !op_is_control(by, CONTROL_WHILE)
+                   ? solver_same_trips(covered->solver, by)
+                   : condition_of(by) && solver_closed(covered->solver, condition_of(by));
+    unsigned count = is_reached(covered, op) ? effects_of(covered->program->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++)
+        if ((effects[i].predicate && solver_closed(covered->solver, effects[i].predicate)) ||
+            (effects[i].second_predicate && solver_closed(covered->solver, effects[i].second_predicate)))
+            return true;
+    return false;
+}
+
+/* ---- What is said --------------------------------------------------------------------------------- */
+
+static uint64_t conditions_depend(const Covered *covered, const Op *op) {
+    const Op *by = turned_away_by(covered, op);
+    Bounds bounds;
+    uint64_t mask = 0;
+    if (by && loop_bounds(by, &bounds))
+        mask = solver_depends(covered->solver, bounds.from) | solver_depends(covered->solver, bounds.to);
+    else if (by)
+        mask = solver_depends(covered->solver, condition_of(by));
+    Effect effects[EFFECTS_MOST];
+    unsigned count = by ? 0 : effects_of(covered->program->module, op, effects);
+    for (unsigned i = 0; i < count; i++)
+        mask |= solver_depends(covered->solver, effects[i].predicate);
+    return mask;
+}
+
+/* "give --arg n=VALUE", or what else would help. */
+static void say_what_to_give(const Covered *covered, uint64_t mask, Text *to) {
+    const Program *program = covered->program;
+    const char *separator = "give ";
+    for (uint32_t i = 0; i < program->parameter_count && i < 64; i++) {
+        const Type *type = program->parameters[i].type;
+        if (!(mask >> i & 1) || !type || type->kind != TYPE_INTEGER)
+            continue;
+        text_addf(to, "%s--arg %s=VALUE", separator, program->parameters[i].name);
+        separator = " and ";
+    }
+    text_addf(to, *separator == 'g' ? "give a launch file with the data and the grid that lead there" : ", or a launch file");
+}
+
+static const char *place_text(Verdict *verdict, const Covered *covered, const Op *op) {
+    const Op *by = turned_away_by(covered, op);
+    uint32_t line = by ? op_line(covered->program->module, by) : 0;
+    if (!by)
+        return is_reached(covered, op) ? "its predicate was never true" : "no run came to it";
+    return verdict_text(verdict, op_is_loop(by) ? "the loop at line %u ran no turn" : "the branch at line %u was not taken",
+                        line);
+}
+
+static void say_not_run(const Covered *covered, const Op *op, uint32_t others, Verdict *verdict) {
+    Text give = {0};
+    say_what_to_give(covered, conditions_depend(covered, op), &give);
+    const char *what = verdict_keep(verdict, &give);
+    const char *more = others ? verdict_text(verdict, " (and %u more op%s)", others, others == 1 ? "" : "s") : "";
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
+                       op_line(covered->program->module, op), "it was not run%s: %s; %s", more,
+                       place_text(verdict, covered, op), what);
+}
+
+static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slots, Verdict *verdict) {
+    Text give = {0};
+    Bounds bounds;
+    uint64_t mask = 0, turns = turns_of(covered, loop);
+    if (loop_bounds(loop, &bounds))
+        mask = solver_depends(covered->solver, bounds.from) | solver_depends(covered->solver, bounds.to);
+    say_what_to_give(covered, mask, &give);
+    const char *what = verdict_keep(verdict, &give);
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(loop->name)),
+                       op_line(covered->program->module, loop),
+                       "it did not go round its ring of %u slot%s more than once: %llu turn%s at most; %s", slots,
+                       slots == 1 ? "" : "s", (unsigned long long)turns, turns == 1 ? "" : "s", what);
+}
+
+/* ---- Ops ------------------------------------------------------------------------------------------ */
+
+/* Whether it matters that the op is run, and as what. */
+static bool site_of(Module *module, const Op *op, Site *site) {
+    if (!op->row || !*op->row->effects)
+        return false;
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    bool accesses = false;
+    *site = (Site){.op = op};
+    for (unsigned i = 0; i < count; i++) {
+        site->synchronizes |= effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_FENCE_ORDER;
+        accesses |= effects[i].verb <= EFFECT_UPDATE && effects[i].space != SPACE_NONE;
+    }
+    return site->synchronizes || accesses;
+}
+
+static bool is_of_kernel(const Covered *covered, const Op *op) {
+    const Op *function = op;
+    while (function && !op_is_control(function, CONTROL_FUNCTION))
+        function = op_parent(function);
+    return function && pointers_get(&covered->called, function) != NO_NUMBER;
+}
+
+static void count_ops(const Covered *covered, bool enforced, Verdict *verdict) {
+    Module *module = covered->program->module;
+    RunCoverage *coverage = &verdict->coverage;
+    const Op *first = NULL;
+    uint32_t missed = 0;
+    Site site;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
+        if (!site_of(module, op, &site) || !is_of_kernel(covered, op))
+            continue;
+        bool run = was_run(covered, op);
+        if (!run && never_runs(covered, op)) {
+            coverage->unreachable++;
+            continue;
+        }
+        coverage->barrier_ops += site.synchronizes;
+        coverage->barrier_ops_run += site.synchronizes && run;
+        coverage->accesses += !site.synchronizes;
+        coverage->accesses_run += !site.synchronizes && run;
+        missed += !run;
+        first = run || first ? first : op;
+    }
+    if (first && enforced)
+        say_not_run(covered, first, missed - 1, verdict);
+}
+
+static void count_branches(const Covered *covered, Verdict *verdict) {
+    Pointers seen = {.arena = covered->arena};
+    const Program *program = covered->program;
+    for (uint32_t i = 0; i < program->code_count; i++) {
+        const Op *op = program->ops[i];
+        if (program->code[i].code != CODE_BRANCH || pointers_get(&seen, op) != NO_NUMBER)
+            continue;
+        pointers_set(&seen, op, 0);
+        unsigned flags = flags_of(covered, op);
+        const Value *condition = condition_of(op);
+        bool closed = condition && solver_closed(covered->solver, condition);
+        verdict->coverage.branches += closed ? 1 : 2;
+        verdict->coverage.branches_taken += ((flags & RAN_YES) != 0) + ((flags & RAN_NO) != 0);
+    }
+}
+
+/* ---- Rings ---------------------------------------------------------------------------------------- */
+
+static void count_rings(const Covered *covered, bool enforced, Verdict *verdict) {
+    Pointers seen = {.arena = covered->arena};
+    for (uint32_t i = 0; i < covered->program->loop_count; i++) {
+        const Op *loop = covered->program->loops[i].op;
+        if (pointers_get(&seen, loop) != NO_NUMBER)
+            continue;
+        pointers_set(&seen, loop, 0);
+        uint32_t slots = solver_same_trips(covered->solver, loop)
+                             ? 0
+                             : ring_in_loop(covered->solver, covered->program->module, loop);
+        if (!slots || (!is_reached(covered, loop) && never_runs(covered, loop)))
+            continue;
+        bool turned = turns_of(covered, loop) > slots;
+        verdict->coverage.rings++;
+        verdict->coverage.rings_turned += turned;
+        if (!turned && turns_of(covered, loop) && enforced)
+            say_not_turned(covered, loop, slots, verdict);
+    }
+}
+
+void covered_close(Covered *covered, bool enforced, Verdict *verdict) {
+    covered->solver = solver_create(covered->arena, covered->program);
+    verdict->coverage = (RunCoverage){.known = covered->ran};
+    gather_flags(covered);
+    gather_called(covered, covered->program->function);
+    count_ops(covered, enforced, verdict);
+    count_branches(covered, verdict);
+    count_rings(covered, enforced, verdict);
+}

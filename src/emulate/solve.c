@@ -1,0 +1,596 @@
+/* Values under a setting, and what is wanted of a kernel as constraints on them; solve_reach.c turns ops around. */
+#include "emulate/solve_internal.h"
+
+#include "model/flow/symbol.h"
+
+/* ---- A solver ------------------------------------------------------------------------------------- */
+
+Solver *solver_create(Arena *arena, const Program *program) {
+    Solver *solver = ARENA_NEW(arena, Solver);
+    solver->arena = arena;
+    solver->program = program;
+    solver->module = program->module;
+    solver->memo.arena = solver->loops.arena = solver->callers.arena = arena;
+    solver->epoch = 1;
+    solver->unit = 1;
+    for (const Op *op = module_first_op(solver->module); op; op = op_next_in_walk(op, NULL)) {
+        const Op *callee = op_is_control(op, CONTROL_CALL) ? call_target(solver->module, op) : NULL;
+        if (callee && pointers_get(&solver->callers, callee) == NO_NUMBER) {
+            *ARENA_PUSH(arena, solver->calls, solver->call_count, solver->call_capacity) = op;
+            pointers_set(&solver->callers, callee, solver->call_count - 1);
+        }
+    }
+    return solver;
+}
+
+Setting *solver_setting(Solver *solver) {
+    return &solver->now;
+}
+
+void solver_changed(Solver *solver) {
+    solver->epoch++;
+}
+
+void solver_fix_number(Solver *solver, uint32_t parameter) {
+    if (parameter < SETTING_MOST_NUMBERS)
+        solver->fixed[parameter] = true;
+}
+
+void solver_fix_grid(Solver *solver) {
+    solver->grid_fixed = true;
+}
+
+void solver_prefer(Solver *solver, int64_t unit, bool uneven) {
+    solver->unit = unit;
+    solver->uneven = uneven;
+}
+
+int64_t *solver_turn(Solver *solver, const Op *loop) {
+    uint32_t index = pointers_get(&solver->loops, loop);
+    if (index == NO_NUMBER) {
+        if (solver->loop_count == SETTING_MOST_TURNS)
+            return NULL;
+        index = solver->loop_count++;
+        pointers_set(&solver->loops, loop, index);
+    }
+    return &solver->now.turns[index];
+}
+
+bool solver_parameter(const Solver *solver, const Value *value, uint32_t *index) {
+    const Block *entry = solver->program->function->regions[0].first;
+    if (value->is_result || value->owner != entry || value->index >= SETTING_MOST_NUMBERS)
+        return false;
+    *index = value->index;
+    return true;
+}
+
+const Value *solver_passed(Solver *solver, const Value *value) {
+    const Op *function = value_holder(value);
+    uint32_t caller = op_is_control(function, CONTROL_FUNCTION) ? pointers_get(&solver->callers, function) : NO_NUMBER;
+    const Op *call = caller == NO_NUMBER ? NULL : solver->calls[caller];
+    return call && value->index < call->operand_count ? call->operands[value->index] : NULL;
+}
+
+/* ---- Values --------------------------------------------------------------------------------------- */
+
+struct Memo {
+    uint64_t epoch;
+    int64_t number;
+    bool known, busy;
+};
+typedef struct Memo Memo;
+
+static bool counter_value(Solver *solver, const Op *loop, int64_t *number) {
+    Bounds bounds;
+    int64_t from, step;
+    const int64_t *turn = solver_turn(solver, loop);
+    if (!turn || !loop_bounds(loop, &bounds) || !solver_value(solver, bounds.from, &from) ||
+        !solver_value(solver, bounds.step, &step))
+        return false;
+    *number = from + *turn * step;
+    return true;
+}
+
+bool solver_counts(Solver *solver, const Carried *carried, int64_t *by) {
+    const Op *add = value_made(carried->next, EVALUATE_ADD);
+    if (!add)
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (add->operands[i] == carried->argument)
+            return solver_value(solver, add->operands[1 - i], by);
+    return false;
+}
+
+/* In the turn that is meant. */
+static bool carried_value(Solver *solver, const Carried *carried, int64_t *number) {
+    const int64_t *turn = solver_turn(solver, carried->loop);
+    int64_t by = 0;
+    if (!turn || !solver_value(solver, carried->first, number) ||
+        (*turn && carried->next != carried->argument && !solver_counts(solver, carried, &by)))
+        return false;
+    *number += *turn * by;
+    return true;
+}
+
+/* Behind the loop. */
+static bool result_value(Solver *solver, const Carried *carried, int64_t *number) {
+    int64_t trips, by;
+    if (!solver_trips(solver, carried->loop, &trips))
+        return false;
+    if (!trips)
+        return solver_value(solver, carried->first, number);
+    if (trips == 1 && solver_turn(solver, carried->loop) && !*solver_turn(solver, carried->loop))
+        return solver_value(solver, carried->next, number);
+    if (!solver_counts(solver, carried, &by) || !solver_value(solver, carried->first, number))
+        return false;
+    *number += trips * by;
+    return true;
+}
+
+static bool argument_value(Solver *solver, const Value *value, int64_t *number) {
+    uint32_t parameter;
+    Carried carried;
+    if (solver_parameter(solver, value, &parameter)) {
+        *number = solver->now.numbers[parameter];
+        return number_width(solver->module, type_resolve(solver->module, value->type)) &&
+               !type_is(type_resolve(solver->module, value->type), STR("tt.ptr"));
+    }
+    if (counted_by(value))
+        return counter_value(solver, counted_by(value), number);
+    if (carried_of(value, &carried))
+        return carried_value(solver, &carried, number);
+    const Value *other = solver_passed(solver, value);
+    if (!other)
+        other = value_always(value);
+    if (!other)
+        other = value_handed(value, HANDED_ACROSS);
+    return other && other != value && solver_value(solver, other, number);
+}
+
+static bool machine_value(Solver *solver, const Op *op, int64_t *number) {
+    switch (op_evaluator(op)) {
+    case EVALUATE_PROGRAM_ID:
+        *number = solver->now.program[program_axis(op)];
+        return true;
+    case EVALUATE_PROGRAM_COUNT:
+        *number = solver->now.grid[program_axis(op)];
+        return true;
+    case EVALUATE_CTA_RANK:
+        *number = solver->now.rank;
+        return true;
+    case EVALUATE_CTA_COUNT:
+        *number = solver->program->ctas;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool evaluated_value(Solver *solver, const Op *op, const Value *value, int64_t *number) {
+    int64_t operands[3] = {0};
+    if (op->operand_count > 3 || op_evaluator(op) == EVALUATE_NONE)
+        return false;
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        if (!solver_value(solver, op->operands[i], &operands[i]))
+            return false;
+    Evaluation how = evaluation_of(solver->module, op, value->index);
+    if (how.tensor)
+        return false;
+    if (how.code == EVALUATE_SAME) {
+        *number = operands[0];
+        return true;
+    }
+    return how.width && how.operand_width &&
+           evaluate_integers(how.code, how.width, how.operand_width, how.a, operands[0], operands[1], operands[2],
+                             number);
+}
+
+static bool find_value(Solver *solver, const Value *value, int64_t *number) {
+    const Op *op = value_op(value);
+    Choice choice;
+    Carried carried;
+    int64_t condition;
+    if (!op)
+        return argument_value(solver, value, number);
+    if (value_constant(value, number))
+        return true;
+    if (choice_of(value, &choice))
+        return solver_value(solver, choice.condition, &condition) &&
+               solver_value(solver, condition ? choice.yes : choice.no, number);
+    if (op_is_loop(op))
+        return carried_of(value, &carried) && result_value(solver, &carried, number);
+    if (machine_value(solver, op, number))
+        return true;
+    const Value *other = value_always(value);
+    if (other && other != value)
+        return solver_value(solver, other, number);
+    return evaluated_value(solver, op, value, number);
+}
+
+bool solver_value(Solver *solver, const Value *value, int64_t *number) {
+    if (!value)
+        return false;
+    uint32_t index = pointers_get(&solver->memo, value);
+    if (index == NO_NUMBER) {
+        index = solver->memo_count;
+        *ARENA_PUSH(solver->arena, solver->memos, solver->memo_count, solver->memo_capacity) = (Memo){0};
+        pointers_set(&solver->memo, value, index);
+    }
+    if (solver->memos[index].epoch != solver->epoch) {
+        if (solver->memos[index].busy || solver->depth > MOST_DEPTH)
+            return false;
+        solver->memos[index].busy = true;
+        solver->depth++;
+        int64_t found = 0;
+        bool known = find_value(solver, value, &found);
+        solver->depth--;
+        solver->memos[index] = (Memo){.epoch = solver->epoch, .number = found, .known = known};
+    }
+    *number = solver->memos[index].number;
+    return solver->memos[index].known;
+}
+
+bool solver_trips(Solver *solver, const Op *loop, int64_t *trips) {
+    Bounds bounds;
+    int64_t from, to, step;
+    if (!loop_bounds(loop, &bounds) || !solver_value(solver, bounds.from, &from) ||
+        !solver_value(solver, bounds.to, &to) || !solver_value(solver, bounds.step, &step) || step <= 0)
+        return false;
+    *trips = to > from ? (int64_t)(((uint64_t)to - (uint64_t)from - 1) / (uint64_t)step) + 1 : 0;
+    return true;
+}
+
+/* ---- What is wanted ------------------------------------------------------------------------------- */
+
+enum { MOST_WANTED = 64, MOST_ROUNDS = 6 };
+
+/* A value in a range, or, with a loop, how often that runs. */
+typedef struct Wanted {
+    const Value *value;
+    const Op *loop;
+    int64_t least, most;
+} Wanted;
+typedef struct WantedList {
+    Wanted items[MOST_WANTED];
+    uint32_t count;
+} WantedList;
+
+static bool want(WantedList *list, Wanted wanted) {
+    if (list->count == MOST_WANTED)
+        return false;
+    list->items[list->count++] = wanted;
+    return true;
+}
+
+static bool want_value(WantedList *list, const Value *value, int64_t number) {
+    return value && want(list, (Wanted){.value = value, .least = number, .most = number});
+}
+
+/* The case of a switch that runs its region `region`; the last is for all other numbers. */
+static bool want_case(WantedList *list, const Op *op, uint32_t region) {
+    const Attr *cases = op_attr(op, "cases");
+    bool listed = region && cases && cases->kind == ATTR_INTS && region - 1 < cases->count;
+    return !listed || want_value(list, op_operand_of(op, op->row->control.number), cases->ints[region - 1]);
+}
+
+static bool want_region(WantedList *list, const Op *op, uint32_t region) {
+    switch (op_control(op)) {
+    case CONTROL_LOOP:
+        return want(list, (Wanted){.loop = op, .least = 1, .most = INT64_MAX});
+    case CONTROL_BRANCH:
+    case CONTROL_GUARD:
+        return want_value(list, op_operand_of(op, op->row->control.condition), region == 0);
+    case CONTROL_WHILE: {
+        const Op *end = region ? region_end(op, 0) : NULL;
+        return !end || want_value(list, op_operand_of(end, end->row->control.condition), 1);
+    }
+    case CONTROL_SWITCH:
+        return want_case(list, op, region);
+    default:
+        return true;
+    }
+}
+
+/* That the ops around let it run, the outermost first. */
+static bool want_way_to(Solver *solver, WantedList *list, const Op *op) {
+    const Op *around = op_parent(op);
+    if (!around || around == solver->program->function)
+        return true;
+    if (op_is_control(around, CONTROL_FUNCTION)) {
+        uint32_t caller = pointers_get(&solver->callers, around);
+        return caller != NO_NUMBER && want_way_to(solver, list, solver->calls[caller]);
+    }
+    uint32_t region = (uint32_t)(op->block->region - around->regions);
+    return want_way_to(solver, list, around) && want_region(list, around, region);
+}
+
+static bool want_assumptions(Solver *solver, WantedList *list) {
+    const Op *function = solver->program->function;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (op_is(op, CLASS_ASSUMPTION) && op->operand_count && op_parent(op) == function &&
+            !want_value(list, op->operands[0], 1))
+            return false;
+    return true;
+}
+
+static bool holds(Solver *solver, const Wanted *wanted) {
+    int64_t number;
+    bool known = wanted->loop ? solver_trips(solver, wanted->loop, &number)
+                              : solver_value(solver, wanted->value, &number);
+    return known && number >= wanted->least && number <= wanted->most;
+}
+
+static bool is_open(Solver *solver, const Wanted *wanted) {
+    int64_t number;
+    return wanted->loop ? !solver_trips(solver, wanted->loop, &number)
+                        : !solver_value(solver, wanted->value, &number);
+}
+
+/* Data decides some of it: that is tried in other ways, and here the rest is solved for. */
+static void leave_out_data(Solver *solver, WantedList *list) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (!is_open(solver, &list->items[i]))
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+}
+
+/* One after the other, again as long as a later one has undone an earlier one. */
+static bool solve_so(Solver *solver, const WantedList *list) {
+    Setting before = solver->now;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+        bool all = true;
+        for (uint32_t i = 0; i < list->count; i++) {
+            const Wanted *wanted = &list->items[i];
+            solver->steps = MOST_STEPS;
+            all &= holds(solver, wanted) ||
+                   (wanted->loop ? reach_trips(solver, wanted->loop, wanted->least, wanted->most)
+                                 : reach(solver, wanted->value, wanted->least, wanted->most));
+        }
+        for (uint32_t i = 0; i < list->count; i++)
+            all &= holds(solver, &list->items[i]);
+        if (all)
+            return true;
+    }
+    solver->now = before;
+    solver_changed(solver);
+    return false;
+}
+
+/* First for the program that is meant, then for any. */
+static bool solve(Solver *solver, WantedList *list) {
+    leave_out_data(solver, list);
+    solver->same_program = true;
+    bool solved = solve_so(solver, list);
+    solver->same_program = false;
+    return solved || solve_so(solver, list);
+}
+
+bool solve_comes_to(Solver *solver, const Op *op) {
+    WantedList list = {.count = 0};
+    return want_assumptions(solver, &list) && want_way_to(solver, &list, op) && solve(solver, &list);
+}
+
+bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most) {
+    WantedList list = {.count = 0};
+    int64_t trips;
+    return solver_trips(solver, loop, &trips) && want_assumptions(solver, &list) && want_way_to(solver, &list, loop) &&
+           want(&list, (Wanted){.loop = loop, .least = least, .most = most}) && solve(solver, &list);
+}
+
+bool solve_branch(Solver *solver, const Op *op, bool taken) {
+    WantedList list = {.count = 0};
+    int64_t now;
+    const Value *condition = op_operand_of(op, op->row->control.condition);
+    return solver_value(solver, condition, &now) && want_assumptions(solver, &list) &&
+           want_way_to(solver, &list, op) && want_value(&list, condition, taken) && solve(solver, &list);
+}
+
+bool solve_happens(Solver *solver, const Op *op) {
+    WantedList list = {.count = 0};
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(solver->module, op, effects);
+    if (!want_assumptions(solver, &list) || !want_way_to(solver, &list, op))
+        return false;
+    for (unsigned i = 0; i < count; i++)
+        if ((effects[i].predicate && !want_value(&list, effects[i].predicate, 1)) ||
+            (effects[i].second_predicate && !want_value(&list, effects[i].second_predicate, 1)))
+            return false;
+    return solve(solver, &list);
+}
+
+/* ---- Dependence ----------------------------------------------------------------------------------- */
+
+typedef struct Following {
+    Solver *solver;
+    Pointers seen;
+    uint64_t mask;
+    unsigned left;
+    bool open; /* something decides it that is not the same at every launch */
+} Following;
+
+static void follow(Following *following, const Value *value);
+
+static void follow_source(void *following, Handed how, const Value *from, const Value *to) {
+    (void)how, (void)to;
+    follow(following, from);
+}
+
+/* Whether its result follows from its operands; the ranks of the CTAs of a cluster are all run. */
+static bool is_pure(const Op *op) {
+    Evaluator how = op_evaluator(op);
+    return how == EVALUATE_CTA_RANK || how == EVALUATE_CTA_COUNT ||
+           (how != EVALUATE_NONE && how != EVALUATE_POISON && how < EVALUATE_PROGRAM_ID);
+}
+
+static void follow_bounds(Following *following, const Op *loop) {
+    Bounds bounds;
+    if (!loop || !loop_bounds(loop, &bounds))
+        return;
+    follow(following, bounds.from);
+    follow(following, bounds.to);
+    follow(following, bounds.step);
+}
+
+static void follow(Following *following, const Value *value) {
+    uint32_t parameter;
+    if (!value || pointers_get(&following->seen, value) != NO_NUMBER)
+        return;
+    if (!following->left) {
+        following->open = true;
+        return;
+    }
+    following->left--;
+    pointers_set(&following->seen, value, 0);
+    const Op *op = value_op(value);
+    if (solver_parameter(following->solver, value, &parameter)) {
+        following->mask |= parameter < 64 ? UINT64_C(1) << parameter : 0;
+        following->open = true;
+        return;
+    }
+    follow(following, op ? NULL : solver_passed(following->solver, value));
+    follow_bounds(following, counted_by(value));
+    if (op_is_loop(op))
+        follow_bounds(following, op);
+    Choice choice;
+    if (choice_of(value, &choice))
+        follow(following, choice.condition);
+    if (value_sources(value, follow_source, following))
+        return;
+    if (!op) {
+        following->open |= !counted_by(value) && !solver_passed(following->solver, value);
+        return;
+    }
+    following->open |= !is_pure(op);
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        follow(following, op->operands[i]);
+}
+
+static Following followed(Solver *solver, const Value *value) {
+    Following following = {.solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES};
+    follow(&following, value);
+    return following;
+}
+
+uint64_t solver_depends(Solver *solver, const Value *value) {
+    return followed(solver, value).mask;
+}
+
+/* ---- Sums of multiples ---- */
+
+enum { MOST_TERMS = 24 };
+
+/* A sum of values, each so many times; what is the same at every launch is left out. */
+typedef struct Sum {
+    struct {
+        const Value *value;
+        int64_t times;
+    } terms[MOST_TERMS];
+    uint32_t count;
+    bool full;
+    unsigned left;
+} Sum;
+
+static void add_term(Sum *sum, const Value *value, int64_t times) {
+    uint32_t i = 0;
+    while (i < sum->count && sum->terms[i].value != value)
+        i++;
+    if (i == MOST_TERMS) {
+        sum->full = true;
+        return;
+    }
+    if (i == sum->count) {
+        sum->terms[i].value = value;
+        sum->terms[i].times = 0;
+        sum->count++;
+    }
+    sum->full |= __builtin_add_overflow(sum->terms[i].times, times, &sum->terms[i].times);
+}
+
+static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t times);
+
+/* In a loop that runs as often at every launch, its counter is where it starts, and something that is the same. */
+static void add_argument(Solver *solver, Sum *sum, const Value *value, int64_t times) {
+    const Op *loop = counted_by(value);
+    Bounds bounds;
+    const Value *other = solver_passed(solver, value);
+    other = other ? other : value_always(value);
+    if (loop && loop_bounds(loop, &bounds) && solver_same_trips(solver, loop))
+        add_value(solver, sum, bounds.from, times);
+    else if (other && other != value)
+        add_value(solver, sum, other, times);
+    else
+        add_term(sum, value, times);
+}
+
+static void add_op(Solver *solver, Sum *sum, const Op *op, const Value *value, int64_t times) {
+    int64_t factor;
+    switch (op_evaluator(op)) {
+    case EVALUATE_ADD:
+    case EVALUATE_SUBTRACT:
+        add_value(solver, sum, op->operands[0], times);
+        add_value(solver, sum, op->operands[1], op_evaluator(op) == EVALUATE_ADD ? times : -times);
+        return;
+    case EVALUATE_SAME:
+    case EVALUATE_SIGN_EXTEND:
+    case EVALUATE_ZERO_EXTEND:
+        add_value(solver, sum, op->operands[0], times);
+        return;
+    case EVALUATE_MULTIPLY:
+        for (int i = 0; i < 2; i++)
+            if (value_constant(op->operands[i], &factor) && !__builtin_mul_overflow(factor, times, &factor)) {
+                add_value(solver, sum, op->operands[1 - i], factor);
+                return;
+            }
+        break;
+    default:
+        break;
+    }
+    add_term(sum, value, times);
+}
+
+static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t times) {
+    const Op *op = value_op(value);
+    if (!sum->left) {
+        sum->full = true;
+        return;
+    }
+    sum->left--;
+    if (!op)
+        add_argument(solver, sum, value, times);
+    else if (followed(solver, value).open)
+        add_op(solver, sum, op, value, times);
+}
+
+/* Whether the difference of the two is the same at every launch. */
+static bool same_difference(Solver *solver, const Value *a, const Value *b) {
+    Sum sum = {.left = MOST_STEPS};
+    add_value(solver, &sum, a, 1);
+    add_value(solver, &sum, b, -1);
+    for (uint32_t i = 0; i < sum.count; i++)
+        if (sum.terms[i].times)
+            return false;
+    return !sum.full;
+}
+
+bool solver_same_trips(Solver *solver, const Op *loop) {
+    Bounds bounds;
+    return loop_bounds(loop, &bounds) && solver_closed(solver, bounds.step) &&
+           same_difference(solver, bounds.from, bounds.to);
+}
+
+bool solver_closed(Solver *solver, const Value *value) {
+    const Op *op = value_op(value);
+    if (!followed(solver, value).open)
+        return true;
+    switch (op ? op_evaluator(op) : EVALUATE_NONE) {
+    case EVALUATE_COMPARE:
+        return same_difference(solver, op->operands[0], op->operands[1]);
+    case EVALUATE_AND:
+    case EVALUATE_OR:
+    case EVALUATE_XOR:
+        return solver_closed(solver, op->operands[0]) && solver_closed(solver, op->operands[1]);
+    default:
+        return false;
+    }
+}

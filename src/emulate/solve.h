@@ -1,0 +1,58 @@
+/* Which arguments and grids make a kernel do what is wanted, solved backward from conditions and bounds.
+ *
+ * A setting gives every parameter a number, the grid its size, and says which program is meant and in which turn its
+ * loops are. Under it, the scalars that control flow depends on have values: the op table evaluates them. To move a
+ * value into a range, its op is turned around (what must be added to, divided, compared for the result to be that),
+ * down to parameters and program ids, which are set. Nothing is run. What cannot be solved so (data from memory,
+ * tensors, what a loop carries in other ways than by counting) is left alone, and the answer is no. */
+#ifndef EMULATE_SOLVE_H
+#define EMULATE_SOLVE_H
+
+#include "emulate/program.h"
+
+enum { SETTING_MOST_NUMBERS = 128, SETTING_MOST_TURNS = 64 };
+
+typedef struct Setting {
+    int64_t numbers[SETTING_MOST_NUMBERS]; /* of the parameters, in their order; of pointers nothing */
+    int64_t grid[3], program[3];           /* how many programs, and which one is meant */
+    int64_t rank;                          /* of the CTA that is meant, in its cluster */
+    int64_t turns[SETTING_MOST_TURNS];     /* in which its loops are, from 0 */
+} Setting;
+
+typedef struct Solver Solver;
+
+/* Memory: the arena. */
+Solver *solver_create(Arena *arena, const Program *program);
+/* The setting; it can be changed. */
+Setting *solver_setting(Solver *solver);
+/* To be called when it was. */
+void solver_changed(Solver *solver);
+/* Numbers and sizes of the grid that stay as they are. */
+void solver_fix_number(Solver *solver, uint32_t parameter);
+void solver_fix_grid(Solver *solver);
+/* Which of the numbers in a range a parameter gets: the roundest, a multiple of `unit` if there is one; or, `uneven`,
+ * one that is as little of a multiple as its divisibility allows. */
+void solver_prefer(Solver *solver, int64_t unit, bool uneven);
+
+/* What a scalar is under the setting; false: that is not known. */
+bool solver_value(Solver *solver, const Value *value, int64_t *number);
+/* How often a loop that counts runs. */
+bool solver_trips(Solver *solver, const Op *loop, int64_t *trips);
+
+/* What is wanted: each changes the setting so that it holds, and the op is come to; false: it does not know how, and
+ * the setting is as it was. Assumptions of the kernel are kept. */
+bool solve_comes_to(Solver *solver, const Op *op);
+bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most);
+/* `op` is a branch or a guard, and its condition is `taken`. */
+bool solve_branch(Solver *solver, const Op *op, bool taken);
+/* The op's predicates hold. */
+bool solve_happens(Solver *solver, const Op *op);
+
+/* Whether it is the same at every launch: no argument, no program id and no data decides it; of a loop that counts, how
+ * often it runs. */
+bool solver_closed(Solver *solver, const Value *value);
+bool solver_same_trips(Solver *solver, const Op *loop);
+/* The parameters that the number depends on, as far as it can be followed; as a mask of the first 64. */
+uint64_t solver_depends(Solver *solver, const Value *value);
+
+#endif

@@ -1,0 +1,48 @@
+/* What the two halves of the solver share: values under a setting (solve.c), and ops turned around (solve_reach.c). */
+#ifndef EMULATE_SOLVE_INTERNAL_H
+#define EMULATE_SOLVE_INTERNAL_H
+
+#include "base/pointers.h"
+#include "emulate/solve.h"
+#include "model/flow/handed.h"
+
+enum { MOST_DEPTH = 400, MOST_STEPS = 2000, MOST_FOLLOWED_VALUES = 4096 };
+
+struct Memo;
+
+struct Solver {
+    Arena *arena;
+    const Program *program;
+    Module *module;
+    Setting now;
+    bool fixed[SETTING_MOST_NUMBERS];
+    bool grid_fixed, uneven, same_program;
+    int64_t unit;
+    Pointers loops; /* to their places in `turns` */
+    uint32_t loop_count;
+    Pointers callers; /* from functions to the first of their calls */
+    const Op **calls;
+    uint32_t call_count, call_capacity;
+    /* What values are, as long as the setting is the same. */
+    Pointers memo;
+    struct Memo *memos;
+    uint32_t memo_count, memo_capacity;
+    uint64_t epoch;
+    unsigned depth, steps;
+};
+
+/* In which turn the loop is; NULL: there are too many loops. */
+int64_t *solver_turn(Solver *solver, const Op *loop);
+/* Whether it is a parameter of the kernel, and which. */
+bool solver_parameter(const Solver *solver, const Value *value, uint32_t *index);
+/* What the first call passes for an argument of a function; NULL if it is none. */
+const Value *solver_passed(Solver *solver, const Value *value);
+/* Whether what the loop carries grows by the same in every turn. */
+bool solver_counts(Solver *solver, const Carried *carried, int64_t *by);
+
+/* Changes the setting so that the value, or how often the loop runs, is in the range. False: the setting may have
+ * changed, too. */
+bool reach(Solver *solver, const Value *value, int64_t least, int64_t most);
+bool reach_trips(Solver *solver, const Op *loop, int64_t least, int64_t most);
+
+#endif
