@@ -117,10 +117,11 @@ void *arena_grown(Arena *arena, void *items, uint32_t count, uint32_t *capacity,
         return items;
     if (*capacity > UINT32_MAX / 2)
         exhausted(arena);
-    *capacity = *capacity ? 2 * *capacity : 16;
-    char *larger = arena_alloc(arena, *capacity * item_size);
+    uint32_t more = *capacity ? 2 * *capacity : 16;
+    char *larger = arena_alloc(arena, more * item_size); /* may jump: then all is as it was */
     if (count)
         memcpy(larger, items, count * item_size);
-    memset(larger + count * item_size, 0, (*capacity - count) * item_size);
+    memset(larger + count * item_size, 0, (more - count) * item_size);
+    *capacity = more;
     return larger;
 }

@@ -39,8 +39,9 @@ static inline uint32_t pointers_get(const Pointers *table, const void *key) {
 static inline void pointers_set(Pointers *table, const void *key, uint32_t number) {
     if (2 * table->count >= table->capacity) {
         const Pointers old = *table;
-        table->capacity = old.capacity ? 2 * old.capacity : 64;
-        table->entries = ARENA_ARRAY(table->arena, PointerEntry, table->capacity);
+        uint32_t capacity = old.capacity ? 2 * old.capacity : 64;
+        table->entries = ARENA_ARRAY(table->arena, PointerEntry, capacity); /* may jump: then all is as it was */
+        table->capacity = capacity;
         for (uint32_t i = 0; i < old.capacity; i++)
             if (old.entries[i].key)
                 *pointers_place(table, old.entries[i].key) = old.entries[i];

@@ -12,6 +12,9 @@ enum {
     FEW_PROGRAMS = 2,   /* along the others */
     MOST_WIDTH = 16,    /* bits of a counter that is made to wrap */
     DEEPEST_RING = 64,
+    MOST_TIMES = 4,
+    MOST_TURNS = 1 << 18, /* of one program, where a ring has not been gone round yet, */
+    FEW_TURNS = 1 << 13,  /* and where it has */
     MOST_TRIED = 64,    /* programs of a launch that are asked whether they have something already */
 };
 
@@ -21,7 +24,8 @@ typedef struct Chooser {
     Solver *solver;
     const Launch *like, *fixed;
     Setting base;
-    int64_t unit; /* sizes are multiples of it */
+    int64_t depth; /* of the deepest ring */
+    int64_t unit;  /* sizes are multiples of it */
     int64_t units[SETTING_MOST_NUMBERS];
     bool even;    /* those of the launch that was given are, too */
     Setting settings[MOST_CHOSEN];
@@ -315,18 +319,60 @@ static void keep_in_step(Chooser *chooser, const Loop *loop, int64_t trips) {
     }
 }
 
+/* About how many turns loops make, of one program: what running a launch takes. */
+static double turns_of(Chooser *chooser) {
+    const Program *program = chooser->program;
+    double all = 0;
+    for (uint32_t i = 0; i < program->loop_count; i++) {
+        double turns = 1;
+        int64_t trips;
+        for (const Op *op = program->loops[i].op; op && turns > 0; op = op_parent(op))
+            if (op_is_loop(op) && solver_trips(chooser->solver, op, &trips))
+                turns *= (double)trips;
+        all += turns;
+    }
+    return all;
+}
+
+/* So often, or, where that is not possible, a few times more. */
+static bool solve_about(Chooser *chooser, const Loop *loop, int64_t trips) {
+    return solve_trips(chooser->solver, loop->op, trips, trips) ||
+           (trips && solve_trips(chooser->solver, loop->op, trips, MOST_TIMES * trips));
+}
+
+/* Without the numbers that deeper loops depend on, its own or those of other strands, if that can be: it makes for
+ * shorter runs. */
+static bool solve_cheaply(Chooser *chooser, const Loop *loop, int64_t trips) {
+    const Program *program = chooser->program;
+    Bounds bounds;
+    uint64_t inner = 0;
+    for (uint32_t i = 0; i < program->loop_count; i++)
+        if (program->loops[i].depth > loop->depth && loop_bounds(program->loops[i].op, &bounds))
+            inner |= solver_depends(chooser->solver, bounds.from) | solver_depends(chooser->solver, bounds.to);
+    solver_hold(chooser->solver, inner);
+    bool solved = inner && solve_about(chooser, loop, trips);
+    solver_hold(chooser->solver, 0);
+    return solved || solve_about(chooser, loop, trips);
+}
+
+/* Twice round the ring, where once and one more was wanted before. */
+static bool is_extra(const Chooser *chooser, int64_t trips) {
+    return trips > chooser->depth + 1 && trips <= 2 * chooser->depth + 1;
+}
+
 static void want_trips(Chooser *chooser, const Loop *loop, int64_t trips, LaunchDoubt doubt) {
     start_over(chooser);
-    if (!solve_trips(chooser->solver, loop->op, trips, trips))
+    int64_t turns, now;
+    if (!solve_cheaply(chooser, loop, trips) || !solver_trips(chooser->solver, loop->op, &turns))
         return;
     Setting solved = *solver_setting(chooser->solver);
-    int64_t now;
-    keep_in_step(chooser, loop, trips);
-    if (!solver_trips(chooser->solver, loop->op, &now) || now != trips) {
+    keep_in_step(chooser, loop, turns);
+    if (!solver_trips(chooser->solver, loop->op, &now) || now != turns) {
         *solver_setting(chooser->solver) = solved;
         solver_changed(chooser->solver);
     }
-    add_launch(chooser, doubt);
+    if (turns_of(chooser) <= (is_extra(chooser, trips) ? FEW_TURNS : MOST_TURNS))
+        add_launch(chooser, doubt);
 }
 
 static void want_innermost(Chooser *chooser, int64_t trips, LaunchDoubt doubt) {
@@ -336,19 +382,26 @@ static void want_innermost(Chooser *chooser, int64_t trips, LaunchDoubt doubt) {
             want_trips(chooser, &program->loops[i], trips, doubt);
 }
 
+/* Loops around others: often enough to come back to where they began. */
 static void want_outer(Chooser *chooser) {
     const Program *program = chooser->program;
-    for (uint32_t i = 0; i < program->loop_count; i++)
-        if (!program->loops[i].closed && !is_innermost(program, &program->loops[i]))
-            for (int64_t trips = 3; trips > 1; trips--)
-                want_trips(chooser, &program->loops[i], trips, DOUBT_NONE);
+    for (uint32_t i = 0; i < program->loop_count; i++) {
+        const Loop *loop = &program->loops[i];
+        if (loop->closed || is_innermost(program, loop))
+            continue;
+        uint32_t slots = ring_in_loop(chooser->solver, program->module, loop->op);
+        want_trips(chooser, loop, 2, DOUBT_NONE);
+        want_trips(chooser, loop, 3, DOUBT_NONE);
+        if (slots > 2 && slots <= DEEPEST_RING)
+            want_trips(chooser, loop, slots + 1, DOUBT_NONE);
+    }
 }
 
 /* A counter of few bits is to come round to where it started. */
 static void want_wraps(Chooser *chooser) {
     const Program *program = chooser->program;
     for (uint32_t i = 0; i < program->loop_count; i++) {
-        Carried carried;
+        Carried carried = {0};
         unsigned most = 0;
         for (uint32_t k = 0; loop_carries(program->loops[i].op, k, &carried); k++) {
             unsigned width = number_width(program->module, type_resolve(program->module, carried.argument->type));
@@ -442,7 +495,7 @@ size_t choose_launches(const Program *program, Arena *arena, const Launch *like,
                          .like = like,
                          .fixed = fixed,
                          .launches = launches};
-    int64_t depth = deepest_ring(chooser);
+    int64_t depth = chooser->depth = deepest_ring(chooser);
     const int64_t wanted[] = {1, 2, depth, depth + 1, 2 * depth + 1};
     find_units(chooser);
     set_base(chooser);
@@ -459,7 +512,7 @@ size_t choose_launches(const Program *program, Arena *arena, const Launch *like,
     want_ways(chooser);
     want_wraps(chooser);
     solver_prefer(chooser->solver, 1, true);
-    want_innermost(chooser, 2, chooser->even ? DOUBT_UNEVEN : DOUBT_NONE);
+    want_innermost(chooser, 2, chooser->even || !like ? DOUBT_UNEVEN : DOUBT_NONE);
     solver_prefer(chooser->solver, chooser->unit, false);
     want_innermost(chooser, 0, DOUBT_EMPTY);
     return chooser->count;

@@ -46,11 +46,12 @@ typedef struct Argument {
     int64_t address; /* of its memory; 0: (parameter + 1) << 40 */
 } Argument;
 
-/* What a chosen launch has that callers may never give: what goes wrong only there is worth a note. */
+/* What a chosen launch has that callers may never give. */
 typedef enum LaunchDoubt {
     DOUBT_NONE,
     DOUBT_EMPTY,  /* a size of 0 */
-    DOUBT_UNEVEN, /* a size that is no multiple of the tile, where the launch that was given has such a one */
+    DOUBT_UNEVEN, /* a size that is no multiple of the tile; not so where the launch that was given has such a one */
+    DOUBT_KINDS,
 } LaunchDoubt;
 
 typedef struct Launch {

@@ -40,6 +40,10 @@ void solver_fix_grid(Solver *solver) {
     solver->grid_fixed = true;
 }
 
+void solver_hold(Solver *solver, uint64_t parameters) {
+    solver->held = parameters;
+}
+
 void solver_prefer(Solver *solver, int64_t unit, bool uneven) {
     solver->unit = unit;
     solver->uneven = uneven;

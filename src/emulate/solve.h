@@ -30,6 +30,8 @@ void solver_changed(Solver *solver);
 /* Numbers and sizes of the grid that stay as they are. */
 void solver_fix_number(Solver *solver, uint32_t parameter);
 void solver_fix_grid(Solver *solver);
+/* The first 64 parameters that are not changed for now, as a mask. */
+void solver_hold(Solver *solver, uint64_t parameters);
 /* Which of the numbers in a range a parameter gets: the roundest, a multiple of `unit` if there is one; or, `uneven`,
  * one that is as little of a multiple as its divisibility allows. */
 void solver_prefer(Solver *solver, int64_t unit, bool uneven);

@@ -16,6 +16,7 @@ struct Solver {
     Module *module;
     Setting now;
     bool fixed[SETTING_MOST_NUMBERS];
+    uint64_t held;
     bool grid_fixed, uneven, same_program;
     int64_t unit;
     Pointers loops; /* to their places in `turns` */

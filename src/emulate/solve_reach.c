@@ -60,7 +60,7 @@ static bool reach_parameter(Solver *solver, const Value *value, uint32_t index, 
     const Type *type = type_resolve(solver->module, value->type);
     unsigned width = number_width(solver->module, type);
     int64_t least = width == 1 ? 0 : -largest_number, most = width == 1 ? 1 : largest_number, number;
-    if (solver->fixed[index] || !width || type_is(type, STR("tt.ptr")))
+    if (solver->fixed[index] || (index < 64 && solver->held >> index & 1) || !width || type_is(type, STR("tt.ptr")))
         return false;
     if (width > 1 && width < 31) {
         most = (INT64_C(1) << (width - 1)) - 1;

@@ -63,7 +63,7 @@ void render_json_verdict(Json *json, const char *file, const Verdict *verdict, c
     json_truth(json, "only_launch", verdict->only_launch);
     json_members(json, launches_field, verdict);
     json_line(json, 3);
-    json_begin(json, "coverage");
+    json_begin(json, "run_coverage");
     json_members(json, coverage_fields, &verdict->coverage);
     json_end(json);
     json_line(json, 3);

@@ -3,7 +3,7 @@
  *     {"tool": "weir", "version": "...",
  *      "inputs": [{"file", "kernel", "verdict", "only_launch",
  *        "launches": [{"text", "chosen", "ctas", "schedules", "events"}],
- *        "coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
+ *        "run_coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
  *          "rings", "rings_turned", "unreachable"},
  *        "findings": [{"rule", "severity", "at_other_launches", "space", "message", "why", "fix", "schedule", "launch", "times",
  *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}], "witness"}],

@@ -3,6 +3,7 @@
 #define TESTS_MUTANTS_LAUNCHES_H
 
 #include "emulate/choose.h"
+#include "emulate/machine.h"
 
 typedef struct RunWatcher {
     void *context;

@@ -352,7 +352,9 @@ static void json_has_the_keys_that_programs_know(void **state) {
     assert_int_equal(json_array_size(inputs), 2);
 
     json_t *input = json_array_get(inputs, 0);
-    check_keys(input, "file kernel verdict launches findings incomplete notes");
+    check_keys(input, "file kernel verdict only_launch launches run_coverage findings incomplete notes");
+    check_keys(json_object_get(input, "run_coverage"), "barrier_ops barrier_ops_run accesses accesses_run branches "
+                                                   "branches_taken rings rings_turned unreachable");
     check_text(input, "file", "lap.ttgir");
     check_text(input, "kernel", "lap");
     check_text(input, "verdict", "findings");
@@ -366,7 +368,7 @@ static void json_has_the_keys_that_programs_know(void **state) {
     check_number(launch, "events", 12000);
 
     json_t *finding = json_array_get(json_object_get(input, "findings"), 0);
-    check_keys(finding, "rule severity space message why fix schedule launch times places witness");
+    check_keys(finding, "rule severity at_other_launches space message why fix schedule launch times places witness");
     check_text(finding, "rule", "deadlock.lapped");
     check_text(finding, "severity", "error");
     check_text(finding, "space", "barrier");
@@ -401,7 +403,7 @@ static void json_has_the_keys_that_programs_know(void **state) {
     assert_string_equal(json_string_value(json_array_get(json_object_get(input, "notes"), 0)), "noted");
 
     input = json_array_get(inputs, 1);
-    check_keys(input, "file kernel verdict launches findings incomplete notes");
+    check_keys(input, "file kernel verdict only_launch launches run_coverage findings incomplete notes");
     check_text(input, "verdict", "clean");
     assert_int_equal(json_array_size(json_object_get(input, "findings")), 0);
     json_decref(root);

@@ -29,6 +29,7 @@ typedef struct Check {
     bool alike;      /* every cluster does the same */
     bool noted_data; /* that control depends on data was said */
     bool noted_budget;
+    bool doubted[DOUBT_KINDS]; /* that something goes wrong only at such launches was said */
     uint32_t risks_tried;
     uint32_t directed;
     bool loosely_ordered; /* a risk was seen, and nothing went wrong in its directed runs */
@@ -481,13 +482,24 @@ static void run_launch(Check *check, const Launch *launch) {
                     .events = machine->events - events};
 }
 
-/* What goes wrong only at a launch that callers may never make is told, and no more. */
+/* What goes wrong only at a launch that callers may never make is no finding. Nobody launches a size of 0; whether
+ * sizes are multiples of the tile a launch that was given tells, and without one nobody knows. */
 static void settle_doubts(Check *check, const Launch *launch, size_t first) {
-    static const char *const doubts[] = {"", "with a size of 0", "with a size that is no multiple of the tile"};
     Verdict *verdict = check->verdict;
-    for (size_t i = first; i < verdict->finding_count; i++)
-        verdict_note(verdict, "only %s (%s): %s", doubts[launch->doubt], check->launch_text,
-                     verdict->findings[i].message);
+    if (verdict->finding_count > first && !check->doubted[launch->doubt]) { /* one tells enough */
+        const Finding *finding = &verdict->findings[first];
+        uint32_t line = finding->place_count ? finding->places[0].ir_line : 0;
+        if (launch->doubt == DOUBT_UNEVEN && !check->options->launch)
+            verdict_incomplete(verdict, finding->place_count ? finding->places[0].op : "", line,
+                               "with a size that is no multiple of the tile (%s) it goes wrong: %s; give a launch file "
+                               "if sizes are always multiples",
+                               check->launch_text, finding->message);
+        else
+            verdict_note(verdict, "only with a size %s (%s): %s",
+                         launch->doubt == DOUBT_EMPTY ? "of 0" : "that is no multiple of the tile",
+                         check->launch_text, finding->message);
+    }
+    check->doubted[launch->doubt] |= verdict->finding_count > first;
     verdict->finding_count = first;
 }
 
@@ -502,8 +514,8 @@ static void run_chosen(Check *check) {
         size_t found = verdict->finding_count, incomplete = verdict->incomplete_count;
         run_launch(check, &launches[i]);
         if (launches[i].doubt) {
+            verdict->incomplete_count = incomplete; /* the same */
             settle_doubts(check, &launches[i], found);
-            verdict->incomplete_count = incomplete;
         }
         for (size_t k = found; k < verdict->finding_count; k++)
             verdict->findings[k].elsewhere = options->launch != NULL;
