@@ -221,7 +221,7 @@ int command_run(int count, char **arguments) {
                "end, and whether what they do to memory is ordered.\v" HELP_FILES HELP_BELOW "run" HELP_INPUT
                " Without a launch file and arguments, launches are chosen." HELP_STATUS,
         .children = run_options};
-    Options options = {0};
+    Options options = {.shared.only_launch = true}; /* the run that is asked for */
     command_parse_options("run", &argp, count, arguments, &options);
     return run_all(&options);
 }

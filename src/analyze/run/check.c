@@ -24,6 +24,7 @@ typedef struct Check {
     Covered *covered;
     uint32_t races_reported;
     Arena scratch; /* tensors of one run */
+    const Launch *given; /* NULL: none was */
     const Launch *launch;
     const char *launch_text;
     bool alike;      /* every cluster does the same */
@@ -212,7 +213,9 @@ static void observe_all(void *observer, const Event *event) {
 
 /* A run that the race engine watches, and someone else. */
 static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, void *observer) {
-    const Spectator *spectator = schedule_is_immediate(&rerun->schedule) ? check->options->spectator : NULL;
+    bool given = !check->given || check->launch == check->given;
+    const Spectator *spectator =
+        given && schedule_is_immediate(&rerun->schedule) ? check->options->spectator : NULL;
     Audience audience = {{{observe, observer},
                           {check->races ? races_observe : NULL, check->races},
                           {spectator ? spectator->observe : NULL, spectator ? spectator->context : NULL}}};
@@ -489,7 +492,7 @@ static void settle_doubts(Check *check, const Launch *launch, size_t first) {
     if (verdict->finding_count > first && !check->doubted[launch->doubt]) { /* one tells enough */
         const Finding *finding = &verdict->findings[first];
         uint32_t line = finding->place_count ? finding->places[0].ir_line : 0;
-        if (launch->doubt == DOUBT_UNEVEN && !check->options->launch)
+        if (launch->doubt == DOUBT_UNEVEN && !check->given)
             verdict_incomplete(verdict, finding->place_count ? finding->places[0].op : "", line,
                                "with a size that is no multiple of the tile (%s) it goes wrong: %s; give a launch file "
                                "if sizes are always multiples",
@@ -503,13 +506,11 @@ static void settle_doubts(Check *check, const Launch *launch, size_t first) {
     verdict->finding_count = first;
 }
 
-/* Launches that nobody gave. What is found at those beside a given one says so. */
-static void run_chosen(Check *check) {
-    const CheckOptions *options = check->options;
+/* Launches that nobody gave; `fixed`: what they must have. What is found at those beside a given one says so. */
+static void run_chosen(Check *check, const Launch *fixed) {
     Verdict *verdict = check->verdict;
     Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
-    size_t count =
-        choose_launches(check->program, &check->module->arena, options->launch, options->fixed, launches);
+    size_t count = choose_launches(check->program, &check->module->arena, check->given, fixed, launches);
     for (size_t i = 0; i < count; i++) {
         size_t found = verdict->finding_count, incomplete = verdict->incomplete_count;
         run_launch(check, &launches[i]);
@@ -518,21 +519,33 @@ static void run_chosen(Check *check) {
             settle_doubts(check, &launches[i], found);
         }
         for (size_t k = found; k < verdict->finding_count; k++)
-            verdict->findings[k].elsewhere = options->launch != NULL;
+            verdict->findings[k].elsewhere = check->given != NULL;
     }
+}
+
+/* The launch of the file; or the one that is left if the command line says it all. NULL: some is for us to choose. */
+static const Launch *given_launch(const Check *check) {
+    const CheckOptions *options = check->options;
+    if (options->launch || !options->fixed)
+        return options->launch;
+    Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
+    size_t count = choose_launches(check->program, &check->module->arena, NULL, options->fixed, launches);
+    return count && !launches[0].chosen ? &launches[0] : NULL;
 }
 
 static void run_all(Check *check) {
     const CheckOptions *options = check->options;
-    if (options->launch)
-        run_launch(check, options->launch);
-    check->verdict->only_launch = options->launch && options->only_launch;
-    if (!check->verdict->only_launch)
-        run_chosen(check);
+    Verdict *verdict = check->verdict;
+    check->given = given_launch(check);
+    if (check->given)
+        run_launch(check, check->given);
+    verdict->only_launch = check->given && options->only_launch;
+    if (!verdict->only_launch)
+        run_chosen(check, check->given ? NULL : options->fixed);
     bool wrong = false;
-    for (size_t i = 0; i < check->verdict->finding_count; i++)
-        wrong |= finding_severity(&check->verdict->findings[i]) != SEVERITY_NOTE;
-    covered_close(check->covered, !wrong && !check->verdict->only_launch, check->verdict);
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        wrong |= finding_severity(&verdict->findings[i]) != SEVERITY_NOTE;
+    covered_close(check->covered, !wrong && !verdict->only_launch, verdict);
 }
 
 static void run_launches(Check *check) {
@@ -550,8 +563,8 @@ static void run_launches(Check *check) {
     check->covered = covered_create(&check->module->arena, check->machine);
     check->causes = causes_create(&check->module->arena, check->machine);
     if (check->program->planned)
-        verdict_note(check->verdict,
-                     "its tasks are planned and not parted yet: races are not looked for before they are");
+        verdict_incomplete(check->verdict, "", 0,
+                           "its tasks are planned and not parted yet: races are not looked for before they are");
     else if (!(check->races =
                    races_create(&check->module->arena, check->machine, check->options->out_of_order, &problem)))
         verdict_incomplete(check->verdict, "", 0, "%s", problem);

@@ -22,7 +22,8 @@ typedef enum ScheduleChoice {
 /* The schedule of one run of such a choice. */
 ScheduleKind schedule_chosen(ScheduleChoice choice);
 
-/* Somebody who looks on at the plain runs of each cluster: those in which what is asynchronous completes at once. */
+/* Somebody who looks on at the plain runs of each cluster, those in which what is asynchronous completes at once; of
+ * the launch that was given, if there is one. */
 typedef struct Spectator {
     void *context;
     void (*start)(void *context, Machine *machine, const Rerun *rerun);
