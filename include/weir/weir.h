@@ -280,10 +280,21 @@ WEIR_API const char *weir_verdict_name(weir_verdict verdict);
 WEIR_API int weir_verdict_status(weir_verdict verdict);
 WEIR_API weir_verdict weir_verdict_worse(weir_verdict a, weir_verdict b);
 
+/* How much of a kernel was run, over all launches; what no launch can come to is in none of it. */
+typedef struct weir_coverage {
+    size_t barrier_ops, barrier_ops_run; /* ops that synchronize */
+    size_t accesses, accesses_run;       /* ops that only touch memory */
+    size_t branches, branches_taken;     /* ways of branches */
+    size_t rings, rings_turned;          /* loops with a ring in them; those that went round it more than once */
+    size_t launches;
+} weir_coverage;
+
 /* A kernel that was looked at; of weir_membar, a function. */
 typedef struct weir_kernel {
     const char *name;
     weir_verdict verdict;
+    weir_coverage coverage; /* weir_run */
+    int only_launch;        /* weir_run: nothing is said of other launches than the one that was given */
     /* weir_membar */
     int inserted;             /* nonzero: the IR claims to have its barriers */
     size_t needed, missing;   /* that are not there; and which therefore are an error */

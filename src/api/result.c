@@ -31,12 +31,28 @@ size_t weir_report_count(const weir_result *result) {
     return result->result.report_count;
 }
 
+static weir_kernel run_kernel(const Verdict *verdict) {
+    const RunCoverage *run = &verdict->coverage;
+    return (weir_kernel){.name = verdict->kernel,
+                         .verdict = (weir_verdict)verdict->kind,
+                         .coverage = {.barrier_ops = run->barrier_ops,
+                                      .barrier_ops_run = run->barrier_ops_run,
+                                      .accesses = run->accesses,
+                                      .accesses_run = run->accesses_run,
+                                      .branches = run->branches,
+                                      .branches_taken = run->branches_taken,
+                                      .rings = run->rings,
+                                      .rings_turned = run->rings_turned,
+                                      .launches = verdict->launch_count},
+                         .only_launch = verdict->only_launch};
+}
+
 weir_kernel weir_kernel_at(const weir_result *result, size_t index) {
     const Result *all = &result->result;
     if (index >= all->count)
         return (weir_kernel){.name = "", .verdict = WEIR_VERDICT_ERROR};
     if (all->verdicts)
-        return (weir_kernel){.name = all->verdicts[index].kernel, .verdict = (weir_verdict)all->verdicts[index].kind};
+        return run_kernel(&all->verdicts[index]);
     if (all->ports) {
         const PortReport *port = &all->ports[index];
         return (weir_kernel){.name = port->function,

@@ -111,6 +111,7 @@ static void add_up(Teller *all, Teller *part) {
         all->counts[i] += part->counts[i];
     for (size_t i = 0; part->rules && i < weir_rule_count(); i++)
         all->rules[i] += part->rules[i];
+    coverage_add(&all->coverage, &part->coverage);
     for (size_t i = 0; i < part->reasons.count; i++) {
         const Count *reason = &part->reasons.items[i];
         tally_add(&all->reasons, (weir_string){reason->text, strlen(reason->text)}, reason->times);

@@ -142,6 +142,7 @@ typedef struct Teller {
     size_t counts[WEIR_VERDICT_ERROR + 1]; /* kernels by verdict; of errors: inputs and modules */
     size_t *rules;                         /* findings by rule; NULL: not counted, and neither are reasons */
     Tally reasons;                         /* why something is incomplete */
+    weir_coverage coverage;                /* of all kernels */
 } Teller;
 
 /* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
@@ -201,6 +202,7 @@ void session_tell(Session *session, const char *path, weir_result *result);
 int session_emit(Session *session, weir_result *result, unsigned flags);
 /* The table at the end, of a teller that counts rules. The time taken is in it for whoever looks on. */
 void session_summary(Session *session);
+void coverage_add(weir_coverage *all, const weir_coverage *part);
 /* Ends what is written, and keeps it if `keep`. The exit status: that of an error, unless `good`. */
 int session_close(Session *session, bool good, bool keep);
 

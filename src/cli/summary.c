@@ -12,6 +12,34 @@ static bool is_note(size_t rule) {
     return weir_rule_at(rule).severity == WEIR_NOTE;
 }
 
+void coverage_add(weir_coverage *all, const weir_coverage *part) {
+    all->barrier_ops += part->barrier_ops;
+    all->barrier_ops_run += part->barrier_ops_run;
+    all->accesses += part->accesses;
+    all->accesses_run += part->accesses_run;
+    all->branches += part->branches;
+    all->branches_taken += part->branches_taken;
+    all->rings += part->rings;
+    all->rings_turned += part->rings_turned;
+    all->launches += part->launches;
+}
+
+/* How much of all kernels was run. */
+static void print_coverage(Output *output, const weir_coverage *coverage) {
+    const struct {
+        size_t run, all;
+        const char *what;
+    } parts[] = {{coverage->barrier_ops_run, coverage->barrier_ops, "barrier ops"},
+                 {coverage->accesses_run, coverage->accesses, "accesses"},
+                 {coverage->branches_taken, coverage->branches, "ways of branches"},
+                 {coverage->rings_turned, coverage->rings, "rings gone round"}};
+    if (coverage->launches)
+        output_printf(output, "run: %zu launch%s\n", coverage->launches, coverage->launches == 1 ? "" : "es");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].all)
+            output_printf(output, "%8zu  of %zu %s\n", parts[i].run, parts[i].all, parts[i].what);
+}
+
 void session_summary(Session *session) {
     Output *output = session->output;
     Teller *all = &session->teller;
@@ -21,6 +49,7 @@ void session_summary(Session *session) {
     output_printf(output, "files: %zu\nkernels: %zu\n", all->options->inputs.count, all->kernels);
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
         add_row(output, all->counts[i], verdicts[i]);
+    print_coverage(output, &all->coverage);
     for (size_t i = 0; i < weir_rule_count(); i++)
         *(is_note(i) ? &notes : &findings) += all->rules[i];
     if (findings)

@@ -51,8 +51,11 @@ static void count_error(Teller *teller) {
 
 static void tally(Teller *teller, const weir_result *result) {
     teller->kernels += weir_result_kernels(result);
-    for (size_t i = 0; i < weir_result_kernels(result); i++)
-        teller->counts[weir_kernel_at(result, i).verdict]++;
+    for (size_t i = 0; i < weir_result_kernels(result); i++) {
+        weir_kernel kernel = weir_kernel_at(result, i);
+        teller->counts[kernel.verdict]++;
+        coverage_add(&teller->coverage, &kernel.coverage);
+    }
     teller->verdict = weir_verdict_worse(teller->verdict, weir_result_verdict(result));
     if (!teller->rules)
         return;

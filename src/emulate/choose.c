@@ -15,7 +15,7 @@ enum {
     MOST_TIMES = 4,
     MOST_TURNS = 1 << 18, /* of one program, where a ring has not been gone round yet, */
     FEW_TURNS = 1 << 13,  /* and where it has */
-    MOST_TRIED = 64,    /* programs of a launch that are asked whether they have something already */
+    MOST_TRIED = 64,      /* programs of a launch that are asked whether they have something already */
 };
 
 typedef struct Chooser {
@@ -27,7 +27,7 @@ typedef struct Chooser {
     int64_t depth; /* of the deepest ring */
     int64_t unit;  /* sizes are multiples of it */
     int64_t units[SETTING_MOST_NUMBERS];
-    bool even;    /* those of the launch that was given are, too */
+    bool even; /* those of the launch that was given are, too */
     Setting settings[MOST_CHOSEN];
     Launch *launches;
     size_t count;
@@ -107,10 +107,9 @@ static Launch make_launch(const Chooser *chooser, const Setting *setting) {
         if (type_is(parameter->type, STR("tt.tensordesc")) && descriptor_steers(program, i))
             set_argument(&launch, described(chooser, setting, i));
         else if (parameter->descriptor < 0 && parameter->steers && is_number(parameter))
-            set_argument(&launch,
-                         (Argument){.name = str_of(parameter->name),
-                                    .kind = ARGUMENT_INTEGER,
-                                    .integer = setting->numbers[i]});
+            set_argument(
+                &launch,
+                (Argument){.name = str_of(parameter->name), .kind = ARGUMENT_INTEGER, .integer = setting->numbers[i]});
     }
     return launch;
 }
@@ -307,13 +306,22 @@ static bool is_innermost(const Program *program, const Loop *loop) {
     return true;
 }
 
+static uint64_t bounds_depend(const Chooser *chooser, const Op *loop) {
+    Bounds bounds;
+    return loop_bounds(loop, &bounds)
+               ? solver_depends(chooser->solver, bounds.from) | solver_depends(chooser->solver, bounds.to)
+               : 0;
+}
+
 /* Loops of other strands that run by other numbers are meant to run as often: whoever calls the kernel sees to it. */
 static void keep_in_step(Chooser *chooser, const Loop *loop, int64_t trips) {
     const Program *program = chooser->program;
+    uint64_t own = bounds_depend(chooser, loop->op);
     int64_t now;
     for (uint32_t i = 0; i < program->loop_count; i++) {
         const Loop *other = &program->loops[i];
         if (other->strand != loop->strand && !other->closed && is_innermost(program, other) &&
+            !(own & bounds_depend(chooser, other->op)) &&
             solver_trips(chooser->solver, other->op, &now) && now != trips)
             solve_trips(chooser->solver, other->op, trips, trips);
     }
@@ -344,11 +352,10 @@ static bool solve_about(Chooser *chooser, const Loop *loop, int64_t trips) {
  * shorter runs. */
 static bool solve_cheaply(Chooser *chooser, const Loop *loop, int64_t trips) {
     const Program *program = chooser->program;
-    Bounds bounds;
     uint64_t inner = 0;
     for (uint32_t i = 0; i < program->loop_count; i++)
-        if (program->loops[i].depth > loop->depth && loop_bounds(program->loops[i].op, &bounds))
-            inner |= solver_depends(chooser->solver, bounds.from) | solver_depends(chooser->solver, bounds.to);
+        if (program->loops[i].depth > loop->depth)
+            inner |= bounds_depend(chooser, program->loops[i].op);
     solver_hold(chooser->solver, inner);
     bool solved = inner && solve_about(chooser, loop, trips);
     solver_hold(chooser->solver, 0);
@@ -417,8 +424,8 @@ static void want_wraps(Chooser *chooser) {
 
 static bool goes(Solver *solver, const Op *op, bool taken) {
     Setting before = *solver_setting(solver);
-    bool same = solve_branch(solver, op, taken) &&
-                memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
+    bool same =
+        solve_branch(solver, op, taken) && memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
     *solver_setting(solver) = before;
     solver_changed(solver);
     return same;

@@ -15,7 +15,6 @@ enum { MOST_CHOSEN = 40 };
 /* `like`: the launch that was given, whose other arguments they have; NULL: none was. `fixed`: arguments, and if its
  * grid is not zero the grid, that stay as they are; NULL: none. Fills `launches` (at most MOST_CHOSEN), in the arena;
  * returns how many: at least one. */
-size_t choose_launches(const Program *program, Arena *arena, const Launch *like, const Launch *fixed,
-                       Launch *launches);
+size_t choose_launches(const Program *program, Arena *arena, const Launch *like, const Launch *fixed, Launch *launches);
 
 #endif

@@ -184,7 +184,8 @@ static void say_what_to_give(const Covered *covered, uint64_t mask, Text *to) {
         text_addf(to, "%s--arg %s=VALUE", separator, program->parameters[i].name);
         separator = " and ";
     }
-    text_addf(to, *separator == 'g' ? "give a launch file with the data and the grid that lead there" : ", or a launch file");
+    text_addf(to, *separator == 'g' ? "give a launch file with the data and the grid that lead there"
+                                    : ", or a launch file");
 }
 
 static const char *place_text(Verdict *verdict, const Covered *covered, const Op *op) {
@@ -192,8 +193,8 @@ static const char *place_text(Verdict *verdict, const Covered *covered, const Op
     uint32_t line = by ? op_line(covered->program->module, by) : 0;
     if (!by)
         return is_reached(covered, op) ? "its predicate was never true" : "no run came to it";
-    return verdict_text(verdict, op_is_loop(by) ? "the loop at line %u ran no turn" : "the branch at line %u was not taken",
-                        line);
+    return verdict_text(
+        verdict, op_is_loop(by) ? "the loop at line %u ran no turn" : "the branch at line %u was not taken", line);
 }
 
 static void say_not_run(const Covered *covered, const Op *op, uint32_t others, Verdict *verdict) {
@@ -201,9 +202,8 @@ static void say_not_run(const Covered *covered, const Op *op, uint32_t others, V
     say_what_to_give(covered, conditions_depend(covered, op), &give);
     const char *what = verdict_keep(verdict, &give);
     const char *more = others ? verdict_text(verdict, " (and %u more op%s)", others, others == 1 ? "" : "s") : "";
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
-                       op_line(covered->program->module, op), "it was not run%s: %s; %s", more,
-                       place_text(verdict, covered, op), what);
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(covered->program->module, op),
+                       "it was not run%s: %s; %s", more, place_text(verdict, covered, op), what);
 }
 
 static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slots, Verdict *verdict) {

@@ -319,15 +319,14 @@ static bool want_assumptions(Solver *solver, WantedList *list) {
 
 static bool holds(Solver *solver, const Wanted *wanted) {
     int64_t number;
-    bool known = wanted->loop ? solver_trips(solver, wanted->loop, &number)
-                              : solver_value(solver, wanted->value, &number);
+    bool known =
+        wanted->loop ? solver_trips(solver, wanted->loop, &number) : solver_value(solver, wanted->value, &number);
     return known && number >= wanted->least && number <= wanted->most;
 }
 
 static bool is_open(Solver *solver, const Wanted *wanted) {
     int64_t number;
-    return wanted->loop ? !solver_trips(solver, wanted->loop, &number)
-                        : !solver_value(solver, wanted->value, &number);
+    return wanted->loop ? !solver_trips(solver, wanted->loop, &number) : !solver_value(solver, wanted->value, &number);
 }
 
 /* Data decides some of it: that is tried in other ways, and here the rest is solved for. */
@@ -347,9 +346,9 @@ static bool solve_so(Solver *solver, const WantedList *list) {
         for (uint32_t i = 0; i < list->count; i++) {
             const Wanted *wanted = &list->items[i];
             solver->steps = MOST_STEPS;
-            all &= holds(solver, wanted) ||
-                   (wanted->loop ? reach_trips(solver, wanted->loop, wanted->least, wanted->most)
-                                 : reach(solver, wanted->value, wanted->least, wanted->most));
+            all &=
+                holds(solver, wanted) || (wanted->loop ? reach_trips(solver, wanted->loop, wanted->least, wanted->most)
+                                                       : reach(solver, wanted->value, wanted->least, wanted->most));
         }
         for (uint32_t i = 0; i < list->count; i++)
             all &= holds(solver, &list->items[i]);
@@ -386,8 +385,8 @@ bool solve_branch(Solver *solver, const Op *op, bool taken) {
     WantedList list = {.count = 0};
     int64_t now;
     const Value *condition = op_operand_of(op, op->row->control.condition);
-    return solver_value(solver, condition, &now) && want_assumptions(solver, &list) &&
-           want_way_to(solver, &list, op) && want_value(&list, condition, taken) && solve(solver, &list);
+    return solver_value(solver, condition, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, op) &&
+           want_value(&list, condition, taken) && solve(solver, &list);
 }
 
 bool solve_happens(Solver *solver, const Op *op) {

@@ -50,6 +50,23 @@ Str rule_list_unknown(const char *list) {
     return (Str){NULL, 0};
 }
 
+void coverage_print(const RunCoverage *coverage, Text *to) {
+    const struct {
+        uint32_t run, all;
+        const char *what;
+    } parts[] = {{coverage->barrier_ops_run, coverage->barrier_ops, "barrier ops"},
+                 {coverage->accesses_run, coverage->accesses, "accesses"},
+                 {coverage->branches_taken, coverage->branches, "ways of branches"}};
+    const char *separator = "";
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].all) {
+            text_addf(to, "%s%u of %u %s", separator, parts[i].run, parts[i].all, parts[i].what);
+            separator = ", ";
+        }
+    if (coverage->rings)
+        text_addf(to, "%s%u of %u rings gone round", *separator ? "; " : "", coverage->rings_turned, coverage->rings);
+}
+
 /* ---- Putting a verdict together ---------------------------------------------------------------- */
 
 const char *verdict_keep(Verdict *verdict, Text *text) {

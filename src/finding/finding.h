@@ -80,6 +80,10 @@ typedef struct RunCoverage {
     uint32_t unreachable;                  /* ops that are never run, at any launch */
 } RunCoverage;
 
+/* "12 of 14 barrier ops, 8 of 8 accesses, 3 of 4 ways of branches; 1 of 2 rings gone round"; nothing if there is
+ * nothing to count. */
+void coverage_print(const RunCoverage *coverage, Text *to);
+
 /* About one kernel. */
 typedef struct Verdict {
     Arena *arena;
@@ -92,7 +96,7 @@ typedef struct Verdict {
     LaunchRun *launches;
     size_t launch_count;
     RunCoverage coverage;
-    bool only_launch; /* nothing is said of other launches than the one that was given */
+    bool only_launch;   /* nothing is said of other launches than the one that was given */
     const char **notes; /* "loads from memory at line 12 were given 3 values each" */
     size_t note_count;
     uint32_t finding_capacity, incomplete_capacity, launch_capacity, note_capacity;

@@ -39,9 +39,10 @@ static void add_finding(Json *json, const Finding *finding, const char *witness_
 
 static const JsonField incomplete_fields[] = {JSON(Incomplete, reason, op, ir_line), {0}};
 
-static const JsonField coverage_fields[] = {JSON(RunCoverage, barrier_ops, barrier_ops_run, accesses, accesses_run),
-                                           JSON(RunCoverage, branches, branches_taken, rings, rings_turned, unreachable),
-                                           {0}};
+static const JsonField coverage_fields[] = {
+    JSON(RunCoverage, barrier_ops, barrier_ops_run, accesses, accesses_run),
+    JSON(RunCoverage, branches, branches_taken, rings, rings_turned, unreachable),
+    {0}};
 
 static const JsonField launches_field[] = {JSON_LIST(3, 4, "launches", Verdict, launches, launch_count, launch_fields),
                                            {0}};

@@ -278,24 +278,6 @@ static void add_outcome(Renderer *renderer, const Verdict *verdict) {
         text_addf(to, "%s", normal);
 }
 
-/* "; run: 12 of 14 barrier ops, 8 of 8 accesses, 3 of 4 ways of branches; 1 of 2 rings gone round" */
-static void add_coverage(Text *to, const RunCoverage *coverage) {
-    const struct {
-        uint32_t run, all;
-        const char *what;
-    } parts[] = {{coverage->barrier_ops_run, coverage->barrier_ops, "barrier ops"},
-                 {coverage->accesses_run, coverage->accesses, "accesses"},
-                 {coverage->branches_taken, coverage->branches, "ways of branches"}};
-    const char *separator = "; run: ";
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (parts[i].all) {
-            text_addf(to, "%s%u of %u %s", separator, parts[i].run, parts[i].all, parts[i].what);
-            separator = ", ";
-        }
-    if (coverage->rings)
-        text_addf(to, "; %u of %u rings gone round", coverage->rings_turned, coverage->rings);
-}
-
 /* What that is founded on: "3 launches, 96 CTAs, 12,345 events". */
 static void add_basis(Text *to, const Verdict *verdict) {
     uint64_t ctas = 0, events = 0;
@@ -317,8 +299,11 @@ static void add_basis(Text *to, const Verdict *verdict) {
         text_addf(to, ", ");
         text_number_of(to, events, "event");
     }
-    if (verdict->coverage.known)
-        add_coverage(to, &verdict->coverage);
+    Text run = {0};
+    coverage_print(&verdict->coverage, &run);
+    if (run.size)
+        text_addf(to, "; run: %.*s", (int)run.size, run.data);
+    text_free(&run);
     text_addf(to, "\n");
 }
 

@@ -12,8 +12,8 @@ typedef struct Choosing {
 
 static Choosing choose_for(const char *text) {
     Choosing choosing = {.running = compile_whole(text)};
-    choosing.count =
-        choose_launches(choosing.running->machine->program, &choosing.running->reading->module.arena, NULL, NULL, choosing.launches);
+    choosing.count = choose_launches(choosing.running->machine->program, &choosing.running->reading->module.arena, NULL,
+                                     NULL, choosing.launches);
     assert_in_range(choosing.count, 1, MOST_CHOSEN);
     for (size_t i = 0; i < choosing.count; i++)
         assert_true(choosing.launches[i].chosen);
@@ -187,8 +187,8 @@ static void conditions_are_turned_around(void **state) {
 static void a_branch_in_a_late_turn_is_taken(void **state) {
     (void)state;
     assert_trips(ON_BARRIER("%n: i32", INIT(bar, 1) "    %late = arith.constant 40 : i32\n"
-                                       "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
-                                       "    %is = arith.cmpi eq, %i, %late : i32\n" IF("%is") "    }\n"),
+                                                    "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
+                                                    "    %is = arith.cmpi eq, %i, %late : i32\n" IF("%is") "    }\n"),
                  0, "1 2 3 41 0");
 }
 
@@ -240,9 +240,10 @@ static void beside_a_launch_the_rest_is_as_there(void **state) {
 
 static void a_narrow_counter_comes_round(void **state) {
     (void)state;
-    assert_trips(KERNEL("%n: i32", RING(2) "    %z = arith.constant 0 : i8\n    %one = arith.constant 1 : i8\n"
-                                           "    %r = scf.for %i = %c0 to %n step %c1 iter_args(%k = %z) -> (i8) : i32 {\n"
-                                           "      %l = arith.addi %k, %one : i8\n      scf.yield %l : i8\n    }\n"),
+    assert_trips(KERNEL("%n: i32",
+                        RING(2) "    %z = arith.constant 0 : i8\n    %one = arith.constant 1 : i8\n"
+                                "    %r = scf.for %i = %c0 to %n step %c1 iter_args(%k = %z) -> (i8) : i32 {\n"
+                                "      %l = arith.addi %k, %one : i8\n      scf.yield %l : i8\n    }\n"),
                  0, "1 2 3 5 259 0");
 }
 

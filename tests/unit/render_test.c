@@ -354,7 +354,7 @@ static void json_has_the_keys_that_programs_know(void **state) {
     json_t *input = json_array_get(inputs, 0);
     check_keys(input, "file kernel verdict only_launch launches run_coverage findings incomplete notes");
     check_keys(json_object_get(input, "run_coverage"), "barrier_ops barrier_ops_run accesses accesses_run branches "
-                                                   "branches_taken rings rings_turned unreachable");
+                                                       "branches_taken rings rings_turned unreachable");
     check_text(input, "file", "lap.ttgir");
     check_text(input, "kernel", "lap");
     check_text(input, "verdict", "findings");

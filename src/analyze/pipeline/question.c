@@ -1,7 +1,6 @@
 /* Which kernels and which launches a question means. */
 #include "analyze/pipeline/internal.h"
 
-
 /* ---- Kernels -------------------------------------------------------------------------------------- */
 
 const char *result_names(Result *result) {

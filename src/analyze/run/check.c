@@ -23,7 +23,7 @@ typedef struct Check {
     Races *races; /* NULL: not looked for */
     Covered *covered;
     uint32_t races_reported;
-    Arena scratch; /* tensors of one run */
+    Arena scratch;       /* tensors of one run */
     const Launch *given; /* NULL: none was */
     const Launch *launch;
     const char *launch_text;
@@ -214,8 +214,7 @@ static void observe_all(void *observer, const Event *event) {
 /* A run that the race engine watches, and someone else. */
 static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, void *observer) {
     bool given = !check->given || check->launch == check->given;
-    const Spectator *spectator =
-        given && schedule_is_immediate(&rerun->schedule) ? check->options->spectator : NULL;
+    const Spectator *spectator = given && schedule_is_immediate(&rerun->schedule) ? check->options->spectator : NULL;
     Audience audience = {{{observe, observer},
                           {check->races ? races_observe : NULL, check->races},
                           {spectator ? spectator->observe : NULL, spectator ? spectator->context : NULL}}};
@@ -324,6 +323,7 @@ static bool found_end(void *context, RunEnd end, const Trail *trail) {
 /* Every schedule, within the budget. */
 static bool try_all(Check *check, const Rerun *rerun, uint64_t states) {
     Found found = {.check = check, .rerun = rerun};
+    (void)run(check, rerun); /* the search goes back and forth: one plain run counts turns */
     empty_scratch(check);
     check->machine->world = rerun->world;
     Exploration result = explore(check->machine, rerun->cluster, states, search_budget, found_end, &found);
@@ -499,8 +499,8 @@ static void settle_doubts(Check *check, const Launch *launch, size_t first) {
                                check->launch_text, finding->message);
         else
             verdict_note(verdict, "only with a size %s (%s): %s",
-                         launch->doubt == DOUBT_EMPTY ? "of 0" : "that is no multiple of the tile",
-                         check->launch_text, finding->message);
+                         launch->doubt == DOUBT_EMPTY ? "of 0" : "that is no multiple of the tile", check->launch_text,
+                         finding->message);
     }
     check->doubted[launch->doubt] |= verdict->finding_count > first;
     verdict->finding_count = first;
