@@ -176,10 +176,6 @@ static bool number_given(const Program *program, const Launch *launch, uint32_t 
     return true;
 }
 
-static bool steers_sizes(const Chooser *chooser, uint32_t index) {
-    return chooser->program->parameters[index].steers && is_number(&chooser->program->parameters[index]);
-}
-
 /* Small, so that runs are short: what steers is one tile large, the rest as it was given. */
 static void set_base(Chooser *chooser) {
     const Program *program = chooser->program;
@@ -200,7 +196,7 @@ static void set_base(Chooser *chooser) {
         setting->numbers[i] = stays ? given : number;
         if (stays)
             solver_fix_number(chooser->solver, i);
-        chooser->even &= !like || !steers_sizes(chooser, i) || given % chooser->unit == 0;
+        chooser->even &= !like || !parameter->steers || !chooser->units[i] || given % chooser->units[i] == 0;
     }
 }
 
@@ -246,6 +242,17 @@ static bool all_given(const Chooser *chooser, const Launch *launch) {
     return chooser->fixed && !chooser->like;
 }
 
+/* Whether a size is no multiple of its tile, though nobody has given such a one. */
+static bool is_uneven(const Chooser *chooser, const Setting *setting) {
+    const Program *program = chooser->program;
+    int64_t given;
+    for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
+        if (chooser->units[i] && program->parameters[i].steers && setting->numbers[i] % chooser->units[i] &&
+            !number_given(program, chooser->fixed, i, &given))
+            return chooser->even || !chooser->like;
+    return false;
+}
+
 /* The setting that was solved for, as a launch. */
 static void add_launch(Chooser *chooser, LaunchDoubt doubt) {
     if (chooser->count == MOST_CHOSEN)
@@ -255,7 +262,7 @@ static void add_launch(Chooser *chooser, LaunchDoubt doubt) {
     if (program->ranks_are_programs) /* whole clusters */
         setting->grid[0] = round_up(setting->grid[0], program->ctas);
     Launch launch = make_launch(chooser, setting);
-    launch.doubt = doubt;
+    launch.doubt = is_uneven(chooser, setting) ? DOUBT_UNEVEN : doubt;
     launch.chosen = !all_given(chooser, &launch);
     if (is_known(chooser, &launch))
         return;
@@ -519,7 +526,7 @@ size_t choose_launches(const Program *program, Arena *arena, const Launch *like,
     want_ways(chooser);
     want_wraps(chooser);
     solver_prefer(chooser->solver, 1, true);
-    want_innermost(chooser, 2, chooser->even || !like ? DOUBT_UNEVEN : DOUBT_NONE);
+    want_innermost(chooser, 2, DOUBT_NONE);
     solver_prefer(chooser->solver, chooser->unit, false);
     want_innermost(chooser, 0, DOUBT_EMPTY);
     return chooser->count;
