@@ -328,8 +328,8 @@ static void keep_in_step(Chooser *chooser, const Loop *loop, int64_t trips) {
     for (uint32_t i = 0; i < program->loop_count; i++) {
         const Loop *other = &program->loops[i];
         if (other->strand != loop->strand && !other->closed && is_innermost(program, other) &&
-            !(own & bounds_depend(chooser, other->op)) &&
-            solver_trips(chooser->solver, other->op, &now) && now != trips)
+            !(own & bounds_depend(chooser, other->op)) && solver_trips(chooser->solver, other->op, &now) &&
+            now != trips)
             solve_trips(chooser->solver, other->op, trips, trips);
     }
 }
@@ -376,12 +376,13 @@ static bool is_extra(const Chooser *chooser, int64_t trips) {
 
 static void want_trips(Chooser *chooser, const Loop *loop, int64_t trips, LaunchDoubt doubt) {
     start_over(chooser);
-    int64_t turns, now;
-    if (!solve_cheaply(chooser, loop, trips) || !solver_trips(chooser->solver, loop->op, &turns))
+    int64_t turns = trips, now;
+    if (!solve_cheaply(chooser, loop, trips))
         return;
+    bool counts = solver_trips(chooser->solver, loop->op, &turns);
     Setting solved = *solver_setting(chooser->solver);
     keep_in_step(chooser, loop, turns);
-    if (!solver_trips(chooser->solver, loop->op, &now) || now != turns) {
+    if (counts && (!solver_trips(chooser->solver, loop->op, &now) || now != turns)) {
         *solver_setting(chooser->solver) = solved;
         solver_changed(chooser->solver);
     }

@@ -99,9 +99,11 @@ bool solver_counts(Solver *solver, const Carried *carried, int64_t *by) {
     const Op *add = value_made(carried->next, EVALUATE_ADD);
     if (!add)
         return false;
-    for (int i = 0; i < 2; i++)
-        if (add->operands[i] == carried->argument)
+    for (int i = 0; i < 2; i++) {
+        const Value *across = value_handed(add->operands[i], HANDED_ACROSS);
+        if (add->operands[i] == carried->argument || across == carried->argument)
             return solver_value(solver, add->operands[1 - i], by);
+    }
     return false;
 }
 
@@ -374,9 +376,30 @@ bool solve_comes_to(Solver *solver, const Op *op) {
     return want_assumptions(solver, &list) && want_way_to(solver, &list, op) && solve(solver, &list);
 }
 
+/* A while goes round once more after turn `turn`, from 0. */
+static bool solve_turn(Solver *solver, const Op *loop, int64_t turn) {
+    Setting before = solver->now;
+    WantedList list = {.count = 0};
+    const Op *end = region_end(loop, 0);
+    int64_t *at = solver_turn(solver, loop), now;
+    const Value *condition = end ? op_operand_of(end, end->row->control.condition) : NULL;
+    if (!at)
+        return false;
+    *at = turn;
+    solver_changed(solver);
+    if (solver_value(solver, condition, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, loop) &&
+        want_value(&list, condition, 1) && solve(solver, &list))
+        return true;
+    solver->now = before;
+    solver_changed(solver);
+    return false;
+}
+
 bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most) {
     WantedList list = {.count = 0};
     int64_t trips;
+    if (op_is_control(loop, CONTROL_WHILE))
+        return least > 0 && solve_turn(solver, loop, least - 1);
     return solver_trips(solver, loop, &trips) && want_assumptions(solver, &list) && want_way_to(solver, &list, loop) &&
            want(&list, (Wanted){.loop = loop, .least = least, .most = most}) && solve(solver, &list);
 }

@@ -44,6 +44,7 @@ bool solver_trips(Solver *solver, const Op *loop, int64_t *trips);
 /* What is wanted: each changes the setting so that it holds, and the op is come to; false: it does not know how, and
  * the setting is as it was. Assumptions of the kernel are kept. */
 bool solve_comes_to(Solver *solver, const Op *op);
+/* Of a while, `least` times at least. */
 bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most);
 /* `op` is a branch or a guard, and its condition is `taken`. */
 bool solve_branch(Solver *solver, const Op *op, bool taken);
