@@ -168,8 +168,8 @@ static const char *argument_name(Module *module, const Block *entry, uint32_t in
     return arena_copy(&module->arena, name.data, name.size);
 }
 
-/* "desc_3" is a part of "desc": its name with a number behind. Of descriptors the compiler passes shape and strides as
- * arguments of their own, all with the same name in the source. */
+/* "desc_3" and "desc.shape.1" (Triton 3.9) are parts of "desc": its name with a number behind. Of descriptors the
+ * compiler passes shape and strides as arguments of their own. */
 static bool is_part_of(const char *name, const char *whole) {
     size_t size = strlen(whole);
     if (strncmp(name, whole, size) != 0)
@@ -179,6 +179,12 @@ static bool is_part_of(const char *name, const char *whole) {
         return true;
     if (*rest++ != '_' && rest[-1] != '.')
         return false;
+    static const char *const lists[] = {"shape.", "stride."};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && rest[-1] == '.'; i++)
+        if (strncmp(rest, lists[i], strlen(lists[i])) == 0) {
+            rest += strlen(lists[i]);
+            break;
+        }
     return *rest && strspn(rest, "0123456789") == strlen(rest);
 }
 

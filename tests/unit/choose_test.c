@@ -117,10 +117,8 @@ static void a_flag_is_true_or_false(void **state) {
     end_kernel(choosing.running);
 }
 
-static void sizes_of_a_descriptor_are_chosen_as_such(void **state) {
-    (void)state;
-    Choosing choosing =
-        choose_for(KERNEL("%d: !desc, %d_0: i64, %d_1: i64", "    %n = arith.trunci %d_0 : i64 to i32\n" LOOP));
+static void assert_described(const char *text) {
+    Choosing choosing = choose_for(text);
     char *trips = trips_of(&choosing, 0);
     assert_string_equal(trips, "1 2 3 0");
     free(trips);
@@ -131,6 +129,13 @@ static void sizes_of_a_descriptor_are_chosen_as_such(void **state) {
     assert_int_equal(descriptor->shape[0], 3);
     assert_int_equal(descriptor->strides[0], 1);
     end_kernel(choosing.running);
+}
+
+static void sizes_of_a_descriptor_are_chosen_as_such(void **state) {
+    (void)state;
+    assert_described(KERNEL("%d: !desc, %d_0: i64, %d_1: i64", "    %n = arith.trunci %d_0 : i64 to i32\n" LOOP));
+    assert_described(
+        KERNEL("%d: !desc, %d.shape.0: i32, %d.stride.0: i64", "    %n = arith.addi %d.shape.0, %c0 : i32\n" LOOP));
 }
 
 static void a_kernel_that_asks_for_its_place_has_several(void **state) {
