@@ -13,7 +13,7 @@ _weir() {
         --format --width --wide --glossary --quiet --output --help --version"
     local options_membar="--function --kernel --module --model --assume --compare --why --emit --prune --format --quiet \
         --output --help --version"
-    local options_lint="--launch --no-launch --arg --grid --kernel --module --rule --target --budget --mma-order --emit \
+    local options_lint="--launch --no-launch --arg --grid --kernel --module --rule --target --triton --budget --mma-order --emit \
         --format --verbose --quiet --output --help --version"
     local options_rules="--markdown --output --help --version"
     local command=${COMP_WORDS[1]} options formats="text json"
