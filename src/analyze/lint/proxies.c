@@ -42,7 +42,8 @@ static bool is_made_of_tl(Lint *lint, const Op *op) {
     uint32_t deps = 0;
     (void)op_operands_named(op, "deps", &deps);
     for (const Effect *effect = effects.items; effect < effects.end; effect++) {
-        if ((effect->verb == EFFECT_COMMIT && op->operand_count) || (effect->verb == EFFECT_WAIT && deps))
+        bool holds = effect->verb == EFFECT_COMMIT && effect->group == GROUP_CP_ASYNC && op->operand_count;
+        if (holds || (effect->verb == EFFECT_WAIT && deps))
             return true;
         const Type *type = effect->verb == EFFECT_ALLOCATE && effect->space == SPACE_SHARED && op->operand_count
                                ? lint_type(lint, effect->on)
@@ -349,8 +350,21 @@ static RuleId rule_of_paths(BreachKind kind) {
                                       : RULE_COUNT;
 }
 
+/* Whether a run of the whole grid has shown that the copy reads what has no fence. */
+static bool is_told_by_grid(const Telling *telling, const Breach *breach) {
+    const Verdict *verdict = telling->lint->verdict;
+    if (breach->kind != BREACH_GLOBAL && breach->kind != BREACH_ELSEWHERE)
+        return false;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_FENCE_GLOBAL &&
+            verdict->findings[i].places[0].ir_line == line_at(telling->machine, breach->pc))
+            return true;
+    return false;
+}
+
 static void tell_global(const Telling *telling, const Breach *breach) {
-    if (lint_told(telling->lint, rule_of_paths(breach->kind), op_at(telling, breach->pc)))
+    if (is_told_by_grid(telling, breach) ||
+        lint_told(telling->lint, rule_of_paths(breach->kind), op_at(telling, breach->pc)))
         return;
     const Wording *wording = &wordings[breach->kind];
     const char *who = agent_text(telling, breach->agent);
