@@ -203,7 +203,7 @@ static void add_effect(Pass *pass, const Op *op, const Effect *effect) {
     if (effect_is_access(effect) && shared && effect->on) {
         add_access(pass, op, effect);
     } else if (effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC &&
-               (shared || effect->space == SPACE_NONE)) {
+               (shared || effect->space == SPACE_NONE) && !op_is(op, CLASS_INLINE_PTX)) { /* which it does not read */
         add_step(pass, (Step){.op = op, .kind = STEP_FENCE, .wide = effect->scope != SCOPE_CTA});
     } else if ((effect->verb == EFFECT_INIT || effect->verb == EFFECT_INVALIDATE) && effect->side == SIDE_NONE &&
                effect->on && pass->kind == INSERTION_REGIONS) {

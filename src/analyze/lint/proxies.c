@@ -14,7 +14,7 @@ typedef struct Stage {
     bool inserted;    /* the compiler has put its fences in */
     bool partitioned; /* it has parted the kernel, and not put in the fences of its products */
     bool tokens;      /* partitions are joined by tokens or arefs, which are barriers only later on */
-    bool assembly;    /* some fence is inline assembly */
+    bool assembly;    /* some fence is in assembly that is not made out */
     bool fences;      /* there is one, at least */
     bool tl;          /* some op is one that Triton makes of plain `tl` code, and Gluon has no call for */
 } Stage;
@@ -30,9 +30,11 @@ typedef struct Telling {
 
 /* ---- The stage ------------------------------------------------------------------------------------ */
 
-static bool mentions_fence(const Op *op) {
+/* Assembly with a fence that is not made out. */
+static bool hides_fence(Lint *lint, const Op *op) {
     const Attr *text = op_is(op, CLASS_INLINE_PTX) ? op_attr(op, "asm_string") : NULL;
-    return text && memmem(text->text.data, text->text.size, "fence.proxy", strlen("fence.proxy"));
+    return text && memmem(text->text.data, text->text.size, "fence.proxy", strlen("fence.proxy")) &&
+           !lint_effect(lint, op, EFFECT_FENCE_PROXY);
 }
 
 /* Copies that tokens hold together, waits with what they are for, buffers that nobody may write to: Triton makes them
@@ -64,7 +66,7 @@ static Stage stage_of(Lint *lint) {
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         Effects effects = lint_effects(lint, op);
         placed |= op_attr(op, "allocation.offset") != NULL;
-        stage.assembly |= mentions_fence(op);
+        stage.assembly |= hides_fence(lint, op);
         stage.partitioned |= op_is_parted(op);
         stage.tl |= is_made_of_tl(lint, op);
         for (const Effect *effect = effects.items; effect < effects.end; effect++) {
@@ -192,36 +194,39 @@ static const char *releases_text(const Telling *telling, ReleaseSet set) {
     return verdict_keep(telling->lint->verdict, &text);
 }
 
-/* Who puts it in, and who does not. */
-static const char *why_some(const Telling *telling, const Breach *breach) {
+static bool is_one(ReleaseSet set) {
+    return !(set & (set - 1)) && !release_in(set, RELEASES - 1); /* the last stands for all after it, too */
+}
+
+/* "Triton 3.7.1 and later put this fence in, 3.5 to 3.7.0 do not" */
+static const char *who_puts_in(const Telling *telling, const Breach *breach) {
     ReleaseSet missing = breach->missing, rest = telling->lint->releases & (ReleaseSet)~missing;
+    Verdict *verdict = telling->lint->verdict;
+    const char *without =
+        verdict_text(verdict, "%s %s not", releases_text(telling, missing), is_one(missing) ? "does" : "do");
     if (!rest)
-        return verdict_text(telling->lint->verdict, "Triton %s %s not put this fence in.",
-                            releases_text(telling, missing), missing & (missing - 1) ? "do" : "does");
-    return verdict_text(telling->lint->verdict,
-                        "Triton %s put this fence in when they lower the IR, %s %s not; `--triton` says which it is.",
-                        releases_text(telling, rest), releases_text(telling, missing),
-                        missing & (missing - 1) ? "do" : "does");
+        return verdict_text(verdict, "Triton %s put this fence in", without);
+    return verdict_text(verdict, "Triton %s %s this fence in when it lowers the IR, %s", releases_text(telling, rest),
+                        is_one(rest) ? "puts" : "put", without);
 }
 
 static const char *why_pending(const Telling *telling, const Breach *breach) {
     const Stage *stage = &telling->stage;
     if (stage->assembly)
-        return "Some proxy fence is inline assembly, and where that stands is not followed.";
+        return "Some proxy fence is in inline assembly that is not made out.";
     if (stage->tokens)
         return "Tokens and arefs become barriers later on, and the fences that go with them are put in then.";
     if (is_early(telling, breach))
         return "The compiler has parted this kernel, and not put in the fences of its products yet.";
     if (breach->missing)
-        return why_some(telling, breach);
+        return verdict_text(telling->lint->verdict, "%s; `--triton` says which it is.", who_puts_in(telling, breach));
     return "Triton puts this fence in when it lowers the IR, after it has laid out memory.";
 }
 
 static const char *why_of_the_compiler(const Telling *telling, const Breach *breach) {
     return verdict_text(telling->lint->verdict,
-                        "%s Without it `tl.dot` is compiled as every kernel of such a release is: what is missing is "
-                        "the compiler's, not the kernel's.",
-                        why_some(telling, breach));
+                        "%s: it compiles every `tl.dot` of this kind so, and nothing in the kernel can mend it.",
+                        who_puts_in(telling, breach));
 }
 
 static const char *why_shared(const Telling *telling, const Breach *breach, RuleId rule) {
@@ -239,7 +244,8 @@ static const char *why_shared(const Telling *telling, const Breach *breach, Rule
     case RULE_FENCE_COMPILER:
         return why_of_the_compiler(telling, breach);
     case RULE_FENCE_RELEASE:
-        return verdict_text(telling->lint->verdict, "%s %s", why_missing(telling, breach), why_some(telling, breach));
+        return verdict_text(telling->lint->verdict, "%s %s; `--triton` says which it is.", why_missing(telling, breach),
+                            who_puts_in(telling, breach));
     default:
         return why_missing(telling, breach);
     }
@@ -264,15 +270,11 @@ static const char *fix_shared(const Telling *telling, const Breach *breach) {
 
 /* Of a kernel without any fence its author may count on the compiler, and whether that is right nobody has said. */
 static void tell_undecided(const Telling *telling, const Breach *breach) {
+    Lint *lint = telling->lint;
     const Op *op = op_at(telling, breach->pc);
-    ReleaseSet rest = telling->lint->releases & (ReleaseSet)~breach->missing;
-    verdict_incomplete(telling->lint->verdict, verdict_text(telling->lint->verdict, "%.*s", STR_ARG(op->name)),
-                       op_line(telling->lint->module, op),
-                       "what threads wrote at IR line %u has no proxy fence before it; Triton %s put one in, %s %s not "
-                       "(--triton says which it is)",
-                       line_at(telling->machine, breach->other_pc), releases_text(telling, rest),
-                       releases_text(telling, breach->missing),
-                       breach->missing & (breach->missing - 1) ? "do" : "does");
+    verdict_incomplete(lint->verdict, verdict_text(lint->verdict, "%.*s", STR_ARG(op->name)), op_line(lint->module, op),
+                       "no proxy fence is between it and the write of IR line %u; %s (--triton says which it is)",
+                       line_at(telling->machine, breach->other_pc), who_puts_in(telling, breach));
 }
 
 static void tell_shared(const Telling *telling, const Breach *breach) {
