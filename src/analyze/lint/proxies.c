@@ -165,7 +165,7 @@ static bool is_of_the_compiler(const Telling *telling, const Breach *breach) {
     if (!telling->stage.tl || !op_is(product, CLASS_PRODUCT))
         return false;
     const Effect *effect = lint_effect(telling->lint, write, EFFECT_WRITE);
-    return (effect && effect->group == GROUP_CP_ASYNC) || is_fenced_in_front(product);
+    return (effect && effect->group == GROUP_CP_ASYNC) || (breach->own && is_fenced_in_front(product));
 }
 
 /* Whether somebody has seen to the fences of this kernel, so that one that is missing was forgotten: its author, or the
