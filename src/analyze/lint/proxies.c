@@ -206,7 +206,7 @@ static const char *who_puts_in(const Telling *telling, const Breach *breach) {
         verdict_text(verdict, "%s %s not", releases_text(telling, missing), is_one(missing) ? "does" : "do");
     if (!rest)
         return verdict_text(verdict, "Triton %s put this fence in", without);
-    return verdict_text(verdict, "Triton %s %s this fence in when it lowers the IR, %s", releases_text(telling, rest),
+    return verdict_text(verdict, "Triton %s %s this fence in when lowering the IR, %s", releases_text(telling, rest),
                         is_one(rest) ? "puts" : "put", without);
 }
 
@@ -225,7 +225,7 @@ static const char *why_pending(const Telling *telling, const Breach *breach) {
 
 static const char *why_of_the_compiler(const Telling *telling, const Breach *breach) {
     return verdict_text(telling->lint->verdict,
-                        "%s: it compiles every `tl.dot` of this kind so, and nothing in the kernel can mend it.",
+                        "%s: every `tl.dot` of this kind is compiled so, and nothing in the kernel can mend it.",
                         who_puts_in(telling, breach));
 }
 
@@ -261,7 +261,9 @@ static const char *what_is_wrong(const Breach *breach, RuleId rule) {
     return rule == RULE_FENCE_PENDING ? "no proxy fence is between them yet" : "no proxy fence is between them";
 }
 
-static const char *fix_shared(const Telling *telling, const Breach *breach) {
+static const char *fix_shared(const Telling *telling, const Breach *breach, RuleId rule) {
+    if (rule == RULE_FENCE_COMPILER)
+        return "Compile with Triton 3.7.1 or later.";
     const char *where = place_text(telling, breach);
     if (breach->kind == BREACH_NARROW)
         return verdict_text(telling->lint->verdict, "Make it wide: %s.", where);
@@ -300,7 +302,7 @@ static void tell_shared(const Telling *telling, const Breach *breach) {
     finding->places[1].agent = other;
     finding->places[0].note = finding->places[1].note = what;
     finding->why = why_shared(telling, breach, rule);
-    finding->fix = fix_shared(telling, breach);
+    finding->fix = fix_shared(telling, breach, rule);
 }
 
 /* ---- Global memory and descriptors ---------------------------------------------------------------- */
