@@ -51,7 +51,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test global reference membar mutants asan tsan fuzz bench gsan-rates corpus docs format tidy \
+.PHONY: FORCE all help demo test global reference membar fences mutants asan tsan fuzz bench gsan-rates corpus docs format tidy \
 	install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -193,10 +193,15 @@ membar: ## place thread barriers in 100,000 random kernels and look for races on
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/membar/compare
 	@$(BUILD)/tests/membar/compare --count 100000
 
-mutants: ## put faults into the clean kernels of CORPUS=DIR and count those found; survivors in build/mutants.txt
+fences: ## hold what is said of proxy fences against the PTX of each Triton below TRITON_WHEELS=DIR (unpacked wheels)
+	@test -n "$(TRITON_WHEELS)" || { echo "make fences needs TRITON_WHEELS=DIR, a folder of unpacked wheels" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all
+	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/fence-oracle --build $(BUILD)
+
+mutants: ## put faults into the clean kernels of CORPUS=DIR and count those found; survivors in build/mutants.txt (TRITON_RELEASE=3.6: what compiles them)
 	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/mutants/mutate
-	@BUILD=$(BUILD) scripts/mutants "$(CORPUS)"
+	@BUILD=$(BUILD) TRITON_RELEASE=$(TRITON_RELEASE) scripts/mutants "$(CORPUS)"
 
 asan: ## run the unit, golden, malformed and global tests under the address and undefined-behaviour sanitizers
 	@CC=$(CC) scripts/setup test

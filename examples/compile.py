@@ -81,7 +81,8 @@ def compile_pair(kernel, target):
     """Compiles the two variants of a kernel of races/, and writes their launches."""
     tiles = importlib.import_module("tiles")
     parameters = [a for a in kernel.arg_names if a != "BROKEN"]
-    launch = dict(kernel=kernel.__name__, grid=[1, 1, 1], args={a: tiles.LAUNCH[a] for a in parameters})
+    launch = dict(kernel=kernel.__name__, triton=triton.__version__, grid=[1, 1, 1],
+                  args={a: tiles.LAUNCH[a] for a in parameters})
     for variant, broken in ("ok", False), ("broken", True):
         path = RACES / f"{kernel.__name__}-{variant}.ttgir"
         path.write_text(compiled(

@@ -213,6 +213,7 @@ typedef struct weir_run_options {
     unsigned slots;     /* of "sampled": readers of a granule that are kept; 0: 4 */
     unsigned ring;      /* of "sampled": clocks that a CTA keeps for its releases; 0: 1024 */
     const char *target; /* by whose limits lint judges: "sm_90a", "gfx950"; NULL: the module's own */
+    const char *triton; /* the release that lowers the IR: "3.6", "3.7.1"; NULL: what the launch file or the IR shows */
     int lint;           /* WEIR_LINT_ALSO or WEIR_LINT_ONLY; 0: legality and fences are not looked at */
     int membar;         /* WEIR_MEMBAR_FINDINGS or WEIR_MEMBAR_SUMMARY; 0: thread barriers are not looked at */
     /* Barrier reports: how a kernel synchronises, its partitions, who signals whom, the slots and phases of every

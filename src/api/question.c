@@ -115,6 +115,12 @@ static bool set_target(Result *result, const char *name, Question *question) {
     return result_fail(result, "there is no target '%s'; there are %s", name, text_keep(&names, &result->arena));
 }
 
+static bool set_releases(Result *result, const char *name, Question *question) {
+    question->releases = name ? releases_named(str_of(name)) : 0;
+    return !name || question->releases ||
+           result_fail(result, "'%s' is no release of Triton from 3.5 on, as 3.6 or 3.7.1", name);
+}
+
 static bool set_rules(Result *result, const char *rules, Question *question) {
     Str unknown = rule_list_unknown(rules);
     question->rules = copied(result, rules);
@@ -160,7 +166,8 @@ static void read_run(void *context) {
                          .progress = options->progress,
                          .progress_context = options->progress_context};
     if (set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
-        set_global(result, options, &question) && set_target(result, options->target, &question))
+        set_global(result, options, &question) && set_target(result, options->target, &question) &&
+        set_releases(result, options->triton, &question))
         result_ask(result, &question);
 }
 

@@ -23,6 +23,8 @@ static const struct argp_option option_table[] = {
     {NULL, 0, NULL, 0, "What is checked:", 1},
     {"rule", SETS(RULES, Options, shared.run.rules), "RULE,...", 0,
      "only findings of these rules, or families of rules, count and are shown", 1},
+    {"triton", SETS(TEXT, Options, shared.run.triton), "RELEASE", 0,
+     "the release of Triton that compiles the IR: 3.6, 3.7.1, ... (as far as the IR shows it)", 1},
     {NULL, 0, NULL, 0, "How:", 2},
     {"jobs", 'j', "N", 0, "check N files at once (as many as there are cores)", 2},
     {NULL, 0, NULL, 0, "What is told:", 3},

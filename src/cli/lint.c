@@ -15,6 +15,8 @@ static const struct argp_option option_table[] = {
      "only findings of these rules, or families of rules, count and are shown", 1},
     {"target", SETS(TEXT, Options, shared.run.target), "TARGET", 0,
      "judge by what this target allows: sm_90a, gfx950, ... (the module's own)", 1},
+    {"triton", SETS(TEXT, Options, shared.run.triton), "RELEASE", 0,
+     "the release of Triton that compiles the IR: 3.6, 3.7.1, ... (as far as the IR shows it)", 1},
     {"port", SETS(TEXT, Options, port), "TARGET", 0,
      "tell instead what becomes of each op and of each wait on gfx942, gfx950 or gfx1250", 1},
     {NULL, 0, NULL, 0, "How:", 2},

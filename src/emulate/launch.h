@@ -2,7 +2,7 @@
  *
  * A launch file is JSON: {"kernel", "grid": [x, y, z], "args": {NAME: number | true | {"tensor": {"shape", "strides",
  * "dtype", "data", "buffer", "device", "output", "zero"}} | {"descriptor": {the same, and "block"}} | {"pointers":
- * BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL]}; "data" is a flat
+ * BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL], "triton": RELEASE}; "data" is a flat
  * list of integers, what the memory holds in the order of the addresses. Of the rest a shape alone must be there. Keys
  * that Weir does not know are passed over. docs/launch.md says it at length. */
 #ifndef EMULATE_LAUNCH_H
@@ -66,6 +66,7 @@ typedef struct Launch {
     bool dependent;  /* it may overlap the launch before it on its stream, and waits for that by itself */
     Str *after;      /* kernels that have ended before it */
     size_t after_count;
+    Str triton; /* the release that compiles it; "" if not said */
 } Launch;
 
 /* Reads a launch file. On failure reports where (file, line, caret) and returns false. Everything goes to the arena. */

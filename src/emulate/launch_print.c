@@ -190,6 +190,8 @@ void launch_write(const Launch *launch, Text *to) {
     json_begin(&json, NULL);
     if (launch->kernel.size)
         json_str(&json, "kernel", launch->kernel);
+    if (launch->triton.size)
+        json_str(&json, "triton", launch->triton);
     json_integers(&json, "grid", launch->grid, 3);
     write_order(launch, &json);
     json_begin(&json, "args");

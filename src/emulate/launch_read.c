@@ -6,6 +6,8 @@
  * reading. */
 #include "emulate/launch_internal.h"
 
+#include "model/target/release.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <jansson.h>
@@ -568,6 +570,17 @@ static bool read_after(Reading *reading, json_t *root, Launch *launch) {
     return true;
 }
 
+static bool read_release(Reading *reading, json_t *root, Launch *launch) {
+    json_t *value = enter(reading, root, "triton");
+    if (!value)
+        return true;
+    if (!json_is_string(value) || !releases_named(str_of(json_string_value(value))))
+        return fail(reading, "'triton' is a release in quotes, from \"3.5\" on");
+    launch->triton = str_of(arena_copy(reading->arena, json_string_value(value), json_string_length(value)));
+    leave(reading);
+    return true;
+}
+
 /* Where it runs, and what it comes after. */
 static bool read_order(Reading *reading, json_t *root, Launch *launch) {
     launch->has_device = json_object_get(root, "device") != NULL;
@@ -580,7 +593,7 @@ static bool read_launch(Reading *reading, Launch *launch) {
     json_t *root = reading->root, *value;
     if (!json_is_object(root))
         return fail(reading, "a launch is an object, {\"kernel\": ..., \"grid\": ..., \"args\": ...}");
-    if (!has_only(reading, root, "kernel grid args stream device dependent after"))
+    if (!has_only(reading, root, "kernel grid args stream device dependent after triton"))
         return false;
     if ((value = enter(reading, root, "kernel"))) {
         if (!json_is_string(value))
@@ -597,7 +610,7 @@ static bool read_launch(Reading *reading, Launch *launch) {
         memcpy(launch->grid, grid, sizeof launch->grid);
         leave(reading);
     }
-    if (!read_order(reading, root, launch))
+    if (!read_order(reading, root, launch) || !read_release(reading, root, launch))
         return false;
     if ((value = enter(reading, root, "args"))) {
         if (!read_arguments(reading, value, launch))

@@ -2,7 +2,7 @@
  *
  *     mutate --list FILE                     the faults that can be put into it, numbered
  *     mutate --make N FILE                   its text with fault number N
- *     mutate [--budget N] [--most N] [--log LOG] FILE...
+ *     mutate [--budget N] [--most N] [--only WORD] [--log LOG] [--triton RELEASE] FILE...
  *
  * The last puts each fault into each file, and prints a table: of each kind of fault, how many
  *
@@ -17,10 +17,15 @@
  * A mutant runs in the launch of its file (K.launch.json beside K.ttgir), if there is one, and in launches that Weir
  * chooses; where the file itself is not clean, that is said, and those launches are left out. LOG gets a line for each
  * mutant: file, number, kind, line, what it is about, verdict, rules or what became of it. --most: of each file only so
- * many, spread over it evenly.
+ * many, spread over it evenly; --only: only kinds with that word in their name.
+ *
+ * Faults of proxy fences are judged by what `weir lint` says of fences, of IR that the release compiles. Harmless is
+ * one that no pair of accesses lacks, or that the compiler puts back; other data, one that it leaves out itself where
+ * it can. Of a file that lacks fences as it is they are idle.
  *
  * Exit status: 0, 1 if a mutant was missed or could not be read, 2 if the command line is wrong, a file cannot be read,
  * or there is no memory. */
+#include "fences.h"
 #include "launches.h"
 #include "mutations.h"
 #include "order.h"
@@ -50,8 +55,10 @@ typedef struct Tally {
 
 typedef struct Job {
     uint64_t budget;
-    size_t most; /* of each file; 0: all */
-    FILE *log;   /* NULL: none */
+    size_t most;         /* of each file; 0: all */
+    const char *only;    /* a word of the kinds that are made; NULL: all */
+    FILE *log;           /* NULL: none */
+    ReleaseSet releases; /* of Triton that compile the files; none: those that they may be from */
     Tally tallies[MUTATION_KINDS];
     size_t unreadable;
 } Job;
@@ -65,6 +72,7 @@ typedef struct Base {
     Launch launches[MOST_LAUNCHES];
     OrderResult orders[MOST_LAUNCHES];
     size_t count;
+    FenceVerdict fences;
 } Base;
 
 /* ---- Reading -------------------------------------------------------------------------------------- */
@@ -167,6 +175,26 @@ static const char *judge_survivor(const Job *job, const Base *base, Reading *mut
     return partial ? "too large" : unwritten ? "unwritten" : "other data";
 }
 
+static const Launch *first_launch(const Base *base) {
+    return base->count ? &base->launches[0] : NULL;
+}
+
+static bool is_of_fences(MutationKind kind) {
+    return kind == NO_FENCE || kind == FENCE_LATE;
+}
+
+/* The verdict on a mutant that lacks a fence; *survived is what became of it, if it is clean. */
+static VerdictKind judge_fences(const Job *job, const Base *base, Reading *mutant, Tally *tally, Text *rules,
+                                const char **survived) {
+    FenceVerdict said = fences_judge(&mutant->module, first_launch(base), job->releases, rules);
+    if (said.kind != VERDICT_CLEAN)
+        return said.kind;
+    bool lacks = said.lacking > base->fences.lacking;
+    *(!lacks || said.put_in ? &tally->harmless : said.left_out ? &tally->other : &tally->missed) += 1;
+    *survived = !lacks ? "harmless" : said.put_in ? "put back" : said.left_out ? "the compiler's own" : "missed";
+    return VERDICT_CLEAN;
+}
+
 static void run_mutant(Job *job, const Base *base, size_t number, const Mutation *mutation) {
     Text text = {0}, rules = {0};
     mutation_apply(mutation, base->reading->source, &text);
@@ -185,12 +213,16 @@ static void run_mutant(Job *job, const Base *base, size_t number, const Mutation
         say_errors(&mutant);
     } else {
         VerdictKind kind = VERDICT_CLEAN;
-        for (size_t i = 0; i < base->count && kind == VERDICT_CLEAN; i++)
+        const char *survived = "";
+        if (is_of_fences(mutation->kind))
+            kind = judge_fences(job, base, &mutant, tally, &rules, &survived);
+        for (size_t i = 0; i < base->count && kind == VERDICT_CLEAN && !is_of_fences(mutation->kind); i++)
             kind = run(&mutant.module, &base->launches[i], job->budget, &rules);
         tally->made++;
         tally->found += kind == VERDICT_FINDINGS;
         tally->incomplete += kind == VERDICT_INCOMPLETE || kind == VERDICT_ERROR;
-        const char *survived = kind == VERDICT_CLEAN ? judge_survivor(job, base, &mutant, tally) : "";
+        if (kind == VERDICT_CLEAN && !is_of_fences(mutation->kind))
+            survived = judge_survivor(job, base, &mutant, tally);
         if (job->log)
             fprintf(job->log, "%s\t%zu\t%s\t%u\t%.*s\t%s\t%.*s%s\n", base->path, number, name, line,
                     (int)mutation->about.size, mutation->about.data, verdict_kind_name(kind), (int)rules.size,
@@ -212,11 +244,17 @@ static void run_mutants(Job *job, Base *base) {
             printf("%s has races by its plain order: lines %u and %u\n", base->path, base->orders[i].line,
                    base->orders[i].other_line);
     }
+    Text rules = {0};
+    base->fences = fences_judge(module, first_launch(base), job->releases, &rules);
+    text_free(&rules);
     size_t count = job->most && mutations.count > job->most ? job->most : mutations.count;
     for (size_t i = 0; i < count; i++) {
         size_t number = i * mutations.count / count;
         const Mutation *mutation = &mutations.items[number];
-        if (uses_has(&uses, mutation->op, mutation->operand))
+        if (job->only && !strstr(mutation_kind_name(mutation->kind), job->only))
+            continue;
+        bool lacks = is_of_fences(mutation->kind) && base->fences.kind != VERDICT_CLEAN;
+        if (uses_has(&uses, mutation->op, mutation->operand) && !lacks)
             run_mutant(job, base, number + 1, mutation);
         else
             job->tallies[mutation->kind].idle++;
@@ -322,7 +360,8 @@ static int show(const char *path, size_t number) {
 }
 
 static int usage(void) {
-    fprintf(stderr, "Usage: mutate --list FILE | --make N FILE | [--budget N] [--most N] [--log LOG] FILE...\n");
+    fprintf(stderr, "Usage: mutate --list FILE | --make N FILE | [--budget N] [--most N] [--only WORD] [--log LOG] "
+                    "[--triton RELEASE] FILE...\n");
     return 2;
 }
 
@@ -341,6 +380,15 @@ static int obey(int count, char **arguments) {
                 fprintf(stderr, "mutate: %s cannot be written\n", arguments[at + 1]);
                 return 2;
             }
+            continue;
+        }
+        if (strcmp(option, "only") == 0) {
+            job.only = arguments[at + 1];
+            continue;
+        }
+        if (strcmp(option, "triton") == 0) {
+            if (!(job.releases = releases_named(str_of(arguments[at + 1]))))
+                return usage();
             continue;
         }
         if (!str_to_int(str_of(arguments[at + 1]), &number) || number < 1)

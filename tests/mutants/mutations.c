@@ -39,6 +39,8 @@ const char *mutation_kind_name(MutationKind kind) {
         [PENDING_MORE] = "pending + 1",
         [ARRIVE_EARLY] = "arrive early",
         [WAIT_LATE] = "wait late",
+        [NO_FENCE] = "no fence",
+        [FENCE_LATE] = "fence late",
     };
     return names[kind];
 }
@@ -445,6 +447,17 @@ static void mutate_arrive_early(Finder *finder) {
     }
 }
 
+/* The op comes behind another one. */
+static void move_behind(Finder *finder, MutationKind kind, const Op *behind) {
+    Mutation *mutation = add(finder, kind);
+    mutation->about = behind->name;
+    Str text = trimmed(text_of(finder->module, finder->op));
+    replace(finder, mutation, text, STR(""));
+    Str other = trimmed(text_of(finder->module, behind));
+    const char *end = other.data + other.size;
+    cut(finder, mutation, end, end, format(finder, "\n%.*s", (int)text.size, text.data));
+}
+
 /* A wait changes places with the access or arrive behind it. */
 static void mutate_wait_late(Finder *finder) {
     const Op *op = finder->op;
@@ -455,13 +468,24 @@ static void mutate_wait_late(Finder *finder) {
         unsigned count = effects_of(finder->module, behind, effects);
         if (!has_access(effects, count) && !has_verb(effects, count, EFFECT_ARRIVE))
             continue;
-        Mutation *mutation = add(finder, WAIT_LATE);
-        mutation->about = behind->name;
-        Str text = trimmed(text_of(finder->module, op));
-        replace(finder, mutation, text, STR(""));
-        Str other = trimmed(text_of(finder->module, behind));
-        const char *end = other.data + other.size;
-        cut(finder, mutation, end, end, format(finder, "\n%.*s", (int)text.size, text.data));
+        move_behind(finder, WAIT_LATE, behind);
+        return;
+    }
+}
+
+/* A fence changes places with what it is for: the operation behind it, or the arrive that tells others of it. */
+static void mutate_fence(Finder *finder) {
+    const Op *op = finder->op;
+    Effect effects[EFFECTS_MOST];
+    remove_op(finder, NO_FENCE);
+    for (const Op *behind = op->next; behind && !behind->implicit && !behind->region_count; behind = behind->next) {
+        unsigned count = effects_of(finder->module, behind, effects);
+        bool tells = has_verb(effects, count, EFFECT_ARRIVE);
+        for (unsigned i = 0; i < count; i++)
+            tells |= effect_is_local(&effects[i]) && effects[i].proxy == PROXY_ASYNC;
+        if (!tells)
+            continue;
+        move_behind(finder, FENCE_LATE, behind);
         return;
     }
 }
@@ -493,6 +517,9 @@ static void mutate(Finder *finder) {
         mutate_arrive_early(finder);
     if ((wait || await) && !finder->op->region_count)
         mutate_wait_late(finder);
+    const Effect *fence = effect_with(finder, EFFECT_FENCE_PROXY);
+    if (fence && fence->proxy == PROXY_ASYNC && fence->space == SPACE_SHARED && !finder->op->result_count)
+        mutate_fence(finder);
 }
 
 void mutations_find(Module *module, Mutations *mutations) {

@@ -29,6 +29,8 @@ typedef enum MutationKind {
     PENDING_MORE,
     ARRIVE_EARLY,
     WAIT_LATE,
+    NO_FENCE, /* between proxies */
+    FENCE_LATE,
     MUTATION_KINDS
 } MutationKind;
 

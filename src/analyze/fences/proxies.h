@@ -43,6 +43,7 @@ typedef struct Breach {
     bool early;         /* that fence came before the earlier access was over */
     bool delayed;       /* the earlier access is over when it was waited for, and not before */
     uint64_t times;
+    uint8_t missing; /* releases whose compiler does not put the fence in (ReleaseSet); set by who looks into that */
 } Breach;
 
 enum { MOST_BREACHES = 256 };

@@ -87,8 +87,10 @@ static bool is_bridged(const Proxies *proxies, const Bridge *bridges, uint32_t a
     return false;
 }
 
-/* A read of bytes that may have been written in the same launch. */
+/* A read of bytes that may have been written in the same launch, or an update: those of copies do not mind each other.
+ */
 static void check_read(Proxies *proxies, const Event *event, const Bytes *bytes, bool async) {
+    bool updates = event->effect->effect.verb == EFFECT_UPDATE;
     for (const GlobalAccess *access = proxies->globals; access; access = access->next) {
         bool here = access->cluster == proxies->cluster;
         proxies->work += access->bytes.count + bytes->count;
@@ -96,7 +98,7 @@ static void check_read(Proxies *proxies, const Event *event, const Bytes *bytes,
             continue;
         BreachKind kind;
         bool known = here && clocks_know(proxies->clocks, event->agent, access->stamp);
-        if (access->async && here && !known)
+        if (access->async && here && !known && !updates)
             kind = BREACH_IN_FLIGHT;
         else if (!access->async && async && here && known && !is_bridged(proxies, access->bridge, event->agent))
             kind = BREACH_GLOBAL;
@@ -182,9 +184,9 @@ void proxies_global_access(Proxies *proxies, const Event *event) {
     bool async = effect->proxy == PROXY_ASYNC;
     if (effect->proxy == PROXY_TENSORMAP)
         check_descriptor(proxies, event, &bytes);
-    else if (effect->verb == EFFECT_READ)
+    else if (effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && async))
         check_read(proxies, event, &bytes, async);
-    else
+    if (effect->proxy != PROXY_TENSORMAP && effect->verb != EFFECT_READ)
         keep(proxies, event, &bytes, async);
 }
 

@@ -42,6 +42,7 @@ static bool set_up(GlobalCheck *run) {
     run->loud = ARENA_ARRAY(run->arena, bool, sites + 1);
     run->touched = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->scene.memory) + 1);
     run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
+    proxies_set_up(run);
     return true;
 }
 
@@ -121,6 +122,7 @@ static bool left_out_reads(GlobalCheck *run) {
     bool any = false;
     for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++) {
         any |= run->touched[i] == (AREA_READ | AREA_WRITTEN) && !run->written[i];
+        run->mixed[i] |= run->touched[i] == (AREA_READ | AREA_WRITTEN);
         run->written[i] |= run->touched[i] & AREA_WRITTEN;
         run->touched[i] = 0;
     }
@@ -161,6 +163,7 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
     options.progress = run->options->progress ? progress : NULL;
     options.context = run;
     uint32_t races = run->race_count, accesses = run->access_count, sampled = run->sampled_count;
+    uint32_t unfenced = run->unfenced_count;
     RunEnd end;
     if (!run_watched(run, &options, &end))
         return false;
@@ -176,10 +179,11 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
                        .communicates = grid_stats(run->grid).communicates,
                        .witness = "",
                        .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
-    if (run->race_count > races || run->access_count > accesses || end == RUN_STUCK)
+    if (run->race_count > races || run->access_count > accesses || run->unfenced_count > unfenced || end == RUN_STUCK)
         telling.witness = write_witness(run, &turns);
     tell_races(run, &telling);
     tell_accesses(run, &telling);
+    tell_unfenced(run, &telling);
     if (end == RUN_STUCK)
         run->hangs = tell_hang(run, &telling);
     else if (end == RUN_COMPLETE)

@@ -326,6 +326,41 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
     }
 }
 
+void tell_unfenced(GlobalCheck *run, const Telling *telling) {
+    if (run->writes_left_out)
+        verdict_incomplete(run->kernels[0].verdict, "", 0,
+                           "fences for global memory were looked at only in part: there are more stores to what copies "
+                           "read than are kept");
+    for (uint32_t i = 0; i < run->unfenced_count; i++) {
+        FoundUnfenced *found = &run->unfenced[i];
+        if (found->told || proxies_raced(run, found))
+            continue;
+        found->told = true;
+        size_t kernel = site_kernel(run, found->site);
+        Verdict *verdict = run->kernels[kernel].verdict;
+        Finding *finding = finding_in(run, kernel, RULE_FENCE_GLOBAL, telling, false);
+        const char *who = cta_text(run, found->launch, found->cta, verdict),
+                   *other = cta_text(run, found->launch, found->write_cta, verdict),
+                   *line = line_text(run, found->write_site, kernel, verdict);
+        bool same = found->cta == found->write_cta;
+        finding->times = found->times;
+        finding->message = verdict_text(
+            verdict, "%s copies %s, which %s wrote at %s, and no proxy fence for global memory is between them", who,
+            address_text(run, (uint64_t)found->address, verdict), same ? "it" : other, line);
+        finding->why =
+            "The copy engine reads through the async proxy, which sees what threads wrote only after a proxy fence of "
+            "theirs; that a barrier or a flag orders the two is not enough, and the fence for shared memory does not "
+            "cover global memory.";
+        finding->fix = verdict_text(verdict,
+                                    "Put `fence.proxy.async.global` (inline assembly) behind the stores of %s, before "
+                                    "the %s; or load through pointers.",
+                                    line, same ? "barrier" : "flag is raised");
+        FindingPlace *places = finding_places(verdict, finding, 2);
+        set_place(run, &places[0], "copies", found->launch, found->cta, found->site, verdict);
+        set_place(run, &places[1], "writes", found->launch, found->write_cta, found->write_site, verdict);
+    }
+}
+
 /* ---- Hangs ---------------------------------------------------------------------------------------- */
 
 /* Whoever waits for memory; of each place the first one. Returns how many. */

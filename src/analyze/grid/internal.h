@@ -79,6 +79,16 @@ typedef struct FoundAccess {
     bool told;
 } FoundAccess;
 
+/* A copy that reads what threads wrote, without a proxy fence in between. */
+typedef struct FoundUnfenced {
+    uint32_t launch, cta, site, write_cta, write_site;
+    int64_t address;
+    uint64_t times;
+    bool told;
+} FoundUnfenced;
+
+typedef struct GlobalWrite GlobalWrite;
+
 struct GlobalCheck {
     Arena *arena;
     const GlobalKernel *kernels;
@@ -110,6 +120,16 @@ struct GlobalCheck {
     uint32_t sampled_count;
     FoundAccess accesses_found[MOST_FOUND];
     uint32_t access_count;
+    FoundUnfenced unfenced[MOST_FOUND];
+    uint32_t unfenced_count;
+    /* proxies.c */
+    bool copies_in;      /* some copy reads global memory */
+    bool *mixed;         /* by area: a launch reads and writes it */
+    GlobalWrite *writes; /* of the run, to such areas */
+    uint32_t write_count, write_capacity;
+    bool writes_left_out; /* there were too many */
+    bool probing;         /* the engine is only asked what is ordered */
+    uint32_t probes;
     /* By area: what was done to it in a run (1 read, 2 written), and whether some run has written it: plain reads of
      * other areas cannot race, and the engine need not see them. */
     uint8_t *touched;
@@ -125,6 +145,14 @@ struct GlobalCheck {
 bool global_watch_start(GlobalCheck *run, const char **problem);
 void global_watch_observe(void *run, const GridEvent *event);
 void global_watch_end(GlobalCheck *run);
+
+/* ---- proxies.c ---- */
+/* Before the first run. */
+void proxies_set_up(GlobalCheck *run);
+void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, const Bytes *bytes);
+void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread);
+/* Whether the two are in no order anyway, which is told as a race. */
+bool proxies_raced(const GlobalCheck *run, const FoundUnfenced *found);
 
 /* ---- sampled.c ---- */
 /* Keeps a race of the sampled mode for the exact run. */
@@ -163,6 +191,7 @@ void site_incomplete(const GlobalCheck *run, uint32_t site, const char *reason);
 /* Adds findings for all that was found and not told yet. */
 void tell_races(GlobalCheck *run, const Telling *telling);
 void tell_accesses(GlobalCheck *run, const Telling *telling);
+void tell_unfenced(GlobalCheck *run, const Telling *telling);
 /* False: the grid hangs, but not because of what is in global memory. */
 bool tell_hang(GlobalCheck *run, const Telling *telling);
 void tell_forgotten_waits(GlobalCheck *run, const Telling *telling);

@@ -153,6 +153,7 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
                         (GsanOrder)effect->order, (GsanScope)effect->scope, ticket, (uint64_t)bytes.runs[i].begin,
                         (uint64_t)bytes.runs[i].end);
     }
+    proxies_access(run, event, thread, &bytes);
     if (asynchronous)
         fly(run, event, crew, ticket);
     arena_reset(&run->scratch);
@@ -305,6 +306,7 @@ void global_watch_observe(void *observer, const GridEvent *event) {
         cluster_event(run, event, thread);
         break;
     case EVENT_FENCE:
+        proxies_fence(run, event, thread);
         if (what->effect->effect.verb != EFFECT_FENCE_ORDER)
             break;
         step_order(run, event, STEP_FENCE, 0);
@@ -325,6 +327,8 @@ void global_watch_observe(void *observer, const GridEvent *event) {
 
 static void found_race(void *context, const GsanRace *race) {
     GlobalCheck *run = context;
+    if (run->probing)
+        return;
     if (run->options->engine.mode == GSAN_SAMPLED && !run->confirming) {
         sampled_keep(run, race);
         return;
@@ -354,7 +358,7 @@ static void found_race(void *context, const GsanRace *race) {
 bool global_watch_start(GlobalCheck *run, const char **problem) {
     GsanOptions options = run->confirming ? gsan_exact(&run->options->engine) : run->options->engine;
     options.devices = run->options->devices;
-    run->moments = run->step_count = 0;
+    run->moments = run->step_count = run->write_count = 0;
     run->gsan = gsan_create(&options, found_race, run, problem);
     if (!run->gsan)
         return false;

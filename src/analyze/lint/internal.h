@@ -25,6 +25,7 @@ typedef struct Lint {
     const Target *target; /* NULL: not known; rules that depend on it are then not looked at */
     const Launch *launch; /* NULL: none */
     bool alone;           /* as in LintOptions */
+    ReleaseSet releases;  /* of Triton that may lower it; never none */
     Facts *facts;
     Verdict *verdict;
     Pointers told; /* by op: the last of its rules */
@@ -63,6 +64,9 @@ int64_t lint_module_integer(const Lint *lint, const char *name, int64_t otherwis
 const Region *partition_region(const Op *op);
 /* Whether the compiler has marked it as one of a kernel that it parts, or is to part, by itself. */
 bool op_is_parted(const Op *op);
+
+/* The releases of Triton that the IR of the function may be from; never none. */
+ReleaseSet releases_of(Module *module, const Op *function);
 
 /* CTAs of a cluster; 1: there is none. */
 uint32_t lint_ctas(const Lint *lint);

@@ -145,6 +145,7 @@ void lint_check(Module *module, const Op *function, const LintOptions *options, 
                  .target = options->target ? options->target : target_of(function),
                  .launch = options->launch,
                  .alone = options->alone,
+                 .releases = options->releases ? options->releases : releases_of(module, function),
                  .told = {.arena = &module->arena},
                  .looked_at = {.arena = &module->arena},
                  .verdict = verdict};

@@ -7,11 +7,13 @@
 #define ANALYZE_LINT_LINT_H
 
 #include "analyze/run/check.h"
+#include "model/target/release.h"
 #include "model/target/target.h"
 
 typedef struct LintOptions {
     const Target *target; /* NULL: that of the module */
     const Launch *launch; /* NULL: none was given */
+    ReleaseSet releases;  /* of Triton that may lower it; 0: those that the IR may be from */
     bool alone;           /* nobody else says how runs of the kernel end */
 } LintOptions;
 

@@ -1,11 +1,12 @@
 /* Proxies and their fences: what the observer of proxies.h has found, told as findings.
  *
- * How much a missing fence counts depends on who else could still put it in. Triton inserts proxy fences when it lowers
- * the IR, after it has laid out memory, and looks at one partition at a time: until then, what is missing within one is
- * only noted. */
+ * How much a missing fence counts depends on who else could still put it in: Triton inserts proxy fences when it lowers
+ * the IR, and which ones depends on its release (analyze/fences/insertion.h). What every release that may lower the IR
+ * puts in is only noted; what none does is an error; what some do is one or the other, by what else is known. */
 #include "analyze/lint/internal.h"
 
 #include "analyze/fences/fences.h"
+#include "analyze/fences/insertion.h"
 #include "analyze/telling/place.h"
 
 /* What is known of the IR as a whole. */
@@ -13,7 +14,9 @@ typedef struct Stage {
     bool inserted;    /* the compiler has put its fences in */
     bool partitioned; /* it has parted the kernel, and not put in the fences of its products */
     bool tokens;      /* partitions are joined by tokens or arefs, which are barriers only later on */
-    bool assembly;    /* some fence is inline assembly */
+    bool assembly;    /* some fence is in assembly that is not made out */
+    bool fences;      /* there is one, at least */
+    bool tl;          /* some op is one that Triton makes of plain `tl` code, and Gluon has no call for */
 } Stage;
 
 enum { MOST_FENCES = 256 }; /* that are looked at one by one */
@@ -27,27 +30,52 @@ typedef struct Telling {
 
 /* ---- The stage ------------------------------------------------------------------------------------ */
 
-static bool mentions_fence(const Op *op) {
+/* Assembly with a fence that is not made out. */
+static bool hides_fence(Lint *lint, const Op *op) {
     const Attr *text = op_is(op, CLASS_INLINE_PTX) ? op_attr(op, "asm_string") : NULL;
-    return text && memmem(text->text.data, text->text.size, "fence.proxy", strlen("fence.proxy"));
+    return text && memmem(text->text.data, text->text.size, "fence.proxy", strlen("fence.proxy")) &&
+           !lint_effect(lint, op, EFFECT_FENCE_PROXY);
+}
+
+/* Copies that tokens hold together, waits with what they are for, buffers that nobody may write to: Triton makes them
+ * when it pipelines loops and finds operands a place. Kernels in Gluon say all of that themselves, in other ways. */
+static bool is_made_of_tl(Lint *lint, const Op *op) {
+    Effects effects = lint_effects(lint, op);
+    uint32_t deps = 0;
+    (void)op_operands_named(op, "deps", &deps);
+    for (const Effect *effect = effects.items; effect < effects.end; effect++) {
+        bool holds = effect->verb == EFFECT_COMMIT && effect->group == GROUP_CP_ASYNC && op->operand_count;
+        if (holds || (effect->verb == EFFECT_WAIT && deps))
+            return true;
+        const Type *type = effect->verb == EFFECT_ALLOCATE && effect->space == SPACE_SHARED && op->operand_count
+                               ? lint_type(lint, effect->on)
+                               : NULL;
+        bool fixed = type != NULL;
+        for (uint32_t i = 0; fixed && i < type->param_count; i++)
+            fixed = !str_is(type->params[i], "mutable");
+        if (fixed)
+            return true;
+    }
+    return false;
 }
 
 static Stage stage_of(Lint *lint) {
     const Op *root = proxies_scope(lint->function);
     Stage stage = {0};
-    bool placed = lint_module_integer(lint, "ttg.shared", -1) >= 0, fences = false;
+    bool placed = lint_module_integer(lint, "ttg.shared", -1) >= 0;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         Effects effects = lint_effects(lint, op);
         placed |= op_attr(op, "allocation.offset") != NULL;
-        stage.assembly |= mentions_fence(op);
+        stage.assembly |= hides_fence(lint, op);
         stage.partitioned |= op_is_parted(op);
+        stage.tl |= is_made_of_tl(lint, op);
         for (const Effect *effect = effects.items; effect < effects.end; effect++) {
-            fences |= effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC;
+            stage.fences |= effect->verb == EFFECT_FENCE_PROXY && effect->proxy == PROXY_ASYNC;
             stage.tokens |= effect->side != SIDE_NONE;
         }
     }
-    stage.inserted = placed && fences;
-    stage.partitioned &= !fences;
+    stage.inserted = placed && stage.fences;
+    stage.partitioned &= !stage.fences;
     return stage;
 }
 
@@ -117,11 +145,33 @@ static const char *why_missing(const Telling *telling, const Breach *breach) {
         rule, line, line_at(telling->machine, breach->arrive_pc));
 }
 
-/* Whether a pass that is still to come puts the fence in. */
-static bool is_pending(const Telling *telling, const Breach *breach) {
+/* Whether nobody can say yet where fences are. */
+static bool is_early(const Telling *telling, const Breach *breach) {
     const Stage *stage = &telling->stage;
-    return stage->assembly || stage->tokens || (breach->own && !stage->inserted) ||
-           (stage->partitioned && op_is(op_at(telling, breach->pc), CLASS_PRODUCT));
+    return stage->assembly || stage->tokens || (stage->partitioned && op_is(op_at(telling, breach->pc), CLASS_PRODUCT));
+}
+
+/* Fence insertion takes its fence out of a loop in which nobody writes the operands, which may be untrue later on. */
+static bool is_fenced_in_front(const Op *product) {
+    for (const Op *loop = op_parent(product); loop; loop = op_parent(loop))
+        if (op_is_loop(loop) && loop->prev && op_is_fence(loop->prev))
+            return true;
+    return false;
+}
+
+/* Whether releases up to 3.7.0 themselves make such IR of `tl.dot`, and lower it so. */
+static bool is_of_the_compiler(const Telling *telling, const Breach *breach) {
+    const Op *product = op_at(telling, breach->pc), *write = op_at(telling, breach->other_pc);
+    if (!telling->stage.tl || !op_is(product, CLASS_PRODUCT))
+        return false;
+    const Effect *effect = lint_effect(telling->lint, write, EFFECT_WRITE);
+    return (effect && effect->group == GROUP_CP_ASYNC) || (breach->own && is_fenced_in_front(product));
+}
+
+/* Whether somebody has seen to the fences of this kernel, so that one that is missing was forgotten: its author, or the
+ * pass that makes a copy and its fence together. */
+static bool is_seen_to(const Telling *telling, const Breach *breach) {
+    return telling->stage.fences || (telling->stage.tl && !op_is(op_at(telling, breach->pc), CLASS_PRODUCT));
 }
 
 static RuleId rule_for(const Telling *telling, const Breach *breach) {
@@ -129,24 +179,54 @@ static RuleId rule_for(const Telling *telling, const Breach *breach) {
         return breach->own && telling->stage.inserted ? RULE_FENCE_REUSE : RULE_COUNT;
     if (breach->kind == BREACH_LATE)
         return RULE_FENCE_LATE;
-    if (is_pending(telling, breach))
+    if (is_early(telling, breach) || !breach->missing)
         return RULE_FENCE_PENDING;
-    return breach->kind == BREACH_NARROW ? RULE_FENCE_NARROW : RULE_FENCE_MISSING;
+    if (is_of_the_compiler(telling, breach))
+        return RULE_FENCE_COMPILER;
+    if (breach->missing == telling->lint->releases)
+        return breach->kind == BREACH_NARROW ? RULE_FENCE_NARROW : RULE_FENCE_MISSING;
+    return is_seen_to(telling, breach) ? RULE_FENCE_RELEASE : RULE_FENCE_PENDING;
+}
+
+static const char *releases_text(const Telling *telling, ReleaseSet set) {
+    Text text = {0};
+    releases_describe(set, &text);
+    return verdict_keep(telling->lint->verdict, &text);
+}
+
+static bool is_one(ReleaseSet set) {
+    return !(set & (set - 1)) && !release_in(set, RELEASES - 1); /* the last stands for all after it, too */
+}
+
+/* "Triton 3.7.1 and later put this fence in, 3.5 to 3.7.0 do not" */
+static const char *who_puts_in(const Telling *telling, const Breach *breach) {
+    ReleaseSet missing = breach->missing, rest = telling->lint->releases & (ReleaseSet)~missing;
+    Verdict *verdict = telling->lint->verdict;
+    const char *without =
+        verdict_text(verdict, "%s %s not", releases_text(telling, missing), is_one(missing) ? "does" : "do");
+    if (!rest)
+        return verdict_text(verdict, "Triton %s put this fence in", without);
+    return verdict_text(verdict, "Triton %s %s this fence in when lowering the IR, %s", releases_text(telling, rest),
+                        is_one(rest) ? "puts" : "put", without);
 }
 
 static const char *why_pending(const Telling *telling, const Breach *breach) {
     const Stage *stage = &telling->stage;
     if (stage->assembly)
-        return "Some proxy fence is inline assembly, and where that stands is not followed.";
-    if (breach->own && breach->delayed)
-        return "Triton puts this fence in when it lowers the IR, after it has laid out memory; but releases up to 3.6 "
-               "do "
-               "not do so for `cp.async`.";
-    if (breach->own)
-        return "Triton puts this fence in when it lowers the IR, after it has laid out memory.";
+        return "Some proxy fence is in inline assembly that is not made out.";
     if (stage->tokens)
         return "Tokens and arefs become barriers later on, and the fences that go with them are put in then.";
-    return "The compiler has parted this kernel, and not put in the fences of its products yet.";
+    if (is_early(telling, breach))
+        return "The compiler has parted this kernel, and not put in the fences of its products yet.";
+    if (breach->missing)
+        return verdict_text(telling->lint->verdict, "%s; `--triton` says which it is.", who_puts_in(telling, breach));
+    return "Triton puts this fence in when it lowers the IR, after it has laid out memory.";
+}
+
+static const char *why_of_the_compiler(const Telling *telling, const Breach *breach) {
+    return verdict_text(telling->lint->verdict,
+                        "%s: every `tl.dot` of this kind is compiled so, and nothing in the kernel can mend it.",
+                        who_puts_in(telling, breach));
 }
 
 static const char *why_shared(const Telling *telling, const Breach *breach, RuleId rule) {
@@ -161,6 +241,11 @@ static const char *why_shared(const Telling *telling, const Breach *breach, Rule
                "built without one.";
     case RULE_FENCE_PENDING:
         return why_pending(telling, breach);
+    case RULE_FENCE_COMPILER:
+        return why_of_the_compiler(telling, breach);
+    case RULE_FENCE_RELEASE:
+        return verdict_text(telling->lint->verdict, "%s %s; `--triton` says which it is.", why_missing(telling, breach),
+                            who_puts_in(telling, breach));
     default:
         return why_missing(telling, breach);
     }
@@ -171,14 +256,27 @@ static const char *what_is_wrong(const Breach *breach, RuleId rule) {
         return "the only proxy fence between them is not of the threads that wrote";
     if (breach->kind == BREACH_NARROW)
         return "the proxy fence between them is for the own CTA only";
+    if (rule == RULE_FENCE_RELEASE)
+        return "no proxy fence is between them, unless the compiler puts one in";
     return rule == RULE_FENCE_PENDING ? "no proxy fence is between them yet" : "no proxy fence is between them";
 }
 
-static const char *fix_shared(const Telling *telling, const Breach *breach) {
+static const char *fix_shared(const Telling *telling, const Breach *breach, RuleId rule) {
+    if (rule == RULE_FENCE_COMPILER)
+        return "Compile with Triton 3.7.1 or later.";
     const char *where = place_text(telling, breach);
     if (breach->kind == BREACH_NARROW)
         return verdict_text(telling->lint->verdict, "Make it wide: %s.", where);
     return verdict_text(telling->lint->verdict, breach->fence_pc == NO_PC ? "Put in %s." : "Move it: %s.", where);
+}
+
+/* Of a kernel without any fence its author may count on the compiler, and whether that is right nobody has said. */
+static void tell_undecided(const Telling *telling, const Breach *breach) {
+    Lint *lint = telling->lint;
+    const Op *op = op_at(telling, breach->pc);
+    verdict_incomplete(lint->verdict, verdict_text(lint->verdict, "%.*s", STR_ARG(op->name)), op_line(lint->module, op),
+                       "no proxy fence is between it and the write of IR line %u; %s (--triton says which it is)",
+                       line_at(telling->machine, breach->other_pc), who_puts_in(telling, breach));
 }
 
 static void tell_shared(const Telling *telling, const Breach *breach) {
@@ -186,6 +284,8 @@ static void tell_shared(const Telling *telling, const Breach *breach) {
     RuleId rule = rule_for(telling, breach);
     if (rule == RULE_COUNT)
         return;
+    if (rule == RULE_FENCE_PENDING && breach->missing && !is_early(telling, breach))
+        tell_undecided(telling, breach);
     const char *who = agent_text(telling, breach->agent), *other = agent_text(telling, breach->other_agent);
     const char *what = memory_text(telling, breach->span), *other_verb = breach->reads ? "reads" : "writes";
     const char *verb = breach->writes ? "overwrites" : "reads";
@@ -202,7 +302,7 @@ static void tell_shared(const Telling *telling, const Breach *breach) {
     finding->places[1].agent = other;
     finding->places[0].note = finding->places[1].note = what;
     finding->why = why_shared(telling, breach, rule);
-    finding->fix = fix_shared(telling, breach);
+    finding->fix = fix_shared(telling, breach, rule);
 }
 
 /* ---- Global memory and descriptors ---------------------------------------------------------------- */
@@ -254,8 +354,21 @@ static RuleId rule_of_paths(BreachKind kind) {
                                       : RULE_COUNT;
 }
 
+/* Whether a run of the whole grid has shown that the copy reads what has no fence. */
+static bool is_told_by_grid(const Telling *telling, const Breach *breach) {
+    const Verdict *verdict = telling->lint->verdict;
+    if (breach->kind != BREACH_GLOBAL && breach->kind != BREACH_ELSEWHERE)
+        return false;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (verdict->findings[i].rule == RULE_FENCE_GLOBAL &&
+            verdict->findings[i].places[0].ir_line == line_at(telling->machine, breach->pc))
+            return true;
+    return false;
+}
+
 static void tell_global(const Telling *telling, const Breach *breach) {
-    if (lint_told(telling->lint, rule_of_paths(breach->kind), op_at(telling, breach->pc)))
+    if (is_told_by_grid(telling, breach) ||
+        lint_told(telling->lint, rule_of_paths(breach->kind), op_at(telling, breach->pc)))
         return;
     const Wording *wording = &wordings[breach->kind];
     const char *who = agent_text(telling, breach->agent);
@@ -357,12 +470,62 @@ static bool is_told(const Telling *telling, const Breach *found, uint32_t index)
     return false;
 }
 
+/* Whether the run that was just made still lacks the fence. A fence of whoever reads is not where it should be, but it
+ * is there. */
+static bool is_still_missing(const Telling *telling, const Breach *breach) {
+    uint32_t count;
+    const Breach *found = proxies_found(telling->proxies, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (found[i].kind < BREACH_LATE && found[i].reads == breach->reads &&
+            op_at(telling, found[i].pc) == op_at(telling, breach->pc) &&
+            op_at(telling, found[i].other_pc) == op_at(telling, breach->other_pc))
+            return true;
+    return false;
+}
+
+/* Runs the kernel with what each release puts in. */
+static void find_missing(const Telling *telling, FenceRuns *runs, Proxies *proxies, Breach *found, uint32_t count) {
+    Lint *lint = telling->lint;
+    for (InsertionKind kind = 0; kind < INSERTIONS; kind++) {
+        ReleaseSet releases = insertion_releases(kind) & lint->releases;
+        if (!releases)
+            continue;
+        Insertion insertion = insertion_of(lint->module, lint->function, kind);
+        if (insertion.count) {
+            proxies_edit(proxies, insertion.points, insertion.count, NULL, 0);
+            (void)fence_runs_again(runs);
+        }
+        for (uint32_t i = 0; i < count; i++)
+            if (!insertion.count || is_still_missing(telling, &found[i]))
+                found[i].missing |= releases;
+        if (insertion.count) { /* as it is */
+            proxies_edit(proxies, NULL, 0, NULL, 0);
+            (void)fence_runs_again(runs);
+        }
+    }
+}
+
+/* What was found, and of each which releases leave it so. */
+static const Breach *found_of(const Telling *telling, FenceRuns *runs, Proxies *proxies, uint32_t *count) {
+    bool any = false;
+    (void)fence_runs_again(runs);
+    const Breach *found = proxies_found(proxies, count);
+    Breach *kept = ARENA_ARRAY(&telling->lint->module->arena, Breach, *count + 1);
+    memcpy(kept, found, *count * sizeof *kept);
+    for (uint32_t i = 0; i < *count; i++) {
+        any |= kept[i].kind < BREACH_LATE && !kept[i].reads;
+        kept[i].missing = telling->stage.inserted ? telling->lint->releases : 0;
+    }
+    if (any && !telling->stage.inserted)
+        find_missing(telling, runs, proxies, kept, *count);
+    return kept;
+}
+
 static void look(FenceRuns *runs, Proxies *proxies, void *context) {
     Lint *lint = context;
     Telling telling = {lint, fence_runs_machine(runs), proxies, stage_of(lint)};
     uint32_t count;
-    (void)fence_runs_again(runs);
-    const Breach *found = proxies_found(proxies, &count);
+    const Breach *found = found_of(&telling, runs, proxies, &count);
     for (uint32_t i = 0; i < count; i++)
         if (found[i].kind > BREACH_LATE)
             tell_global(&telling, &found[i]);

@@ -10,6 +10,7 @@
 #include "finding/difference.h"
 #include "finding/port.h"
 #include "finding/report.h"
+#include "model/target/release.h"
 #include "model/target/target.h"
 #include "render/trace.h"
 
@@ -28,6 +29,7 @@ typedef struct Question {
     bool shows_global;           /* of one run, accesses to global memory are told, too */
     bool lint, lint_only;        /* what the hardware does not allow, too, or that alone */
     const Target *target;        /* by which lint judges; NULL: the module's own */
+    ReleaseSet releases;         /* of Triton that lower the IR; 0: those that the launch file says, or the IR shows */
     bool membar, membar_summary; /* thread barriers; and a note on those that will be put in */
     bool report;                 /* a barrier report of each kernel: */
     const char *module;          /* which module that is about, in words */

@@ -17,8 +17,12 @@ static const Launch *lint_launch(Result *result, size_t kernel) {
 }
 
 void step_lint(Result *result, size_t kernel) {
-    LintOptions options = {
-        .target = result->question.target, .launch = lint_launch(result, kernel), .alone = result->question.lint_only};
+    LintOptions options = {.target = result->question.target,
+                           .launch = lint_launch(result, kernel),
+                           .releases = result->question.releases,
+                           .alone = result->question.lint_only};
+    if (!options.releases && options.launch)
+        options.releases = releases_named(options.launch->triton);
     lint_check(result->module, result->functions[kernel], &options, &result->verdicts[kernel]);
 }
 

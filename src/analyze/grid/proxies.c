@@ -1,0 +1,148 @@
+/* What threads write to global memory and copies then read, in one launch: the copy engine reads through the async
+ * proxy, and sees what threads wrote only behind a proxy fence for global memory, whatever orders the two in time.
+ *
+ * Looked at are areas that a launch both reads and writes; what was written before the launch needs no fence. */
+#include "analyze/grid/internal.h"
+
+enum { MOST_WRITES = 1 << 12, FIRST_PROBE = 1 << 30 /* sites that no instruction has */ };
+static const uint64_t probe_begin = UINT64_C(1) << 56, probe_size = 16; /* memory that no kernel has */
+
+/* By threads, and not overwritten since. */
+struct GlobalWrite {
+    uint32_t launch, cta, agent, site;
+    uint64_t cluster;
+    Bytes bytes;
+    bool live;
+    bool fenced; /* by the threads that wrote */
+    uint64_t
+        readers; /* CTAs, modulo 64, that have executed a fence since: theirs are behind what they have waited for */
+};
+
+void proxies_set_up(GlobalCheck *run) {
+    for (size_t i = 0; i < run->count; i++)
+        for (uint32_t k = 0; k < run->programs[i]->effect_count; k++) {
+            const Effect *effect = &run->programs[i]->effects[k].effect;
+            run->copies_in |= effect_is_access(effect) && effect->space == SPACE_GLOBAL &&
+                              effect->proxy == PROXY_ASYNC && effect->verb != EFFECT_WRITE;
+        }
+    run->mixed = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
+    run->write_count = 0;
+}
+
+static bool is_mixed(const GlobalCheck *run, const Bytes *bytes) {
+    int64_t offset;
+    return bytes->count && global_area(run->scene.memory, bytes->runs[0].begin, &offset) &&
+           run->mixed[global_area_number(bytes->runs[0].begin)];
+}
+
+/* ---- Writes --------------------------------------------------------------------------------------- */
+
+/* Whoever sees the new bytes need not see the old ones. */
+static void cover(GlobalCheck *run, const Bytes *bytes) {
+    for (uint32_t i = 0; i < run->write_count; i++)
+        if (run->writes[i].live && bytes_contain(bytes, &run->writes[i].bytes))
+            run->writes[i].live = false;
+}
+
+static void keep(GlobalCheck *run, const GridEvent *event, const Bytes *bytes) {
+    uint32_t at = 0;
+    while (at < run->write_count && run->writes[at].live)
+        at++;
+    if (at == MOST_WRITES) {
+        run->writes_left_out = true;
+        return;
+    }
+    if (at == run->write_count)
+        (void)ARENA_PUSH(run->arena, run->writes, run->write_count, run->write_capacity);
+    GlobalWrite *write = &run->writes[at];
+    *write = (GlobalWrite){.launch = event->launch,
+                           .cta = event->cta,
+                           .agent = event->event->agent,
+                           .site = site_of(run, event),
+                           .cluster = event->cluster,
+                           .bytes = *bytes,
+                           .live = true};
+    write->bytes.runs = ARENA_ARRAY(run->arena, Run, bytes->count);
+    memcpy(write->bytes.runs, bytes->runs, bytes->count * sizeof *bytes->runs);
+}
+
+/* ---- What comes after what ------------------------------------------------------------------------- */
+
+/* The engine knows what is ordered, and is asked by an access to a word of each write: its fence writes there, and a
+ * copy that comes behind the fence can read that without a race. */
+static bool probe(GlobalCheck *run, const GlobalWrite *write, uint32_t thread, GsanKind kind) {
+    uint64_t at = probe_begin + (uint64_t)(write - run->writes) * probe_size;
+    run->probing = true;
+    unsigned races = gsan_access(run->gsan, thread, FIRST_PROBE + run->probes++ % FIRST_PROBE, kind, GSAN_WEAK,
+                                 GSAN_NO_SCOPE, GSAN_NO_TICKET, at, at + probe_size);
+    run->probing = false;
+    return !races;
+}
+
+static bool is_fenced(GlobalCheck *run, const GridEvent *event, const GlobalWrite *write, uint32_t thread) {
+    if (write->readers >> event->cta % 64 & 1)
+        return true;
+    return write->fenced && (write->cta == event->cta || probe(run, write, thread, GSAN_READ));
+}
+
+/* ---- Reads ---------------------------------------------------------------------------------------- */
+
+static void find(GlobalCheck *run, const GridEvent *event, const GlobalWrite *write, const Bytes *bytes) {
+    uint32_t site = site_of(run, event);
+    step_is_wrong(run, RULE_FENCE_GLOBAL);
+    for (uint32_t i = 0; i < run->unfenced_count; i++)
+        if (run->unfenced[i].site == site && run->unfenced[i].write_site == write->site) {
+            run->unfenced[i].times++;
+            return;
+        }
+    if (run->unfenced_count < MOST_FOUND)
+        run->unfenced[run->unfenced_count++] = (FoundUnfenced){.launch = event->launch,
+                                                               .cta = event->cta,
+                                                               .site = site,
+                                                               .write_cta = write->cta,
+                                                               .write_site = write->site,
+                                                               .address = bytes->runs[0].begin,
+                                                               .times = 1};
+}
+
+void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, const Bytes *bytes) {
+    const Effect *effect = &event->event->effect->effect;
+    bool async = effect->proxy == PROXY_ASYNC;
+    if (!run->copies_in || !is_mixed(run, bytes) || effect->proxy == PROXY_TENSORMAP)
+        return;
+    for (uint32_t i = 0; async && effect->verb != EFFECT_WRITE && i < run->write_count; i++) {
+        const GlobalWrite *write = &run->writes[i];
+        if (write->live && write->launch == event->launch && bytes_meet(&write->bytes, bytes) &&
+            !is_fenced(run, event, write, thread))
+            find(run, event, write, bytes);
+    }
+    if (effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && !event->event->stored))
+        return;
+    cover(run, bytes);
+    if (!async)
+        keep(run, event, bytes);
+}
+
+void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread) {
+    const Effect *effect = &event->event->effect->effect;
+    if (effect->verb != EFFECT_FENCE_PROXY || effect->proxy != PROXY_ASYNC || effect->space == SPACE_SHARED)
+        return;
+    for (uint32_t i = 0; i < run->write_count; i++) {
+        GlobalWrite *write = &run->writes[i];
+        bool own =
+            write->launch == event->launch && write->cluster == event->cluster && write->agent == event->event->agent;
+        if (write->live && own && !write->fenced) {
+            write->fenced = true;
+            (void)probe(run, write, thread, GSAN_WRITE);
+        } else if (!own) {
+            write->readers |= UINT64_C(1) << event->cta % 64;
+        }
+    }
+}
+
+bool proxies_raced(const GlobalCheck *run, const FoundUnfenced *found) {
+    for (uint32_t i = 0; i < run->race_count; i++)
+        if (run->races[i].race.earlier.site == found->write_site && run->races[i].race.later.site == found->site)
+            return true;
+    return false;
+}
