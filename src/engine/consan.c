@@ -395,6 +395,21 @@ void consan_begin_phase(Consan *consan, uint32_t barrier, uint32_t parity) {
     consan->active_place[phase] = 0;
 }
 
+void consan_hand_on(Consan *consan, uint32_t barrier, uint32_t parity, uint32_t to_barrier, uint32_t to_parity) {
+    uint32_t phase = phase_of(barrier, parity);
+    if (!consan->active_place[phase])
+        return;
+    uint32_t to = use_phase(consan, to_barrier, to_parity);
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
+        write_tracking(consan, word)[to] |= write_tracking(consan, word)[phase];
+        for (uint64_t left = consan->readers; left;) {
+            uint32_t reader = take_lowest(&left);
+            read_tracking(consan, word, reader)[to] |= read_tracking(consan, word, reader)[phase];
+        }
+    }
+    consan_begin_phase(consan, barrier, parity);
+}
+
 void consan_transfer(Consan *consan, uint32_t actor, uint32_t barrier, uint32_t parity) {
     uint32_t phase = phase_of(barrier, parity);
     if (!consan->active_place[phase])

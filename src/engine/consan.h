@@ -112,6 +112,8 @@ void consan_track_frontier(Consan *consan, uint32_t actor, uint32_t barrier, uin
 void consan_track_writes(Consan *consan, const uint32_t *spans, uint32_t count, uint32_t barrier, uint32_t parity);
 /* A phase begins: what the phase of the same parity before it published is forgotten. */
 void consan_begin_phase(Consan *consan, uint32_t barrier, uint32_t parity);
+/* What one phase would publish, another does instead: an arrival was announced to the first, and comes to the second. */
+void consan_hand_on(Consan *consan, uint32_t barrier, uint32_t parity, uint32_t to_barrier, uint32_t to_parity);
 /* transfer: a wait of `actor` for the phase of that parity has gone on. */
 void consan_transfer(Consan *consan, uint32_t actor, uint32_t barrier, uint32_t parity);
 

@@ -33,7 +33,8 @@ static char *risks_of(const Watched *watched) {
         if (risks[i].flights)
             text_addf(&text, "what is in flight");
         else
-            text_addf(&text, "%s at %.*s", risks[i].agent ? "partition0" : "default",
+            text_addf(&text, "%s%s at %.*s", risks[i].flight ? "what is in flight of " : "",
+                      risks[i].agent ? "partition0" : "default",
                       STR_ARG(machine->program->ops[risks[i].pc]->name));
         text_addf(&text, "\n");
     }

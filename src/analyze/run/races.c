@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { SPANS = 1024, WINDOW = 2 * MOST_FLIGHTS };
+enum { SPANS = 1024, WINDOW = 2 * MOST_FLIGHTS, MOST_LATE = 16 };
 
 /* The last wait that an agent went past, and the arrival that completed the phase it waited for. */
 typedef struct Guard {
@@ -23,6 +23,9 @@ struct Races {
     bool commits;                   /* the kernel commits its products itself */
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
     const SpanSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
+    /* Arrivals in flight: what they will publish is settled when they are issued, and kept in phases of barriers that
+     * stand for nothing else, from `late_first` on. Sequence numbers; 0: free. */
+    uint32_t late_first, late[MOST_LATE];
     Guard *arrivals;                /* of each barrier: what completed its last phase */
     Guard guards[CONSAN_BASE_ACTORS];
     Race found[MOST_RACES];
@@ -53,7 +56,9 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     }
     races->named = machine->slot_count;
     races->cluster_first = races->named + machine->program->ctas * NAMED_BARRIERS;
-    (void)consan_create(&races->engine, SPANS, races->cluster_first + machine->cluster_barriers, take, arena);
+    races->late_first = races->cluster_first + machine->cluster_barriers;
+    uint32_t late = machine->flight_capacity ? MOST_LATE / CONSAN_PHASES : 0;
+    (void)consan_create(&races->engine, SPANS, races->late_first + late, take, arena);
     races->arrivals = ARENA_ARRAY(arena, Guard, machine->slot_count);
     races->spans = spans_create(arena, machine->program->module, &races->engine);
     return races;
@@ -62,6 +67,7 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
 void races_start(Races *races, uint64_t cluster, unsigned world) {
     spans_reset(races->spans);
     memset(races->guards, 0, sizeof races->guards);
+    memset(races->late, 0, sizeof races->late);
     memset(races->arrivals, 0, races->machine->slot_count * sizeof *races->arrivals);
     races->cluster = cluster;
     races->world = world;
@@ -270,6 +276,23 @@ static void access_event(Races *races, const Event *event) {
         consan_set_read(&races->engine, thread, set->spans, set->count, event->pc);
 }
 
+/* An arrival that is not made by the agent itself reports what was done when it was issued. */
+static void track_arrival(Races *races, const Event *event, uint32_t barrier, uint32_t parity) {
+    const Flight *flight = event->flight;
+    if (event->effect->effect.done == DONE_COPIES)
+        consan_track_copies(&races->engine, flight->agent, barrier, parity);
+    else
+        consan_track_frontier(&races->engine, actor_of(flight->agent, (Helper)flight->helper), barrier, parity);
+}
+
+/* Where what a flight will publish is kept, or, for 0, a free place; MOST_LATE: nowhere. */
+static uint32_t late_place(const Races *races, uint32_t sequence) {
+    uint32_t place = 0;
+    while (place < MOST_LATE && races->late[place] != sequence)
+        place++;
+    return place;
+}
+
 static void signal_event(Races *races, const Event *event) {
     const Flight *flight = event->flight;
     uint32_t parity = event->state->barriers[event->barrier].phase;
@@ -277,11 +300,16 @@ static void signal_event(Races *races, const Event *event) {
         const SpanSet *set = races->flights[flight->sequence % WINDOW];
         if (set)
             consan_track_writes(&races->engine, set->spans, set->count, event->barrier, parity);
-    } else if (event->effect->effect.done == DONE_COPIES) {
-        consan_track_copies(&races->engine, flight->agent, event->barrier, parity);
-    } else {
-        consan_track_frontier(&races->engine, actor_of(flight->agent, (Helper)flight->helper), event->barrier, parity);
+        return;
     }
+    uint32_t place = races->machine->immediate ? MOST_LATE : late_place(races, flight->sequence);
+    if (place == MOST_LATE) {
+        track_arrival(races, event, event->barrier, parity);
+        return;
+    }
+    races->late[place] = 0;
+    consan_hand_on(&races->engine, races->late_first + place / CONSAN_PHASES, place % CONSAN_PHASES, event->barrier,
+                   parity);
 }
 
 static void issue_event(Races *races, const Event *event) {
@@ -293,6 +321,13 @@ static void issue_event(Races *races, const Event *event) {
             event->state->words[(size_t)event->agent * races->machine->program->most_registers + effect->amount];
         if (word_is(view, WORD_VIEW))
             *place = spans_at(races, event, view, effect->effect.amount->type);
+    }
+    if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
+        uint32_t late = late_place(races, 0);
+        if (late == MOST_LATE) /* what it reports is settled when it comes, then: too much rather than too little */
+            return;
+        races->late[late] = event->flight->sequence;
+        track_arrival(races, event, races->late_first + late / CONSAN_PHASES, late % CONSAN_PHASES);
     }
 }
 
@@ -582,7 +617,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
 
 void races_print(const Races *races, const Machine *machine, Text *to) {
     const Consan *engine = &races->engine;
-    text_addf(to, "%u span%s, %u barriers\n", engine->spans, plural(engine->spans), engine->barriers);
+    text_addf(to, "%u span%s, %u barriers\n", engine->spans, plural(engine->spans), races->late_first);
     for (uint32_t span = 0; span < engine->spans; span++) {
         text_addf(to, "span %u: ", span);
         spans_describe(races->spans, machine, span, to);
