@@ -81,6 +81,20 @@ static void one_who_is_held_stands_still_while_any_other_can_move(void **state) 
                  "0 0 0 0 1 1 0"); /* there was nobody else */
 }
 
+/* Of several, the last one is let go first. */
+static void several_can_be_held(void **state) {
+    (void)state;
+    static const char text[] = AGENTS(INIT(a, 2), ARRIVE(a), ARRIVE(a));
+    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 1}}, .hold_count = 1},
+                 RUN_COMPLETE, "0 1 0 0");
+    assert_steps(text,
+                 (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 1}, {.agent = 1}}, .hold_count = 2},
+                 RUN_COMPLETE, "0 1 0 0");
+    assert_steps(text,
+                 (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 1}, {.agent = 0, .tick = 1}}, .hold_count = 2},
+                 RUN_COMPLETE, "0 0 1 0");
+}
+
 static void holding_shows_who_can_be_lapped(void **state) {
     (void)state;
     static const char text[] = AGENTS(INIT(a, 1), ARRIVE(a) ARRIVE(a), WAIT(a, 0));
@@ -219,6 +233,7 @@ int main(void) {
         cmocka_unit_test(round_robin_gives_each_agent_and_one_completion_a_turn),
         cmocka_unit_test(random_is_settled_by_its_seed),
         cmocka_unit_test(one_who_is_held_stands_still_while_any_other_can_move),
+        cmocka_unit_test(several_can_be_held),
         cmocka_unit_test(holding_shows_who_can_be_lapped),
         cmocka_unit_test(every_schedule_says_how_it_ended),
         cmocka_unit_test(a_replay_repeats_a_run),
