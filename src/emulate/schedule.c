@@ -17,6 +17,11 @@ static StepResult step(Machine *machine, const Schedule *schedule, uint32_t agen
     return machine_step(machine, agent);
 }
 
+/* The agent whose turn comes in that place. */
+static uint32_t agent_in_turn(const Machine *machine, const Schedule *schedule, uint32_t turn) {
+    return schedule->mirrored ? machine->agent_count - 1 - turn : turn;
+}
+
 static StepResult complete(Machine *machine, const Schedule *schedule, uint32_t flight) {
     record(schedule, TRAIL_FLIGHT | machine->state->flights[flight].sequence);
     return machine_complete(machine, flight);
@@ -90,13 +95,15 @@ static RunEnd run_eagerly(Machine *machine, const Schedule *schedule) {
         return schedule_end_of(result);
     for (;;) {
         bool moved = false;
-        for (uint32_t i = 0; i < machine->agent_count; i++)
+        for (uint32_t turn = 0; turn < machine->agent_count; turn++) {
+            uint32_t i = agent_in_turn(machine, schedule, turn);
             while (machine_can_step(machine, i) && !agent_is_held(machine, schedule, held, i)) {
                 if ((result = step(machine, schedule, i)) != STEP_DONE ||
                     (machine->state->flight_count && (result = land(machine, schedule, held)) != STEP_DONE))
                     return schedule_end_of(result);
                 moved = true;
             }
+        }
         if (moved)
             continue;
         if (!held)
@@ -110,9 +117,9 @@ static RunEnd run_eagerly(Machine *machine, const Schedule *schedule) {
 static RunEnd run_lazily(Machine *machine, const Schedule *schedule) {
     for (;;) {
         bool moved = false;
-        for (uint32_t i = 0; i < machine->agent_count; i++)
-            while (machine_can_step(machine, i)) {
-                StepResult result = step(machine, schedule, i);
+        for (uint32_t turn = 0; turn < machine->agent_count; turn++)
+            while (machine_can_step(machine, agent_in_turn(machine, schedule, turn))) {
+                StepResult result = step(machine, schedule, agent_in_turn(machine, schedule, turn));
                 if (result != STEP_DONE)
                     return schedule_end_of(result);
                 moved = true;
@@ -136,9 +143,10 @@ static RunEnd run_in_turn(Machine *machine, const Schedule *schedule) {
         for (uint32_t i = 0; i <= machine->agent_count; i++) {
             StepResult result = STEP_DONE;
             if (i < machine->agent_count) {
-                if (!machine_can_step(machine, i))
+                uint32_t agent = agent_in_turn(machine, schedule, i);
+                if (!machine_can_step(machine, agent))
                     continue;
-                result = step(machine, schedule, i);
+                result = step(machine, schedule, agent);
             } else {
                 uint32_t flight = 0;
                 while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))

@@ -41,7 +41,8 @@ typedef struct Schedule {
     uint64_t seed;
     Hold holds[MOST_HOLDS]; /* SCHEDULE_HELD: the last one is let go first, when nothing else can move */
     uint32_t hold_count;
-    Trail *record; /* NULL: the steps are not kept */
+    bool mirrored;          /* agents have their turns from the last to the first */
+    Trail *record;          /* NULL: the steps are not kept */
     const Trail *replay;
     bool immediate; /* SCHEDULE_REPLAY, SCHEDULE_ROUND_ROBIN: what is asynchronous completes at once */
 } Schedule;

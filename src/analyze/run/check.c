@@ -278,6 +278,7 @@ static uint32_t try_others(Check *check, const Rerun *rerun, bool told, bool *go
 static bool try_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
     Rerun other = *rerun;
     other.schedule = schedule;
+    other.schedule.mirrored = rerun->schedule.mirrored;
     return judge(check, &other, run(check, &other));
 }
 
@@ -285,6 +286,7 @@ static bool try_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
 static bool watch_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
     Rerun other = *rerun;
     other.schedule = schedule;
+    other.schedule.mirrored = rerun->schedule.mirrored;
     bool good = judge(check, &other, run_for_races(check, &other, NULL, NULL));
     report_races(check, &other);
     return good;
@@ -360,7 +362,7 @@ static bool directed(Check *check, const Rerun *rerun) {
     report_races(check, rerun);
     if (!goes_on && check->races && (end == RUN_STUCK || end == RUN_FAULT)) { /* a fairer one may get further */
         Rerun fair = *rerun;
-        fair.schedule = (Schedule){.kind = SCHEDULE_ROUND_ROBIN, .immediate = true};
+        fair.schedule = (Schedule){.kind = SCHEDULE_ROUND_ROBIN, .mirrored = rerun->schedule.mirrored, .immediate = true};
         (void)run_for_races(check, &fair, NULL, NULL);
         report_races(check, &fair);
     }
@@ -409,7 +411,7 @@ static bool run_cluster(Check *check, uint64_t cluster) {
     Rerun rerun = {.launch = check->launch,
                    .cluster = cluster,
                    .out_of_order = check->options->out_of_order,
-                   .schedule = {.kind = SCHEDULE_EAGER}};
+                   .schedule = {.kind = SCHEDULE_EAGER, .mirrored = check->options->mirrored}};
     unsigned schedules = check->options->schedules ? check->options->schedules : RANDOM_BY_DEFAULT;
     switch (check->options->choice) {
     case SCHEDULES_DIRECTED:

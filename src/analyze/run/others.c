@@ -41,7 +41,7 @@ static void add_run(Others *others, const Schedule *schedule) {
 
 /* Beside what was held back in `schedule`, and let go last or first. */
 static void add_held(Others *others, const Schedule *schedule, Hold hold, bool last) {
-    Schedule held = {.kind = SCHEDULE_HELD};
+    Schedule held = {.kind = SCHEDULE_HELD, .mirrored = schedule->mirrored};
     if (last)
         held.holds[held.hold_count++] = hold;
     for (uint32_t i = 0; i < schedule->hold_count; i++) {
@@ -67,7 +67,7 @@ void others_add(Others *others, const Causes *causes, const Schedule *schedule) 
         const Risk *risk = &risks[i == 0 ? 0 : i == 1 ? count - 1 : i - 1];
         Hold hold = {.agent = risk->agent, .tick = risk->tick, .pc = risk->pc, .flight = risk->flight};
         if (risk->flights) {
-            add_run(others, &(Schedule){.kind = SCHEDULE_LAZY});
+            add_run(others, &(Schedule){.kind = SCHEDULE_LAZY, .mirrored = schedule->mirrored});
             continue;
         }
         add_held(others, schedule, hold, true);
