@@ -86,6 +86,7 @@ typedef struct Consan {
     uint32_t *write_place; /* [B] */
     uint32_t *read_place;  /* [64][B] */
     uint32_t *stage_place; /* [kinds][16][B] */
+    uint64_t *handed;      /* [W][K]: spans of which a wait for the barrier has shown somebody something new */
 } Consan;
 
 /* False if there is no memory. `spans` is how many there can be at most. */
@@ -138,6 +139,8 @@ uint64_t consan_read_visibility(const Consan *consan, uint32_t actor, uint32_t s
 bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t span);
 uint64_t consan_read_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t span);
 int consan_outstanding_commits(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t span);
+/* Whether a wait for the barrier has shown somebody an access to the span that it had not seen. */
+bool consan_handed(const Consan *consan, uint32_t barrier, uint32_t span);
 /* The place of the access that such an entry is for. */
 uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t span);
 
