@@ -3,10 +3,10 @@
  *
  *     mirror FILE...
  *
- * With K.launch.json beside K.ttgir that launch is run, else those that Weir chooses. Which of two accesses that nothing
- * orders comes first is luck, so that a read after a write may become a write after a read; and so is which of several
- * agents that hang is told of. But whether there is a race, a hang or a misuse of a barrier at all is the same. Prints
- * each file of which it is not, then `N passed, N failed`; exit status 1 if some failed. */
+ * With K.launch.json beside K.ttgir that launch is run, else those that Weir chooses. Which of two accesses that
+ * nothing orders comes first is luck, so that a read after a write may become a write after a read; and so is which of
+ * several agents that hang is told of. But whether there is a race, a hang or a misuse of a barrier at all is the same.
+ * Prints each file of which it is not, then `N passed, N failed`; exit status 1 if some failed. */
 #include "analyze/run/check.h"
 #include "emulate/launch.h"
 #include "mlir/reader.h"
@@ -61,7 +61,8 @@ static void check_kernels(Module *module, const char *path, bool mirrored, Judge
     program_kernels(module, kernels, count);
     for (size_t i = 0; i < count; i++) {
         Verdict verdict = {.arena = &module->arena};
-        check_runs(module, kernels[i], &(CheckOptions){.launch = given ? &launch : NULL, .mirrored = mirrored}, &verdict);
+        check_runs(module, kernels[i], &(CheckOptions){.launch = given ? &launch : NULL, .mirrored = mirrored},
+                   &verdict);
         verdict_close(&verdict);
         judgement->kind = verdict_worse(judgement->kind, verdict.kind);
         add_findings(&verdict, judgement);

@@ -174,7 +174,8 @@ static void risk(Causes *causes, RiskKind kind, uint32_t agent, uint32_t pc, uin
 
 /* What is in flight might be. */
 static void risk_flights(Causes *causes, RiskKind kind, const Event *event) {
-    note(causes, (Risk){.kind = kind, .agent = event->agent, .pc = event->pc, .flights = true, .barrier = event->barrier});
+    note(causes,
+         (Risk){.kind = kind, .agent = event->agent, .pc = event->pc, .flights = true, .barrier = event->barrier});
 }
 
 /* Whoever uses a barrier knows that it was initialised. */
@@ -216,9 +217,9 @@ static void contribute(Causes *causes, const Event *event, const uint32_t *clock
     if (state->generation > state->born && clock[causes->components[barrier]] < state->generation && !in_order)
         come_early(causes, event, clock);
     if (past->now_count < MOST_CONTRIBUTORS)
-        past->now[past->now_count++] = (Contributor){
-            event->agent, event->flight ? event->flight->tick : event->state->agents[event->agent].ticks, event->pc,
-            event->flight != NULL};
+        past->now[past->now_count++] =
+            (Contributor){event->agent, event->flight ? event->flight->tick : event->state->agents[event->agent].ticks,
+                          event->pc, event->flight != NULL};
     if (!past->now_flights && past->now_count == 1)
         past->stream = stream;
     else if (past->stream != stream)

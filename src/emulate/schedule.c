@@ -253,15 +253,28 @@ RunEnd schedule_continue(Machine *machine) {
     return run_eagerly(machine, &(Schedule){.kind = SCHEDULE_EAGER});
 }
 
+/* Whether one before it says the same: that this agent is slow. */
+static bool is_said(const Schedule *schedule, uint32_t index) {
+    for (uint32_t i = 0; i < index; i++)
+        if (!schedule->holds[i].flight && !schedule->holds[index].flight &&
+            schedule->holds[i].agent == schedule->holds[index].agent)
+            return true;
+    return false;
+}
+
 void schedule_describe_holds(const Machine *machine, const Schedule *schedule, Text *to) {
+    const char *between = "";
     for (uint32_t i = 0; i < schedule->hold_count; i++) {
         const Hold *hold = &schedule->holds[i];
         const Op *op = machine->program->ops[hold->pc];
-        text_addf(to, i == 0 ? "" : i + 1 == schedule->hold_count ? ", and " : ", ");
-        if (hold->flight)
+        if (is_said(schedule, i))
+            continue;
+        text_addf(to, "%s", between);
+        between = ", and ";
+        if (hold->flight) {
             text_addf(to, "what %.*s at IR line %u starts is late", STR_ARG(op->name),
                       op_line(machine->program->module, op));
-        else {
+        } else {
             agent_name(machine, hold->agent, HELPER_BASE, to);
             text_addf(to, " is slow");
         }

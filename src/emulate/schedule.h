@@ -12,8 +12,8 @@ typedef enum ScheduleKind {
     SCHEDULE_LAZY,        /* a completion comes only when no agent can go on, the oldest first */
     SCHEDULE_ROUND_ROBIN, /* one step of each agent and one completion in turn */
     SCHEDULE_RANDOM,      /* by `seed` */
-    SCHEDULE_HELD,   /* eager, but some agents or flights stand still while any other can move */
-    SCHEDULE_REPLAY, /* a trail */
+    SCHEDULE_HELD,        /* eager, but some agents or flights stand still while any other can move */
+    SCHEDULE_REPLAY,      /* a trail */
 } ScheduleKind;
 
 /* The steps of a run: an agent's number, or TRAIL_FLIGHT and the sequence number of an asynchronous operation. */
@@ -27,8 +27,8 @@ void trail_push(Trail *trail, uint32_t step);
 
 #define TRAIL_FLIGHT UINT32_C(0x80000000)
 
-/* What stands still: an agent before its visible effect number `tick`, from 0; or what it put in flight at `pc` after so
- * many of them. */
+/* What stands still: an agent before its visible effect number `tick`, from 0; or what it put in flight at `pc` after
+ * so many of them. */
 typedef struct Hold {
     uint32_t agent, tick, pc;
     bool flight;
@@ -41,8 +41,8 @@ typedef struct Schedule {
     uint64_t seed;
     Hold holds[MOST_HOLDS]; /* SCHEDULE_HELD: the last one is let go first, when nothing else can move */
     uint32_t hold_count;
-    bool mirrored;          /* agents have their turns from the last to the first */
-    Trail *record;          /* NULL: the steps are not kept */
+    bool mirrored; /* agents have their turns from the last to the first */
+    Trail *record; /* NULL: the steps are not kept */
     const Trail *replay;
     bool immediate; /* SCHEDULE_REPLAY, SCHEDULE_ROUND_ROBIN: what is asynchronous completes at once */
 } Schedule;

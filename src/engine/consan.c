@@ -569,6 +569,10 @@ uint64_t consan_read_visibility(const Consan *consan, uint32_t actor, uint32_t s
     return actors;
 }
 
+bool consan_written(const Consan *consan, uint32_t span) {
+    return consan->written[span / WORD] >> span % WORD & 1;
+}
+
 bool consan_handed(const Consan *consan, uint32_t barrier, uint32_t span) {
     return consan->handed[(size_t)(span / WORD) * consan->barriers + barrier] >> span % WORD & 1;
 }

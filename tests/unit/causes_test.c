@@ -34,8 +34,7 @@ static char *risks_of(const Watched *watched) {
             text_addf(&text, "what is in flight");
         else
             text_addf(&text, "%s%s at %.*s", risks[i].flight ? "what is in flight of " : "",
-                      risks[i].agent ? "partition0" : "default",
-                      STR_ARG(machine->program->ops[risks[i].pc]->name));
+                      risks[i].agent ? "partition0" : "default", STR_ARG(machine->program->ops[risks[i].pc]->name));
         text_addf(&text, "\n");
     }
     text_char(&text, 0);
@@ -70,8 +69,9 @@ static void an_arrival_can_come_into_the_phase_before(void **state) {
 static void bytes_can_come_into_the_phase_before(void **state) {
     (void)state;
 #define COPIED(body) ON_BARRIER("%desc: !desc", "    %tile = ttg.local_alloc : () -> !tile\n" INIT(bar, 1) body)
-    assert_risks(COPIED(EXPECT(bar, 128) COPY(bar) EXPECT(bar, 128) COPY(bar)), "early: what is in flight of default at "
-                                                                                "ttng.async_tma_copy_global_to_local\n");
+    assert_risks(COPIED(EXPECT(bar, 128) COPY(bar) EXPECT(bar, 128) COPY(bar)),
+                 "early: what is in flight of default at "
+                 "ttng.async_tma_copy_global_to_local\n");
     assert_risks(COPIED(EXPECT(bar, 128) COPY(bar) WAIT(bar, 0) EXPECT(bar, 128) COPY(bar)), "");
 #undef COPIED
 }

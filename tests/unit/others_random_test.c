@@ -285,8 +285,8 @@ static void print_kernel(const Kernel *kernel, Text *to) {
     for (unsigned i = 0; i < TILES; i++)
         text_addf(to, "    %%t%u = ttg.local_alloc : () -> !tile\n", i);
     for (unsigned i = 0; i < BARRIERS; i++)
-        text_addf(to, "    %%b%u = ttg.local_alloc : () -> !barrier\n    ttng.init_barrier %%b%u, %u : !barrier\n", i, i,
-                  kernel->counts[i]);
+        text_addf(to, "    %%b%u = ttg.local_alloc : () -> !barrier\n    ttng.init_barrier %%b%u, %u : !barrier\n", i,
+                  i, kernel->counts[i]);
     text_addf(to, "    ttg.warp_specialize(%%desc, %%v, %%t0, %%t1, %%b0, %%b1)\n");
     for (unsigned i = 0; i < MEMBERS; i++) {
         if (i == 0)
@@ -388,8 +388,7 @@ static void what_can_happen_in_some_order_is_found(void **state) {
     assert_int_equal(different, 0);
     print_message("%u kernels: %u with races, %u that hang or fault, %u incomplete, %u races behind hangs\n", compared,
                   races, wrong, incomplete, hidden);
-    assert_true(races > compared / 8 && wrong > compared / 8 && incomplete * 50 <= compared &&
-                hidden * 40 <= races);
+    assert_true(races > compared / 8 && wrong > compared / 8 && incomplete * 50 <= compared && hidden * 40 <= races);
 }
 
 int main(void) {

@@ -523,9 +523,9 @@ static void explain_no_producer(const Case *c, Finding *finding) {
             c->verdict, "%s waits for ever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
             c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
     else if (blocked_arriver(c->inquiry, c->root, &arriver))
-        finding->message = verdict_text(
-            c->verdict, "%s waits for ever for %s: no arrival comes for phase %u (%s at IR line %u: %s)", c->agent,
-            c->what, c->phases, arriver.partition, arriver.ir_line, arriver.detail);
+        finding->message =
+            verdict_text(c->verdict, "%s waits for ever for %s: no arrival comes for phase %u (%s at IR line %u: %s)",
+                         c->agent, c->what, c->phases, arriver.partition, arriver.ir_line, arriver.detail);
     else
         finding->message =
             verdict_text(c->verdict, "%s waits for ever for %s: %snothing arrives on it%s", c->agent, c->what,

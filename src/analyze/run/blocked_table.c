@@ -22,7 +22,8 @@ static const Blocked *blocked_agent(const Inquiry *inquiry, uint32_t agent) {
     return NULL;
 }
 
-/* The slot of the same ring on which that instruction of the agent arrived last; UINT32_MAX: on none, or on this one. */
+/* The slot of the same ring on which that instruction of the agent arrived last; UINT32_MAX: on none, or on this one.
+ */
 static uint32_t other_slot(const Inquiry *inquiry, const Blocked *blocked, uint32_t agent, uint32_t pc) {
     const Machine *machine = inquiry->machine;
     if (blocked->status != AGENT_WAITS || inquiry->history->barriers[blocked->barrier].deeds)

@@ -362,7 +362,8 @@ static bool directed(Check *check, const Rerun *rerun) {
     report_races(check, rerun);
     if (!goes_on && check->races && (end == RUN_STUCK || end == RUN_FAULT)) { /* a fairer one may get further */
         Rerun fair = *rerun;
-        fair.schedule = (Schedule){.kind = SCHEDULE_ROUND_ROBIN, .mirrored = rerun->schedule.mirrored, .immediate = true};
+        fair.schedule =
+            (Schedule){.kind = SCHEDULE_ROUND_ROBIN, .mirrored = rerun->schedule.mirrored, .immediate = true};
         (void)run_for_races(check, &fair, NULL, NULL);
         report_races(check, &fair);
     }

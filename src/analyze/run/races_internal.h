@@ -36,7 +36,7 @@ struct Races {
     /* Arrivals in flight: what they will publish is settled when they are issued, and kept in phases of barriers that
      * stand for nothing else, from `late_first` on. Sequence numbers; 0: free. */
     uint32_t late_first, late[MOST_LATE];
-    BarrierPast *pasts;             /* of each barrier */
+    BarrierPast *pasts;                            /* of each barrier */
     Guard guards[CONSAN_BASE_ACTORS][MOST_GUARDS]; /* of each agent: its last waits, the latest first */
     Race found[MOST_RACES];
     uint32_t count;

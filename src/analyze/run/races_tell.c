@@ -73,6 +73,28 @@ static void explain_without(const Machine *machine, const Race *race, Finding *f
                                 barrier);
 }
 
+/* One of the two is reported where the other one's agent never looks. */
+static void explain_unseen(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    uint32_t from = race->unseen_later ? race->thread : race->other_thread;
+    uint32_t to = race->unseen_later ? race->other_thread : race->thread;
+    Text text = {0};
+    ring_name(machine, race->guard, &text);
+    const char *ring = verdict_keep(verdict, &text), *waiter = thread_text(machine, to % CONSAN_BASE_ACTORS, verdict);
+    uint32_t line = line_at(machine, race->unseen_later ? race->pc : race->other_pc);
+    uint32_t before = line_at(machine, race->unseen_later ? race->other_pc : race->pc);
+    const char *what =
+        verdict_text(verdict, "What %s does at IR line %u is reported on %s, at IR line %u",
+                     thread_text(machine, from, verdict), line, ring, line_at(machine, race->guard_arrive_pc));
+    if (race->unseen_by_all)
+        finding->why = verdict_text(verdict, "%s, and nobody waits for %s.", what, ring);
+    else
+        finding->why = verdict_text(verdict, "%s, and %s waits neither for that nor for anything after such a wait.",
+                                    what, waiter);
+    finding->fix =
+        verdict_text(verdict, "Let %s wait for %s (this slot, this phase)%s before the access of IR line %u.", waiter,
+                     ring, race->unseen_by_all ? "" : ", or for an arrival of somebody who has,", before);
+}
+
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
     const char *who = thread_text(machine, race->thread, verdict),
                *other = thread_text(machine, race->other_thread, verdict);
@@ -118,6 +140,8 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             arrive, access, line);
     } else if (race->without) {
         explain_without(machine, race, finding, verdict);
+    } else if (race->unseen) {
+        explain_unseen(machine, race, finding, verdict);
     } else if (race->barrier != UINT32_MAX) {
         const char *barrier = barrier_text(machine, race->barrier, verdict);
         finding->why = verdict_text(
