@@ -163,6 +163,10 @@ $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
 	$(compile) -Iinclude $(LDFLAGS) -o $@ $^ $(libraries)
 
+$(BUILD)/tests/mirror: tests/mirror.c $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(compile) $(internal) $(LDFLAGS) -o $@ $^ $(libraries)
+
 $(BUILD)/tests/facts: tests/facts.c
 	@mkdir -p $(@D)
 	$(compile) -o $@ $< $(libraries)
@@ -272,4 +276,5 @@ clean: ## remove everything made
 
 -include $(addsuffix .d,$(cli_objects) $(library_objects) $(unit_tests) $(api_tests) $(fuzz_targets) \
 	$(libfuzzer_targets) $(reference_objects) $(membar_objects) $(mutant_objects) $(BUILD)/tests/fuzz/driver.o \
-	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates)
+	$(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts $(BUILD)/tests/rates \
+	$(BUILD)/tests/mirror)

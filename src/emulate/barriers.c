@@ -61,6 +61,7 @@ static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t ef
     *flight = (Flight){.sequence = ++state->next_sequence,
                        .effect = effect,
                        .pc = pc,
+                       .tick = state->agents[agent].ticks,
                        .barrier = slot,
                        .amount = amount,
                        .agent = (uint16_t)agent,

@@ -1,4 +1,4 @@
-/* Clocks over an eager run. */
+/* Clocks over one run. */
 #include "emulate/causes.h"
 
 enum { WINDOW = 2 * MOST_FLIGHTS, MOST_CONTRIBUTORS = 16, NO_STREAM = UINT32_MAX };
@@ -118,6 +118,8 @@ static Pass *pass_of(Causes *causes, uint32_t barrier, uint32_t agent) {
 }
 
 void causes_start(Causes *causes) {
+    causes->risk_count = 0;
+    causes->overflowed = false;
     for (uint32_t i = 0; i < causes->agents; i++)
         clear(causes, clock_of(causes, i));
     for (uint32_t i = 0; i < causes->meeting_count; i++) {
@@ -153,35 +155,56 @@ bool causes_overflowed(const Causes *causes) {
     return causes->overflowed;
 }
 
-static void risk(Causes *causes, RiskKind kind, uint32_t agent, uint32_t pc, bool flights, uint32_t tick,
-                 uint32_t barrier) {
+static void note(Causes *causes, Risk risk) {
     for (uint32_t i = 0; i < causes->risk_count; i++) {
-        Risk *known = &causes->risks[i];
-        if (known->kind == kind && known->agent == agent && known->pc == pc && known->flights == flights) {
-            known->last = tick;
-            known->times++;
+        const Risk *known = &causes->risks[i];
+        if (known->kind == risk.kind && known->flights == risk.flights &&
+            (risk.flights || (known->agent == risk.agent && known->pc == risk.pc && known->tick == risk.tick &&
+                              known->flight == risk.flight)))
             return;
-        }
     }
-    if (causes->risk_count == MOST_RISKS) {
-        causes->overflowed = true;
-        return;
-    }
-    causes->risks[causes->risk_count++] = (Risk){.kind = kind,
-                                                 .agent = agent,
-                                                 .pc = pc,
-                                                 .flights = flights,
-                                                 .first = tick,
-                                                 .last = tick,
-                                                 .barrier = barrier,
-                                                 .times = 1};
+    causes->overflowed |= causes->risk_count == MOST_RISKS;
+    causes->risks[causes->risk_count < MOST_RISKS ? causes->risk_count++ : MOST_RISKS - 1] = risk;
+}
+
+/* An agent might be slower. */
+static void risk(Causes *causes, RiskKind kind, uint32_t agent, uint32_t pc, uint32_t tick, uint32_t barrier) {
+    note(causes, (Risk){.kind = kind, .agent = agent, .pc = pc, .tick = tick, .barrier = barrier});
+}
+
+/* What is in flight might be. */
+static void risk_flights(Causes *causes, RiskKind kind, const Event *event) {
+    note(causes,
+         (Risk){.kind = kind, .agent = event->agent, .pc = event->pc, .flights = true, .barrier = event->barrier});
 }
 
 /* Whoever uses a barrier knows that it was initialised. */
 static void check_init(Causes *causes, uint32_t barrier, const uint32_t *clock) {
     const Past *past = &causes->pasts[barrier];
     if (clock[past->init_agent] < past->init_tick)
-        risk(causes, RISK_BEFORE_INIT, past->init_agent, past->init_pc, false, past->init_tick - 1, barrier);
+        risk(causes, RISK_BEFORE_INIT, past->init_agent, past->init_pc, past->init_tick - 1, barrier);
+}
+
+/* What comes here does not know that the phase before is complete, and might come into it: instead of any that did and
+ * that is not known here. */
+static void come_early(Causes *causes, const Event *event, const uint32_t *clock) {
+    const Past *past = &causes->pasts[event->barrier];
+    bool found = false;
+    for (uint32_t i = 0; i < past->before_count; i++) {
+        const Contributor *other = &past->before[i];
+        if (other->flight)
+            note(causes, (Risk){.kind = RISK_EARLY,
+                                .agent = other->agent,
+                                .pc = other->pc,
+                                .flight = true,
+                                .tick = other->tick,
+                                .barrier = event->barrier});
+        else if (clock[other->agent] < other->tick)
+            risk(causes, RISK_EARLY, other->agent, other->pc, other->tick - 1, event->barrier);
+        found |= other->flight || clock[other->agent] < other->tick;
+    }
+    if (!found)
+        risk_flights(causes, RISK_EARLY, event);
 }
 
 /* Something comes into the barrier's current phase. `stream`: of ordered completions, or NO_STREAM. */
@@ -191,22 +214,12 @@ static void contribute(Causes *causes, const Event *event, const uint32_t *clock
     const Barrier *state = &event->state->barriers[barrier];
     check_init(causes, barrier, clock);
     bool in_order = stream != NO_STREAM && stream == past->stream_before;
-    if (state->generation > state->born && clock[causes->components[barrier]] < state->generation && !in_order) {
-        /* Whoever completed the phase before might do so later: hold one that is not known here. */
-        bool found = false;
-        for (uint32_t i = 0; i < past->before_count; i++) {
-            const Contributor *other = &past->before[i];
-            if (other->flight || clock[other->agent] >= other->tick)
-                continue;
-            risk(causes, RISK_EARLY, other->agent, other->pc, false, other->tick - 1, barrier);
-            found = true;
-        }
-        if (past->before_flights || !found)
-            risk(causes, RISK_EARLY, event->agent, event->pc, true, event->state->agents[event->agent].ticks, barrier);
-    }
+    if (state->generation > state->born && clock[causes->components[barrier]] < state->generation && !in_order)
+        come_early(causes, event, clock);
     if (past->now_count < MOST_CONTRIBUTORS)
         past->now[past->now_count++] =
-            (Contributor){event->agent, event->state->agents[event->agent].ticks, event->pc, event->flight != NULL};
+            (Contributor){event->agent, event->flight ? event->flight->tick : event->state->agents[event->agent].ticks,
+                          event->pc, event->flight != NULL};
     if (!past->now_flights && past->now_count == 1)
         past->stream = stream;
     else if (past->stream != stream)
@@ -224,7 +237,7 @@ static void flip(Causes *causes, const Event *event) {
         const Pass *pass = pass_of(causes, barrier, i);
         /* It passed in the phase that is over now. */
         if (pass->generation == state->generation && past->phase[i] < pass->tick)
-            risk(causes, RISK_LAPPED, i, pass->pc, false, pass->tick - 1, barrier);
+            risk(causes, RISK_LAPPED, i, pass->pc, pass->tick - 1, barrier);
     }
     past->overrun |= state->generation > state->born + 1 && past->observed + 1 < state->generation;
     uint32_t *clock = clock_of(causes, event->agent);
@@ -251,8 +264,7 @@ static void passed(Causes *causes, const Event *event) {
     past->observed = state->generation;
     check_init(causes, event->barrier, clock);
     if (state->generation > state->born + 1 && clock[causes->components[event->barrier]] + 1 < state->generation)
-        risk(causes, RISK_OLDER, event->agent, event->pc, true, event->state->agents[event->agent].ticks,
-             event->barrier);
+        risk_flights(causes, RISK_OLDER, event);
     join(causes, clock, past->done);
     *pass_of(causes, event->barrier, event->agent) =
         (Pass){state->generation + 1, event->state->agents[event->agent].ticks, event->pc};
@@ -265,16 +277,16 @@ static void invalidated(Causes *causes, const Event *event) {
     for (uint32_t i = 0; i < causes->agents; i++) {
         const Pass *pass = pass_of(causes, event->barrier, i);
         if (pass->generation > state->born && clock[i] < pass->tick)
-            risk(causes, RISK_AFTER_END, i, pass->pc, false, pass->tick - 1, event->barrier);
+            risk(causes, RISK_AFTER_END, i, pass->pc, pass->tick - 1, event->barrier);
     }
     bool unseen = state->generation > state->born && clock[causes->components[event->barrier]] < state->generation;
     for (uint32_t i = 0; unseen && i < past->before_count; i++)
         if (!past->before[i].flight && clock[past->before[i].agent] < past->before[i].tick)
-            risk(causes, RISK_AFTER_END, past->before[i].agent, past->before[i].pc, false, past->before[i].tick - 1,
+            risk(causes, RISK_AFTER_END, past->before[i].agent, past->before[i].pc, past->before[i].tick - 1,
                  event->barrier);
     past->late = (unseen && past->before_flights) || past->now_flights;
     if ((unseen && past->before_bytes) || past->now_bytes) /* the copy could still be on its way */
-        risk(causes, RISK_AFTER_END, event->agent, event->pc, true, 0, event->barrier);
+        risk_flights(causes, RISK_AFTER_END, event);
 }
 
 static Meeting *meeting_of(Causes *causes, const Event *event) {
@@ -289,7 +301,7 @@ static void hold_unknown(Causes *causes, const Contributor *others, uint32_t cou
                          uint32_t barrier) {
     for (uint32_t i = 0; i < count; i++)
         if (clock[others[i].agent] < others[i].tick)
-            risk(causes, RISK_EARLY, others[i].agent, others[i].pc, false, others[i].tick - 1, barrier);
+            risk(causes, RISK_EARLY, others[i].agent, others[i].pc, others[i].tick - 1, barrier);
 }
 
 /* Someone comes to a named or cluster barrier. It must know that all who met there the last time have come; and where
@@ -316,8 +328,7 @@ static void meet(Causes *causes, const Event *event) {
         for (uint32_t k = 0; k < i; k++)
             loose |= meeting->now[i].agent == meeting->now[k].agent;
     for (uint32_t i = 0; loose && i < meeting->now_count; i++)
-        risk(causes, RISK_EARLY, meeting->now[i].agent, meeting->now[i].pc, false, meeting->now[i].tick - 1,
-             event->barrier);
+        risk(causes, RISK_EARLY, meeting->now[i].agent, meeting->now[i].pc, meeting->now[i].tick - 1, event->barrier);
     for (uint32_t i = 0; i < causes->agents; i++) {
         bool came = i == event->agent;
         for (uint32_t k = 0; k < meeting->now_count; k++)
@@ -340,7 +351,7 @@ void causes_observe(void *observer, const Event *event) {
     case EVENT_INIT: {
         Past *past = &causes->pasts[event->barrier];
         if (past->late) /* it would come to the new barrier */
-            risk(causes, RISK_AFTER_END, agent, event->pc, true, 0, event->barrier);
+            risk_flights(causes, RISK_AFTER_END, event);
         past->late = false;
         past->init_agent = agent;
         past->init_tick = clock[agent];

@@ -3,11 +3,11 @@
  * One run decides for all schedules when nothing in it depended on luck: each wait was followed by the next phase of
  * its barrier only because it had been passed (so no waiter can be lapped), and each arrival came into its phase only
  * because the phase before was known to be over. Where that does not follow from the order of causes, a risk is noted:
- * an agent to hold back, so that a directed schedule can show what happens then. Weir reports a risk only when such a
- * run goes wrong.
+ * an agent, or something in flight, to hold back, so that a directed schedule can show what happens then: another set
+ * of arrivals completes the phase, or a wait comes too late. Weir reports a risk only when such a run goes wrong.
  *
  * A clock has a component for each agent (its visible effects) and one for each mbarrier (its phases known to be
- * complete). Causes are an observer of an eager run. */
+ * complete). Causes are an observer of one run, in which others may be held back already. */
 #ifndef EMULATE_CAUSES_H
 #define EMULATE_CAUSES_H
 
@@ -23,11 +23,11 @@ typedef enum RiskKind {
 
 typedef struct Risk {
     RiskKind kind;
-    uint32_t agent, pc;   /* to hold back; pc: at which instruction */
-    bool flights;         /* hold back completions instead */
-    uint32_t first, last; /* ticks of the agent: the first time and the last time that it was seen */
+    uint32_t agent, pc; /* to hold back; pc: at which instruction */
+    bool flight;        /* hold back what it puts in flight there instead */
+    bool flights;       /* hold back everything in flight instead */
+    uint32_t tick;      /* of the agent: how many visible effects come before */
     uint32_t barrier;
-    uint64_t times;
 } Risk;
 
 enum { MOST_RISKS = 64 };
@@ -35,9 +35,10 @@ enum { MOST_RISKS = 64 };
 typedef struct Causes Causes;
 
 Causes *causes_create(Arena *arena, Machine *machine);
-/* Before a run: forgets clocks, keeps risks. */
+/* Before a run: forgets the one before. */
 void causes_start(Causes *causes);
 void causes_observe(void *causes, const Event *event);
+/* In the order in which they were seen; of more than are kept, the first ones and the last. */
 const Risk *causes_risks(const Causes *causes, uint32_t *count);
 /* A barrier that is waited for, and of which a phase completed while nobody had seen the one before; false if there is
  * none. */

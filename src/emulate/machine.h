@@ -82,6 +82,7 @@ typedef struct Flight {
     uint32_t sequence; /* of issue, from 1 */
     uint32_t effect;   /* of the program */
     uint32_t pc;
+    uint32_t tick;    /* visible effects of its agent when it was issued */
     uint32_t barrier; /* slot; unused for FLIGHT_WORK */
     int64_t amount;   /* bytes or arrivals */
     uint16_t agent;

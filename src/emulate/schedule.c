@@ -1,6 +1,8 @@
 /* The schedules: loops that pick the next step among those the machine allows. */
 #include "emulate/schedule.h"
 
+#include "ir/op.h"
+
 void trail_push(Trail *trail, uint32_t step) {
     *ARENA_PUSH(trail->arena, trail->steps, trail->count, trail->capacity) = step;
 }
@@ -13,6 +15,11 @@ static void record(const Schedule *schedule, uint32_t step) {
 static StepResult step(Machine *machine, const Schedule *schedule, uint32_t agent) {
     record(schedule, agent);
     return machine_step(machine, agent);
+}
+
+/* The agent whose turn comes in that place. */
+static uint32_t agent_in_turn(const Machine *machine, const Schedule *schedule, uint32_t turn) {
+    return schedule->mirrored ? machine->agent_count - 1 - turn : turn;
 }
 
 static StepResult complete(Machine *machine, const Schedule *schedule, uint32_t flight) {
@@ -42,11 +49,30 @@ RunEnd schedule_end(const Machine *machine) {
     return RUN_COMPLETE;
 }
 
-/* Everything in flight that can complete does. */
-static StepResult land(Machine *machine, const Schedule *schedule) {
+/* Whether the agent is to stand still now, by the first `held` holds. */
+static bool agent_is_held(const Machine *machine, const Schedule *schedule, uint32_t held, uint32_t agent) {
+    for (uint32_t i = 0; i < held; i++) {
+        const Hold *hold = &schedule->holds[i];
+        if (!hold->flight && hold->agent == agent && hold->tick == machine->state->agents[agent].ticks)
+            return true;
+    }
+    return false;
+}
+
+static bool flight_is_held(const Flight *flight, const Schedule *schedule, uint32_t held) {
+    for (uint32_t i = 0; i < held; i++) {
+        const Hold *hold = &schedule->holds[i];
+        if (hold->flight && hold->agent == flight->agent && hold->pc == flight->pc && hold->tick == flight->tick)
+            return true;
+    }
+    return false;
+}
+
+/* Everything in flight that can complete does, but for what is held. */
+static StepResult land(Machine *machine, const Schedule *schedule, uint32_t held) {
     State *state = machine->state;
     for (uint32_t i = 0; i < state->flight_count;) {
-        if (!machine_can_complete(machine, i)) {
+        if (!machine_can_complete(machine, i) || flight_is_held(&state->flights[i], schedule, held)) {
             i++;
             continue;
         }
@@ -59,39 +85,41 @@ static StepResult land(Machine *machine, const Schedule *schedule) {
 }
 
 StepResult schedule_land(Machine *machine) {
-    return land(machine, &(Schedule){.kind = SCHEDULE_EAGER});
+    return land(machine, &(Schedule){.kind = SCHEDULE_EAGER}, 0);
 }
 
-static RunEnd run_eagerly(Machine *machine, const Schedule *schedule, bool held) {
-    const Agent *stays = held ? &machine->state->agents[schedule->held_agent] : NULL;
-    StepResult result = land(machine, schedule);
+static RunEnd run_eagerly(Machine *machine, const Schedule *schedule) {
+    uint32_t held = schedule->hold_count;
+    StepResult result = land(machine, schedule, held);
     if (result != STEP_DONE)
         return schedule_end_of(result);
     for (;;) {
         bool moved = false;
-        for (uint32_t i = 0; i < machine->agent_count; i++)
-            while (machine_can_step(machine, i)) {
-                if (stays == &machine->state->agents[i] && stays->ticks == schedule->held_tick)
-                    break;
+        for (uint32_t turn = 0; turn < machine->agent_count; turn++) {
+            uint32_t i = agent_in_turn(machine, schedule, turn);
+            while (machine_can_step(machine, i) && !agent_is_held(machine, schedule, held, i)) {
                 if ((result = step(machine, schedule, i)) != STEP_DONE ||
-                    (machine->state->flight_count && (result = land(machine, schedule)) != STEP_DONE))
+                    (machine->state->flight_count && (result = land(machine, schedule, held)) != STEP_DONE))
                     return schedule_end_of(result);
                 moved = true;
             }
+        }
         if (moved)
             continue;
-        if (!stays)
+        if (!held)
             return schedule_end(machine);
-        stays = NULL; /* nobody else can move: it may go on */
+        held--; /* nobody else can move: it may go on */
+        if ((result = land(machine, schedule, held)) != STEP_DONE)
+            return schedule_end_of(result);
     }
 }
 
 static RunEnd run_lazily(Machine *machine, const Schedule *schedule) {
     for (;;) {
         bool moved = false;
-        for (uint32_t i = 0; i < machine->agent_count; i++)
-            while (machine_can_step(machine, i)) {
-                StepResult result = step(machine, schedule, i);
+        for (uint32_t turn = 0; turn < machine->agent_count; turn++)
+            while (machine_can_step(machine, agent_in_turn(machine, schedule, turn))) {
+                StepResult result = step(machine, schedule, agent_in_turn(machine, schedule, turn));
                 if (result != STEP_DONE)
                     return schedule_end_of(result);
                 moved = true;
@@ -115,9 +143,10 @@ static RunEnd run_in_turn(Machine *machine, const Schedule *schedule) {
         for (uint32_t i = 0; i <= machine->agent_count; i++) {
             StepResult result = STEP_DONE;
             if (i < machine->agent_count) {
-                if (!machine_can_step(machine, i))
+                uint32_t agent = agent_in_turn(machine, schedule, i);
+                if (!machine_can_step(machine, agent))
                     continue;
-                result = step(machine, schedule, i);
+                result = step(machine, schedule, agent);
             } else {
                 uint32_t flight = 0;
                 while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))
@@ -194,6 +223,9 @@ static RunEnd run_again(Machine *machine, const Schedule *schedule) {
 }
 
 bool schedule_is_immediate(const Schedule *schedule) {
+    for (uint32_t i = 0; i < schedule->hold_count; i++)
+        if (schedule->holds[i].flight)
+            return false;
     return schedule->kind == SCHEDULE_EAGER || schedule->kind == SCHEDULE_HELD ||
            ((schedule->kind == SCHEDULE_REPLAY || schedule->kind == SCHEDULE_ROUND_ROBIN) && schedule->immediate);
 }
@@ -213,12 +245,40 @@ RunEnd schedule_run(Machine *machine, uint64_t cluster, const Schedule *schedule
     case SCHEDULE_REPLAY:
         return run_again(machine, schedule);
     default:
-        return run_eagerly(machine, schedule, schedule->kind == SCHEDULE_HELD);
+        return run_eagerly(machine, schedule);
     }
 }
 
 RunEnd schedule_continue(Machine *machine) {
-    return run_eagerly(machine, &(Schedule){.kind = SCHEDULE_EAGER}, false);
+    return run_eagerly(machine, &(Schedule){.kind = SCHEDULE_EAGER});
+}
+
+/* Whether one before it says the same: that this agent is slow. */
+static bool is_said(const Schedule *schedule, uint32_t index) {
+    for (uint32_t i = 0; i < index; i++)
+        if (!schedule->holds[i].flight && !schedule->holds[index].flight &&
+            schedule->holds[i].agent == schedule->holds[index].agent)
+            return true;
+    return false;
+}
+
+void schedule_describe_holds(const Machine *machine, const Schedule *schedule, Text *to) {
+    const char *between = "";
+    for (uint32_t i = 0; i < schedule->hold_count; i++) {
+        const Hold *hold = &schedule->holds[i];
+        const Op *op = machine->program->ops[hold->pc];
+        if (is_said(schedule, i))
+            continue;
+        text_addf(to, "%s", between);
+        between = ", and ";
+        if (hold->flight) {
+            text_addf(to, "what %.*s at IR line %u starts is late", STR_ARG(op->name),
+                      op_line(machine->program->module, op));
+        } else {
+            agent_name(machine, hold->agent, HELPER_BASE, to);
+            text_addf(to, " is slow");
+        }
+    }
 }
 
 void schedule_describe(const Machine *machine, const Schedule *schedule, Text *to) {
@@ -227,8 +287,7 @@ void schedule_describe(const Machine *machine, const Schedule *schedule, Text *t
         text_addf(to, "random, seed %llu", (unsigned long long)schedule->seed);
     } else if (schedule->kind == SCHEDULE_HELD) {
         text_addf(to, "one in which ");
-        agent_name(machine, schedule->held_agent, HELPER_BASE, to);
-        text_addf(to, " is slow");
+        schedule_describe_holds(machine, schedule, to);
     } else {
         text_addf(to, "%s", names[schedule->kind]);
     }

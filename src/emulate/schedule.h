@@ -12,8 +12,8 @@ typedef enum ScheduleKind {
     SCHEDULE_LAZY,        /* a completion comes only when no agent can go on, the oldest first */
     SCHEDULE_ROUND_ROBIN, /* one step of each agent and one completion in turn */
     SCHEDULE_RANDOM,      /* by `seed` */
-    SCHEDULE_HELD,   /* eager, but one agent stands still before one of its visible effects while any other can move */
-    SCHEDULE_REPLAY, /* a trail */
+    SCHEDULE_HELD,        /* eager, but some agents or flights stand still while any other can move */
+    SCHEDULE_REPLAY,      /* a trail */
 } ScheduleKind;
 
 /* The steps of a run: an agent's number, or TRAIL_FLIGHT and the sequence number of an asynchronous operation. */
@@ -27,11 +27,22 @@ void trail_push(Trail *trail, uint32_t step);
 
 #define TRAIL_FLIGHT UINT32_C(0x80000000)
 
+/* What stands still: an agent before its visible effect number `tick`, from 0; or what it put in flight at `pc` after
+ * so many of them. */
+typedef struct Hold {
+    uint32_t agent, tick, pc;
+    bool flight;
+} Hold;
+
+enum { MOST_HOLDS = 3 };
+
 typedef struct Schedule {
     ScheduleKind kind;
     uint64_t seed;
-    uint32_t held_agent, held_tick; /* SCHEDULE_HELD: before its visible effect number held_tick, from 0 */
-    Trail *record;                  /* NULL: the steps are not kept */
+    Hold holds[MOST_HOLDS]; /* SCHEDULE_HELD: the last one is let go first, when nothing else can move */
+    uint32_t hold_count;
+    bool mirrored; /* agents have their turns from the last to the first */
+    Trail *record; /* NULL: the steps are not kept */
     const Trail *replay;
     bool immediate; /* SCHEDULE_REPLAY, SCHEDULE_ROUND_ROBIN: what is asynchronous completes at once */
 } Schedule;
@@ -60,7 +71,9 @@ RunEnd schedule_end_of(StepResult result);
 /* Runs on from the machine's state, eagerly. */
 RunEnd schedule_continue(Machine *machine);
 
-/* "if partition0 is held at line 41", "eager"; for people. */
+/* "partition0 is slow, and what ttng.tc_gen5_commit at IR line 41 starts is late"; for people. */
+void schedule_describe_holds(const Machine *machine, const Schedule *schedule, Text *to);
+/* "one in which partition0 is slow", "eager"; for people. */
 void schedule_describe(const Machine *machine, const Schedule *schedule, Text *to);
 
 #endif

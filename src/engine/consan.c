@@ -96,9 +96,11 @@ bool consan_create(Consan *consan, uint32_t spans, uint32_t barriers, ConsanAllo
     consan->write_place = allocate(context, spans * sizeof(uint32_t));
     consan->read_place = allocate(context, actors * spans * sizeof(uint32_t));
     consan->stage_place = allocate(context, groups * spans * sizeof(uint32_t));
+    consan->handed = allocate(context, (size_t)consan->words * barriers * sizeof(uint64_t));
     return consan->written && consan->write_visibility && consan->read && consan->read_visibility &&
            consan->write_tracking && consan->read_tracking && consan->open && consan->commits && consan->active &&
-           consan->active_place && consan->writer && consan->write_place && consan->read_place && consan->stage_place;
+           consan->active_place && consan->writer && consan->write_place && consan->read_place && consan->stage_place &&
+           consan->handed;
 }
 
 static void clear_phase(Consan *consan, uint32_t phase) {
@@ -139,6 +141,8 @@ void consan_reset(Consan *consan) {
         consan->staged[group] = 0;
     }
     consan->watchers = consan->readers = 0;
+    for (size_t i = 0; i < (size_t)words * consan->barriers; i++)
+        consan->handed[i] = 0;
 }
 
 uint32_t consan_span(Consan *consan) {
@@ -177,6 +181,8 @@ uint32_t consan_split(Consan *consan, uint32_t from) {
         for (uint64_t left = consan->readers; left;)
             copy_bit(read_tracking(consan, 0, take_lowest(&left)) + phase, CONSAN_ACTORS * phases_of(consan), from, to);
     }
+    for (uint32_t barrier = 0; barrier < consan->barriers; barrier++)
+        copy_bit(consan->handed + barrier, consan->barriers, from, to);
     for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
         for (uint64_t left = consan->staged[group]; left;) {
             uint32_t base = take_lowest(&left);
@@ -395,17 +401,38 @@ void consan_begin_phase(Consan *consan, uint32_t barrier, uint32_t parity) {
     consan->active_place[phase] = 0;
 }
 
+void consan_hand_on(Consan *consan, uint32_t barrier, uint32_t parity, uint32_t to_barrier, uint32_t to_parity) {
+    uint32_t phase = phase_of(barrier, parity);
+    if (!consan->active_place[phase])
+        return;
+    uint32_t to = use_phase(consan, to_barrier, to_parity);
+    for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
+        write_tracking(consan, word)[to] |= write_tracking(consan, word)[phase];
+        for (uint64_t left = consan->readers; left;) {
+            uint32_t reader = take_lowest(&left);
+            read_tracking(consan, word, reader)[to] |= read_tracking(consan, word, reader)[phase];
+        }
+    }
+    consan_begin_phase(consan, barrier, parity);
+}
+
 void consan_transfer(Consan *consan, uint32_t actor, uint32_t barrier, uint32_t parity) {
     uint32_t phase = phase_of(barrier, parity);
     if (!consan->active_place[phase])
         return;
     consan->watchers |= bit(actor);
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
-        write_visibility(consan, word)[actor] |= write_tracking(consan, word)[phase];
+        uint64_t *seen = &write_visibility(consan, word)[actor], shown = write_tracking(consan, word)[phase];
+        uint64_t fresh = shown & ~*seen;
+        *seen |= shown;
         for (uint64_t left = consan->readers; left;) {
             uint32_t reader = take_lowest(&left);
-            read_visibility(consan, word, reader)[actor] |= read_tracking(consan, word, reader)[phase];
+            seen = &read_visibility(consan, word, reader)[actor];
+            shown = read_tracking(consan, word, reader)[phase];
+            fresh |= shown & ~*seen;
+            *seen |= shown;
         }
+        consan->handed[(size_t)word * consan->barriers + barrier] |= fresh;
     }
 }
 
@@ -540,6 +567,14 @@ uint64_t consan_read_visibility(const Consan *consan, uint32_t actor, uint32_t s
         actors |= (sees_read(consan, actor, span / WORD, reader) >> span % WORD & 1) << reader;
     }
     return actors;
+}
+
+bool consan_written(const Consan *consan, uint32_t span) {
+    return consan->written[span / WORD] >> span % WORD & 1;
+}
+
+bool consan_handed(const Consan *consan, uint32_t barrier, uint32_t span) {
+    return consan->handed[(size_t)(span / WORD) * consan->barriers + barrier] >> span % WORD & 1;
 }
 
 bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t span) {

@@ -86,6 +86,7 @@ typedef struct Consan {
     uint32_t *write_place; /* [B] */
     uint32_t *read_place;  /* [64][B] */
     uint32_t *stage_place; /* [kinds][16][B] */
+    uint64_t *handed;      /* [W][K]: spans of which a wait for the barrier has shown somebody something new */
 } Consan;
 
 /* False if there is no memory. `spans` is how many there can be at most. */
@@ -112,6 +113,9 @@ void consan_track_frontier(Consan *consan, uint32_t actor, uint32_t barrier, uin
 void consan_track_writes(Consan *consan, const uint32_t *spans, uint32_t count, uint32_t barrier, uint32_t parity);
 /* A phase begins: what the phase of the same parity before it published is forgotten. */
 void consan_begin_phase(Consan *consan, uint32_t barrier, uint32_t parity);
+/* What one phase would publish, another does instead: an arrival was announced to the first, and comes to the second.
+ */
+void consan_hand_on(Consan *consan, uint32_t barrier, uint32_t parity, uint32_t to_barrier, uint32_t to_parity);
 /* transfer: a wait of `actor` for the phase of that parity has gone on. */
 void consan_transfer(Consan *consan, uint32_t actor, uint32_t barrier, uint32_t parity);
 
@@ -136,6 +140,10 @@ uint64_t consan_read_visibility(const Consan *consan, uint32_t actor, uint32_t s
 bool consan_write_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t span);
 uint64_t consan_read_tracking(const Consan *consan, uint32_t barrier, uint32_t parity, uint32_t span);
 int consan_outstanding_commits(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t span);
+/* Whether the span was written at all. */
+bool consan_written(const Consan *consan, uint32_t span);
+/* Whether a wait for the barrier has shown somebody an access to the span that it had not seen. */
+bool consan_handed(const Consan *consan, uint32_t barrier, uint32_t span);
 /* The place of the access that such an entry is for. */
 uint32_t consan_stage_place(const Consan *consan, ConsanGroup group, uint32_t base, uint32_t span);
 

@@ -69,10 +69,31 @@ static void nobody_arrives(void **state) {
     assert_clean(AGENTS(INIT(a, 2), ARRIVE(a) ARRIVE(a), WAIT(a, 0)));
 }
 
-static void the_parity_does_not_go_with_the_phases(void **state) {
+/* Somebody has arrived on the barrier, or on another slot of its ring: it is not said that nothing does. */
+static void what_arrives_is_named(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), ARRIVE(a), WAIT(a, 0) WAIT(a, 1)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits for ever for %a[0]: nothing arrives on it any more");
+                   "partition0 waits for ever for %a[0]: no arrival comes for phase 1 (default at IR line 20: its "
+                   "partition has ended)");
+}
+
+/* An arrival is missing because of a circle, and bytes are whatever comes. */
+static void bytes_come_before_a_circle(void **state) {
+    (void)state;
+    assert_finding(KERNEL("%desc: !desc", "    %tile = ttg.local_alloc : () -> !tile\n" SPECIALIZED(
+                                              INIT(a, 2) INIT(b, 1), EXPECT(a, 256) COPY(a) WAIT(a, 0) ARRIVE(b),
+                                              WAIT(b, 0) ARRIVE(a), "")),
+                   "deadlock.bytes", "ttng.wait_barrier",
+                   "default waits for ever for %a[0]: whoever arrives, but 128 bytes never come");
+    assert_finding(KERNEL("%desc: !desc", "    %tile = ttg.local_alloc : () -> !tile\n" SPECIALIZED(
+                                              INIT(a, 2) INIT(b, 1), EXPECT(a, 128) COPY(a) WAIT(a, 0) ARRIVE(b),
+                                              WAIT(b, 0) ARRIVE(a), "")),
+                   "deadlock.cycle", "ttng.wait_barrier",
+                   "default waits for ever for %a[0]: partition0 arrives on it only after a wait that is blocked, too");
+}
+
+static void the_parity_does_not_go_with_the_phases(void **state) {
+    (void)state;
     assert_finding(
         ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) WAIT(bar, 0) ARRIVE(bar) WAIT(bar, 0)), "deadlock.parity",
         "ttng.wait_barrier",
@@ -131,7 +152,7 @@ static void bytes_do_not_come_or_too_many(void **state) {
                    "default waits for ever for %bar[0]: all arrivals are there, but 128 bytes never come");
     assert_finding(
         COPIED(EXPECT(bar, 64) COPY(bar) WAIT(bar, 0)), "deadlock.bytes", "ttng.wait_barrier",
-        "default waits for ever for %bar[0]: all arrivals are there, but 64 bytes more came than were expected");
+        "default waits for ever for %bar[0]: all arrivals are there, but 64 bytes more come than are expected");
     assert_clean(COPIED(EXPECT(bar, 128) COPY(bar) WAIT(bar, 0)));
 }
 
@@ -322,6 +343,8 @@ static void history_counts_the_bytes_of_a_phase(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nobody_arrives),
+        cmocka_unit_test(what_arrives_is_named),
+        cmocka_unit_test(bytes_come_before_a_circle),
         cmocka_unit_test(the_parity_does_not_go_with_the_phases),
         cmocka_unit_test(each_waits_for_the_other),
         cmocka_unit_test(the_next_phase_is_over_before_it_looks),

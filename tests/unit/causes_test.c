@@ -33,8 +33,8 @@ static char *risks_of(const Watched *watched) {
         if (risks[i].flights)
             text_addf(&text, "what is in flight");
         else
-            text_addf(&text, "%s at %.*s", risks[i].agent ? "partition0" : "default",
-                      STR_ARG(machine->program->ops[risks[i].pc]->name));
+            text_addf(&text, "%s%s at %.*s", risks[i].flight ? "what is in flight of " : "",
+                      risks[i].agent ? "partition0" : "default", STR_ARG(machine->program->ops[risks[i].pc]->name));
         text_addf(&text, "\n");
     }
     text_char(&text, 0);
@@ -69,8 +69,9 @@ static void an_arrival_can_come_into_the_phase_before(void **state) {
 static void bytes_can_come_into_the_phase_before(void **state) {
     (void)state;
 #define COPIED(body) ON_BARRIER("%desc: !desc", "    %tile = ttg.local_alloc : () -> !tile\n" INIT(bar, 1) body)
-    assert_risks(COPIED(EXPECT(bar, 128) COPY(bar) EXPECT(bar, 128) COPY(bar)), "early: what is in flight\n"
-                                                                                "early: what is in flight\n");
+    assert_risks(COPIED(EXPECT(bar, 128) COPY(bar) EXPECT(bar, 128) COPY(bar)),
+                 "early: what is in flight of default at "
+                 "ttng.async_tma_copy_global_to_local\n");
     assert_risks(COPIED(EXPECT(bar, 128) COPY(bar) WAIT(bar, 0) EXPECT(bar, 128) COPY(bar)), "");
 #undef COPIED
 }
@@ -94,6 +95,17 @@ static void a_barrier_can_be_used_after_its_end(void **state) {
                  "after end: partition0 at ttng.wait_barrier\n");
     assert_risks(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(a) WAIT(b, 0) INVALIDATE(a), WAIT(a, 0) ARRIVE(b)), "");
     assert_risks(KERNEL("", SPECIALIZED(INIT(a, 1), ARRIVE(a), WAIT(a, 0), INVALIDATE(a))), "");
+}
+
+/* Who arrives twice on a barrier of count 2 could make up the phase alone, and each of the two could have come later;
+ * in whichever order the agents stand. */
+static void others_can_complete_a_phase(void **state) {
+    (void)state;
+    assert_risks(AGENTS(INIT(a, 2), ARRIVE(a) ARRIVE(a), ARRIVE(a)), "early: default at ttng.arrive_barrier\n"
+                                                                     "early: default at ttng.arrive_barrier\n");
+    assert_risks(AGENTS(INIT(a, 2), ARRIVE(a), ARRIVE(a) ARRIVE(a)), "early: default at ttng.arrive_barrier\n");
+    assert_risks(AGENTS(INIT(a, 2), ARRIVE(a), ARRIVE(a)), "");
+    assert_risks(AGENTS(INIT(a, 2), ARRIVE(a), ARRIVE(a) WAIT(a, 0) ARRIVE(a)), "");
 }
 
 /* ---- Order that does not come from mbarriers ---------------------------------------------------------- */
@@ -200,16 +212,15 @@ static void more_risks_than_are_kept_are_said_to_be_more(void **state) {
     text_free(&text);
 }
 
-static void a_second_run_starts_with_fresh_clocks_and_keeps_the_risks(void **state) {
+static void a_second_run_starts_afresh(void **state) {
     (void)state;
     Watched watched = watch(AGENTS(INIT(a, 1), ARRIVE(a), ARRIVE(a)));
     uint32_t count;
     causes_start(watched.causes);
     watched.running->machine->observe = causes_observe;
     assert_int_equal(run_eagerly(watched.running), RUN_COMPLETE);
-    const Risk *risks = causes_risks(watched.causes, &count);
+    (void)causes_risks(watched.causes, &count);
     assert_int_equal(count, 1);
-    assert_int_equal(risks[0].times, 2);
     end_kernel(watched.running);
 }
 
@@ -221,13 +232,14 @@ int main(void) {
         cmocka_unit_test(a_wait_can_pass_on_an_older_phase),
         cmocka_unit_test(a_barrier_can_be_used_before_its_init),
         cmocka_unit_test(a_barrier_can_be_used_after_its_end),
+        cmocka_unit_test(others_can_complete_a_phase),
         cmocka_unit_test(a_named_barrier_orders),
         cmocka_unit_test(fork_and_join_order),
         cmocka_unit_test(more_threads_than_are_needed_leave_open_who_meets),
         cmocka_unit_test(a_ring_with_back_pressure_has_no_risks),
         cmocka_unit_test(a_phase_that_nobody_saw_is_an_overrun),
         cmocka_unit_test(more_risks_than_are_kept_are_said_to_be_more),
-        cmocka_unit_test(a_second_run_starts_with_fresh_clocks_and_keeps_the_risks),
+        cmocka_unit_test(a_second_run_starts_afresh),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,12 +73,26 @@ static void one_who_is_held_stands_still_while_any_other_can_move(void **state) 
     static const char text[] = AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(a) ARRIVE(b), WAIT(a, 0) WAIT(b, 0));
     assert_steps(text, (Schedule){.kind = SCHEDULE_EAGER}, RUN_COMPLETE, "0 0 0 0 1 1 0");
     /* the default agent before its third effect, an arrive: the partition has the first wait behind it by then */
-    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .held_agent = 0, .held_tick = 3}, RUN_COMPLETE,
-                 "0 0 0 1 0 1 0");
-    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .held_agent = 1, .held_tick = 1}, RUN_COMPLETE,
-                 "0 0 0 0 1 1 0");
-    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .held_agent = 0, .held_tick = 0}, RUN_COMPLETE,
-                 "0 0 0 0 1 1 0"); /* there was nobody else */
+    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 3}}, .hold_count = 1},
+                 RUN_COMPLETE, "0 0 0 1 0 1 0");
+    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 1, .tick = 1}}, .hold_count = 1},
+                 RUN_COMPLETE, "0 0 0 0 1 1 0");
+    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 0}}, .hold_count = 1},
+                 RUN_COMPLETE, "0 0 0 0 1 1 0"); /* there was nobody else */
+}
+
+/* Of several, the last one is let go first. */
+static void several_can_be_held(void **state) {
+    (void)state;
+    static const char text[] = AGENTS(INIT(a, 2), ARRIVE(a), ARRIVE(a));
+    assert_steps(text, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 1}}, .hold_count = 1},
+                 RUN_COMPLETE, "0 1 0 0");
+    assert_steps(text,
+                 (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 0, .tick = 1}, {.agent = 1}}, .hold_count = 2},
+                 RUN_COMPLETE, "0 1 0 0");
+    assert_steps(text,
+                 (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 1}, {.agent = 0, .tick = 1}}, .hold_count = 2},
+                 RUN_COMPLETE, "0 0 1 0");
 }
 
 static void holding_shows_who_can_be_lapped(void **state) {
@@ -86,7 +100,8 @@ static void holding_shows_who_can_be_lapped(void **state) {
     static const char text[] = AGENTS(INIT(a, 1), ARRIVE(a) ARRIVE(a), WAIT(a, 0));
     Running *running = compile_whole(text);
     assert_int_equal(run_schedule(running, (Schedule){.kind = SCHEDULE_ROUND_ROBIN}), RUN_COMPLETE);
-    assert_int_equal(run_schedule(running, (Schedule){.kind = SCHEDULE_HELD, .held_agent = 1}), RUN_STUCK);
+    assert_int_equal(run_schedule(running, (Schedule){.kind = SCHEDULE_HELD, .holds = {{.agent = 1}}, .hold_count = 1}),
+                     RUN_STUCK);
     end_kernel(running);
 }
 
@@ -198,10 +213,11 @@ static void schedules_have_names(void **state) {
     static const struct {
         Schedule schedule;
         const char *words;
-    } cases[] = {{{.kind = SCHEDULE_EAGER}, "eager"},
-                 {{.kind = SCHEDULE_ROUND_ROBIN}, "round robin"},
-                 {{.kind = SCHEDULE_RANDOM, .seed = 3}, "random, seed 3"},
-                 {{.kind = SCHEDULE_HELD, .held_agent = 1}, "one in which partition0 is slow"}};
+    } cases[] = {
+        {{.kind = SCHEDULE_EAGER}, "eager"},
+        {{.kind = SCHEDULE_ROUND_ROBIN}, "round robin"},
+        {{.kind = SCHEDULE_RANDOM, .seed = 3}, "random, seed 3"},
+        {{.kind = SCHEDULE_HELD, .holds = {{.agent = 1}}, .hold_count = 1}, "one in which partition0 is slow"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Text text = {0};
         schedule_describe(running->machine, &cases[i].schedule, &text);
@@ -219,6 +235,7 @@ int main(void) {
         cmocka_unit_test(round_robin_gives_each_agent_and_one_completion_a_turn),
         cmocka_unit_test(random_is_settled_by_its_seed),
         cmocka_unit_test(one_who_is_held_stands_still_while_any_other_can_move),
+        cmocka_unit_test(several_can_be_held),
         cmocka_unit_test(holding_shows_who_can_be_lapped),
         cmocka_unit_test(every_schedule_says_how_it_ended),
         cmocka_unit_test(a_replay_repeats_a_run),

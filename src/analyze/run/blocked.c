@@ -117,18 +117,16 @@ static void watch_release(void *observer, const Event *event) {
     }
 }
 
-static void let_through(Inquiry *inquiry) {
-    Machine *machine = inquiry->machine;
-    uint64_t limit = machine->used + COUNTERFACTUAL_BUDGET;
+/* Runs on with every agent that waits let through, but for one (UINT32_MAX: for none), until it goes on. */
+static void force_through(Machine *machine, uint32_t but) {
     uint64_t budget = machine->budget;
-    machine->budget = limit;
-    machine->observe = watch_release;
-    machine->observer = inquiry;
+    machine->budget = machine->used + COUNTERFACTUAL_BUDGET;
     for (unsigned round = 0; round < 4096; round++) {
         bool any = false;
         for (uint32_t i = 0; i < machine->agent_count; i++) {
             Agent *agent = &machine->state->agents[i];
-            if (agent->status == AGENT_WAITS || agent->status == AGENT_NAMED || agent->status == AGENT_CLUSTER) {
+            if (i != but &&
+                (agent->status == AGENT_WAITS || agent->status == AGENT_NAMED || agent->status == AGENT_CLUSTER)) {
                 agent->forced = 1;
                 any = true;
             }
@@ -136,8 +134,53 @@ static void let_through(Inquiry *inquiry) {
         if (!any || schedule_continue(machine) != RUN_STUCK)
             break;
     }
-    machine->observe = NULL;
     machine->budget = budget;
+}
+
+static void let_through(Inquiry *inquiry) {
+    inquiry->machine->observe = watch_release;
+    inquiry->machine->observer = inquiry;
+    force_through(inquiry->machine, UINT32_MAX);
+    inquiry->machine->observe = NULL;
+}
+
+/* The first phase of the barrier in which all arrivals are there: which bytes are not, with everybody else let through.
+ */
+typedef struct ByteWatch {
+    uint32_t barrier, generation;
+    bool complete; /* the phase is, in the end */
+    int64_t bytes;
+} ByteWatch;
+
+static void watch_bytes(void *observer, const Event *event) {
+    ByteWatch *watch = observer;
+    const Barrier *barrier = &event->state->barriers[watch->barrier];
+    watch->complete |= barrier->generation != watch->generation;
+    if (!watch->complete)
+        watch->bytes = barrier->pending ? 0 : barrier->bytes;
+}
+
+/* An arrival may be missing on a barrier because somebody waits, in the end, for this very wait; if the bytes are wrong
+ * all the same, then that is the cause, and not the circle. */
+static void find_bytes(Inquiry *inquiry) {
+    Machine *machine = inquiry->machine;
+    State *before = NULL;
+    for (uint32_t i = 0; i < inquiry->count; i++) {
+        Blocked *blocked = &inquiry->blocked[i];
+        if (blocked->status != AGENT_WAITS || !blocked->state.pending || !blocked->state.bytes)
+            continue;
+        if (!before) {
+            before = state_new(machine, inquiry->verdict->arena);
+            state_save(machine, before);
+        }
+        ByteWatch watch = {.barrier = blocked->barrier, .generation = blocked->state.generation};
+        machine->observe = watch_bytes;
+        machine->observer = &watch;
+        force_through(machine, blocked->agent);
+        machine->observe = NULL;
+        state_restore(machine, before);
+        blocked->bytes = watch.complete ? 0 : watch.bytes;
+    }
 }
 
 /* ---- Which rule ----------------------------------------------------------------------------------- */
@@ -214,7 +257,9 @@ static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
     uint32_t phases = barrier->generation - barrier->born;
     uint32_t passed = pass->any ? pass->generation - barrier->born : 0;
     blocked->rooted = true;
-    if (!barrier->pending && barrier->bytes) {
+    if (!barrier->pending && barrier->bytes)
+        blocked->bytes = barrier->bytes;
+    if (blocked->bytes) {
         blocked->rule = RULE_DEADLOCK_BYTES;
         return;
     }
@@ -283,18 +328,54 @@ static void find_blocked(Inquiry *inquiry) {
     }
 }
 
+/* Whether it would fill what another blocked agent waits for, and stands before that at a barrier of which no phase was
+ * ever complete: it waits for room where nobody has taken any. */
+static bool waits_for_room(const Inquiry *inquiry, const Blocked *blocked) {
+    if (blocked->status != AGENT_WAITS || blocked->parity || blocked->state.generation != blocked->state.born)
+        return false;
+    for (uint32_t i = 0; i < inquiry->count; i++) {
+        const Blocked *other = &inquiry->blocked[i];
+        if (other != blocked && other->released && other->releaser.kind == DEED_EXPECT &&
+            other->releaser.agent == blocked->agent)
+            return true;
+    }
+    return false;
+}
+
 /* The one that explains the others. */
-static Blocked *pick(Inquiry *inquiry) {
-    static const RuleId order[] = {RULE_DEADLOCK_LAPPED, RULE_DEADLOCK_BYTES, RULE_DEADLOCK_PARITY,
+static uint32_t pick(const Inquiry *inquiry) {
+    static const RuleId order[] = {RULE_DEADLOCK_BYTES, RULE_DEADLOCK_LAPPED, RULE_DEADLOCK_PARITY,
                                    RULE_DEADLOCK_NO_PRODUCER, RULE_DEADLOCK_EXITED};
     for (size_t k = 0; k < sizeof order / sizeof *order; k++)
         for (uint32_t i = 0; i < inquiry->count; i++)
             if (inquiry->blocked[i].rooted && inquiry->blocked[i].rule == order[k])
-                return &inquiry->blocked[i];
+                return i;
+    for (uint32_t i = 0; i < inquiry->count; i++)
+        if (waits_for_room(inquiry, &inquiry->blocked[i]))
+            return i;
     for (uint32_t i = 0; i < inquiry->count; i++)
         if (inquiry->blocked[i].status != AGENT_JOINS)
-            return &inquiry->blocked[i];
-    return &inquiry->blocked[0];
+            return i;
+    return 0;
+}
+
+static void move_to(Inquiry *inquiry, uint32_t from, uint32_t to) {
+    Blocked moved = inquiry->blocked[from];
+    memmove(&inquiry->blocked[to + 1], &inquiry->blocked[to], (from - to) * sizeof moved);
+    inquiry->blocked[to] = moved;
+}
+
+/* Who waits for whom: the root first, then those who wait for it, then those who wait for them. */
+static void sort_by_cause(Inquiry *inquiry) {
+    uint32_t sorted = 0;
+    move_to(inquiry, pick(inquiry), sorted++);
+    for (uint32_t cause = 0; cause < inquiry->count; cause++) {
+        if (cause == sorted)
+            sorted++; /* who waits for none of these */
+        for (uint32_t i = sorted; i < inquiry->count; i++)
+            if (inquiry->blocked[i].released && inquiry->blocked[i].releaser.agent == inquiry->blocked[cause].agent)
+                move_to(inquiry, i, sorted++);
+    }
 }
 
 /* ---- The finding ---------------------------------------------------------------------------------- */
@@ -385,17 +466,26 @@ static void explain_idle_wait(const Case *c, Finding *finding) {
 
 /* All arrivals are there, the bytes are not. */
 static void explain_bytes(const Case *c, Finding *finding) {
-    finding->message = verdict_text(
-        c->verdict,
-        c->barrier->bytes > 0
-            ? "%s waits for ever for %s: all arrivals are there, but %lld bytes never come"
-            : "%s waits for ever for %s: all arrivals are there, but %lld bytes more came than were expected",
-        c->agent, c->what, (long long)llabs(c->barrier->bytes));
-    finding->why = verdict_text(
-        c->verdict,
-        "Phase %u completes when no arrival is pending and the transaction bytes are zero. In it, %lld bytes "
-        "were expected and %lld delivered; with what the phases before left over, %+lld remain.",
-        c->phases, (long long)c->past->expected, (long long)c->past->delivered, (long long)c->barrier->bytes);
+    const char *arrivals = c->barrier->pending ? "whoever arrives" : "all arrivals are there";
+    finding->message =
+        verdict_text(c->verdict,
+                     c->root->bytes > 0 ? "%s waits for ever for %s: %s, but %lld bytes never come"
+                                        : "%s waits for ever for %s: %s, but %lld bytes more come than are expected",
+                     c->agent, c->what, arrivals, (long long)llabs(c->root->bytes));
+    if (c->barrier->pending)
+        finding->why = verdict_text(
+            c->verdict,
+            "Phase %u completes when no arrival is pending and the transaction bytes are zero. In it, %lld bytes were "
+            "expected and %lld delivered so far. %u of %u arrivals are pending, too, but only since whoever makes them "
+            "waits: with all others let through they come, and %+lld bytes remain.",
+            c->phases, (long long)c->past->expected, (long long)c->past->delivered, c->barrier->pending,
+            c->barrier->count, (long long)c->root->bytes);
+    else
+        finding->why = verdict_text(
+            c->verdict,
+            "Phase %u completes when no arrival is pending and the transaction bytes are zero. In it, %lld bytes "
+            "were expected and %lld delivered; with what the phases before left over, %+lld remain.",
+            c->phases, (long long)c->past->expected, (long long)c->past->delivered, (long long)c->barrier->bytes);
     finding->fix = "Make the expect the sum of the bytes that the copies on this slot and phase deliver (the box "
                    "of a descriptor counts, "
                    "not the size of the destination), and let every copy have its expect.";
@@ -423,6 +513,7 @@ static void explain_lapped(const Case *c, Finding *finding) {
 
 /* Arrivals are missing, and nobody makes them. */
 static void explain_no_producer(const Case *c, Finding *finding) {
+    ReportPlace arriver;
     if (c->barrier->pending < c->barrier->count && !c->phases)
         finding->message =
             verdict_text(c->verdict, "%s waits for ever for %s: %u of %u arrivals come, and nobody makes the others",
@@ -431,9 +522,14 @@ static void explain_no_producer(const Case *c, Finding *finding) {
         finding->message = verdict_text(
             c->verdict, "%s waits for ever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
             c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
+    else if (blocked_arriver(c->inquiry, c->root, &arriver))
+        finding->message =
+            verdict_text(c->verdict, "%s waits for ever for %s: no arrival comes for phase %u (%s at IR line %u: %s)",
+                         c->agent, c->what, c->phases, arriver.partition, arriver.ir_line, arriver.detail);
     else
-        finding->message = verdict_text(c->verdict, "%s waits for ever for %s: nothing arrives on it%s", c->agent,
-                                        c->what, c->phases ? " any more" : "");
+        finding->message =
+            verdict_text(c->verdict, "%s waits for ever for %s: %snothing arrives on it%s", c->agent, c->what,
+                         c->past->delivered ? "bytes come, but " : "", c->phases ? " any more" : "");
     finding->why = verdict_text(c->verdict,
                                 "The wait for parity %u needs phase %u to complete, which takes %u arrival%s; %u "
                                 "came, and letting every blocked agent "
@@ -529,9 +625,9 @@ static void add_places(const Inquiry *inquiry, const Blocked *root, Finding *fin
         if (!past->last_count && past->initialised)
             inquiry_init_place(inquiry, finding, past, root->state.count);
     }
-    for (uint32_t i = 0; i < inquiry->count; i++) {
+    for (uint32_t i = 1; i < inquiry->count; i++) {
         const Blocked *other = &inquiry->blocked[i];
-        if (other != root && other->status != AGENT_JOINS)
+        if (other->status != AGENT_JOINS)
             inquiry_place(inquiry, finding, "waits too", (Deed){.agent = other->agent, .pc = other->pc},
                           state_text(inquiry, other));
     }
@@ -540,6 +636,7 @@ static void add_places(const Inquiry *inquiry, const Blocked *root, Finding *fin
 Finding *blocked_explain(Machine *machine, const History *history, Verdict *verdict) {
     Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
     find_blocked(&inquiry);
+    find_bytes(&inquiry);
     let_through(&inquiry);
     bool mbarrier = false, cluster = false;
     for (uint32_t i = 0; i < inquiry.count; i++) {
@@ -547,7 +644,8 @@ Finding *blocked_explain(Machine *machine, const History *history, Verdict *verd
         mbarrier |= inquiry.blocked[i].status == AGENT_WAITS;
         cluster |= inquiry.blocked[i].status == AGENT_CLUSTER;
     }
-    const Blocked *root = pick(&inquiry);
+    sort_by_cause(&inquiry);
+    const Blocked *root = &inquiry.blocked[0];
     bool mixed = mbarrier && cluster && root->rule == RULE_DEADLOCK_CYCLE;
     Finding *finding =
         inquiry_finding(&inquiry, mixed ? RULE_DEADLOCK_MIXED : root->rule, inquiry.count + MOST_REMEMBERED + 5);

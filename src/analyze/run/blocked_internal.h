@@ -18,6 +18,7 @@ typedef struct Blocked {
     RuleId rule;
     bool rooted;   /* what holds it is not another blocked agent */
     bool released; /* someone would have arrived */
+    int64_t bytes; /* that are left, or too many, when all others are let through and all arrivals are there */
     Deed releaser;
     uint32_t releaser_order;
     Deed exited;          /* RULE_DEADLOCK_EXITED: who ended, and where it would have arrived */
@@ -55,6 +56,8 @@ const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier);
 bool inquiry_ended(const Inquiry *inquiry, uint32_t agent);
 
 /* ---- blocked_table.c ---- */
+/* The first op that arrives on what is waited for, and why that does not complete it; false if there is none. */
+bool blocked_arriver(const Inquiry *inquiry, const Blocked *blocked, ReportPlace *place);
 /* Gives the finding a row for each agent that waits. */
 void blocked_table(const Inquiry *inquiry, Finding *finding);
 

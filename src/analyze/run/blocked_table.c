@@ -22,12 +22,32 @@ static const Blocked *blocked_agent(const Inquiry *inquiry, uint32_t agent) {
     return NULL;
 }
 
+/* The slot of the same ring on which that instruction of the agent arrived last; UINT32_MAX: on none, or on this one.
+ */
+static uint32_t other_slot(const Inquiry *inquiry, const Blocked *blocked, uint32_t agent, uint32_t pc) {
+    const Machine *machine = inquiry->machine;
+    if (blocked->status != AGENT_WAITS || inquiry->history->barriers[blocked->barrier].deeds)
+        return UINT32_MAX;
+    const uint64_t *places = machine->slot_places;
+    uint64_t ring = places[blocked->barrier % machine->slots_per_cta] >> 32;
+    for (uint32_t i = 0; i < machine->slot_count; i++) {
+        const BarrierHistory *past = &inquiry->history->barriers[i];
+        if (past->deeds && past->latest.agent == agent && past->latest.pc == pc &&
+            places[i % machine->slots_per_cta] >> 32 == ring)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
 /* Why what an agent does at that instruction does not complete the phase that is waited for. */
 static const char *why_not(const Inquiry *inquiry, const Blocked *blocked, uint32_t agent, uint32_t pc) {
     const Blocked *itself = blocked_agent(inquiry, agent);
     bool would = blocked->released && blocked->releaser.agent == agent && blocked->releaser.pc == pc;
     if (blocked->status == AGENT_WAITS && inquiry_contributed(&inquiry->history->barriers[blocked->barrier], agent, pc))
         return "is in this phase already";
+    uint32_t other = other_slot(inquiry, blocked, agent, pc);
+    if (other != UINT32_MAX)
+        return verdict_text(inquiry->verdict, "arrived on %s", inquiry_barrier(inquiry, other));
     if (inquiry_ended(inquiry, agent))
         return would ? "would, but its partition has ended" : "its partition has ended";
     if (itself && itself == blocked)
@@ -55,7 +75,8 @@ static bool could_complete(const Inquiry *inquiry, const Blocked *blocked, const
     return allocation && allocation == barrier->allocation && effect->side == barrier->side;
 }
 
-static void find_arrivers(const Inquiry *inquiry, const Blocked *blocked, ReportBlocked *row) {
+/* `arrives`: bytes alone do not count. */
+static void find_arrivers(const Inquiry *inquiry, const Blocked *blocked, bool arrives, ReportBlocked *row) {
     enum { MOST_ROWS = 24 };
     const Machine *machine = inquiry->machine;
     const Program *program = machine->program;
@@ -71,7 +92,8 @@ static void find_arrivers(const Inquiry *inquiry, const Blocked *blocked, Report
             for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
                 const Effect *effect = &program->effects[instruction->aux + i].effect;
                 bool itself = agent == blocked->agent && pc == blocked->pc;
-                if ((named && itself) || !could_complete(inquiry, blocked, &barrier, effect))
+                if ((named && itself) || (arrives && effect->verb == EFFECT_COMPLETE) ||
+                    !could_complete(inquiry, blocked, &barrier, effect))
                     continue;
                 places[row->could_count++] =
                     place_at(inquiry, agent, effect->helper, pc, why_not(inquiry, blocked, agent, pc));
@@ -80,6 +102,14 @@ static void find_arrivers(const Inquiry *inquiry, const Blocked *blocked, Report
         }
     }
     row->could = places;
+}
+
+bool blocked_arriver(const Inquiry *inquiry, const Blocked *blocked, ReportPlace *place) {
+    ReportBlocked row = {0};
+    find_arrivers(inquiry, blocked, true, &row);
+    if (row.could_count)
+        *place = row.could[0];
+    return row.could_count > 0;
 }
 
 static void fill_mbarrier(const Inquiry *inquiry, const Blocked *blocked, ReportBlocked *row) {
@@ -92,10 +122,10 @@ static void fill_mbarrier(const Inquiry *inquiry, const Blocked *blocked, Report
     row->pending = barrier->pending;
     row->bytes = barrier->bytes;
     row->flips = phases;
-    find_arrivers(inquiry, blocked, row);
-    if (!barrier->pending && barrier->bytes)
-        row->why =
-            verdict_text(verdict, "all arrivals are there, but the transaction bytes of phase %u are not zero", phases);
+    find_arrivers(inquiry, blocked, false, row);
+    if (blocked->bytes)
+        row->why = verdict_text(verdict, "%s, but the transaction bytes of phase %u are not zero then",
+                                barrier->pending ? "the arrivals would come" : "all arrivals are there", phases);
     else if (blocked->released)
         row->why = verdict_text(verdict, "phase %u would be completed at IR line %u, which is never reached", phases,
                                 line_at(inquiry->machine, blocked->releaser.pc));
@@ -125,7 +155,7 @@ void blocked_table(const Inquiry *inquiry, Finding *finding) {
         bool joins = blocked->status == AGENT_JOINS, named = blocked->status == AGENT_NAMED;
         row->waits_for = inquiry_awaited(inquiry, blocked);
         if (named)
-            find_arrivers(inquiry, blocked, row);
+            find_arrivers(inquiry, blocked, false, row);
         if (!joins)
             row->pending = (int64_t)blocked->meeting.expected - blocked->meeting.arrived;
         row->why = joins ? "it goes on when all partitions have ended, and some never do"

@@ -2,14 +2,14 @@
 #include "analyze/run/check.h"
 
 #include "analyze/run/blocked.h"
+#include "analyze/run/others.h"
 #include "analyze/run/races.h"
 #include "analyze/run/trail.h"
 #include "analyze/telling/place.h"
-#include "emulate/causes.h"
 #include "emulate/choose.h"
 #include "emulate/coverage.h"
 
-enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, MOST_DIRECTED = 48, RANDOM_BY_DEFAULT = 8 };
+enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, RANDOM_BY_DEFAULT = 8 };
 static const uint64_t usual_states = 200 * 1000, states_by_default = 20 * 1000;
 static const size_t scratch_budget = (size_t)1 << 30, search_budget = (size_t)1 << 28;
 
@@ -20,6 +20,7 @@ typedef struct Check {
     const Program *program;
     Machine *machine;
     Causes *causes;
+    Others *others;
     Races *races; /* NULL: not looked for */
     Covered *covered;
     uint32_t races_reported;
@@ -31,9 +32,6 @@ typedef struct Check {
     bool noted_data; /* that control depends on data was said */
     bool noted_budget;
     bool doubted[DOUBT_KINDS]; /* that something goes wrong only at such launches was said */
-    uint32_t risks_tried;
-    uint32_t directed;
-    bool loosely_ordered; /* a risk was seen, and nothing went wrong in its directed runs */
 } Check;
 
 /* ---- One run -------------------------------------------------------------------------------------- */
@@ -64,8 +62,8 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
     const Schedule *schedule = &rerun->schedule;
     if (schedule->kind == SCHEDULE_HELD) {
         text_addf(&text, "if ");
-        agent_name(check->machine, schedule->held_agent, HELPER_BASE, &text);
-        text_addf(&text, " is slow there");
+        schedule_describe_holds(check->machine, schedule, &text);
+        text_addf(&text, " there");
     } else if (schedule->kind == SCHEDULE_EAGER && check->options->choice == SCHEDULES_DIRECTED) {
         uint32_t risks;
         (void)causes_risks(check->causes, &risks);
@@ -214,7 +212,8 @@ static void observe_all(void *observer, const Event *event) {
 /* A run that the race engine watches, and someone else. */
 static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, void *observer) {
     bool given = !check->given || check->launch == check->given;
-    const Spectator *spectator = given && schedule_is_immediate(&rerun->schedule) ? check->options->spectator : NULL;
+    bool plain = schedule_is_immediate(&rerun->schedule) && rerun->schedule.kind != SCHEDULE_HELD;
+    const Spectator *spectator = given && plain ? check->options->spectator : NULL;
     Audience audience = {{{observe, observer},
                           {check->races ? races_observe : NULL, check->races},
                           {spectator ? spectator->observe : NULL, spectator ? spectator->context : NULL}}};
@@ -253,6 +252,7 @@ static void report_races(Check *check, const Rerun *rerun) {
         finding->launch = check->launch_text;
         finding->schedule = races[i].by_order ? "where the tensor core's work is ordered by waits alone"
                             : rerun->schedule.kind == SCHEDULE_EAGER ? "in every schedule: nothing orders the two"
+                            : rerun->schedule.kind == SCHEDULE_HELD  ? schedule_text(check, rerun)
                                                                      : "in some schedules: nothing orders the two";
     }
     check->races_reported = count;
@@ -260,36 +260,43 @@ static void report_races(Check *check, const Rerun *rerun) {
 
 /* ---- One cluster ---------------------------------------------------------------------------------- */
 
-/* Runs that hold back whoever a risk names. False if one went wrong. */
-static bool try_risks(Check *check, const Rerun *rerun) {
-    uint32_t count;
-    const Risk *risks = causes_risks(check->causes, &count);
-    for (; check->risks_tried < count; check->risks_tried++) {
-        const Risk *risk = &risks[check->risks_tried];
-        for (int which = 0; which < 2; which++) {
-            if (check->directed++ >= MOST_DIRECTED || (which && (risk->flights || risk->first == risk->last)))
-                break;
-            Rerun held = *rerun;
-            held.schedule = risk->flights ? (Schedule){.kind = SCHEDULE_LAZY}
-                                          : (Schedule){.kind = SCHEDULE_HELD,
-                                                       .held_agent = risk->agent,
-                                                       .held_tick = which ? risk->last : risk->first};
-            RunEnd end = run(check, &held);
-            if (end == RUN_STUCK || end == RUN_FAULT || (end == RUN_COMPLETE && has_leftover(check->machine))) {
-                check->risks_tried++;
-                report(check, &held, end);
-                return false;
-            }
+/* Runs in which others come first, as far as the risks of the plain run and of these themselves ask for them. `told`:
+ * what went wrong was said already, and only races are looked for. Returns how many runs were made; *good: whether none
+ * went wrong. */
+static uint32_t try_others(Check *check, const Rerun *rerun, bool told, bool *good) {
+    uint32_t made = 0;
+    Rerun other = *rerun;
+    *good = true;
+    others_add(check->others, check->causes, &rerun->schedule);
+    for (; others_next(check->others, &other.schedule); made++) {
+        causes_start(check->causes);
+        RunEnd end = run_for_races(check, &other, causes_observe, check->causes);
+        others_add(check->others, check->causes, &other.schedule);
+        if (end == RUN_STUCK || end == RUN_FAULT || (end == RUN_COMPLETE && has_leftover(check->machine))) {
+            if (*good && !told)
+                report(check, &other, end);
+            *good = false;
         }
-        check->loosely_ordered = true;
+        report_races(check, &other);
     }
-    return true;
+    return made;
 }
 
 static bool try_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
     Rerun other = *rerun;
     other.schedule = schedule;
+    other.schedule.mirrored = rerun->schedule.mirrored;
     return judge(check, &other, run(check, &other));
+}
+
+/* The same, watched for races. */
+static bool watch_schedule(Check *check, const Rerun *rerun, Schedule schedule) {
+    Rerun other = *rerun;
+    other.schedule = schedule;
+    other.schedule.mirrored = rerun->schedule.mirrored;
+    bool good = judge(check, &other, run_for_races(check, &other, NULL, NULL));
+    report_races(check, &other);
+    return good;
 }
 
 static bool try_random(Check *check, const Rerun *rerun, unsigned count) {
@@ -341,6 +348,18 @@ static bool try_all(Check *check, const Rerun *rerun, uint64_t states) {
     return true;
 }
 
+/* What arrives first is not settled by barriers alone, and the runs that were made for that went well: plainer ones,
+ * and as many as there can be. */
+static bool try_loosely(Check *check, const Rerun *rerun) {
+    if (!watch_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}) ||
+        !watch_schedule(check, rerun, (Schedule){.kind = SCHEDULE_ROUND_ROBIN}))
+        return false;
+    for (unsigned i = 0; i < RANDOM_BY_DEFAULT; i++)
+        if (!watch_schedule(check, rerun, (Schedule){.kind = SCHEDULE_RANDOM, .seed = check->options->seed + i}))
+            return false;
+    return try_all(check, rerun, states_by_default);
+}
+
 static bool directed(Check *check, const Rerun *rerun) {
     Machine *machine = check->machine;
     causes_start(check->causes);
@@ -351,23 +370,25 @@ static bool directed(Check *check, const Rerun *rerun) {
     report_races(check, rerun);
     if (!goes_on && check->races && (end == RUN_STUCK || end == RUN_FAULT)) { /* a fairer one may get further */
         Rerun fair = *rerun;
-        fair.schedule = (Schedule){.kind = SCHEDULE_ROUND_ROBIN, .immediate = true};
+        fair.schedule =
+            (Schedule){.kind = SCHEDULE_ROUND_ROBIN, .mirrored = rerun->schedule.mirrored, .immediate = true};
         (void)run_for_races(check, &fair, NULL, NULL);
         report_races(check, &fair);
     }
-    if (!goes_on)
-        return false;
-    if (!try_risks(check, rerun))
+    bool good = true, ends = end == RUN_COMPLETE || end == RUN_STUCK || end == RUN_FAULT;
+    uint32_t others = ends ? try_others(check, rerun, !goes_on, &good) : 0;
+    if (!goes_on || !good)
         return false;
     if (rerun->cluster == 0 && rerun->world == 0 && !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}))
         return false;
-    if (check->loosely_ordered || causes_overflowed(check->causes)) {
-        check->loosely_ordered = false;
-        if (!try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}) ||
-            !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_ROUND_ROBIN}) ||
-            !try_random(check, rerun, RANDOM_BY_DEFAULT) || !try_all(check, rerun, states_by_default))
-            return false;
-    }
+    size_t incomplete = check->verdict->incomplete_count;
+    if (others && !try_loosely(check, rerun))
+        return false;
+    if (others_left(check->others) && check->verdict->incomplete_count == incomplete)
+        verdict_incomplete(check->verdict, "", 0,
+                           "what arrives first is not settled by barriers alone, and %u orders of arrivals were "
+                           "watched for races, not all",
+                           others);
     if (!chosen)
         return true;
     if (!check->noted_data && first)
@@ -399,7 +420,7 @@ static bool run_cluster(Check *check, uint64_t cluster) {
     Rerun rerun = {.launch = check->launch,
                    .cluster = cluster,
                    .out_of_order = check->options->out_of_order,
-                   .schedule = {.kind = SCHEDULE_EAGER}};
+                   .schedule = {.kind = SCHEDULE_EAGER, .mirrored = check->options->mirrored}};
     unsigned schedules = check->options->schedules ? check->options->schedules : RANDOM_BY_DEFAULT;
     switch (check->options->choice) {
     case SCHEDULES_DIRECTED:
@@ -462,7 +483,7 @@ static void run_launch(Check *check, const Launch *launch) {
     Machine *machine = check->machine;
     check->launch = launch;
     check->launch_text = launch_text(launch, check->verdict->arena);
-    check->directed = 0;
+    others_start(check->others);
     machine_launch(machine, launch);
     uint64_t clusters = machine_clusters(machine), events = machine->events;
     unsigned axes = axes_read(machine);
@@ -562,6 +583,7 @@ static void run_launches(Check *check) {
     check->machine->out_of_order = check->options->out_of_order;
     check->covered = covered_create(&check->module->arena, check->machine);
     check->causes = causes_create(&check->module->arena, check->machine);
+    check->others = others_create(&check->module->arena);
     if (check->program->planned)
         verdict_incomplete(check->verdict, "", 0,
                            "its tasks are planned and not parted yet: races are not looked for before they are");

@@ -42,6 +42,7 @@ typedef struct CheckOptions {
     uint64_t budget;            /* steps and loop iterations of one run of one cluster; 0: 4 million */
     uint64_t states;            /* of an exhaustive search; 0: 200,000 */
     bool out_of_order;          /* tensor-core work is ordered by waits alone */
+    bool mirrored;              /* agents have their turns the other way round: the verdict is the same */
     const Spectator *spectator; /* NULL: nobody */
     /* What the loads of a cluster gave when the whole grid ran (emulate/grid.h); NULL: it did not. */
     const struct LoadLog *(*loads)(void *context, uint64_t cluster);

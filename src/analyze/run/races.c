@@ -1,37 +1,7 @@
-/* From events to the engine's rules, and from its objections to findings. */
-#include "analyze/run/races.h"
+/* From events to the engine's rules. */
+#include "analyze/run/races_internal.h"
 
-#include "analyze/telling/place.h"
 #include "model/memory/views.h"
-
-#include <stdlib.h>
-
-enum { SPANS = 1024, WINDOW = 2 * MOST_FLIGHTS };
-
-/* The last wait that an agent went past, and the arrival that completed the phase it waited for. */
-typedef struct Guard {
-    bool any;
-    uint32_t barrier, wait_pc, arrive_agent, arrive_pc;
-} Guard;
-
-struct Races {
-    Machine *machine;
-    Arena *arena;
-    Consan engine;
-    Spans *spans;
-    bool by_waits;
-    bool commits;                   /* the kernel commits its products itself */
-    uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
-    const SpanSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
-    Guard *arrivals;                /* of each barrier: what completed its last phase */
-    Guard guards[CONSAN_BASE_ACTORS];
-    Race found[MOST_RACES];
-    uint32_t count;
-    uint64_t cluster;
-    unsigned world;
-    const char *problem;
-    const Op *problem_op;
-};
 
 static void *take(void *context, size_t size) {
     return arena_zalloc(context, size);
@@ -53,8 +23,10 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     }
     races->named = machine->slot_count;
     races->cluster_first = races->named + machine->program->ctas * NAMED_BARRIERS;
-    (void)consan_create(&races->engine, SPANS, races->cluster_first + machine->cluster_barriers, take, arena);
-    races->arrivals = ARENA_ARRAY(arena, Guard, machine->slot_count);
+    races->late_first = races->cluster_first + machine->cluster_barriers;
+    uint32_t late = machine->flight_capacity ? MOST_LATE / CONSAN_PHASES : 0;
+    (void)consan_create(&races->engine, SPANS, races->late_first + late, take, arena);
+    races->pasts = ARENA_ARRAY(arena, BarrierPast, machine->slot_count);
     races->spans = spans_create(arena, machine->program->module, &races->engine);
     return races;
 }
@@ -62,7 +34,8 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
 void races_start(Races *races, uint64_t cluster, unsigned world) {
     spans_reset(races->spans);
     memset(races->guards, 0, sizeof races->guards);
-    memset(races->arrivals, 0, races->machine->slot_count * sizeof *races->arrivals);
+    memset(races->late, 0, sizeof races->late);
+    memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
     races->cluster = cluster;
     races->world = world;
 }
@@ -83,48 +56,14 @@ static uint32_t actor_of(uint32_t agent, Helper helper) {
 
 /* ---- Objections ----------------------------------------------------------------------------------- */
 
-/* The barrier on which the earlier access reports, if it does. */
-static void find_report(const Races *races, Race *race, const ConsanConflict *conflict) {
-    const Consan *engine = &races->engine;
-    race->barrier = UINT32_MAX;
-    for (uint32_t barrier = 0; barrier < races->named; barrier++)
-        for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
-            bool reports = conflict->kind == CONSAN_OUTSTANDING_WRITE
-                               ? consan_write_tracking(engine, barrier, parity, conflict->span)
-                               : consan_read_tracking(engine, barrier, parity, conflict->span) >> conflict->actor & 1;
-            if (reports && race->barrier == UINT32_MAX) {
-                race->barrier = barrier;
-                race->parity = (uint8_t)parity;
-            }
-        }
-}
-
-static uint64_t ring_of(const Races *races, uint32_t barrier) {
-    return barrier == UINT32_MAX ? UINT64_MAX
-                                 : races->machine->slot_places[barrier % races->machine->slots_per_cta] >> 32;
-}
-
-/* The agent did wait for a slot of the ring that reports the earlier access, and the other agent let it go: too early.
- */
-static void find_guard(const Races *races, Race *race) {
-    const Guard *guard = &races->guards[race->thread % CONSAN_BASE_ACTORS];
-    if (!guard->any || race->barrier == UINT32_MAX || guard->arrive_agent != race->other_thread % CONSAN_BASE_ACTORS ||
-        ring_of(races, guard->barrier) != ring_of(races, race->barrier))
-        return;
-    race->released_early = true;
-    race->guard = guard->barrier;
-    race->guard_wait_pc = guard->wait_pc;
-    race->guard_arrive_pc = guard->arrive_pc;
-}
-
 /* One fault, one finding: the same two ops again, or other ops of the same two agents that lack the same edge, belong
  * to a race that is known. So does a write after a write where the read in between is known to be unordered: what
- * orders that orders both. */
-static bool joins(const Races *races, Race *known, const Race *race) {
+ * orders that orders both. `with_edge`: which one it lacks was found out. */
+static bool joins(const Races *races, Race *known, const Race *race, bool with_edge) {
     bool same_ops = known->pc == race->pc && known->other_pc == race->other_pc && known->kind == race->kind;
-    bool same_edge = known->thread == race->thread && known->other_thread == race->other_thread &&
+    bool same_edge = with_edge && known->thread == race->thread && known->other_thread == race->other_thread &&
                      known->kind == race->kind && known->group == race->group &&
-                     ring_of(races, known->barrier) == ring_of(races, race->barrier);
+                     race_ring(races, known->barrier) == race_ring(races, race->barrier);
     bool implied =
         known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
     if (!same_ops && !same_edge && !implied)
@@ -137,6 +76,13 @@ static bool joins(const Races *races, Race *known, const Race *race) {
     if (!listed && known->more_count < MOST_MORE)
         known->more[known->more_count++] = (struct RacePair){race->pc, race->other_pc};
     return true;
+}
+
+static bool is_known(Races *races, const Race *race, bool with_edge) {
+    for (uint32_t i = 0; i < races->count; i++)
+        if (joins(races, &races->found[i], race, with_edge))
+            return true;
+    return false;
 }
 
 static void object(Races *races, const Event *event, uint32_t thread, bool writes, const ConsanConflict *conflict,
@@ -160,12 +106,13 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
         race.group = groups[conflict->group];
     } else {
         race.kind = conflict->kind == CONSAN_OUTSTANDING_READ ? RACE_WAR : writes ? RACE_WAW : RACE_RAW;
-        find_report(races, &race, conflict);
-        find_guard(races, &race);
     }
-    for (uint32_t i = 0; i < races->count; i++)
-        if (joins(races, &races->found[i], &race))
-            return;
+    if (is_known(races, &race, false))
+        return;
+    if (conflict->kind != CONSAN_PENDING_GROUP)
+        race_find_edge(races, &race, conflict, event->state);
+    if (is_known(races, &race, true))
+        return;
     if (races->count < MOST_RACES)
         races->found[races->count++] = race;
 }
@@ -270,6 +217,23 @@ static void access_event(Races *races, const Event *event) {
         consan_set_read(&races->engine, thread, set->spans, set->count, event->pc);
 }
 
+/* An arrival that is not made by the agent itself reports what was done when it was issued. */
+static void track_arrival(Races *races, const Event *event, uint32_t barrier, uint32_t parity) {
+    const Flight *flight = event->flight;
+    if (event->effect->effect.done == DONE_COPIES)
+        consan_track_copies(&races->engine, flight->agent, barrier, parity);
+    else
+        consan_track_frontier(&races->engine, actor_of(flight->agent, (Helper)flight->helper), barrier, parity);
+}
+
+/* Where what a flight will publish is kept, or, for 0, a free place; MOST_LATE: nowhere. */
+static uint32_t late_place(const Races *races, uint32_t sequence) {
+    uint32_t place = 0;
+    while (place < MOST_LATE && races->late[place] != sequence)
+        place++;
+    return place;
+}
+
 static void signal_event(Races *races, const Event *event) {
     const Flight *flight = event->flight;
     uint32_t parity = event->state->barriers[event->barrier].phase;
@@ -277,11 +241,16 @@ static void signal_event(Races *races, const Event *event) {
         const SpanSet *set = races->flights[flight->sequence % WINDOW];
         if (set)
             consan_track_writes(&races->engine, set->spans, set->count, event->barrier, parity);
-    } else if (event->effect->effect.done == DONE_COPIES) {
-        consan_track_copies(&races->engine, flight->agent, event->barrier, parity);
-    } else {
-        consan_track_frontier(&races->engine, actor_of(flight->agent, (Helper)flight->helper), event->barrier, parity);
+        return;
     }
+    uint32_t place = races->machine->immediate ? MOST_LATE : late_place(races, flight->sequence);
+    if (place == MOST_LATE) {
+        track_arrival(races, event, event->barrier, parity);
+        return;
+    }
+    races->late[place] = 0;
+    consan_hand_on(&races->engine, races->late_first + place / CONSAN_PHASES, place % CONSAN_PHASES, event->barrier,
+                   parity);
 }
 
 static void issue_event(Races *races, const Event *event) {
@@ -293,6 +262,13 @@ static void issue_event(Races *races, const Event *event) {
             event->state->words[(size_t)event->agent * races->machine->program->most_registers + effect->amount];
         if (word_is(view, WORD_VIEW))
             *place = spans_at(races, event, view, effect->effect.amount->type);
+    }
+    if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
+        uint32_t late = late_place(races, 0);
+        if (late == MOST_LATE) /* what it reports is settled when it comes, then: too much rather than too little */
+            return;
+        races->late[late] = event->flight->sequence;
+        track_arrival(races, event, races->late_first + late / CONSAN_PHASES, late % CONSAN_PHASES);
     }
 }
 
@@ -345,6 +321,18 @@ static void meeting_event(Races *races, const Event *event, uint32_t barrier, co
         consan_track_frontier(engine, event->agent, barrier, meeting->generation & 1);
 }
 
+static void remember_arrival(Races *races, const Event *event) {
+    PhaseArrivals *now = &races->pasts[event->barrier].now;
+    if (now->count < MOST_ARRIVERS)
+        now->by[now->count++] = (struct RaceArriver){event->agent, event->pc};
+}
+
+static void remember_wait(Races *races, const Event *event) {
+    Guard *guards = races->guards[event->agent];
+    memmove(guards + 1, guards, (MOST_GUARDS - 1) * sizeof *guards);
+    guards[0] = (Guard){true, event->barrier, event->pc, races->pasts[event->barrier].done};
+}
+
 void races_observe(void *observer, const Event *event) {
     Races *races = observer;
     Consan *engine = &races->engine;
@@ -361,6 +349,7 @@ void races_observe(void *observer, const Event *event) {
         break;
     case EVENT_DELIVER:
     case EVENT_SIGNAL:
+        remember_arrival(races, event);
         if (event->flight)
             signal_event(races, event);
         else
@@ -368,6 +357,7 @@ void races_observe(void *observer, const Event *event) {
         break;
     case EVENT_EXPECT:
     case EVENT_ARRIVE:
+        remember_arrival(races, event);
         consan_track_frontier(engine, agent, event->barrier, event->state->barriers[event->barrier].phase);
         /* Who leaves a token or an aref says that the copies that it issued are done, too. */
         if (event->effect->effect.side != SIDE_NONE)
@@ -375,17 +365,17 @@ void races_observe(void *observer, const Event *event) {
                                   event->state->barriers[event->barrier].phase);
         break;
     case EVENT_FLIP:
-        races->arrivals[event->barrier] =
-            (Guard){.any = true, .barrier = event->barrier, .arrive_agent = agent, .arrive_pc = event->pc};
+        races->pasts[event->barrier].done = races->pasts[event->barrier].now;
+        races->pasts[event->barrier].now.count = 0;
         consan_begin_phase(engine, event->barrier, event->state->barriers[event->barrier].phase);
         break;
     case EVENT_INIT:
+        races->pasts[event->barrier] = (BarrierPast){0};
         consan_begin_phase(engine, event->barrier, 0);
         consan_begin_phase(engine, event->barrier, 1);
         break;
     case EVENT_WAIT:
-        races->guards[agent] = races->arrivals[event->barrier];
-        races->guards[agent].wait_pc = event->pc;
+        remember_wait(races, event);
         consan_transfer(engine, agent, event->barrier, event->parity);
         break;
     case EVENT_COMMIT:
@@ -424,191 +414,5 @@ void races_observe(void *observer, const Event *event) {
         break;
     default:
         break;
-    }
-}
-
-/* ---- Findings ------------------------------------------------------------------------------------- */
-
-static const char *thread_text(const Machine *machine, uint32_t thread, Verdict *verdict) {
-    Text text = {0};
-    agent_name(machine, thread % CONSAN_BASE_ACTORS, (Helper)(thread / CONSAN_BASE_ACTORS), &text);
-    return verdict_keep(verdict, &text);
-}
-
-static const char *span_text(const Races *races, const Machine *machine, uint32_t span, Verdict *verdict) {
-    Text text = {0};
-    if (span == UINT32_MAX) /* in registers */
-        return "the result of a product";
-    spans_describe(races->spans, machine, span, &text);
-    return verdict_keep(verdict, &text);
-}
-
-static const char *barrier_text(const Machine *machine, uint32_t barrier, Verdict *verdict) {
-    Text text = {0};
-    barrier_name(machine, barrier, &text);
-    return verdict_keep(verdict, &text);
-}
-
-/* What each of the two does: "reads", "writes". */
-static const char *later_verb(const Race *race) {
-    return race->span == UINT32_MAX                                                   ? "uses"
-           : race->frees                                                              ? "frees"
-           : race->kind == RACE_RAW || (race->kind == RACE_INFLIGHT && !race->writes) ? "reads"
-                                                                                      : "writes";
-}
-
-static const char *earlier_verb(const Race *race) {
-    bool writes = race->kind == RACE_RAW || race->kind == RACE_WAW ||
-                  (race->kind == RACE_INFLIGHT && race->group == GROUP_CP_ASYNC);
-    return race->span == UINT32_MAX ? "computes" : writes ? "writes" : "reads";
-}
-
-static void explain_group(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    static const char *const names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
-    finding->why = verdict_text(
-        verdict, "Until the %s group of IR line %u is waited for, it goes on; no wait before this access covers it.",
-        names[race->group], line_at(machine, race->other_pc));
-    finding->fix = verdict_text(
-        verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
-        race->thread % CONSAN_BASE_ACTORS != race->other_thread % CONSAN_BASE_ACTORS
-            ? ", and hand over through a barrier"
-            : "");
-}
-
-static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    const char *who = thread_text(machine, race->thread, verdict),
-               *other = thread_text(machine, race->other_thread, verdict);
-    const char *waiter = thread_text(machine, race->thread % CONSAN_BASE_ACTORS, verdict); /* helpers do not wait */
-    const char *issuer = thread_text(machine, race->other_thread % CONSAN_BASE_ACTORS, verdict);
-    const char *what = span_text(races, machine, race->span, verdict);
-    const char *access = race->kind == RACE_WAR ? "read" : "write";
-    uint32_t line = line_at(machine, race->other_pc);
-    if (race->kind == RACE_OVERWRITTEN) {
-        const char *barrier = barrier_text(machine, race->barrier, verdict);
-        finding->message = verdict_text(verdict, "%s writes over %s, a barrier that is in use", who, barrier);
-        finding->why = verdict_text(
-            verdict, "The write covers the eight bytes of %s, which was initialised and not invalidated since.",
-            barrier);
-        finding->fix =
-            "Invalidate the barrier before its bytes are used for something else, or give the data memory of its own.";
-        return;
-    }
-    if (race->ends)
-        finding->message =
-            verdict_text(verdict, "%s ends while the store at IR line %u still reads %s", who, line, what);
-    else if (race->pc == race->other_pc && race->thread == race->other_thread)
-        finding->message =
-            verdict_text(verdict, "%s %s %s, which the same op %s a turn earlier, and nothing orders the two", who,
-                         later_verb(race), what, earlier_verb(race));
-    else
-        finding->message = verdict_text(verdict, "%s %s %s, which %s %s at IR line %u, and nothing orders the two", who,
-                                        later_verb(race), what, other, earlier_verb(race), line);
-    if (race->kind == RACE_INFLIGHT) {
-        explain_group(machine, race, finding, verdict);
-    } else if (race->released_early) {
-        const char *barrier = barrier_text(machine, race->guard, verdict);
-        uint32_t arrive = line_at(machine, race->guard_arrive_pc);
-        finding->why = verdict_text(
-            verdict,
-            "%s did wait for %s, at IR line %u, but %s had arrived on it at IR line %u, before the %s of IR "
-            "line %u: the wait does not cover that.",
-            waiter, barrier, line_at(machine, race->guard_wait_pc), issuer, arrive, access, line);
-        finding->fix = verdict_text(
-            verdict,
-            "Move the arrive of IR line %u behind the %s of IR line %u; if that arrive is about another slot, "
-            "wait for the slot that is accessed here.",
-            arrive, access, line);
-    } else if (race->barrier != UINT32_MAX) {
-        const char *barrier = barrier_text(machine, race->barrier, verdict);
-        finding->why = verdict_text(
-            verdict,
-            "The %s of IR line %u is first reported by an arrival on %s, in a phase of parity %u, and %s has not "
-            "waited for that phase.",
-            access, line, barrier, race->parity, waiter);
-        finding->fix = verdict_text(
-            verdict,
-            "Let %s wait for %s with parity %u before this access, or for something that comes after such a wait; "
-            "if it waits for an earlier arrival already, move that arrival behind the %s.",
-            waiter, barrier, race->parity, access);
-    } else {
-        finding->why = verdict_text(
-            verdict, "After the %s of IR line %u, %s has arrived on no barrier that %s has waited for since.", access,
-            line, issuer, waiter);
-        finding->fix = verdict_text(
-            verdict,
-            "Let %s arrive on a barrier after that access (or commit, for the tensor core), and %s wait for it "
-            "before this one.",
-            issuer, waiter);
-    }
-    if (race->by_order)
-        finding->why = verdict_text(
-            verdict,
-            "%s It depends on the order in which the tensor core works: if products complete in the order of "
-            "their issue, the two are ordered.",
-            finding->why);
-}
-
-void races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
-    static const RuleId rules[] = {RULE_RACE_RAW, RULE_RACE_WAR, RULE_RACE_WAW, RULE_RACE_INFLIGHT,
-                                   RULE_BARRIER_OVERWRITTEN};
-    const Race *race = &races->found[index];
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = rules[race->kind];
-    finding->space = race->span == UINT32_MAX                                ? "register"
-                     : spans_space(races->spans, race->span) == SPACE_TENSOR ? "tensor"
-                                                                             : "shared";
-    explain(races, machine, race, finding, verdict);
-    finding->times = race->times;
-    const char *agent = thread_text(machine, race->thread, verdict),
-               *other = thread_text(machine, race->other_thread, verdict);
-    FindingPlace *places = finding_places(verdict, finding, 2 + 2 * race->more_count);
-    place_set(machine, &places[0], later_verb(race), agent, race->pc, verdict);
-    place_set(machine, &places[1], earlier_verb(race), other, race->other_pc, verdict);
-    places[0].note = places[1].note = span_text(races, machine, race->span, verdict);
-    size_t count = 2;
-    for (uint32_t i = 0; i < race->more_count; i++) { /* of each op only what was not named yet */
-        const uint32_t pcs[] = {race->more[i].pc, race->more[i].other_pc};
-        for (unsigned k = 0; k < 2; k++) {
-            bool named = false;
-            for (size_t n = 0; n < count; n++)
-                named |= places[n].ir_line == line_at(machine, pcs[k]);
-            if (!named)
-                place_set(machine, &places[count++], k ? earlier_verb(race) : later_verb(race), k ? other : agent,
-                          pcs[k], verdict);
-        }
-    }
-    finding->place_count = race->kind == RACE_OVERWRITTEN ? 1 : count;
-}
-
-void races_print(const Races *races, const Machine *machine, Text *to) {
-    const Consan *engine = &races->engine;
-    text_addf(to, "%u span%s, %u barriers\n", engine->spans, plural(engine->spans), engine->barriers);
-    for (uint32_t span = 0; span < engine->spans; span++) {
-        text_addf(to, "span %u: ", span);
-        spans_describe(races->spans, machine, span, to);
-        text_addf(to, "\n  writeVisibility %016llx", (unsigned long long)consan_write_visibility(engine, span));
-        for (uint32_t thread = 0; thread < CONSAN_ACTORS; thread++) {
-            uint64_t seen = consan_read_visibility(engine, thread, span);
-            if (seen)
-                text_addf(to, "\n  readVisibility[%u] %016llx", thread, (unsigned long long)seen);
-        }
-        for (uint32_t barrier = 0; barrier < races->named; barrier++)
-            for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
-                bool write = consan_write_tracking(engine, barrier, parity, span);
-                uint64_t reads = consan_read_tracking(engine, barrier, parity, span);
-                if (!write && !reads)
-                    continue;
-                text_addf(to, "\n  tracked by ");
-                barrier_name(machine, barrier, to);
-                text_addf(to, " parity %u: write %u, reads %016llx", parity, write, (unsigned long long)reads);
-            }
-        for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
-            for (uint32_t base = 0; base < CONSAN_BASE_ACTORS; base++) {
-                int entry = consan_outstanding_commits(engine, (ConsanGroup)group, base, span);
-                static const char *const names[] = {"copy", "wgmma", "store"};
-                if (entry)
-                    text_addf(to, "\n  outstandingCommits[%s][%u] %d", names[group], base, entry);
-            }
-        text_char(to, '\n');
     }
 }

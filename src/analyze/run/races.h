@@ -16,7 +16,7 @@ typedef enum RaceKind {
     RACE_OVERWRITTEN /* of a live barrier */
 } RaceKind;
 
-enum { MOST_MORE = 4 };
+enum { MOST_MORE = 4, MOST_ARRIVERS = 6 };
 
 /* Two accesses that nothing orders. */
 typedef struct Race {
@@ -30,7 +30,18 @@ typedef struct Race {
     /* The later one's agent waited for a barrier of that ring, but the arrival that let it go on came before the
      * earlier access. */
     bool released_early;
-    uint32_t guard, guard_wait_pc, guard_arrive_pc;
+    /* It waited for a barrier on which the other one's agent arrives, but the phase was complete without that: these
+     * had arrived instead. */
+    bool without;
+    struct RaceArriver {
+        uint32_t agent, pc;
+    } instead[MOST_ARRIVERS];
+    uint32_t instead_count;
+    /* One of the two is reported on a barrier for which the other one's agent never waits: the later one, or the
+     * earlier.
+     */
+    bool unseen, unseen_later, unseen_by_all;       /* by_all: nobody does */
+    uint32_t guard, guard_wait_pc, guard_arrive_pc; /* of any of these */
     struct RacePair {
         uint32_t pc, other_pc;
     } more[MOST_MORE]; /* other pairs of the same two agents for want of the same edge */

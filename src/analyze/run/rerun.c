@@ -80,8 +80,7 @@ RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
                         .machine = machine,
                         .to = rerun->state,
                         .wanted = rerun->state_step};
-    if (schedule_is_immediate(&rerun->schedule))
-        watch.races = races_create(&module->arena, machine, rerun->out_of_order, &problem);
+    watch.races = races_create(&module->arena, machine, rerun->out_of_order, &problem);
     if (watch.races)
         races_start(watch.races, rerun->cluster, rerun->world);
     machine->observe = watch_state;

@@ -223,6 +223,10 @@ Space spans_space(const Spans *spans, uint32_t span) {
     return spans->infos[span].memory->space;
 }
 
+bool spans_together(const Spans *spans, uint32_t a, uint32_t b) {
+    return spans->infos[a].memory == spans->infos[b].memory;
+}
+
 void spans_describe(const Spans *spans, const Machine *machine, uint32_t span, Text *to) {
     const SpanInfo *info = &spans->infos[span];
     const Program *program = machine->program;

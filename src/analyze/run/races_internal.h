@@ -1,0 +1,56 @@
+/* What the files about races share: the engine, and what is remembered for whoever explains what it objects to. */
+#ifndef ANALYZE_RUN_RACES_INTERNAL_H
+#define ANALYZE_RUN_RACES_INTERNAL_H
+
+#include "analyze/run/races.h"
+
+enum { SPANS = 1024, WINDOW = 2 * MOST_FLIGHTS, MOST_LATE = 16, MOST_GUARDS = 4 };
+
+/* A phase: who has arrived in it, the first ones. */
+typedef struct PhaseArrivals {
+    struct RaceArriver by[MOST_ARRIVERS];
+    uint32_t count;
+} PhaseArrivals;
+
+/* A wait that an agent went past, and who had completed the phase that it waited for. */
+typedef struct Guard {
+    bool any;
+    uint32_t barrier, pc;
+    PhaseArrivals arrivals;
+} Guard;
+
+/* What is to be explained of a barrier: the phase that is open, and the last that is complete. */
+typedef struct BarrierPast {
+    PhaseArrivals now, done;
+} BarrierPast;
+
+struct Races {
+    Machine *machine;
+    Arena *arena;
+    Consan engine;
+    Spans *spans;
+    bool by_waits;
+    bool commits;                   /* the kernel commits its products itself */
+    uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
+    const SpanSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
+    /* Arrivals in flight: what they will publish is settled when they are issued, and kept in phases of barriers that
+     * stand for nothing else, from `late_first` on. Sequence numbers; 0: free. */
+    uint32_t late_first, late[MOST_LATE];
+    BarrierPast *pasts;                            /* of each barrier */
+    Guard guards[CONSAN_BASE_ACTORS][MOST_GUARDS]; /* of each agent: its last waits, the latest first */
+    Race found[MOST_RACES];
+    uint32_t count;
+    uint64_t cluster;
+    unsigned world;
+    const char *problem;
+    const Op *problem_op;
+};
+
+/* ---- races_edge.c ---- */
+/* Which edge is missing between the two accesses: the barrier on which the earlier one is reported, and the wait that
+ * should have covered it. `state`: when the later one was made. */
+void race_find_edge(const Races *races, Race *race, const ConsanConflict *conflict, const State *state);
+/* What the barriers of one allocation have in common. */
+uint64_t race_ring(const Races *races, uint32_t barrier);
+
+#endif
