@@ -19,6 +19,7 @@ struct Races {
     Arena *arena;
     Consan engine;
     Spans *spans;
+    Doubts *doubts; /* NULL: everything is known */
     bool by_waits;
     bool commits;                   /* the kernel commits its products itself */
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
@@ -56,6 +57,7 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     (void)consan_create(&races->engine, SPANS, races->cluster_first + machine->cluster_barriers, take, arena);
     races->arrivals = ARENA_ARRAY(arena, Guard, machine->slot_count);
     races->spans = spans_create(arena, machine->program->module, &races->engine);
+    races->doubts = doubts_create(arena, machine);
     return races;
 }
 
@@ -65,6 +67,18 @@ void races_start(Races *races, uint64_t cluster, unsigned world) {
     memset(races->arrivals, 0, races->machine->slot_count * sizeof *races->arrivals);
     races->cluster = cluster;
     races->world = world;
+    if (races->doubts)
+        doubts_start(races->doubts);
+    for (uint32_t i = 0; i < races->count; i++) /* what the runs before have shown is settled */
+        races->found[i].doubt.open = 0;
+}
+
+uint32_t races_forget_doubts(Races *races) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < races->count; i++)
+        if (!races->found[i].doubt.op)
+            races->found[kept++] = races->found[i];
+    return races->count = kept;
 }
 
 const Race *races_found(const Races *races, uint32_t *count) {
@@ -129,6 +143,12 @@ static bool joins(const Races *races, Race *known, const Race *race) {
         known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
     if (!same_ops && !same_edge && !implied)
         return false;
+    if (known->doubt.op && !race->doubt.op) { /* a surer one takes its place */
+        uint64_t times = known->times;
+        *known = *race;
+        known->times = times + 1;
+        return true;
+    }
     known->times++;
     known->by_order &= race->by_order;
     bool listed = same_ops || implied;
@@ -155,6 +175,11 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
                  .cluster = races->cluster,
                  .world = races->world,
                  .barrier = UINT32_MAX};
+    if (races->doubts) { /* the place of the other is a note of it, unless it is not in memory */
+        bool noted = conflict->span != UINT32_MAX;
+        race.other_pc = noted ? doubts_pc(races->doubts, conflict->place) : conflict->place;
+        race.doubt = doubts_about(races->doubts, noted ? conflict->place : UINT32_MAX, event);
+    }
     if (conflict->kind == CONSAN_PENDING_GROUP) {
         race.kind = RACE_INFLIGHT;
         race.group = groups[conflict->group];
@@ -219,6 +244,8 @@ static void check_barriers(Races *races, const Event *event, uint32_t thread, co
                                                   .span = set->spans[0],
                                                   .barrier = slot,
                                                   .writes = true,
+                                                  .doubt = races->doubts ? doubts_about(races->doubts, UINT32_MAX, event)
+                                                                         : (Doubt){0},
                                                   .times = 1,
                                                   .cluster = races->cluster,
                                                   .world = races->world};
@@ -234,6 +261,11 @@ static const SpanSet *spans_at(Races *races, const Event *event, Word view, cons
         races->problem_op = event->op;
     }
     return set;
+}
+
+/* By what the engine names an access. */
+static uint32_t place_of(Races *races, const Event *event) {
+    return races->doubts ? doubts_note(races->doubts, event) : event->pc;
 }
 
 static ConsanGroup group_of(GroupKind kind, bool writes) {
@@ -260,14 +292,14 @@ static void access_event(Races *races, const Event *event) {
         ConsanGroup group = group_of(effect->group, writes);
         uint32_t checks = group == CONSAN_STORE ? thread : event->agent;
         check_access(races, event, checks, writes, set);
-        consan_stage(&races->engine, group, event->agent, set->spans, set->count, event->pc);
+        consan_stage(&races->engine, group, event->agent, set->spans, set->count, place_of(races, event));
         return;
     }
     check_access(races, event, thread, writes, set);
     if (writes)
-        consan_set_write(&races->engine, thread, set->spans, set->count, event->pc);
+        consan_set_write(&races->engine, thread, set->spans, set->count, place_of(races, event));
     else
-        consan_set_read(&races->engine, thread, set->spans, set->count, event->pc);
+        consan_set_read(&races->engine, thread, set->spans, set->count, place_of(races, event));
 }
 
 static void signal_event(Races *races, const Event *event) {
@@ -349,7 +381,13 @@ void races_observe(void *observer, const Event *event) {
     Races *races = observer;
     Consan *engine = &races->engine;
     uint32_t agent = event->agent, first = agent - agent % races->machine->program->agents_per_cta + 1;
+    if (races->doubts)
+        doubts_observe(races->doubts, event);
     switch (event->kind) {
+    case EVENT_UNKNOWN:
+        for (uint32_t i = 0; races->doubts && i < races->count; i++)
+            doubts_settle(races->doubts, event, &races->found[i].doubt);
+        break;
     case EVENT_ACCESS:
         access_event(races, event);
         break;
@@ -548,10 +586,26 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             finding->why);
 }
 
-void races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
+/* "default reads bytes 0 to 255 of %a at IR line 12, and partition0 writes them at IR line 8" */
+static void report_doubt(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
+    const char *who = thread_text(machine, race->thread, verdict),
+               *other = thread_text(machine, race->other_thread, verdict);
+    const Op *op = race->doubt.op;
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(machine->program->module, op),
+                       "this op, of which it is not known what it does, may order two accesses that nothing else "
+                       "orders: %s %s %s at IR line %u, which %s %s at IR line %u",
+                       who, later_verb(race), span_text(races, machine, race->span, verdict),
+                       line_at(machine, race->pc), other, earlier_verb(race), line_at(machine, race->other_pc));
+}
+
+Finding *races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
     static const RuleId rules[] = {RULE_RACE_RAW, RULE_RACE_WAR, RULE_RACE_WAW, RULE_RACE_INFLIGHT,
                                    RULE_BARRIER_OVERWRITTEN};
     const Race *race = &races->found[index];
+    if (race->doubt.op) {
+        report_doubt(races, machine, race, verdict);
+        return NULL;
+    }
     Finding *finding = verdict_finding(verdict);
     finding->rule = rules[race->kind];
     finding->space = race->span == UINT32_MAX                                ? "register"
@@ -578,6 +632,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
         }
     }
     finding->place_count = race->kind == RACE_OVERWRITTEN ? 1 : count;
+    return finding;
 }
 
 void races_print(const Races *races, const Machine *machine, Text *to) {
