@@ -2,7 +2,7 @@
 #include "analyze/lint/internal.h"
 
 #include "analyze/telling/place.h"
-#include "model/memory/views.h"
+#include "model/effect/unknown.h"
 
 #include <stdarg.h>
 
@@ -120,19 +120,18 @@ static void set_limits_aside(Verdict *verdict, size_t first) {
     verdict->finding_count = kept;
 }
 
-/* An op that nobody knows may break any rule with what it is handed, as it may hand it on. That the verdict says so
- * needs no more than some of them. */
+/* An op that nobody knows may break any rule, and keep any from being broken. That the verdict says so needs no more
+ * than some of them. */
 static void note_unknown_ops(Lint *lint) {
     enum { MOST_TOLD = 100 };
     unsigned told = 0;
     for (const Op *op = lint->function; op && told < MOST_TOLD; op = op_next_in_walk(op, lint->function)) {
-        bool matters = !op->operand_count || op->region_count;
-        for (uint32_t i = 0; i < op->operand_count; i++)
-            matters |= memdesc_space(op->operands[i]->type) != SPACE_NONE;
-        if (op->row || !matters)
+        if (!lint_effect(lint, op, EFFECT_ANYTHING))
             continue;
+        Text reason = {0};
+        unknown_reason(lint->module, op, &reason);
         verdict_incomplete(lint->verdict, verdict_text(lint->verdict, "%.*s", STR_ARG(op->name)),
-                           op_line(lint->module, op), "the op is not known");
+                           op_line(lint->module, op), "%s", verdict_keep(lint->verdict, &reason));
         told++;
     }
 }

@@ -586,14 +586,14 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             finding->why);
 }
 
-/* "default reads bytes 0 to 255 of %a at IR line 12, and partition0 writes them at IR line 8" */
+/* An op that may order the two makes the verdict incomplete. */
 static void report_doubt(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
     const char *who = thread_text(machine, race->thread, verdict),
                *other = thread_text(machine, race->other_thread, verdict);
     const Op *op = race->doubt.op;
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(machine->program->module, op),
-                       "this op, of which it is not known what it does, may order two accesses that nothing else "
-                       "orders: %s %s %s at IR line %u, which %s %s at IR line %u",
+                       "what it does is not known, and may order two accesses that nothing else orders: %s %s %s at "
+                       "IR line %u, which %s %s at IR line %u",
                        who, later_verb(race), span_text(races, machine, race->span, verdict),
                        line_at(machine, race->pc), other, earlier_verb(race), line_at(machine, race->other_pc));
 }

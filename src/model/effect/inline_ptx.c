@@ -586,8 +586,7 @@ bool inline_ptx_effects(Module *module, const Op *op, Effect *effects, unsigned 
     return good;
 }
 
-/* Whether the text is said to do nothing but compute: the compiler may leave it out, or run it twice. */
-static bool is_said_pure(const Op *op) {
+bool inline_ptx_is_pure(const Op *op) {
     for (unsigned i = 0; i < op->row->attr_count; i++)
         if (str_is(op->row->attrs[i].name, "has_side_effects"))
             return !op_flag(op, "has_side_effects");
@@ -609,7 +608,7 @@ static bool finds_touching(const Op *op, Str *what) {
 
 bool inline_ptx_judged(Module *module, const Op *op, Effect *effects, unsigned most, unsigned *count, Str *what) {
     bool good = inline_ptx_effects(module, op, effects, most, count, what);
-    if (!is_said_pure(op))
+    if (!inline_ptx_is_pure(op))
         return good;
     if (!good) {
         *count = 0;

@@ -75,7 +75,8 @@ void unknown_reason(Module *module, const Op *op, Text *to) {
         text_str(to, STR("the op is not known"));
         return;
     }
-    text_str(to, STR("what it does to memory is not known"));
+    bool pure = is_inline_ptx(op) && inline_ptx_is_pure(op);
+    text_str(to, pure ? STR("it is said to be pure, and is not") : STR("what it does to memory is not known"));
     if (is_inline_ptx(op)) {
         Effect effects[EFFECTS_MOST];
         unsigned count;
