@@ -536,7 +536,8 @@ static bool read_statement(Reader *reader, const Statement *statement) {
     Opcode opcode = inline_ptx_opcode(statement->opcode);
     if (reader->exit_state && (reader->exit_state == 2 || opcode.kind != OPCODE_BRANCH))
         return false;
-    if (opcode.kind == OPCODE_UNKNOWN || (statement->garbled && (opcode.kind != OPCODE_EFFECTS || opcode.count)))
+    if (opcode.kind == OPCODE_UNKNOWN ||
+        (statement->garbled && (opcode.exact || opcode.kind != OPCODE_EFFECTS || opcode.count)))
         return false;
     switch (opcode.kind) {
     case OPCODE_ACCESS:

@@ -18,6 +18,7 @@ typedef struct Opcode {
     unsigned count;
     Effect effects[2];
     bool counted;   /* its operand is the count of the last effect */
+    bool exact;     /* its operands have to be understood: where statements end is not said otherwise (AMD) */
     bool addressed; /* its first operand is the address that the effect is about */
     /* OPCODE_ACCESS */
     bool has_result;     /* its first operand */
