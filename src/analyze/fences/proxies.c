@@ -1,6 +1,8 @@
 /* Ordinary and asynchronous accesses to shared memory, and the fences between them. */
 #include "analyze/fences/internal.h"
 
+#include "model/effect/unknown.h"
+
 enum { SPANS = 1024, BUCKETS = 1 << 10, MOST_ORDINARY = 1 << 12 };
 static const uint64_t most_work = UINT64_C(1) << 30;
 static const char *const too_many = "there are more accesses than are kept";
@@ -99,7 +101,8 @@ static bool is_in_doubt(Proxies *proxies, const Breach *breach) {
 static void note_unknowns(Proxies *proxies, const Event *event) {
     if (!proxies->unknowns_at)
         return;
-    if (event->kind == EVENT_UNKNOWN) {
+    /* Who is signalled may not be worked out of a copy, but a fence it is not. */
+    if (event->kind == EVENT_UNKNOWN && op_is_unknown(proxies->machine->program->module, event->op)) {
         proxies->unknown = event->op;
         proxies->unknowns++;
     }
