@@ -169,7 +169,7 @@ static void says_that_there_is_nothing(void **state) {
     assert_string_equal(text,
                         "# Barrier report: `attention.ttgir`, `@attention`\n\n"
                         "No barriers and no partitions: there is nothing to report. "
-                        "Not looked at: the assembly is not understood (tt.elementwise_inline_asm, IR line 63).\n");
+                        "Not looked at: the assembly is not understood (tt.elementwise\\_inline\\_asm, IR line 63).\n");
     free(text);
 }
 
