@@ -51,7 +51,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test global reference membar fences mutants asan tsan fuzz bench gsan-rates corpus docs format tidy \
+.PHONY: FORCE all help demo test global reference membar fences mutants asan tsan fuzz bench gsan-rates corpus ops docs format tidy \
 	install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -233,6 +233,11 @@ corpus: ## read, print, compare and run every kernel below CORPUS=DIR
 	@test -n "$(CORPUS)" || { echo "make corpus needs CORPUS=DIR, a folder of .ttgir and .mlir files" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all $(BUILD)/tests/tokens $(BUILD)/tests/verdicts $(BUILD)/tests/facts
 	@BUILD=$(BUILD) scripts/corpus "$(CORPUS)"
+
+ops: ## hold the ops of each release of Triton against the table; WHEELS=DIR has RELEASE/triton, unpacked wheels
+	@test -n "$(WHEELS)" || { echo "make ops needs WHEELS=DIR, with a folder for each release, its wheel unpacked" >&2; exit 2; }
+	@$(MAKE) --no-print-directory -s all
+	@scripts/ops --build $(BUILD) "$(WHEELS)"
 
 docs: ## make the pages of docs/ that are made from tables
 	@$(MAKE) --no-print-directory -s all

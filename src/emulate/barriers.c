@@ -328,8 +328,10 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
 static StepResult named_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     Agent *agent = &machine->state->agents[index];
     const Word *words = machine_words(machine, index);
-    Word id = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
-    Word threads = effect->amount == NO_REGISTER ? word_unknown(0) : words[effect->amount];
+    Word id = effect->on == NO_REGISTER ? word_integer(effect->effect.number) : words[effect->on];
+    Word threads = effect->amount != NO_REGISTER ? words[effect->amount]
+                   : effect->effect.count        ? word_integer(effect->effect.count)
+                                                 : word_unknown(0);
     if (!word_is(id, WORD_INTEGER) || !word_is(threads, WORD_INTEGER))
         return machine_stop(machine, pc, "which named barrier it means, or how many threads, is not known");
     if (id.bits < 0 || id.bits >= NAMED_BARRIERS || threads.bits <= 0)
@@ -525,6 +527,10 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
     case EFFECT_FREE:
         event.kind = EVENT_FREE;
         event.view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
+        machine_tell(machine, event);
+        return STEP_DONE;
+    case EFFECT_ANYTHING:
+        event.kind = EVENT_UNKNOWN;
         machine_tell(machine, event);
         return STEP_DONE;
     case EFFECT_FENCE_PROXY:

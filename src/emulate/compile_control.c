@@ -152,7 +152,7 @@ static void compile_switch(Compiler *compiler, const Op *op) {
     uint32_t value = value_register(compiler, op_operand_of(op, op->row->control.number));
     uint32_t count = cases && cases->kind == ATTR_INTS ? cases->count : 0;
     if (count + 1 != op->region_count) {
-        compile_cannot(compiler, op, "its cases do not match its regions");
+        compile_unknown(compiler, op, "its cases do not match its regions");
         return;
     }
     uint32_t *tests = ARENA_ARRAY(&compiler->module->arena, uint32_t, 2 * count + 1);
@@ -173,7 +173,7 @@ static void compile_switch(Compiler *compiler, const Op *op) {
 static void compile_call(Compiler *compiler, const Op *op) {
     const Op *target = call_target(compiler->module, op);
     if (!target || compiler->call_depth >= MOST_CALL_DEPTH) {
-        compile_cannot(compiler, op,
+        compile_unknown(compiler, op,
                        target ? "calls are nested too deeply" : "the function that it calls has no body here");
         return;
     }
@@ -231,7 +231,7 @@ static void compile_tiles(Compiler *compiler, const Op *op) {
           **others = op_operands_named(op, "sharedArgs", &shared);
     const Block *body = op->region_count ? op->regions[0].first : NULL;
     if (!body || tiles < 1 || tiles > 256 || per_tile % tiles || body->arg_count != per_tile / tiles + shared + 1) {
-        compile_cannot(compiler, op, "its arguments do not match its tiles");
+        compile_unknown(compiler, op, "its arguments do not match its tiles");
         return;
     }
     Pointers *outer = compiler->frame;
@@ -262,7 +262,7 @@ static void compile_return(Compiler *compiler, const Op *op) {
         emit_move(compiler, op, to, to == NO_REGISTER ? NO_REGISTER : value_register(compiler, op->operands[i]));
     }
     if (compiler->return_count == sizeof compiler->returns / sizeof *compiler->returns) {
-        compile_cannot(compiler, op, "the function returns in too many places");
+        compile_unknown(compiler, op, "the function returns in too many places");
         return;
     }
     compiler->returns[compiler->return_count++] = emit_jump(compiler, op, CODE_JUMP, NO_REGISTER);
@@ -273,7 +273,7 @@ static void compile_fork(Compiler *compiler, const Op *op) {
     const Op *holder = region_end(op, 1);
     if (!holder || compiler->strand != 0 || compiler->call_depth) {
         if (holder)
-            compile_cannot(compiler, op, "a warp_specialize inside a called function or a partition is not emulated");
+            compile_unknown(compiler, op, "a warp_specialize inside a called function or a partition is not emulated");
         compile_yielding(compiler, op, &op->regions[0]);
         return;
     }
@@ -304,7 +304,7 @@ static bool is_inside(const Value *value, const Op *op) {
 static void compile_groups(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
     if (compiler->strand != 0 || compiler->call_depth || compiler->tasks || op->region_count > MOST_PARTITIONS) {
-        compile_cannot(compiler, op, "a warp group inside another, or of more than 15 partitions, is not emulated");
+        compile_unknown(compiler, op, "a warp group inside another, or of more than 15 partitions, is not emulated");
         return;
     }
     Value **captured = NULL;
@@ -349,13 +349,13 @@ static void compile_jump(Compiler *compiler, const Op *op, Patches *patches) {
     uint32_t successors = op_successor_count(op), chosen = successors == 2, count = chosen, otherwise = 0;
     bool conditional = op->row && op->row->control.condition.column != REF_NONE;
     if (!op_is_control(op, CONTROL_JUMP) || successors > 2 || chosen != conditional) {
-        compile_cannot(compiler, op, "this way of branching is not emulated");
+        compile_unknown(compiler, op, "this way of branching is not emulated");
         return;
     }
     for (uint32_t i = 0; i < successors; i++)
         count += op->extra->successors[i]->arg_count;
     if (count != op->operand_count) {
-        compile_cannot(compiler, op, "its operands do not match its successors");
+        compile_unknown(compiler, op, "its operands do not match its successors");
         return;
     }
     if (conditional)

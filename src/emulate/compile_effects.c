@@ -2,9 +2,11 @@
 #include "emulate/program_internal.h"
 
 #include "model/effect/inline_ptx.h"
+#include "model/effect/unknown.h"
 #include "model/flow/origin.h"
 #include "model/layout/encoding.h"
 #include "model/memory/scratch.h"
+#include "model/target/target.h"
 
 /* ---- Effects -------------------------------------------------------------------------------------- */
 
@@ -14,7 +16,6 @@ bool effect_runs(const Compiler *compiler, const Effect *effect) {
     switch (effect->verb) {
     case EFFECT_VIEW:
     case EFFECT_ALLOCATE:
-    case EFFECT_ANYTHING:
         return false;
     case EFFECT_READ:
     case EFFECT_WRITE:
@@ -167,18 +168,29 @@ static void compile_access(Compiler *compiler, CompiledEffect *compiled) {
         compiled->offsets = value_register(compiler, effect->offsets.items[0]);
 }
 
-/* Assembly whose text is not understood: it can reach memory through any number. */
-static void cannot_follow(Compiler *compiler, const Op *op) {
-    enum { LONGEST = 60 };
-    Effect effects[EFFECTS_MOST];
-    unsigned count;
-    Str what;
-    Text reason = {0};
-    inline_ptx_effects(compiler->module, op, effects, EFFECTS_MOST, &count, &what);
-    text_str(&reason, STR("what it does to memory is not known: '"));
-    text_add_plain(&reason, (Str){what.data, what.size < LONGEST ? what.size : LONGEST});
-    text_char(&reason, '\'');
-    compile_cannot(compiler, op, verdict_keep(compiler->verdict, &reason));
+/* An effect with nothing in registers. */
+static void add_bare(Compiler *compiler, EffectVerb verb) {
+    Program *program = compiler->program;
+    *ARENA_PUSH(&compiler->module->arena, program->effects, program->effect_count, program->effect_capacity) =
+        (CompiledEffect){.effect = {.verb = verb},
+                         .on = NO_REGISTER,
+                         .amount = NO_REGISTER,
+                         .through = NO_REGISTER,
+                         .predicate = NO_REGISTER,
+                         .second_predicate = NO_REGISTER,
+                         .slot = NO_REGISTER,
+                         .boxes = NO_REGISTER,
+                         .mask = NO_REGISTER,
+                         .offsets = NO_REGISTER,
+                         .rows = NO_REGISTER,
+                         .transfer = NO_TRANSFER};
+}
+
+void compile_unknown(Compiler *compiler, const Op *op, const char *reason) {
+    compile_cannot(compiler, op, reason);
+    add_bare(compiler, EFFECT_ANYTHING);
+    compiler->program->unknowns = true;
+    emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, 1, compiler->program->effect_count - 1);
 }
 
 /* CTAs of a cluster that exchange values meet: what each did to global memory before is before what the others do
@@ -191,46 +203,48 @@ void compile_meeting(Compiler *compiler, const Op *op) {
         return;
     uint32_t first = program->effect_count;
     for (unsigned i = 0; i < 2; i++)
-        *ARENA_PUSH(&compiler->module->arena, program->effects, program->effect_count, program->effect_capacity) =
-            (CompiledEffect){.effect = {.verb = verbs[i]},
-                             .on = NO_REGISTER,
-                             .amount = NO_REGISTER,
-                             .through = NO_REGISTER,
-                             .predicate = NO_REGISTER,
-                             .second_predicate = NO_REGISTER,
-                             .slot = NO_REGISTER,
-                             .boxes = NO_REGISTER,
-                             .mask = NO_REGISTER,
-                             .offsets = NO_REGISTER,
-                             .rows = NO_REGISTER,
-                             .transfer = NO_TRANSFER};
+        add_bare(compiler, verbs[i]);
     emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, 2, first);
+}
+
+/* What of the op's effects is not known, or not worked out. Its place in time is what it comes before and after, so
+ * that it is known what it could have ordered. */
+static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *effects, unsigned count) {
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i];
+        if (effect->verb == EFFECT_ANYTHING) {
+            Text reason = {0};
+            unknown_reason(compiler->module, op, &reason);
+            compile_unknown(compiler, op, verdict_keep(compiler->verdict, &reason));
+        } else if (effect->repeats && !(compiler->flags & COMPILE_DATA)) {
+            compile_unknown(compiler, op, "it waits for memory to change, in a loop of its own");
+        } else if (effect_runs(compiler, effect) && compiler->program->ctas > 1 &&
+                   (effect->from_ctas || effect->to_ctas || effect->multicast)) {
+            compile_unknown(compiler, op, "which CTAs of the cluster it signals or writes is not worked out");
+        }
+    }
+}
+
+/* For how many threads a named barrier is that says nothing about it: all of the CTA; 0 if that is not known. */
+static int64_t cta_threads(const Compiler *compiler) {
+    const Program *program = compiler->program;
+    unsigned warps = module_total_warps(program->function, 0);
+    bool forks = false;
+    for (const Op *op = program->function; op && !warps && !forks; op = op_next_in_walk(op, program->function))
+        forks = op_is_control(op, CONTROL_FORK);
+    return (int64_t)(warps ? warps : forks ? 0 : program->warps) * program->warp_threads;
 }
 
 void compile_effects(Compiler *compiler, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(compiler->module, op, effects);
     Program *program = compiler->program;
+    compile_unknowns(compiler, op, effects, count);
     uint32_t first = program->effect_count;
     for (unsigned i = 0; i < count; i++) {
         const Effect *effect = &effects[i];
-        if (effect->verb == EFFECT_ANYTHING) {
-            /* An op that nobody knows can reach memory through what it is handed. */
-            bool matters = !op->operand_count;
-            for (uint32_t k = 0; k < op->operand_count; k++)
-                matters |= value_is_memdesc(compiler->module, op->operands[k]);
-            if (is_inline_ptx(op))
-                cannot_follow(compiler, op);
-            else if (matters || op->region_count)
-                compile_cannot(compiler, op, op->row ? "what it does to memory is not known" : "the op is not known");
+        if (effect->verb == EFFECT_ANYTHING || !effect_runs(compiler, effect))
             continue;
-        }
-        if (effect->repeats && !(compiler->flags & COMPILE_DATA))
-            compile_cannot(compiler, op, "it waits for memory to change, in a loop of its own");
-        if (!effect_runs(compiler, effect))
-            continue;
-        if (program->ctas > 1 && (effect->from_ctas || effect->to_ctas || effect->multicast))
-            compile_cannot(compiler, op, "which CTAs of the cluster it signals or writes is not worked out");
         CompiledEffect compiled = {.effect = *effect,
                                    .on = value_register(compiler, effect->on),
                                    .amount = value_register(compiler, effect->amount),
@@ -255,6 +269,8 @@ void compile_effects(Compiler *compiler, const Op *op) {
         }
         if (effect->amount && value_is_memdesc(compiler->module, effect->amount))
             compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
+        if (effect_is_named(effect) && !effect->amount && !effect->count)
+            compiled.effect.count = cta_threads(compiler);
         if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !effect_is_access(effect)) {

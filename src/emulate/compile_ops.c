@@ -267,7 +267,7 @@ static bool hides_effects(Compiler *compiler, const Op *root) {
         Effect effects[EFFECTS_MOST];
         unsigned count = effects_of(compiler->module, op, effects);
         for (unsigned i = 0; i < count; i++)
-            if (effects[i].verb == EFFECT_ANYTHING || effect_runs(compiler, &effects[i]))
+            if (effect_runs(compiler, &effects[i]))
                 return true;
     }
     return false;
@@ -288,7 +288,7 @@ static bool compile_values(Compiler *compiler, const Op *op) {
     if (compile_places(compiler, op, &gives))
         return true;
     if (op->region_count && !op_function(op) && hides_effects(compiler, op))
-        compile_cannot(compiler, op, "its regions are not emulated");
+        compile_unknown(compiler, op, "its regions are not emulated");
     if (!gives)
         compile_pure(compiler, op);
     return false;
@@ -298,7 +298,7 @@ void compile_op(Compiler *compiler, const Op *op) {
     if (compiler->reported_size) /* the program will not be run */
         return;
     if (!structure_is_sound(op)) {
-        compile_cannot(compiler, op, "its regions are not as they must be");
+        compile_unknown(compiler, op, "its regions are not as they must be");
         return;
     }
     products_check(compiler, op);

@@ -38,12 +38,41 @@ static void remember(const History *history, BarrierHistory *barrier, const Even
     barrier->delivered += kind == DEED_DELIVER ? event->amount : 0;
 }
 
+/* All of them, if they are of the agent itself. */
+static uint32_t unknowns_before(const History *history, uint32_t agent) {
+    return history->unknown_agents == UINT64_C(1) << agent % 64 && history->machine->agent_count <= 64
+               ? history->unknowns
+               : 0;
+}
+
+/* Whether the barrier is as it is whatever the unknown ops have done. */
+static bool is_certain(const History *history, uint32_t barrier) {
+    return history->barriers[barrier].unknowns == history->unknowns;
+}
+
+const Op *history_doubt(const History *history, bool faulted) {
+    const Machine *machine = history->machine;
+    const State *state = machine->state;
+    bool certain = !faulted || machine->fault.barrier >= machine->slot_count || is_certain(history, machine->fault.barrier);
+    for (uint32_t i = 0; !faulted && i < machine->agent_count; i++) {
+        const Agent *agent = &state->agents[i];
+        certain &= agent->status != AGENT_NAMED && agent->status != AGENT_CLUSTER;
+        certain &= agent->status != AGENT_WAITS || is_certain(history, agent->barrier);
+    }
+    for (uint32_t i = 0; !faulted && i < machine->slot_count; i++)
+        certain &= !state->barriers[i].bytes || is_certain(history, i);
+    return history->unknowns && !certain ? history->unknown : NULL;
+}
+
 void history_observe(void *observer, const Event *event) {
     History *history = observer;
     BarrierHistory *barrier = &history->barriers[event->barrier < history->machine->slot_count ? event->barrier : 0];
     switch (event->kind) {
     case EVENT_INIT:
-        *barrier = (BarrierHistory){.initialised = true, .init_agent = event->agent, .init_pc = event->pc};
+        *barrier = (BarrierHistory){.initialised = true,
+                                    .init_agent = event->agent,
+                                    .init_pc = event->pc,
+                                    .unknowns = unknowns_before(history, event->agent)};
         for (uint32_t i = 0; i < history->machine->agent_count; i++)
             history->passes[(size_t)event->barrier * history->machine->agent_count + i] = (LastPass){0};
         break;
@@ -91,6 +120,11 @@ void history_observe(void *observer, const Event *event) {
                            .pc = event->pc};
         break;
     }
+    case EVENT_UNKNOWN:
+        history->unknown = event->op;
+        history->unknowns++;
+        history->unknown_agents |= UINT64_C(1) << event->agent % 64;
+        break;
     case EVENT_NAMED_ARRIVE:
         history->named[event->barrier] =
             (Deed){.kind = DEED_ARRIVE, .agent = event->agent, .pc = event->pc, .amount = event->amount};

@@ -42,6 +42,7 @@ typedef struct BarrierHistory {
     bool initialised;
     uint32_t end_pc, end_agent;
     bool ended;
+    uint32_t unknowns; /* ops that nobody knows which surely came before its init: they did nothing to it */
 } BarrierHistory;
 
 typedef struct History {
@@ -50,10 +51,18 @@ typedef struct History {
     LastPass *passes; /* [barrier][agent] */
     Deed *named;      /* the latest arrival at each named barrier */
     bool *named_any;
+    /* Ops run that nobody knows: they could have arrived, waited or made a barrier. The latest; how many; by whom. */
+    const Op *unknown;
+    uint32_t unknowns;
+    uint64_t unknown_agents;
 } History;
 
 History *history_create(Arena *arena, const Machine *machine);
 void history_observe(void *history, const Event *event);
 const LastPass *history_pass(const History *history, uint32_t barrier, uint32_t agent);
+
+/* The op that may be why a run did not end as it should, and which nobody knows; NULL: there was none, or none can have
+ * to do with it. Of the state in which the run ended. */
+const Op *history_doubt(const History *history, bool faulted);
 
 #endif

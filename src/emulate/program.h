@@ -204,6 +204,7 @@ typedef struct Program {
     bool planned;            /* ops name their tasks, but neither regions nor barriers part them yet */
     uint32_t warps, warp_threads;
     uint32_t scratch_count;
+    bool unknowns; /* something in it is not known, or not worked out, that could order what others do */
     bool global; /* compiled with COMPILE_GLOBAL */
     bool data;   /* and with COMPILE_DATA */
 } Program;

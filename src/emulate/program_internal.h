@@ -96,6 +96,8 @@ void products_check(Compiler *compiler, const Op *op);
 /* Whether the emulator does anything about it. */
 bool effect_runs(const Compiler *compiler, const Effect *effect);
 void compile_effects(Compiler *compiler, const Op *op);
+/* compile_cannot, of an op that could order what others do: when it is run, that is told. */
+void compile_unknown(Compiler *compiler, const Op *op, const char *reason);
 /* Adds what the op's effects depend on to the slice, and what makes a descriptor in memory. */
 void effects_add(Compiler *compiler, const Op *op);
 /* Of an op at which the CTAs of a cluster exchange values: that they meet. */

@@ -258,6 +258,8 @@ static void add_nothing(HtmlWriter *writer) {
     html_fact(writer, "file", html->report->file);
     html_fact(writer, "module", html->report->module);
     html_fact(writer, "target", html->report->target);
+    for (size_t i = 0; i < html->report->verdict->incomplete_count; i++)
+        html_fact(writer, "not looked at", html->report->verdict->incomplete[i].reason);
     html_end_facts(writer);
     add(html, "</section>\n");
 }

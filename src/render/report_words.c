@@ -20,6 +20,11 @@ void report_outcome(const Report *report, Text *to) {
     const Verdict *verdict = report->verdict;
     if (*report->nothing) {
         text_addf(to, "%s", report->nothing);
+        for (size_t i = 0; i < verdict->incomplete_count; i++)
+            text_addf(to,
+                      verdict->incomplete[i].ir_line ? " Not looked at: %s (%s, IR line %" PRIu32 ")."
+                                                     : " Not looked at: %s%s.",
+                      verdict->incomplete[i].reason, verdict->incomplete[i].op, verdict->incomplete[i].ir_line);
         return;
     }
     if (verdict->kind == VERDICT_FINDINGS)

@@ -3,6 +3,7 @@
  * same text with an unknown instruction at its end is not known. */
 #include "mlir/reader.h"
 #include "model/effect/inline_ptx.h"
+#include "model/effect/unknown.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,6 +86,8 @@ static bool try(const char *data, size_t size, Str end) {
     bool known = inline_ptx_effects(&module, op, effects, EFFECTS_MOST, &count, &what);
     if (known)
         check_effects(&module, op, effects, count, (Str){text.data, text.size});
+    else if (!op_is_unknown(&module, op))
+        give_up("the op has effects, though its text is not known", (Str){text.data, text.size});
     else if (what.data < whole.data || what.data + what.size > whole.data + whole.size)
         give_up("the instruction is not in the text", (Str){text.data, text.size});
     module_free(&module);

@@ -399,7 +399,11 @@ static void the_generic_form_says_the_same(void **state) {
 
 static void what_is_not_known_could_do_anything(void **state) {
     (void)state;
-    assert_effects("\"use\"(%i) : (i32) -> ()", "anything\n");
+    assert_effects("\"use\"(%i) : (i32) -> ()", ""); /* of a number, in a test */
+    assert_effects("\"use\"(%t) : (!tile) -> ()", "anything\n");
+    assert_effects("\"use\"(%ptrs) : (tensor<128x!tt.ptr<f32>>) -> ()", "anything\n");
+    assert_effects("\"use\"(%desc) : (!desc) -> ()", "anything\n");
+    assert_effects("\"use\"() : () -> ()", "anything\n");
     assert_effects("%r = tt.elementwise_inline_asm \"x\" {constraints = \"=r,r\", packed_element = 1 : i32, "
                    "pure = true} %i : i32 -> i32",
                    "");
@@ -410,11 +414,63 @@ static void what_is_not_known_could_do_anything(void **state) {
                    "packed_element = 1 : i32, pure = false} %raw : !tt.ptr<i8> -> i32",
                    "fence-order acq_rel gpu\nwrite %raw global\n");
     assert_effects("%r = arith.addi %i, %i : i32", "");
-    Reading *reading = read_text(HEAD "ttng.some_new_op %i : i32" TAIL);
+}
+
+static void assert_unknown_at(const char *text, const char *expected, const char *file, int line) {
+    Reading *reading = read_text(text);
     char *found = effects_text(reading);
-    assert_string_equal(found, "anything\n");
+    if (strcmp(found, expected) != 0) {
+        print_error("%s\nfound:\n%sexpected:\n%s\n", text, found, expected);
+        _fail(file, line);
+    }
     free(found);
     done(reading);
+}
+#define assert_unknown(op, expected) assert_unknown_at(HEAD op TAIL, expected, __FILE__, __LINE__)
+
+/* Only dialects whose every op computes are trusted with ops that are in no row, and only with numbers. */
+static void an_op_in_no_row_is_harmless_if_its_dialect_computes(void **state) {
+    (void)state;
+    assert_unknown("ttng.some_new_op %i : i32", "anything\n");
+    assert_unknown("tt.some_new_op %x : tensor<128x128xf16>", "anything\n");
+    assert_unknown("vendor.bare", "anything\n");
+    assert_unknown("%r = \"vendor.some\"(%i) : (i32) -> i32", "anything\n");
+    assert_unknown("%r = \"arith.some_new_op\"(%i) : (i32) -> i32", "");
+    assert_unknown("%r = math.some_new_op %x : tensor<128x128xf16>", "");
+    assert_unknown("%r = \"arith.some_new_op\"(%ptrs) : (tensor<128x!tt.ptr<f32>>) -> i32", "anything\n");
+    assert_unknown("%r = \"arith.some_new_op\"(%i) : (i32) -> !tt.ptr<i8>", "anything\n");
+    assert_unknown("%r = \"arith.some_new_op\"(%t) : (!tile) -> i32", "anything\n");
+    assert_unknown("\"arith.some_new_op\"(%i) ({ }) : (i32) -> ()", "anything\n");
+    assert_unknown("%r = tt.splat %i written anew", ""); /* its row says what it does, if not how it is written */
+    assert_unknown("ttng.arrive_barrier %bar written anew", "anything\n");
+}
+
+static void functions_of_libraries_are_pure_if_nothing_speaks_against_it(void **state) {
+    (void)state;
+#define CALL(symbol, pure, on, types)                                                                        \
+    "%r = tt.extern_elementwise " on " {libname = \"\", libpath = \"\", pure = " pure ", symbol = \"" symbol \
+    "\"} : (" types ") -> i32"
+    assert_effects(CALL("__nv_abs", "true", "%i", "i32"), "");
+    assert_effects(CALL("__nv_abs", "false", "%i", "i32"), "anything\n");
+    assert_effects(CALL("look_up", "true", "%raw", "!tt.ptr<i8>"), "anything\n");
+    assert_effects(CALL("nvshmem_my_pe", "true", "%i", "i32"), "anything\n");
+    assert_effects(CALL("grid_barrier", "true", "%i", "i32"), "anything\n");
+#undef CALL
+}
+
+/* What is said to be pure is believed, unless it is seen to touch memory or to wait. */
+static void pure_assembly_is_believed_as_far_as_it_goes(void **state) {
+    (void)state;
+#define PURE(text)                                                                                                 \
+    "%r = tt.elementwise_inline_asm \"" text "\" {constraints = \"=r,l\", packed_element = 1 : i32, pure = true} " \
+    "%raw : !tt.ptr<i8> -> i32"
+    assert_effects(PURE("some.thing.new $0, 1;"), "");
+    assert_effects(PURE("ld.global.nc.u8 $0, [$1];"), "read %raw global\n");
+    assert_effects(PURE("bar.sync 1, 64; mov.b32 $0, 1;"), "anything\n");
+    assert_effects(PURE("st.global.u8 [$1], 1;"), "anything\n");
+    assert_effects(PURE("st.shared.u8 [x], 1;"), "anything\n");
+    assert_effects(PURE("some.thing.new $0, 1; mbarrier.arrive.shared.b64 _, [x];"), "anything\n");
+#undef PURE
 }
 
 /* Nobody keeps more than EFFECTS_MOST; what did not fit is not passed over. */
@@ -463,6 +519,9 @@ int main(void) {
         cmocka_unit_test(llvm_accesses_have_the_order_they_say),
         cmocka_unit_test(the_generic_form_says_the_same),
         cmocka_unit_test(what_is_not_known_could_do_anything),
+        cmocka_unit_test(an_op_in_no_row_is_harmless_if_its_dialect_computes),
+        cmocka_unit_test(functions_of_libraries_are_pure_if_nothing_speaks_against_it),
+        cmocka_unit_test(pure_assembly_is_believed_as_far_as_it_goes),
         cmocka_unit_test(too_many_effects_end_in_anything),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

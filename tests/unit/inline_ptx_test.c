@@ -70,6 +70,11 @@ static void arithmetic_does_nothing(void **state) {
     assert_does("mov.u32 $0, %globaltimer;", "");
     assert_does("{ .reg .b32 t<2>;\\0A\\09mov.b32 t0, $2; @p add.s32 $0, t0, 1; /* st; */ // ld;\\0A}", "");
     assert_does("cvt.rn.bf16x2.f32 $0, $2, $2; lop3.b32 $0, $2, 0, 0, 0x33; nanosleep.u32 100;", "");
+    assert_does(
+        "mul.rn.f32x2 $0, $2, $2; fma.rn.f32x2 $0, $2, $2, $2; ex2.approx.ftz.f32 $0, $2; tanh.approx.f32 $0, $2;", "");
+    assert_does("elect.sync $0|p, -1; setmaxnreg.inc.sync.aligned.u32 232; bar.warp.sync -1; trap;", "");
+    assert_does("v_cvt_pk_bf16_f32 $0, $2, $2;", "");
+    assert_does("s_nop 3", "");
     assert_does("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {$0, a, b, c}, {d, e}, {f}, {g};", "");
     assert_does("shfl.sync.bfly.b32 $0, $2, 1, 31, -1; prefetch.global.L2 [$1]; ld.param.u32 $0, [p];", "");
 }
@@ -119,6 +124,15 @@ static void fences_and_waits(void **state) {
     assert_does("bar.sync 0;", "cta-barrier orders shared, global\n");
     assert_does("barrier.cta.sync.aligned $2;", "named-sync %n\n");
     assert_does("bar.arrive $2, $2;", "named-arrive %n threads %n\n");
+    assert_does("bar.sync 5, 256;", "named-sync 5 threads 256\n");
+    assert_does("bar.arrive 0x5, $2;", "named-arrive 5 threads %n\n");
+    assert_does("barrier.cta.sync.aligned $2, 64;", "named-sync %n threads 64\n");
+    assert_does("{ .reg .b32 id; mov.b32 id, 7; barrier.sync id, 128; }", "named-sync 7 threads 128\n");
+    assert_does("@$3 bar.sync 5, 256;", "named-sync 5 threads 256, if %flag\n");
+    assert_does("bar.sync 0, 64;", "named-sync 0 threads 64\n");
+    assert_does("bar.sync 1;", "named-sync 1\n"); /* of all threads of the CTA */
+    assert_does("bar.red.popc.u32 $0, 1, 64, p;", "named-sync 1 threads 64\n");
+    assert_does("barrier.cta.red.and.aligned.pred q, 1, p;", "named-sync 1\n");
 }
 
 static void predicates_are_operands(void **state) {
@@ -166,10 +180,21 @@ static void what_is_not_known_is_said(void **state) {
     assert_does("fence.acquire.sync_restrict::shared::cluster.cluster;",
                 "unknown: fence.acquire.sync_restrict::shared::cluster.cluster");
     assert_does("mbarrier.arrive.shared.b64 _, [$2];", "unknown: mbarrier.arrive.shared.b64 _, [$2]");
-    assert_does("bar.sync 0, 64;", "unknown: bar.sync 0, 64");
-    assert_does("bar.sync 1;", "unknown: bar.sync 1");
     assert_does("cp.async.wait_group $2;", "unknown: cp.async.wait_group $2");
-    assert_does("s_nop 3", "unknown: s_nop 3");
+    assert_does("s_barrier", "unknown: s_barrier");
+    assert_does("v_mov_b32 $0, $2\\0Ads_read_b32 $0, $2", "unknown: v_mov_b32 $0, $2\\0Ads_read_b32 $0, $2");
+    assert_does("bar.sync;", "unknown: bar.sync");
+    assert_does("bar.sync 1, 2, 3;", "unknown: bar.sync 1, 2, 3");
+    assert_does("bar.sync %r, 64;", "unknown: bar.sync %r, 64");
+    assert_does("bar.sync 1, [$1];", "unknown: bar.sync 1, [$1]");
+    assert_does("setp.eq.u32 p, %tid.x, 0; @p bar.sync 1, 32;", "unknown: @p bar.sync 1, 32");
+    assert_does("bar.red.popc.u32 $0, 1, !p;", "unknown: bar.red.popc.u32 $0, 1, !p");
+    assert_does("cp.async.cg.shared.global [$2], [$1], 16;", "unknown: cp.async.cg.shared.global [$2], [$1], 16");
+    assert_does("clusterlaunchcontrol.try_cancel.async.b128 [$2], [$2];",
+                "unknown: clusterlaunchcontrol.try_cancel.async.b128 [$2], [$2]");
+    assert_does("tensormap.replace.tile.rank.global.b1024.b32 [$1], 1;",
+                "unknown: tensormap.replace.tile.rank.global.b1024.b32 [$1], 1");
+    assert_does("exit;", "unknown: exit");
     assert_does("s_nop 3\\0As_waitcnt vmcnt(0)", "unknown: s_nop 3\\0As_waitcnt vmcnt(0)");
     assert_does("call (r), f, (a);", "unknown: call (r), f, (a)");
     assert_does("\\41dd.s32 $0, $2, 1;", "unknown: \\41dd.s32 $0, $2, 1");

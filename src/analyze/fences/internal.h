@@ -69,6 +69,10 @@ struct Proxies {
     uint32_t count;
     const char *problem;
     const Op *problem_op;
+    /* Ops run that nobody knows, the latest of them; by instruction: how many there were when it was last run. */
+    uint32_t unknowns;
+    const Op *unknown;
+    uint32_t *unknowns_at; /* NULL: everything is known */
     /* proxies_global.c */
     uint64_t cluster;
     GlobalAccess *globals; /* of the launch, the newest first */

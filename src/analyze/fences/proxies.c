@@ -1,6 +1,8 @@
 /* Ordinary and asynchronous accesses to shared memory, and the fences between them. */
 #include "analyze/fences/internal.h"
 
+#include "model/effect/unknown.h"
+
 enum { SPANS = 1024, BUCKETS = 1 << 10, MOST_ORDINARY = 1 << 12 };
 static const uint64_t most_work = UINT64_C(1) << 30;
 static const char *const too_many = "there are more accesses than are kept";
@@ -29,6 +31,8 @@ Proxies *proxies_create(Arena *arena, Machine *machine, const char **problem) {
     proxies->spans = spans_create(arena, program->module, &proxies->engine);
     proxies->marks = ARENA_ARRAY(arena, uint64_t, SPANS + 1);
     proxies->buckets = ARENA_ARRAY(arena, Ordinary *, BUCKETS);
+    if (program->unknowns)
+        proxies->unknowns_at = ARENA_ARRAY(arena, uint32_t, program->code_count);
     proxies->arrivals = ARENA_ARRAY(arena, uint32_t, (size_t)barrier_count(machine) * machine->agent_count);
     proxies->last_fences = ARENA_ARRAY(arena, uint32_t, machine->agent_count);
     proxies->seen = ARENA_ARRAY(arena, bool, program->effect_count + 1);
@@ -83,7 +87,31 @@ Breach breach_at(BreachKind kind, const Event *event, uint32_t other_pc, uint32_
                     .fence_pc = NO_PC};
 }
 
+/* Whether an op that nobody knows, and that was run since the earlier access, may be the fence. */
+static bool is_in_doubt(Proxies *proxies, const Breach *breach) {
+    if (!proxies->unknowns_at || proxies->unknowns_at[breach->other_pc] == proxies->unknowns)
+        return false;
+    proxies_give_up(proxies,
+                    "what it does is not known, and may be the proxy fence that is not there between an ordinary "
+                    "access and an asynchronous one",
+                    proxies->unknown);
+    return true;
+}
+
+static void note_unknowns(Proxies *proxies, const Event *event) {
+    if (!proxies->unknowns_at)
+        return;
+    /* Who is signalled may not be worked out of a copy, but a fence it is not. */
+    if (event->kind == EVENT_UNKNOWN && op_is_unknown(proxies->machine->program->module, event->op)) {
+        proxies->unknown = event->op;
+        proxies->unknowns++;
+    }
+    proxies->unknowns_at[event->pc] = proxies->unknowns;
+}
+
 void proxies_breach(Proxies *proxies, Breach breach) {
+    if (is_in_doubt(proxies, &breach))
+        return;
     const Op **ops = proxies->machine->program->ops;
     for (uint32_t i = 0; i < proxies->count; i++) {
         Breach *known = &proxies->found[i];
@@ -454,6 +482,7 @@ void proxies_observe(void *observer, const Event *event) {
         break;
     }
     points_at(proxies, event, true);
+    note_unknowns(proxies, event);
 }
 
 /* ---- Looking at it -------------------------------------------------------------------------------- */

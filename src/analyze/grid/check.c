@@ -32,6 +32,7 @@ static bool set_up(GlobalCheck *run) {
         inputs[i] = (SceneInput){.program = run->programs[i], .launch = kernel->launch};
     }
     run->site_count = sites;
+    grid_doubts_set_up(run);
     uint32_t devices = run->options->devices ? run->options->devices : 1;
     if (!scene_build(run->arena, inputs, run->count, devices, &run->scene, &problem) ||
         !(run->grid = grid_create(run->arena, run->scene.memory, run->scene.launches, run->scene.count, &problem))) {

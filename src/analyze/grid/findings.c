@@ -279,6 +279,8 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         set_place(run, &places[1], verbs[race->earlier.kind], race->earlier.launch, race->earlier.cta,
                   race->earlier.site, verdict);
         places[0].note = places[1].note = address_text(run, race->begin, verdict);
+        if (grid_doubts_race(run, race))
+            grid_doubts_take_back(run, kernel);
     }
 }
 
@@ -323,6 +325,8 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
         FindingPlace *places = finding_places(verdict, finding, 1);
         set_place(run, &places[0], verbs[found->kind], found->launch, found->cta, found->site, verdict);
         places[0].note = address;
+        if (!outside && run->unknown_ran != UINT32_MAX)
+            grid_doubts_take_back(run, kernel);
     }
 }
 
@@ -411,6 +415,8 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
         places[i].note = verdict_text(verdict, "%s holds %s", address_text(run, (uint64_t)picked[i]->address, verdict),
                                       value_text(picked[i]->value, verdict));
     }
+    if (run->unknown_ran != UINT32_MAX)
+        grid_doubts_take_back(run, kernel);
     return true;
 }
 
@@ -440,5 +446,7 @@ void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
         Machine machine = {.program = run->programs[kernel]};
         place_set(&machine, &places[0], "ends", run->programs[kernel]->name, run->programs[kernel]->code_count - 1,
                   verdict);
+        if (run->unknown_ran != UINT32_MAX)
+            grid_doubts_take_back(run, kernel);
     }
 }

@@ -22,6 +22,9 @@ typedef struct Crew {
     bool *waited;      /* for the launches before, one a CTA */
     Pending *pending;
     uint32_t count, capacity;
+    /* Where something in the kernels is not known: the sites that a CTA has come by, and whether it has met others. */
+    uint64_t *visited;
+    bool *met;
     struct Crew *next; /* unused ones */
 } Crew;
 
@@ -134,8 +137,11 @@ struct GlobalCheck {
      * other areas cannot race, and the engine need not see them. */
     uint8_t *touched;
     bool *written;
-    bool *loud;          /* by site: some write there has changed memory */
-    const char *unknown; /* why the bytes of an access are not known; the first one */
+    bool *loud;           /* by site: some write there has changed memory */
+    bool has_unknowns;    /* ops that nobody knows (doubts.c): */
+    uint32_t unknown_ran; /* the site of one that was run; UINT32_MAX: none was */
+    uint8_t *meetings;    /* by site: whether some CTA has met others before it, and after it */
+    const char *unknown;  /* why the bytes of an access are not known; the first one */
     uint32_t unknown_site;
     uint64_t unknown_times;
 };
@@ -167,6 +173,16 @@ uint32_t own_site(const GlobalCheck *run, uint32_t site);
 bool sampled_confirms(GlobalCheck *run, const GsanRace *race);
 /* After the exact run: what it has not shown is told as something that was not followed. */
 void sampled_settle(GlobalCheck *run);
+
+/* ---- doubts.c ---- */
+void grid_doubts_set_up(GlobalCheck *run);
+/* A CTA begins; `most`: CTAs that a crew may have. */
+void grid_doubts_begin(GlobalCheck *run, Crew *crew, uint32_t rank, uint32_t most);
+void grid_doubts_note(GlobalCheck *run, const GridEvent *event, Crew *crew, uint32_t rank);
+/* Whether an op that nobody knows may have ordered the two. */
+bool grid_doubts_race(const GlobalCheck *run, const GsanRace *race);
+/* The kernel's last finding is none, since such an op was run: the verdict is incomplete for it. */
+void grid_doubts_take_back(const GlobalCheck *run, size_t kernel);
 
 /* ---- steps.c ---- */
 /* The next moment of the run, which is kept as a step if steps are wanted. */

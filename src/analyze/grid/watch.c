@@ -12,15 +12,20 @@ static Crew *crew_of(const GlobalCheck *run, const GridEvent *event) {
     return run->launches[event->launch].crews[event->cluster];
 }
 
+static uint32_t most_ctas(const GlobalCheck *run) {
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < run->scene.count; i++)
+        most = run->launches[i].ctas > most ? run->launches[i].ctas : most;
+    return most;
+}
+
 static Crew *crew_begin(GlobalCheck *run, const GridEvent *event) {
     LaunchState *launch = &run->launches[event->launch];
     Crew *crew = run->unused;
     if (crew) {
         run->unused = crew->next;
     } else {
-        uint32_t most = 1;
-        for (uint32_t i = 0; i < run->scene.count; i++)
-            most = run->launches[i].ctas > most ? run->launches[i].ctas : most;
+        uint32_t most = most_ctas(run);
         crew = ARENA_NEW(run->arena, Crew);
         crew->threads = ARENA_ARRAY(run->arena, uint32_t, most);
         crew->waited = ARENA_ARRAY(run->arena, bool, most);
@@ -38,6 +43,7 @@ static void begin(GlobalCheck *run, const GridEvent *event) {
     uint32_t rank = event->cta % run->launches[event->launch].ctas;
     crew->threads[rank] = gsan_begin(run->gsan, event->launch, event->cta);
     crew->waited[rank] = !run->launches[event->launch].dependent;
+    grid_doubts_begin(run, crew, rank, most_ctas(run));
 }
 
 /* One asynchronous access is over for a thread. */
@@ -274,6 +280,7 @@ void global_watch_observe(void *observer, const GridEvent *event) {
     uint32_t thread = crew ? crew->threads[rank] : GSAN_NO_THREAD;
     if (thread == GSAN_NO_THREAD)
         return; /* it has ended */
+    grid_doubts_note(run, event, crew, rank);
     switch (what->kind) {
     case EVENT_ACCESS:
         access_event(run, event, crew, thread);

@@ -2,7 +2,7 @@
 #include "analyze/lint/internal.h"
 
 #include "analyze/telling/place.h"
-#include "model/memory/views.h"
+#include "model/effect/unknown.h"
 
 #include <stdarg.h>
 
@@ -120,21 +120,71 @@ static void set_limits_aside(Verdict *verdict, size_t first) {
     verdict->finding_count = kept;
 }
 
-/* An op that nobody knows may break any rule with what it is handed, as it may hand it on. That the verdict says so
- * needs no more than some of them. */
+/* An op that nobody knows may break any rule, and keep any from being broken. That the verdict says so needs no more
+ * than some of them. */
 static void note_unknown_ops(Lint *lint) {
     enum { MOST_TOLD = 100 };
     unsigned told = 0;
     for (const Op *op = lint->function; op && told < MOST_TOLD; op = op_next_in_walk(op, lint->function)) {
-        bool matters = !op->operand_count || op->region_count;
-        for (uint32_t i = 0; i < op->operand_count; i++)
-            matters |= memdesc_space(op->operands[i]->type) != SPACE_NONE;
-        if (op->row || !matters)
+        if (!lint_effect(lint, op, EFFECT_ANYTHING))
             continue;
+        Text reason = {0};
+        unknown_reason(lint->module, op, &reason);
         verdict_incomplete(lint->verdict, verdict_text(lint->verdict, "%.*s", STR_ARG(op->name)),
-                           op_line(lint->module, op), "the op is not known");
+                           op_line(lint->module, op), "%s", verdict_keep(lint->verdict, &reason));
         told++;
     }
+}
+
+/* Rules about something that has to come before, after or between, and that an op that nobody knows may be. */
+static bool is_about_time(RuleId rule) {
+    static const RuleId rules[] = {RULE_WGMMA_RESULT,          RULE_WGMMA_AROUND,
+                                   RULE_MBARRIER_CLUSTER_INIT, RULE_MBARRIER_NEVER_WAITED,
+                                   RULE_CLUSTER_START,         RULE_CLUSTER_EXIT,
+                                   RULE_AMD_WAIT_TOKEN,        RULE_AMD_WAIT_COUNT,
+                                   RULE_AMD_READ_IN_FLIGHT,    RULE_AMD_COND_BARRIER,
+                                   RULE_AMD_CLUSTER_BARRIER,   RULE_TMA_MAP_ACQUIRE,
+                                   RULE_TMA_MAP_REWRITE,       RULE_TMA_STORE_WAIT_ELSEWHERE,
+                                   RULE_TMA_READ_ONLY_WAIT};
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i] == rule)
+            return true;
+    return false;
+}
+
+static bool is_in_loop(const Op *op) {
+    while (op && !op_is_loop(op))
+        op = op_parent(op);
+    return op != NULL;
+}
+
+/* An op that nobody knows and that may be what the finding misses: of two places, one between them. */
+static const Op *doubt_of(Lint *lint, const Finding *finding) {
+    uint32_t one = finding->places[0].ir_line, other = finding->place_count > 1 ? finding->places[1].ir_line : 0;
+    for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
+        uint32_t line = op_line(lint->module, op);
+        bool between = !other || is_in_loop(op) || (line > one) != (line > other);
+        if (between && lint_effect(lint, op, EFFECT_ANYTHING))
+            return op;
+    }
+    return NULL;
+}
+
+static void set_doubts_aside(Lint *lint, size_t first) {
+    Verdict *verdict = lint->verdict;
+    size_t kept = first;
+    for (size_t i = first; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        bool timed = is_about_time(finding->rule) && finding->place_count;
+        const Op *op = timed ? doubt_of(lint, finding) : NULL;
+        if (op)
+            verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(lint->module, op),
+                               "what it does is not known, and may prevent this: %s (IR line %u)", finding->message,
+                               finding->places[0].ir_line);
+        else
+            verdict->findings[kept++] = *finding;
+    }
+    verdict->finding_count = kept;
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
@@ -154,6 +204,7 @@ void lint_check(Module *module, const Op *function, const LintOptions *options, 
     size_t first = verdict->finding_count;
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++)
         passes[i](&lint);
+    set_doubts_aside(&lint, first);
     if (options->alone)
         note_unknown_ops(&lint);
     else

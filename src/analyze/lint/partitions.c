@@ -37,8 +37,12 @@ static int64_t most_partitions(const Lint *lint) {
     return most;
 }
 
-static void check_id(Lint *lint, const Op *op, const Value *id, int64_t partitions) {
-    Known known = known_of(lint->facts, id);
+/* A number of the text of assembly, or a value. */
+static Known number_known(Lint *lint, const Value *value, int64_t number) {
+    return value ? known_of(lint->facts, value) : known_exact(number);
+}
+
+static void check_id(Lint *lint, const Op *op, Known known, int64_t partitions) {
     if (known.least > NAMED_BARRIERS - 1 || known.most < 0)
         lint_find(lint, RULE_NAMED_ID, op, "barrier %lld is named",
                   (long long)(known.most < 0 ? known.most : known.least));
@@ -50,8 +54,7 @@ static void check_id(Lint *lint, const Op *op, const Value *id, int64_t partitio
                   (long long)known.least, (long long)partitions, (long long)(RESERVED_BARRIERS + partitions - 1));
 }
 
-static void check_threads(Lint *lint, const Op *op, const Value *threads) {
-    Known known = known_of(lint->facts, threads);
+static void check_threads(Lint *lint, const Op *op, Known known) {
     int64_t there = WARP_THREADS * cta_warps(lint);
     bool counted = module_total_warps(lint->function, 0) > 0;
     if (known.exact && (known.least <= 0 || known.least > MOST_WARPS * WARP_THREADS))
@@ -73,10 +76,9 @@ static void check_named(Lint *lint, const Op *op, int64_t partitions) {
     for (const Effect *effect = effects.items; effect < effects.end; effect++) {
         if (effect->verb != EFFECT_NAMED_ARRIVE && effect->verb != EFFECT_NAMED_SYNC)
             continue;
-        if (effect->on)
-            check_id(lint, op, effect->on, partitions);
-        if (effect->amount)
-            check_threads(lint, op, effect->amount);
+        check_id(lint, op, number_known(lint, effect->on, effect->number), partitions);
+        if (effect->amount || effect->count)
+            check_threads(lint, op, number_known(lint, effect->amount, effect->count));
     }
 }
 

@@ -270,16 +270,12 @@ static void compile_accesses(Compiler *compiler, const Op *op, const Effect *eff
 
 /* An op that is not known may do anything with the memory it is handed. */
 static void compile_unknown(Membar *membar, const Op *op) {
-    bool memory = false;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         Space space = op->operands[i]->type ? memdesc_space(op->operands[i]->type) : SPACE_NONE;
-        if (space != SPACE_SHARED && space != SPACE_TENSOR)
-            continue;
-        memory = true;
-        add_accesses(membar, op->operands[i], space, (Access){.op = op, .kind = ACCESS_READ | ACCESS_WRITE});
+        if (space == SPACE_SHARED || space == SPACE_TENSOR)
+            add_accesses(membar, op->operands[i], space, (Access){.op = op, .kind = ACCESS_READ | ACCESS_WRITE});
     }
-    if (memory || !op->row || op->form == FORM_OPAQUE)
-        membar_problem(membar, op, "it is not known what this op does to memory");
+    membar_problem(membar, op, "it is not known what this op does to memory");
 }
 
 static void compile_scratch(Membar *membar, const Op *op, Scratch scratch, Node *node) {

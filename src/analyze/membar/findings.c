@@ -2,6 +2,9 @@
  */
 #include "analyze/membar/telling.h"
 
+#include "ir/op.h"
+#include "model/effect/unknown.h"
+
 #include <inttypes.h>
 
 static const char *quoted(Verdict *verdict, const char *buffer) {
@@ -31,6 +34,32 @@ static const char *reason(Verdict *verdict, const MembarNeeded *needed) {
     if (needed->all_conflicts > 1)
         text_addf(&text, " The same barrier would part %zu pairs of accesses.", needed->all_conflicts);
     return verdict_keep(verdict, &text);
+}
+
+/* An op between the two accesses, or around the loop from the one to the other, of which nobody knows whether it is the
+ * barrier; NULL: there is none. */
+static const Op *unknown_between(Module *module, const Op *function, const MembarConflict *conflict) {
+    for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
+        uint32_t line = op_line(module, op);
+        bool after = line > conflict->first.ir_line, before = line < conflict->second.ir_line;
+        bool between = conflict->loop.ir_line ? line > conflict->loop.ir_line && (after || before) : after && before;
+        if (between && op_is_unknown(module, op))
+            return op;
+    }
+    return NULL;
+}
+
+/* Whether such an op may be the barrier: then nothing is missing for certain. */
+static bool is_in_doubt(Module *module, const Op *function, const MembarNeeded *needed, Verdict *verdict) {
+    const MembarConflict *conflict = needed->conflict_count ? &needed->conflicts[0] : NULL;
+    const Op *unknown = conflict ? unknown_between(module, function, conflict) : NULL;
+    if (!unknown)
+        return false;
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(unknown->name)), op_line(module, unknown),
+                       "what it does is not known, and may be the thread barrier that is not there before IR line "
+                       "%u: %s",
+                       conflict->second.ir_line, danger(verdict, conflict));
+    return true;
 }
 
 static void add_missing(Verdict *verdict, const MembarNeeded *needed) {
@@ -83,7 +112,7 @@ void membar_findings(Module *module, const Op *function, bool summary, Verdict *
         verdict_note(verdict, "membar: not all thread barriers could be looked at: %s", result->problem);
     MembarReport report = membar_report(verdict->arena, module, result, (MembarQuestion){0});
     for (size_t i = 0; i < report.needed_count; i++)
-        if (report.needed[i].missing)
+        if (report.needed[i].missing && !is_in_doubt(module, function, &report.needed[i], verdict))
             add_missing(verdict, &report.needed[i]);
     for (size_t i = 0; i < report.present_count; i++)
         if (report.present[i].needless)

@@ -56,7 +56,7 @@ static size_t add_barrier(Builder *builder, Thing thing) {
 static bool thing_of(Builder *builder, const Effect *effect, Thing *thing) {
     *thing = (Thing){.side = effect->side};
     if (effect_is_named(effect)) {
-        thing->id = constant_of(effect->on);
+        thing->id = effect->on ? constant_of(effect->on) : effect->number;
         return thing->id >= 0;
     }
     if (!effect_is_barrier(effect))
@@ -187,6 +187,11 @@ const char *builder_written(Builder *builder, const Value *value, bool inverted)
     return verdict_keep(builder->verdict, &text);
 }
 
+/* Threads of a named barrier, as far as the op says; -1: it does not. */
+static int64_t named_amount(const Effect *effect) {
+    return effect->amount ? constant_of(effect->amount) : effect->count ? effect->count : -1;
+}
+
 ReportSite builder_site(Builder *builder, const Op *op, const Effect *effect) {
     bool waits = effect->verb == EFFECT_WAIT;
     ReportPlace place = builder_place(builder, op);
@@ -199,7 +204,7 @@ ReportSite builder_site(Builder *builder, const Op *op, const Effect *effect) {
                         .index_as_written = builder_written(builder, slot_value(effect), false),
                         .phase_as_written = waits ? builder_written(builder, effect->amount, effect->inverted) : "",
                         .first_parity = -1,
-                        .amount = effect_is_named(effect)       ? constant_of(effect->amount)
+                        .amount = effect_is_named(effect)       ? named_amount(effect)
                                   : effect->count > 0 && !waits ? effect->count
                                                                 : -1};
 }

@@ -484,6 +484,8 @@ static void add_findings(Tables *tables) {
             if (coverage->rows[k]->missing)
                 open[count++] = coverage->rows[k];
     }
+    if (coverage->machine->program->unknowns) /* what is certain beside ops that nobody knows, races have told */
+        return;
     for (uint32_t i = 0, kept; i < count && tables->missing_count < MOST_EDGES; i++) {
         /* The same write and the same reader lack one edge. */
         Row *together[1 + MOST_MORE_READS] = {open[i]};
@@ -513,6 +515,8 @@ static const char *note_text(const Tables *tables) {
     if (coverage->unknown)
         text_addf(&text, " The access of IR line %u is not in it: %s.",
                   op_line(tables->builder->module, coverage->unknown_op), coverage->unknown);
+    if (coverage->machine->program->unknowns)
+        text_addf(&text, " What is missing here may be made up for by ops of which it is not known what they do.");
     if (!coverage->row_count)
         text_addf(&text, " Nothing that was read was overwritten.");
     return verdict_keep(tables->verdict, &text);

@@ -69,7 +69,7 @@ static bool could_complete(const Inquiry *inquiry, const Blocked *blocked, const
     const Program *program = inquiry->machine->program;
     int64_t id;
     if (blocked->status == AGENT_NAMED)
-        return effect_is_named(effect) && value_constant(effect->on, &id) && id == blocked->barrier % NAMED_BARRIERS;
+        return effect_is_named(effect) && effect_named_id(effect, &id) && id == blocked->barrier % NAMED_BARRIERS;
     const Allocation *allocation =
         adds_to(effect) ? allocation_of(&program->allocations, program->module, effect->on) : NULL;
     return allocation && allocation == barrier->allocation && effect->side == barrier->side;

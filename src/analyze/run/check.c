@@ -132,7 +132,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     const char *schedule = schedule_text(check, rerun);
     uint32_t overrun = 0;
     Finding *finding = end_explain(machine, history, end, check->verdict);
-    if (!finding && causes_overrun(check->causes, &overrun))
+    if (!finding && !history->unknown && causes_overrun(check->causes, &overrun))
         finding = overrun_explain(machine, history, overrun, check->verdict);
     if (!finding)
         return false;
@@ -238,7 +238,11 @@ static void report_races(Check *check, const Rerun *rerun) {
         return;
     Verdict *verdict = check->verdict;
     for (uint32_t i = before; i < count; i++)
-        races_report(check->races, check->machine, i, verdict);
+        (void)races_report(check->races, check->machine, i, verdict);
+    count = races_forget_doubts(check->races);
+    check->races_reported = count;
+    if (count == before)
+        return;
     Trail trail = {.arena = &check->module->arena};
     Rerun again = *rerun;
     again.schedule.record = &trail;
@@ -255,7 +259,6 @@ static void report_races(Check *check, const Rerun *rerun) {
                             : rerun->schedule.kind == SCHEDULE_HELD  ? schedule_text(check, rerun)
                                                                      : "in some schedules: nothing orders the two";
     }
-    check->races_reported = count;
 }
 
 /* ---- One cluster ---------------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     (void)consan_create(&races->engine, SPANS, races->late_first + late, take, arena);
     races->pasts = ARENA_ARRAY(arena, BarrierPast, machine->slot_count);
     races->spans = spans_create(arena, machine->program->module, &races->engine);
+    races->doubts = doubts_create(arena, machine);
     return races;
 }
 
@@ -38,6 +39,18 @@ void races_start(Races *races, uint64_t cluster, unsigned world) {
     memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
     races->cluster = cluster;
     races->world = world;
+    if (races->doubts)
+        doubts_start(races->doubts);
+    for (uint32_t i = 0; i < races->count; i++) /* what the runs before have shown is settled */
+        races->found[i].doubt.open = 0;
+}
+
+uint32_t races_forget_doubts(Races *races) {
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < races->count; i++)
+        if (!races->found[i].doubt.op)
+            races->found[kept++] = races->found[i];
+    return races->count = kept;
 }
 
 const Race *races_found(const Races *races, uint32_t *count) {
@@ -68,6 +81,12 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
         known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
     if (!same_ops && !same_edge && !implied)
         return false;
+    if (known->doubt.op && !race->doubt.op) { /* a surer one takes its place */
+        uint64_t times = known->times;
+        *known = *race;
+        known->times = times + 1;
+        return true;
+    }
     known->times++;
     known->by_order &= race->by_order;
     bool listed = same_ops || implied;
@@ -101,6 +120,11 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
                  .cluster = races->cluster,
                  .world = races->world,
                  .barrier = UINT32_MAX};
+    if (races->doubts) { /* the place of the other is a note of it, unless it is not in memory */
+        bool noted = conflict->span != UINT32_MAX;
+        race.other_pc = noted ? doubts_pc(races->doubts, conflict->place) : conflict->place;
+        race.doubt = doubts_about(races->doubts, noted ? conflict->place : UINT32_MAX, event);
+    }
     if (conflict->kind == CONSAN_PENDING_GROUP) {
         race.kind = RACE_INFLIGHT;
         race.group = groups[conflict->group];
@@ -166,6 +190,8 @@ static void check_barriers(Races *races, const Event *event, uint32_t thread, co
                                                   .span = set->spans[0],
                                                   .barrier = slot,
                                                   .writes = true,
+                                                  .doubt = races->doubts ? doubts_about(races->doubts, UINT32_MAX, event)
+                                                                         : (Doubt){0},
                                                   .times = 1,
                                                   .cluster = races->cluster,
                                                   .world = races->world};
@@ -181,6 +207,11 @@ static const SpanSet *spans_at(Races *races, const Event *event, Word view, cons
         races->problem_op = event->op;
     }
     return set;
+}
+
+/* By what the engine names an access. */
+static uint32_t place_of(Races *races, const Event *event) {
+    return races->doubts ? doubts_note(races->doubts, event) : event->pc;
 }
 
 static ConsanGroup group_of(GroupKind kind, bool writes) {
@@ -207,14 +238,14 @@ static void access_event(Races *races, const Event *event) {
         ConsanGroup group = group_of(effect->group, writes);
         uint32_t checks = group == CONSAN_STORE ? thread : event->agent;
         check_access(races, event, checks, writes, set);
-        consan_stage(&races->engine, group, event->agent, set->spans, set->count, event->pc);
+        consan_stage(&races->engine, group, event->agent, set->spans, set->count, place_of(races, event));
         return;
     }
     check_access(races, event, thread, writes, set);
     if (writes)
-        consan_set_write(&races->engine, thread, set->spans, set->count, event->pc);
+        consan_set_write(&races->engine, thread, set->spans, set->count, place_of(races, event));
     else
-        consan_set_read(&races->engine, thread, set->spans, set->count, event->pc);
+        consan_set_read(&races->engine, thread, set->spans, set->count, place_of(races, event));
 }
 
 /* An arrival that is not made by the agent itself reports what was done when it was issued. */
@@ -337,7 +368,13 @@ void races_observe(void *observer, const Event *event) {
     Races *races = observer;
     Consan *engine = &races->engine;
     uint32_t agent = event->agent, first = agent - agent % races->machine->program->agents_per_cta + 1;
+    if (races->doubts)
+        doubts_observe(races->doubts, event);
     switch (event->kind) {
+    case EVENT_UNKNOWN:
+        for (uint32_t i = 0; races->doubts && i < races->count; i++)
+            doubts_settle(races->doubts, event, &races->found[i].doubt);
+        break;
     case EVENT_ACCESS:
         access_event(races, event);
         break;

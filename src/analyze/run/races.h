@@ -5,6 +5,7 @@
 #ifndef ANALYZE_RUN_RACES_H
 #define ANALYZE_RUN_RACES_H
 
+#include "analyze/run/doubts.h"
 #include "analyze/run/spans.h"
 #include "emulate/machine.h"
 
@@ -50,6 +51,7 @@ typedef struct Race {
     bool frees;    /* it is that the memory is given back */
     bool writes;   /* the later one does */
     bool by_order; /* only where tensor-core work is ordered by waits alone */
+    Doubt doubt;   /* whether an op that nobody knows may order them */
     uint64_t times;
     uint64_t cluster;
     unsigned world;
@@ -67,8 +69,10 @@ const Race *races_found(const Races *races, uint32_t *count);
 /* The first access whose memory was not known; NULL if there was none. */
 const char *races_problem(const Races *races, const Op **op);
 
-/* Adds a finding for each race to the verdict. */
-void races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict);
+/* Adds a finding for the race to the verdict; NULL if it is in doubt: then the verdict is incomplete for it. */
+Finding *races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict);
+/* Those in doubt, which have been reported, are looked for anew from now on. Returns how many races are left. */
+uint32_t races_forget_doubts(Races *races);
 /* The engine's tables, for people. */
 void races_print(const Races *races, const Machine *machine, Text *to);
 

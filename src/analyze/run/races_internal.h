@@ -29,6 +29,7 @@ struct Races {
     Arena *arena;
     Consan engine;
     Spans *spans;
+    Doubts *doubts; /* NULL: everything is known */
     bool by_waits;
     bool commits;                   /* the kernel commits its products itself */
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */

@@ -172,10 +172,26 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             finding->why);
 }
 
-void races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
+/* An op that may order the two makes the verdict incomplete. */
+static void report_doubt(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
+    const char *who = thread_text(machine, race->thread, verdict),
+               *other = thread_text(machine, race->other_thread, verdict);
+    const Op *op = race->doubt.op;
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(machine->program->module, op),
+                       "what it does is not known, and may order two accesses that nothing else orders: %s %s %s at "
+                       "IR line %u, which %s %s at IR line %u",
+                       who, later_verb(race), span_text(races, machine, race->span, verdict),
+                       line_at(machine, race->pc), other, earlier_verb(race), line_at(machine, race->other_pc));
+}
+
+Finding *races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
     static const RuleId rules[] = {RULE_RACE_RAW, RULE_RACE_WAR, RULE_RACE_WAW, RULE_RACE_INFLIGHT,
                                    RULE_BARRIER_OVERWRITTEN};
     const Race *race = &races->found[index];
+    if (race->doubt.op) {
+        report_doubt(races, machine, race, verdict);
+        return NULL;
+    }
     Finding *finding = verdict_finding(verdict);
     finding->rule = rules[race->kind];
     finding->space = race->span == UINT32_MAX                                ? "register"
@@ -202,6 +218,7 @@ void races_report(const Races *races, const Machine *machine, uint32_t index, Ve
         }
     }
     finding->place_count = race->kind == RACE_OVERWRITTEN ? 1 : count;
+    return finding;
 }
 
 void races_print(const Races *races, const Machine *machine, Text *to) {

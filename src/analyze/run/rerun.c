@@ -92,8 +92,9 @@ RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
     if (watch.races)
         (void)races_found(watch.races, &count);
     for (uint32_t i = 0; i < count; i++) {
-        races_report(watch.races, machine, i, verdict);
-        verdict->findings[verdict->finding_count - 1].launch = launch;
+        Finding *finding = races_report(watch.races, machine, i, verdict);
+        if (finding)
+            finding->launch = launch;
     }
     *verdict_launch(verdict) = (LaunchRun){.text = launch, .ctas = 1, .schedules = 1, .events = machine->events};
     return end;
@@ -102,10 +103,19 @@ RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
 /* ---- How it ended ------------------------------------------------------------------------------- */
 
 Finding *end_explain(Machine *machine, const History *history, RunEnd end, Verdict *verdict) {
-    return end == RUN_STUCK      ? blocked_explain(machine, history, verdict)
-           : end == RUN_FAULT    ? fault_explain(machine, history, verdict)
-           : end == RUN_COMPLETE ? leftover_explain(machine, history, verdict)
-                                 : NULL;
+    const Op *unknown = history_doubt(history, end == RUN_FAULT); /* while the state is as it was */
+    Finding *finding = end == RUN_STUCK      ? blocked_explain(machine, history, verdict)
+                       : end == RUN_FAULT    ? fault_explain(machine, history, verdict)
+                       : end == RUN_COMPLETE ? leftover_explain(machine, history, verdict)
+                                             : NULL;
+    if (!finding || !unknown)
+        return finding;
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(unknown->name)),
+                       op_line(machine->program->module, unknown),
+                       "what it does is not known, and may prevent this: %s",
+                       finding->message);
+    verdict->finding_count--; /* which it is the last of */
+    return NULL;
 }
 
 void unknown_explain(const Machine *machine, Verdict *verdict) {

@@ -170,6 +170,7 @@ static const char *const in_words[] = {
     [EVENT_CLUSTER_WAIT] = "goes on after the cluster barrier",
     [EVENT_CTA_BARRIER] = "its threads meet",
     [EVENT_UNFINISHED] = "uses the result of a product that is not waited for",
+    [EVENT_UNKNOWN] = "does something that is not known",
     [EVENT_AWAIT_LAUNCHES] = "goes on: the launches before have ended",
     [EVENT_JOIN] = "goes on: the partitions have ended",
     [EVENT_END] = "ends",

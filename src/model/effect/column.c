@@ -326,14 +326,15 @@ static bool goes_on(Str word) {
 static void read_clause(Compiler *c) {
     Str word = str_next_word(&c->at);
     int verb = find_word(effect_verb_words, COUNT_OF(effect_verb_words), word);
-    bool assembly = str_is(word, "assembly");
+    bool assembly = str_is(word, "assembly"), external = str_is(word, "external");
     if (verb < 0) {
-        if (!assembly)
+        if (!assembly && !external)
             complain(c, "no such verb", word);
         verb = EFFECT_ANYTHING;
     }
     Clause *clause = &c->column->clauses[c->column->clause_count++];
-    *clause = (Clause){.verb = (EffectVerb)verb, .assembly = assembly, .first = c->column->setting_count};
+    *clause = (Clause){
+        .verb = (EffectVerb)verb, .assembly = assembly, .external = external, .first = c->column->setting_count};
     bool life = verb >= EFFECT_ALLOCATE && verb <= EFFECT_VIEW;
     if (verb == EFFECT_COMMIT || verb == EFFECT_AWAIT)
         read_group(c);

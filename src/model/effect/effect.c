@@ -3,6 +3,7 @@
 
 #include "ir/op.h"
 #include "model/effect/inline_ptx.h"
+#include "model/effect/unknown.h"
 
 #include <stddef.h>
 
@@ -323,16 +324,17 @@ static bool operands_known(const Op *op) {
 static bool add_assembly(Module *module, const Op *op, Effect *effects, unsigned *made) {
     unsigned count;
     Str what;
-    bool good = inline_ptx_effects(module, op, effects + *made, EFFECTS_MOST - *made, &count, &what);
+    bool good = inline_ptx_judged(module, op, effects + *made, EFFECTS_MOST - *made, &count, &what);
     *made += good ? count : 0;
     return good;
 }
 
 unsigned effects_of(Module *module, const Op *op, Effect *effects) {
     const Effect anything = {.verb = EFFECT_ANYTHING};
-    if (!op->row || op->form == FORM_OPAQUE || (*op->row->effects && !operands_known(op))) {
+    if (!op->row || op->form == FORM_OPAQUE || op_is(op, CLASS_ANYTHING) ||
+        (*op->row->effects && !operands_known(op))) {
         effects[0] = anything;
-        return 1;
+        return !unknown_is_harmless(module, op);
     }
     if (!*op->row->effects)
         return 0;
@@ -342,7 +344,8 @@ unsigned effects_of(Module *module, const Op *op, Effect *effects) {
         const Clause *clause = &column->clauses[k];
         if (!pass_all(module, op, column, clause->tests))
             continue;
-        if (clause->assembly && add_assembly(module, op, effects, &made))
+        if ((clause->assembly && add_assembly(module, op, effects, &made)) ||
+            (clause->external && external_is_pure(module, op)))
             continue;
         uint32_t count = repetitions(op, column, clause);
         for (uint32_t i = 0; i < count; i++) {
@@ -366,6 +369,16 @@ unsigned effects_of(Module *module, const Op *op, Effect *effects) {
         }
     }
     return made;
+}
+
+bool effect_named_id(const Effect *effect, int64_t *id) {
+    *id = effect->number;
+    return !effect->on || value_constant(effect->on, id);
+}
+
+bool effect_named_threads(const Effect *effect, int64_t *threads) {
+    *threads = effect->count;
+    return !effect->amount || value_constant(effect->amount, threads);
 }
 
 const Effect *effects_find(const Effect *effects, unsigned count, EffectVerb verb) {

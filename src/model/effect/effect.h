@@ -26,7 +26,7 @@ typedef enum EffectVerb {
     EFFECT_AWAIT,  /* until at most `count` groups of the kind are left; `sources`: only their reads */
     /* threads */
     EFFECT_CTA_BARRIER,
-    EFFECT_NAMED_ARRIVE, /* `on` is the id, `amount` the number of threads */
+    EFFECT_NAMED_ARRIVE, /* `on` is the id (NULL: `number` is), `amount` the number of threads (NULL: `count` is) */
     EFFECT_NAMED_SYNC,
     EFFECT_CLUSTER_ARRIVE,
     EFFECT_CLUSTER_WAIT,
@@ -37,7 +37,7 @@ typedef enum EffectVerb {
     EFFECT_ALLOCATE, /* `on` is the result */
     EFFECT_FREE,
     EFFECT_VIEW,           /* `on` (a result) is another name for bytes of `amount` */
-    EFFECT_ANYTHING,       /* not known: an op in no row, inline assembly with memory in its reach */
+    EFFECT_ANYTHING,       /* not known: it may touch memory, and order or release anybody (unknown.h) */
     EFFECT_AWAIT_LAUNCHES, /* until the launches that this one depends on have ended, and all they wrote is there */
 } EffectVerb;
 
@@ -120,6 +120,7 @@ typedef struct Effect {
     const Value *predicate; /* NULL: always */
     const Value *slot;      /* tokens and arefs: which of the ring; NULL: none was said */
     int64_t count;          /* -1: what `amount` says, and that is not a constant */
+    int64_t number;         /* of a named barrier that assembly names with a number */
     /* What fewer effects have. */
     const Value *second_predicate; /* both must hold; NULL: there is one at most */
     const Value *mask;             /* of the elements of an access that are touched at all; NULL: every one */
@@ -164,10 +165,16 @@ static inline bool effect_is_named(const Effect *effect) {
     return effect->verb == EFFECT_NAMED_ARRIVE || effect->verb == EFFECT_NAMED_SYNC;
 }
 
+/* Of such a barrier: its number, and for how many threads it is (0: all of the CTA), if a constant or the text says so.
+ */
+bool effect_named_id(const Effect *effect, int64_t *id);
+bool effect_named_threads(const Effect *effect, int64_t *threads);
+
 enum { EFFECTS_MOST = 48 };
 
 /* The effects of `op`, in the order in which they happen; at most EFFECTS_MOST. An op without effects has none; an op
- * that is not in the table, or is of opaque form, has the one effect EFFECT_ANYTHING. `module` resolves aliases. */
+ * that is not in the table, or is of opaque form, has the one effect EFFECT_ANYTHING, unless it is certainly harmless
+ * (unknown.h). `module` resolves aliases. */
 unsigned effects_of(Module *module, const Op *op, Effect *effects);
 /* Whether one of the effects of the op (NULL: none) is such. */
 bool op_any_effect(Module *module, const Op *op, bool (*is)(const Effect *effect));

@@ -407,27 +407,37 @@ static bool read_access(Reader *reader, const Statement *statement, const Opcode
     return true;
 }
 
-/* Where warps are specialised, no barrier of the text is that of a partition. */
+/* Where warps are specialised, no barrier of the text is that of a partition, and the default warps are not all. */
 static bool is_specialised(const Op *op) {
-    while (op && !op_is_control(op, CONTROL_FORK))
-        op = op_parent(op);
-    return op != NULL;
+    const Op *function = op;
+    while (function && !op_is_control(function, CONTROL_FUNCTION))
+        function = op_parent(function);
+    for (const Op *other = function; other; other = op_next_in_walk(other, function))
+        if (op_is_control(other, CONTROL_FORK))
+            return true;
+    return false;
 }
 
-/* Barrier 0 of all threads is the block's own. Any other one is a named barrier, whose id is an operand. */
-static bool read_sync(Reader *reader, const Statement *statement, Effect effect) {
-    InlineNumber id = operand_at(reader, statement, 0), threads = operand_at(reader, statement, 1);
+/* Barrier 0 of all threads is the block's own. Any other one is a named barrier: operands of the op, or numbers of the
+ * text, say which, and for how many threads. One that reduces has a result before these, and a predicate behind. */
+static bool read_sync(Reader *reader, const Statement *statement, const Opcode *opcode) {
+    Effect effect = opcode->effects[0];
+    unsigned first = opcode->has_result, last = statement->count - (first && statement->count);
+    InlineNumber id = operand_at(reader, statement, first), threads = operand_at(reader, statement, first + 1);
     int64_t number = -1;
-    bool constant = id.known && constant_number(reader, &statement->operands[0].terms[0], &number);
-    bool whole = constant && !number && statement->count == 1 && effect.verb == EFFECT_NAMED_SYNC;
-    if (whole && !is_specialised(reader->op))
-        effect = (Effect){.verb = EFFECT_CTA_BARRIER, .spaces = 1u << SPACE_SHARED | 1u << SPACE_GLOBAL};
-    else if (!id.value || (statement->count > 1 && !threads.value) || statement->count > 2)
+    if (!id.known || last <= first || last - first > 2 || (last - first == 2 && !threads.known))
         return false;
-    else {
+    bool constant = constant_number(reader, &statement->operands[first].terms[0], &number), counted = last - first == 2;
+    if (constant && !number && !counted && effect.verb == EFFECT_NAMED_SYNC && !is_specialised(reader->op)) {
+        effect = (Effect){.verb = EFFECT_CTA_BARRIER, .spaces = 1u << SPACE_SHARED | 1u << SPACE_GLOBAL};
+    } else {
         effect.on = id.value;
-        effect.amount = threads.value;
+        effect.number = id.number;
+        effect.amount = counted ? threads.value : NULL;
+        effect.count = counted ? threads.number : 0;
     }
+    if (first) /* as any other result */
+        note_outcome(reader, statement);
     return !guard_of(reader, statement).one_thread && set_guard(reader, statement, false, &effect) &&
            add_effect(reader, effect);
 }
@@ -526,13 +536,14 @@ static bool read_statement(Reader *reader, const Statement *statement) {
     Opcode opcode = inline_ptx_opcode(statement->opcode);
     if (reader->exit_state && (reader->exit_state == 2 || opcode.kind != OPCODE_BRANCH))
         return false;
-    if (opcode.kind == OPCODE_UNKNOWN || (statement->garbled && (opcode.kind != OPCODE_EFFECTS || opcode.count)))
+    if (opcode.kind == OPCODE_UNKNOWN ||
+        (statement->garbled && (opcode.exact || opcode.kind != OPCODE_EFFECTS || opcode.count)))
         return false;
     switch (opcode.kind) {
     case OPCODE_ACCESS:
         return read_access(reader, statement, &opcode);
     case OPCODE_SYNC:
-        return read_sync(reader, statement, opcode.effects[0]);
+        return read_sync(reader, statement, &opcode);
     case OPCODE_BRANCH:
         return read_branch(reader, statement);
     default:
@@ -574,6 +585,42 @@ bool inline_ptx_effects(Module *module, const Op *op, Effect *effects, unsigned 
     bool good = read_assembly(&reader, what);
     *count = reader.count;
     return good;
+}
+
+bool inline_ptx_is_pure(const Op *op) {
+    for (unsigned i = 0; i < op->row->attr_count; i++)
+        if (str_is(op->row->attrs[i].name, "has_side_effects"))
+            return !op_flag(op, "has_side_effects");
+    return op_flag(op, "pure");
+}
+
+/* The first statement of the text that is known to touch memory, or to wait for others. */
+static bool finds_touching(const Op *op, Str *what) {
+    Str text = quoted(op, "asm_string");
+    const char *at = text.data, *end = text.data + text.size;
+    Statement statement;
+    while (ptx_next_statement(&at, end, &statement))
+        if (statement.kind == STATEMENT_INSTRUCTION && inline_ptx_touches(statement.opcode)) {
+            *what = statement.text;
+            return true;
+        }
+    return false;
+}
+
+bool inline_ptx_judged(Module *module, const Op *op, Effect *effects, unsigned most, unsigned *count, Str *what) {
+    bool good = inline_ptx_effects(module, op, effects, most, count, what);
+    if (!inline_ptx_is_pure(op))
+        return good;
+    if (!good) {
+        *count = 0;
+        return !finds_touching(op, what);
+    }
+    for (unsigned i = 0; i < *count; i++)
+        if (effects[i].verb != EFFECT_READ) {
+            *what = quoted(op, "asm_string");
+            return false;
+        }
+    return true;
 }
 
 bool inline_ptx_access(Module *module, const Op *op, unsigned effect, InlineAccess *access) {

@@ -15,6 +15,11 @@ bool is_inline_ptx(const Op *op);
 /* Its effects in order, on the operands of `op`. False if it is not known what it does: *what is the instruction, as it
  * stands in the file. */
 bool inline_ptx_effects(Module *module, const Op *op, Effect *effects, unsigned most, unsigned *count, Str *what);
+/* The same with what the op says of the text: one that is said to be pure is taken at its word, unless it is seen to do
+ * more than to read. */
+bool inline_ptx_judged(Module *module, const Op *op, Effect *effects, unsigned most, unsigned *count, Str *what);
+/* Whether the text is said to do nothing but compute: the compiler may leave it out, or run it twice. */
+bool inline_ptx_is_pure(const Op *op);
 /* If it does nothing but load one value into its only result: that effect's number, else -1. */
 int inline_ptx_load(Module *module, const Op *op);
 

@@ -18,6 +18,7 @@ typedef struct Opcode {
     unsigned count;
     Effect effects[2];
     bool counted;   /* its operand is the count of the last effect */
+    bool exact;     /* its operands have to be understood: where statements end is not said otherwise (AMD) */
     bool addressed; /* its first operand is the address that the effect is about */
     /* OPCODE_ACCESS */
     bool has_result;     /* its first operand */
@@ -27,4 +28,6 @@ typedef struct Opcode {
 
 /* What an instruction does, by its name alone. */
 Opcode inline_ptx_opcode(Str name);
+/* Whether instructions whose name begins so touch memory, or wait for others, known or not. */
+bool inline_ptx_touches(Str name);
 #endif

@@ -203,14 +203,34 @@ static bool find_access(Str name, Opcode *opcode) {
     return true;
 }
 
+/* bar.red.popc.u32, barrier.cta.red.and.pred */
+static bool is_reducing(Str name) {
+    Str first = next_part(&name), second = next_part(&name);
+    if (str_is(second, "cta"))
+        second = next_part(&name);
+    return word_place(first, "bar barrier") >= 0 && str_is(second, "red");
+}
+
+bool inline_ptx_touches(Str name) {
+    return word_place(next_part(&name),
+                      "ld ldu st atom red bar barrier mbarrier cp fence membar wgmma tcgen05 multimem griddepcontrol "
+                      "clusterlaunchcontrol tensormap discard suld sust sured ldmatrix stmatrix call") >= 0;
+}
+
 Opcode inline_ptx_opcode(Str name) {
     Opcode opcode = {.kind = OPCODE_EFFECTS};
     Str left = name, base = next_part(&left);
     if (word_place(base, harmless) >= 0 || word_place(name, ".reg .pragma") >= 0)
         return opcode;
+    if (str_starts(name, STR("v_")) || word_place(name, "s_nop s_sleep s_setprio") >= 0) {
+        opcode.exact = true;
+        return opcode;
+    }
     name = without_aligned(name);
     if (find_row(name, &opcode) || find_fence(name, &opcode) || find_access(name, &opcode))
         return opcode;
+    if (is_reducing(name))
+        return (Opcode){.kind = OPCODE_SYNC, .count = 1, .effects[0].verb = EFFECT_NAMED_SYNC, .has_result = true};
     if (word_place(name, "bar.sync bar.cta.sync barrier.sync barrier.cta.sync bar.arrive bar.cta.arrive barrier.arrive "
                          "barrier.cta.arrive") >= 0)
         return (Opcode){.kind = OPCODE_SYNC,

@@ -66,6 +66,7 @@ typedef struct Setting {
 typedef struct Clause {
     EffectVerb verb;
     bool assembly; /* what the text of inline assembly says, and `verb` if that is not known */
+    bool external; /* a function of a library: nothing if it is certainly pure, else `verb` */
     SlotRef on;
     uint16_t first, count; /* settings */
     Tests tests;

@@ -72,6 +72,8 @@ static void print_quantity(const Effect *effect, Text *to) {
     case EFFECT_NAMED_ARRIVE:
     case EFFECT_NAMED_SYNC:
         print_with(" threads ", effect->amount, to);
+        if (!effect->amount && effect->count)
+            text_addf(to, " threads %lld", (long long)effect->count);
         break;
     case EFFECT_VIEW:
         print_with(" of ", effect->amount, to);
@@ -141,6 +143,8 @@ void effect_print(const Effect *effect, Text *to) {
     if (effect->on_descriptor)
         text_str(to, STR(" the tile of"));
     print_with(" ", effect->on, to);
+    if (!effect->on && effect_is_named(effect))
+        text_addf(to, " %lld", (long long)effect->number);
     if (effect->verb != EFFECT_VIEW)
         print_slot(effect, to);
     print_word(effect_side_words[effect->side], to);
