@@ -42,6 +42,7 @@ static bool set_up(GlobalCheck *run) {
     run->loud = ARENA_ARRAY(run->arena, bool, sites + 1);
     run->touched = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->scene.memory) + 1);
     run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
+    unknown_start(run);
     return true;
 }
 
@@ -102,17 +103,6 @@ static void tell_trouble(const GlobalCheck *run) {
         site_incomplete(
             run, own_site(run, site),
             verdict_text(run->kernels[0].verdict, "races in global memory: %s%s", gsan_trouble_text(trouble), more));
-}
-
-static void tell_unknown(const GlobalCheck *run) {
-    if (!run->unknown)
-        return;
-    size_t kernel = site_kernel(run, run->unknown_site);
-    Text text = {0};
-    site_name(run, run->unknown_site, &text);
-    Verdict *verdict = run->kernels[kernel].verdict;
-    verdict_note(verdict, "races in global memory were not looked for in %s%s: %s", verdict_keep(verdict, &text),
-                 run->unknown_times > 1 ? " and the like" : "", run->unknown);
 }
 
 /* Whether plain reads were left out that can race after all: of areas that the run has written. They count from now
@@ -244,7 +234,7 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
     if (!count || !set_up(run))
         return;
     run_schedules(run);
-    tell_unknown(run);
+    unknown_tell(run);
     if (options->steps)
         global_steps_write(run, run->end);
 }

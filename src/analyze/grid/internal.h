@@ -5,6 +5,7 @@
 #include "analyze/grid/check.h"
 #include "emulate/access.h"
 #include "emulate/grid.h"
+#include "emulate/roots.h"
 
 /* An asynchronous access that nobody has waited for. */
 typedef struct Pending {
@@ -79,6 +80,23 @@ typedef struct FoundAccess {
     bool told;
 } FoundAccess;
 
+/* Who touches an area, and how: of each launch, in all runs. */
+enum { USE_READ = 1, USE_WRITE = 2, USE_ATOMIC = 4, USE_ASYNC = 8 };
+typedef struct AreaUse {
+    uint8_t how;     /* USE_*; an atomic that does not reach all CTAs of its device is a write */
+    bool by_several; /* CTAs */
+    uint32_t cta;    /* the first */
+} AreaUse;
+
+/* An access whose bytes are not known, at one site of one launch. */
+typedef struct UnknownAccess {
+    uint32_t site, launch;
+    const char *reason;
+    Roots roots; /* whose memory it may be in */
+    uint8_t how;
+    uint64_t times;
+} UnknownAccess;
+
 struct GlobalCheck {
     Arena *arena;
     const GlobalKernel *kernels;
@@ -114,10 +132,11 @@ struct GlobalCheck {
      * other areas cannot race, and the engine need not see them. */
     uint8_t *touched;
     bool *written;
-    bool *loud;          /* by site: some write there has changed memory */
-    const char *unknown; /* why the bytes of an access are not known; the first one */
-    uint32_t unknown_site;
-    uint64_t unknown_times;
+    bool *loud; /* by site: some write there has changed memory */
+    /* By launch, and in it by area; behind the last area, what lies in none. */
+    AreaUse *uses;
+    UnknownAccess unknown[MOST_FOUND];
+    uint32_t unknown_count;
 };
 
 /* ---- watch.c ---- */
@@ -139,6 +158,16 @@ uint32_t own_site(const GlobalCheck *run, uint32_t site);
 bool sampled_confirms(GlobalCheck *run, const GsanRace *race);
 /* After the exact run: what it has not shown is told as something that was not followed. */
 void sampled_settle(GlobalCheck *run);
+
+/* ---- unknown.c ---- */
+/* Before the first run. */
+void unknown_start(GlobalCheck *run);
+/* Bytes of an area are touched; UINT32_MAX: of memory that is no argument's. */
+void unknown_use(GlobalCheck *run, const GridEvent *event, uint32_t area);
+/* An access whose bytes are not known. */
+void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason);
+/* After the last run: what could matter makes the verdicts incomplete. */
+void unknown_tell(GlobalCheck *run);
 
 /* ---- steps.c ---- */
 /* The next moment of the run, which is kept as a step if steps are wanted. */

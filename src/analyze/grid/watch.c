@@ -130,10 +130,7 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     uint32_t site = site_of(run, event);
     run->scratch.exhausted = run->arena->exhausted;
     if (!access_ranges(event->machine, what, &run->scratch, &bytes, &reason)) {
-        if (!run->unknown_times++) {
-            run->unknown = reason;
-            run->unknown_site = site;
-        }
+        unknown_keep(run, event, reason);
         return;
     }
     GsanKind kind = effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && !what->stored) ? GSAN_READ
@@ -145,8 +142,12 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     step_access(run, event, &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
         int64_t offset;
-        if (!global_area(run->scene.memory, bytes.runs[i].begin, &offset))
-            continue; /* scratch memory of one CTA */
+        if (!global_area(run->scene.memory, bytes.runs[i].begin, &offset)) {
+            if (!address_is_scratch(bytes.runs[i].begin)) /* which is that of one CTA */
+                unknown_keep(run, event, "its address is a number, and not that of an argument");
+            continue;
+        }
+        unknown_use(run, event, global_area_number(bytes.runs[i].begin));
         check_bytes(run, event, kind, bytes.runs[i].begin, bytes.runs[i].end);
         if (matters(run, effect, kind, bytes.runs[i].begin))
             gsan_access(run->gsan, thread, engine_site(sampled_site(run, site), what->silent), kind,
