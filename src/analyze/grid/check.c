@@ -168,6 +168,7 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
                        .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
     if (run->race_count > races || run->access_count > accesses || end == RUN_STUCK)
         telling.witness = write_witness(run, &turns);
+    run->guessed |= grid_stats(run->grid).chosen != NULL;
     tell_races(run, &telling);
     tell_accesses(run, &telling);
     if (end == RUN_STUCK)

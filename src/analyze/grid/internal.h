@@ -38,7 +38,9 @@ typedef struct FoundRace {
     GsanRace race; /* its sites are the check's own */
     uint64_t times;
     bool silent; /* the later one is a write that leaves memory as it was */
-    bool told;   /* as a finding */
+    bool told;   /* as a finding: */
+    bool harmless;
+    size_t finding; /* its number in the verdict */
 } FoundRace;
 
 /* What the sampled mode knows of a race: the later access alone. */
@@ -109,6 +111,7 @@ struct GlobalCheck {
     Scene scene;
     Grid *grid;
     bool has_loads, hangs;
+    bool guessed; /* some run has chosen data that control depends on */
     /* one run */
     Gsan *gsan;
     LaunchState *launches;

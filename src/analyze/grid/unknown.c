@@ -78,8 +78,8 @@ void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason) 
         return; /* there are enough of them to tell */
     UnknownAccess *unknown = &run->unknown[i];
     if (i == run->unknown_count)
-        run->unknown[run->unknown_count++] = (UnknownAccess){
-            .site = site, .launch = event->launch, .reason = reason, .roots = roots_of(run, event)};
+        run->unknown[run->unknown_count++] =
+            (UnknownAccess){.site = site, .launch = event->launch, .reason = reason, .roots = roots_of(run, event)};
     unknown->times++;
     unknown->how |= use.how;
     visit_areas(run, unknown, use_area, &use);
@@ -109,8 +109,8 @@ static void meet_area(GlobalCheck *run, uint32_t area, void *context) {
     uint32_t own = meeting->unknown->launch;
     for (uint32_t i = 0; i < run->scene.count; i++) {
         const AreaUse *use = use_of(run, i, area);
-        bool apart = i != own && (has_ended_before(&run->scene.launches[own], i) ||
-                                  has_ended_before(&run->scene.launches[i], own));
+        bool apart = i != own &&
+                     (has_ended_before(&run->scene.launches[own], i) || has_ended_before(&run->scene.launches[i], own));
         if (!use->how || apart)
             continue;
         meeting->all.by_several |= use->by_several || (meeting->all.how && (i != own || meeting->all.cta != use->cta));

@@ -57,6 +57,8 @@ typedef struct Row {
 /* Runs kernels of these results in a row, on one global memory: of each result kernel `first` and those after it,
  * `most` at most. What it finds goes to their verdicts. */
 void row_run(Row *row, Result *const *results, size_t count, size_t first, size_t most);
+/* The same of one kernel that nobody launches, or not wholly: with memory that is chosen. */
+void row_run_chosen(Row *row, Result *result, size_t kernel);
 void row_free(Row *row);
 
 #endif
