@@ -4,8 +4,10 @@
 #include "base/pointers.h"
 #include "emulate/access.h"
 #include "emulate/roots.h"
-#include "emulate/scene.h"
+#include "emulate/slice.h"
 #include "model/flow/handed.h"
+
+#include <setjmp.h>
 
 enum {
     MOST_CHAIN = 64,
@@ -41,6 +43,7 @@ typedef struct Chooser {
     uint64_t *affects; /* by parameter: those whose memory is addressed with multiples of it */
     int64_t *values;   /* of numbers, by parameter */
     bool *zeros;       /* by parameter: memory that holds zeros */
+    bool *inner;       /* by parameter: loops go by it, and no store lies or is masked by it */
     int64_t unit;
     Stride *strides;
     uint32_t stride_count, group_count;
@@ -258,6 +261,48 @@ static void find_affected(const Chooser *chooser) {
     }
 }
 
+/* ---- Loops whose length matters to no store ------------------------------------------------------- */
+
+static void add_list(Slice *slice, ValueList list) {
+    for (uint32_t i = 0; i < list.count; i++)
+        slice_add(slice, list.items[i]);
+}
+
+static void add_stores(Slice *slice, const Program *program) {
+    for (uint32_t i = 0; i < program->effect_count; i++) {
+        const Effect *effect = &program->effects[i].effect;
+        if (effect->space != SPACE_GLOBAL || effect->verb == EFFECT_READ || !effect_is_access(effect))
+            continue;
+        slice_add(slice, effect->on);
+        slice_add(slice, effect->mask);
+        slice_add(slice, effect->rows);
+        add_list(slice, effect->at);
+        add_list(slice, effect->offsets);
+    }
+    for (uint32_t i = 0; i < program->maker_count; i++) {
+        const Op *op = program->makers[i].op;
+        add_list(slice, (ValueList){op->operands, op->operand_count});
+    }
+}
+
+static void find_inner(Chooser *chooser) {
+    const Program *program = chooser->program;
+    const Block *entry = program->function->regions[0].first;
+    Slice loops, stores;
+    slice_init(&loops, program->module);
+    slice_init(&stores, program->module);
+    for (uint32_t i = 0; i < program->loop_count; i++) {
+        Bounds bounds;
+        if (loop_bounds(program->loops[i].op, &bounds))
+            slice_add(&loops, bounds.to);
+    }
+    add_stores(&stores, program);
+    slice_close(&loops);
+    slice_close(&stores);
+    for (uint32_t i = 0; i < entry->arg_count && i < program->parameter_count; i++)
+        chooser->inner[i] = slice_has(&loops, &entry->args[i]) && !slice_has(&stores, &entry->args[i]);
+}
+
 static bool is_number(const Parameter *parameter) {
     return parameter->type && (parameter->type->kind == TYPE_INTEGER || parameter->type->kind == TYPE_INDEX);
 }
@@ -297,8 +342,28 @@ static int64_t size_for(const Chooser *chooser) {
     return chooser->request->room == ROOM_LEAST ? 1 : tiles_for(chooser) * chooser->unit;
 }
 
+/* The second smallest number above 0 that loops go by in launches that were chosen for them. */
+static int64_t inner_for(const Chooser *chooser, const Parameter *parameter) {
+    int64_t first = INT64_MAX, second = INT64_MAX;
+    for (size_t i = 0; i < chooser->request->base_count; i++) {
+        const Argument *argument = find(&chooser->request->bases[i], parameter);
+        int64_t value = argument && argument->kind == ARGUMENT_INTEGER ? argument->integer : 0;
+        if (value <= 0 || value == first)
+            continue;
+        if (value < first) {
+            second = first;
+            first = value;
+        } else if (value < second) {
+            second = value;
+        }
+    }
+    return second < INT64_MAX ? second : first < INT64_MAX ? first : fit(parameter, 2 * chooser->unit);
+}
+
 static int64_t number_for(const Chooser *chooser, uint32_t parameter) {
     const Parameter *which = &chooser->program->parameters[parameter];
+    if (chooser->inner[parameter] && chooser->request->room != ROOM_LEAST)
+        return inner_for(chooser, which);
     if (is_flag(chooser, parameter))
         return fit(which, 1);
     if (is_stride(chooser, parameter))
@@ -427,66 +492,69 @@ static Launch make_launch(const Chooser *chooser) {
 /* ---- How far addresses reach ---------------------------------------------------------------------- */
 
 typedef struct Measuring {
-    const Chooser *chooser;
-    Arena scratch;
-    const Scene *scene;
-    Reach *reach; /* by area */
+    const Machine *machine;
+    Arena scratch; /* the bytes of one access */
+    Reach *reach;  /* by parameter */
 } Measuring;
 
-static void observe(void *observer, const GridEvent *event) {
+static void observe(void *observer, const Event *event) {
     Measuring *measuring = observer;
     Bytes bytes;
     const char *reason;
-    if (event->kind != GRID_EVENT || event->event->kind != EVENT_ACCESS ||
-        event->event->effect->effect.space != SPACE_GLOBAL ||
-        !access_ranges(event->machine, event->event, &measuring->scratch, &bytes, &reason))
+    uint32_t argument;
+    int64_t begin;
+    if (event->kind != EVENT_ACCESS || event->effect->effect.space != SPACE_GLOBAL ||
+        !access_ranges(measuring->machine, event, &measuring->scratch, &bytes, &reason))
         return;
     for (uint32_t i = 0; i < bytes.count; i++) {
-        int64_t begin, length = bytes.runs[i].end - bytes.runs[i].begin;
-        if (!global_area(measuring->scene->memory, bytes.runs[i].begin, &begin))
+        if (!address_argument(measuring->machine, bytes.runs[i].begin, &argument, &begin))
             continue;
-        Reach *reach = &measuring->reach[global_area_number(bytes.runs[i].begin)];
+        Reach *reach = &measuring->reach[argument];
+        int64_t end = begin + (bytes.runs[i].end - bytes.runs[i].begin);
         reach->low = begin < reach->low ? begin : reach->low;
-        reach->high = begin + length > reach->high ? begin + length : reach->high;
+        reach->high = end > reach->high ? end : reach->high;
     }
     arena_reset(&measuring->scratch);
 }
 
-static RunEnd run_grid(const Chooser *chooser, const Scene *scene, Measuring *measuring) {
-    const char *problem;
-    Grid *grid = grid_create(chooser->arena, scene->memory, scene->launches, scene->count, &problem);
-    if (!grid)
-        return RUN_UNKNOWN;
-    GridOptions options = {
-        .kind = GRID_FORWARD, .budget = chooser->request->budget, .observe = observe, .observer = measuring};
-    RunEnd end = grid_run(grid, &options);
-    grid_free(grid);
-    return end;
+static RunEnd run_clusters(Machine *machine, const Launch *launch) {
+    RunEnd end = RUN_COMPLETE;
+    machine_launch(machine, launch);
+    for (uint64_t i = 0; i < machine_clusters(machine) && end != RUN_EXCLUDED; i++) {
+        end = schedule_run(machine, i, &(Schedule){.kind = SCHEDULE_EAGER});
+        arena_reset(machine->arena);
+    }
+    return end == RUN_EXCLUDED ? end : RUN_COMPLETE;
 }
 
-/* Runs the grid with the numbers as they are, and sets the reach of the memory of each parameter. */
+/* Runs the clusters one by one with the numbers as they are, and sets the reach of the memory of each parameter. What
+ * a cluster waits for may be somebody else's to write: then it is looked at as far as it comes. */
 static RunEnd measure(const Chooser *chooser, Reach *reaches) {
-    enum { MOST_BYTES = 1 << 28 };
-    const Program *program = chooser->program;
-    Launch launch = make_launch(chooser);
-    SceneInput input = {.program = program, .launch = &launch};
-    Scene scene;
+    enum { MOST_BYTES = 1 << 28, TENSOR_LIMIT = 1 << 20 };
     const char *problem;
-    if (!scene_build(chooser->arena, &input, 1, 1, &scene, &problem))
+    jmp_buf out_of_memory;
+    Launch launch = make_launch(chooser);
+    Machine *machine = machine_create(chooser->arena, chooser->program, &problem);
+    Arena *tensors = ARENA_NEW(chooser->arena, Arena);
+    Measuring *measuring = ARENA_NEW(chooser->arena, Measuring);
+    volatile RunEnd end = RUN_UNKNOWN;
+    memset(reaches, 0, chooser->program->parameter_count * sizeof *reaches);
+    if (!machine)
         return RUN_UNKNOWN;
-    Measuring measuring = {.chooser = chooser,
-                           .scene = &scene,
-                           .reach = ARENA_ARRAY(chooser->arena, Reach, global_area_count(scene.memory) + 1)};
-    arena_init(&measuring.scratch, MOST_BYTES);
-    measuring.scratch.exhausted = chooser->arena->exhausted;
-    RunEnd end = run_grid(chooser, &scene, &measuring);
-    arena_free(&measuring.scratch);
-    for (uint32_t i = 0; i < program->parameter_count; i++) {
-        const Argument *argument = find(scene.launches[0].launch, &program->parameters[i]);
-        reaches[i] = (Reach){0};
-        if (argument && argument->address)
-            reaches[i] = measuring.reach[global_area_number(argument->address)];
-    }
+    measuring->machine = machine;
+    measuring->reach = reaches;
+    arena_init(&measuring->scratch, MOST_BYTES);
+    arena_init(tensors, MOST_BYTES);
+    measuring->scratch.exhausted = tensors->exhausted = &out_of_memory;
+    machine->arena = tensors;
+    machine->tensor_limit = TENSOR_LIMIT;
+    machine->budget = chooser->request->budget;
+    machine->observe = observe;
+    machine->observer = measuring;
+    if (setjmp(out_of_memory) == 0)
+        end = run_clusters(machine, &launch);
+    arena_free(&measuring->scratch);
+    arena_free(tensors);
     return end;
 }
 
@@ -553,10 +621,6 @@ static RunEnd measure_group(Chooser *chooser, uint32_t group) {
     return end;
 }
 
-static bool has_run(RunEnd end) {
-    return end == RUN_COMPLETE || end == RUN_STUCK;
-}
-
 static RunEnd choose_strides(Chooser *chooser) {
     uint32_t count = chooser->program->parameter_count;
     if (!chooser->stride_count)
@@ -564,7 +628,7 @@ static RunEnd choose_strides(Chooser *chooser) {
     chooser->before = ARENA_ARRAY(chooser->arena, Reach, count + 1);
     chooser->with = ARENA_ARRAY(chooser->arena, Reach, (size_t)count * chooser->group_count + 1);
     RunEnd end = measure(chooser, chooser->before);
-    for (uint32_t group = 0; group < chooser->group_count && has_run(end); group++)
+    for (uint32_t group = 0; group < chooser->group_count && end == RUN_COMPLETE; group++)
         end = measure_group(chooser, group);
     for (uint32_t i = 0; i < chooser->stride_count; i++)
         choose_stride(chooser, &chooser->strides[i]);
@@ -580,10 +644,12 @@ static Chooser start(Arena *arena, const MemoryRequest *request) {
                        .program = request->program,
                        .uses = ARENA_ARRAY(arena, uint8_t, count + 1),
                        .affects = ARENA_ARRAY(arena, uint64_t, count + 1),
+                       .inner = ARENA_ARRAY(arena, bool, count + 1),
                        .values = ARENA_ARRAY(arena, int64_t, count + 1),
                        .zeros = ARENA_ARRAY(arena, bool, count + 1)};
     find_uses(&chooser);
     find_affected(&chooser);
+    find_inner(&chooser);
     return chooser;
 }
 

@@ -20,14 +20,16 @@ typedef enum Room {
 
 typedef struct MemoryRequest {
     const Program *program; /* compiled with COMPILE_GLOBAL | COMPILE_DATA */
-    const Launch *base;     /* what control depends on, chosen or given (choose.h) */
+    const Launch *base;     /* what control depends on, chosen or given: one of `bases` (choose.h) */
+    const Launch *bases;
+    size_t base_count;
     const Launch *given;    /* what of it was given, and stays; its grid is 0 where nobody gave one */
     Room room;
     uint64_t budget; /* instructions of one run */
 } MemoryRequest;
 
-/* Memory: `arena`, which must be able to jump. Anything but RUN_COMPLETE and RUN_STUCK: the kernel does not run with
- * such numbers, as far as it was tried. */
+/* Memory: `arena`, which must be able to jump. Anything but RUN_COMPLETE: the kernel does not run with such numbers, as
+ * far as it was tried. */
 RunEnd choose_memory(Arena *arena, const MemoryRequest *request, Launch *launch);
 /* Whether a parameter is a number, and was chosen; and whether other rooms have other ones. */
 bool number_is_chosen(const MemoryRequest *request, uint32_t parameter);

@@ -20,7 +20,8 @@ typedef struct Chosen {
     const Program *program;
     GlobalOptions options;
     MemoryRequest request;
-    bool told; /* that something is open */
+    bool told;        /* that something is open */
+    const char *text; /* a launch that was looked at; NULL: none was */
 } Chosen;
 
 /* ---- Runs ----------------------------------------------------------------------------------------- */
@@ -43,7 +44,7 @@ static bool has_run(RunEnd end) {
 /* The launch with that much room; false: it cannot be run so. */
 static bool find_launch(Chosen *chosen, Room room, Launch *launch) {
     chosen->request.room = room;
-    return has_run(choose_memory(chosen->arena, &chosen->request, launch));
+    return choose_memory(chosen->arena, &chosen->request, launch) == RUN_COMPLETE;
 }
 
 /* ---- Whether a race hangs on what was chosen ------------------------------------------------------ */
@@ -234,17 +235,20 @@ static bool is_known(const Chosen *chosen, const Launch *launch, const char **te
     return false;
 }
 
-static bool look_at_base(Chosen *chosen, const Launch *base, const char **texts, size_t *count) {
+static void look_at_base(Chosen *chosen, const Launch *base, const char **texts, size_t *count) {
     static const Room rooms[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS};
     chosen->request.base = base;
     for (unsigned i = 0; i < sizeof rooms / sizeof *rooms; i++) {
         Launch *launch = ARENA_NEW(chosen->arena, Launch);
         if (!find_launch(chosen, rooms[i], launch))
             continue;
-        if (is_known(chosen, launch, texts, count) || look_at(chosen, launch))
-            return true;
+        if (is_known(chosen, launch, texts, count))
+            return;
+        if (look_at(chosen, launch)) {
+            chosen->text = texts[*count - 1];
+            return;
+        }
     }
-    return false;
 }
 
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
@@ -253,7 +257,6 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
     Chosen chosen = {.arena = arena, .kernel = kernel, .options = *options};
     const char *texts[MOST_LAUNCHES + 3];
     size_t known = 0;
-    bool looked = false;
     chosen.program = program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, &nobody);
     if (!chosen.program || !writes(chosen.program))
         return;
@@ -261,10 +264,14 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
         chosen.options.budget = RUN_BUDGET_CHOSEN;
     if (!chosen.options.schedules)
         chosen.options.schedules = FEWER_SCHEDULES;
-    chosen.request = (MemoryRequest){.program = chosen.program, .given = given, .budget = chosen.options.budget};
+    chosen.request = (MemoryRequest){.program = chosen.program,
+                                     .bases = bases,
+                                     .base_count = count,
+                                     .given = given,
+                                     .budget = chosen.options.budget};
     for (size_t i = 0; i < count && known < MOST_LAUNCHES; i++)
-        looked |= look_at_base(&chosen, &bases[i], texts, &known);
-    if (!looked)
+        look_at_base(&chosen, &bases[i], texts, &known);
+    if (!chosen.text)
         verdict_incomplete(
             kernel->verdict, "", 0,
             "global memory was not looked at: with no launch that was chosen does the whole grid come to "
@@ -273,5 +280,5 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
         verdict_note(kernel->verdict,
                      "global memory was looked at with a launch that was chosen: pointers were taken not to alias, and "
                      "strides to be dense (%s)",
-                     texts[0]);
+                     chosen.text);
 }
