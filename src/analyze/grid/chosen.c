@@ -20,8 +20,12 @@ typedef struct Chosen {
     const Program *program;
     GlobalOptions options;
     MemoryRequest request;
-    bool told;        /* that something is open */
-    const char *text; /* a launch that was looked at; NULL: none was */
+    bool told;                  /* that something is open */
+    const Launch *launch;       /* one that was looked at; NULL: none was */
+    RunEnd end;                 /* of the last run */
+    bool *reached;              /* by instruction: some access to global memory was made there */
+    uint64_t pairs[MOST_FOUND]; /* of places that were found to race, in some launch */
+    uint32_t pair_count;
 } Chosen;
 
 /* ---- Runs ----------------------------------------------------------------------------------------- */
@@ -165,19 +169,22 @@ static void tell_open(Chosen *chosen, const Finding *finding) {
                        finding->message, source, finding->launch);
 }
 
-/* CTAs that do not know which of them they are write the same, whatever it is. */
+/* CTAs that do not know which of them they are write the same, whatever it is; and nobody launches more than one. */
 static bool write_alike(const Chosen *chosen, const GsanRace *race) {
     return programs_are_alike(&chosen->request) && race->earlier.kind == GSAN_WRITE && race->later.kind == GSAN_WRITE &&
            race->earlier.site == race->later.site;
 }
 
-static void keep_alike(Verdict *verdict, const Finding *finding) {
-    Finding *kept = verdict_finding(verdict);
-    *kept = *finding;
-    kept->rule = RULE_RACE_SAME_VALUE;
-    kept->why = verdict_text(
-        verdict, "%s It does no harm here: the kernel reads no program id, so that all CTAs write the same.",
-        finding->why);
+/* Whether the two places are found to race for the first time. */
+static bool is_new(Chosen *chosen, const FoundRace *found) {
+    uint64_t a = found->race.earlier.site, b = found->race.later.site;
+    uint64_t pair = ((a < b ? a : b) << 32 | (a < b ? b : a)) << 1 | found->harmless;
+    for (uint32_t i = 0; i < chosen->pair_count; i++)
+        if (chosen->pairs[i] == pair)
+            return false;
+    if (chosen->pair_count < MOST_FOUND)
+        chosen->pairs[chosen->pair_count++] = pair;
+    return true;
 }
 
 static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *found) {
@@ -185,9 +192,11 @@ static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *
     for (uint32_t i = 0; i < check->race_count; i++) {
         const FoundRace *race = &check->races[i];
         const Finding *finding = &found->findings[race->finding];
-        if (!race->harmless && write_alike(chosen, &race->race))
-            keep_alike(chosen->kernel->verdict, finding);
-        else if (race->harmless || is_certain(chosen, check, &race->race, &others))
+        if (!is_new(chosen, race))
+            continue;
+        if (write_alike(chosen, &race->race))
+            continue;
+        if (race->harmless || is_certain(chosen, check, &race->race, &others))
             keep(chosen->kernel->verdict, finding);
         else
             tell_open(chosen, finding);
@@ -209,6 +218,9 @@ static bool look_at(Chosen *chosen, const Launch *launch) {
     Verdict found = {.arena = chosen->kernel->verdict->arena, .kernel = chosen->kernel->verdict->kernel};
     GlobalCheck *check = run_launch(chosen, launch, &found);
     bool good = has_run(check->end);
+    chosen->end = check->end;
+    for (uint32_t i = 0; good && i < chosen->program->code_count; i++)
+        chosen->reached[i] |= check->reached[i];
     if (good)
         tell_found(chosen, check, &found);
     global_check_free(check);
@@ -235,28 +247,52 @@ static bool is_known(const Chosen *chosen, const Launch *launch, const char **te
     return false;
 }
 
-static void look_at_base(Chosen *chosen, const Launch *base, const char **texts, size_t *count) {
-    static const Room rooms[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS};
-    chosen->request.base = base;
-    for (unsigned i = 0; i < sizeof rooms / sizeof *rooms; i++) {
+/* The first of some rooms with which the kernel runs. */
+static void look_at_rooms(Chosen *chosen, const Room *rooms, unsigned room_count, const char **texts, size_t *count) {
+    for (unsigned i = 0; i < room_count; i++) {
         Launch *launch = ARENA_NEW(chosen->arena, Launch);
         if (!find_launch(chosen, rooms[i], launch))
             continue;
         if (is_known(chosen, launch, texts, count))
             return;
         if (look_at(chosen, launch)) {
-            chosen->text = texts[*count - 1];
+            chosen->launch = launch;
             return;
         }
     }
+}
+
+/* Whether some access to global memory was not made yet. */
+static bool leaves_out(const Chosen *chosen) {
+    const Program *program = chosen->program;
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        const Instruction *instruction = &program->code[pc];
+        for (uint32_t i = 0; instruction->code == CODE_EFFECTS && !chosen->reached[pc] && i < instruction->a; i++) {
+            const Effect *effect = &program->effects[instruction->aux + i].effect;
+            if (effect->space == SPACE_GLOBAL && effect_is_access(effect))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* All launches that were chosen, with memory; and with another grid, if the first leaves out accesses. */
+static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
+    static const Room usual[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS}, other[] = {ROOM_OTHER};
+    const char *texts[MOST_LAUNCHES + 4];
+    size_t known = 0;
+    for (size_t i = 0; i < count && known < MOST_LAUNCHES; i++) {
+        chosen->request.base = &bases[i];
+        look_at_rooms(chosen, usual, sizeof usual / sizeof *usual, texts, &known);
+    }
+    if (leaves_out(chosen))
+        look_at_rooms(chosen, other, 1, texts, &known);
 }
 
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
                          const Launch *given, const GlobalOptions *options) {
     Verdict nobody = {.arena = arena};
     Chosen chosen = {.arena = arena, .kernel = kernel, .options = *options};
-    const char *texts[MOST_LAUNCHES + 3];
-    size_t known = 0;
     chosen.program = program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, &nobody);
     if (!chosen.program || !writes(chosen.program))
         return;
@@ -269,16 +305,17 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
                                      .base_count = count,
                                      .given = given,
                                      .budget = chosen.options.budget};
-    for (size_t i = 0; i < count && known < MOST_LAUNCHES; i++)
-        look_at_base(&chosen, &bases[i], texts, &known);
-    if (!chosen.text)
+    chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
+    look_at_all(&chosen, bases, count);
+    if (chosen.launch)
+        verdict_note(kernel->verdict,
+                     "global memory: the grid was chosen (%lldx%lldx%lld), pointers were taken not to alias, and "
+                     "strides to be dense",
+                     (long long)chosen.launch->grid[0], (long long)chosen.launch->grid[1],
+                     (long long)chosen.launch->grid[2]);
+    else if (chosen.end != RUN_FAULT) /* which is told when clusters are run by themselves */
         verdict_incomplete(
             kernel->verdict, "", 0,
             "global memory was not looked at: with no launch that was chosen does the whole grid come to "
             "its end; a launch file can give one");
-    else
-        verdict_note(kernel->verdict,
-                     "global memory was looked at with a launch that was chosen: pointers were taken not to alias, and "
-                     "strides to be dense (%s)",
-                     chosen.text);
 }

@@ -135,7 +135,8 @@ struct GlobalCheck {
      * other areas cannot race, and the engine need not see them. */
     uint8_t *touched;
     bool *written;
-    bool *loud; /* by site: some write there has changed memory */
+    bool *loud;    /* by site: some write there has changed memory */
+    bool *reached; /* by site: some access was made there */
     /* By launch, and in it by area; behind the last area, what lies in none. */
     AreaUse *uses;
     UnknownAccess unknown[MOST_FOUND];

@@ -156,7 +156,7 @@ static bool tell_one(GlobalCheck *run, size_t kernel, bool writes, bool matters)
                         verdict_text(run->kernels[kernel].verdict,
                                      "%s; a launch file can give the data or the memory that it depends on", text));
     else
-        verdict_note(run->kernels[kernel].verdict, "%s; nothing that it can meet is written", text);
+        verdict_note(run->kernels[kernel].verdict, "%s", text); /* and it does not matter */
     return true;
 }
 

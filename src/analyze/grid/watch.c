@@ -129,6 +129,7 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     const char *reason;
     uint32_t site = site_of(run, event);
     run->scratch.exhausted = run->arena->exhausted;
+    run->reached[site] = true;
     if (!access_ranges(event->machine, what, &run->scratch, &bytes, &reason)) {
         unknown_keep(run, event, reason);
         return;
