@@ -12,6 +12,7 @@ typedef struct Pending {
     uint64_t access;                 /* its number in the run */
     uint32_t ticket, agent, pc, age; /* age: groups committed since, its own included; 0: not committed */
     uint32_t barrier;                /* on which it reports; UINT32_MAX: on none yet */
+    uint32_t flight, phase;          /* by which it does so, and in which phase of the barrier that came */
     uint16_t cta;                    /* of the cluster */
     uint8_t group;                   /* GroupKind; GROUP_NONE: it reports on a barrier */
     bool delivered, writes;

@@ -179,8 +179,12 @@ static void complete(GlobalCheck *run, const GridEvent *event, Crew *crew, uint3
     crew->count = kept;
 }
 
+/* The wait has seen the phase end to which the copy's bytes, or its arrival, belong: that of another phase, which was
+ * over before, says nothing of it. */
 static bool by_barrier(const Pending *pending, const GridEvent *event) {
-    return pending->delivered && pending->barrier == event->event->barrier;
+    const Event *what = event->event;
+    return pending->delivered && pending->barrier == what->barrier &&
+           pending->phase < what->state->barriers[what->barrier].generation;
 }
 
 /* All but the youngest groups; a wait for the sources alone says nothing of what is written. */
@@ -207,16 +211,21 @@ static void issue(const GridEvent *event, Crew *crew) {
         if (pending->agent != what->agent || pending->barrier != UINT32_MAX)
             continue;
         if (copies ? pending->group == GROUP_CP_ASYNC
-                   : pending->group == GROUP_NONE && pending->pc == what->pc && what->flight->kind == FLIGHT_BYTES)
+                   : pending->group == GROUP_NONE && pending->pc == what->pc && what->flight->kind == FLIGHT_BYTES) {
             pending->barrier = what->barrier;
+            pending->flight = what->flight->sequence;
+        }
     }
 }
 
 static void deliver(const GridEvent *event, Crew *crew) {
     for (uint32_t i = 0; i < crew->count; i++) {
         Pending *pending = &crew->pending[i];
-        if (pending->barrier == event->event->barrier && pending->agent == event->event->agent)
-            pending->delivered = true;
+        if (pending->barrier != event->event->barrier || pending->agent != event->event->agent || pending->delivered ||
+            !event->event->flight || pending->flight != event->event->flight->sequence)
+            continue;
+        pending->delivered = true;
+        pending->phase = event->event->state->barriers[pending->barrier].generation;
     }
 }
 

@@ -14,6 +14,12 @@ typedef struct Guard {
     uint32_t barrier, wait_pc, arrive_agent, arrive_pc;
 } Guard;
 
+/* What an agent's last asynchronous copy was told to write. */
+typedef struct Copied {
+    const SpanSet *set;
+    uint32_t pc;
+} Copied;
+
 struct Races {
     Machine *machine;
     Arena *arena;
@@ -25,6 +31,7 @@ struct Races {
     const SpanSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
     Guard *arrivals;                /* of each barrier: what completed its last phase */
     Guard guards[CONSAN_BASE_ACTORS];
+    Copied copied[CONSAN_BASE_ACTORS];
     Race found[MOST_RACES];
     uint32_t count;
     uint64_t cluster;
@@ -62,6 +69,7 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
 void races_start(Races *races, uint64_t cluster, unsigned world) {
     spans_reset(races->spans);
     memset(races->guards, 0, sizeof races->guards);
+    memset(races->copied, 0, sizeof races->copied);
     memset(races->arrivals, 0, races->machine->slot_count * sizeof *races->arrivals);
     races->cluster = cluster;
     races->world = world;
@@ -264,6 +272,8 @@ static void access_event(Races *races, const Event *event) {
         return;
     }
     check_access(races, event, thread, writes, set);
+    if (writes && effect->done == DONE_TX)
+        races->copied[event->agent] = (Copied){set, event->pc};
     if (writes)
         consan_set_write(&races->engine, thread, set->spans, set->count, event->pc);
     else
@@ -284,16 +294,34 @@ static void signal_event(Races *races, const Event *event) {
     }
 }
 
+/* The commit of an agent arrives some time: it writes the barrier, whoever's bytes those are by then, unless somebody
+ * has waited for the phase that it arrives in. */
+static void commit_event(Races *races, const Event *event, Word view) {
+    const CompiledEffect *effect = event->effect;
+    const char *problem;
+    const SpanSet *set = word_is(view, WORD_VIEW) && effect->type && effect->effect.side == SIDE_NONE
+                             ? spans_of(races->spans, view, effect->type, &problem)
+                             : NULL;
+    if (set)
+        consan_set_write(&races->engine, actor_of(event->agent, effect->effect.helper), set->spans, set->count,
+                         event->pc);
+}
+
+/* What a copy brings is what it was told to write, whether it counts its bytes by its destination or by a number. */
 static void issue_event(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
+    const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
     const SpanSet **place = &races->flights[event->flight->sequence % WINDOW];
     *place = NULL;
-    if (event->flight->kind == FLIGHT_BYTES && effect->effect.amount && effect->amount != NO_REGISTER) {
-        Word view =
-            event->state->words[(size_t)event->agent * races->machine->program->most_registers + effect->amount];
-        if (word_is(view, WORD_VIEW))
-            *place = spans_at(races, event, view, effect->effect.amount->type);
-    }
+    if (event->flight->kind == FLIGHT_ARRIVAL && effect->effect.done == DONE_COMMIT && effect->on != NO_REGISTER)
+        commit_event(races, event, words[effect->on]);
+    if (event->flight->kind != FLIGHT_BYTES)
+        return;
+    Word view = effect->effect.amount && effect->amount != NO_REGISTER ? words[effect->amount] : word_unknown(0);
+    if (word_is(view, WORD_VIEW))
+        *place = spans_at(races, event, view, effect->effect.amount->type);
+    else if (races->copied[event->agent].set && races->copied[event->agent].pc == event->pc)
+        *place = races->copied[event->agent].set;
 }
 
 /* The groups of effects that are waited for by count. */
@@ -327,10 +355,26 @@ static void end_event(Races *races, const Event *event) {
         }
 }
 
-/* Memory that is given back is whoever's asks next: nobody may work on it any more, as if it were written. */
+/* Whether what was done there is a commit's arrival. */
+static bool is_commit(const Races *races, uint32_t pc) {
+    const Program *program = races->machine->program;
+    const Instruction *instruction = &program->code[pc];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        if (effect->verb == EFFECT_ARRIVE && effect->done == DONE_COMMIT)
+            return true;
+    }
+    return false;
+}
+
+/* Memory that is given back is whoever's asks next: nobody may work on it any more, as if it were written. Only an
+ * arrival may come late: it harms whoever uses the bytes next, and nobody if no one does. */
 static void free_event(Races *races, const Event *event) {
     const SpanSet *set = spans_at(races, event, event->view, event->effect->type);
+    ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
+        conflict = verify(races, event->agent, true, set);
+    if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, conflict.place)))
         check_access(races, event, event->agent, true, set);
 }
 
