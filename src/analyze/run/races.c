@@ -294,6 +294,34 @@ static void signal_event(Races *races, const Event *event) {
     }
 }
 
+/* Whether what was done there is a commit's arrival. */
+static bool is_commit(const Races *races, uint32_t pc) {
+    const Program *program = races->machine->program;
+    const Instruction *instruction = &program->code[pc];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        if (effect->verb == EFFECT_ARRIVE && effect->done == DONE_COMMIT)
+            return true;
+    }
+    return false;
+}
+
+/* A barrier is made anew: a commit that is still on its way would arrive on the new one. */
+static void init_event(Races *races, const Event *event) {
+    const CompiledEffect *effect = event->effect;
+    const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
+    const char *problem;
+    if (effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
+        effect->effect.side != SIDE_NONE)
+        return;
+    const SpanSet *set = spans_of(races->spans, words[effect->on], effect->type, &problem);
+    ConsanConflict conflict = {.kind = CONSAN_CLEAN};
+    if (set)
+        conflict = verify(races, event->agent, true, set);
+    if (conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, conflict.place))
+        object(races, event, event->agent, true, &conflict, false);
+}
+
 /* The commit of an agent arrives some time: it writes the barrier, whoever's bytes those are by then, unless somebody
  * has waited for the phase that it arrives in. */
 static void commit_event(Races *races, const Event *event, Word view) {
@@ -355,18 +383,6 @@ static void end_event(Races *races, const Event *event) {
         }
 }
 
-/* Whether what was done there is a commit's arrival. */
-static bool is_commit(const Races *races, uint32_t pc) {
-    const Program *program = races->machine->program;
-    const Instruction *instruction = &program->code[pc];
-    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
-        const Effect *effect = &program->effects[instruction->aux + i].effect;
-        if (effect->verb == EFFECT_ARRIVE && effect->done == DONE_COMMIT)
-            return true;
-    }
-    return false;
-}
-
 /* Memory that is given back is whoever's asks next: nobody may work on it any more, as if it were written. Only an
  * arrival may come late: it harms whoever uses the bytes next, and nobody if no one does. */
 static void free_event(Races *races, const Event *event) {
@@ -424,6 +440,7 @@ void races_observe(void *observer, const Event *event) {
         consan_begin_phase(engine, event->barrier, event->state->barriers[event->barrier].phase);
         break;
     case EVENT_INIT:
+        init_event(races, event);
         consan_begin_phase(engine, event->barrier, 0);
         consan_begin_phase(engine, event->barrier, 1);
         break;
