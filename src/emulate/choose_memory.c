@@ -385,12 +385,19 @@ static void choose_numbers(Chooser *chooser) {
 
 /* ---- The grid ------------------------------------------------------------------------------------- */
 
-/* Along which axes the kernel looks at its program id; `counts`: or at how many there are. */
+/* Along which axes the kernel, or what it calls, looks at its program id, for whatever purpose; `counts`: or at how
+ * many there are. */
 static unsigned axes_of(const Program *program, bool counts) {
     unsigned axes = 0;
-    for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].code == CODE_PROGRAM_ID || (counts && program->code[i].code == CODE_PROGRAMS))
-            axes |= 1u << program->code[i].aux;
+    int64_t axis;
+    for (const Op *op = module_first_op(program->module); op; op = op_next_in_walk(op, NULL)) {
+        Evaluator evaluator = op_evaluator(op);
+        if ((evaluator == EVALUATE_PROGRAM_ID || (counts && evaluator == EVALUATE_PROGRAM_COUNT)) &&
+            op_number(op, "axis", &axis) && axis >= 0 && axis < 3)
+            axes |= 1u << axis;
+        else if (evaluator == EVALUATE_CANCEL_PROGRAM || evaluator == EVALUATE_CANCEL_QUERY)
+            axes |= 1;
+    }
     return axes;
 }
 
