@@ -102,12 +102,16 @@ static void use_all(Chooser *chooser, const Op *op, SlotRef entry, unsigned how)
         use(chooser, values[i], how);
 }
 
-/* Constants that sizes are divided by, loops go by and places of tiles are multiplied with. */
+/* Constants that sizes are divided by, loops go by and places of tiles are multiplied with; and how long tiles are. */
+static void take_number(Chooser *chooser, int64_t number) {
+    if (number > chooser->unit && number >= SMALLEST_UNIT && number <= LARGEST_UNIT && !(number & (number - 1)))
+        chooser->unit = number;
+}
+
 static void take_unit(Chooser *chooser, const Value *value) {
     int64_t number;
-    if (value && value_constant(value, &number) && number > chooser->unit && number >= SMALLEST_UNIT &&
-        number <= LARGEST_UNIT && !(number & (number - 1)))
-        chooser->unit = number;
+    if (value && value_constant(value, &number))
+        take_number(chooser, number);
 }
 
 static unsigned use_in(const Op *op, uint32_t operand) {
@@ -144,6 +148,8 @@ static void look_at(Chooser *chooser, const Op *op) {
         if (use_in(op, i) != USED_AS_CASE)
             take_unit(chooser, op->operands[i]);
     }
+    if (op_evaluator(op) == EVALUATE_RANGE && op_number(op, "end", &step))
+        take_number(chooser, step);
     if (loop_bounds(op, &bounds)) {
         bool tiles = value_constant(bounds.step, &step) && step >= SMALLEST_UNIT;
         use(chooser, bounds.from, USED_AS_COUNT);

@@ -164,8 +164,8 @@ static void tell_open(Chosen *chosen, const Finding *finding) {
     const FindingPlace *place = &finding->places[0];
     const char *source = *place->file ? verdict_text(verdict, " (%s:%u)", place->file, place->line) : "";
     verdict_incomplete(verdict, place->op, place->ir_line,
-                       "%s%s, at a launch that was chosen (%s); whether it does so at a real one hangs on numbers, "
-                       "memory or a grid that nobody gave: --arg, --grid or a launch file can",
+                       "%s%s, at a launch that was chosen (%s); whether it does at a real one hangs on what nobody "
+                       "gave: --arg, --grid or a launch file can",
                        finding->message, source, finding->launch);
 }
 
