@@ -499,6 +499,10 @@ bool address_argument(const Machine *machine, int64_t address, uint32_t *argumen
     return false;
 }
 
+bool address_is_scratch(int64_t address) {
+    return address >= SCRATCH_BASE;
+}
+
 /* ---- Printing ------------------------------------------------------------------------------------- */
 
 /* Where a run lies: an argument, scratch memory, or none of both. Two runs of one place have the same number. */

@@ -25,6 +25,9 @@ bool access_elements(const Machine *machine, const Event *event, Arena *arena, B
  * negative offset. False if it is in that of none. */
 bool address_argument(const Machine *machine, int64_t address, uint32_t *argument, int64_t *offset);
 
+/* Whether it lies in memory that the kernel has allocated for each of its CTAs. */
+bool address_is_scratch(int64_t address);
+
 /* "%a + 0..127, 256..383 and 6 more": the first `most` runs, first and last byte of each. "nothing" if there is none.
  */
 void access_print(const Machine *machine, const Bytes *bytes, uint32_t most, Text *to);

@@ -41,9 +41,11 @@ static bool set_up(GlobalCheck *run) {
     }
     run->launches = ARENA_ARRAY(run->arena, LaunchState, run->scene.count);
     run->loud = ARENA_ARRAY(run->arena, bool, sites + 1);
+    run->reached = ARENA_ARRAY(run->arena, bool, sites + 1);
     run->touched = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->scene.memory) + 1);
     run->written = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
     proxies_set_up(run);
+    unknown_start(run);
     return true;
 }
 
@@ -104,17 +106,6 @@ static void tell_trouble(const GlobalCheck *run) {
         site_incomplete(
             run, own_site(run, site),
             verdict_text(run->kernels[0].verdict, "races in global memory: %s%s", gsan_trouble_text(trouble), more));
-}
-
-static void tell_unknown(const GlobalCheck *run) {
-    if (!run->unknown)
-        return;
-    size_t kernel = site_kernel(run, run->unknown_site);
-    Text text = {0};
-    site_name(run, run->unknown_site, &text);
-    Verdict *verdict = run->kernels[kernel].verdict;
-    verdict_note(verdict, "races in global memory were not looked for in %s%s: %s", verdict_keep(verdict, &text),
-                 run->unknown_times > 1 ? " and the like" : "", run->unknown);
 }
 
 /* Whether plain reads were left out that can race after all: of areas that the run has written. They count from now
@@ -182,6 +173,7 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
                        .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
     if (run->race_count > races || run->access_count > accesses || run->unfenced_count > unfenced || end == RUN_STUCK)
         telling.witness = write_witness(run, &turns);
+    run->guessed |= grid_stats(run->grid).chosen != NULL;
     tell_races(run, &telling);
     tell_accesses(run, &telling);
     tell_unfenced(run, &telling);
@@ -249,7 +241,7 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
     if (!count || !set_up(run))
         return;
     run_schedules(run);
-    tell_unknown(run);
+    unknown_tell(run);
     if (options->steps)
         global_steps_write(run, run->end);
 }

@@ -266,7 +266,8 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         found->told = true;
         size_t kernel = site_kernel(run, race->later.site);
         Verdict *verdict = run->kernels[kernel].verdict;
-        bool harmless = is_harmless(run, found, telling);
+        bool harmless = found->harmless = is_harmless(run, found, telling);
+        found->finding = verdict->finding_count;
         Finding *finding = finding_in(run, kernel, harmless ? RULE_RACE_SAME_VALUE : race_rule(race), telling, true);
         explain(run, race, kernel, finding, verdict);
         if (harmless)

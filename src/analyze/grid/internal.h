@@ -5,12 +5,14 @@
 #include "analyze/grid/check.h"
 #include "emulate/access.h"
 #include "emulate/grid.h"
+#include "emulate/roots.h"
 
 /* An asynchronous access that nobody has waited for. */
 typedef struct Pending {
     uint64_t access;                 /* its number in the run */
     uint32_t ticket, agent, pc, age; /* age: groups committed since, its own included; 0: not committed */
     uint32_t barrier;                /* on which it reports; UINT32_MAX: on none yet */
+    uint32_t flight, phase;          /* by which it does so, and in which phase of the barrier that came */
     uint16_t cta;                    /* of the cluster */
     uint8_t group;                   /* GroupKind; GROUP_NONE: it reports on a barrier */
     bool delivered, writes;
@@ -40,7 +42,9 @@ typedef struct FoundRace {
     GsanRace race; /* its sites are the check's own */
     uint64_t times;
     bool silent; /* the later one is a write that leaves memory as it was */
-    bool told;   /* as a finding */
+    bool told;   /* as a finding: */
+    bool harmless;
+    size_t finding; /* its number in the verdict */
 } FoundRace;
 
 /* What the sampled mode knows of a race: the later access alone. */
@@ -91,6 +95,22 @@ typedef struct FoundUnfenced {
 } FoundUnfenced;
 
 typedef struct GlobalWrite GlobalWrite;
+/* Who touches an area, and how: of each launch, in all runs. */
+enum { USE_READ = 1, USE_WRITE = 2, USE_ATOMIC = 4, USE_ASYNC = 8 };
+typedef struct AreaUse {
+    uint8_t how;     /* USE_*; an atomic that does not reach all CTAs of its device is a write */
+    bool by_several; /* CTAs */
+    uint32_t cta;    /* the first */
+} AreaUse;
+
+/* An access whose bytes are not known, at one site of one launch. */
+typedef struct UnknownAccess {
+    uint32_t site, launch;
+    const char *reason;
+    Roots roots; /* whose memory it may be in */
+    uint8_t how;
+    uint64_t times;
+} UnknownAccess;
 
 struct GlobalCheck {
     Arena *arena;
@@ -104,6 +124,7 @@ struct GlobalCheck {
     Scene scene;
     Grid *grid;
     bool has_loads, hangs;
+    bool guessed; /* some run has chosen data that control depends on */
     /* one run */
     Gsan *gsan;
     LaunchState *launches;
@@ -138,12 +159,14 @@ struct GlobalCheck {
     uint8_t *touched;
     bool *written;
     bool *loud;           /* by site: some write there has changed memory */
+    bool *reached;        /* by site: some access was made there */
     bool has_unknowns;    /* ops that nobody knows (doubts.c): */
     uint32_t unknown_ran; /* the site of one that was run; UINT32_MAX: none was */
     uint8_t *meetings;    /* by site: whether some CTA has met others before it, and after it */
-    const char *unknown;  /* why the bytes of an access are not known; the first one */
-    uint32_t unknown_site;
-    uint64_t unknown_times;
+    /* By launch, and in it by area; behind the last area, what lies in none. */
+    AreaUse *uses;
+    UnknownAccess unknown[MOST_FOUND];
+    uint32_t unknown_count;
 };
 
 /* ---- watch.c ---- */
@@ -183,6 +206,15 @@ void grid_doubts_note(GlobalCheck *run, const GridEvent *event, Crew *crew, uint
 bool grid_doubts_race(const GlobalCheck *run, const GsanRace *race);
 /* The kernel's last finding is none, since such an op was run: the verdict is incomplete for it. */
 void grid_doubts_take_back(const GlobalCheck *run, size_t kernel);
+/* ---- unknown.c ---- */
+/* Before the first run. */
+void unknown_start(GlobalCheck *run);
+/* Bytes of an area are touched; UINT32_MAX: of memory that is no argument's. */
+void unknown_use(GlobalCheck *run, const GridEvent *event, uint32_t area);
+/* An access whose bytes are not known. */
+void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason);
+/* After the last run: what could matter makes the verdicts incomplete. */
+void unknown_tell(GlobalCheck *run);
 
 /* ---- steps.c ---- */
 /* The next moment of the run, which is kept as a step if steps are wanted. */

@@ -135,11 +135,9 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     const char *reason;
     uint32_t site = site_of(run, event);
     run->scratch.exhausted = run->arena->exhausted;
+    run->reached[site] = true;
     if (!access_ranges(event->machine, what, &run->scratch, &bytes, &reason)) {
-        if (!run->unknown_times++) {
-            run->unknown = reason;
-            run->unknown_site = site;
-        }
+        unknown_keep(run, event, reason);
         return;
     }
     GsanKind kind = effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && !what->stored) ? GSAN_READ
@@ -151,8 +149,12 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
     step_access(run, event, &bytes);
     for (uint32_t i = 0; i < bytes.count; i++) {
         int64_t offset;
-        if (!global_area(run->scene.memory, bytes.runs[i].begin, &offset))
-            continue; /* scratch memory of one CTA */
+        if (!global_area(run->scene.memory, bytes.runs[i].begin, &offset)) {
+            if (!address_is_scratch(bytes.runs[i].begin)) /* which is that of one CTA */
+                unknown_keep(run, event, "its address is a number, and not that of an argument");
+            continue;
+        }
+        unknown_use(run, event, global_area_number(bytes.runs[i].begin));
         check_bytes(run, event, kind, bytes.runs[i].begin, bytes.runs[i].end);
         if (matters(run, effect, kind, bytes.runs[i].begin))
             gsan_access(run->gsan, thread, engine_site(sampled_site(run, site), what->silent), kind,
@@ -184,8 +186,12 @@ static void complete(GlobalCheck *run, const GridEvent *event, Crew *crew, uint3
     crew->count = kept;
 }
 
+/* The wait has seen the phase end to which the copy's bytes, or its arrival, belong: that of another phase, which was
+ * over before, says nothing of it. */
 static bool by_barrier(const Pending *pending, const GridEvent *event) {
-    return pending->delivered && pending->barrier == event->event->barrier;
+    const Event *what = event->event;
+    return pending->delivered && pending->barrier == what->barrier &&
+           pending->phase < what->state->barriers[what->barrier].generation;
 }
 
 /* All but the youngest groups; a wait for the sources alone says nothing of what is written. */
@@ -212,16 +218,21 @@ static void issue(const GridEvent *event, Crew *crew) {
         if (pending->agent != what->agent || pending->barrier != UINT32_MAX)
             continue;
         if (copies ? pending->group == GROUP_CP_ASYNC
-                   : pending->group == GROUP_NONE && pending->pc == what->pc && what->flight->kind == FLIGHT_BYTES)
+                   : pending->group == GROUP_NONE && pending->pc == what->pc && what->flight->kind == FLIGHT_BYTES) {
             pending->barrier = what->barrier;
+            pending->flight = what->flight->sequence;
+        }
     }
 }
 
 static void deliver(const GridEvent *event, Crew *crew) {
     for (uint32_t i = 0; i < crew->count; i++) {
         Pending *pending = &crew->pending[i];
-        if (pending->barrier == event->event->barrier && pending->agent == event->event->agent)
-            pending->delivered = true;
+        if (pending->barrier != event->event->barrier || pending->agent != event->event->agent || pending->delivered ||
+            !event->event->flight || pending->flight != event->event->flight->sequence)
+            continue;
+        pending->delivered = true;
+        pending->phase = event->event->state->barriers[pending->barrier].generation;
     }
 }
 

@@ -26,6 +26,9 @@ const Launch *result_given_launch(const Result *result, size_t kernel);
 /* What the command line says of a launch, and nothing else: a grid of zeros is not given. NULL if it says nothing. */
 const Launch *result_fixed(Result *result);
 
+/* Launches for a kernel that nobody launches, without those that callers may never make: how many, maybe none. */
+const Launch *result_choose(Result *result, size_t kernel, size_t *count);
+
 /* ---- steps.c ---- */
 /* What the hardware does not allow, read off the IR. */
 void step_lint(Result *result, size_t kernel);
@@ -54,6 +57,8 @@ typedef struct Row {
 /* Runs kernels of these results in a row, on one global memory: of each result kernel `first` and those after it,
  * `most` at most. What it finds goes to their verdicts. */
 void row_run(Row *row, Result *const *results, size_t count, size_t first, size_t most);
+/* The same of one kernel that nobody launches, or not wholly: with memory that is chosen. */
+void row_run_chosen(Row *row, Result *result, size_t kernel);
 void row_free(Row *row);
 
 #endif

@@ -44,7 +44,9 @@ static void check_and_close(Result *result, size_t kernel) {
     Row grid = {0};
     bool alone = question->global && !result->rows[kernel] && !question->lint_only;
     set_progress(question, &look);
-    if (alone)
+    if (alone && !result->trail && !result_given_launch(result, kernel))
+        row_run_chosen(&grid, result, kernel);
+    else if (alone)
         row_run(&grid, &result, 1, kernel, 1);
     if (!result_attempt(result, check_kernel, &look)) {
         result->arena.budget += LAST_WORDS;

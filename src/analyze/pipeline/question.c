@@ -1,6 +1,8 @@
 /* Which kernels and which launches a question means. */
 #include "analyze/pipeline/internal.h"
 
+#include "emulate/choose.h"
+
 /* ---- Kernels -------------------------------------------------------------------------------------- */
 
 const char *result_names(Result *result) {
@@ -182,6 +184,18 @@ const Launch *result_fixed(Result *result) {
         return NULL;
     Launch *made = ARENA_NEW(&result->arena, Launch);
     return result_set_arguments(result, made) ? made : NULL;
+}
+
+const Launch *result_choose(Result *result, size_t kernel, size_t *count) {
+    Verdict nobody = {.arena = &result->arena};
+    const Program *program = program_compile(result->module, result->functions[kernel], 0, &nobody);
+    Launch *launches = ARENA_ARRAY(&result->arena, Launch, MOST_CHOSEN);
+    size_t all = program ? choose_launches(program, &result->arena, NULL, result_fixed(result), launches) : 0;
+    *count = 0;
+    for (size_t i = 0; i < all; i++)
+        if (!launches[i].doubt)
+            launches[(*count)++] = launches[i];
+    return launches;
 }
 
 /* ---- The whole of it ------------------------------------------------------------------------------ */

@@ -93,6 +93,30 @@ void row_run(Row *row, Result *const *results, size_t count, size_t first, size_
     results_attempt(results, count, &row->arena, say_no_memory, &work);
 }
 
+/* ---- Kernels that nobody launches ------------------------------------------------------------------ */
+
+static void run_chosen(void *context) {
+    const RowWork *work = context;
+    Result *result = work->results[0];
+    Row *row = work->row;
+    size_t count;
+    Launch given = {.grid = {0, 0, 0}};
+    const Launch *bases = result_choose(result, work->first, &count);
+    make_room(work);
+    add_kernel(row, result, work->first, NULL, &result->verdicts[work->first]);
+    if (count && result_set_arguments(result, &given))
+        global_check_chosen(&row->arena, &row->kernels[0], bases, count, &given, &result->question.global_options);
+}
+
+void row_run_chosen(Row *row, Result *result, size_t kernel) {
+    RowWork work = {.row = row, .results = &result, .count = 1, .first = kernel, .most = 1};
+    arena_init(&row->arena, row_budget);
+    if (results_attempt(&result, 1, &row->arena, run_chosen, &work))
+        return;
+    result->arena.budget += LAST_WORDS;
+    results_attempt(&result, 1, &row->arena, say_no_memory, &work);
+}
+
 void row_free(Row *row) {
     global_check_free(row->check);
     arena_free(&row->arena);

@@ -4,7 +4,6 @@
 
 #include "analyze/run/steps.h"
 #include "analyze/run/timeline.h"
-#include "emulate/choose.h"
 #include "model/flow/print.h"
 
 typedef struct Show {
@@ -41,15 +40,9 @@ static bool find_witness(Show *show, size_t *kernel) {
 /* The launch to look at, where none goes wrong: the one that was given, or one of those that are chosen. */
 static const Launch *find_launch(Result *result) {
     const Launch *given = result_given_launch(result, 0);
-    Verdict nobody = {.arena = &result->arena};
-    const Program *program = given ? NULL : program_compile(result->module, result->functions[0], 0, &nobody);
-    if (!program)
-        return given;
-    Launch *chosen = ARENA_ARRAY(&result->arena, Launch, MOST_CHOSEN);
-    size_t count = choose_launches(program, &result->arena, NULL, result_fixed(result), chosen), sure = 0;
-    while (sure < count && !chosen[sure].doubt)
-        sure++;
-    return &chosen[sure ? (sure - 1) / 2 : 0]; /* neither the shortest nor the longest */
+    size_t count = 0;
+    const Launch *chosen = given ? NULL : result_choose(result, 0, &count);
+    return count ? &chosen[(count - 1) / 2] : given; /* neither the shortest nor the longest */
 }
 
 static bool find_run(Show *show, size_t *kernel) {

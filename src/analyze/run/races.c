@@ -36,6 +36,7 @@ void races_start(Races *races, uint64_t cluster, unsigned world) {
     spans_reset(races->spans);
     memset(races->guards, 0, sizeof races->guards);
     memset(races->late, 0, sizeof races->late);
+    memset(races->copied, 0, sizeof races->copied);
     memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
     races->cluster = cluster;
     races->world = world;
@@ -242,6 +243,8 @@ static void access_event(Races *races, const Event *event) {
         return;
     }
     check_access(races, event, thread, writes, set);
+    if (writes && effect->done == DONE_TX)
+        races->copied[event->agent] = (Copied){set, event->pc};
     if (writes)
         consan_set_write(&races->engine, thread, set->spans, set->count, place_of(races, event));
     else
@@ -284,16 +287,56 @@ static void signal_event(Races *races, const Event *event) {
                    parity);
 }
 
+/* Whether what was done there is a commit's arrival. */
+static bool is_commit(const Races *races, uint32_t pc) {
+    const Program *program = races->machine->program;
+    const Instruction *instruction = &program->code[pc];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        if (effect->verb == EFFECT_ARRIVE && effect->done == DONE_COMMIT)
+            return true;
+    }
+    return false;
+}
+
+/* A barrier is made anew: a commit that is still on its way would arrive on the new one. */
+static void init_event(Races *races, const Event *event) {
+    const CompiledEffect *effect = event->effect;
+    const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
+    const char *problem;
+    if (effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
+        effect->effect.side != SIDE_NONE)
+        return;
+    const SpanSet *set = spans_of(races->spans, words[effect->on], effect->type, &problem);
+    ConsanConflict conflict = {.kind = CONSAN_CLEAN};
+    if (set)
+        conflict = verify(races, event->agent, true, set);
+    uint32_t pc = races->doubts ? doubts_pc(races->doubts, conflict.place) : conflict.place;
+    if (conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, pc))
+        object(races, event, event->agent, true, &conflict, false);
+}
+
+/* The commit of an agent arrives some time: it writes the barrier, whoever's bytes those are by then, unless somebody
+ * has waited for the phase that it arrives in. */
+static void commit_event(Races *races, const Event *event, Word view) {
+    const CompiledEffect *effect = event->effect;
+    const char *problem;
+    const SpanSet *set = word_is(view, WORD_VIEW) && effect->type && effect->effect.side == SIDE_NONE
+                             ? spans_of(races->spans, view, effect->type, &problem)
+                             : NULL;
+    if (set)
+        consan_set_write(&races->engine, actor_of(event->agent, effect->effect.helper), set->spans, set->count,
+                         place_of(races, event));
+}
+
+/* What a copy brings is what it was told to write, whether it counts its bytes by its destination or by a number. */
 static void issue_event(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
+    const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
     const SpanSet **place = &races->flights[event->flight->sequence % WINDOW];
     *place = NULL;
-    if (event->flight->kind == FLIGHT_BYTES && effect->effect.amount && effect->amount != NO_REGISTER) {
-        Word view =
-            event->state->words[(size_t)event->agent * races->machine->program->most_registers + effect->amount];
-        if (word_is(view, WORD_VIEW))
-            *place = spans_at(races, event, view, effect->effect.amount->type);
-    }
+    if (event->flight->kind == FLIGHT_ARRIVAL && effect->effect.done == DONE_COMMIT && effect->on != NO_REGISTER)
+        commit_event(races, event, words[effect->on]);
     if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
         uint32_t late = late_place(races, 0);
         if (late == MOST_LATE) /* what it reports is settled when it comes, then: too much rather than too little */
@@ -301,6 +344,13 @@ static void issue_event(Races *races, const Event *event) {
         races->late[late] = event->flight->sequence;
         track_arrival(races, event, races->late_first + late / CONSAN_PHASES, late % CONSAN_PHASES);
     }
+    if (event->flight->kind != FLIGHT_BYTES)
+        return;
+    Word view = effect->effect.amount && effect->amount != NO_REGISTER ? words[effect->amount] : word_unknown(0);
+    if (word_is(view, WORD_VIEW))
+        *place = spans_at(races, event, view, effect->effect.amount->type);
+    else if (races->copied[event->agent].set && races->copied[event->agent].pc == event->pc)
+        *place = races->copied[event->agent].set;
 }
 
 /* The groups of effects that are waited for by count. */
@@ -334,10 +384,14 @@ static void end_event(Races *races, const Event *event) {
         }
 }
 
-/* Memory that is given back is whoever's asks next: nobody may work on it any more, as if it were written. */
+/* Memory that is given back is whoever's asks next: nobody may work on it any more, as if it were written. Only an
+ * arrival may come late: it harms whoever uses the bytes next, and nobody if no one does. */
 static void free_event(Races *races, const Event *event) {
     const SpanSet *set = spans_at(races, event, event->view, event->effect->type);
+    ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
+        conflict = verify(races, event->agent, true, set);
+    if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, conflict.place)))
         check_access(races, event, event->agent, true, set);
 }
 
@@ -407,6 +461,7 @@ void races_observe(void *observer, const Event *event) {
         consan_begin_phase(engine, event->barrier, event->state->barriers[event->barrier].phase);
         break;
     case EVENT_INIT:
+        init_event(races, event);
         races->pasts[event->barrier] = (BarrierPast){0};
         consan_begin_phase(engine, event->barrier, 0);
         consan_begin_phase(engine, event->barrier, 1);

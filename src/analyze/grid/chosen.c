@@ -1,0 +1,321 @@
+/* Launches that nobody gave. Sizes and strides are chosen, and whether CTAs meet in memory may hang on them: what is
+ * found is looked at again with other numbers, and in the IR for numbers that cannot be varied. What is there however
+ * they are chosen is a finding; the rest is said to be open. */
+#include "analyze/grid/internal.h"
+
+#include "emulate/choose_memory.h"
+#include "emulate/slice.h"
+#include "ir/op.h"
+
+enum {
+    MOST_LAUNCHES = 4, /* of those that were chosen, with memory put in */
+    FEWER_SCHEDULES = 3,
+    RUN_BUDGET_CHOSEN = 1 << 20, /* instructions of one run of a small grid */
+};
+
+/* One kernel, and what was chosen for it. */
+typedef struct Chosen {
+    Arena *arena;
+    const GlobalKernel *kernel;
+    const Program *program;
+    GlobalOptions options;
+    MemoryRequest request;
+    bool told;                  /* that something is open */
+    const Launch *launch;       /* one that was looked at; NULL: none was */
+    RunEnd end;                 /* of the last run */
+    bool *reached;              /* by instruction: some access to global memory was made there */
+    uint64_t pairs[MOST_FOUND]; /* of places that were found to race, in some launch */
+    uint32_t pair_count;
+} Chosen;
+
+/* ---- Runs ----------------------------------------------------------------------------------------- */
+
+/* A run of the grid with that launch, told to `verdict`. */
+static GlobalCheck *run_launch(const Chosen *chosen, const Launch *launch, Verdict *verdict) {
+    GlobalCheck *check = global_check_new(chosen->arena);
+    GlobalKernel *kernel = ARENA_NEW(chosen->arena, GlobalKernel);
+    *kernel = *chosen->kernel;
+    kernel->launch = launch;
+    kernel->verdict = verdict;
+    global_check_run(check, kernel, 1, &chosen->options);
+    return check;
+}
+
+static bool has_run(RunEnd end) {
+    return end == RUN_COMPLETE || end == RUN_STUCK;
+}
+
+/* The launch with that much room; false: it cannot be run so. */
+static bool find_launch(Chosen *chosen, Room room, Launch *launch) {
+    chosen->request.room = room;
+    return choose_memory(chosen->arena, &chosen->request, launch) == RUN_COMPLETE;
+}
+
+/* ---- Whether a race hangs on what was chosen ------------------------------------------------------ */
+
+static void add_list(Slice *slice, ValueList list) {
+    for (uint32_t i = 0; i < list.count; i++)
+        slice_add(slice, list.items[i]);
+}
+
+/* What the place of an access depends on; `whether`: or whether it is made at all. */
+static void add_place(Slice *slice, const Op *op, bool whether) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(slice->module, op, effects);
+    for (unsigned i = 0; i < count; i++) {
+        if (effects[i].space != SPACE_GLOBAL || !effect_is_access(&effects[i]))
+            continue;
+        slice_add(slice, effects[i].on);
+        slice_add(slice, effects[i].rows);
+        add_list(slice, effects[i].at);
+        add_list(slice, effects[i].offsets);
+        if (whether) {
+            slice_add(slice, effects[i].mask);
+            slice_add(slice, effects[i].predicate);
+        }
+    }
+}
+
+static void add_conditions(Slice *slice, const Op *op, const Op *function) {
+    for (op = op_parent(op); op && op != function; op = op_parent(op))
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            slice_add(slice, op->operands[i]);
+}
+
+/* Whether the slice has a number that was chosen; `cases`: only those that are the same in all runs, since they stand
+ * for a case. */
+static bool has_chosen(const Chosen *chosen, const Slice *slice, bool cases) {
+    const Program *program = chosen->program;
+    const Block *entry = program->function->regions[0].first;
+    for (uint32_t i = 0; i < entry->arg_count && i < program->parameter_count; i++)
+        if (slice_has(slice, &entry->args[i]) && number_is_chosen(&chosen->request, i) &&
+            !(cases && number_varies(&chosen->request, i)))
+            return true;
+    return false;
+}
+
+/* Whether an access hangs on numbers that were chosen: its place at all, or whether it is made, in a way that other
+ * runs do not show. */
+static bool hangs_on_numbers(const Chosen *chosen, uint32_t pc) {
+    const Op *op = chosen->program->ops[pc];
+    Slice slice;
+    slice_init(&slice, chosen->program->module);
+    add_place(&slice, op, false);
+    slice_close(&slice);
+    if (has_chosen(chosen, &slice, false))
+        return true;
+    add_place(&slice, op, true);
+    add_conditions(&slice, op, chosen->program->function);
+    slice_close(&slice);
+    return has_chosen(chosen, &slice, true);
+}
+
+static bool same_places(const GsanRace *a, const GsanRace *b) {
+    return (a->earlier.site == b->earlier.site && a->later.site == b->later.site) ||
+           (a->earlier.site == b->later.site && a->later.site == b->earlier.site);
+}
+
+static bool shows(const GlobalCheck *check, const GsanRace *race) {
+    if (!check || !has_run(check->end))
+        return false;
+    for (uint32_t i = 0; i < check->race_count; i++)
+        if (same_places(&check->races[i].race, race) && !check->races[i].harmless)
+            return true;
+    return false;
+}
+
+/* The same grid with other numbers. */
+typedef struct Others {
+    GlobalCheck *checks[2];
+    bool run;
+} Others;
+
+static void run_others(Chosen *chosen, Others *others) {
+    static const Room rooms[2] = {ROOM_OTHER, ROOM_LEAST};
+    for (unsigned i = 0; i < 2 && !others->run; i++) {
+        Launch *launch = ARENA_NEW(chosen->arena, Launch);
+        Verdict *nobody = ARENA_NEW(chosen->arena, Verdict);
+        nobody->arena = chosen->arena;
+        if (find_launch(chosen, rooms[i], launch))
+            others->checks[i] = run_launch(chosen, launch, nobody);
+    }
+    others->run = true;
+}
+
+static bool is_certain(Chosen *chosen, const GlobalCheck *check, const GsanRace *race, Others *others) {
+    if (check->guessed || programs_are_alike(&chosen->request) || hangs_on_numbers(chosen, race->later.site) ||
+        hangs_on_numbers(chosen, race->earlier.site))
+        return false;
+    run_others(chosen, others);
+    return shows(others->checks[0], race) && shows(others->checks[1], race);
+}
+
+/* ---- Telling -------------------------------------------------------------------------------------- */
+
+static void keep(Verdict *verdict, const Finding *finding) {
+    *verdict_finding(verdict) = *finding;
+}
+
+static void tell_open(Chosen *chosen, const Finding *finding) {
+    if (chosen->told)
+        return;
+    chosen->told = true;
+    Verdict *verdict = chosen->kernel->verdict;
+    const FindingPlace *place = &finding->places[0];
+    const char *source = *place->file ? verdict_text(verdict, " (%s:%u)", place->file, place->line) : "";
+    verdict_incomplete(verdict, place->op, place->ir_line,
+                       "%s%s, at a launch that was chosen (%s); whether it does at a real one hangs on what nobody "
+                       "gave: --arg, --grid or a launch file can",
+                       finding->message, source, finding->launch);
+}
+
+/* CTAs that do not know which of them they are write the same, whatever it is; and nobody launches more than one. */
+static bool write_alike(const Chosen *chosen, const GsanRace *race) {
+    return programs_are_alike(&chosen->request) && race->earlier.kind == GSAN_WRITE && race->later.kind == GSAN_WRITE &&
+           race->earlier.site == race->later.site;
+}
+
+/* Whether the two places are found to race for the first time. */
+static bool is_new(Chosen *chosen, const FoundRace *found) {
+    uint64_t a = found->race.earlier.site, b = found->race.later.site;
+    uint64_t pair = ((a < b ? a : b) << 32 | (a < b ? b : a)) << 1 | found->harmless;
+    for (uint32_t i = 0; i < chosen->pair_count; i++)
+        if (chosen->pairs[i] == pair)
+            return false;
+    if (chosen->pair_count < MOST_FOUND)
+        chosen->pairs[chosen->pair_count++] = pair;
+    return true;
+}
+
+static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *found) {
+    Others others = {.run = false};
+    for (uint32_t i = 0; i < check->race_count; i++) {
+        const FoundRace *race = &check->races[i];
+        const Finding *finding = &found->findings[race->finding];
+        if (!is_new(chosen, race))
+            continue;
+        if (write_alike(chosen, &race->race))
+            continue;
+        if (race->harmless || is_certain(chosen, check, &race->race, &others))
+            keep(chosen->kernel->verdict, finding);
+        else
+            tell_open(chosen, finding);
+    }
+    for (size_t i = 0; i < found->finding_count; i++)
+        if (found->findings[i].rule == RULE_DEADLOCK_GRID)
+            tell_open(chosen, &found->findings[i]);
+    for (size_t i = 0; i < found->incomplete_count; i++)
+        verdict_incomplete(chosen->kernel->verdict, found->incomplete[i].op, found->incomplete[i].ir_line, "%s",
+                           found->incomplete[i].reason);
+    for (unsigned i = 0; i < 2; i++)
+        global_check_free(others.checks[i]);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------ */
+
+/* One launch; false: the kernel does not run with such numbers. */
+static bool look_at(Chosen *chosen, const Launch *launch) {
+    Verdict found = {.arena = chosen->kernel->verdict->arena, .kernel = chosen->kernel->verdict->kernel};
+    GlobalCheck *check = run_launch(chosen, launch, &found);
+    bool good = has_run(check->end);
+    chosen->end = check->end;
+    for (uint32_t i = 0; good && i < chosen->program->code_count; i++)
+        chosen->reached[i] |= check->reached[i];
+    if (good)
+        tell_found(chosen, check, &found);
+    global_check_free(check);
+    return good;
+}
+
+/* Whether anything is written at all: what is only read cannot race. */
+static bool writes(const Program *program) {
+    for (uint32_t i = 0; i < program->effect_count; i++) {
+        const Effect *effect = &program->effects[i].effect;
+        if (effect->space == SPACE_GLOBAL && effect_is_access(effect) && effect->verb != EFFECT_READ)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the launch is one of those before it. */
+static bool is_known(const Chosen *chosen, const Launch *launch, const char **texts, size_t *count) {
+    const char *text = launch_text(launch, chosen->arena);
+    for (size_t i = 0; i < *count; i++)
+        if (strcmp(texts[i], text) == 0)
+            return true;
+    texts[(*count)++] = text;
+    return false;
+}
+
+/* The first of some rooms with which the kernel runs. */
+static void look_at_rooms(Chosen *chosen, const Room *rooms, unsigned room_count, const char **texts, size_t *count) {
+    for (unsigned i = 0; i < room_count; i++) {
+        Launch *launch = ARENA_NEW(chosen->arena, Launch);
+        if (!find_launch(chosen, rooms[i], launch))
+            continue;
+        if (is_known(chosen, launch, texts, count))
+            return;
+        if (look_at(chosen, launch)) {
+            chosen->launch = launch;
+            return;
+        }
+    }
+}
+
+/* Whether some access to global memory was not made yet. */
+static bool leaves_out(const Chosen *chosen) {
+    const Program *program = chosen->program;
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        const Instruction *instruction = &program->code[pc];
+        for (uint32_t i = 0; instruction->code == CODE_EFFECTS && !chosen->reached[pc] && i < instruction->a; i++) {
+            const Effect *effect = &program->effects[instruction->aux + i].effect;
+            if (effect->space == SPACE_GLOBAL && effect_is_access(effect))
+                return true;
+        }
+    }
+    return false;
+}
+
+/* All launches that were chosen, with memory; and with another grid, if the first leaves out accesses. */
+static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
+    static const Room usual[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS}, other[] = {ROOM_OTHER};
+    const char *texts[MOST_LAUNCHES + 4];
+    size_t known = 0;
+    for (size_t i = 0; i < count && known < MOST_LAUNCHES; i++) {
+        chosen->request.base = &bases[i];
+        look_at_rooms(chosen, usual, sizeof usual / sizeof *usual, texts, &known);
+    }
+    if (leaves_out(chosen))
+        look_at_rooms(chosen, other, 1, texts, &known);
+}
+
+void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
+                         const Launch *given, const GlobalOptions *options) {
+    Verdict nobody = {.arena = arena};
+    Chosen chosen = {.arena = arena, .kernel = kernel, .options = *options};
+    chosen.program = program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, &nobody);
+    if (!chosen.program || !writes(chosen.program))
+        return;
+    if (!chosen.options.budget || chosen.options.budget > RUN_BUDGET_CHOSEN)
+        chosen.options.budget = RUN_BUDGET_CHOSEN;
+    if (!chosen.options.schedules)
+        chosen.options.schedules = FEWER_SCHEDULES;
+    chosen.request = (MemoryRequest){.program = chosen.program,
+                                     .bases = bases,
+                                     .base_count = count,
+                                     .given = given,
+                                     .budget = chosen.options.budget};
+    chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
+    look_at_all(&chosen, bases, count);
+    if (chosen.launch)
+        verdict_note(kernel->verdict,
+                     "global memory: the grid was chosen (%lldx%lldx%lld), pointers were taken not to alias, and "
+                     "strides to be dense",
+                     (long long)chosen.launch->grid[0], (long long)chosen.launch->grid[1],
+                     (long long)chosen.launch->grid[2]);
+    else if (chosen.end != RUN_FAULT) /* which is told when clusters are run by themselves */
+        verdict_incomplete(
+            kernel->verdict, "", 0,
+            "global memory was not looked at: with no launch that was chosen does the whole grid come to "
+            "its end; a launch file can give one");
+}

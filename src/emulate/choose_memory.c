@@ -1,0 +1,691 @@
+/* First what each number is for, then sizes, then strides, from the inside out. */
+#include "emulate/choose_memory.h"
+
+#include "base/pointers.h"
+#include "emulate/access.h"
+#include "emulate/roots.h"
+#include "emulate/slice.h"
+#include "model/flow/handed.h"
+
+#include <setjmp.h>
+
+enum {
+    MOST_CHAIN = 64,
+    SMALLEST_UNIT = 16,
+    LARGEST_UNIT = 1024,
+    ZEROS = 1 << 24,      /* elements of memory that is zero */
+    MOST_REACH = 1 << 30, /* elements: 32-bit numbers do not wrap */
+};
+
+/* What the number of a parameter is for. */
+typedef enum Use {
+    USED_AS_STRIDE = 1,
+    USED_AS_SIZE = 2,
+    USED_AS_CASE = 4,  /* compared for equality: a mode, a flag */
+    USED_AS_COUNT = 8, /* others are divided by it, or loops go so often: heads, batches */
+} Use;
+
+typedef struct Stride {
+    uint32_t parameter;
+    uint64_t affects; /* parameters whose memory is addressed with it */
+    uint32_t group;   /* those of one group affect different memory */
+} Stride;
+
+typedef struct Reach {
+    int64_t low, high; /* bytes */
+} Reach;
+
+typedef struct Chooser {
+    Arena *arena;
+    const MemoryRequest *request;
+    const Program *program;
+    uint8_t *uses;     /* Use, by parameter */
+    uint64_t *affects; /* by parameter: those whose memory is addressed with multiples of it */
+    int64_t *values;   /* of numbers, by parameter */
+    bool *zeros;       /* by parameter: memory that holds zeros */
+    bool *inner;       /* by parameter: loops go by it, and no store lies or is masked by it */
+    int64_t unit;
+    Stride *strides;
+    uint32_t stride_count, group_count;
+    Reach *before, *with; /* by parameter: without strides; with those of one group */
+} Chooser;
+
+/* ---- What a parameter is for ---------------------------------------------------------------------- */
+
+/* The other operand of a sum with a constant, as a size is rounded up with; NULL if it is none. */
+static const Value *beside_constant(const Op *op) {
+    int64_t number;
+    if (op_evaluator(op) != EVALUATE_ADD && op_evaluator(op) != EVALUATE_SUBTRACT)
+        return NULL;
+    return value_constant(op->operands[1], &number)   ? op->operands[0]
+           : value_constant(op->operands[0], &number) ? op->operands[1]
+                                                      : NULL;
+}
+
+/* The parameter of the kernel that the value is, in another width or shape, or rounded up; -1 if it is none. */
+static int64_t parameter_of(const Program *program, const Value *value) {
+    for (unsigned steps = 0; value && steps < MOST_CHAIN; steps++) {
+        const Op *op = value_op(value);
+        if (!op && value_holder(value) == program->function)
+            return value->index;
+        switch (op_evaluator(op)) {
+        case EVALUATE_SAME:
+        case EVALUATE_SPLAT:
+        case EVALUATE_UNSPLAT:
+        case EVALUATE_BROADCAST:
+        case EVALUATE_EXPAND:
+        case EVALUATE_RESHAPE:
+        case EVALUATE_TRANSPOSE:
+        case EVALUATE_SIGN_EXTEND:
+        case EVALUATE_ZERO_EXTEND:
+        case EVALUATE_WRAP:
+            value = op->operands[0];
+            break;
+        default:
+            value = op && beside_constant(op) ? beside_constant(op) : value_always(value);
+            break;
+        }
+    }
+    return -1;
+}
+
+static void use(Chooser *chooser, const Value *value, unsigned how) {
+    int64_t parameter = parameter_of(chooser->program, value);
+    if (parameter >= 0)
+        chooser->uses[parameter] |= (uint8_t)how;
+}
+
+static void use_all(Chooser *chooser, const Op *op, SlotRef entry, unsigned how) {
+    uint32_t count;
+    Value **values = op_operands_of(op, entry, &count);
+    for (uint32_t i = 0; i < count; i++)
+        use(chooser, values[i], how);
+}
+
+/* Constants that sizes are divided by, loops go by and places of tiles are multiplied with; and how long tiles are. */
+static void take_number(Chooser *chooser, int64_t number) {
+    if (number > chooser->unit && number >= SMALLEST_UNIT && number <= LARGEST_UNIT && !(number & (number - 1)))
+        chooser->unit = number;
+}
+
+static void take_unit(Chooser *chooser, const Value *value) {
+    int64_t number;
+    if (value && value_constant(value, &number))
+        take_number(chooser, number);
+}
+
+static unsigned use_in(const Op *op, uint32_t operand) {
+    int64_t predicate;
+    switch (op_evaluator(op)) {
+    case EVALUATE_MULTIPLY:
+    case EVALUATE_ADD_POINTER:
+        return USED_AS_STRIDE;
+    case EVALUATE_COMPARE:
+        return op_number(op, "predicate", &predicate) && predicate <= COMPARE_NE ? USED_AS_CASE : USED_AS_SIZE;
+    case EVALUATE_DIVIDE_SIGNED:
+    case EVALUATE_DIVIDE_UNSIGNED:
+    case EVALUATE_DIVIDE_CEIL_SIGNED:
+    case EVALUATE_DIVIDE_CEIL_UNSIGNED:
+    case EVALUATE_DIVIDE_FLOOR_SIGNED:
+    case EVALUATE_REMAINDER_SIGNED:
+    case EVALUATE_REMAINDER_UNSIGNED:
+        return operand ? USED_AS_COUNT : USED_AS_SIZE;
+    case EVALUATE_MINIMUM_SIGNED:
+    case EVALUATE_MINIMUM_UNSIGNED:
+    case EVALUATE_MAXIMUM_SIGNED:
+    case EVALUATE_MAXIMUM_UNSIGNED:
+        return USED_AS_SIZE;
+    default:
+        return 0;
+    }
+}
+
+static void look_at(Chooser *chooser, const Op *op) {
+    Bounds bounds;
+    int64_t step;
+    for (uint32_t i = 0; i < op->operand_count && use_in(op, i); i++) {
+        use(chooser, op->operands[i], use_in(op, i));
+        if (use_in(op, i) != USED_AS_CASE)
+            take_unit(chooser, op->operands[i]);
+    }
+    if (op_evaluator(op) == EVALUATE_RANGE && op_number(op, "end", &step))
+        take_number(chooser, step);
+    if (loop_bounds(op, &bounds)) {
+        bool tiles = value_constant(bounds.step, &step) && step >= SMALLEST_UNIT;
+        use(chooser, bounds.from, USED_AS_COUNT);
+        use(chooser, bounds.to, tiles ? USED_AS_SIZE : USED_AS_COUNT);
+        take_unit(chooser, bounds.step);
+    }
+    if (op_describes(op) != DESCRIBE_NONE) {
+        use_all(chooser, op, op->row->describes.strides, USED_AS_STRIDE);
+        use_all(chooser, op, op->row->describes.shape, USED_AS_SIZE);
+        use_all(chooser, op, op->row->describes.bounds, USED_AS_SIZE);
+    }
+}
+
+static void find_uses(Chooser *chooser) {
+    const Op *function = chooser->program->function;
+    chooser->unit = 1;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        look_at(chooser, op);
+}
+
+/* ---- What addresses are made of ------------------------------------------------------------------- */
+
+/* Values that an address is a sum of multiples of. */
+typedef struct Sum {
+    const Program *program;
+    Pointers seen;
+    const Value **work;
+    uint32_t count, capacity;
+} Sum;
+
+static void sum_add(Sum *sum, const Value *value) {
+    if (!value || pointers_get(&sum->seen, value) != NO_NUMBER)
+        return;
+    pointers_set(&sum->seen, value, 0);
+    *ARENA_PUSH(sum->seen.arena, sum->work, sum->count, sum->capacity) = value;
+}
+
+static void sum_add_source(void *sum, Handed how, const Value *from, const Value *to) {
+    (void)how;
+    (void)to;
+    sum_add(sum, from);
+}
+
+static bool is_sum(const Op *op) {
+    switch (op_evaluator(op)) {
+    case EVALUATE_ADD:
+    case EVALUATE_SUBTRACT:
+    case EVALUATE_MULTIPLY:
+    case EVALUATE_ADD_POINTER:
+    case EVALUATE_SAME:
+    case EVALUATE_SPLAT:
+    case EVALUATE_UNSPLAT:
+    case EVALUATE_BROADCAST:
+    case EVALUATE_EXPAND:
+    case EVALUATE_RESHAPE:
+    case EVALUATE_TRANSPOSE:
+    case EVALUATE_SIGN_EXTEND:
+    case EVALUATE_ZERO_EXTEND:
+    case EVALUATE_WRAP:
+        return true;
+    default:
+        return op_describes(op) != DESCRIBE_NONE;
+    }
+}
+
+static void sum_close(Sum *sum) {
+    while (sum->count) {
+        const Value *value = sum->work[--sum->count];
+        const Op *op = value_op(value);
+        Bounds bounds;
+        if (value_sources(value, sum_add_source, sum))
+            continue;
+        if (loop_bounds(counted_by(value), &bounds)) {
+            sum_add(sum, bounds.from);
+            sum_add(sum, bounds.step);
+        }
+        for (uint32_t i = 0; op && is_sum(op) && i < op->operand_count; i++)
+            sum_add(sum, op->operands[i]);
+    }
+}
+
+/* The memory of `address` is addressed with whatever that, and the values, are sums of. */
+static void add_affected(const Chooser *chooser, const Value *address, ValueList with) {
+    const Program *program = chooser->program;
+    const Block *entry = program->function->regions[0].first;
+    Roots roots = address_roots(program, address);
+    Sum sum = {.program = program, .seen.arena = chooser->arena};
+    sum_add(&sum, address);
+    for (uint32_t i = 0; i < with.count; i++)
+        sum_add(&sum, with.items[i]);
+    sum_close(&sum);
+    for (uint32_t i = 0; i < entry->arg_count; i++)
+        if (pointers_get(&sum.seen, &entry->args[i]) != NO_NUMBER)
+            chooser->affects[i] |= roots.elsewhere ? UINT64_MAX : roots.parameters;
+}
+
+/* Whose memory is addressed with each parameter: by accesses, and by descriptors. */
+static void find_affected(const Chooser *chooser) {
+    const Program *program = chooser->program;
+    for (uint32_t i = 0; i < program->effect_count; i++) {
+        const Effect *effect = &program->effects[i].effect;
+        bool again = effect->space != SPACE_GLOBAL || !effect_is_access(effect);
+        for (uint32_t k = 0; k < i && !again; k++)
+            again = program->effects[k].effect.on == effect->on && !effect->offsets.count;
+        if (!again)
+            add_affected(chooser, effect->on, effect->offsets);
+    }
+    for (uint32_t i = 0; i < program->maker_count; i++) {
+        const Op *op = program->makers[i].op;
+        const Value *base = op_operand_of(op, op->row->describes.base);
+        ValueList strides;
+        strides.items = op_operands_of(op, op->row->describes.strides, &strides.count);
+        if (base)
+            add_affected(chooser, base, strides);
+    }
+}
+
+/* ---- Loops whose length matters to no store ------------------------------------------------------- */
+
+static void add_list(Slice *slice, ValueList list) {
+    for (uint32_t i = 0; i < list.count; i++)
+        slice_add(slice, list.items[i]);
+}
+
+static void add_stores(Slice *slice, const Program *program) {
+    for (uint32_t i = 0; i < program->effect_count; i++) {
+        const Effect *effect = &program->effects[i].effect;
+        if (effect->space != SPACE_GLOBAL || effect->verb == EFFECT_READ || !effect_is_access(effect))
+            continue;
+        slice_add(slice, effect->on);
+        slice_add(slice, effect->mask);
+        slice_add(slice, effect->rows);
+        add_list(slice, effect->at);
+        add_list(slice, effect->offsets);
+    }
+    for (uint32_t i = 0; i < program->maker_count; i++) {
+        const Op *op = program->makers[i].op;
+        add_list(slice, (ValueList){op->operands, op->operand_count});
+    }
+}
+
+static void find_inner(Chooser *chooser) {
+    const Program *program = chooser->program;
+    const Block *entry = program->function->regions[0].first;
+    Slice loops, stores;
+    slice_init(&loops, program->module);
+    slice_init(&stores, program->module);
+    for (uint32_t i = 0; i < program->loop_count; i++) {
+        Bounds bounds;
+        if (loop_bounds(program->loops[i].op, &bounds))
+            slice_add(&loops, bounds.to);
+    }
+    add_stores(&stores, program);
+    slice_close(&loops);
+    slice_close(&stores);
+    for (uint32_t i = 0; i < entry->arg_count && i < program->parameter_count; i++)
+        chooser->inner[i] = slice_has(&loops, &entry->args[i]) && !slice_has(&stores, &entry->args[i]);
+}
+
+static bool is_number(const Parameter *parameter) {
+    return parameter->type && (parameter->type->kind == TYPE_INTEGER || parameter->type->kind == TYPE_INDEX);
+}
+
+static bool is_flag(const Chooser *chooser, uint32_t parameter) {
+    const Type *type = chooser->program->parameters[parameter].type;
+    return chooser->uses[parameter] & USED_AS_CASE || (type->kind == TYPE_INTEGER && type->width == 1);
+}
+
+static bool is_stride(const Chooser *chooser, uint32_t parameter) {
+    return chooser->uses[parameter] == USED_AS_STRIDE && chooser->affects[parameter];
+}
+
+static const Argument *find(const Launch *launch, const Parameter *parameter) {
+    return launch ? launch_find(launch, str_of(parameter->name)) : NULL;
+}
+
+/* ---- Sizes ---------------------------------------------------------------------------------------- */
+
+static int64_t fit(const Parameter *parameter, int64_t value) {
+    int64_t most = parameter->type->kind == TYPE_INTEGER && parameter->type->width < 32
+                       ? (INT64_C(1) << (parameter->type->width - 1)) - 1
+                       : INT32_MAX;
+    if (parameter->type->kind == TYPE_INTEGER && parameter->type->width == 1)
+        return value > 0;
+    value = (value + parameter->divisibility - 1) / parameter->divisibility * parameter->divisibility;
+    return value < most ? value : most / parameter->divisibility * parameter->divisibility;
+}
+
+static int64_t tiles_for(const Chooser *chooser) {
+    static const int64_t tiles[] = {
+        [ROOM_PLENTY] = 8, [ROOM_MODEST] = 2, [ROOM_AS_IS] = 8, [ROOM_OTHER] = 4, [ROOM_LEAST] = 1};
+    return tiles[chooser->request->room];
+}
+
+static int64_t size_for(const Chooser *chooser) {
+    return chooser->request->room == ROOM_LEAST ? 1 : tiles_for(chooser) * chooser->unit;
+}
+
+/* The second smallest number above 0 that loops go by in launches that were chosen for them. */
+static int64_t inner_for(const Chooser *chooser, const Parameter *parameter) {
+    int64_t first = INT64_MAX, second = INT64_MAX;
+    for (size_t i = 0; i < chooser->request->base_count; i++) {
+        const Argument *argument = find(&chooser->request->bases[i], parameter);
+        int64_t value = argument && argument->kind == ARGUMENT_INTEGER ? argument->integer : 0;
+        if (value <= 0 || value == first)
+            continue;
+        if (value < first) {
+            second = first;
+            first = value;
+        } else if (value < second) {
+            second = value;
+        }
+    }
+    return second < INT64_MAX ? second : first < INT64_MAX ? first : fit(parameter, 2 * chooser->unit);
+}
+
+static int64_t number_for(const Chooser *chooser, uint32_t parameter) {
+    const Parameter *which = &chooser->program->parameters[parameter];
+    if (chooser->inner[parameter] && chooser->request->room != ROOM_LEAST)
+        return inner_for(chooser, which);
+    if (is_flag(chooser, parameter))
+        return fit(which, 1);
+    if (is_stride(chooser, parameter))
+        return 0;
+    return fit(which, chooser->uses[parameter] & USED_AS_SIZE ? size_for(chooser) : tiles_for(chooser));
+}
+
+static void choose_numbers(Chooser *chooser) {
+    const MemoryRequest *request = chooser->request;
+    for (uint32_t i = 0; i < chooser->program->parameter_count; i++) {
+        const Parameter *parameter = &chooser->program->parameters[i];
+        const Argument *given = find(request->given, parameter), *base = find(request->base, parameter);
+        if (!is_number(parameter) || parameter->descriptor >= 0)
+            continue;
+        bool keeps = base && base->kind == ARGUMENT_INTEGER && (is_flag(chooser, i) || request->room == ROOM_AS_IS);
+        chooser->values[i] = given ? given->integer : keeps ? base->integer : number_for(chooser, i);
+    }
+}
+
+/* ---- The grid ------------------------------------------------------------------------------------- */
+
+/* Along which axes the kernel, or what it calls, looks at its program id, for whatever purpose; `counts`: or at how
+ * many there are. */
+static unsigned axes_of(const Program *program, bool counts) {
+    unsigned axes = 0;
+    int64_t axis;
+    for (const Op *op = module_first_op(program->module); op; op = op_next_in_walk(op, NULL)) {
+        Evaluator evaluator = op_evaluator(op);
+        if ((evaluator == EVALUATE_PROGRAM_ID || (counts && evaluator == EVALUATE_PROGRAM_COUNT)) &&
+            op_number(op, "axis", &axis) && axis >= 0 && axis < 3)
+            axes |= 1u << axis;
+        else if (evaluator == EVALUATE_CANCEL_PROGRAM || evaluator == EVALUATE_CANCEL_QUERY)
+            axes |= 1;
+    }
+    return axes;
+}
+
+static void choose_grid(const Chooser *chooser, int64_t *grid) {
+    enum { USUAL, OTHER, LEAST };
+    static const int64_t sizes[3][4][3] = {[USUAL] = {{2, 1, 1}, {8, 1, 1}, {4, 2, 1}, {2, 2, 2}},
+                                           [OTHER] = {{3, 1, 1}, {6, 1, 1}, {2, 4, 1}, {3, 2, 2}},
+                                           [LEAST] = {{2, 1, 1}, {2, 1, 1}, {2, 2, 1}, {2, 2, 2}}};
+    const MemoryRequest *request = chooser->request;
+    const Program *program = chooser->program;
+    unsigned axes = axes_of(program, true), used = 0;
+    unsigned which = request->room == ROOM_OTHER ? OTHER : request->room == ROOM_LEAST ? LEAST : USUAL;
+    const int64_t *size = sizes[which][__builtin_popcount(axes & 7)];
+    if (request->given && request->given->grid[0]) {
+        memcpy(grid, request->given->grid, 3 * sizeof *grid);
+        return;
+    }
+    for (unsigned axis = 0; axis < 3; axis++)
+        grid[axis] = axes >> axis & 1 || !axes ? size[used++] : 1;
+    if (program->ranks_are_programs) /* whole clusters */
+        grid[0] = (grid[0] > 2 ? grid[0] / 2 : 2) * program->ctas;
+}
+
+/* ---- Memory --------------------------------------------------------------------------------------- */
+
+/* Memory that CTAs talk to each other through: nobody launches such a kernel on anything but zeros. */
+static void find_zeros(Chooser *chooser) {
+    const Program *program = chooser->program;
+    for (uint32_t i = 0; i < program->effect_count; i++) {
+        const CompiledEffect *compiled = &program->effects[i];
+        if (!compiled->strong || compiled->effect.space != SPACE_GLOBAL)
+            continue;
+        Roots roots = address_roots(program, compiled->effect.on);
+        for (uint32_t k = 0; k < program->parameter_count && k < MOST_ROOTS; k++)
+            chooser->zeros[k] |= roots.parameters >> k & 1;
+    }
+}
+
+static bool holds_integers(const Chooser *chooser, const Parameter *parameter) {
+    const Type *type =
+        parameter->type->element ? type_resolve(chooser->program->module, parameter->type->element) : NULL;
+    return type && type->kind == TYPE_INTEGER;
+}
+
+static Argument describe(const Chooser *chooser, uint32_t index) {
+    Module *module = chooser->program->module;
+    const Parameter *parameter = &chooser->program->parameters[index];
+    const Type *block = parameter->type->element ? type_resolve(module, parameter->type->element) : NULL;
+    Argument argument = {.name = str_of(parameter->name), .kind = ARGUMENT_DESCRIPTOR};
+    while (block && block->kind != TYPE_TENSOR && block->element)
+        block = type_resolve(module, block->element);
+    argument.rank = (uint8_t)(block && block->dim_count <= ARGUMENT_MOST_DIMS ? block->dim_count : 0);
+    int64_t size = size_for(chooser);
+    for (unsigned i = 0; i < argument.rank; i++) {
+        int64_t tile = block->dims[i] > 0 ? block->dims[i] : 1;
+        argument.shape[i] = tile * tiles_for(chooser);
+        if (i + 2 >= argument.rank && argument.shape[i] < size)
+            argument.shape[i] = size;
+    }
+    argument_make_dense(&argument);
+    return argument;
+}
+
+/* The argument of a parameter; false: it needs none. */
+static bool make_argument(const Chooser *chooser, uint32_t index, Argument *argument) {
+    const Parameter *parameter = &chooser->program->parameters[index];
+    const Argument *given = find(chooser->request->given, parameter);
+    if (parameter->descriptor >= 0 || !parameter->type)
+        return false;
+    if (given) {
+        *argument = *given;
+        return true;
+    }
+    if (type_is(parameter->type, STR("tt.tensordesc"))) {
+        *argument = describe(chooser, index);
+        return argument->rank > 0;
+    }
+    *argument =
+        (Argument){.name = str_of(parameter->name), .kind = ARGUMENT_INTEGER, .integer = chooser->values[index]};
+    if (is_number(parameter))
+        return true;
+    if (!type_is(parameter->type, STR("tt.ptr")) || !chooser->zeros[index] || !holds_integers(chooser, parameter))
+        return false; /* a pointer that nobody describes has memory of its own */
+    *argument = (Argument){.name = argument->name, .kind = ARGUMENT_TENSOR, .rank = 1, .shape = {ZEROS}, .zero = true};
+    argument_make_dense(argument);
+    return true;
+}
+
+static Launch make_launch(const Chooser *chooser) {
+    const Program *program = chooser->program;
+    Launch launch = {.chosen = true, .kernel = str_of(program->name), .capacity = program->parameter_count};
+    choose_grid(chooser, launch.grid);
+    launch.arguments = ARENA_ARRAY(chooser->arena, Argument, program->parameter_count + 1);
+    for (uint32_t i = 0; i < program->parameter_count; i++)
+        launch.count += make_argument(chooser, i, &launch.arguments[launch.count]);
+    return launch;
+}
+
+/* ---- How far addresses reach ---------------------------------------------------------------------- */
+
+typedef struct Measuring {
+    const Machine *machine;
+    Arena scratch; /* the bytes of one access */
+    Reach *reach;  /* by parameter */
+} Measuring;
+
+static void observe(void *observer, const Event *event) {
+    Measuring *measuring = observer;
+    Bytes bytes;
+    const char *reason;
+    uint32_t argument;
+    int64_t begin;
+    if (event->kind != EVENT_ACCESS || event->effect->effect.space != SPACE_GLOBAL ||
+        !access_ranges(measuring->machine, event, &measuring->scratch, &bytes, &reason))
+        return;
+    for (uint32_t i = 0; i < bytes.count; i++) {
+        if (!address_argument(measuring->machine, bytes.runs[i].begin, &argument, &begin))
+            continue;
+        Reach *reach = &measuring->reach[argument];
+        int64_t end = begin + (bytes.runs[i].end - bytes.runs[i].begin);
+        reach->low = begin < reach->low ? begin : reach->low;
+        reach->high = end > reach->high ? end : reach->high;
+    }
+    arena_reset(&measuring->scratch);
+}
+
+static RunEnd run_clusters(Machine *machine, const Launch *launch) {
+    RunEnd end = RUN_COMPLETE;
+    machine_launch(machine, launch);
+    for (uint64_t i = 0; i < machine_clusters(machine) && end != RUN_EXCLUDED; i++) {
+        end = schedule_run(machine, i, &(Schedule){.kind = SCHEDULE_EAGER});
+        arena_reset(machine->arena);
+    }
+    return end == RUN_EXCLUDED ? end : RUN_COMPLETE;
+}
+
+/* Runs the clusters one by one with the numbers as they are, and sets the reach of the memory of each parameter. What
+ * a cluster waits for may be somebody else's to write: then it is looked at as far as it comes. */
+static RunEnd measure(const Chooser *chooser, Reach *reaches) {
+    enum { MOST_BYTES = 1 << 28, TENSOR_LIMIT = 1 << 20 };
+    const char *problem;
+    jmp_buf out_of_memory;
+    Launch launch = make_launch(chooser);
+    Machine *machine = machine_create(chooser->arena, chooser->program, &problem);
+    Arena *tensors = ARENA_NEW(chooser->arena, Arena);
+    Measuring *measuring = ARENA_NEW(chooser->arena, Measuring);
+    volatile RunEnd end = RUN_UNKNOWN;
+    memset(reaches, 0, chooser->program->parameter_count * sizeof *reaches);
+    if (!machine)
+        return RUN_UNKNOWN;
+    measuring->machine = machine;
+    measuring->reach = reaches;
+    arena_init(&measuring->scratch, MOST_BYTES);
+    arena_init(tensors, MOST_BYTES);
+    measuring->scratch.exhausted = tensors->exhausted = &out_of_memory;
+    machine->arena = tensors;
+    machine->tensor_limit = TENSOR_LIMIT;
+    machine->budget = chooser->request->budget;
+    machine->observe = observe;
+    machine->observer = measuring;
+    if (setjmp(out_of_memory) == 0)
+        end = run_clusters(machine, &launch);
+    arena_free(&measuring->scratch);
+    arena_free(tensors);
+    return end;
+}
+
+/* ---- Strides -------------------------------------------------------------------------------------- */
+
+/* Strides of different memory are told apart by one run. The innermost ones come first: callers name them last. */
+static void find_strides(Chooser *chooser) {
+    const Program *program = chooser->program;
+    chooser->strides = ARENA_ARRAY(chooser->arena, Stride, program->parameter_count + 1);
+    for (uint32_t i = program->parameter_count; i-- > 0;)
+        if (program->parameters[i].descriptor < 0 && is_stride(chooser, i) && number_is_chosen(chooser->request, i))
+            chooser->strides[chooser->stride_count++].parameter = i;
+    for (uint32_t i = 0; i < chooser->stride_count; i++) {
+        Stride *stride = &chooser->strides[i];
+        stride->affects = chooser->affects[stride->parameter];
+        for (uint32_t k = 0; k < i; k++)
+            if (chooser->strides[k].affects & stride->affects && chooser->strides[k].group >= stride->group)
+                stride->group = chooser->strides[k].group + 1;
+        if (stride->group >= chooser->group_count)
+            chooser->group_count = stride->group + 1;
+    }
+}
+
+static int64_t element_bytes(const Chooser *chooser, uint32_t parameter) {
+    const Type *type = chooser->program->parameters[parameter].type;
+    while (type && type->element)
+        type = type_resolve(chooser->program->module, type->element);
+    return type && type->width > 8 ? type->width / 8 : 1;
+}
+
+/* The smallest stride behind which nothing that it steps over is met again, given how far that reaches; and how far
+ * memory then reaches. */
+static void choose_stride(Chooser *chooser, const Stride *stride) {
+    const Program *program = chooser->program;
+    int64_t value = 1;
+    for (uint32_t i = 0; i < program->parameter_count && i < MOST_ROOTS; i++) {
+        int64_t size = element_bytes(chooser, i), reach = chooser->before[i].high - chooser->before[i].low;
+        if (stride->affects >> i & 1 && (reach + size - 1) / size > value)
+            value = (reach + size - 1) / size;
+    }
+    value = fit(&program->parameters[stride->parameter], chooser->request->room == ROOM_OTHER ? 2 * value : value);
+    chooser->values[stride->parameter] = value < MOST_REACH ? value : MOST_REACH;
+    for (uint32_t i = 0; i < program->parameter_count && i < MOST_ROOTS; i++) {
+        Reach *before = &chooser->before[i];
+        const Reach *with = &chooser->with[(size_t)stride->group * program->parameter_count + i];
+        int64_t steps = (with->high - with->low), more;
+        if (!(stride->affects >> i & 1) || __builtin_mul_overflow(steps, chooser->values[stride->parameter], &more))
+            continue;
+        before->high += more < INT64_C(1) << 50 ? more : 0;
+    }
+}
+
+/* By how much further memory reaches with each stride of a group being 1. */
+static RunEnd measure_group(Chooser *chooser, uint32_t group) {
+    uint32_t count = chooser->program->parameter_count;
+    Reach *with = &chooser->with[(size_t)group * count];
+    for (uint32_t i = 0; i < chooser->stride_count; i++)
+        chooser->values[chooser->strides[i].parameter] = chooser->strides[i].group == group;
+    RunEnd end = measure(chooser, with);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t more = with[i].high - with[i].low - (chooser->before[i].high - chooser->before[i].low);
+        with[i] = (Reach){0, more > 0 ? more : 0};
+    }
+    return end;
+}
+
+static RunEnd choose_strides(Chooser *chooser) {
+    uint32_t count = chooser->program->parameter_count;
+    if (!chooser->stride_count)
+        return RUN_COMPLETE;
+    chooser->before = ARENA_ARRAY(chooser->arena, Reach, count + 1);
+    chooser->with = ARENA_ARRAY(chooser->arena, Reach, (size_t)count * chooser->group_count + 1);
+    RunEnd end = measure(chooser, chooser->before);
+    for (uint32_t group = 0; group < chooser->group_count && end == RUN_COMPLETE; group++)
+        end = measure_group(chooser, group);
+    for (uint32_t i = 0; i < chooser->stride_count; i++)
+        choose_stride(chooser, &chooser->strides[i]);
+    return end;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------------ */
+
+static Chooser start(Arena *arena, const MemoryRequest *request) {
+    uint32_t count = request->program->parameter_count;
+    Chooser chooser = {.arena = arena,
+                       .request = request,
+                       .program = request->program,
+                       .uses = ARENA_ARRAY(arena, uint8_t, count + 1),
+                       .affects = ARENA_ARRAY(arena, uint64_t, count + 1),
+                       .inner = ARENA_ARRAY(arena, bool, count + 1),
+                       .values = ARENA_ARRAY(arena, int64_t, count + 1),
+                       .zeros = ARENA_ARRAY(arena, bool, count + 1)};
+    find_uses(&chooser);
+    find_affected(&chooser);
+    find_inner(&chooser);
+    return chooser;
+}
+
+RunEnd choose_memory(Arena *arena, const MemoryRequest *request, Launch *launch) {
+    Chooser chooser = start(arena, request);
+    find_zeros(&chooser);
+    choose_numbers(&chooser);
+    find_strides(&chooser);
+    RunEnd end = choose_strides(&chooser);
+    *launch = make_launch(&chooser);
+    return end;
+}
+
+bool number_is_chosen(const MemoryRequest *request, uint32_t parameter) {
+    const Parameter *which = &request->program->parameters[parameter];
+    return is_number(which) && !find(request->given, which);
+}
+
+bool number_varies(const MemoryRequest *request, uint32_t parameter) {
+    Chooser chooser = start(&request->program->module->arena, request);
+    return !is_flag(&chooser, parameter);
+}
+
+bool programs_are_alike(const MemoryRequest *request) {
+    return !(request->given && request->given->grid[0]) && !axes_of(request->program, false);
+}
