@@ -32,6 +32,8 @@ static void keep_fences(Verdict *verdict, FenceVerdict *said, Text *rules) {
 
 FenceVerdict fences_judge(Module *module, const Launch *launch, ReleaseSet releases, Text *rules) {
     FenceVerdict said = {.kind = VERDICT_CLEAN};
+    if (!releases && launch)
+        releases = releases_named(launch->triton);
     size_t kernels = program_kernels(module, NULL, 0);
     const Op **functions = ARENA_ARRAY(&module->arena, const Op *, kernels + 1);
     program_kernels(module, functions, kernels);

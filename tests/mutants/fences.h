@@ -14,7 +14,8 @@ typedef struct FenceVerdict {
     bool left_out;    /* of some it leaves it out itself, of every kernel of the kind */
 } FenceVerdict;
 
-/* The rules told are added to `rules`. `launch` may be NULL; `releases` none. Memory: the module's arena. */
+/* The rules told are added to `rules`. `launch` may be NULL; `releases` none: those of the
+ * launch, or of the IR. Memory: the module's arena. */
 FenceVerdict fences_judge(Module *module, const Launch *launch, ReleaseSet releases, Text *rules);
 
 #endif

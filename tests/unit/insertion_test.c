@@ -124,6 +124,17 @@ static void calls_count_from_3_9_on(void **state) {
     expect(CALLS(STORE(tile) FENCE CALL SEND(tile)), 0, 0, 1);
 }
 
+/* Of no use, but it comes to an end. */
+static void functions_may_call_themselves(void **state) {
+    (void)state;
+    expect(HEAD "  tt.func private @fill(%to: !tile) attributes {noinline = true} {\n"
+                "    %data = arith.constant dense<0.0> : tensor<64xf16, #blocked>\n"
+                "    ttg.local_store %data, %to : tensor<64xf16, #blocked> -> !tile\n"
+                "    tt.call @fill(%to) : (!tile) -> ()\n    tt.call @fill(%to) : (!tile) -> ()\n"
+                "    tt.return\n  }\n" WHOLE(CALL SEND(tile)) "}\n",
+           0, 0, 1);
+}
+
 /* ---- Releases ------------------------------------------------------------------------------------- */
 
 static void releases_have_names(void **state) {
@@ -179,6 +190,7 @@ int main(void) {
         cmocka_unit_test(nothing_goes_from_one_partition_to_another),
         cmocka_unit_test(behind_partitions_all_of_them_count_from_3_9_on),
         cmocka_unit_test(calls_count_from_3_9_on),
+        cmocka_unit_test(functions_may_call_themselves),
         cmocka_unit_test(releases_have_names),
         cmocka_unit_test(sets_of_releases_are_described),
         cmocka_unit_test(every_release_has_one_pass),

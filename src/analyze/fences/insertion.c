@@ -11,7 +11,7 @@
 #include "model/memory/views.h"
 #include "model/target/target.h"
 
-enum { MOST_CALLS = 8, MOST_VIEWS = 64 };
+enum { MOST_VIEWS = 64 };
 
 /* What is open at a spot, for fences of either width. */
 enum { OPEN_READ = 1, OPEN_WRITE = 2, OPEN_CTA = 3, WIDE_SHIFT = 2, OPEN_CLUSTER = OPEN_CTA << WIDE_SHIFT };
@@ -36,9 +36,25 @@ typedef struct Step {
     bool wide;
 } Step;
 
+/* What a function leaves behind. */
+typedef struct Left {
+    uint8_t caller; /* of what was open at its start */
+    uint8_t own;
+} Left;
+
+/* A function that was looked at, with that open at its start. */
+typedef struct Called {
+    const Op *function;
+    uint8_t open;
+    Left left;
+} Called;
+
+/* Of all functions. */
 typedef struct Points {
     FencePoint *items;
     uint32_t count, capacity;
+    Called *called;
+    uint32_t called_count, called_capacity;
 } Points;
 
 typedef struct Pass {
@@ -46,7 +62,6 @@ typedef struct Pass {
     Arena *arena;
     InsertionKind kind;
     Points *points;
-    unsigned depth; /* of calls */
     const Op *function;
     unsigned ctas;
     bool pairs; /* some product is of two CTAs */
@@ -62,12 +77,6 @@ typedef struct Pass {
     uint8_t **inputs;      /* by piece, then by spot; NULL: never reached */
     uint8_t *now;
 } Pass;
-
-/* What a function leaves behind. */
-typedef struct Left {
-    uint8_t caller; /* of what was open at its start */
-    uint8_t own;
-} Left;
 
 ReleaseSet insertion_releases(InsertionKind kind) {
     switch (kind) {
@@ -87,7 +96,7 @@ static int64_t slot_of(const Pass *pass, const Value *view) {
     int64_t slot = -1;
     for (int step = 0; view && step < MOST_VIEWS && view->is_result; step++) {
         const Op *op = view->owner;
-        if (op_is(op, CLASS_INDEX) && (slot >= 0 || !value_constant(op->operands[1], &slot)))
+        if (op_is(op, CLASS_INDEX) && (slot >= 0 || op->operand_count < 2 || !value_constant(op->operands[1], &slot)))
             return -1; /* of more than one dimension, or computed */
         view = view_source(pass->module, view);
     }
@@ -97,7 +106,7 @@ static int64_t slot_of(const Pass *pass, const Value *view) {
 /* A slice of an allocation, and not of another slice. */
 static const Attr *offsets_of(const Value *view) {
     const Op *op = value_op(view);
-    const Attr *offsets = op_is(op, CLASS_PART) ? op_attr(op, "offsets") : NULL;
+    const Attr *offsets = op_is(op, CLASS_PART) && op->operand_count ? op_attr(op, "offsets") : NULL;
     bool whole = offsets && !op_is(value_op(op->operands[0]), CLASS_PART);
     return whole && offsets->kind == ATTR_INTS && offsets->exact ? offsets : NULL;
 }
@@ -278,17 +287,16 @@ static bool conflicts(const Pass *pass, const Step *step) {
     return false;
 }
 
-static Left analyze(Module *module, const Op *function, InsertionKind kind, Points *points, uint8_t open,
-                    unsigned depth);
+static Left analyze(Module *module, const Op *function, InsertionKind kind, Points *points, uint8_t open);
 
 static void call(Pass *pass, const Step *step) {
-    const Op *callee = pass->depth < MOST_CALLS ? call_target(pass->module, step->op) : NULL;
+    const Op *callee = call_target(pass->module, step->op);
     uint8_t open = 0;
     if (!callee)
         return;
     for (uint32_t i = 0; i < pass->spot_count; i++)
         open |= pass->now[i];
-    Left left = analyze(pass->module, callee, pass->kind, pass->points, open, pass->depth + 1);
+    Left left = analyze(pass->module, callee, pass->kind, pass->points, open);
     for (uint32_t i = 0; i < pass->spot_count; i++)
         pass->now[i] &= left.caller;
     pass->now[SPOT_CALLEE] |= left.own;
@@ -376,26 +384,31 @@ static Left settle(Pass *pass, uint8_t open) {
     return left;
 }
 
-/* A fence that was put in stays, though what it was put in for may come to nothing: so does the compiler's. */
-static Left analyze(Module *module, const Op *function, InsertionKind kind, Points *points, uint8_t open,
-                    unsigned depth) {
+/* A fence that was put in stays, though what it was put in for may come to nothing: so does the compiler's. While a
+ * function is looked at it counts as one that does nothing, which stops those that call themselves. */
+static Left analyze(Module *module, const Op *function, InsertionKind kind, Points *points, uint8_t open) {
     Arena *arena = &module->arena;
+    for (uint32_t i = 0; i < points->called_count; i++)
+        if (points->called[i].function == function && points->called[i].open == open)
+            return points->called[i].left;
+    uint32_t number = points->called_count;
+    *ARENA_PUSH(arena, points->called, points->called_count, points->called_capacity) =
+        (Called){function, open, {.caller = open}};
     Pass pass = {.module = module,
                  .arena = arena,
                  .kind = kind,
                  .points = points,
-                 .depth = depth,
                  .function = function,
                  .flow = flow_of(function, arena),
                  .origins = origins_of(module, function, arena),
                  .placements = placements_of(module, function),
                  .values = {.arena = arena}};
     compile(&pass);
-    return settle(&pass, open);
+    return points->called[number].left = settle(&pass, open);
 }
 
 Insertion insertion_of(Module *module, const Op *function, InsertionKind kind) {
     Points points = {0};
-    (void)analyze(module, function, kind, &points, 0, 0);
+    (void)analyze(module, function, kind, &points, 0);
     return (Insertion){points.items, points.count};
 }

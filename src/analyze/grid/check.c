@@ -114,7 +114,6 @@ static bool left_out_reads(GlobalCheck *run) {
     bool any = false;
     for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++) {
         any |= run->touched[i] == (AREA_READ | AREA_WRITTEN) && !run->written[i];
-        run->mixed[i] |= run->touched[i] == (AREA_READ | AREA_WRITTEN);
         run->written[i] |= run->touched[i] & AREA_WRITTEN;
         run->touched[i] = 0;
     }
@@ -159,7 +158,8 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
     RunEnd end;
     if (!run_watched(run, &options, &end))
         return false;
-    if (left_out_reads(run)) {
+    bool left_out = proxies_left_out(run);
+    if (left_out_reads(run) || left_out) {
         run->sampled_count = sampled; /* where only a part was looked at, it was no fair sample */
         if (!run_watched(run, &options, &end))
             return false;

@@ -148,7 +148,8 @@ struct GlobalCheck {
     uint32_t unfenced_count;
     /* proxies.c */
     bool copies_in;      /* some copy reads global memory */
-    bool *mixed;         /* by area: a launch reads and writes it */
+    uint8_t *proxied;    /* by area: what was done to it in a run (1 copied from, 2 written by threads) */
+    bool *mixed;         /* by area: both, and so writes to it are kept */
     GlobalWrite *writes; /* of the run, to such areas */
     uint32_t write_count, write_capacity;
     bool writes_left_out; /* there were too many */
@@ -178,6 +179,8 @@ void global_watch_end(GlobalCheck *run);
 /* ---- proxies.c ---- */
 /* Before the first run. */
 void proxies_set_up(GlobalCheck *run);
+/* After a run: whether there were writes that have to be kept, and were not; they are from now on. */
+bool proxies_left_out(GlobalCheck *run);
 void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, const Bytes *bytes);
 void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread);
 /* Whether the two are in no order anyway, which is told as a race. */

@@ -1,10 +1,16 @@
 /* What threads write to global memory and copies then read, in one launch: the copy engine reads through the async
  * proxy, and sees what threads wrote only behind a proxy fence for global memory, whatever orders the two in time.
  *
- * Looked at are areas that a launch both reads and writes; what was written before the launch needs no fence. */
+ * Writes are kept of areas that are copied from as well, which is known after a run; then it is made again. What was
+ * written before the launch needs no fence. */
 #include "analyze/grid/internal.h"
 
-enum { MOST_WRITES = 1 << 12, FIRST_PROBE = 1 << 30 /* sites that no instruction has */ };
+enum {
+    MOST_WRITES = 1 << 12,
+    AREA_COPIED = 1,
+    AREA_STORED = 2,
+    FIRST_PROBE = 1 << 30 /* sites that no instruction has */
+};
 static const uint64_t probe_begin = UINT64_C(1) << 56, probe_size = 16; /* memory that no kernel has */
 
 /* By threads, and not overwritten since. */
@@ -14,8 +20,8 @@ struct GlobalWrite {
     Bytes bytes;
     bool live;
     bool fenced; /* by the threads that wrote */
-    uint64_t
-        readers; /* CTAs, modulo 64, that have executed a fence since: theirs are behind what they have waited for */
+    /* CTAs, modulo 64, that have executed a fence since: whoever reads does so behind what it has waited for. */
+    uint64_t readers;
 };
 
 void proxies_set_up(GlobalCheck *run) {
@@ -25,14 +31,33 @@ void proxies_set_up(GlobalCheck *run) {
             run->copies_in |= effect_is_access(effect) && effect->space == SPACE_GLOBAL &&
                               effect->proxy == PROXY_ASYNC && effect->verb != EFFECT_WRITE;
         }
+    run->proxied = ARENA_ARRAY(run->arena, uint8_t, global_area_count(run->scene.memory) + 1);
     run->mixed = ARENA_ARRAY(run->arena, bool, global_area_count(run->scene.memory) + 1);
-    run->write_count = 0;
 }
 
-static bool is_mixed(const GlobalCheck *run, const Bytes *bytes) {
+bool proxies_left_out(GlobalCheck *run) {
+    bool any = false;
+    for (uint32_t i = 0; i < global_area_count(run->scene.memory); i++) {
+        bool mixed = run->proxied[i] == (AREA_COPIED | AREA_STORED);
+        any |= mixed && !run->mixed[i];
+        run->mixed[i] |= mixed;
+        run->proxied[i] = 0;
+    }
+    return any;
+}
+
+/* Whether it is an access to an area of which writes are kept. */
+static bool is_kept(GlobalCheck *run, const Effect *effect, const Bytes *bytes) {
     int64_t offset;
-    return bytes->count && global_area(run->scene.memory, bytes->runs[0].begin, &offset) &&
-           run->mixed[global_area_number(bytes->runs[0].begin)];
+    if (!run->copies_in || effect->proxy == PROXY_TENSORMAP || !bytes->count ||
+        !global_area(run->scene.memory, bytes->runs[0].begin, &offset))
+        return false;
+    uint32_t area = global_area_number(bytes->runs[0].begin);
+    if (effect->proxy == PROXY_ASYNC)
+        run->proxied[area] |= effect->verb == EFFECT_WRITE ? 0 : AREA_COPIED;
+    else
+        run->proxied[area] |= effect->verb == EFFECT_READ ? 0 : AREA_STORED;
+    return run->mixed[area];
 }
 
 /* ---- Writes --------------------------------------------------------------------------------------- */
@@ -108,7 +133,7 @@ static void find(GlobalCheck *run, const GridEvent *event, const GlobalWrite *wr
 void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, const Bytes *bytes) {
     const Effect *effect = &event->event->effect->effect;
     bool async = effect->proxy == PROXY_ASYNC;
-    if (!run->copies_in || !is_mixed(run, bytes) || effect->proxy == PROXY_TENSORMAP)
+    if (!is_kept(run, effect, bytes))
         return;
     for (uint32_t i = 0; async && effect->verb != EFFECT_WRITE && i < run->write_count; i++) {
         const GlobalWrite *write = &run->writes[i];
