@@ -31,13 +31,14 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     return races;
 }
 
-void races_start(Races *races, uint64_t cluster, unsigned world) {
+void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     spans_reset(races->spans);
     memset(races->guards, 0, sizeof races->guards);
     memset(races->late, 0, sizeof races->late);
     memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
     races->cluster = cluster;
     races->world = world;
+    races->again = again;
 }
 
 const Race *races_found(const Races *races, uint32_t *count) {
@@ -61,16 +62,22 @@ static uint32_t actor_of(uint32_t agent, Helper helper) {
  * orders that orders both. `with_edge`: which one it lacks was found out. */
 static bool joins(const Races *races, Race *known, const Race *race, bool with_edge) {
     bool same_ops = known->pc == race->pc && known->other_pc == race->other_pc && known->kind == race->kind;
+    bool same_barrier = race_ring(races, known->barrier) == race_ring(races, race->barrier) ||
+                        (races->again && known->unseen && race->unseen &&
+                         race_ring(races, known->guard) == race_ring(races, race->guard));
     bool same_edge = with_edge && known->thread == race->thread && known->other_thread == race->other_thread &&
-                     known->kind == race->kind && known->group == race->group &&
-                     race_ring(races, known->barrier) == race_ring(races, race->barrier);
+                     known->kind == race->kind && known->group == race->group && same_barrier;
+    /* In another run the other one of the two came first. */
+    bool turned = races->again && known->pc == race->other_pc && known->other_pc == race->pc &&
+                  known->thread == race->other_thread && known->other_thread == race->thread &&
+                  known->kind != RACE_INFLIGHT && race->kind != RACE_INFLIGHT;
     bool implied =
         known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
-    if (!same_ops && !same_edge && !implied)
+    if (!same_ops && !same_edge && !implied && !turned)
         return false;
     known->times++;
     known->by_order &= race->by_order;
-    bool listed = same_ops || implied;
+    bool listed = same_ops || implied || turned;
     for (uint32_t i = 0; i < known->more_count && !listed; i++)
         listed = known->more[i].pc == race->pc && known->more[i].other_pc == race->other_pc;
     if (!listed && known->more_count < MOST_MORE)
