@@ -165,7 +165,7 @@ $(BUILD)/tests/rates: tests/rates.c $(BUILD)/libweir.a
 
 $(BUILD)/tests/mirror: tests/mirror.c $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(compile) $(internal) $(LDFLAGS) -o $@ $^ $(libraries)
+	$(compile) $(internal) $(LDFLAGS) -o $@ $< $(BUILD)/libweir.a $(libraries)
 
 $(BUILD)/tests/facts: tests/facts.c
 	@mkdir -p $(@D)

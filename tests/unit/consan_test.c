@@ -569,9 +569,44 @@ static void test_that_there_is_no_memory_is_said(void **state) {
 
 #define RULE(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
 
+/* What an arrival in flight reports is settled when it is issued, and comes to the phase that is open when it lands. */
+static void test_an_announced_arrival_publishes_what_was_seen_then(void **state) {
+    Consan *engine = &((Fixture *)*state)->engine;
+    const uint32_t first = 0, second = 1;
+    consan_set_write(engine, TENSOR + 0, &first, 1, 1);
+    consan_track_frontier(engine, TENSOR + 0, 5, 0);
+    consan_set_write(engine, TENSOR + 0, &second, 1, 2);
+    consan_hand_on(engine, 5, 0, 0, 1);
+    consan_transfer(engine, 2, 5, 0); /* nothing is left there */
+    assert_int_equal(consan_verify_read(engine, 2, &first, 1).kind, CONSAN_OUTSTANDING_WRITE);
+    consan_transfer(engine, 2, 0, 1);
+    assert_int_equal(consan_verify_read(engine, 2, &first, 1).kind, CONSAN_CLEAN);
+    assert_int_equal(consan_verify_read(engine, 2, &second, 1).kind, CONSAN_OUTSTANDING_WRITE);
+}
+
+/* Which barrier hands a span over is remembered, of what was new to whoever waited. */
+static void test_a_barrier_that_hands_memory_over_is_known(void **state) {
+    Consan *engine = &((Fixture *)*state)->engine;
+    const uint32_t span = 0;
+    assert_false(consan_written(engine, span));
+    consan_set_write(engine, 0, &span, 1, 1);
+    assert_true(consan_written(engine, span));
+    consan_track_frontier(engine, 0, 0, 0);
+    consan_track_frontier(engine, 0, 1, 0);
+    consan_transfer(engine, 2, 0, 0);
+    consan_transfer(engine, 2, 1, 0);
+    assert_true(consan_handed(engine, 0, span));
+    assert_false(consan_handed(engine, 1, span)); /* it knew that already */
+    assert_true(consan_handed(engine, 0, consan_split(engine, span)));
+    consan_reset(engine);
+    assert_false(consan_handed(engine, 0, span));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         RULE(a_span_that_nobody_touched_is_free),
+        RULE(an_announced_arrival_publishes_what_was_seen_then),
+        RULE(a_barrier_that_hands_memory_over_is_known),
         RULE(reads_are_legal_iff_the_reading_actor_sees_the_most_recent_write),
         RULE(writes_are_legal_iff_all_prior_writes_and_reads_are_seen),
         RULE(two_reads_are_always_legal),

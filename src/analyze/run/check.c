@@ -218,7 +218,7 @@ static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, 
                           {check->races ? races_observe : NULL, check->races},
                           {spectator ? spectator->observe : NULL, spectator ? spectator->context : NULL}}};
     if (check->races)
-        races_start(check->races, rerun->cluster, rerun->world);
+        races_start(check->races, rerun->cluster, rerun->world, rerun->schedule.kind == SCHEDULE_HELD);
     if (spectator)
         spectator->start(spectator->context, check->machine, rerun);
     check->machine->observe = observe_all;
@@ -378,8 +378,10 @@ static bool directed(Check *check, const Rerun *rerun) {
         (void)run_for_races(check, &fair, NULL, NULL);
         report_races(check, &fair);
     }
+    /* After a run that went wrong others are made only to see whether there are races at all. */
     bool good = true, ends = end == RUN_COMPLETE || end == RUN_STUCK || end == RUN_FAULT;
-    uint32_t others = ends ? try_others(check, rerun, !goes_on, &good) : 0;
+    bool wanted = ends && (goes_on || !check->races_reported);
+    uint32_t others = wanted ? try_others(check, rerun, !goes_on, &good) : 0;
     if (!goes_on || !good)
         return false;
     if (rerun->cluster == 0 && rerun->world == 0 && !try_schedule(check, rerun, (Schedule){.kind = SCHEDULE_LAZY}))
@@ -387,7 +389,7 @@ static bool directed(Check *check, const Rerun *rerun) {
     size_t incomplete = check->verdict->incomplete_count;
     if (others && !try_loosely(check, rerun))
         return false;
-    if (others_left(check->others) && check->verdict->incomplete_count == incomplete)
+    if (others_left(check->others) && check->verdict->incomplete_count == incomplete && !check->races_reported)
         verdict_incomplete(check->verdict, "", 0,
                            "what arrives first is not settled by barriers alone, and %u orders of arrivals were "
                            "watched for races, not all",

@@ -32,7 +32,7 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     return races;
 }
 
-void races_start(Races *races, uint64_t cluster, unsigned world) {
+void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     spans_reset(races->spans);
     memset(races->guards, 0, sizeof races->guards);
     memset(races->late, 0, sizeof races->late);
@@ -40,6 +40,7 @@ void races_start(Races *races, uint64_t cluster, unsigned world) {
     memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
     races->cluster = cluster;
     races->world = world;
+    races->again = again;
     if (races->doubts)
         doubts_start(races->doubts);
     for (uint32_t i = 0; i < races->count; i++) /* what the runs before have shown is settled */
@@ -75,12 +76,18 @@ static uint32_t actor_of(uint32_t agent, Helper helper) {
  * orders that orders both. `with_edge`: which one it lacks was found out. */
 static bool joins(const Races *races, Race *known, const Race *race, bool with_edge) {
     bool same_ops = known->pc == race->pc && known->other_pc == race->other_pc && known->kind == race->kind;
+    bool same_barrier = race_ring(races, known->barrier) == race_ring(races, race->barrier) ||
+                        (races->again && known->unseen && race->unseen &&
+                         race_ring(races, known->guard) == race_ring(races, race->guard));
     bool same_edge = with_edge && known->thread == race->thread && known->other_thread == race->other_thread &&
-                     known->kind == race->kind && known->group == race->group &&
-                     race_ring(races, known->barrier) == race_ring(races, race->barrier);
+                     known->kind == race->kind && known->group == race->group && same_barrier;
+    /* In another run the other one of the two came first. */
+    bool turned = races->again && known->pc == race->other_pc && known->other_pc == race->pc &&
+                  known->thread == race->other_thread && known->other_thread == race->thread &&
+                  known->kind != RACE_INFLIGHT && race->kind != RACE_INFLIGHT;
     bool implied =
         known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
-    if (!same_ops && !same_edge && !implied)
+    if (!same_ops && !same_edge && !implied && !turned)
         return false;
     if (known->doubt.op && !race->doubt.op) { /* a surer one takes its place */
         uint64_t times = known->times;
@@ -90,7 +97,7 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
     }
     known->times++;
     known->by_order &= race->by_order;
-    bool listed = same_ops || implied;
+    bool listed = same_ops || implied || turned;
     for (uint32_t i = 0; i < known->more_count && !listed; i++)
         listed = known->more[i].pc == race->pc && known->more[i].other_pc == race->other_pc;
     if (!listed && known->more_count < MOST_MORE)
@@ -311,8 +318,10 @@ static void init_event(Races *races, const Event *event) {
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
         conflict = verify(races, event->agent, true, set);
+    if (conflict.kind != CONSAN_OUTSTANDING_WRITE)
+        return;
     uint32_t pc = races->doubts ? doubts_pc(races->doubts, conflict.place) : conflict.place;
-    if (conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, pc))
+    if (is_commit(races, pc))
         object(races, event, event->agent, true, &conflict, false);
 }
 

@@ -63,7 +63,8 @@ typedef struct Races Races;
 
 /* NULL, with a reason, if the kernel has more agents than the engine has threads. */
 Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **problem);
-void races_start(Races *races, uint64_t cluster, unsigned world);
+/* `again`: a run like one before but for who comes first: what it shows of known races is not told twice. */
+void races_start(Races *races, uint64_t cluster, unsigned world, bool again);
 void races_observe(void *races, const Event *event);
 const Race *races_found(const Races *races, uint32_t *count);
 /* The first access whose memory was not known; NULL if there was none. */

@@ -50,6 +50,7 @@ struct Races {
     uint32_t count;
     uint64_t cluster;
     unsigned world;
+    bool again;
     const char *problem;
     const Op *problem_op;
 };

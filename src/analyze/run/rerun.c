@@ -82,7 +82,7 @@ RunEnd check_rerun(Module *module, const Op *function, const Rerun *rerun,
                         .wanted = rerun->state_step};
     watch.races = races_create(&module->arena, machine, rerun->out_of_order, &problem);
     if (watch.races)
-        races_start(watch.races, rerun->cluster, rerun->world);
+        races_start(watch.races, rerun->cluster, rerun->world, false);
     machine->observe = watch_state;
     machine->observer = &watch;
     RunEnd end = schedule_run(machine, rerun->cluster, &rerun->schedule);
