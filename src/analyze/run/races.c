@@ -27,6 +27,7 @@ struct Races {
     Spans *spans;
     bool by_waits;
     bool commits;                   /* the kernel commits its products itself */
+    bool committed;                 /* it has done so in this run */
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
     const SpanSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
     Guard *arrivals;                /* of each barrier: what completed its last phase */
@@ -70,6 +71,7 @@ void races_start(Races *races, uint64_t cluster, unsigned world) {
     spans_reset(races->spans);
     memset(races->guards, 0, sizeof races->guards);
     memset(races->copied, 0, sizeof races->copied);
+    races->committed = false;
     memset(races->arrivals, 0, races->machine->slot_count * sizeof *races->arrivals);
     races->cluster = cluster;
     races->world = world;
@@ -311,7 +313,7 @@ static void init_event(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
     const char *problem;
-    if (effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
+    if (!races->committed || effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
         effect->effect.side != SIDE_NONE)
         return;
     const SpanSet *set = spans_of(races->spans, words[effect->on], effect->type, &problem);
@@ -330,6 +332,7 @@ static void commit_event(Races *races, const Event *event, Word view) {
     const SpanSet *set = word_is(view, WORD_VIEW) && effect->type && effect->effect.side == SIDE_NONE
                              ? spans_of(races->spans, view, effect->type, &problem)
                              : NULL;
+    races->committed = true;
     if (set)
         consan_set_write(&races->engine, actor_of(event->agent, effect->effect.helper), set->spans, set->count,
                          event->pc);
