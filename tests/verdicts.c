@@ -3,10 +3,10 @@
  *     verdicts EXPECTED.tsv DIR/ <REPORT.json
  *     verdicts --space SPACE EXPECTED.tsv DIR/ <REPORT.json
  *
- * A line of EXPECTED.tsv is a file, with DIR in front, and what it deserves: `clean`, or the family of rules (`race`,
- * `deadlock`) of which at least one must be found in it. Files without a line are passed over. Prints each file whose
- * verdict differs, and each that no verdict was given on (where clean is deserved, incomplete is neither right nor
- * wrong), then
+ * A line of EXPECTED.tsv is a file, with DIR in front, and what it deserves: `clean`, `incomplete`, or the family of
+ * rules (`race`, `deadlock`) of which at least one must be found in it. Files without a line are passed over. Prints
+ * each file whose verdict differs, and each that no verdict was given on (where clean is deserved, incomplete is neither
+ * right nor wrong), then
  *
  *     N as expected, N differ, N incomplete
  *
@@ -69,8 +69,8 @@ static Line *find_line(const Lines *lines, const char *file) {
 
 static bool is_as_wanted(const json_t *input, const char *wanted) {
     const char *verdict = json_string_value(json_object_get(input, "verdict"));
-    if (strcmp(wanted, "clean") == 0)
-        return verdict && strcmp(verdict, "clean") == 0;
+    if (strcmp(wanted, "clean") == 0 || strcmp(wanted, "incomplete") == 0)
+        return verdict && strcmp(verdict, wanted) == 0;
     const json_t *finding;
     size_t i, family = strlen(wanted);
     json_array_foreach(json_object_get(input, "findings"), i, finding) {

@@ -41,11 +41,13 @@ GlobalCheck *global_check_new(Arena *arena);
 void global_check_free(GlobalCheck *check);
 /* Runs the kernels in a row. The arenas of the modules must be able to jump, too. */
 void global_check_run(GlobalCheck *check, const GlobalKernel *kernels, size_t count, const GlobalOptions *options);
+enum { CHOSEN_CHECKS = 3 };
 /* A kernel whose launch nobody gave, or not whole (its `launch` is NULL): memory is chosen for it (choose_memory.h),
  * and what goes wrong is a finding only if it does so however numbers are chosen; else the kernel is incomplete for it.
- * `bases`: launches that make it run (choose.h). `given`: what of them was given; its grid is 0 where none was. */
+ * `bases`: launches that make it run (choose.h). `given`: what of them was given; its grid is 0 where none was.
+ * `checks` has those that are not freed if memory runs out. */
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
-                         const Launch *given, const GlobalOptions *options);
+                         const Launch *given, const GlobalOptions *options, GlobalCheck *checks[CHOSEN_CHECKS]);
 /* Whether it hangs because of what is in global memory: then no cluster says more by itself. */
 bool global_check_hangs(const GlobalCheck *run);
 /* Whether it could not be run as the trail says. */

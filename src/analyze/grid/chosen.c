@@ -13,6 +13,8 @@ enum {
     RUN_BUDGET_CHOSEN = 1 << 20, /* instructions of one run of a small grid */
 };
 
+enum { OTHERS = 1 };
+
 /* One kernel, and what was chosen for it. */
 typedef struct Chosen {
     Arena *arena;
@@ -20,6 +22,7 @@ typedef struct Chosen {
     const Program *program;
     GlobalOptions options;
     MemoryRequest request;
+    GlobalCheck **checks;       /* the one that is looked at, and from OTHERS on those with other numbers */
     bool told;                  /* that something is open */
     const Launch *launch;       /* one that was looked at; NULL: none was */
     RunEnd end;                 /* of the last run */
@@ -31,14 +34,19 @@ typedef struct Chosen {
 /* ---- Runs ----------------------------------------------------------------------------------------- */
 
 /* A run of the grid with that launch, told to `verdict`. */
-static GlobalCheck *run_launch(const Chosen *chosen, const Launch *launch, Verdict *verdict) {
-    GlobalCheck *check = global_check_new(chosen->arena);
+static GlobalCheck *run_launch(const Chosen *chosen, unsigned place, const Launch *launch, Verdict *verdict) {
+    GlobalCheck *check = chosen->checks[place] = global_check_new(chosen->arena);
     GlobalKernel *kernel = ARENA_NEW(chosen->arena, GlobalKernel);
     *kernel = *chosen->kernel;
     kernel->launch = launch;
     kernel->verdict = verdict;
     global_check_run(check, kernel, 1, &chosen->options);
     return check;
+}
+
+static void end_check(const Chosen *chosen, unsigned place) {
+    global_check_free(chosen->checks[place]);
+    chosen->checks[place] = NULL;
 }
 
 static bool has_run(RunEnd end) {
@@ -125,29 +133,24 @@ static bool shows(const GlobalCheck *check, const GsanRace *race) {
 }
 
 /* The same grid with other numbers. */
-typedef struct Others {
-    GlobalCheck *checks[2];
-    bool run;
-} Others;
-
-static void run_others(Chosen *chosen, Others *others) {
+static void run_others(Chosen *chosen, bool *run) {
     static const Room rooms[2] = {ROOM_OTHER, ROOM_LEAST};
-    for (unsigned i = 0; i < 2 && !others->run; i++) {
+    for (unsigned i = 0; i < 2 && !*run; i++) {
         Launch *launch = ARENA_NEW(chosen->arena, Launch);
         Verdict *nobody = ARENA_NEW(chosen->arena, Verdict);
         nobody->arena = chosen->arena;
         if (find_launch(chosen, rooms[i], launch))
-            others->checks[i] = run_launch(chosen, launch, nobody);
+            run_launch(chosen, OTHERS + i, launch, nobody);
     }
-    others->run = true;
+    *run = true;
 }
 
-static bool is_certain(Chosen *chosen, const GlobalCheck *check, const GsanRace *race, Others *others) {
+static bool is_certain(Chosen *chosen, const GlobalCheck *check, const GsanRace *race, bool *run) {
     if (check->guessed || programs_are_alike(&chosen->request) || hangs_on_numbers(chosen, race->later.site) ||
         hangs_on_numbers(chosen, race->earlier.site))
         return false;
-    run_others(chosen, others);
-    return shows(others->checks[0], race) && shows(others->checks[1], race);
+    run_others(chosen, run);
+    return shows(chosen->checks[OTHERS], race) && shows(chosen->checks[OTHERS + 1], race);
 }
 
 /* ---- Telling -------------------------------------------------------------------------------------- */
@@ -188,7 +191,7 @@ static bool is_new(Chosen *chosen, const FoundRace *found) {
 }
 
 static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *found) {
-    Others others = {.run = false};
+    bool run = false;
     for (uint32_t i = 0; i < check->race_count; i++) {
         const FoundRace *race = &check->races[i];
         const Finding *finding = &found->findings[race->finding];
@@ -196,7 +199,7 @@ static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *
             continue;
         if (write_alike(chosen, &race->race))
             continue;
-        if (race->harmless || is_certain(chosen, check, &race->race, &others))
+        if (race->harmless || is_certain(chosen, check, &race->race, &run))
             keep(chosen->kernel->verdict, finding);
         else
             tell_open(chosen, finding);
@@ -207,8 +210,8 @@ static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *
     for (size_t i = 0; i < found->incomplete_count; i++)
         verdict_incomplete(chosen->kernel->verdict, found->incomplete[i].op, found->incomplete[i].ir_line, "%s",
                            found->incomplete[i].reason);
-    for (unsigned i = 0; i < 2; i++)
-        global_check_free(others.checks[i]);
+    for (unsigned i = OTHERS; i < CHOSEN_CHECKS; i++)
+        end_check(chosen, i);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
@@ -216,14 +219,14 @@ static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *
 /* One launch; false: the kernel does not run with such numbers. */
 static bool look_at(Chosen *chosen, const Launch *launch) {
     Verdict found = {.arena = chosen->kernel->verdict->arena, .kernel = chosen->kernel->verdict->kernel};
-    GlobalCheck *check = run_launch(chosen, launch, &found);
+    GlobalCheck *check = run_launch(chosen, 0, launch, &found);
     bool good = has_run(check->end);
     chosen->end = check->end;
     for (uint32_t i = 0; good && i < chosen->program->code_count; i++)
         chosen->reached[i] |= check->reached[i];
     if (good)
         tell_found(chosen, check, &found);
-    global_check_free(check);
+    end_check(chosen, 0);
     return good;
 }
 
@@ -290,21 +293,19 @@ static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
 }
 
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
-                         const Launch *given, const GlobalOptions *options) {
+                         const Launch *given, const GlobalOptions *options, GlobalCheck *checks[CHOSEN_CHECKS]) {
     Verdict nobody = {.arena = arena};
-    Chosen chosen = {.arena = arena, .kernel = kernel, .options = *options};
+    Chosen chosen = {.arena = arena, .kernel = kernel, .options = *options, .checks = checks};
     chosen.program = program_compile(kernel->module, kernel->function, COMPILE_GLOBAL | COMPILE_DATA, &nobody);
     if (!chosen.program || !writes(chosen.program))
         return;
-    if (!chosen.options.budget || chosen.options.budget > RUN_BUDGET_CHOSEN)
-        chosen.options.budget = RUN_BUDGET_CHOSEN;
+    uint64_t budget = options->budget && options->budget < RUN_BUDGET_CHOSEN ? options->budget : RUN_BUDGET_CHOSEN;
+    if (!given->grid[0]) /* one that was given may be large */
+        chosen.options.budget = budget;
     if (!chosen.options.schedules)
         chosen.options.schedules = FEWER_SCHEDULES;
-    chosen.request = (MemoryRequest){.program = chosen.program,
-                                     .bases = bases,
-                                     .base_count = count,
-                                     .given = given,
-                                     .budget = chosen.options.budget};
+    chosen.request = (MemoryRequest){
+        .program = chosen.program, .bases = bases, .base_count = count, .given = given, .budget = budget};
     chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
     look_at_all(&chosen, bases, count);
     if (chosen.launch)

@@ -52,6 +52,7 @@ typedef struct Row {
     size_t count;
     GlobalOptions options;
     GlobalCheck *check;
+    GlobalCheck *chosen[CHOSEN_CHECKS]; /* of launches that nobody gave */
 } Row;
 
 /* Runs kernels of these results in a row, on one global memory: of each result kernel `first` and those after it,

@@ -105,7 +105,8 @@ static void run_chosen(void *context) {
     make_room(work);
     add_kernel(row, result, work->first, NULL, &result->verdicts[work->first]);
     if (count && result_set_arguments(result, &given))
-        global_check_chosen(&row->arena, &row->kernels[0], bases, count, &given, &result->question.global_options);
+        global_check_chosen(&row->arena, &row->kernels[0], bases, count, &given, &result->question.global_options,
+                            row->chosen);
 }
 
 void row_run_chosen(Row *row, Result *result, size_t kernel) {
@@ -119,6 +120,8 @@ void row_run_chosen(Row *row, Result *result, size_t kernel) {
 
 void row_free(Row *row) {
     global_check_free(row->check);
+    for (unsigned i = 0; i < CHOSEN_CHECKS; i++)
+        global_check_free(row->chosen[i]);
     arena_free(&row->arena);
 }
 

@@ -38,6 +38,7 @@ void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     memset(races->late, 0, sizeof races->late);
     memset(races->copied, 0, sizeof races->copied);
     memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
+    races->committed = false;
     races->cluster = cluster;
     races->world = world;
     races->again = again;
@@ -311,7 +312,7 @@ static void init_event(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
     const char *problem;
-    if (effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
+    if (!races->committed || effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
         effect->effect.side != SIDE_NONE)
         return;
     const SpanSet *set = spans_of(races->spans, words[effect->on], effect->type, &problem);
@@ -333,6 +334,7 @@ static void commit_event(Races *races, const Event *event, Word view) {
     const SpanSet *set = word_is(view, WORD_VIEW) && effect->type && effect->effect.side == SIDE_NONE
                              ? spans_of(races->spans, view, effect->type, &problem)
                              : NULL;
+    races->committed = true;
     if (set)
         consan_set_write(&races->engine, actor_of(event->agent, effect->effect.helper), set->spans, set->count,
                          place_of(races, event));

@@ -38,6 +38,7 @@ struct Races {
     Doubts *doubts; /* NULL: everything is known */
     bool by_waits;
     bool commits;                   /* the kernel commits its products itself */
+    bool committed;                 /* it has done so in this run */
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
     const SpanSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
     /* Arrivals in flight: what they will publish is settled when they are issued, and kept in phases of barriers that
