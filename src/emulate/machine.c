@@ -1,5 +1,6 @@
 /* The machine: its start, and steps. */
 #include "emulate/machine_internal.h"
+#include "emulate/alike.h"
 #include "model/number/tensor.h"
 
 /* Room for what the program can have in flight, and in cells: most programs that run in thousands of CTAs at once have
@@ -201,6 +202,8 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->result_count = machine->result_capacity = 0;
     machine->changes = 0;
     machine->excluded = false;
+    if (machine->alike)
+        alike_start(machine);
     uint64_t first = program->ranks_are_programs ? cluster * program->ctas : cluster;
     for (uint32_t cta = 0; cta < program->ctas; cta++)
         machine_start_agent(machine, cta * program->agents_per_cta, 0);

@@ -201,6 +201,8 @@ typedef struct GlobalMemory GlobalMemory; /* global_memory.h */
 /* What loads gave, agent by agent in program order (grid.h). */
 typedef struct LoadLog LoadLog;
 
+typedef struct Alike Alike; /* alike.h */
+
 /* Of one loop: how often it ran. */
 typedef struct Trips {
     uint64_t entered;
@@ -251,6 +253,7 @@ typedef struct Machine {
     LoadLog *kept;        /* where what its loads give is written down; NULL: nowhere */
     const LoadLog *loads; /* what its loads give; NULL: what memory holds */
     Trips *trips;         /* one a loop */
+    Alike *alike;         /* the clusters for which the run speaks; NULL: nobody asks */
     Fault fault;
     const Op *unknown_op;
     const char *unknown;
