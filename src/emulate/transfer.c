@@ -13,7 +13,8 @@
 typedef struct Lane {
     bool known;
     int64_t scalar;
-    const int64_t *data; /* NULL: `scalar` */
+    const int64_t *data; /* NULL: `scalar`, or `at` itself is the element: */
+    bool even;
     int64_t strides[TENSOR_MOST_DIMS];
     int64_t at;
     uint64_t identity; /* of what is not known */
@@ -43,9 +44,15 @@ static Lane lane_of(const Word *words, uint32_t reg, const Tensor *shape) {
         memcmp(word.tensor->dims, shape->dims, shape->rank * sizeof *shape->dims) != 0)
         return lane;
     lane.known = true;
-    lane.data = word.tensor->data;
-    memcpy(lane.strides, word.tensor->strides, sizeof lane.strides);
+    lane.even = word.tensor->even;
+    lane.data = lane.even ? NULL : word.tensor->data;
+    lane.at = lane.even ? word.tensor->base : 0;
+    memcpy(lane.strides, lane.even ? word.tensor->steps : word.tensor->strides, sizeof lane.strides);
     return lane;
+}
+
+static bool lane_moves(const Lane *lane) {
+    return lane->data || lane->even;
 }
 
 /* False if there are more elements than are gone through. Loads and stores need not do the same twice. */
@@ -54,7 +61,7 @@ static bool count_elements(Walk *walk, bool each) {
     for (unsigned i = 0; i < walk->rank; i++) {
         walk->repeats[i] = !each;
         for (unsigned k = 0; k < LANES; k++)
-            walk->repeats[i] &= !walk->lanes[k].data || !walk->lanes[k].strides[i];
+            walk->repeats[i] &= !lane_moves(&walk->lanes[k]) || !walk->lanes[k].strides[i];
         walk->sizes[i] = walk->repeats[i] && walk->dims[i] ? 1 : walk->dims[i];
         if (__builtin_mul_overflow(walk->count, (size_t)walk->sizes[i], &walk->count) ||
             walk->count > TENSOR_MOST_ELEMENTS)
@@ -85,7 +92,7 @@ static bool walk_start(Walk *walk, const Machine *machine, uint32_t agent, const
     const uint32_t registers[LANES] = {places, effect->mask, how->value, how->compare, how->other};
     for (unsigned i = 0; i < LANES; i++) {
         walk->lanes[i] = lane_of(words, registers[i], shape);
-        if (walk->lanes[i].data)
+        if (lane_moves(&walk->lanes[i]))
             walk->moving[walk->moving_count++] = i;
     }
     if (!effect->effect.mask)
@@ -100,7 +107,7 @@ static bool walk_start(Walk *walk, const Machine *machine, uint32_t agent, const
 }
 
 static inline int64_t lane_number(const Lane *lane) {
-    return lane->data ? lane->data[lane->at] : lane->scalar;
+    return lane->data ? lane->data[lane->at] : lane->even ? lane->at : lane->scalar;
 }
 
 static inline int64_t address_of(const Walk *walk) {
@@ -285,6 +292,14 @@ static void write_unknown(Machine *machine, const Event *event) {
         global_write_unknown(machine->memory, bytes.runs[i].begin, bytes.runs[i].end, identity_mix(identity, i));
 }
 
+/* Whether a tensor is stored of which nobody knows anything, nor compares it with what others store: its bytes are
+ * enough. */
+static bool is_vague(const Walk *walk) {
+    const Lane *value = &walk->lanes[LANE_VALUE];
+    return walk->rank && !value->one && !(value->known && walk->how->integer) && !walk->how->followed &&
+           walk->lanes[LANE_MASK].known;
+}
+
 /* What a scalar gave, where it must be known. */
 static Word settle(Machine *machine, const Transfer *how, Word word, Word pointer, const Op *op) {
     if (!how->steers || !how->integer || !word_is(word, WORD_UNKNOWN))
@@ -353,9 +368,10 @@ void transfer_perform(Machine *machine, const Event *event) {
     if (how && verb == EFFECT_READ && how->result == NO_REGISTER)
         return;
     bool known = how && walk_start(&walk, machine, event->agent, effect);
-    if (!known && verb != EFFECT_READ)
+    bool vague = known && verb == EFFECT_WRITE && is_vague(&walk);
+    if ((!known || vague) && verb != EFFECT_READ)
         write_unknown(machine, event);
-    if (!how)
+    if (!how || vague)
         return;
     Word pointer = event->view, word = word_unknown(identity_mix(machine->serial, event->pc));
     bool stored = true;

@@ -32,14 +32,19 @@ static int64_t position(const Tensor *tensor, const int64_t *coordinates) {
 }
 
 int64_t tensor_at(const Tensor *tensor, const int64_t *coordinates) {
-    return tensor->data[position(tensor, coordinates)];
+    if (tensor->data)
+        return tensor->data[position(tensor, coordinates)];
+    int64_t value = tensor->base;
+    for (unsigned i = 0; i < tensor->rank; i++)
+        value += coordinates[i] * tensor->steps[i];
+    return value;
 }
 
 int64_t tensor_linear(const Tensor *tensor, size_t index) {
-    int64_t at = 0, rest = (int64_t)index;
+    int64_t at[TENSOR_MOST_DIMS] = {0}, rest = (int64_t)index;
     for (unsigned i = tensor->rank; i-- > 0; rest /= tensor->dims[i])
-        at += rest % tensor->dims[i] * tensor->strides[i];
-    return tensor->data[at];
+        at[i] = rest % tensor->dims[i];
+    return tensor_at(tensor, at);
 }
 
 bool tensor_uniform(const Tensor *tensor, int64_t *value) {
@@ -48,7 +53,7 @@ bool tensor_uniform(const Tensor *tensor, int64_t *value) {
     for (unsigned i = 0; i < tensor->rank; i++)
         if (tensor->strides[i])
             return false;
-    *value = tensor->data[0];
+    *value = tensor->data ? tensor->data[0] : tensor->base;
     return true;
 }
 
@@ -60,9 +65,44 @@ bool tensor_fits(const Tensor *tensor, const Evaluation *how) {
     return tensor->rank == how->rank && same_dims(tensor->dims, how->dims, how->rank);
 }
 
+Tensor tensor_whole(const Tensor *tensor, Arena *arena) {
+    Tensor whole = *tensor;
+    if (whole.data)
+        return whole;
+    int64_t at[TENSOR_MOST_DIMS] = {0}, sizes[TENSOR_MOST_DIMS], value = whole.base;
+    size_t size = 1;
+    for (unsigned i = 0; i < whole.rank; i++) {
+        sizes[i] = whole.strides[i] ? whole.dims[i] : 1;
+        size *= (size_t)sizes[i];
+    }
+    int64_t *data = arena_alloc(arena, size * sizeof *data);
+    for (size_t done = 0; done < size; done++) {
+        data[done] = value;
+        for (unsigned i = whole.rank; i-- > 0;) {
+            bool over = ++at[i] >= sizes[i];
+            value += over ? (1 - sizes[i]) * whole.steps[i] : whole.steps[i];
+            if (!over)
+                break;
+            at[i] = 0;
+        }
+    }
+    whole.data = data;
+    return whole;
+}
+
 /* The operand as a known tensor; NULL if it is none. */
-static const Tensor *known(Word word) {
+static const Tensor *known_at_all(Word word) {
     return word_is(word, WORD_TENSOR) && word.tensor->known ? word.tensor : NULL;
+}
+
+/* The same, with its data. */
+static const Tensor *known(Word word, Arena *arena) {
+    const Tensor *tensor = known_at_all(word);
+    if (!tensor || tensor->data)
+        return tensor;
+    Tensor *whole = ARENA_NEW(arena, Tensor);
+    *whole = tensor_whole(tensor, arena);
+    return whole;
 }
 
 /* ---- Making tensors -------------------------------------------------------------------------- */
@@ -94,6 +134,8 @@ static Word finish(Tensor *tensor, const int64_t *data) {
         if (tensor->dims[i] == 1)
             tensor->strides[i] = 0;
     if (tensor_uniform(tensor, &value)) {
+        tensor->even = true;
+        tensor->base = value;
         tensor->identity = identity_mix(tensor->width, (uint64_t)value);
         for (unsigned i = 0; i < tensor->rank; i++)
             tensor->identity = identity_mix(tensor->identity, (uint64_t)tensor->dims[i]);
@@ -124,6 +166,31 @@ Word tensor_dense(const Evaluation *how, const int64_t *data, Arena *arena) {
     return tensor_repeating(how, data, NULL, arena);
 }
 
+/* Whether it is an even one. Data lies in row-major order. */
+static void find_steps(Tensor *tensor, const int64_t *data, size_t size) {
+    int64_t steps[TENSOR_MOST_DIMS] = {0};
+    for (unsigned i = 0; i < tensor->rank; i++) {
+        if (!tensor->dims[i])
+            return;
+        if (tensor->strides[i] && __builtin_sub_overflow(data[tensor->strides[i]], data[0], &steps[i]))
+            return;
+    }
+    for (size_t k = 0; k < size; k++) {
+        __int128 expected = data[0];
+        size_t rest = k;
+        for (unsigned i = tensor->rank; i-- > 0;)
+            if (tensor->strides[i]) {
+                expected += (__int128)steps[i] * (int64_t)(rest % (size_t)tensor->dims[i]);
+                rest /= (size_t)tensor->dims[i];
+            }
+        if (data[k] != expected)
+            return;
+    }
+    tensor->even = true;
+    tensor->base = data[0];
+    memcpy(tensor->steps, steps, sizeof steps);
+}
+
 Word tensor_repeating(const Evaluation *how, const int64_t *data, const bool *repeats, Arena *arena) {
     Tensor *tensor = new_tensor(how, how->width, arena);
     size_t size = dense_strides(tensor, repeats);
@@ -131,6 +198,7 @@ Word tensor_repeating(const Evaluation *how, const int64_t *data, const bool *re
         tensor->identity = identity_mix(tensor->identity, (uint64_t)how->dims[i]);
     for (size_t i = 0; i < size; i++)
         tensor->identity = identity_mix(tensor->identity, (uint64_t)data[i]);
+    find_steps(tensor, data, size);
     return finish(tensor, data);
 }
 
@@ -242,12 +310,188 @@ static bool run(const Evaluation *how, const Walk *walk, int64_t *to, size_t siz
     return true;
 }
 
+/* ---- Even tensors ---------------------------------------------------------------------------- */
+
+static Word even_tensor(const Evaluation *how, int64_t base, const int64_t *steps, uint64_t identity, Arena *arena) {
+    bool repeats[TENSOR_MOST_DIMS], uniform = true;
+    for (unsigned i = 0; i < how->rank; i++) {
+        repeats[i] = how->dims[i] == 1 || !steps[i];
+        uniform &= repeats[i];
+    }
+    if (uniform)
+        return tensor_splat(how, base, arena);
+    Tensor *tensor = new_tensor(how, identity, arena);
+    tensor->known = tensor->even = true;
+    tensor->base = base;
+    for (unsigned i = 0; i < how->rank; i++)
+        tensor->steps[i] = repeats[i] ? 0 : steps[i];
+    dense_strides(tensor, repeats);
+    return word_tensor(tensor);
+}
+
+/* Numbers that an even tensor has: all from low to high. */
+typedef struct Even {
+    __int128 base, steps[TENSOR_MOST_DIMS], low, high;
+} Even;
+
+/* x + times * y (NULL: 0) of these dimensions. False if the numbers are larger than anybody needs. */
+static bool even_sum(const Evaluation *how, const Tensor *x, const Tensor *y, int64_t times, Even *to) {
+    const __int128 most = (__int128)1 << 100;
+    *to = (Even){.base = (x ? x->base : 0) + (y ? (__int128)y->base * times : 0)};
+    to->low = to->high = to->base;
+    for (unsigned i = 0; i < how->rank; i++) {
+        to->steps[i] = (x ? x->steps[i] : 0) + (y ? (__int128)y->steps[i] * times : 0);
+        if (to->steps[i] > most || to->steps[i] < -most || how->dims[i] < 1 || how->dims[i] > 1 << 24)
+            return false;
+        __int128 reach = to->steps[i] * (how->dims[i] - 1);
+        *(reach < 0 ? &to->low : &to->high) += reach;
+    }
+    return true;
+}
+
+/* As a tensor, if no number wraps. */
+static bool even_result(const Evaluation *how, const Even *even, uint64_t identity, Arena *arena, Word *result) {
+    __int128 limit = (__int128)1 << (how->width ? how->width - 1 : 0);
+    int64_t steps[TENSOR_MOST_DIMS] = {0};
+    if (how->width < 2 || even->low < -limit || even->high >= limit)
+        return false;
+    for (unsigned i = 0; i < how->rank; i++) {
+        steps[i] = how->dims[i] > 1 ? (int64_t)even->steps[i] : 0;
+        if (how->dims[i] > 1 && steps[i] != even->steps[i])
+            return false;
+    }
+    *result = even_tensor(how, (int64_t)even->base, steps, identity, arena);
+    return true;
+}
+
+/* What a comparison of x and y gives everywhere, by their difference; -1: not the same everywhere. */
+static int even_comparison(Comparison predicate, const Even *difference) {
+    bool below = difference->high<0, above = difference->low> 0;
+    bool not_above = difference->high <= 0, not_below = difference->low >= 0;
+    switch (predicate) {
+    case COMPARE_EQ:
+        return below || above ? 0 : not_above && not_below ? 1 : -1;
+    case COMPARE_NE:
+        return below || above ? 1 : not_above && not_below ? 0 : -1;
+    case COMPARE_SLT:
+    case COMPARE_ULT:
+        return below ? 1 : not_below ? 0 : -1;
+    case COMPARE_SLE:
+    case COMPARE_ULE:
+        return not_above ? 1 : above ? 0 : -1;
+    case COMPARE_SGT:
+    case COMPARE_UGT:
+        return above ? 1 : not_above ? 0 : -1;
+    case COMPARE_SGE:
+    case COMPARE_UGE:
+        return not_below ? 1 : below ? 0 : -1;
+    }
+    return -1;
+}
+
+static bool even_compare(const Evaluation *how, const Tensor *const *tensors, Arena *arena, Word *result) {
+    Even difference, side;
+    if (how->operand_width < 2 || !even_sum(how, tensors[0], tensors[1], -1, &difference))
+        return false;
+    for (unsigned i = 0; i < 2 && how->a >= COMPARE_ULT; i++)
+        if (!even_sum(how, tensors[i], NULL, 0, &side) || side.low < 0)
+            return false;
+    int same = even_comparison((Comparison)how->a, &difference);
+    if (same < 0)
+        return false;
+    *result = tensor_splat(how, same, arena);
+    return true;
+}
+
+/* A quotient or a rest by one number, where all numbers lie between two multiples of it. */
+static bool even_divide(const Evaluation *how, const Tensor *const *tensors, uint64_t identity, Arena *arena,
+                        Word *result) {
+    Even even;
+    int64_t by;
+    bool rest = how->code == EVALUATE_REMAINDER_SIGNED || how->code == EVALUATE_REMAINDER_UNSIGNED;
+    if (!tensor_uniform(tensors[1], &by) || by <= 0 || !even_sum(how, tensors[0], NULL, 0, &even) || even.low < 0 ||
+        even.low / by != even.high / by)
+        return false;
+    if (!rest) {
+        *result = tensor_splat(how, (int64_t)(even.low / by), arena);
+        return true;
+    }
+    even.base -= even.low / by * by;
+    even.high -= even.low / by * by;
+    even.low -= even.low / by * by;
+    return even_result(how, &even, identity, arena, result);
+}
+
+/* Operand `other` where this one, the same everywhere, changes nothing. */
+static bool even_neutral(const Evaluation *how, const Word *operands, const Tensor *const *tensors, Word *result) {
+    int64_t neutral = how->code == EVALUATE_AND ? integer_wrap(-1, how->width) : 0, value;
+    for (unsigned i = 0; i < 2; i++)
+        if (tensor_uniform(tensors[i], &value) && value == neutral) {
+            *result = operands[!i];
+            return true;
+        }
+    return false;
+}
+
+/* The NUMBERS on even tensors, as far as the result is even without looking at its elements. */
+static bool even_numbers(const Evaluation *how, const Word *operands, const Tensor *const *tensors, unsigned count,
+                         Arena *arena, Word *result) {
+    Even even, other;
+    int64_t value;
+    if (how->code == EVALUATE_AND || how->code == EVALUATE_OR)
+        return even_neutral(how, operands, tensors, result);
+    for (unsigned i = 0; i < count; i++)
+        if (!tensors[i]->even)
+            return false;
+    uint64_t identity = result_identity(how, operands, count);
+    switch (how->code) {
+    case EVALUATE_ADD:
+    case EVALUATE_SUBTRACT:
+        return even_sum(how, tensors[0], tensors[1], how->code == EVALUATE_ADD ? 1 : -1, &even) &&
+               even_result(how, &even, identity, arena, result);
+    case EVALUATE_ADD_POINTER:
+        return even_sum(how, tensors[0], tensors[1], how->a, &even) && even_result(how, &even, identity, arena, result);
+    case EVALUATE_MULTIPLY: {
+        unsigned factor = tensor_uniform(tensors[0], &value) ? 0 : 1;
+        return tensor_uniform(tensors[factor], &value) && even_sum(how, NULL, tensors[!factor], value, &even) &&
+               even_result(how, &even, identity, arena, result);
+    }
+    case EVALUATE_SIGN_EXTEND:
+    case EVALUATE_WRAP:
+    case EVALUATE_ZERO_EXTEND:
+        return how->operand_width > 1 && even_sum(how, tensors[0], NULL, 0, &even) &&
+               (how->code != EVALUATE_ZERO_EXTEND || even.low >= 0) && even_result(how, &even, identity, arena, result);
+    case EVALUATE_COMPARE:
+        return even_compare(how, tensors, arena, result);
+    case EVALUATE_DIVIDE_SIGNED:
+    case EVALUATE_DIVIDE_UNSIGNED:
+    case EVALUATE_DIVIDE_FLOOR_SIGNED:
+    case EVALUATE_REMAINDER_SIGNED:
+    case EVALUATE_REMAINDER_UNSIGNED:
+        return even_divide(how, tensors, identity, arena, result);
+    case EVALUATE_MINIMUM_SIGNED:
+    case EVALUATE_MAXIMUM_SIGNED: {
+        if (!even_sum(how, tensors[0], tensors[1], -1, &other) || (other.low < 0 && other.high > 0))
+            return false;
+        bool least = how->code == EVALUATE_MINIMUM_SIGNED, less = other.high <= 0;
+        *result = operands[least == less ? 0 : 1];
+        return true;
+    }
+    default:
+        return false;
+    }
+}
+
 bool tensor_numbers(const Evaluation *how, const Word *operands, unsigned count, Arena *arena, Word *result) {
     const Tensor *tensors[MOST_OPERANDS];
     assert(count <= MOST_OPERANDS);
     for (unsigned i = 0; i < count; i++)
-        if (!(tensors[i] = known(operands[i])) || !tensor_fits(tensors[i], how))
+        if (!(tensors[i] = known_at_all(operands[i])) || !tensor_fits(tensors[i], how))
             return false;
+    if (even_numbers(how, operands, tensors, count, arena, result))
+        return true;
+    for (unsigned i = 0; i < count; i++)
+        tensors[i] = known(operands[i], arena);
     bool repeats[TENSOR_MOST_DIMS];
     Walk walk = walk_over(tensors, count, how->rank, how->dims, repeats);
     size_t size = dims_size(walk.dims, walk.rank);
@@ -301,23 +545,23 @@ static bool transpose(const Tensor *from, Tensor *to, const int8_t *order) {
 }
 
 /* The half of the last dimension that is result `index` of a split. */
-static bool split(const Tensor *from, Tensor *to, unsigned index, const int64_t **data) {
+static bool split(const Tensor *from, Tensor *to, unsigned index, int64_t *first) {
     if (from->rank != to->rank + 1 || from->dims[to->rank] != 2 || index > 1 ||
         !same_dims(from->dims, to->dims, to->rank))
         return false;
     memcpy(to->strides, from->strides, to->rank * sizeof *to->strides);
-    *data += (int64_t)index * from->strides[to->rank];
+    *first += (int64_t)index * from->strides[to->rank];
     return true;
 }
 
-static bool slice(const Tensor *from, Tensor *to, const int64_t *offsets, const int64_t **data) {
+static bool slice(const Tensor *from, Tensor *to, const int64_t *offsets, int64_t *first) {
     if (from->rank != to->rank)
         return false;
     for (unsigned i = 0; i < to->rank; i++) {
         if (offsets[i] < 0 || to->dims[i] > from->dims[i] || offsets[i] > from->dims[i] - to->dims[i])
             return false;
         to->strides[i] = from->strides[i];
-        *data += offsets[i] * from->strides[i];
+        *first += offsets[i] * from->strides[i];
     }
     return true;
 }
@@ -385,8 +629,6 @@ static bool reshape(const Tensor *from, Tensor *to, const int64_t **data, Arena 
     size_t size = tensor_size(from);
     if (size == SIZE_MAX || size != tensor_size(to))
         return false;
-    if (reshape_in_place(from, to))
-        return true;
     int64_t *elements = allocate(size, arena);
     if (!elements)
         return false;
@@ -400,7 +642,7 @@ static bool reshape(const Tensor *from, Tensor *to, const int64_t **data, Arena 
 
 /* The operands as tiles of the result, the last dimension's tiles next to each other. */
 static bool concatenate(const Word *operands, unsigned count, Tensor *to, const int64_t **data, Arena *arena) {
-    const Tensor *first = known(operands[0]);
+    const Tensor *first = known_at_all(operands[0]);
     int64_t tiles[TENSOR_MOST_DIMS];
     bool repeats[TENSOR_MOST_DIMS];
     if (first->rank != to->rank)
@@ -414,7 +656,7 @@ static bool concatenate(const Word *operands, unsigned count, Tensor *to, const 
     if (dims_size(tiles, to->rank) != count)
         return false;
     for (unsigned k = 0; k < count; k++) {
-        const Tensor *tile = known(operands[k]);
+        const Tensor *tile = known_at_all(operands[k]);
         if (!tile || tile->rank != to->rank || !same_dims(tile->dims, first->dims, to->rank))
             return false;
         for (unsigned i = 0; i < to->rank; i++)
@@ -427,14 +669,14 @@ static bool concatenate(const Word *operands, unsigned count, Tensor *to, const 
         int64_t at = 0, rest = k;
         for (unsigned i = to->rank; i-- > 0; rest /= tiles[i])
             at += rest % tiles[i] * first->dims[i] * to->strides[i];
-        copy(known(operands[k]), to->strides, elements + at);
+        copy(known(operands[k], arena), to->strides, elements + at);
     }
     *data = elements;
     return true;
 }
 
 static bool join(const Word *operands, Tensor *to, const int64_t **data, Arena *arena) {
-    const Tensor *sides[] = {known(operands[0]), known(operands[1])};
+    const Tensor *sides[] = {known(operands[0], arena), known(operands[1], arena)};
     bool repeats[TENSOR_MOST_DIMS] = {false};
     unsigned rank = to->rank - 1u;
     if (!to->rank || !sides[1] || to->dims[rank] != 2)
@@ -464,7 +706,7 @@ static bool next_element(const Tensor *tensor, int64_t *coordinates) {
 }
 
 static bool gather(const Word *operands, int64_t axis, Tensor *to, const int64_t **data, Arena *arena) {
-    const Tensor *from = known(operands[0]), *indices = known(operands[1]);
+    const Tensor *from = known(operands[0], arena), *indices = known(operands[1], arena);
     bool repeats[TENSOR_MOST_DIMS];
     if (!indices || indices->rank != to->rank || from->rank != to->rank || axis < 0 || axis >= to->rank ||
         !same_dims(indices->dims, to->dims, to->rank))
@@ -551,6 +793,42 @@ static bool reduce(const Evaluation *how, const Tensor *from, Tensor *to, const 
     return true;
 }
 
+/* Those of the SHAPES that only make new strides for the same data. *first: where that begins now. */
+static bool new_strides(const Evaluation *how, const Tensor *from, Tensor *to, int64_t *first) {
+    switch (how->code) {
+    case EVALUATE_BROADCAST:
+        return broadcast(from, to);
+    case EVALUATE_EXPAND:
+        return expand(from, to, how->a);
+    case EVALUATE_RESHAPE: {
+        size_t size = tensor_size(from);
+        return size != SIZE_MAX && size == tensor_size(to) && reshape_in_place(from, to);
+    }
+    case EVALUATE_TRANSPOSE:
+        return transpose(from, to, how->order);
+    case EVALUATE_SPLIT:
+        return split(from, to, how->result, first);
+    case EVALUATE_SLICE:
+        return slice(from, to, how->offsets, first);
+    default:
+        return false;
+    }
+}
+
+/* An even tensor in another shape has the same steps in other places. */
+static bool even_shape(const Evaluation *how, const Tensor *from, uint64_t identity, Arena *arena, Word *result) {
+    Tensor source = *from, shape = {.rank = how->rank};
+    int64_t first = 0;
+    if (!from->even)
+        return false;
+    memcpy(shape.dims, how->dims, sizeof shape.dims);
+    memcpy(source.strides, source.steps, sizeof source.strides);
+    if (!new_strides(how, &source, &shape, &first))
+        return false;
+    *result = even_tensor(how, from->base + first, shape.strides, identity, arena);
+    return true;
+}
+
 bool tensor_shapes(const Evaluation *how, const Word *operands, unsigned count, Arena *arena, Word *result) {
     if (how->code == EVALUATE_SPLAT) {
         if (!how->tensor || !word_is(operands[0], WORD_INTEGER))
@@ -558,34 +836,27 @@ bool tensor_shapes(const Evaluation *how, const Word *operands, unsigned count, 
         *result = tensor_splat(how, operands[0].bits, arena);
         return true;
     }
-    const Tensor *from = known(operands[0]);
+    const Tensor *from = known_at_all(operands[0]);
     if (!from)
         return false;
     if (how->code == EVALUATE_UNSPLAT) {
-        *result = word_integer(from->data[0]);
-        return !how->tensor && tensor_size(from) == 1;
+        if (how->tensor || tensor_size(from) != 1)
+            return false;
+        *result = word_integer(tensor_linear(from, 0));
+        return true;
     }
-    Tensor *to = new_tensor(how, result_identity(how, operands, count), arena);
+    uint64_t identity = result_identity(how, operands, count);
+    if (how->tensor && even_shape(how, from, identity, arena, result))
+        return true;
+    from = known(operands[0], arena);
+    Tensor *to = new_tensor(how, identity, arena);
     const int64_t *data = from->data;
-    bool good = false;
+    int64_t first = 0;
+    bool good = new_strides(how, from, to, &first);
+    data += first;
     switch (how->code) {
-    case EVALUATE_BROADCAST:
-        good = broadcast(from, to);
-        break;
-    case EVALUATE_EXPAND:
-        good = expand(from, to, how->a);
-        break;
     case EVALUATE_RESHAPE:
-        good = reshape(from, to, &data, arena);
-        break;
-    case EVALUATE_TRANSPOSE:
-        good = transpose(from, to, how->order);
-        break;
-    case EVALUATE_SPLIT:
-        good = split(from, to, how->result, &data);
-        break;
-    case EVALUATE_SLICE:
-        good = slice(from, to, how->offsets, &data);
+        good = good || reshape(from, to, &data, arena);
         break;
     case EVALUATE_JOIN:
         good = join(operands, to, &data, arena);
