@@ -154,6 +154,7 @@ static void read_run(void *context) {
                          .membar = options->membar && !options->replay,
                          .membar_summary = options->membar == WEIR_MEMBAR_SUMMARY,
                          .report = options->report,
+                         .timeout = options->timeout,
                          .module = module_text(ask->module, options->why, &result->arena),
                          .buffer = options->buffer,
                          .progress = options->progress,
@@ -262,6 +263,7 @@ static void read_membar(void *context) {
                                .compares = options->compare,
                                .stage = (MembarStage)stage,
                                .line = options->line,
+                               .timeout = options->timeout,
                                .function = options->function};
     if (set_model(ask->result, options->model, &request->model) &&
         set_model(ask->result, options->compare, &request->other) && !stages[stage])

@@ -1,6 +1,7 @@
 /* The instructions of an agent, up to its next visible effect. */
-#include "emulate/machine_internal.h"
+#include "base/deadline.h"
 #include "emulate/alike.h"
+#include "emulate/machine_internal.h"
 #include "model/number/tensor.h"
 
 /* What comes from the memory of the cluster is not what another cluster has, though it came about in the same way. */
@@ -188,7 +189,7 @@ static void keep_word(Machine *machine, Cell *cell, Word word) {
 static bool goes_round(Machine *machine) {
     if (machine->tensor_limit && machine->arena->held > machine->tensor_limit)
         machine_compact(machine);
-    return ++machine->used <= machine->budget;
+    return ++machine->used <= machine->budget && !deadline_passed();
 }
 
 StepResult machine_advance(Machine *machine, uint32_t index) {

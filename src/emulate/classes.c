@@ -1,6 +1,7 @@
 /* Boxes of clusters that nobody has spoken for, and the next one to run. */
 #include "emulate/classes.h"
 
+#include "base/deadline.h"
 #include "emulate/alike.h"
 #include "emulate/schedule.h"
 
@@ -92,7 +93,7 @@ static void cut(Classes *classes, Box box, const Box *part) {
 }
 
 bool classes_next(Classes *classes, uint64_t *cluster) {
-    if (!classes->open_count || classes->count == MOST_CLASSES)
+    if (!classes->open_count || classes->count == MOST_CLASSES || deadline_look())
         return false;
     Box box = classes->open[--classes->open_count], part = {.low = {0}};
     *cluster = (uint64_t)box.low[0] + (uint64_t)classes->sizes[0] *

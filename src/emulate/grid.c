@@ -1,4 +1,5 @@
 /* The grid: launches, which cluster has the next turn, and what is left when nobody has one. */
+#include "base/deadline.h"
 #include "emulate/grid_internal.h"
 
 enum {
@@ -378,9 +379,9 @@ static RunEnd end_of_grid(const Grid *grid) {
     return RUN_COMPLETE;
 }
 
-/* Whether the budget of the whole run is used up. */
+/* Whether the budget of the whole run, or the time for it, is used up. */
 static bool is_spent(const Grid *grid) {
-    return grid->stats.instructions > grid->options.budget;
+    return grid->stats.instructions > grid->options.budget || deadline_passed();
 }
 
 static RunEnd run_schedule(Grid *grid) {

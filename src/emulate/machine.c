@@ -1,6 +1,7 @@
 /* The machine: its start, and steps. */
-#include "emulate/machine_internal.h"
+#include "base/deadline.h"
 #include "emulate/alike.h"
+#include "emulate/machine_internal.h"
 #include "model/number/tensor.h"
 
 /* Room for what the program can have in flight, and in cells: most programs that run in thousands of CTAs at once have
@@ -295,7 +296,7 @@ StepResult machine_step(Machine *machine, uint32_t index) {
     Agent *agent = &machine->state->agents[index];
     uint32_t pc = agent->pc;
     const Instruction *instruction = &machine->program->code[pc];
-    if (++machine->used > machine->budget)
+    if (++machine->used > machine->budget || deadline_passed())
         return STEP_BUDGET;
     agent->ticks++;
     if (agent->gate != GATE_NONE)

@@ -1,6 +1,7 @@
 /* Which runs of a grid are made, and what is made of how they end. */
 #include "analyze/grid/internal.h"
 
+#include "base/deadline.h"
 #include "ir/op.h"
 
 enum { SCHEDULES_BY_DEFAULT = 6, MOST_WITNESS_TURNS = 1 << 20 };
@@ -78,7 +79,9 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
     uint64_t cluster = 0;
     const Machine *machine = grid_ended_by(run->grid, &launch, &cluster);
     Verdict *verdict = run->kernels[run->scene.inputs[launch]].verdict;
-    if (end == RUN_BUDGET) {
+    if (deadline_look()) {
+        return; /* whoever set it says so */
+    } else if (end == RUN_BUDGET) {
         verdict_incomplete(verdict, "", 0,
                            "global memory was looked at only in part: the run of the whole grid was stopped "
                            "(--budget allows more)");
@@ -93,7 +96,7 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
 static void tell_trouble(const GlobalCheck *run) {
     uint32_t thread, site;
     GsanTrouble trouble = gsan_trouble(run->gsan, &thread, &site);
-    if (trouble == GSAN_FINE)
+    if (trouble == GSAN_FINE || deadline_look())
         return;
     const char *more = trouble == GSAN_RING_OVERWRITTEN ? " (--ring)" : "";
     if (site == UINT32_MAX || trouble == GSAN_TOO_MANY_THREADS) /* which is nobody's fault */

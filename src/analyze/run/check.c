@@ -5,6 +5,7 @@
 #include "analyze/run/races.h"
 #include "analyze/run/trail.h"
 #include "analyze/telling/place.h"
+#include "base/deadline.h"
 #include "emulate/causes.h"
 #include "emulate/choose.h"
 #include "emulate/classes.h"
@@ -123,7 +124,8 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     RunEnd repeated = run(check, &again);
     machine->observe = NULL;
     if (repeated != end) {
-        verdict_incomplete(check->verdict, "", 0, "a run did not end the same way twice");
+        if (!deadline_look())
+            verdict_incomplete(check->verdict, "", 0, "a run did not end the same way twice");
         return true;
     }
     const char *schedule = schedule_text(check, rerun);
@@ -172,7 +174,7 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
     case RUN_BUDGET:
         if (rerun->world) /* loops on made-up data need not end */
             return true;
-        if (!check->noted_budget)
+        if (!check->noted_budget && !deadline_look())
             verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu steps (--budget allows more)",
                                (unsigned long long)machine->budget);
         check->noted_budget = true;
@@ -326,7 +328,7 @@ static bool try_all(Check *check, const Rerun *rerun, uint64_t states) {
         report(check, &wrong, found.end);
         return false;
     }
-    if (!result.complete)
+    if (!result.complete && !deadline_look())
         verdict_incomplete(
             check->verdict, "", 0, "%snot all schedules were tried: the search was stopped after %llu states",
             check->options->choice == SCHEDULES_ALL ? "" : "what arrives first is not settled by barriers alone, and ",
@@ -424,7 +426,7 @@ static void run_launch(Check *check, const Launch *launch) {
         goes_on = run_cluster(check, cluster);
     }
     uint32_t ctas = check->program->ranks_are_programs ? 1 : check->program->ctas;
-    if (goes_on && classes_covered(classes) < clusters)
+    if (goes_on && classes_covered(classes) < clusters && !deadline_look())
         verdict_incomplete(check->verdict, "", 0,
                            "only %llu of %llu CTAs were looked at: they behave in more than %d ways (all of a smaller "
                            "--grid are looked at)",
@@ -495,7 +497,8 @@ void check_runs(Module *module, const Op *function, const CheckOptions *options,
         module->arena.exhausted = outer;
     } else {
         module->arena.exhausted = outer;
-        verdict_incomplete(verdict, "", 0, "the run takes more memory than it may");
+        if (!deadline_look())
+            verdict_incomplete(verdict, "", 0, "the run takes more memory than it may");
     }
     arena_free(&check->scratch);
 }
