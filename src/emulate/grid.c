@@ -55,6 +55,8 @@ Grid *grid_create(Arena *arena, GlobalMemory *memory, const GridLaunch *launches
         Course *course = &grid->courses[i];
         course->launch = &launches[i];
         *problem = launch_problem(&launches[i], i, count, &course->clusters);
+        if (launches[i].most && course->clusters > launches[i].most)
+            course->clusters = launches[i].most;
         /* The first machine of a program tells whether there can be any. */
         if (*problem || !machine_create(arena, launches[i].program, problem))
             return NULL;

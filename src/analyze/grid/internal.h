@@ -91,6 +91,7 @@ struct GlobalCheck {
     Scene scene;
     Grid *grid;
     bool has_loads, hangs;
+    bool partly; /* the grid is too large, and only its first clusters are run */
     /* one run */
     Gsan *gsan;
     LaunchState *launches;
