@@ -5,6 +5,7 @@
 #include "emulate/access.h"
 #include "emulate/global_memory.h"
 #include "emulate/machine_internal.h"
+#include "emulate/pieces.h"
 #include "model/number/tensor.h"
 
 /* ---- Going through the elements ------------------------------------------------------------------- */
@@ -135,6 +136,17 @@ static inline void walk_on(Walk *walk) {
             return;
         walk->at[i] = 0;
     }
+}
+
+/* The same from the start of a row of the last dimension to the next row. */
+static void walk_over_row(Walk *walk) {
+    unsigned last = walk->rank - 1;
+    int64_t by = walk->sizes[last] - 1;
+    walk->done += (size_t)by;
+    walk->at[last] = by;
+    for (unsigned k = 0; k < walk->moving_count; k++)
+        walk->lanes[walk->moving[k]].at += by * walk->lanes[walk->moving[k]].strides[last];
+    walk_on(walk);
 }
 
 /* ---- Results -------------------------------------------------------------------------------------- */
@@ -356,6 +368,59 @@ static void take_result(Machine *machine, const Event *event, const Transfer *ho
         *result = machine->results[--machine->result_count];
 }
 
+/* Whether a lane is the same number for all elements: that one. */
+static bool lane_is(const Lane *lane, unsigned rank, bool on) {
+    for (unsigned i = 0; i < rank && lane_moves(lane); i++)
+        if (lane->strides[i])
+            return false;
+    return lane->known && (lane_number(lane) != 0) == on;
+}
+
+/* What a load of anything but integers gives: of evenly spaced elements the bytes tell enough, run by run. False if
+ * they must be gone through one by one. */
+static bool load_as_a_whole(Machine *machine, const Walk *walk, Word *word) {
+    const Lane *place = &walk->lanes[LANE_PLACE];
+    Runs runs = {.arena = machine->arena};
+    uint64_t elements = 0, identity = 0x6f0d;
+    Tensor index = {.known = true, .even = true, .rank = (uint8_t)walk->rank, .base = place->at};
+    if (!walk->rank || walk->how->integer || !place->even || walk->how->atomic != ATOMIC_NONE ||
+        !lane_is(&walk->lanes[LANE_MASK], walk->rank, true))
+        return false;
+    memcpy(index.dims, walk->dims, sizeof index.dims);
+    memcpy(index.steps, place->strides, sizeof index.steps);
+    const Unit unit = {.base = walk->base, .scale = walk->scale, .bytes = walk->how->width / 8};
+    if (!pieces_of_tensor(&index, NULL, &unit, &runs, &elements))
+        return false;
+    identity = identity_mix(identity, (uint64_t)address_of(walk));
+    for (unsigned i = 0; i < walk->rank; i++)
+        identity = identity_mix(identity, (uint64_t)(index.steps[i] * walk->scale));
+    for (uint32_t i = 0; i < runs.count; i++)
+        identity = identity_mix(identity, global_identity(machine->memory, runs.runs[i].begin, runs.runs[i].end));
+    Evaluation shape = {
+        .tensor = true, .rank = (uint8_t)walk->rank, .width = (uint8_t)result_width(machine, walk->how)};
+    memcpy(shape.dims, walk->dims, sizeof shape.dims);
+    *word = tensor_unknown(&shape, identity, machine->arena);
+    return true;
+}
+
+/* A store of anything but integers to elements that lie side by side along the last dimension: row by row. False if
+ * they must be gone through one by one. */
+static bool store_rows(Machine *machine, Walk *walk) {
+    const Lane *place = &walk->lanes[LANE_PLACE], *value = &walk->lanes[LANE_VALUE];
+    unsigned last = walk->rank - 1;
+    if (!walk->rank || !place->even || value->one || (value->known && walk->how->integer) ||
+        place->strides[last] * walk->scale != walk->how->width / 8 || walk->repeats[last] ||
+        !lane_is(&walk->lanes[LANE_MASK], walk->rank, true))
+        return false;
+    int64_t row = walk->sizes[last];
+    while (walk->done < walk->count) {
+        global_write_row(machine->memory, address_of(walk), walk->how->width, (uint64_t)row, value->identity,
+                         walk->done);
+        walk_over_row(walk);
+    }
+    return true;
+}
+
 void transfer_perform(Machine *machine, const Event *event) {
     const CompiledEffect *effect = event->effect;
     EffectVerb verb = effect->effect.verb;
@@ -375,7 +440,11 @@ void transfer_perform(Machine *machine, const Event *event) {
         return;
     Word pointer = event->view, word = word_unknown(identity_mix(machine->serial, event->pc));
     bool stored = true;
-    if (known) {
+    if (known && verb == EFFECT_READ && load_as_a_whole(machine, &walk, &word)) {
+        machine->used += walk.count / 32;
+    } else if (known && verb == EFFECT_WRITE && store_rows(machine, &walk)) {
+        machine->used += walk.count / 32;
+    } else if (known) {
         const Op *op = machine->program->ops[event->pc];
         Found found = found_start(machine, &walk);
         machine->used += walk.count / 32;
