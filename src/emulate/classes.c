@@ -20,6 +20,7 @@ struct Classes {
     Box *open;
     uint32_t open_count, open_capacity;
     uint64_t count, covered;
+    Box last;
     bool singly; /* nothing is gained by looking */
 };
 
@@ -107,10 +108,16 @@ bool classes_next(Classes *classes, uint64_t *cluster) {
     for (unsigned axis = 0; axis < AXES; axis++)
         size *= (uint64_t)(part.high[axis] - part.low[axis] + 1);
     classes->count++;
+    classes->last = part;
     classes->covered += size;
     classes->singly |= classes->count >= PATIENCE && classes->covered < 2 * classes->count;
     cut(classes, box, &part);
     return true;
+}
+
+void classes_last(const Classes *classes, int64_t low[3], int64_t high[3]) {
+    memcpy(low, classes->last.low, sizeof classes->last.low);
+    memcpy(high, classes->last.high, sizeof classes->last.high);
 }
 
 uint64_t classes_count(const Classes *classes) {

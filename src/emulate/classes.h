@@ -19,6 +19,8 @@ Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ);
 /* A cluster that no other has spoken for; false: there is none, or there are too many classes. The machine has run it
  * to find for whom it speaks. */
 bool classes_next(Classes *classes, uint64_t *cluster);
+/* The clusters that the last one speaks for, along each axis of the grid of clusters; both ends included. */
+void classes_last(const Classes *classes, int64_t low[3], int64_t high[3]);
 /* How many there were so far, and how many clusters they speak for. */
 uint64_t classes_count(const Classes *classes);
 uint64_t classes_covered(const Classes *classes);
