@@ -204,6 +204,7 @@ typedef struct weir_run_options {
     uint64_t seed;         /* of the first random schedule */
     uint64_t budget;       /* steps of one run, or states for "all"; 0: 4 million, 200,000 */
     unsigned schedules;    /* how many random ones; 0: 8 */
+    unsigned timeout;      /* seconds for each kernel, after which its verdict is incomplete; 0: no bound */
     int global;            /* nonzero: weir_steps tells of accesses to global memory, too, byte for byte */
     /* Races in global memory, where a launch was given (docs/gsan.md). */
     const char *gsan;   /* "exact" (or NULL), "sampled", or "off" */
@@ -246,6 +247,7 @@ typedef struct weir_membar_options {
     const char *function; /* the only one to look at; NULL: every one with a body */
     const char *stage;    /* "inserted": the IR claims to have its barriers, "before": it does not; NULL: as it says */
     uint32_t line;        /* of the IR, to be explained; 0: none */
+    unsigned timeout;     /* seconds for each function, after which it is incomplete; 0: no bound */
 } weir_membar_options;
 
 /* Where the threads of a CTA need a barrier between accesses to shared or tensor memory, which barriers are there, and

@@ -161,6 +161,7 @@ static void read_run(void *context) {
                          .membar_summary = options->membar == WEIR_MEMBAR_SUMMARY,
                          .report = options->report,
                          .only_launch = options->only_launch,
+                         .timeout = options->timeout,
                          .module = module_text(ask->module, options->why, &result->arena),
                          .buffer = options->buffer,
                          .progress = options->progress,
@@ -270,6 +271,7 @@ static void read_membar(void *context) {
                                .compares = options->compare,
                                .stage = (MembarStage)stage,
                                .line = options->line,
+                               .timeout = options->timeout,
                                .function = options->function};
     if (set_model(ask->result, options->model, &request->model) &&
         set_model(ask->result, options->compare, &request->other) && !stages[stage])

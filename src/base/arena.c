@@ -1,6 +1,7 @@
 /* Chunks of memory, each twice the last up to a limit, freed together. */
 #include "base/arena.h"
 
+#include "base/deadline.h"
 #include "base/text.h"
 
 #include <stdbool.h>
@@ -73,7 +74,7 @@ static void grow(Arena *arena, size_t size) {
         want = size + sizeof(ArenaChunk);
     if (want > HUGE_PAGE)
         want = (want + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
-    if (want > arena->budget || arena->held > arena->budget - want)
+    if (want > arena->budget || arena->held > arena->budget - want || (arena->exhausted && deadline_look()))
         exhausted(arena);
     bool mapped = want >= HUGE_PAGE;
     ArenaChunk *chunk = mapped ? map_chunk(want) : malloc(want);

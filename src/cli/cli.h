@@ -35,6 +35,9 @@ void paths_free(Paths *paths);
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
 /* ---- options.c: what commands take ---- */
+/* For a kernel, where --timeout does not say. */
+enum { USUAL_SECONDS = 60 };
+
 typedef struct RunOptions {
     Paths inputs;
     weir_run_options run;

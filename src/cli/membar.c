@@ -22,6 +22,8 @@ static const struct argp_option option_table[] = {
      2},
     {"assume", SETS(WORD, Options, membar.stage), "STAGE", 0,
      "inserted: the IR claims to have its barriers; before: they are put in later (what the IR says)", 2},
+    {"timeout", SETS(UNSIGNED, Options, membar.timeout), "SECONDS", 0,
+     "stop looking at a function after so long, which makes it incomplete (60; 0: never)", 2},
     {NULL, 0, NULL, 0, "What is told:", 3},
     {"compare", SETS(WORD, Options, membar.compare), "MODEL", 0, "where another model wants other barriers, and why",
      3},
@@ -50,6 +52,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char no_model[] = "there is no model '%s'; there are sync, near and async";
     static const OptionField fields[] = {{.sets = SETS(WORD, Options, membar.model), no_model, .words = models},
                                          {.sets = SETS(WORD, Options, membar.compare), no_model, .words = models},
+                                         {.sets = SETS(UNSIGNED, Options, membar.timeout), "timeout", 1000000},
                                          {.sets = SETS(WORD, Options, membar.stage),
                                           "barriers are 'inserted', or it is 'before' that, not '%s'",
                                           .words = stages},
@@ -59,6 +62,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
                                          {0}};
     Options *options = state->input;
     switch (key) {
+    case ARGP_KEY_INIT:
+        options->membar.timeout = USUAL_SECONDS;
+        return option_set(fields, key, argument, state);
     case OPTION_WHY:
         options->membar.line = (uint32_t)option_number(state, "why", argument, 0, UINT32_MAX);
         if (!options->membar.line)

@@ -8,7 +8,7 @@
 
 enum { OPTION_ARG = 256 };
 
-enum { MOST_DEVICES = 64 };
+enum { MOST_DEVICES = 64, MOST_SECONDS = 1000000 };
 
 static const struct argp_option output_table[] = {
     {"quiet", 'q', NULL, 0, "print nothing: the exit status tells", 3},
@@ -26,6 +26,8 @@ static const struct argp_option launch_table[] = {
     {"kernel", SETS(TEXT, RunOptions, run.kernel), "NAME", 0, "run only this kernel of a module", 1},
     {"budget", SETS(LONG, RunOptions, run.budget), "N", 0,
      "stop a run after N steps (4000000); an exhaustive one after N states (200000)", 2},
+    {"timeout", SETS(UNSIGNED, RunOptions, run.timeout), "SECONDS", 0,
+     "stop looking at a kernel after so long, which makes it incomplete (60; 0: never)", 2},
     {"mma-order", SETS(WORD, RunOptions, run.mma_order), "ORDER", 0,
      "tensor-core work completes in the order of its issue (issue), or as waits alone say (waits)", 2},
     {0},
@@ -139,11 +141,14 @@ const struct argp_child output_options[] = {{&output_options_argp, 0, NULL, 0}, 
 static error_t parse_launch_option(int key, char *argument, struct argp_state *state) {
     static const char *const orders[] = {"issue", "waits", NULL};
     static const OptionField fields[] = {{.sets = SETS(LONG, RunOptions, run.budget), "budget", UINT64_MAX / 2},
+                                         {.sets = SETS(UNSIGNED, RunOptions, run.timeout), "timeout", MOST_SECONDS},
                                          {.sets = SETS(WORD, RunOptions, run.mma_order),
                                           "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'",
                                           .words = orders},
                                          {0}};
     RunOptions *options = state->input;
+    if (key == ARGP_KEY_INIT)
+        options->run.timeout = USUAL_SECONDS;
     if (key != OPTION_ARG)
         return option_set(fields, key, argument, state);
     if (!paths_append(&options->arguments, argument))

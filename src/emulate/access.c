@@ -92,7 +92,9 @@ static int64_t element_bytes(const Access *access) {
 static Tensor narrowed(const Tensor *tensor, const int64_t *begin, const int64_t *end) {
     Tensor part = *tensor;
     for (unsigned i = 0; i < part.rank; i++) {
-        part.data += begin[i] * part.strides[i];
+        if (part.data)
+            part.data += begin[i] * part.strides[i];
+        part.base += begin[i] * part.steps[i];
         part.dims[i] = end[i] - begin[i];
     }
     return part;
@@ -293,7 +295,7 @@ static const Tensor *find_rows(Access *access, unsigned rank) {
 static bool take_rows(Access *access, const Descriptor *descriptor, Box box, const Tensor *rows, const Part *part) {
     bool natural = access->effect->effect.group == GROUP_AMD_TENSOR;
     for (int64_t i = 0; i < part->size[0]; i++) {
-        int64_t row = rows->data[(part->begin[0] + i) * rows->strides[0]];
+        int64_t row = tensor_at(rows, (const int64_t[]){part->begin[0] + i});
         row = natural ? (int64_t)integer_unsigned(row, rows->width) : row;
         if (row < 0 || row >= descriptor->shape[0])
             continue;
@@ -450,22 +452,28 @@ static bool take_pointers(Access *access) {
 
 /* ---- Accesses ------------------------------------------------------------------------------------- */
 
+static Access access_of(const Machine *machine, const Event *event, Arena *arena) {
+    return (Access){.machine = machine,
+                    .module = machine->program->module,
+                    .event = event,
+                    .effect = event->effect,
+                    .words = machine_words(machine, event->agent),
+                    .cta = agent_cta(machine, event->agent),
+                    .split = machine->program->ctas > 1 && !machine->program->ranks_are_programs,
+                    .runs = {.arena = arena}};
+}
+
+static bool take_access(Access *access) {
+    const Effect *effect = &access->effect->effect;
+    if (effect->proxy == PROXY_TENSORMAP && !effect->on_descriptor)
+        return take_descriptor(access);
+    return effect->on_descriptor ? take_tile(access) : take_pointers(access);
+}
+
 bool access_elements(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, uint64_t *elements,
                      const char **reason) {
-    const Effect *effect = &event->effect->effect;
-    Access access = {.machine = machine,
-                     .module = machine->program->module,
-                     .event = event,
-                     .effect = event->effect,
-                     .words = machine_words(machine, event->agent),
-                     .cta = agent_cta(machine, event->agent),
-                     .split = machine->program->ctas > 1 && !machine->program->ranks_are_programs,
-                     .runs = {.arena = arena}};
-    bool known;
-    if (effect->proxy == PROXY_TENSORMAP && !effect->on_descriptor)
-        known = take_descriptor(&access);
-    else
-        known = effect->on_descriptor ? take_tile(&access) : take_pointers(&access);
+    Access access = access_of(machine, event, arena);
+    bool known = take_access(&access);
     *bytes = (Bytes){0};
     *elements = 0;
     *reason = access.reason;
@@ -474,6 +482,20 @@ bool access_elements(const Machine *machine, const Event *event, Arena *arena, B
     runs_sort(&access.runs);
     *bytes = (Bytes){access.runs.runs, access.runs.count};
     *elements = access.elements;
+    return true;
+}
+
+bool access_hull(const Machine *machine, const Event *event, Arena *arena, Run *hull) {
+    Access access = access_of(machine, event, arena);
+    access.runs.hull = true;
+    *hull = (Run){0};
+    if (!take_access(&access))
+        return false;
+    for (uint32_t i = 0; i < access.runs.count; i++) {
+        const Run *run = &access.runs.runs[i];
+        hull->begin = i && hull->begin < run->begin ? hull->begin : run->begin;
+        hull->end = i && hull->end > run->end ? hull->end : run->end;
+    }
     return true;
 }
 

@@ -17,6 +17,9 @@
  * lies in the parameters of the kernel, is no global memory. False if the bytes are not known: *reason, which fits
  * behind a colon, says why. */
 bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, const char **reason);
+/* The same as one run from its first byte to its last, which may hold bytes that it does not touch; empty if it touches
+ * none. Much cheaper where there are many. */
+bool access_hull(const Machine *machine, const Event *event, Arena *arena, Run *hull);
 /* The same, and how many elements of its tensor it touches: two at the same address count twice. */
 bool access_elements(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, uint64_t *elements,
                      const char **reason);

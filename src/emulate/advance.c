@@ -1,4 +1,6 @@
 /* The instructions of an agent, up to its next visible effect. */
+#include "base/deadline.h"
+#include "emulate/alike.h"
 #include "emulate/machine_internal.h"
 #include "model/number/tensor.h"
 
@@ -131,6 +133,8 @@ static StepResult fork_agents(Machine *machine, uint32_t index, uint32_t pc, con
             uint32_t reg = program->lists[fork->captures + i];
             to[i] = reg == NO_REGISTER ? (Word){.kind = WORD_NOTHING} : from[reg];
         }
+        if (machine->alike)
+            alike_capture(machine, index, child, fork);
     }
     for (uint32_t k = 0; k < fork->strand_count; k++) {
         StepResult result = machine_advance(machine, base + 1 + k);
@@ -193,7 +197,7 @@ static void keep_word(Machine *machine, Cell *cell, Word word) {
 static bool goes_round(Machine *machine) {
     if (machine->tensor_limit && machine->arena->held > machine->tensor_limit)
         machine_compact(machine);
-    return ++machine->used <= machine->budget;
+    return ++machine->used <= machine->budget && !deadline_passed();
 }
 
 StepResult machine_advance(Machine *machine, uint32_t index) {
@@ -202,6 +206,8 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
     Word *words = machine_words(machine, index);
     for (;;) {
         const Instruction *instruction = &program->code[agent->pc];
+        if (machine->alike)
+            alike_follow(machine, index, instruction);
         switch ((Code)instruction->code) {
         case CODE_INTEGER: {
             Word a = words[instruction->a], b = words[instruction->b], c = words[instruction->c];

@@ -15,10 +15,17 @@ typedef struct Pass {
     uint32_t tick, pc;
 } Pass;
 
+/* A clock that is kept: its runs of equal components, length and number in turn. Of thousands of barriers each knows of
+ * all others, and most of what they know is the same. */
+typedef struct Packed {
+    uint32_t *runs;
+    uint32_t count, capacity;
+} Packed;
+
 /* Of one mbarrier. */
 typedef struct Past {
-    uint32_t *phase; /* clock: all that has come into this phase */
-    uint32_t *done;  /* clock: of the last completed one */
+    uint32_t *phase; /* clock: all that has come into this phase; NULL: nothing has */
+    Packed done;     /* of the last completed one */
     Contributor now[MOST_CONTRIBUTORS], before[MOST_CONTRIBUTORS];
     uint8_t now_count, before_count;
     bool now_flights, before_flights; /* something asynchronous is among them */
@@ -46,6 +53,9 @@ struct Causes {
     Meeting *meetings;     /* named barriers, then cluster barriers */
     uint32_t *met;         /* of agents: the clock of the meeting that they wait for or have come to */
     uint32_t meeting_count;
+    Arena *arena;
+    uint32_t **spare; /* clocks of phases that are over, all zero */
+    uint32_t spare_count, spare_capacity;
     Past *pasts;
     Pass *passes; /* [barrier][agent] */
     Risk risks[MOST_RISKS];
@@ -56,11 +66,13 @@ struct Causes {
 Causes *causes_create(Arena *arena, Machine *machine) {
     Causes *causes = ARENA_NEW(arena, Causes);
     causes->machine = machine;
+    causes->arena = arena;
     causes->agents = machine->agent_count;
     causes->size = (machine->agent_count + machine->slot_count + LANES - 1) / LANES * LANES;
     causes->components = ARENA_ARRAY(arena, uint32_t, machine->slot_count);
     causes->clocks = ARENA_ARRAY(arena, uint32_t, (size_t)causes->agents * causes->size);
-    causes->flights = ARENA_ARRAY(arena, uint32_t, (size_t)WINDOW * causes->size);
+    if (machine->flight_capacity)
+        causes->flights = ARENA_ARRAY(arena, uint32_t, (size_t)WINDOW * causes->size);
     causes->meeting_count = machine->program->ctas * NAMED_BARRIERS + machine->cluster_barriers;
     causes->meetings = ARENA_ARRAY(arena, Meeting, causes->meeting_count);
     causes->met = ARENA_ARRAY(arena, uint32_t, (size_t)causes->agents * causes->size);
@@ -72,8 +84,6 @@ Causes *causes_create(Arena *arena, Machine *machine) {
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         causes->components[i] =
             causes->agents + i % machine->slots_per_cta * machine->program->ctas + barrier_cta(machine, i);
-        causes->pasts[i].phase = ARENA_ARRAY(arena, uint32_t, causes->size);
-        causes->pasts[i].done = ARENA_ARRAY(arena, uint32_t, causes->size);
     }
     return causes;
 }
@@ -105,6 +115,38 @@ static bool at_most(const Causes *causes, const uint32_t *a, const uint32_t *b) 
     return true;
 }
 
+static uint32_t *phase_of(Causes *causes, Past *past) {
+    if (!past->phase)
+        past->phase = causes->spare_count ? causes->spare[--causes->spare_count]
+                                          : ARENA_ARRAY(causes->arena, uint32_t, causes->size);
+    return past->phase;
+}
+
+static void end_phase(Causes *causes, Past *past) {
+    if (!past->phase)
+        return;
+    clear(causes, past->phase);
+    *ARENA_PUSH(causes->arena, causes->spare, causes->spare_count, causes->spare_capacity) = past->phase;
+    past->phase = NULL;
+}
+
+static void pack(Causes *causes, const uint32_t *clock, Packed *to) {
+    to->count = 0;
+    for (uint32_t i = 0, end = length(causes), from = 0; i < end; i++) {
+        if (i + 1 < end && clock[i + 1] == clock[i])
+            continue;
+        *ARENA_PUSH(causes->arena, to->runs, to->count, to->capacity) = i + 1 - from;
+        *ARENA_PUSH(causes->arena, to->runs, to->count, to->capacity) = clock[i];
+        from = i + 1;
+    }
+}
+
+static void join_packed(uint32_t *to, const Packed *from) {
+    for (uint32_t i = 0; i < from->count; i += 2)
+        for (uint32_t k = from->runs[i], number = from->runs[i + 1]; k > 0; k--, to++)
+            *to = *to > number ? *to : number;
+}
+
 static uint32_t *clock_of(Causes *causes, uint32_t agent) {
     return causes->clocks + (size_t)agent * causes->size;
 }
@@ -130,9 +172,9 @@ void causes_start(Causes *causes) {
         for (uint32_t cta = 0; cta < causes->machine->program->ctas; cta++) {
             uint32_t barrier = cta * causes->machine->slots_per_cta + i;
             Past *past = &causes->pasts[barrier];
-            clear(causes, past->phase);
-            clear(causes, past->done);
-            *past = (Past){.phase = past->phase, .done = past->done, .stream = NO_STREAM, .stream_before = NO_STREAM};
+            end_phase(causes, past);
+            past->done.count = 0;
+            *past = (Past){.done = past->done, .stream = NO_STREAM, .stream_before = NO_STREAM};
             memset(pass_of(causes, barrier, 0), 0, causes->agents * sizeof(Pass));
         }
 }
@@ -226,26 +268,27 @@ static void contribute(Causes *causes, const Event *event, const uint32_t *clock
         past->stream = NO_STREAM;
     past->now_flights |= event->flight != NULL;
     past->now_bytes |= event->flight && event->flight->kind == FLIGHT_BYTES;
-    join(causes, past->phase, clock);
+    join(causes, phase_of(causes, past), clock);
 }
 
 static void flip(Causes *causes, const Event *event) {
     uint32_t barrier = event->barrier;
     Past *past = &causes->pasts[barrier];
     const Barrier *state = &event->state->barriers[barrier];
+    uint32_t *phase = phase_of(causes, past);
     for (uint32_t i = 0; i < causes->agents; i++) {
         const Pass *pass = pass_of(causes, barrier, i);
         /* It passed in the phase that is over now. */
-        if (pass->generation == state->generation && past->phase[i] < pass->tick)
+        if (pass->generation == state->generation && phase[i] < pass->tick)
             risk(causes, RISK_LAPPED, i, pass->pc, pass->tick - 1, barrier);
     }
     past->overrun |= state->generation > state->born + 1 && past->observed + 1 < state->generation;
     uint32_t *clock = clock_of(causes, event->agent);
-    if (!past->now_flights && at_most(causes, past->phase, clock))
+    if (!past->now_flights && at_most(causes, phase, clock))
         clock[causes->components[barrier]] = state->generation;
-    copy(causes, past->done, past->phase);
-    past->done[causes->components[barrier]] = state->generation;
-    clear(causes, past->phase);
+    phase[causes->components[barrier]] = state->generation;
+    pack(causes, phase, &past->done);
+    end_phase(causes, past);
     memcpy(past->before, past->now, past->now_count * sizeof *past->now);
     past->before_count = past->now_count;
     past->before_flights = past->now_flights;
@@ -265,7 +308,7 @@ static void passed(Causes *causes, const Event *event) {
     check_init(causes, event->barrier, clock);
     if (state->generation > state->born + 1 && clock[causes->components[event->barrier]] + 1 < state->generation)
         risk_flights(causes, RISK_OLDER, event);
-    join(causes, clock, past->done);
+    join_packed(clock, &past->done);
     *pass_of(causes, event->barrier, event->agent) =
         (Pass){state->generation + 1, event->state->agents[event->agent].ticks, event->pc};
 }
@@ -359,8 +402,8 @@ void causes_observe(void *observer, const Event *event) {
         past->now_count = past->before_count = 0;
         past->now_flights = past->before_flights = past->now_bytes = past->before_bytes = false;
         past->stream = past->stream_before = NO_STREAM;
-        clear(causes, past->phase);
-        clear(causes, past->done);
+        end_phase(causes, past);
+        past->done.count = 0;
         break;
     }
     case EVENT_INVALIDATE:

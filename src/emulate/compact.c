@@ -61,7 +61,7 @@ static void move_tensor(Move *move, Word *word) {
     Moved *place = place_of(move, word->tensor);
     if (!place->from) {
         Tensor *tensor = copy(move, word->tensor, sizeof *tensor);
-        if (tensor->known)
+        if (tensor->data)
             tensor->data = copy(move, tensor->data, extent(tensor) * sizeof *tensor->data);
         *place = (Moved){word->tensor, tensor};
     }

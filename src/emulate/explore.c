@@ -2,6 +2,8 @@
  * and the same is in flight; sequence numbers and phases counted from the beginning do not matter. */
 #include "emulate/explore.h"
 
+#include "base/deadline.h"
+
 #include <setjmp.h>
 
 enum { MOST_DEPTH = 4096, MOST_OBJECTS = 128 };
@@ -268,9 +270,10 @@ static void search(Explorer *explorer, uint32_t depth) {
     Machine *machine = explorer->machine;
     if (explorer->stopped || seen_before(explorer))
         return;
-    if (explorer->result.states >= explorer->budget || depth + 1 >= MOST_DEPTH) {
+    bool spent = explorer->result.states >= explorer->budget || deadline_passed();
+    if (spent || depth + 1 >= MOST_DEPTH) {
         explorer->result.complete = false;
-        explorer->stopped |= explorer->result.states >= explorer->budget;
+        explorer->stopped |= spent;
         return;
     }
     if (!explorer->saved[depth])

@@ -355,6 +355,53 @@ Word global_read(GlobalMemory *memory, int64_t address, unsigned width) {
     return read_bytes(memory, address, size);
 }
 
+/* The bytes from..to - 1 of a page, piece by piece: what is known, what was written as one element, what nobody wrote.
+ */
+static uint64_t page_identity(const Page *page, unsigned from, unsigned to, uint64_t identity) {
+    uint64_t before = 0;
+    unsigned part = NOT_WRITTEN, slot_bytes = page->identities ? 1u << page->slot_shift : 0, size;
+    bool untouched = false;
+    for (unsigned at = from; at < to; at += size) {
+        unsigned known = find_bit(page->known, at, to, true), slot = slot_bytes ? at >> page->slot_shift : 0;
+        size = 1;
+        if (known == at) {
+            identity = identity_mix(identity, (uint64_t)at << 8 | page->bytes[at]);
+            untouched = false;
+            part = NOT_WRITTEN;
+            continue;
+        }
+        if (!slot_bytes || page->parts[slot] == NOT_WRITTEN) {
+            size = slot_bytes ? slot_bytes - at % slot_bytes : known - at;
+            identity = untouched ? identity : identity_mix(identity, identity_of_place(at, 1));
+            untouched = true;
+            part = NOT_WRITTEN;
+            continue;
+        }
+        unsigned now = page->parts[slot] + at % slot_bytes;
+        bool goes_on = part != NOT_WRITTEN && now == part && page->identities[slot] == before;
+        size = slot_bytes - at % slot_bytes;
+        if (!goes_on)
+            identity = identity_mix(identity, identity_mix(page->identities[slot], (uint64_t)at << 8 | now));
+        before = page->identities[slot];
+        part = now + size;
+        untouched = false;
+    }
+    return identity;
+}
+
+uint64_t global_identity(GlobalMemory *memory, int64_t begin, int64_t end) {
+    uint64_t identity = identity_mix((uint64_t)begin, (uint64_t)end);
+    while (begin < end) {
+        unsigned from = (unsigned)begin % PAGE_BYTES;
+        int64_t left = end - begin, here = PAGE_BYTES - from < left ? PAGE_BYTES - from : left;
+        const Page *page = page_to_read(memory, begin);
+        if (page)
+            identity = page_identity(page, from, from + (unsigned)here, identity);
+        begin += here;
+    }
+    return identity;
+}
+
 /* ---- Writing ------------------------------------------------------------------------------------ */
 
 /* The bytes of an element that are in one page: `count` of them, from its byte `first` on. */
@@ -400,12 +447,57 @@ void global_write(GlobalMemory *memory, int64_t address, unsigned width, Word va
     }
 }
 
+/* As many elements of a row as lie in the page as a whole. */
+static uint64_t write_in_page(GlobalMemory *memory, int64_t address, unsigned size, uint64_t count, uint64_t identity,
+                              uint64_t first) {
+    unsigned at = (unsigned)address % PAGE_BYTES, fits = (PAGE_BYTES - at) / size;
+    count = count < fits ? count : fits;
+    Page *page = count ? page_to_write(memory, address) : NULL;
+    if (!page)
+        return count;
+    unsigned bytes = (unsigned)count * size;
+    set_bits(page->written, at, bytes, true);
+    need_slots(memory, page, (unsigned)__builtin_ctz(at | size));
+    if (find_bit(page->known, at, at + bytes, true) < at + bytes) {
+        memory->version++;
+        set_bits(page->known, at, bytes, false);
+    }
+    unsigned slot = at >> page->slot_shift, slots = size >> page->slot_shift;
+    for (uint64_t i = 0; i < count; i++)
+        for (unsigned k = 0; k < slots; k++, slot++) {
+            page->identities[slot] = identity_mix(identity, first + i);
+            page->parts[slot] = byte_of_element(size, k << page->slot_shift);
+        }
+    return count;
+}
+
+void global_write_row(GlobalMemory *memory, int64_t address, unsigned width, uint64_t count, uint64_t identity,
+                      uint64_t first) {
+    unsigned size = width / 8;
+    while (count) {
+        uint64_t done = write_in_page(memory, address, size, count, identity, first);
+        if (!done) { /* across the end of a page */
+            global_write(memory, address, width, word_unknown(identity_mix(identity, first)));
+            done = 1;
+        }
+        address = (int64_t)((uint64_t)address + done * size);
+        first += done;
+        count -= done;
+    }
+}
+
 /* As elements as wide as their places allow. */
 void global_write_unknown(GlobalMemory *memory, int64_t begin, int64_t end, uint64_t identity) {
     while (begin < end) {
         int64_t size = WIDEST;
         while (begin % size || size > end - begin)
             size /= 2;
+        if (size == WIDEST) {
+            uint64_t count = (uint64_t)(end - begin) / WIDEST;
+            global_write_row(memory, begin, 8 * WIDEST, count, identity, (uint64_t)begin / WIDEST);
+            begin += (int64_t)count * WIDEST;
+            continue;
+        }
         global_write(memory, begin, 8 * (unsigned)size, word_unknown(identity_mix(identity, (uint64_t)begin)));
         begin += size;
     }

@@ -48,7 +48,13 @@ uint64_t global_version(const GlobalMemory *memory);
  * written if just that is read, else one made of the bytes' own, of the address alone where nobody has written. What is
  * written outside of all areas is lost. */
 Word global_read(GlobalMemory *memory, int64_t address, unsigned width);
+/* An identity of what the bytes begin .. end - 1 hold together: the same if nobody has changed any of them. */
+uint64_t global_identity(GlobalMemory *memory, int64_t begin, int64_t end);
 void global_write(GlobalMemory *memory, int64_t address, unsigned width, Word value);
+/* `count` elements side by side, each written with an unknown value; its identity is made of `identity` and of its
+ * number, which is `first` for the first of them. */
+void global_write_row(GlobalMemory *memory, int64_t address, unsigned width, uint64_t count, uint64_t identity,
+                      uint64_t first);
 /* The bytes begin .. end - 1 are written with data that nobody follows. */
 void global_write_unknown(GlobalMemory *memory, int64_t begin, int64_t end, uint64_t identity);
 /* The first byte of begin .. end - 1 that nobody has written (and the end of that run); false: there is none. */

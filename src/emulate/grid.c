@@ -1,4 +1,5 @@
 /* The grid: launches, which cluster has the next turn, and what is left when nobody has one. */
+#include "base/deadline.h"
 #include "emulate/grid_internal.h"
 
 enum {
@@ -54,6 +55,8 @@ Grid *grid_create(Arena *arena, GlobalMemory *memory, const GridLaunch *launches
         Course *course = &grid->courses[i];
         course->launch = &launches[i];
         *problem = launch_problem(&launches[i], i, count, &course->clusters);
+        if (launches[i].most && course->clusters > launches[i].most)
+            course->clusters = launches[i].most;
         /* The first machine of a program tells whether there can be any. */
         if (*problem || !machine_create(arena, launches[i].program, problem))
             return NULL;
@@ -378,9 +381,9 @@ static RunEnd end_of_grid(const Grid *grid) {
     return RUN_COMPLETE;
 }
 
-/* Whether the budget of the whole run is used up. */
+/* Whether the budget of the whole run, or the time for it, is used up. */
 static bool is_spent(const Grid *grid) {
-    return grid->stats.instructions > grid->options.budget;
+    return grid->stats.instructions > grid->options.budget || deadline_passed();
 }
 
 static RunEnd run_schedule(Grid *grid) {

@@ -17,6 +17,7 @@ typedef struct GridLaunch {
     const Program *program; /* compiled with COMPILE_GLOBAL | COMPILE_DATA */
     const Launch *launch;   /* its pointers have addresses (Argument.address) */
     uint32_t device;
+    uint64_t most; /* clusters that are run, the first ones; 0: all */
     /* Launches (by index) that must have ended before it begins; those it may overtake but can wait for. */
     const uint32_t *after, *awaited;
     uint32_t after_count, awaited_count;

@@ -1,4 +1,6 @@
 /* The machine: its start, and steps. */
+#include "base/deadline.h"
+#include "emulate/alike.h"
 #include "emulate/machine_internal.h"
 #include "model/number/tensor.h"
 
@@ -203,6 +205,8 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->result_count = machine->result_capacity = 0;
     machine->changes = 0;
     machine->excluded = false;
+    if (machine->alike)
+        alike_start(machine);
     uint64_t first = program->ranks_are_programs ? cluster * program->ctas : cluster;
     for (uint32_t cta = 0; cta < program->ctas; cta++)
         machine_start_agent(machine, cta * program->agents_per_cta, 0);
@@ -294,7 +298,7 @@ StepResult machine_step(Machine *machine, uint32_t index) {
     Agent *agent = &machine->state->agents[index];
     uint32_t pc = agent->pc;
     const Instruction *instruction = &machine->program->code[pc];
-    if (++machine->used > machine->budget)
+    if (++machine->used > machine->budget || deadline_passed())
         return STEP_BUDGET;
     agent->ticks++;
     if (agent->gate != GATE_NONE)

@@ -203,6 +203,8 @@ typedef struct GlobalMemory GlobalMemory; /* global_memory.h */
 /* What loads gave, agent by agent in program order (grid.h). */
 typedef struct LoadLog LoadLog;
 
+typedef struct Alike Alike; /* alike.h */
+
 /* Of one loop: how often it was entered with this launch, how often it ran then, and all its turns in this run. */
 typedef struct Trips {
     uint64_t entered, turns;
@@ -262,6 +264,7 @@ typedef struct Machine {
     const LoadLog *loads; /* what its loads give; NULL: what memory holds */
     Trips *trips;         /* one a loop */
     uint8_t *ran;         /* of each instruction: RAN_... of all runs so far; NULL: nobody asks */
+    Alike *alike;         /* the clusters for which the run speaks; NULL: nobody asks */
     Fault fault;
     const Op *unknown_op;
     const char *unknown;

@@ -1,6 +1,8 @@
 /* Rows of elements, and what makes rows of a tensor or a box. */
 #include "emulate/pieces.h"
 
+#include "model/number/tensor.h"
+
 /* Larger accesses are not gone through. */
 static const int64_t most_pieces = (int64_t)TENSOR_MOST_ELEMENTS;
 
@@ -51,11 +53,29 @@ static int64_t count_box(const Box *box) {
     return pieces;
 }
 
+/* From its first byte to its last; false if that is no such number. */
+static bool take_hull(const Box *box, Runs *runs) {
+    __int128 begin = box->base, end = begin;
+    for (unsigned i = 0; i < box->rank; i++) {
+        __int128 first = (__int128)box->strides[i] * box->begin[i],
+                 last = (__int128)box->strides[i] * (box->end[i] - 1);
+        begin += first < last ? first : last;
+        end += first < last ? last : first;
+    }
+    end += box->element;
+    if (begin != (int64_t)begin || end != (int64_t)end)
+        return false;
+    runs_take(runs, (int64_t)begin, (int64_t)(end - begin));
+    return true;
+}
+
 bool pieces_of_box(const Box *box, Runs *runs, uint64_t *elements) {
     int64_t at[TENSOR_MOST_DIMS], pieces = count_box(box);
     if (pieces < 0)
         return false;
     *elements += (uint64_t)pieces;
+    if (runs->hull && pieces && take_hull(box, runs))
+        return true;
     if (!box->rank)
         runs_take(runs, box->base, box->element);
     if (!box->rank || !pieces)
@@ -311,13 +331,51 @@ static bool find_box(const Axes *axes, const Unit *unit, Box *box) {
     return rows == window.rows || !window.rows;
 }
 
+/* Of an even tensor that is touched everywhere. */
+static bool pieces_of_even(const Tensor *index, const Unit *unit, Runs *runs, uint64_t *elements) {
+    Box box = {.base = address_add(unit->base, index->base, unit->scale), .element = unit->bytes};
+    uint64_t on = 0, repeats = 1;
+    for (unsigned i = 0; i < index->rank; i++) {
+        int64_t step = address_add(0, index->steps[i], unit->scale), last = index->dims[i] - 1;
+        if (!step || !last) {
+            if (__builtin_mul_overflow(repeats, (uint64_t)index->dims[i], &repeats))
+                return false;
+            continue;
+        }
+        if (step < 0) { /* the other way round */
+            box.base = address_add(box.base, last, step);
+            step = -step;
+        }
+        box.end[box.rank] = last + 1;
+        box.strides[box.rank++] = step;
+    }
+    if (!pieces_of_box(&box, runs, &on))
+        return false;
+    *elements += on * repeats;
+    return true;
+}
+
 bool pieces_of_tensor(const Tensor *index, const Tensor *mask, const Unit *unit, Runs *runs, uint64_t *elements) {
     Axes axes;
     Box box;
     uint64_t on = 0;
+    int64_t all;
     for (unsigned i = 0; i < index->rank; i++)
         if (!index->dims[i])
             return true;
+    if (mask && tensor_uniform(mask, &all)) {
+        if (!all)
+            return true;
+        mask = NULL;
+    }
+    if (!mask && index->even)
+        return pieces_of_even(index, unit, runs, elements);
+    Tensor whole = tensor_whole(index, runs->arena), whole_mask;
+    index = &whole;
+    if (mask) {
+        whole_mask = tensor_whole(mask, runs->arena);
+        mask = &whole_mask;
+    }
     if (!find_axes(index, mask, &axes))
         return false;
     sort_axes(&axes, by_place);

@@ -11,6 +11,7 @@ typedef struct Runs {
     Run *runs;
     uint32_t count, capacity;
     bool disordered;
+    bool hull; /* of what lies far apart, one run from its first byte to its last is enough */
 } Runs;
 
 /* Room for more. */

@@ -5,6 +5,7 @@
 #include "emulate/access.h"
 #include "emulate/global_memory.h"
 #include "emulate/machine_internal.h"
+#include "emulate/pieces.h"
 #include "model/number/tensor.h"
 
 /* ---- Going through the elements ------------------------------------------------------------------- */
@@ -13,7 +14,8 @@
 typedef struct Lane {
     bool known;
     int64_t scalar;
-    const int64_t *data; /* NULL: `scalar` */
+    const int64_t *data; /* NULL: `scalar`, or `at` itself is the element: */
+    bool even;
     int64_t strides[TENSOR_MOST_DIMS];
     int64_t at;
     uint64_t identity; /* of what is not known */
@@ -43,9 +45,15 @@ static Lane lane_of(const Word *words, uint32_t reg, const Tensor *shape) {
         memcmp(word.tensor->dims, shape->dims, shape->rank * sizeof *shape->dims) != 0)
         return lane;
     lane.known = true;
-    lane.data = word.tensor->data;
-    memcpy(lane.strides, word.tensor->strides, sizeof lane.strides);
+    lane.even = word.tensor->even;
+    lane.data = lane.even ? NULL : word.tensor->data;
+    lane.at = lane.even ? word.tensor->base : 0;
+    memcpy(lane.strides, lane.even ? word.tensor->steps : word.tensor->strides, sizeof lane.strides);
     return lane;
+}
+
+static bool lane_moves(const Lane *lane) {
+    return lane->data || lane->even;
 }
 
 /* False if there are more elements than are gone through. Loads and stores need not do the same twice. */
@@ -54,7 +62,7 @@ static bool count_elements(Walk *walk, bool each) {
     for (unsigned i = 0; i < walk->rank; i++) {
         walk->repeats[i] = !each;
         for (unsigned k = 0; k < LANES; k++)
-            walk->repeats[i] &= !walk->lanes[k].data || !walk->lanes[k].strides[i];
+            walk->repeats[i] &= !lane_moves(&walk->lanes[k]) || !walk->lanes[k].strides[i];
         walk->sizes[i] = walk->repeats[i] && walk->dims[i] ? 1 : walk->dims[i];
         if (__builtin_mul_overflow(walk->count, (size_t)walk->sizes[i], &walk->count) ||
             walk->count > TENSOR_MOST_ELEMENTS)
@@ -85,7 +93,7 @@ static bool walk_start(Walk *walk, const Machine *machine, uint32_t agent, const
     const uint32_t registers[LANES] = {places, effect->mask, how->value, how->compare, how->other};
     for (unsigned i = 0; i < LANES; i++) {
         walk->lanes[i] = lane_of(words, registers[i], shape);
-        if (walk->lanes[i].data)
+        if (lane_moves(&walk->lanes[i]))
             walk->moving[walk->moving_count++] = i;
     }
     if (!effect->effect.mask)
@@ -100,7 +108,7 @@ static bool walk_start(Walk *walk, const Machine *machine, uint32_t agent, const
 }
 
 static inline int64_t lane_number(const Lane *lane) {
-    return lane->data ? lane->data[lane->at] : lane->scalar;
+    return lane->data ? lane->data[lane->at] : lane->even ? lane->at : lane->scalar;
 }
 
 static inline int64_t address_of(const Walk *walk) {
@@ -128,6 +136,17 @@ static inline void walk_on(Walk *walk) {
             return;
         walk->at[i] = 0;
     }
+}
+
+/* The same from the start of a row of the last dimension to the next row. */
+static void walk_over_row(Walk *walk) {
+    unsigned last = walk->rank - 1;
+    int64_t by = walk->sizes[last] - 1;
+    walk->done += (size_t)by;
+    walk->at[last] = by;
+    for (unsigned k = 0; k < walk->moving_count; k++)
+        walk->lanes[walk->moving[k]].at += by * walk->lanes[walk->moving[k]].strides[last];
+    walk_on(walk);
 }
 
 /* ---- Results -------------------------------------------------------------------------------------- */
@@ -285,6 +304,14 @@ static void write_unknown(Machine *machine, const Event *event) {
         global_write_unknown(machine->memory, bytes.runs[i].begin, bytes.runs[i].end, identity_mix(identity, i));
 }
 
+/* Whether a tensor is stored of which nobody knows anything, nor compares it with what others store: its bytes are
+ * enough. */
+static bool is_vague(const Walk *walk) {
+    const Lane *value = &walk->lanes[LANE_VALUE];
+    return walk->rank && !value->one && !(value->known && walk->how->integer) && !walk->how->followed &&
+           walk->lanes[LANE_MASK].known;
+}
+
 /* What a scalar gave, where it must be known. */
 static Word settle(Machine *machine, const Transfer *how, Word word, Word pointer, const Op *op) {
     if (!how->steers || !how->integer || !word_is(word, WORD_UNKNOWN))
@@ -341,6 +368,59 @@ static void take_result(Machine *machine, const Event *event, const Transfer *ho
         *result = machine->results[--machine->result_count];
 }
 
+/* Whether a lane is the same number for all elements: that one. */
+static bool lane_is(const Lane *lane, unsigned rank, bool on) {
+    for (unsigned i = 0; i < rank && lane_moves(lane); i++)
+        if (lane->strides[i])
+            return false;
+    return lane->known && (lane_number(lane) != 0) == on;
+}
+
+/* What a load of anything but integers gives: of evenly spaced elements the bytes tell enough, run by run. False if
+ * they must be gone through one by one. */
+static bool load_as_a_whole(Machine *machine, const Walk *walk, Word *word) {
+    const Lane *place = &walk->lanes[LANE_PLACE];
+    Runs runs = {.arena = machine->arena};
+    uint64_t elements = 0, identity = 0x6f0d;
+    Tensor index = {.known = true, .even = true, .rank = (uint8_t)walk->rank, .base = place->at};
+    if (!walk->rank || walk->how->integer || !place->even || walk->how->atomic != ATOMIC_NONE ||
+        !lane_is(&walk->lanes[LANE_MASK], walk->rank, true))
+        return false;
+    memcpy(index.dims, walk->dims, sizeof index.dims);
+    memcpy(index.steps, place->strides, sizeof index.steps);
+    const Unit unit = {.base = walk->base, .scale = walk->scale, .bytes = walk->how->width / 8};
+    if (!pieces_of_tensor(&index, NULL, &unit, &runs, &elements))
+        return false;
+    identity = identity_mix(identity, (uint64_t)address_of(walk));
+    for (unsigned i = 0; i < walk->rank; i++)
+        identity = identity_mix(identity, (uint64_t)(index.steps[i] * walk->scale));
+    for (uint32_t i = 0; i < runs.count; i++)
+        identity = identity_mix(identity, global_identity(machine->memory, runs.runs[i].begin, runs.runs[i].end));
+    Evaluation shape = {
+        .tensor = true, .rank = (uint8_t)walk->rank, .width = (uint8_t)result_width(machine, walk->how)};
+    memcpy(shape.dims, walk->dims, sizeof shape.dims);
+    *word = tensor_unknown(&shape, identity, machine->arena);
+    return true;
+}
+
+/* A store of anything but integers to elements that lie side by side along the last dimension: row by row. False if
+ * they must be gone through one by one. */
+static bool store_rows(Machine *machine, Walk *walk) {
+    const Lane *place = &walk->lanes[LANE_PLACE], *value = &walk->lanes[LANE_VALUE];
+    unsigned last = walk->rank - 1;
+    if (!walk->rank || !place->even || value->one || (value->known && walk->how->integer) ||
+        place->strides[last] * walk->scale != walk->how->width / 8 || walk->repeats[last] ||
+        !lane_is(&walk->lanes[LANE_MASK], walk->rank, true))
+        return false;
+    int64_t row = walk->sizes[last];
+    while (walk->done < walk->count) {
+        global_write_row(machine->memory, address_of(walk), walk->how->width, (uint64_t)row, value->identity,
+                         walk->done);
+        walk_over_row(walk);
+    }
+    return true;
+}
+
 void transfer_perform(Machine *machine, const Event *event) {
     const CompiledEffect *effect = event->effect;
     EffectVerb verb = effect->effect.verb;
@@ -353,13 +433,18 @@ void transfer_perform(Machine *machine, const Event *event) {
     if (how && verb == EFFECT_READ && how->result == NO_REGISTER)
         return;
     bool known = how && walk_start(&walk, machine, event->agent, effect);
-    if (!known && verb != EFFECT_READ)
+    bool vague = known && verb == EFFECT_WRITE && is_vague(&walk);
+    if ((!known || vague) && verb != EFFECT_READ)
         write_unknown(machine, event);
-    if (!how)
+    if (!how || vague)
         return;
     Word pointer = event->view, word = word_unknown(identity_mix(machine->serial, event->pc));
     bool stored = true;
-    if (known) {
+    if (known && verb == EFFECT_READ && load_as_a_whole(machine, &walk, &word)) {
+        machine->used += walk.count / 32;
+    } else if (known && verb == EFFECT_WRITE && store_rows(machine, &walk)) {
+        machine->used += walk.count / 32;
+    } else if (known) {
         const Op *op = machine->program->ops[event->pc];
         Found found = found_start(machine, &walk);
         machine->used += walk.count / 32;

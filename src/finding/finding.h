@@ -67,6 +67,7 @@ typedef struct LaunchRun {
     const char *text; /* "grid 32x1x1, N_CTX = 1024" */
     bool chosen;      /* by Weir, not given */
     size_t ctas, schedules;
+    size_t classes; /* of CTAs that do the same, of each of which one was run; 0: there was one run alone */
     uint64_t events;
 } LaunchRun;
 

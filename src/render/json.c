@@ -1,7 +1,7 @@
 /* Verdicts as JSON: they go out as they come. */
 #include "render/json.h"
 
-static const JsonField launch_fields[] = {JSON(LaunchRun, text, chosen, ctas, schedules, events), {0}};
+static const JsonField launch_fields[] = {JSON(LaunchRun, text, chosen, ctas, classes, schedules, events), {0}};
 
 static void add_ir_file(Json *json, const char *key, const void *object) {
     const FindingPlace *place = object;

@@ -274,9 +274,17 @@ static void say_barrier(ReportWriter *writer, const ReportBarrier *barrier, Anch
         say_toned(writer, "issue", TONE_WARNING, barrier->issues[i]);
 }
 
+/* Candidates up to the last that is a deadlock: none, nearly always. */
+static size_t deadlock_end(const Report *report) {
+    size_t end = report->candidate_count;
+    while (end && !say_is_deadlock(&report->candidates[end - 1]))
+        end--;
+    return end;
+}
+
 /* What is wrong with it, not only remarkable. */
-static bool is_wrong(const Report *report, const ReportBarrier *barrier) {
-    for (size_t i = 0; i < report->candidate_count; i++)
+static bool is_wrong(const Report *report, size_t candidates, const ReportBarrier *barrier) {
+    for (size_t i = 0; i < candidates; i++)
         if (say_is_deadlock(&report->candidates[i]) && strcmp(report->candidates[i].barrier, barrier->name) == 0)
             return true;
     return barrier->expect_bytes != barrier->data_bytes;
@@ -291,9 +299,10 @@ static void say_barrier_table(const Report *report, ReportWriter *writer) {
         {"uses", IS_NUMBER, true},      {"flips", IS_NUMBER, true},    {"other side", IS_BARRIERS, true},
         {"issues", IS_NUMBER, true}};
     Table table = table_begin(columns, LENGTH(columns));
+    size_t candidates = deadlock_end(report);
     for (size_t i = 0; i < report->barrier_count; i++) {
         const ReportBarrier *barrier = &report->barriers[i];
-        Anchor anchor = {"barrier", i, is_wrong(report, barrier)};
+        Anchor anchor = {"barrier", i, is_wrong(report, candidates, barrier)};
         text_addf(table_row(&table, TONE_HEAD, anchor), "%s", barrier->name);
         TEXT_CELLS(&table, barrier->direction);
         NUMBER_CELLS(&table, barrier->depth, barrier->count);
@@ -310,8 +319,10 @@ static void say_barriers(const Report *report, ReportWriter *writer) {
     say_section(writer, SECTION_PHASES, report->barrier_count, "");
     if (writer->roomy && report->barrier_count)
         say_barrier_table(report, writer);
+    size_t candidates = deadlock_end(report);
     for (size_t i = 0; i < report->barrier_count; i++)
-        say_barrier(writer, &report->barriers[i], (Anchor){"sites", i, is_wrong(report, &report->barriers[i])});
+        say_barrier(writer, &report->barriers[i],
+                    (Anchor){"sites", i, is_wrong(report, candidates, &report->barriers[i])});
 }
 
 /* ---- 4. Shared data ---------------------------------------------------------------------------- */

@@ -249,6 +249,8 @@ static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     coloured(renderer, bold, launch->chosen ? "launch, chosen:" : "launch:");
     text_plainf(to, " %s: ", launch->text);
     text_number_of(to, launch->ctas, "CTA");
+    if (launch->classes && launch->ctas > 1)
+        text_addf(to, launch->classes == 1 ? " in 1 class" : " in %zu classes", launch->classes);
     text_addf(to, ", ");
     text_number_of(to, launch->schedules, "schedule");
     text_addf(to, ", ");

@@ -20,9 +20,9 @@ static Reporting *report_of(const char *text, const char *value, Side side) {
     Reporting *reporting = start_report(text);
     report_partitions(&reporting->builder);
     const Op *root = op_named(reporting, value);
-    builder_barrier(&reporting->builder, (Thing){root, side, 0});
+    builder_barrier(&reporting->builder, (Thing){.root = root, .side = side, .id = 0});
     if (side != SIDE_NONE)
-        builder_barrier(&reporting->builder, (Thing){root, SIDE_EMPTY, 0});
+        builder_barrier(&reporting->builder, (Thing){.root = root, .side = SIDE_EMPTY, .id = 0});
     builder_buffer(&reporting->builder, root, NULL, "", SPACE_SHARED);
     report_aliases(&reporting->builder);
     return reporting;
@@ -204,7 +204,7 @@ static void named_barriers_are_constants(void **state) {
         "", "    %c9 = arith.constant 9 : i32\n    %n = arith.constant 256 : i32\n"
             "    %other = arith.constant 9 : i32\n"
             "    ttng.arrive_barrier_named %c9, %n : i32, i32\n    ttng.wait_barrier_named %c9, %n : i32, i32\n"));
-    builder_barrier(&reporting->builder, (Thing){NULL, SIDE_NONE, 9});
+    builder_barrier(&reporting->builder, (Thing){.root = NULL, .side = SIDE_NONE, .id = 9});
     report_aliases(&reporting->builder);
     const ReportBarrier *barrier = &reporting->builder.barriers[0];
     assert_string_equal(written(reporting, barrier->aliases, barrier->alias_count), "0 %c9: constant 9; kernel\n");

@@ -91,8 +91,10 @@ static const char *as_text(Fixture *fixture, TextOptions options) {
 }
 
 static void add_launches(Verdict *verdict) {
-    *verdict_launch(verdict) = (LaunchRun){"grid 32x1x1, N = 1024", true, 32, 4, 12000};
-    *verdict_launch(verdict) = (LaunchRun){"grid 64x1x1, N = 2048", true, 64, 1, 345};
+    *verdict_launch(verdict) =
+        (LaunchRun){.text = "grid 32x1x1, N = 1024", .chosen = true, .ctas = 32, .schedules = 4, .events = 12000};
+    *verdict_launch(verdict) =
+        (LaunchRun){.text = "grid 64x1x1, N = 2048", .chosen = true, .ctas = 64, .schedules = 1, .events = 345};
 }
 
 static void a_finding_names_places_reasons_and_remedy(void **state) {
@@ -144,7 +146,8 @@ static void a_clean_verdict_is_one_line(void **state) {
     assert_string_equal(as_text(fixture, (TextOptions){0}),
                         "lap.ttgir: @lap: clean: 2 launches (1 chosen), 96 CTAs, 12,345 events\n");
     fixture->verdict.launch_count = 1;
-    fixture->verdict.launches[0] = (LaunchRun){"grid 1x1x1", false, 1, 1, 1};
+    fixture->verdict.launches[0] =
+        (LaunchRun){.text = "grid 1x1x1", .chosen = false, .ctas = 1, .schedules = 1, .events = 1};
     assert_string_equal(as_text(fixture, (TextOptions){0}), "lap.ttgir: @lap: clean: 1 launch, 1 CTA, 1 event\n");
     fixture->verdict.launch_count = 0;
     assert_string_equal(as_text(fixture, (TextOptions){0}), "lap.ttgir: @lap: clean\n");
@@ -360,7 +363,7 @@ static void json_has_the_keys_that_programs_know(void **state) {
     check_text(input, "verdict", "findings");
 
     json_t *launch = json_array_get(json_object_get(input, "launches"), 0);
-    check_keys(launch, "text chosen ctas schedules events");
+    check_keys(launch, "text chosen ctas classes schedules events");
     check_text(launch, "text", "grid 32x1x1, N = 1024");
     assert_true(json_is_true(json_object_get(launch, "chosen")));
     check_number(launch, "ctas", 32);

@@ -102,7 +102,8 @@ static inline void small_findings(Verdict *verdict) {
         7,       NULL};
     verdict_incomplete(verdict, "ttng.fence_async_shared", 36, "%s", "an op was passed over");
     verdict_note(verdict, "%s", "loads from memory at line 12 were given 3 values each");
-    *verdict_launch(verdict) = (LaunchRun){"grid 4x1x1, K = 256", true, 4, 12, 1234};
+    *verdict_launch(verdict) =
+        (LaunchRun){.text = "grid 4x1x1, K = 256", .chosen = true, .ctas = 4, .schedules = 12, .events = 1234};
     verdict_close(verdict);
 }
 
@@ -567,7 +568,8 @@ static inline Sample *sample_large(uint32_t events) {
     Sample *sample = sample_create("attention_persistent.ttgir", "attention_persistent");
     Report *report = &sample->report;
     sample_source(sample, "attention_persistent.ttgir", 400);
-    *verdict_launch(&sample->verdict) = (LaunchRun){"grid 148x1x1, N_CTX = 1024", false, 148, 6, 1996951};
+    *verdict_launch(&sample->verdict) = (LaunchRun){
+        .text = "grid 148x1x1, N_CTX = 1024", .chosen = false, .ctas = 148, .schedules = 6, .events = 1996951};
     report->launch = "grid 148x1x1, N_CTX = 1024";
     verdict_close(&sample->verdict);
     ReportPartition *partitions = ARENA_ARRAY(&sample->arena, ReportPartition, AGENTS);

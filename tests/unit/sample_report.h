@@ -390,7 +390,8 @@ static Finding sample_findings[] = {
 };
 static Incomplete sample_incomplete[] = {{"the assembly is not understood", "tt.elementwise_inline_asm", 63}};
 static const char *sample_notes[] = {"loads from memory at line 12 were given 3 values each"};
-static LaunchRun sample_launches[] = {{"grid 32x1x1, N_CTX = 1024", true, 32, 4, 12345}};
+static LaunchRun sample_launches[] = {
+    {.text = "grid 32x1x1, N_CTX = 1024", .chosen = true, .ctas = 32, .schedules = 4, .events = 12345}};
 static const Verdict sample_verdict = {.kernel = "attention",
                                        .kind = VERDICT_FINDINGS,
                                        .findings = sample_findings,

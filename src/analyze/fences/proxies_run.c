@@ -1,6 +1,8 @@
 /* Compiling, choosing launches, and running a few clusters of each eagerly. */
 #include "analyze/fences/proxies_run.h"
 
+#include "base/deadline.h"
+
 #include "emulate/choose.h"
 #include "emulate/schedule.h"
 #include "ir/op.h"
@@ -204,7 +206,7 @@ void fence_runs(Module *module, const Op *function, const Launch *launch, Verdic
     *runs = (FenceRuns){
         .module = module, .function = function, .given = launch, .verdict = verdict, .work = work, .context = context};
     bool addresses = needs_addresses(module, proxies_scope(function));
-    if (try_with(runs, addresses))
+    if (try_with(runs, addresses) || deadline_look())
         return;
     if (addresses && try_with(runs, false))
         verdict_note(verdict, "fences for global memory are not looked at: that takes more memory than it may");

@@ -1,9 +1,10 @@
 /* Which runs of a grid are made, and what is made of how they end. */
 #include "analyze/grid/internal.h"
 
+#include "base/deadline.h"
 #include "ir/op.h"
 
-enum { SCHEDULES_BY_DEFAULT = 6, MOST_WITNESS_TURNS = 1 << 20 };
+enum { MOST_CLUSTERS = 1 << 20, PART_OF_CLUSTERS = 1 << 16, SCHEDULES_BY_DEFAULT = 6, MOST_WITNESS_TURNS = 1 << 20 };
 static const size_t access_budget = (size_t)1 << 28;
 
 /* ---- Setting up ----------------------------------------------------------------------------------- */
@@ -11,6 +12,30 @@ static const size_t access_budget = (size_t)1 << 28;
 static void say_not_looked_at(const GlobalCheck *run, const char *why) {
     for (size_t i = 0; i < run->count; i++)
         verdict_incomplete(run->kernels[i].verdict, "", 0, "global memory was not looked at: %s", why);
+}
+
+/* A grid of billions is not run as a whole. Of a launch that others wait for, a part says nothing. */
+static bool limit_clusters(GlobalCheck *run, const char **problem) {
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < run->scene.count; i++) {
+        const int64_t *grid = run->scene.launches[i].launch->grid;
+        all += (uint64_t)grid[0] * (uint64_t)grid[1] * (uint64_t)grid[2];
+    }
+    run->partly = all > MOST_CLUSTERS;
+    if (run->partly)
+        run->scene.launches[0].most = PART_OF_CLUSTERS;
+    *problem = "its launches have too many CTAs (a smaller --grid is looked at)";
+    return !run->partly || run->scene.count == 1;
+}
+
+static void tell_part(const GlobalCheck *run) {
+    const int64_t *grid = run->kernels[0].launch->grid;
+    if (run->partly)
+        verdict_incomplete(run->kernels[0].verdict, "", 0,
+                           "global memory was looked at only in part: with the first %d CTAs of %llu (all of a smaller "
+                           "--grid are looked at)",
+                           PART_OF_CLUSTERS,
+                           (unsigned long long)((uint64_t)grid[0] * (uint64_t)grid[1] * (uint64_t)grid[2]));
 }
 
 static bool set_up(GlobalCheck *run) {
@@ -35,6 +60,7 @@ static bool set_up(GlobalCheck *run) {
     grid_doubts_set_up(run);
     uint32_t devices = run->options->devices ? run->options->devices : 1;
     if (!scene_build(run->arena, inputs, run->count, devices, &run->scene, &problem) ||
+        !limit_clusters(run, &problem) ||
         !(run->grid = grid_create(run->arena, run->scene.memory, run->scene.launches, run->scene.count, &problem))) {
         say_not_looked_at(run, problem);
         return false;
@@ -82,7 +108,9 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
     uint64_t cluster = 0;
     const Machine *machine = grid_ended_by(run->grid, &launch, &cluster);
     Verdict *verdict = run->kernels[run->scene.inputs[launch]].verdict;
-    if (end == RUN_BUDGET) {
+    if (deadline_look()) {
+        return; /* whoever set it says so */
+    } else if (end == RUN_BUDGET) {
         verdict_incomplete(verdict, "", 0,
                            "global memory was looked at only in part: the run of the whole grid was stopped "
                            "(--budget allows more)");
@@ -97,7 +125,7 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
 static void tell_trouble(const GlobalCheck *run) {
     uint32_t thread, site;
     GsanTrouble trouble = gsan_trouble(run->gsan, &thread, &site);
-    if (trouble == GSAN_FINE)
+    if (trouble == GSAN_FINE || deadline_look())
         return;
     const char *more = trouble == GSAN_RING_OVERWRITTEN ? " (--ring)" : "";
     if (site == UINT32_MAX || trouble == GSAN_TOO_MANY_THREADS) /* which is nobody's fault */
@@ -177,6 +205,8 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
     tell_races(run, &telling);
     tell_accesses(run, &telling);
     tell_unfenced(run, &telling);
+    if (end == RUN_STUCK && run->partly)
+        return false; /* it may wait for those that were left out */
     if (end == RUN_STUCK)
         run->hangs = tell_hang(run, &telling);
     else if (end == RUN_COMPLETE)
@@ -242,6 +272,7 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
         return;
     run_schedules(run);
     unknown_tell(run);
+    tell_part(run);
     if (options->steps)
         global_steps_write(run, run->end);
 }

@@ -125,6 +125,7 @@ struct GlobalCheck {
     Grid *grid;
     bool has_loads, hangs;
     bool guessed; /* some run has chosen data that control depends on */
+    bool partly; /* the grid is too large, and only its first clusters are run */
     /* one run */
     Gsan *gsan;
     LaunchState *launches;

@@ -42,6 +42,9 @@ typedef struct Buffer {
 
 /* ---- Accesses -------------------------------------------------------------------------------------------------- */
 
+/* Why a function was not looked at in full. */
+#define membar_too_late "its time was up (--timeout allows more)"
+
 enum { ACCESS_READ = 1, ACCESS_WRITE = 2 };
 
 /* When an access is over. */

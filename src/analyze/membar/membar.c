@@ -1,5 +1,6 @@
 /* Thread barriers: functions and what they call, and the result for one of them. */
 #include "analyze/membar/internal.h"
+#include "base/deadline.h"
 
 #include "model/flow/symbol.h"
 #include "model/target/target.h"
@@ -234,7 +235,7 @@ const MembarResult *membar_analyze(Module *module, const Op *function, MembarMod
     *result = empty;
     if (!with_analysis(module, function, model, analyze, result)) {
         *result = empty;
-        result->problem = "it takes more memory than it may";
+        result->problem = deadline_look() ? membar_too_late : "it takes more memory than it may";
         result->problem_op = function;
     }
     return result;

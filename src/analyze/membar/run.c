@@ -4,6 +4,7 @@
  * For that a barrier does not end an access but tags it; the second barrier ends it. A conflict with an access that has
  * a tag is one that this barrier alone parts. */
 #include "analyze/membar/internal.h"
+#include "base/deadline.h"
 
 static const uint64_t most_work = 100 * 1000 * 1000;
 enum { MOST_VISITS_A_PIECE = 2000, MOST_NOTED = 64 /* conflicts of one access in one place */ };
@@ -24,11 +25,12 @@ static uint64_t limit_of(const Membar *membar) {
 
 /* Whether it takes too long. What was found until then stays, and a problem says that it is not all. */
 static bool is_exhausted(Membar *membar) {
-    if (membar->work <= limit_of(membar))
+    bool late = deadline_passed();
+    if (membar->work <= limit_of(membar) && !late)
         return false;
     membar->gave_up = membar->improving;
     if (!membar->improving)
-        membar_problem(membar, membar->function, "it is too large to be looked at in full");
+        membar_problem(membar, membar->function, late ? membar_too_late : "it is too large to be looked at in full");
     return true;
 }
 

@@ -4,6 +4,7 @@
 
 #include "analyze/fences/fences.h"
 #include "analyze/port/port.h"
+#include "base/deadline.h"
 
 static const char no_memory[] = "the analysis takes more memory than it may";
 
@@ -48,7 +49,10 @@ void result_membar(Result *result, const MembarRequest *request) {
     find(&look, find_functions);
     for (; look.at < result->count; look.at++) {
         MembarReport *report = &result->membar_reports[look.at];
-        if (!result_attempt(result, look_at_barriers, &look)) {
+        deadline_start(request->timeout);
+        bool done = result_attempt(result, look_at_barriers, &look);
+        deadline_end();
+        if (!done) {
             *report = membar_report_blank(result->module->source->name, "");
             report->model = membar_model_name(request->model);
             report->problem = no_memory;

@@ -44,6 +44,10 @@ void step_barriers(Result *result, size_t kernel);
 void step_rules(void *look);
 void step_buffer(void *result);
 
+/* ---- pipeline.c ---- */
+/* Says of a kernel that the time for it (Question.timeout) was up before all of it was looked at. */
+void result_is_late(Result *result, size_t kernel);
+
 /* ---- row.c ---- */
 /* Kernels that share one global memory, and what was found when they ran on it. */
 typedef struct Row {

@@ -1,6 +1,8 @@
 /* What is done to each kernel, in order: the page to read first. */
 #include "analyze/pipeline/internal.h"
 
+#include "base/deadline.h"
+
 /* What `weir check` does to a kernel once its grid has run as a whole (result_check), in order. Each step adds what it
  * finds, and what it could not look at, to the kernel's verdict. */
 static void check_kernel(void *context) {
@@ -24,6 +26,20 @@ static void say_no_memory(void *context) {
     verdict_incomplete(&look->result->verdicts[look->at], "", 0, "the run takes more memory than it may");
 }
 
+static void say_too_late(void *context) {
+    const Look *look = context;
+    verdict_incomplete(&look->result->verdicts[look->at], "", 0,
+                       "its time was up after %u s: not all of it was looked at (--timeout allows more)",
+                       look->result->question.timeout);
+}
+
+void result_is_late(Result *result, size_t kernel) {
+    Look look = {.result = result, .at = kernel};
+    result->arena.budget += LAST_WORDS;
+    result_attempt(result, say_too_late, &look);
+    result->verdicts[kernel].kind = VERDICT_INCOMPLETE; /* even if there was no memory to say it */
+}
+
 static void pass_progress(void *context, const char *launch, uint64_t cluster, uint64_t clusters) {
     const Look *look = context;
     const Question *question = &look->result->question;
@@ -44,11 +60,15 @@ static void check_and_close(Result *result, size_t kernel) {
     Row grid = {0};
     bool alone = question->global && !result->rows[kernel] && !question->lint_only;
     set_progress(question, &look);
+    deadline_start(question->timeout);
     if (alone && !result->trail && !result_given_launch(result, kernel))
         row_run_chosen(&grid, result, kernel);
     else if (alone)
         row_run(&grid, &result, 1, kernel, 1);
-    if (!result_attempt(result, check_kernel, &look)) {
+    bool complete = result_attempt(result, check_kernel, &look);
+    if (deadline_end()) {
+        result_is_late(result, kernel);
+    } else if (!complete) {
         result->arena.budget += LAST_WORDS;
         result_attempt(result, say_no_memory, &look);
         verdict->kind = VERDICT_INCOMPLETE; /* even if there was no memory to say it */

@@ -24,6 +24,7 @@ typedef struct Question {
     const char *rules; /* whose findings are kept; NULL: all */
     CheckOptions runs; /* without a launch */
     bool only_launch;  /* no other than the one of the file */
+    unsigned timeout;  /* seconds for each kernel; 0: no bound */
     bool global;       /* races in global memory are looked for: */
     GlobalOptions global_options;
     bool shows_global;           /* of one run, accesses to global memory are told, too */
@@ -100,6 +101,7 @@ typedef struct MembarRequest {
     bool compares; /* with `other` */
     MembarStage stage;
     uint32_t line;        /* of the IR, to be explained; 0: none */
+    unsigned timeout;     /* seconds for each function; 0: no bound */
     const char *function; /* the only one to look at; NULL: every one with a body */
 } MembarRequest;
 /* Thread barriers of functions; what becomes of kernels on an AMD target; both close the result. */

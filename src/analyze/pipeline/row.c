@@ -1,6 +1,7 @@
 /* Launches in a row: all of them run side by side on one global memory, before each cluster of each kernel is run by
  * itself; and such a run step by step. */
 #include "analyze/pipeline/internal.h"
+#include "base/deadline.h"
 
 /* Of what a run of a grid keeps: its memory, its clusters, what their loads gave. */
 static const size_t row_budget = (size_t)4 << 30;
@@ -76,7 +77,7 @@ static void run_row(void *context) {
 
 static void say_no_memory(void *context) {
     const Row *row = ((const RowWork *)context)->row;
-    for (size_t i = 0; i < row->count; i++)
+    for (size_t i = 0; i < row->count && !deadline.missed; i++)
         verdict_incomplete(row->kernels[i].verdict, "", 0,
                            "global memory was not looked at: that takes more memory than it may");
 }
@@ -130,8 +131,14 @@ void results_check(Result *const *results, size_t count) {
     bool ready = count > 0;
     for (size_t i = 0; i < count; i++)
         ready &= results[i]->question.global && !*results[i]->problem;
-    if (ready)
+    if (ready) {
+        deadline_start(results[0]->question.timeout);
         row_run(&row, results, count, 0, SIZE_MAX);
+        if (deadline_end())
+            for (size_t i = 0; i < count; i++)
+                for (size_t k = 0; k < results[i]->count; k++)
+                    result_is_late(results[i], k);
+    }
     for (size_t i = 0; i < count; i++)
         result_check(results[i]);
     row_free(&row);

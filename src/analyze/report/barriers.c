@@ -1,6 +1,7 @@
 /* The barriers of a kernel: what the IR says of each, and what a run showed of the ops that use it. */
 #include "analyze/report/internal.h"
 
+#include "base/pointers.h"
 #include "model/number/expression.h"
 
 #include <stdlib.h>
@@ -95,6 +96,13 @@ static void find_rings(Builder *builder) {
         barrier->flips = ring->flips;
         if (ring->count > 0)
             barrier->count = ring->count;
+    }
+    builder->barrier_rings = ARENA_ARRAY(builder->arena, uint32_t, builder->barrier_count + 1);
+    builder->ring_next = ARENA_ARRAY(builder->arena, uint32_t, sights->ring_count + 1);
+    for (size_t i = sights->ring_count; i-- > 0;) {
+        uint32_t *last = &builder->barrier_rings[builder->ring_barriers[i]];
+        builder->ring_next[i] = *last;
+        *last = (uint32_t)i + 1;
     }
 }
 
@@ -266,10 +274,29 @@ static int compare_entries(const void *left, const void *right) {
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static bool was_seen(const Builder *builder, const Op *op, const Effect *effect) {
-    for (size_t i = 0; builder->sights && i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        if (seen->op == op && seen->effect->effect.verb == effect->verb && seen->effect->effect.on == effect->on &&
+/* What was seen, by its op: of each the last, + 1; `next` goes on. */
+typedef struct SeenOps {
+    Pointers last;
+    uint32_t *next;
+} SeenOps;
+
+static SeenOps seen_ops(Builder *builder) {
+    size_t count = builder->sights ? builder->sights->seen_count : 0;
+    SeenOps ops = {.last = {.arena = builder->arena}, .next = ARENA_ARRAY(builder->arena, uint32_t, count + 1)};
+    for (size_t i = 0; i < count; i++) {
+        const Op *op = builder->sights->seen[i].op;
+        uint32_t before = pointers_get(&ops.last, op);
+        ops.next[i] = before == NO_NUMBER ? 0 : before;
+        pointers_set(&ops.last, op, (uint32_t)i + 1);
+    }
+    return ops;
+}
+
+static bool was_seen(const Builder *builder, const SeenOps *ops, const Op *op, const Effect *effect) {
+    uint32_t at = pointers_get(&ops->last, op);
+    for (at = at == NO_NUMBER ? 0 : at; at; at = ops->next[at - 1]) {
+        const Seen *seen = &builder->sights->seen[at - 1];
+        if (seen->effect->effect.verb == effect->verb && seen->effect->effect.on == effect->on &&
             seen->effect->effect.side == effect->side)
             return true;
     }
@@ -292,13 +319,14 @@ static void collect_seen(Builder *builder, Entries *entries) {
 /* Ops that did nothing in the run, or that were not run at all. */
 static void collect_unseen(Builder *builder, Entries *entries) {
     Effect effects[EFFECTS_MOST];
+    SeenOps ops = seen_ops(builder);
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function)) {
         unsigned count = effects_of(builder->module, op, effects);
         for (unsigned i = 0; i < count; i++) {
             Thing thing;
             EffectVerb verb = effects[i].verb;
             if (verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || !thing_of(builder, &effects[i], &thing) ||
-                was_seen(builder, op, &effects[i]))
+                was_seen(builder, &ops, op, &effects[i]))
                 continue;
             Entry entry = {.barrier = builder_find_barrier(builder, thing),
                            .waits = verb == EFFECT_WAIT || verb == EFFECT_NAMED_SYNC,
@@ -319,14 +347,18 @@ static void join_text(Text *text, const char *word) {
 }
 
 static void distribute(Builder *builder, const Entries *entries) {
+    uint32_t *first = ARENA_ARRAY(builder->arena, uint32_t, builder->barrier_count + 1);
+    uint32_t *next = ARENA_ARRAY(builder->arena, uint32_t, entries->count + 1);
+    for (size_t k = entries->count; k-- > 0;) {
+        next[k] = first[entries->items[k].barrier];
+        first[entries->items[k].barrier] = (uint32_t)k + 1;
+    }
     for (size_t i = 0; i < builder->barrier_count; i++) {
         ReportBarrier *barrier = &builder->barriers[i];
         Sites arrives = {0}, waits = {0};
         Text mechanisms = {0};
-        for (size_t k = 0; k < entries->count; k++) {
-            const Entry *entry = &entries->items[k];
-            if (entry->barrier != i)
-                continue;
+        for (uint32_t k = first[i]; k; k = next[k - 1]) {
+            const Entry *entry = &entries->items[k - 1];
             Sites *sites = entry->waits ? &waits : &arrives;
             *ARENA_PUSH(builder->arena, sites->items, sites->count, sites->capacity) = entry->site;
             if (!entry->waits)

@@ -5,7 +5,15 @@
 
 static const ReportPlace no_place = {.partition = "", .op = "", .detail = "", .file = ""};
 
+static uint32_t chain_of(Thing thing) {
+    uint64_t key = thing.root ? (uint64_t)((uintptr_t)thing.root >> 3) : (uint64_t)thing.id;
+    return (uint32_t)((key * 4 + (unsigned)thing.side) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % CHAINS;
+}
+
 ReportBarrier *builder_barrier(Builder *builder, Thing thing) {
+    uint32_t *chain = &builder->barrier_chains[chain_of(thing)];
+    thing.next = *chain;
+    *chain = builder->barrier_count + 1;
     *ARENA_PUSH(builder->arena, builder->barrier_things, builder->barrier_thing_count,
                 builder->barrier_thing_capacity) = thing;
     ReportBarrier *barrier =
@@ -62,10 +70,11 @@ ReportEdge *builder_edge(Builder *builder) {
 }
 
 size_t builder_find_barrier(const Builder *builder, Thing thing) {
-    for (size_t i = 0; i < builder->barrier_count; i++) {
-        const Thing *known = &builder->barrier_things[i];
+    uint32_t at = builder->barrier_chains[chain_of(thing)];
+    for (; at; at = builder->barrier_things[at - 1].next) {
+        const Thing *known = &builder->barrier_things[at - 1];
         if (known->root == thing.root && known->side == thing.side && (thing.root || known->id == thing.id))
-            return i;
+            return at - 1;
     }
     return SIZE_MAX;
 }

@@ -40,10 +40,8 @@ static uint64_t flips_for(const Sights *sights, uint32_t index, uint32_t agent) 
     uint64_t flips = 0;
     if (!ring->slot_flips || ring->depth > MOST_SLOTS)
         return ring->flips;
-    for (size_t i = 0; i < sights->seen_count; i++) {
-        const Seen *seen = &sights->seen[i];
-        for (size_t k = 0; k < seen->count && seen->ring == index && seen->agent == agent && seen->kind == SIGHT_WAIT;
-             k++)
+    for (const Seen *seen = seen_first(sights, index); seen; seen = seen_next(sights, seen)) {
+        for (size_t k = 0; k < seen->count && seen->agent == agent && seen->kind == SIGHT_WAIT; k++)
             if (seen->sightings[k].slot < ring->depth)
                 waited[seen->sightings[k].slot] = true;
     }
@@ -54,9 +52,8 @@ static uint64_t flips_for(const Sights *sights, uint32_t index, uint32_t agent) 
 
 static Tally tally(const Sights *sights, uint32_t ring, uint32_t agent) {
     Tally tally = {.flips = flips_for(sights, ring, agent)};
-    for (size_t i = 0; i < sights->seen_count; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (seen->ring != ring || seen->agent != agent || seen->kind != SIGHT_WAIT)
+    for (const Seen *seen = seen_first(sights, ring); seen; seen = seen_next(sights, seen)) {
+        if (seen->agent != agent || seen->kind != SIGHT_WAIT)
             continue;
         tally.waits += seen->times;
         tally.at_once += seen->at_once;
@@ -66,9 +63,9 @@ static Tally tally(const Sights *sights, uint32_t ring, uint32_t agent) {
         if (seen->again && (!tally.redundant || seen->again > tally.redundant->again))
             tally.redundant = seen;
     }
-    for (size_t i = 0; tally.redundant && i < sights->seen_count; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (seen->ring == ring && seen->agent == agent && seen->kind == SIGHT_WAIT && seen != tally.redundant)
+    const Seen *first = tally.redundant ? seen_first(sights, ring) : NULL;
+    for (const Seen *seen = first; seen; seen = seen_next(sights, seen)) {
+        if (seen->agent == agent && seen->kind == SIGHT_WAIT && seen != tally.redundant)
             tally.other = seen;
     }
     return tally;
@@ -111,9 +108,8 @@ static void explain_redundant(Candidates *candidates, const Ring *ring, uint32_t
 static const char *priming_text(Candidates *candidates, const Ring *ring) {
     Builder *builder = candidates->builder;
     const Seen *first = NULL;
-    for (size_t i = 0; i < builder->sights->seen_count && !first; i++)
-        if (builder->sights->seen[i].primes && &builder->sights->rings[builder->sights->seen[i].ring] == ring)
-            first = &builder->sights->seen[i];
+    for (first = seen_at(builder->sights, ring->first); first && !first->primes;)
+        first = seen_next(builder->sights, first);
     return verdict_text(builder->verdict,
                         "its first phase%s complete in advance, by what %s does at IR line %u, "
                         "so that the first waits pass",
@@ -156,10 +152,8 @@ static bool is_blocked_there(const Builder *builder, uint32_t ring) {
     for (size_t i = 0; i < builder->verdict->finding_count; i++) {
         const Finding *finding = &builder->verdict->findings[i];
         for (size_t k = 0; k < finding->blocked_count; k++)
-            for (size_t s = 0; s < builder->sights->seen_count; s++) {
-                const Seen *seen = &builder->sights->seen[s];
-                if (seen->ring == ring && seen->kind == SIGHT_WAIT &&
-                    op_line(builder->module, seen->op) == finding->blocked[k].place.ir_line)
+            for (const Seen *seen = seen_first(builder->sights, ring); seen; seen = seen_next(builder->sights, seen)) {
+                if (seen->kind == SIGHT_WAIT && op_line(builder->module, seen->op) == finding->blocked[k].place.ir_line)
                     return true;
             }
     }
@@ -235,9 +229,8 @@ static void look_at_named(Candidates *candidates, uint32_t index) {
         add_deadlock(candidates, index);
         return;
     }
-    for (size_t i = 0; i < sights->seen_count; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (seen->ring != index || seen->kind == SIGHT_WAIT || agent_cta(builder->machine, seen->agent))
+    for (const Seen *seen = seen_first(sights, index); seen; seen = seen_next(sights, seen)) {
+        if (seen->kind == SIGHT_WAIT || agent_cta(builder->machine, seen->agent))
             continue;
         arrives += seen->times;
         first = first && first->moments[0] <= seen->moments[0] ? first : seen;

@@ -1,6 +1,7 @@
 /* Which buffers each barrier protects, which two barriers are the directions of one ring, and the edges along which
  * partitions hand over. */
 #include "analyze/report/internal.h"
+#include "base/map.h"
 
 #include <limits.h>
 
@@ -41,20 +42,25 @@ static const char *written_direction(const Op *op) {
     return memmem(direction->text.data, direction->text.size, "backward", 8) ? "backward" : "forward";
 }
 
+/* The rings that a barrier of the report is, + 1 each; 0: there is none. */
+static uint32_t first_ring(const Builder *builder, size_t barrier) {
+    return builder->sights ? builder->barrier_rings[barrier] : 0;
+}
+
 static const char *direction_written_at(const Builder *builder, size_t index) {
-    for (size_t i = 0; builder->sights && i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        const char *direction = builder->ring_barriers[seen->ring] == index ? written_direction(seen->op) : "";
-        if (*direction)
-            return direction;
-    }
+    for (uint32_t ring = first_ring(builder, index); ring; ring = builder->ring_next[ring - 1])
+        for (const Seen *seen = seen_first(builder->sights, ring - 1); seen; seen = seen_next(builder->sights, seen)) {
+            const char *direction = written_direction(seen->op);
+            if (*direction)
+                return direction;
+        }
     return "";
 }
 
 /* Whether its first waits pass because whoever made it arrived on it at once. */
 static bool is_primed(const Builder *builder, size_t index) {
-    for (size_t i = 0; builder->sights && i < builder->sights->ring_count; i++)
-        if (builder->ring_barriers[i] == index && builder->sights->rings[i].primed)
+    for (uint32_t ring = first_ring(builder, index); ring; ring = builder->ring_next[ring - 1])
+        if (builder->sights->rings[ring - 1].primed)
             return true;
     return false;
 }
@@ -90,13 +96,21 @@ static void protect_operands(Builder *builder, size_t index) {
 
 static void find_protected(Builder *builder) {
     const Sights *sights = builder->sights;
+    size_t protections = sights ? sights->protection_count : 0;
+    uint32_t *first = ARENA_ARRAY(builder->arena, uint32_t, builder->barrier_count + 1);
+    uint32_t *next = ARENA_ARRAY(builder->arena, uint32_t, protections + 1);
+    for (size_t k = protections; k-- > 0;) {
+        uint32_t *last = &first[builder->ring_barriers[sights->protections[k].ring]];
+        next[k] = *last;
+        *last = (uint32_t)k + 1;
+    }
     for (size_t i = 0; i < builder->barrier_count; i++) {
         ReportBarrier *barrier = &builder->barriers[i];
         bool forward = false, backward = false;
-        for (size_t k = 0; sights && k < sights->protection_count; k++) {
-            const Protection *protection = &sights->protections[k];
+        for (uint32_t k = first[i]; k; k = next[k - 1]) {
+            const Protection *protection = &sights->protections[k - 1];
             size_t buffer = builder_find_buffer(builder, protection->buffer);
-            if (builder->ring_barriers[protection->ring] != i || buffer == SIZE_MAX)
+            if (buffer == SIZE_MAX)
                 continue;
             add_protected(builder, barrier, &builder->buffers[buffer]);
             forward |= !protection->backward;
@@ -112,12 +126,10 @@ static void find_protected(Builder *builder) {
 
 /* Whether an arrive of a barrier was only seen to let its first wait pass. */
 static bool is_priming(const Builder *builder, size_t index, const ReportSite *arrive) {
-    for (size_t i = 0; builder->sights && i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        if (seen_primes(seen) && builder->ring_barriers[seen->ring] == index &&
-            op_line(builder->module, seen->op) == arrive->place.ir_line)
-            return true;
-    }
+    for (uint32_t ring = first_ring(builder, index); ring; ring = builder->ring_next[ring - 1])
+        for (const Seen *seen = seen_first(builder->sights, ring - 1); seen; seen = seen_next(builder->sights, seen))
+            if (seen_primes(seen) && op_line(builder->module, seen->op) == arrive->place.ir_line)
+                return true;
     return false;
 }
 
@@ -186,15 +198,28 @@ static const char *carried(Builder *builder, size_t barrier, uint32_t from, uint
     return verdict_keep(builder->verdict, &text);
 }
 
+/* The list of the edges of a barrier, among those of others: the last of them, + 1. */
+static uint32_t edges_of(Builder *builder, const char *barrier) {
+    for (; builder->edges_listed < builder->edge_count;) {
+        uint32_t number = builder->edges_listed;
+        uint32_t *last = &builder->edge_chains[map_hash(str_of(builder->edges[number].barrier)) % CHAINS];
+        *ARENA_PUSH(builder->arena, builder->edge_next, builder->edges_listed, builder->edge_next_capacity) = *last;
+        *last = number + 1;
+    }
+    return builder->edge_chains[map_hash(str_of(barrier)) % CHAINS];
+}
+
+/* The first of them that is so. */
 static ReportEdge *find_edge(Builder *builder, const char *from, const char *to, const char *barrier,
                              const char *direction) {
-    for (size_t i = 0; i < builder->edge_count; i++) {
-        ReportEdge *edge = &builder->edges[i];
+    ReportEdge *found = NULL;
+    for (uint32_t at = edges_of(builder, barrier); at; at = builder->edge_next[at - 1]) {
+        ReportEdge *edge = &builder->edges[at - 1];
         if (strcmp(edge->from, from) == 0 && strcmp(edge->to, to) == 0 && strcmp(edge->barrier, barrier) == 0 &&
             (!direction || strcmp(edge->direction, direction) == 0))
-            return edge;
+            found = edge;
     }
-    return NULL;
+    return found;
 }
 
 static void add_edge(Builder *builder, const Handing *handing, bool backward, const char *carries, const char *note) {
@@ -302,9 +327,10 @@ static void add_unseen_edges(Builder *builder) {
             const ReportPlace *out = &barrier->arrives[a].place;
             const char *from = *out->partition ? out->partition : OUTSIDE;
             bool known = is_priming(builder, i, &barrier->arrives[a]);
-            for (size_t k = 0; k < seen && !known; k++)
-                known =
-                    strcmp(builder->edges[k].barrier, barrier->name) == 0 && strcmp(builder->edges[k].from, from) == 0;
+            uint32_t at = known ? 0 : edges_of(builder, barrier->name);
+            for (; at && !known; at = builder->edge_next[at - 1])
+                known = at <= seen && strcmp(builder->edges[at - 1].barrier, barrier->name) == 0 &&
+                        strcmp(builder->edges[at - 1].from, from) == 0;
             for (size_t w = 0; !known && w < barrier->wait_count; w++)
                 add_unseen_edge(builder, i, from, direction, &barrier->arrives[a], &barrier->waits[w]);
         }

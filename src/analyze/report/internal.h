@@ -25,6 +25,7 @@ typedef struct Thing {
     const Op *root; /* the op that allocates it; NULL: a named barrier, `id` */
     Side side;      /* tokens and arefs: which of the two rings; else SIDE_NONE */
     int64_t id;
+    uint32_t next; /* barriers: another of the same list of Builder.barrier_chains: its index + 1; 0: none */
 } Thing;
 
 /* Ops at a barrier. */
@@ -34,6 +35,9 @@ typedef struct Sites {
 } Sites;
 
 /* A report while it is made. Arrays are in the verdict's arena and as large as they need to be. */
+/* Tables of barriers and edges have so many lists. */
+enum { CHAINS = 4096 };
+
 typedef struct Builder {
     Module *module;
     const Op *function;
@@ -49,15 +53,20 @@ typedef struct Builder {
     ReportBarrier *barriers;
     Thing *barrier_things; /* of each barrier */
     uint32_t barrier_count, barrier_capacity, barrier_thing_count, barrier_thing_capacity;
+    uint32_t barrier_chains[CHAINS]; /* by a hash of its thing: its index + 1; Thing.next goes on */
     ReportBuffer *buffers;
     Thing *buffer_things; /* of each buffer */
     uint32_t buffer_count, buffer_capacity, buffer_thing_count, buffer_thing_capacity;
     ReportEdge *edges;
     uint32_t edge_count, edge_capacity;
+    uint32_t edge_chains[CHAINS]; /* by a hash of its barrier's name: the last one's index + 1; edge_next goes on */
+    uint32_t *edge_next, edges_listed, edge_next_capacity;
     /* What was run; NULL if nothing was. */
     const Machine *machine;
     const Sights *sights;
-    size_t *ring_barriers; /* of each ring of the sights: its barrier */
+    size_t *ring_barriers;   /* of each ring of the sights: its barrier */
+    uint32_t *barrier_rings; /* of each barrier: its last ring + 1, 0: none; ring_next goes on */
+    uint32_t *ring_next;
 } Builder;
 
 /* ---- builder.c ---- */

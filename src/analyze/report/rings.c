@@ -24,10 +24,9 @@ Fit builder_fit(const Builder *builder, const Seen *seen) {
     return fit_sequence(seen->sightings, seen->count, (uint32_t)ring->depth, seen->kind == SIGHT_WAIT);
 }
 
-/* Whether it is what an agent does at a ring: its waits, or all else but what copies deliver. */
-static bool is_of(const Seen *seen, uint32_t ring, uint32_t agent, bool waits) {
-    return seen->ring == ring && seen->agent == agent && (seen->kind == SIGHT_WAIT) == waits &&
-           seen->kind != SIGHT_DELIVER;
+/* Whether it is what an agent does: its waits, or all else but what copies deliver. */
+static bool is_of(const Seen *seen, uint32_t agent, bool waits) {
+    return seen->agent == agent && (seen->kind == SIGHT_WAIT) == waits && seen->kind != SIGHT_DELIVER;
 }
 
 typedef struct Moment {
@@ -45,9 +44,8 @@ static size_t merge(Builder *builder, uint32_t ring, uint32_t agent, bool waits,
     const Sights *sights = builder->sights;
     Moment *moments = NULL;
     uint32_t count = 0, capacity = 0;
-    for (size_t i = 0; i < sights->seen_count; i++) {
-        const Seen *seen = &sights->seen[i];
-        for (size_t k = 0; is_of(seen, ring, agent, waits) && k < seen->count; k++)
+    for (const Seen *seen = seen_first(sights, ring); seen; seen = seen_next(sights, seen)) {
+        for (size_t k = 0; is_of(seen, agent, waits) && k < seen->count; k++)
             *ARENA_PUSH(builder->arena, moments, count, capacity) = (Moment){seen->moments[k], seen->sightings[k]};
     }
     if (count)
@@ -60,9 +58,9 @@ static size_t merge(Builder *builder, uint32_t ring, uint32_t agent, bool waits,
 
 /* What was seen once follows any count: there the IR says more, if it is written as a function of one. */
 static void take_written(Builder *builder, uint32_t index, uint32_t agent, bool waits, ReportBarrier *barrier) {
-    for (size_t i = 0; i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        if (!is_of(seen, index, agent, waits))
+    const Sights *sights = builder->sights;
+    for (const Seen *seen = seen_first(sights, index); seen; seen = seen_next(sights, seen)) {
+        if (!is_of(seen, agent, waits))
             continue;
         ReportSite site = builder_site(builder, seen->op, &seen->effect->effect);
         if (strchr(site.index_as_written, ' '))
@@ -88,9 +86,8 @@ static void fit_alone(Builder *builder, uint32_t index, uint32_t agent, ReportBa
     Text indices = {0}, phases = {0};
     const char *slot = NULL, *phase = NULL;
     bool found = true, inverted = false;
-    for (size_t i = 0; i < sights->seen_count && found; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (!is_of(seen, index, agent, true) || !seen->count)
+    for (const Seen *seen = seen_first(sights, index); seen && found; seen = seen_next(sights, seen)) {
+        if (!is_of(seen, agent, true) || !seen->count)
             continue;
         Fit fit = builder_fit(builder, seen);
         found = fit.found;
@@ -149,9 +146,8 @@ enum { MOST_STARTS = 32 };
 
 static const char *copied_at(Builder *builder, const Seen *expect) {
     const Sights *sights = builder->sights;
-    for (size_t i = 0; i < sights->seen_count; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (seen->kind == SIGHT_DELIVER && seen->ring == expect->ring && seen->agent == expect->agent &&
+    for (const Seen *seen = seen_first(sights, expect->ring); seen; seen = seen_next(sights, seen)) {
+        if (seen->kind == SIGHT_DELIVER && seen->agent == expect->agent &&
             seen->effect->effect.on == expect->effect->effect.on && seen->effect->effect.amount)
             return operand_name(builder->names, seen->effect->effect.amount);
     }
@@ -161,10 +157,8 @@ static const char *copied_at(Builder *builder, const Seen *expect) {
 static size_t find_starts(Builder *builder, uint32_t index, Start *starts) {
     const Sights *sights = builder->sights;
     size_t count = 0;
-    for (size_t i = 0; i < sights->seen_count && count < MOST_STARTS; i++) {
-        const Seen *seen = &sights->seen[i];
-        if (seen->ring != index || seen->kind == SIGHT_DELIVER || seen->count < 2 ||
-            agent_cta(builder->machine, seen->agent))
+    for (const Seen *seen = seen_first(sights, index); seen && count < MOST_STARTS; seen = seen_next(sights, seen)) {
+        if (seen->kind == SIGHT_DELIVER || seen->count < 2 || agent_cta(builder->machine, seen->agent))
             continue;
         Fit fit = builder_fit(builder, seen);
         if (fit.found && !fit.constant && fit.stride > 1 && fit.stride % fit.depth)
@@ -244,9 +238,9 @@ static void count_bytes(Builder *builder, const Ring *ring, ReportBarrier *barri
 /* How often the ring is used: the wait that passed most often, and its loop. */
 static void find_cadence(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     const Seen *most = NULL;
-    for (size_t i = 0; i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        if (seen->ring == index && seen->kind != SIGHT_DELIVER && seen->times &&
+    const Sights *sights = builder->sights;
+    for (const Seen *seen = seen_first(sights, index); seen; seen = seen_next(sights, seen)) {
+        if (seen->kind != SIGHT_DELIVER && seen->times &&
             (!most || (seen->kind == SIGHT_WAIT && most->kind != SIGHT_WAIT) ||
              (seen->kind == most->kind && seen->times > most->times)))
             most = seen;
@@ -271,10 +265,10 @@ static bool is_computed(Builder *builder, const Value *value) {
 }
 
 static void find_site_issues(Builder *builder, uint32_t index, ReportBarrier *barrier) {
-    for (size_t i = 0; i < builder->sights->seen_count; i++) {
-        const Seen *seen = &builder->sights->seen[i];
-        const Ring *ring = &builder->sights->rings[seen->ring];
-        if (seen->ring != index || !ring->root || seen->count < 2 || agent_cta(builder->machine, seen->agent))
+    const Sights *sights = builder->sights;
+    const Ring *ring = &sights->rings[index];
+    for (const Seen *seen = seen_first(sights, index); seen; seen = seen_next(sights, seen)) {
+        if (!ring->root || seen->count < 2 || agent_cta(builder->machine, seen->agent))
             continue;
         Fit fit = builder_fit(builder, seen);
         uint32_t line = op_line(builder->module, seen->op);

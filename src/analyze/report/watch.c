@@ -502,6 +502,17 @@ static void count_slots(Watch *watch) {
     }
 }
 
+/* From the last to the first, so that each comes before those that are linked already. */
+static void link_seen(Sights *sights) {
+    for (size_t i = 0; i < sights->ring_count; i++)
+        sights->rings[i].first = 0;
+    for (size_t i = sights->seen_count; i-- > 0;) {
+        Ring *ring = &sights->rings[sights->seen[i].ring];
+        sights->seen[i].next = ring->first;
+        ring->first = (uint32_t)i + 1;
+    }
+}
+
 void watch_end(Watch *watch, RunEnd end) {
     Sights *sights = running(watch), *kept = &watch->sights[!watch->current];
     if (end == RUN_STUCK)
@@ -518,6 +529,7 @@ void watch_end(Watch *watch, RunEnd end) {
     if (!better)
         return;
     count_slots(watch);
+    link_seen(sights);
     watch->kept = true;
     watch->current = !watch->current;
 }

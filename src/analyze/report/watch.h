@@ -32,6 +32,7 @@ typedef struct Seen {
     Sighting *sightings;
     uint32_t *moments;    /* when, in events of the run */
     uint32_t count, room; /* of sightings that are kept */
+    uint32_t next;        /* of the same ring: its index + 1; 0: there is none */
 } Seen;
 
 /* Whether all that an arrival does is to let the first wait pass. */
@@ -66,6 +67,7 @@ typedef struct Ring {
     uint32_t delivery_count;
     bool bytes_vary; /* other phases had other sums */
     bool primed;     /* whoever made it arrived at once, so that the first waits pass */
+    uint32_t first;  /* of what was seen on it, in the order in which it came: its index + 1; 0: nothing was */
 } Ring;
 
 enum { MOST_TOGETHER = 24, MOST_CREWS = 1024, NO_CREW = UINT32_MAX };
@@ -111,6 +113,17 @@ typedef struct Sights {
     Protection *protections;
     uint32_t protection_count, protection_capacity;
 } Sights;
+
+/* What was seen on a ring, one after the other; NULL behind the last. */
+static inline const Seen *seen_at(const Sights *sights, uint32_t number) {
+    return number ? &sights->seen[number - 1] : NULL;
+}
+static inline const Seen *seen_first(const Sights *sights, uint32_t ring) {
+    return seen_at(sights, sights->rings[ring].first);
+}
+static inline const Seen *seen_next(const Sights *sights, const Seen *seen) {
+    return seen_at(sights, seen->next);
+}
 
 typedef struct Watch Watch;
 

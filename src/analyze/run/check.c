@@ -6,7 +6,9 @@
 #include "analyze/run/races.h"
 #include "analyze/run/trail.h"
 #include "analyze/telling/place.h"
+#include "base/deadline.h"
 #include "emulate/choose.h"
+#include "emulate/classes.h"
 #include "emulate/coverage.h"
 
 enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, RANDOM_BY_DEFAULT = 8 };
@@ -126,7 +128,8 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     RunEnd repeated = run(check, &again);
     machine->observe = NULL;
     if (repeated != end) {
-        verdict_incomplete(check->verdict, "", 0, "a run did not end the same way twice");
+        if (!deadline_look())
+            verdict_incomplete(check->verdict, "", 0, "a run did not end the same way twice");
         return true;
     }
     const char *schedule = schedule_text(check, rerun);
@@ -175,7 +178,7 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
     case RUN_BUDGET:
         if (rerun->world) /* loops on made-up data need not end */
             return true;
-        if (!check->noted_budget)
+        if (!check->noted_budget && !deadline_look())
             verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu steps (--budget allows more)",
                                (unsigned long long)machine->budget);
         check->noted_budget = true;
@@ -343,7 +346,7 @@ static bool try_all(Check *check, const Rerun *rerun, uint64_t states) {
         report(check, &wrong, found.end);
         return false;
     }
-    if (!result.complete)
+    if (!result.complete && !deadline_look())
         verdict_incomplete(
             check->verdict, "", 0, "%snot all schedules were tried: the search was stopped after %llu states",
             check->options->choice == SCHEDULES_ALL ? "" : "what arrives first is not settled by barriers alone, and ",
@@ -441,74 +444,37 @@ static bool run_cluster(Check *check, uint64_t cluster) {
 
 /* ---- Launches ------------------------------------------------------------------------------------- */
 
-enum { ALL_AXES = 7 };
-
-/* The axes whose program ids tell clusters apart, as a mask: what is compiled reads them. */
-static unsigned axes_read(const Machine *machine) {
-    const Program *program = machine->program;
-    unsigned axes = 0;
-    for (uint32_t i = 0; i < program->code_count; i++)
-        if (program->code[i].code == CODE_PROGRAM_ID)
-            axes |= 1u << program->code[i].aux;
-        else if (program->code[i].code == CODE_LOAD || program->code[i].code == CODE_CLC)
-            return ALL_AXES;
-    bool rows_share_clusters = program->ranks_are_programs && machine->programs[0] % program->ctas;
-    return axes && rows_share_clusters ? ALL_AXES : axes;
-}
-
-static uint64_t clusters_along(const Machine *machine, int axis) {
-    uint64_t count = (uint64_t)machine->programs[axis];
-    return axis == 0 && machine->program->ranks_are_programs ? count / machine->program->ctas : count;
-}
-
-/* Clusters that differ in program ids that nothing reads do the same, and the first of them is enough. */
-static uint64_t different_clusters(const Machine *machine, unsigned axes) {
-    uint64_t count = 1;
-    for (int axis = 0; axis < 3; axis++)
-        count *= axes >> axis & 1 ? clusters_along(machine, axis) : 1;
-    return axes == ALL_AXES ? machine_clusters(machine) : count;
-}
-
-static uint64_t different_cluster(const Machine *machine, unsigned axes, uint64_t index) {
-    uint64_t cluster = 0, size = 1;
-    if (axes == ALL_AXES)
-        return index;
-    for (int axis = 0; axis < 3; axis++) {
-        uint64_t count = clusters_along(machine, axis);
-        if (axes >> axis & 1) {
-            cluster += index % count * size;
-            index /= count;
-        }
-        size *= count;
-    }
-    return cluster;
-}
-
 static void run_launch(Check *check, const Launch *launch) {
     Machine *machine = check->machine;
     check->launch = launch;
     check->launch_text = launch_text(launch, check->verdict->arena);
     others_start(check->others);
     machine_launch(machine, launch);
-    uint64_t clusters = machine_clusters(machine), events = machine->events;
-    unsigned axes = axes_read(machine);
-    uint64_t run_count = different_clusters(machine, axes);
+    uint64_t clusters = machine_clusters(machine), events = machine->events, cluster;
+    Classes *classes = classes_create(&check->module->arena, machine, check->options->loads != NULL);
     size_t findings = check->verdict->finding_count, incomplete = check->verdict->incomplete_count;
-    for (uint64_t i = 0; i < run_count; i++) {
+    bool goes_on = true;
+    while (goes_on && classes_next(classes, &cluster)) {
         if (check->options->progress)
-            check->options->progress(check->options->context, check->launch_text, i, run_count);
-        if (!run_cluster(check, different_cluster(machine, axes, i)))
-            break;
+            check->options->progress(check->options->context, check->launch_text, classes_covered(classes), clusters);
+        goes_on = run_cluster(check, cluster);
     }
+    uint32_t ctas = check->program->ranks_are_programs ? 1 : check->program->ctas;
+    if (goes_on && classes_covered(classes) < clusters && !deadline_look())
+        verdict_incomplete(check->verdict, "", 0,
+                           "only %llu of %llu CTAs were looked at: they behave in more than %d ways (all of a smaller "
+                           "--grid are looked at)",
+                           (unsigned long long)(classes_covered(classes) * ctas), (unsigned long long)(clusters * ctas),
+                           MOST_CLASSES);
     bool silent = check->verdict->finding_count == findings && check->verdict->incomplete_count == incomplete;
     if (launch->chosen && silent && machine->excluded)
         return;
-    *verdict_launch(check->verdict) =
-        (LaunchRun){.text = check->launch_text,
-                    .chosen = launch->chosen,
-                    .ctas = (size_t)(clusters * (check->program->ranks_are_programs ? 1 : check->program->ctas)),
-                    .schedules = 1,
-                    .events = machine->events - events};
+    *verdict_launch(check->verdict) = (LaunchRun){.text = check->launch_text,
+                                                  .chosen = launch->chosen,
+                                                  .ctas = (size_t)(clusters * ctas),
+                                                  .classes = (size_t)classes_count(classes),
+                                                  .schedules = 1,
+                                                  .events = machine->events - events};
 }
 
 /* What goes wrong only at a launch that callers may never make is no finding. Nobody launches a size of 0; whether
@@ -618,7 +584,8 @@ void check_runs(Module *module, const Op *function, const CheckOptions *options,
         module->arena.exhausted = outer;
     } else {
         module->arena.exhausted = outer;
-        verdict_incomplete(verdict, "", 0, "the run takes more memory than it may");
+        if (!deadline_look())
+            verdict_incomplete(verdict, "", 0, "the run takes more memory than it may");
     }
     arena_free(&check->scratch);
 }

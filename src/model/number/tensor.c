@@ -3,7 +3,7 @@
  * A tensor repeats along a dimension whose stride is 0, and everything here keeps that: an elementwise op computes only
  * where one of its operands differs (a splat plus a splat is one addition), and most changes of shape only make new
  * strides for the same data. A result that would need more than TENSOR_MOST_ELEMENTS elements of data is unknown. */
-#include "model/number/tensor.h"
+#include "model/number/even.h"
 
 #include <assert.h>
 
@@ -32,14 +32,19 @@ static int64_t position(const Tensor *tensor, const int64_t *coordinates) {
 }
 
 int64_t tensor_at(const Tensor *tensor, const int64_t *coordinates) {
-    return tensor->data[position(tensor, coordinates)];
+    if (tensor->data)
+        return tensor->data[position(tensor, coordinates)];
+    int64_t value = tensor->base;
+    for (unsigned i = 0; i < tensor->rank; i++)
+        value += coordinates[i] * tensor->steps[i];
+    return value;
 }
 
 int64_t tensor_linear(const Tensor *tensor, size_t index) {
-    int64_t at = 0, rest = (int64_t)index;
+    int64_t at[TENSOR_MOST_DIMS] = {0}, rest = (int64_t)index;
     for (unsigned i = tensor->rank; i-- > 0; rest /= tensor->dims[i])
-        at += rest % tensor->dims[i] * tensor->strides[i];
-    return tensor->data[at];
+        at[i] = rest % tensor->dims[i];
+    return tensor_at(tensor, at);
 }
 
 bool tensor_uniform(const Tensor *tensor, int64_t *value) {
@@ -48,7 +53,7 @@ bool tensor_uniform(const Tensor *tensor, int64_t *value) {
     for (unsigned i = 0; i < tensor->rank; i++)
         if (tensor->strides[i])
             return false;
-    *value = tensor->data[0];
+    *value = tensor->data ? tensor->data[0] : tensor->base;
     return true;
 }
 
@@ -61,8 +66,18 @@ bool tensor_fits(const Tensor *tensor, const Evaluation *how) {
 }
 
 /* The operand as a known tensor; NULL if it is none. */
-static const Tensor *known(Word word) {
+static const Tensor *known_at_all(Word word) {
     return word_is(word, WORD_TENSOR) && word.tensor->known ? word.tensor : NULL;
+}
+
+/* The same, with its data. */
+static const Tensor *known(Word word, Arena *arena) {
+    const Tensor *tensor = known_at_all(word);
+    if (!tensor || tensor->data)
+        return tensor;
+    Tensor *whole = ARENA_NEW(arena, Tensor);
+    *whole = tensor_whole(tensor, arena);
+    return whole;
 }
 
 /* ---- Making tensors -------------------------------------------------------------------------- */
@@ -94,6 +109,8 @@ static Word finish(Tensor *tensor, const int64_t *data) {
         if (tensor->dims[i] == 1)
             tensor->strides[i] = 0;
     if (tensor_uniform(tensor, &value)) {
+        tensor->even = true;
+        tensor->base = value;
         tensor->identity = identity_mix(tensor->width, (uint64_t)value);
         for (unsigned i = 0; i < tensor->rank; i++)
             tensor->identity = identity_mix(tensor->identity, (uint64_t)tensor->dims[i]);
@@ -131,6 +148,7 @@ Word tensor_repeating(const Evaluation *how, const int64_t *data, const bool *re
         tensor->identity = identity_mix(tensor->identity, (uint64_t)how->dims[i]);
     for (size_t i = 0; i < size; i++)
         tensor->identity = identity_mix(tensor->identity, (uint64_t)data[i]);
+    even_find(tensor, data, size);
     return finish(tensor, data);
 }
 
@@ -243,11 +261,15 @@ static bool run(const Evaluation *how, const Walk *walk, int64_t *to, size_t siz
 }
 
 bool tensor_numbers(const Evaluation *how, const Word *operands, unsigned count, Arena *arena, Word *result) {
-    const Tensor *tensors[MOST_OPERANDS];
+    const Tensor *tensors[MOST_OPERANDS] = {NULL};
     assert(count <= MOST_OPERANDS);
     for (unsigned i = 0; i < count; i++)
-        if (!(tensors[i] = known(operands[i])) || !tensor_fits(tensors[i], how))
+        if (!(tensors[i] = known_at_all(operands[i])) || !tensor_fits(tensors[i], how))
             return false;
+    if (even_numbers(how, operands, tensors, count, arena, result))
+        return true;
+    for (unsigned i = 0; i < count; i++)
+        tensors[i] = known(operands[i], arena);
     bool repeats[TENSOR_MOST_DIMS];
     Walk walk = walk_over(tensors, count, how->rank, how->dims, repeats);
     size_t size = dims_size(walk.dims, walk.rank);
@@ -301,23 +323,23 @@ static bool transpose(const Tensor *from, Tensor *to, const int8_t *order) {
 }
 
 /* The half of the last dimension that is result `index` of a split. */
-static bool split(const Tensor *from, Tensor *to, unsigned index, const int64_t **data) {
+static bool split(const Tensor *from, Tensor *to, unsigned index, int64_t *first) {
     if (from->rank != to->rank + 1 || from->dims[to->rank] != 2 || index > 1 ||
         !same_dims(from->dims, to->dims, to->rank))
         return false;
     memcpy(to->strides, from->strides, to->rank * sizeof *to->strides);
-    *data += (int64_t)index * from->strides[to->rank];
+    *first += (int64_t)index * from->strides[to->rank];
     return true;
 }
 
-static bool slice(const Tensor *from, Tensor *to, const int64_t *offsets, const int64_t **data) {
+static bool slice(const Tensor *from, Tensor *to, const int64_t *offsets, int64_t *first) {
     if (from->rank != to->rank)
         return false;
     for (unsigned i = 0; i < to->rank; i++) {
         if (offsets[i] < 0 || to->dims[i] > from->dims[i] || offsets[i] > from->dims[i] - to->dims[i])
             return false;
         to->strides[i] = from->strides[i];
-        *data += offsets[i] * from->strides[i];
+        *first += offsets[i] * from->strides[i];
     }
     return true;
 }
@@ -385,8 +407,6 @@ static bool reshape(const Tensor *from, Tensor *to, const int64_t **data, Arena 
     size_t size = tensor_size(from);
     if (size == SIZE_MAX || size != tensor_size(to))
         return false;
-    if (reshape_in_place(from, to))
-        return true;
     int64_t *elements = allocate(size, arena);
     if (!elements)
         return false;
@@ -400,7 +420,7 @@ static bool reshape(const Tensor *from, Tensor *to, const int64_t **data, Arena 
 
 /* The operands as tiles of the result, the last dimension's tiles next to each other. */
 static bool concatenate(const Word *operands, unsigned count, Tensor *to, const int64_t **data, Arena *arena) {
-    const Tensor *first = known(operands[0]);
+    const Tensor *first = known_at_all(operands[0]);
     int64_t tiles[TENSOR_MOST_DIMS];
     bool repeats[TENSOR_MOST_DIMS];
     if (first->rank != to->rank)
@@ -414,7 +434,7 @@ static bool concatenate(const Word *operands, unsigned count, Tensor *to, const 
     if (dims_size(tiles, to->rank) != count)
         return false;
     for (unsigned k = 0; k < count; k++) {
-        const Tensor *tile = known(operands[k]);
+        const Tensor *tile = known_at_all(operands[k]);
         if (!tile || tile->rank != to->rank || !same_dims(tile->dims, first->dims, to->rank))
             return false;
         for (unsigned i = 0; i < to->rank; i++)
@@ -427,14 +447,14 @@ static bool concatenate(const Word *operands, unsigned count, Tensor *to, const 
         int64_t at = 0, rest = k;
         for (unsigned i = to->rank; i-- > 0; rest /= tiles[i])
             at += rest % tiles[i] * first->dims[i] * to->strides[i];
-        copy(known(operands[k]), to->strides, elements + at);
+        copy(known(operands[k], arena), to->strides, elements + at);
     }
     *data = elements;
     return true;
 }
 
 static bool join(const Word *operands, Tensor *to, const int64_t **data, Arena *arena) {
-    const Tensor *sides[] = {known(operands[0]), known(operands[1])};
+    const Tensor *sides[] = {known(operands[0], arena), known(operands[1], arena)};
     bool repeats[TENSOR_MOST_DIMS] = {false};
     unsigned rank = to->rank - 1u;
     if (!to->rank || !sides[1] || to->dims[rank] != 2)
@@ -464,7 +484,7 @@ static bool next_element(const Tensor *tensor, int64_t *coordinates) {
 }
 
 static bool gather(const Word *operands, int64_t axis, Tensor *to, const int64_t **data, Arena *arena) {
-    const Tensor *from = known(operands[0]), *indices = known(operands[1]);
+    const Tensor *from = known(operands[0], arena), *indices = known(operands[1], arena);
     bool repeats[TENSOR_MOST_DIMS];
     if (!indices || indices->rank != to->rank || from->rank != to->rank || axis < 0 || axis >= to->rank ||
         !same_dims(indices->dims, to->dims, to->rank))
@@ -551,6 +571,42 @@ static bool reduce(const Evaluation *how, const Tensor *from, Tensor *to, const 
     return true;
 }
 
+/* Those of the SHAPES that only make new strides for the same data. *first: where that begins now. */
+static bool new_strides(const Evaluation *how, const Tensor *from, Tensor *to, int64_t *first) {
+    switch (how->code) {
+    case EVALUATE_BROADCAST:
+        return broadcast(from, to);
+    case EVALUATE_EXPAND:
+        return expand(from, to, how->a);
+    case EVALUATE_RESHAPE: {
+        size_t size = tensor_size(from);
+        return size != SIZE_MAX && size == tensor_size(to) && reshape_in_place(from, to);
+    }
+    case EVALUATE_TRANSPOSE:
+        return transpose(from, to, how->order);
+    case EVALUATE_SPLIT:
+        return split(from, to, how->result, first);
+    case EVALUATE_SLICE:
+        return slice(from, to, how->offsets, first);
+    default:
+        return false;
+    }
+}
+
+/* An even tensor in another shape has the same steps in other places. */
+static bool even_shape(const Evaluation *how, const Tensor *from, uint64_t identity, Arena *arena, Word *result) {
+    Tensor source = *from, shape = {.rank = how->rank};
+    int64_t first = 0;
+    if (!from->even)
+        return false;
+    memcpy(shape.dims, how->dims, sizeof shape.dims);
+    memcpy(source.strides, source.steps, sizeof source.strides);
+    if (!new_strides(how, &source, &shape, &first))
+        return false;
+    *result = even_tensor(how, from->base + first, shape.strides, identity, arena);
+    return true;
+}
+
 bool tensor_shapes(const Evaluation *how, const Word *operands, unsigned count, Arena *arena, Word *result) {
     if (how->code == EVALUATE_SPLAT) {
         if (!how->tensor || !word_is(operands[0], WORD_INTEGER))
@@ -558,34 +614,27 @@ bool tensor_shapes(const Evaluation *how, const Word *operands, unsigned count, 
         *result = tensor_splat(how, operands[0].bits, arena);
         return true;
     }
-    const Tensor *from = known(operands[0]);
+    const Tensor *from = known_at_all(operands[0]);
     if (!from)
         return false;
     if (how->code == EVALUATE_UNSPLAT) {
-        *result = word_integer(from->data[0]);
-        return !how->tensor && tensor_size(from) == 1;
+        if (how->tensor || tensor_size(from) != 1)
+            return false;
+        *result = word_integer(tensor_linear(from, 0));
+        return true;
     }
-    Tensor *to = new_tensor(how, result_identity(how, operands, count), arena);
+    uint64_t identity = result_identity(how, operands, count);
+    if (how->tensor && even_shape(how, from, identity, arena, result))
+        return true;
+    from = known(operands[0], arena);
+    Tensor *to = new_tensor(how, identity, arena);
     const int64_t *data = from->data;
-    bool good = false;
+    int64_t first = 0;
+    bool good = new_strides(how, from, to, &first);
+    data += first;
     switch (how->code) {
-    case EVALUATE_BROADCAST:
-        good = broadcast(from, to);
-        break;
-    case EVALUATE_EXPAND:
-        good = expand(from, to, how->a);
-        break;
     case EVALUATE_RESHAPE:
-        good = reshape(from, to, &data, arena);
-        break;
-    case EVALUATE_TRANSPOSE:
-        good = transpose(from, to, how->order);
-        break;
-    case EVALUATE_SPLIT:
-        good = split(from, to, how->result, &data);
-        break;
-    case EVALUATE_SLICE:
-        good = slice(from, to, how->offsets, &data);
+        good = good || reshape(from, to, &data, arena);
         break;
     case EVALUATE_JOIN:
         good = join(operands, to, &data, arena);

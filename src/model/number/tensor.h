@@ -21,6 +21,8 @@ Word tensor_repeating(const Evaluation *how, const int64_t *data, const bool *re
 bool tensor_uniform(const Tensor *tensor, int64_t *value);
 /* Whether it has the shape of the result of `how`. */
 bool tensor_fits(const Tensor *tensor, const Evaluation *how);
+/* The tensor with its data, which is made in the arena if it has none. */
+Tensor tensor_whole(const Tensor *tensor, Arena *arena);
 /* How many elements a tensor of these dimensions has; SIZE_MAX if too many to count. */
 size_t dims_size(const int64_t *dims, unsigned rank);
 

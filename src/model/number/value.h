@@ -34,13 +34,17 @@ typedef struct Word {
 
 enum { TENSOR_MOST_DIMS = 8 };
 
-/* Immutable. A stride of 0 repeats the same element (splat, broadcast), so that a splat has one element of data. */
+/* Immutable. A stride of 0 repeats the same element (splat, broadcast), so that a splat has one element of data. Where
+ * each element is `base` and a step for each coordinate, as most addresses are, that says all, and there may be no
+ * data: tensor_whole makes it. */
 struct Tensor {
     bool known;          /* else only `identity` says anything */
+    bool even;           /* base and steps are good */
     uint8_t rank, width; /* width: bits of an element; 64 for pointers and index */
     uint64_t identity;
     int64_t dims[TENSOR_MOST_DIMS], strides[TENSOR_MOST_DIMS];
-    const int64_t *data;
+    int64_t base, steps[TENSOR_MOST_DIMS];
+    const int64_t *data; /* NULL: not made, of an even one */
 };
 
 static inline Word word_integer(int64_t value) {

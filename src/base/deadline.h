@@ -1,0 +1,32 @@
+/* The time by which work has to be done: one for each thread, as a thread looks at one kernel at a time.
+ *
+ * Whatever may take long asks now and then whether it is past, and comes to its end as it does when a budget is used
+ * up. An arena asks, too, when it grows, and jumps as if it were exhausted. Whoever set the deadline says what that
+ * means for the result. */
+#ifndef BASE_DEADLINE_H
+#define BASE_DEADLINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct Deadline {
+    uint64_t end;   /* nanoseconds of the clock; 0: there is none */
+    uint32_t asked; /* since the clock was read */
+    bool missed;
+} Deadline;
+
+extern _Thread_local Deadline deadline;
+
+/* From now on, so many seconds; 0: no bound. */
+void deadline_start(unsigned seconds);
+/* No bound any more. Returns whether it was missed. */
+bool deadline_end(void);
+/* Reads the clock. */
+bool deadline_look(void);
+
+/* Whether it is past; looks at the clock only now and then. */
+static inline bool deadline_passed(void) {
+    return deadline.end && (deadline.missed || (++deadline.asked % 256 == 0 && deadline_look()));
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* How far the numbers of one run hold for other clusters of its launch.
+ *
+ * A run is made for one cluster. Beside each register that holds an integer stands its form: by how much it grows with
+ * each coordinate of the cluster in the grid. Whatever decides something (a comparison, a quotient, an operand of an
+ * effect) makes the alike of clusters smaller in which it comes out the same; what has no form makes it one cluster
+ * wide along the coordinates that it depends on. The clusters of the alike that is left do the same, step by step,
+ * with the same barriers and views. */
+#ifndef EMULATE_ALIKE_H
+#define EMULATE_ALIKE_H
+
+#include "emulate/machine.h"
+
+enum { AXES = 3 };
+
+/* An integer of cluster p is its value in the run plus the sum of by[a] * (p[a] - at[a]). */
+typedef struct Form {
+    int64_t by[AXES];
+} Form;
+
+typedef struct Alike {
+    int64_t at[AXES];              /* the cluster of the run */
+    int64_t low[AXES], high[AXES]; /* the clusters it speaks for, both included */
+    Form *forms;                   /* of each agent's registers */
+    bool loads_differ;             /* what loads give may differ from cluster to cluster */
+} Alike;
+
+/* Makes the alike so small that a number of that form and value stays from `least` to `most`, which it is. */
+void alike_keep(Alike *alike, const Form *form, int64_t value, __int128 least, __int128 most);
+/* Makes it one cluster wide along all coordinates that the form depends on. */
+void alike_pin(Alike *alike, const Form *form);
+
+/* The machine of the run goes by these; of a machine without a alike nothing is called. */
+void alike_start(const Machine *machine);
+/* Before the instruction is carried out. */
+void alike_follow(const Machine *machine, uint32_t agent, const Instruction *instruction);
+/* A partition starts with what it captures. */
+void alike_capture(const Machine *machine, uint32_t from, uint32_t to, const Fork *fork);
+
+/* The form of what an evaluator makes of these integers. */
+Form alike_number(Alike *alike, const Evaluation *how, const Form *forms, const int64_t *values, unsigned count);
+
+#endif

@@ -1,0 +1,129 @@
+/* Boxes of clusters that nobody has spoken for, and the next one to run. */
+#include "emulate/classes.h"
+
+#include "base/deadline.h"
+#include "emulate/alike.h"
+#include "emulate/schedule.h"
+
+/* After so many classes that hold hardly more than a cluster each, clusters are taken one by one. */
+enum { PATIENCE = 32 };
+
+typedef struct Box {
+    int64_t low[AXES], high[AXES]; /* both included */
+} Box;
+
+struct Classes {
+    Arena *arena;
+    Machine *machine;
+    Alike alike;
+    int64_t sizes[AXES];
+    Box *open;
+    uint32_t open_count, open_capacity;
+    uint64_t count, covered;
+    Box last;
+    bool singly; /* nothing is gained by looking */
+};
+
+static void push(Classes *classes, Box box) {
+    for (unsigned axis = 0; axis < AXES; axis++)
+        if (box.low[axis] > box.high[axis])
+            return;
+    *ARENA_PUSH(classes->arena, classes->open, classes->open_count, classes->open_capacity) = box;
+}
+
+Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ) {
+    const Program *program = machine->program;
+    Classes *classes = ARENA_NEW(arena, Classes);
+    bool wide = program->ranks_are_programs;
+    classes->arena = arena;
+    classes->machine = machine;
+    classes->alike.loads_differ = loads_differ;
+    Box all = {.low = {0}};
+    for (unsigned axis = 0; axis < AXES; axis++)
+        classes->sizes[axis] = machine->programs[axis];
+    if (wide && machine->programs[0] % program->ctas) { /* rows share clusters: these have no coordinates */
+        classes->sizes[0] = (int64_t)machine_clusters(machine);
+        classes->sizes[1] = classes->sizes[2] = 1;
+        classes->singly = true;
+    } else if (wide) {
+        classes->sizes[0] /= program->ctas;
+    }
+    for (unsigned axis = 0; axis < AXES; axis++)
+        all.high[axis] = classes->sizes[axis] - 1;
+    push(classes, all);
+    if (classes->open_count && !classes->singly)
+        classes->alike.forms = ARENA_ARRAY(arena, Form, (size_t)machine->agent_count * program->most_registers + 1);
+    return classes;
+}
+
+/* The alike for which the first cluster of the box speaks. */
+static Box spoken_for(Classes *classes, const Box *box, uint64_t cluster) {
+    Machine *machine = classes->machine;
+    Alike *alike = &classes->alike;
+    Box one;
+    memcpy(alike->at, box->low, sizeof alike->at);
+    memcpy(alike->low, box->low, sizeof alike->low);
+    memcpy(alike->high, box->high, sizeof alike->high);
+    memcpy(one.low, box->low, sizeof one.low);
+    memcpy(one.high, box->low, sizeof one.high);
+    uint64_t events = machine->events;
+    Observe *observe = machine->observe;
+    machine->observe = NULL;
+    machine->alike = alike;
+    machine->world = 0;
+    machine_give_loads(machine, NULL);
+    RunEnd end = schedule_run(machine, cluster, &(Schedule){.kind = SCHEDULE_EAGER});
+    machine->alike = NULL;
+    machine->observe = observe;
+    machine->events = events;
+    /* What was made up may be made up in other ways, which nobody has watched. */
+    if (end != RUN_COMPLETE || machine->choices || machine->loads_chosen)
+        return one;
+    memcpy(one.high, alike->high, sizeof one.high);
+    return one;
+}
+
+/* What is left of a box without the part that begins where it does. */
+static void cut(Classes *classes, Box box, const Box *part) {
+    for (unsigned axis = AXES; axis-- > 0;) {
+        Box rest = box;
+        rest.low[axis] = part->high[axis] + 1;
+        push(classes, rest);
+        box.high[axis] = part->high[axis];
+    }
+}
+
+bool classes_next(Classes *classes, uint64_t *cluster) {
+    if (!classes->open_count || classes->count == MOST_CLASSES || deadline_look())
+        return false;
+    Box box = classes->open[--classes->open_count], part = {.low = {0}};
+    *cluster = (uint64_t)box.low[0] + (uint64_t)classes->sizes[0] *
+                                          ((uint64_t)box.low[1] + (uint64_t)classes->sizes[1] * (uint64_t)box.low[2]);
+    memcpy(part.low, box.low, sizeof part.low);
+    memcpy(part.high, box.low, sizeof part.high);
+    bool alone = memcmp(box.low, box.high, sizeof box.low) == 0;
+    if (!classes->singly && !alone)
+        part = spoken_for(classes, &box, *cluster);
+    uint64_t size = 1;
+    for (unsigned axis = 0; axis < AXES; axis++)
+        size *= (uint64_t)(part.high[axis] - part.low[axis] + 1);
+    classes->count++;
+    classes->last = part;
+    classes->covered += size;
+    classes->singly |= classes->count >= PATIENCE && classes->covered < 2 * classes->count;
+    cut(classes, box, &part);
+    return true;
+}
+
+void classes_last(const Classes *classes, int64_t low[3], int64_t high[3]) {
+    memcpy(low, classes->last.low, sizeof classes->last.low);
+    memcpy(high, classes->last.high, sizeof classes->last.high);
+}
+
+uint64_t classes_count(const Classes *classes) {
+    return classes->count;
+}
+
+uint64_t classes_covered(const Classes *classes) {
+    return classes->covered;
+}

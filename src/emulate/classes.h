@@ -1,0 +1,28 @@
+/* Which clusters of a launch do the same, so that one of each class is enough.
+ *
+ * The grid is a box of clusters that nobody has spoken for. The first of them is run, and the alike for which that run
+ * speaks (alike.h) is cut out; what is left is a few boxes, and so on until there is none. A grid of 2^31 clusters of
+ * which one behaves otherwise takes three runs. A run that does not come to its end speaks for its own cluster alone.
+ */
+#ifndef EMULATE_CLASSES_H
+#define EMULATE_CLASSES_H
+
+#include "emulate/machine.h"
+
+/* More classes than this are not looked at. */
+enum { MOST_CLASSES = 1 << 16 };
+
+typedef struct Classes Classes;
+
+/* Of the launch that the machine has. `loads_differ`: each cluster is given what its loads give. Memory: `arena`. */
+Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ);
+/* A cluster that no other has spoken for; false: there is none, or there are too many classes. The machine has run it
+ * to find for whom it speaks. */
+bool classes_next(Classes *classes, uint64_t *cluster);
+/* The clusters that the last one speaks for, along each axis of the grid of clusters; both ends included. */
+void classes_last(const Classes *classes, int64_t low[3], int64_t high[3]);
+/* How many there were so far, and how many clusters they speak for. */
+uint64_t classes_count(const Classes *classes);
+uint64_t classes_covered(const Classes *classes);
+
+#endif
