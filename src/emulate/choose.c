@@ -58,7 +58,7 @@ static Launch make_launch(const Chooser *chooser, const int64_t *values) {
     for (uint32_t i = 0; i < program->parameter_count; i++) {
         const Parameter *parameter = &program->parameters[i];
         Argument *argument = &launch.arguments[launch.count];
-        if (type_is(parameter->type, STR("tt.tensordesc"))) {
+        if (type_is_descriptor(parameter->type)) {
             uint32_t parts = 0;
             bool steers = false;
             for (uint32_t k = i + 1; k < program->parameter_count && program->parameters[k].descriptor == (int32_t)i;

@@ -118,6 +118,7 @@ bool tma_copy(Lint *lint, const Op *op, Copy *copy) {
             copy->descriptor = effect->on;
             copy->barrier = effect->through;
             copy->rows = effect->rows;
+            copy->predicate = effect->predicate;
             copy->coordinates = effect->at;
             copy->offsets = effect->offsets;
         } else if (engine && effect->space == SPACE_SHARED) {
