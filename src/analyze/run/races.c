@@ -288,11 +288,10 @@ static void issue_event(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const SpanSet **place = &races->flights[event->flight->sequence % WINDOW];
     *place = NULL;
-    if (event->flight->kind == FLIGHT_BYTES && effect->effect.amount && effect->amount != NO_REGISTER) {
-        Word view =
-            event->state->words[(size_t)event->agent * races->machine->program->most_registers + effect->amount];
+    if (event->flight->kind == FLIGHT_BYTES && effect->lands != NO_REGISTER) {
+        Word view = event->state->words[(size_t)event->agent * races->machine->program->most_registers + effect->lands];
         if (word_is(view, WORD_VIEW))
-            *place = spans_at(races, event, view, effect->effect.amount->type);
+            *place = spans_at(races, event, view, effect->landing);
     }
 }
 
