@@ -260,15 +260,24 @@ uint32_t machine_live_agents(const Machine *machine) {
     return count;
 }
 
-/* The hardware's barrier counts every thread of the cluster that has not ended; inside a partition, an arrive together
- * with its wait is one between the same partitions of the CTAs. */
+/* Whether the partitions of the agent's CTA have been sent off, and not been joined yet. */
+static bool partitions_run(const Machine *machine, uint32_t agent) {
+    uint32_t each = machine->program->agents_per_cta, first = agent - agent % each;
+    for (uint32_t i = first + 1; i < first + each; i++)
+        if (machine->state->agents[i].status != AGENT_IDLE)
+            return true;
+    return false;
+}
+
+/* The hardware's barrier counts every thread of the cluster that has not ended; beside partitions and in them, an
+ * arrive together with its wait is one between the same parts of the CTAs: the compiler makes it of mbarriers. */
 static uint32_t cluster_barrier_of(const Machine *machine, uint32_t agent, uint32_t pc) {
     const Instruction *instruction = &machine->program->code[pc];
     const CompiledEffect *effects = &machine->program->effects[instruction->aux];
     uint32_t strand = machine->program->strands[machine->state->agents[agent].strand].index;
     bool both = instruction->a > 1 && effects[0].effect.verb == EFFECT_CLUSTER_ARRIVE &&
                 effects[instruction->a - 1].effect.verb == EFFECT_CLUSTER_WAIT;
-    return strand && both ? 1 + strand : 0;
+    return both && (strand || partitions_run(machine, agent)) ? 1 + strand : 0;
 }
 
 static StepResult wait_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
