@@ -94,6 +94,17 @@ bool machine_can_complete(const Machine *machine, uint32_t index) {
     return true;
 }
 
+/* The answer to a request for another cluster's work: the next programs, as many as go round the deepest ring twice.
+ * Where all clusters of the grid share one memory each of them runs itself, so that there is none to be given. */
+static void answer_request(Machine *machine, Word view) {
+    Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
+    uint32_t most = 2 * (uint32_t)machine->program->deepest_ring + 1;
+    if (!cell)
+        return;
+    bool given = !machine->memory && ++machine->state->launches <= (most < 2 ? 2 : most);
+    cell->word = word_integer(given ? (int64_t)machine->state->launches : -1);
+}
+
 StepResult machine_complete(Machine *machine, uint32_t index) {
     State *state = machine->state;
     Flight flight = state->flights[index];
@@ -109,13 +120,8 @@ StepResult machine_complete(Machine *machine, uint32_t index) {
         return STEP_DONE;
     }
     bool bytes = flight.kind == FLIGHT_BYTES;
-    if (bytes && effect->effect.helper == HELPER_CLC && effect->amount != NO_REGISTER) {
-        /* The answer: another program of the grid while there are some left for this cluster. */
-        Word view = machine_words(machine, flight.agent)[effect->amount];
-        Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
-        if (cell)
-            cell->word = word_integer(++state->launches <= 2 ? (int64_t)state->launches : -1);
-    }
+    if (bytes && effect->effect.helper == HELPER_CLC && effect->lands != NO_REGISTER)
+        answer_request(machine, machine_words(machine, flight.agent)[effect->lands]);
     return bring(machine, flight.barrier, flight.agent, flight.pc, flight.effect, bytes ? 0 : flight.amount,
                  bytes ? -flight.amount : 0,
                  (Event){.kind = bytes ? EVENT_DELIVER : EVENT_SIGNAL, .flight = &flight, .amount = flight.amount});
@@ -255,15 +261,24 @@ uint32_t machine_live_agents(const Machine *machine) {
     return count;
 }
 
-/* The hardware's barrier counts every thread of the cluster that has not ended; inside a partition, an arrive together
- * with its wait is one between the same partitions of the CTAs. */
+/* Whether the partitions of the agent's CTA have been sent off, and not been joined yet. */
+static bool partitions_run(const Machine *machine, uint32_t agent) {
+    uint32_t each = machine->program->agents_per_cta, first = agent - agent % each;
+    for (uint32_t i = first + 1; i < first + each; i++)
+        if (machine->state->agents[i].status != AGENT_IDLE)
+            return true;
+    return false;
+}
+
+/* The hardware's barrier counts every thread of the cluster that has not ended; beside partitions and in them, an
+ * arrive together with its wait is one between the same parts of the CTAs: the compiler makes it of mbarriers. */
 static uint32_t cluster_barrier_of(const Machine *machine, uint32_t agent, uint32_t pc) {
     const Instruction *instruction = &machine->program->code[pc];
     const CompiledEffect *effects = &machine->program->effects[instruction->aux];
     uint32_t strand = machine->program->strands[machine->state->agents[agent].strand].index;
     bool both = instruction->a > 1 && effects[0].effect.verb == EFFECT_CLUSTER_ARRIVE &&
                 effects[instruction->a - 1].effect.verb == EFFECT_CLUSTER_WAIT;
-    return strand && both ? 1 + strand : 0;
+    return both && (strand || partitions_run(machine, agent)) ? 1 + strand : 0;
 }
 
 static StepResult wait_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {

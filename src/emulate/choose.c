@@ -104,7 +104,7 @@ static Launch make_launch(const Chooser *chooser, const Setting *setting) {
     memcpy(launch.grid, setting->grid, sizeof launch.grid);
     for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++) {
         const Parameter *parameter = &program->parameters[i];
-        if (type_is(parameter->type, STR("tt.tensordesc")) && descriptor_steers(program, i))
+        if (type_is_descriptor(parameter->type) && descriptor_steers(program, i))
             set_argument(&launch, described(chooser, setting, i));
         else if (parameter->descriptor < 0 && parameter->steers && is_number(parameter))
             set_argument(

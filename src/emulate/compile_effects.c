@@ -180,6 +180,7 @@ static void add_bare(Compiler *compiler, EffectVerb verb) {
                          .second_predicate = NO_REGISTER,
                          .slot = NO_REGISTER,
                          .boxes = NO_REGISTER,
+                         .lands = NO_REGISTER,
                          .mask = NO_REGISTER,
                          .offsets = NO_REGISTER,
                          .rows = NO_REGISTER,
@@ -235,6 +236,17 @@ static int64_t cta_threads(const Compiler *compiler) {
     return (int64_t)(warps ? warps : forks ? 0 : program->warps) * program->warp_threads;
 }
 
+/* The memory whose bytes a completion counts: named as their amount, or what the op writes that is done with them. */
+static const Value *written_with(Compiler *compiler, const Effect *effects, unsigned count, const Effect *complete) {
+    if (complete->amount && value_is_memdesc(compiler->module, complete->amount))
+        return complete->amount;
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb == EFFECT_WRITE && effects[i].done == DONE_TX && effects[i].through == complete->on &&
+            effects[i].helper == complete->helper)
+            return effects[i].on;
+    return NULL;
+}
+
 void compile_effects(Compiler *compiler, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(compiler->module, op, effects);
@@ -253,6 +265,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .second_predicate = value_register(compiler, effect->second_predicate),
                                    .slot = value_register(compiler, effect->slot),
                                    .boxes = value_register(compiler, effect->boxes),
+                                   .lands = NO_REGISTER,
                                    .mask = NO_REGISTER,
                                    .offsets = NO_REGISTER,
                                    .rows = NO_REGISTER,
@@ -271,6 +284,11 @@ void compile_effects(Compiler *compiler, const Op *op) {
             compiled.bytes = memdesc_transfer_bytes(compiler->module, effect->amount->type);
         if (effect_is_named(effect) && !effect->amount && !effect->count)
             compiled.effect.count = cta_threads(compiler);
+        const Value *landing = effect->verb == EFFECT_COMPLETE ? written_with(compiler, effects, count, effect) : NULL;
+        if (landing) {
+            compiled.lands = value_register(compiler, landing);
+            compiled.landing = landing->type;
+        }
         if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !effect_is_access(effect)) {

@@ -11,7 +11,7 @@ static bool depends_on_memory(Compiler *compiler, const Op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const Type *type = type_resolve(compiler->module, op->operands[i]->type);
         if (value_register(compiler, op->operands[i]) == NO_REGISTER ||
-            value_is_memdesc(compiler->module, op->operands[i]) || (type && type_is(type, STR("tt.tensordesc"))))
+            value_is_memdesc(compiler->module, op->operands[i]) || (type && type_is_descriptor(type)))
             return true;
     }
     return false;

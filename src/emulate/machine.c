@@ -141,7 +141,7 @@ static Word parameter_word(Machine *machine, uint32_t index) {
         return word_integer(parameter->part < argument->rank ? argument->shape[parameter->part]
                                                              : argument->strides[parameter->part - argument->rank]);
     }
-    if (type_is(parameter->type, STR("tt.tensordesc")))
+    if (type_is_descriptor(parameter->type))
         return (Word){.kind = WORD_DESCRIPTOR, .meta = index};
     if (type_is(parameter->type, STR("tt.ptr")))
         return word_integer(machine->bases[index]);

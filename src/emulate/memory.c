@@ -3,6 +3,7 @@
 #include "emulate/descriptor.h"
 #include "emulate/machine_internal.h"
 #include "ir/op.h"
+#include "model/layout/share.h"
 
 /* ---- Memory --------------------------------------------------------------------------------------- */
 
@@ -217,16 +218,35 @@ Word memory_descriptor_at(const Machine *machine, Word pointer) {
     return word_unknown(0xdec);
 }
 
-/* What a copy through the descriptor delivers: as many boxes as cover the tile; -1 if nobody can tell. */
+/* The sizes of what one CTA has of a tile, the outermost dimension first; false if nobody can tell. */
+static bool part_sizes(const Program *program, const Type *tile, int64_t *sizes) {
+    const Share *share = program->ctas > 1 ? share_of(program->module, tile) : NULL;
+    if (tile->dim_count > CTAS_RANK || (program->ctas > 1 && (!share || !share->known || !share->boxes)))
+        return false;
+    for (unsigned i = 0; i < tile->dim_count; i++)
+        sizes[i] = tile->dims[i];
+    if (!share)
+        return true;
+    int64_t begin[CTAS_RANK], end[CTAS_RANK];
+    share_box(share, 0, begin, end);
+    for (unsigned i = 0, outer = tile->dim_count - share->rank; i < share->rank; i++)
+        sizes[outer + i] = end[i] - begin[i];
+    return true;
+}
+
+/* What a copy through the descriptor delivers: as many boxes as cover a CTA's part of the tile; -1 if nobody can tell.
+ */
 int64_t memory_bytes_delivered(const Machine *machine, const CompiledEffect *effect, const Word *words) {
     Word word = effect->boxes == NO_REGISTER ? word_unknown(0) : words[effect->boxes];
     if (!word_is(word, WORD_DESCRIPTOR) || !machine_descriptor(machine, word.meta)->boxed || !effect->effect.amount)
         return effect->bytes;
     const Descriptor *descriptor = machine_descriptor(machine, word.meta);
     const Type *tile = type_resolve(machine->program->module, effect->effect.amount->type);
-    int64_t elements = 1, tile_elements = 1, bytes;
+    int64_t elements = 1, tile_elements = 1, bytes, sizes[CTAS_RANK];
+    if (!part_sizes(machine->program, tile, sizes))
+        return -1;
     for (unsigned i = 0; i < descriptor->box_rank; i++) { /* the box's innermost dimension comes first */
-        int64_t size = i < tile->dim_count ? tile->dims[tile->dim_count - 1 - i] : 1, box = descriptor->box[i], whole;
+        int64_t size = i < tile->dim_count ? sizes[tile->dim_count - 1 - i] : 1, box = descriptor->box[i], whole;
         if (size <= 0 || __builtin_mul_overflow(box, size / box + (size % box != 0), &whole) ||
             __builtin_mul_overflow(elements, whole, &elements) ||
             __builtin_mul_overflow(tile_elements, size, &tile_elements))

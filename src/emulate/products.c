@@ -18,7 +18,7 @@ static bool hands_on(const Op *op, uint32_t operand) {
     case CONTROL_RETURN:
         return true;
     default:
-        return op_is(op, CLASS_WGMMA_WAIT) ||
+        return op_is(op, CLASS_WGMMA_WAIT) || chooses_whole(op) ||
                (op_is(op, CLASS_WGMMA) && op->operands[operand] == op_operand_named(op, "c"));
     }
 }
@@ -36,7 +36,8 @@ static void mark(Spreading *spreading, const Value *value) {
 
 static void hand_on(void *context, Handed how, const Value *from, const Value *to) {
     Spreading *spreading = context;
-    bool looked_at = how == HANDED_CHOICE || how == HANDED_CAPTURE; /* which a check finds */
+    bool looked_at =
+        (how == HANDED_CHOICE && !chooses_whole(value_op(to))) || how == HANDED_CAPTURE; /* a check finds it */
     if (!looked_at && slice_has(spreading->set, from))
         mark(spreading, to);
 }

@@ -168,23 +168,22 @@ static const char *argument_name(Module *module, const Block *entry, uint32_t in
     return arena_copy(&module->arena, name.data, name.size);
 }
 
-/* "desc_3" and "desc.shape.1" (Triton 3.9) are parts of "desc": its name with a number behind. Of descriptors the
- * compiler passes shape and strides as arguments of their own. */
+/* What follows the text, if the name begins with it; else NULL. */
+static const char *name_after(const char *name, const char *text) {
+    size_t size = strlen(text);
+    return strncmp(name, text, size) ? NULL : name + size;
+}
+
+/* "desc_3" is a part of "desc", as are "desc.shape.0" and "desc.stride.0". Of descriptors the compiler passes shape and
+ * strides as arguments of their own: all with the same name in the source, or from Triton 3.8 on with these. */
 static bool is_part_of(const char *name, const char *whole) {
-    size_t size = strlen(whole);
-    if (strncmp(name, whole, size) != 0)
+    const char *rest = name_after(name, whole);
+    if (!rest || !*rest)
+        return rest;
+    if (*rest != '_' && *rest != '.')
         return false;
-    const char *rest = name + size;
-    if (!*rest)
-        return true;
-    if (*rest++ != '_' && rest[-1] != '.')
-        return false;
-    static const char *const lists[] = {"shape.", "stride."};
-    for (size_t i = 0; i < sizeof lists / sizeof *lists && rest[-1] == '.'; i++)
-        if (strncmp(rest, lists[i], strlen(lists[i])) == 0) {
-            rest += strlen(lists[i]);
-            break;
-        }
+    const char *shape = name_after(rest, ".shape."), *stride = name_after(rest, ".stride.");
+    rest = shape ? shape : stride ? stride : rest + 1;
     return *rest && strspn(rest, "0123456789") == strlen(rest);
 }
 
@@ -205,7 +204,7 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
         if (divisibility && divisibility->kind == ATTR_INTEGER && divisibility->integer > 0 &&
             divisibility->integer <= MOST_DIVISIBILITY)
             parameter->divisibility = divisibility->integer;
-        if (type && type_is(type, STR("tt.tensordesc"))) {
+        if (type && type_is_descriptor(type)) {
             whole = (int32_t)i;
             part = 0;
         } else if (whole >= 0 && type && type->kind == TYPE_INTEGER &&

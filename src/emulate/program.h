@@ -69,9 +69,11 @@ typedef struct CompiledEffect {
     Effect effect;
     uint32_t on, amount, through, predicate, second_predicate, slot; /* registers, or NO_REGISTER */
     const Type *type;                                                /* of `on`, where it is a memory descriptor */
-    int64_t bytes;  /* EFFECT_COMPLETE: what the destination's type says. Accesses to global memory: how many from
-                       the pointer on; -1: what `amount` says; 0: an element for each pointer */
-    uint32_t boxes; /* register of the descriptor in whose boxes bytes come, or NO_REGISTER */
+    int64_t bytes;       /* EFFECT_COMPLETE: what the destination's type says. Accesses to global memory: how many from
+                            the pointer on; -1: what `amount` says; 0: an element for each pointer */
+    uint32_t boxes;      /* register of the descriptor in whose boxes bytes come, or NO_REGISTER */
+    uint32_t lands;      /* EFFECT_COMPLETE: register of the memory that the bytes are written to, or NO_REGISTER */
+    const Type *landing; /* of that memory */
     RegisterList coordinates; /* of the tile */
     /* Accesses to global memory, else NO_REGISTER. offsets: of buffer ops, in elements from the pointer on; rows: of a
      * gather or scatter. */

@@ -73,7 +73,7 @@ static uint16_t bits_behind(const Program *program, const Type *type) {
 static uint16_t element_bits(const Program *program, const Parameter *parameter, const Argument *argument) {
     uint16_t bits = parameter ? bits_behind(program, parameter->type) : 0;
     if (argument->kind == ARGUMENT_DESCRIPTOR && parameter)
-        return type_is(parameter->type, STR("tt.tensordesc")) && bits ? bits : argument->element_bits;
+        return type_is_descriptor(parameter->type) && bits ? bits : argument->element_bits;
     return argument->element_bits ? argument->element_bits : bits;
 }
 

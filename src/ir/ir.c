@@ -360,6 +360,10 @@ bool type_is(const Type *type, Str name) {
            (str_is(type->name, "tt.memdesc") || str_is(type->name, "triton_gpu.memdesc"));
 }
 
+bool type_is_descriptor(const Type *type) {
+    return type_is(type, STR("tt.tensordesc")) || type_is(type, STR("ttng.tensordesc_im2col"));
+}
+
 /* ---- Looking at ops -------------------------------------------------------------------------- */
 
 OpExtra *op_extra(Module *module, Op *op) {

@@ -275,6 +275,8 @@ const Type *type_pointee(Module *module, const Type *type);
 const Type *type_element(Module *module, const Type *type);
 /* True for the dialect type of that name, under its old names too. */
 bool type_is(const Type *type, Str name);
+/* A descriptor of a tensor in memory, also one that im2col copies go by. */
+bool type_is_descriptor(const Type *type);
 
 /* The op's rarer parts, made if they are not there. */
 OpExtra *op_extra(Module *module, Op *op);

@@ -514,14 +514,14 @@ static void an_aref_without_stages_counts_the_uses_of_each_side(void **state) {
 
 /* ---- Descriptors -------------------------------------------------------------------------------- */
 
-#define BOXED(rows)                                                                                                    \
-    "#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>\n"              \
-    "#plain = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"                              \
+#define BOXED_IN(ctas, layout, bars, bar_layout, rows)                                                                 \
+    "#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16" layout "}>\n"    \
+    "#plain = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]" bar_layout "}>\n"                \
     "#smem = #ttg.shared_memory\n"                                                                                     \
-    "!barrier = !ttg.memdesc<1xi64, #plain, #smem, mutable>\n"                                                         \
+    "!barrier = !ttg.memdesc<" bars "xi64, #plain, #smem, mutable>\n"                                                  \
     "!tile = !ttg.memdesc<128x64xf16, #shared, #smem, mutable>\n"                                                      \
     "!desc = !tt.tensordesc<tensor<128x64xf16, #shared>>\n"                                                            \
-    "module attributes {\"ttg.num-warps\" = 4 : i32} {\n" FUNCTION(                                                    \
+    "module attributes {\"ttg.num-ctas\" = " #ctas " : i32, \"ttg.num-warps\" = 4 : i32} {\n" FUNCTION(                \
         "%p: !tt.ptr<f16>",                                                                                            \
         "    %columns = arith.constant 64 : i32\n"                                                                     \
         "    %rows = arith.constant " #rows " : i32\n"                                                                 \
@@ -535,6 +535,9 @@ static void an_aref_without_stages_counts_the_uses_of_each_side(void **state) {
         "    %bar = ttg.local_alloc : () -> !barrier\n" INIT(                                                          \
             bar, 1) "    ttng.async_tma_copy_global_to_local %desc[%c0, %c0] %tile, %bar, %true : !desc, !barrier -> " \
                     "!tile\n") "}\n"
+
+#define BOXED(rows)                    BOXED_IN(1, "", "1", "", rows)
+#define BOXED_IN_CLUSTER(layout, rows) BOXED_IN(2, ", CGALayout = " layout, "2", ", CGALayout = [[1]]", rows)
 
 static int64_t delivered(const char *text) {
     Running *running = start_kernel(text);
@@ -551,6 +554,14 @@ static void a_copy_delivers_as_many_boxes_as_cover_its_tile(void **state) {
     assert_int_equal(delivered(BOXED(64)), 16384);
     assert_int_equal(delivered(BOXED(256)), 32768);
     assert_int_equal(delivered(BOXED(96)), 24576);
+}
+
+static void in_a_cluster_the_boxes_cover_a_cta_s_part(void **state) {
+    (void)state;
+    assert_int_equal(delivered(BOXED_IN_CLUSTER("[[1, 0]]", 64)), 8192); /* 64x64 of 128x64 */
+    assert_int_equal(delivered(BOXED_IN_CLUSTER("[[1, 0]]", 32)), 8192);
+    assert_int_equal(delivered(BOXED_IN_CLUSTER("[[1, 0]]", 48)), 12288);
+    assert_int_equal(delivered(BOXED_IN_CLUSTER("[[0, 0]]", 128)), 16384); /* each has all of it */
 }
 
 static void a_box_beyond_all_numbers_ends_the_run(void **state) {
@@ -676,6 +687,7 @@ int main(void) {
         cmocka_unit_test(an_aref_is_a_full_and_an_empty_barrier_for_each_stage),
         cmocka_unit_test(an_aref_without_stages_counts_the_uses_of_each_side),
         cmocka_unit_test(a_copy_delivers_as_many_boxes_as_cover_its_tile),
+        cmocka_unit_test(in_a_cluster_the_boxes_cover_a_cta_s_part),
         cmocka_unit_test(a_box_beyond_all_numbers_ends_the_run),
         cmocka_unit_test(what_the_launch_says_is_in_memory_is_loaded),
         cmocka_unit_test(what_nobody_knows_is_the_same_for_all_and_differs_from_world_to_world),

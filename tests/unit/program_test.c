@@ -2,6 +2,8 @@
  */
 #include "running.h"
 
+#include <stdio.h>
+
 /* ---- A value, made visible: the kernel arrives %r times --------------------------------------------- */
 
 #define COUNTED                  INIT(bar, 1000) "    scf.for %k = %c0 to %r step %c1 : i32 {\n" ARRIVE(bar) "    }\n"
@@ -393,6 +395,35 @@ static void parameters_that_steer_are_told_from_others(void **state) {
     end_kernel(running);
 }
 
+static void shape_and_strides_are_parts_of_their_descriptor(void **state) {
+    (void)state;
+    static const struct {
+        const char *arguments;
+        int32_t of[3]; /* for the three behind the first: whose part they are */
+    } cases[] = {
+        {"%d: !desc, %d_0: i32, %d_1: i64, %n: i32", {0, 0, -1}},
+        {"%d: !desc, %d.shape.0: i32, %d.stride.0: i64, %n: i32", {0, 0, -1}},
+        {"%d: !ttng.tensordesc_im2col<64x64xf16>, %d.shape.0: i32, %d.stride.0: i64, %n: i32", {0, 0, -1}},
+        {"%d: !desc, %d.shape.0: i32, %d.shape.: i32, %d.stride.0: i64", {0, -1, -1}},
+        {"%d: !desc, %d.shape: i32, %d.padding.0: i32, %dd.shape.0: i32", {-1, -1, -1}},
+        {"%d: !tt.ptr<f16>, %d.shape.0: i32, %d.stride.0: i64, %n: i32", {-1, -1, -1}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 "#shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>\n"
+                 "!desc = !tt.tensordesc<64x64xf16, #shared>\n"
+                 "module attributes {\"ttg.num-warps\" = 4 : i32} {\n"
+                 "  tt.func public @kernel(%s) {\n    tt.return\n  }\n}\n",
+                 cases[k].arguments);
+        Running *running = compile_whole(text);
+        assert_int_equal(running->program->parameter_count, 4);
+        for (size_t i = 0; i < 3; i++)
+            assert_int_equal(running->program->parameters[i + 1].descriptor, cases[k].of[i]);
+        end_kernel(running);
+    }
+}
+
 static void a_launch_that_breaks_an_assumption_does_not_count(void **state) {
     (void)state;
     Running *running = compile_whole(RESULT("%r: i32", "    %yes = arith.cmpi sgt, %r, %c0 : i32\n"
@@ -498,6 +529,7 @@ int main(void) {
         cmocka_unit_test(partitions_have_what_they_capture_as_it_was),
         cmocka_unit_test(the_default_region_gives_results),
         cmocka_unit_test(parameters_that_steer_are_told_from_others),
+        cmocka_unit_test(shape_and_strides_are_parts_of_their_descriptor),
         cmocka_unit_test(a_launch_that_breaks_an_assumption_does_not_count),
         cmocka_unit_test(program_ids_differ_from_cluster_to_cluster),
         cmocka_unit_test(what_could_matter_and_is_not_known_makes_a_verdict_incomplete),

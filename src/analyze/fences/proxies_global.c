@@ -171,6 +171,14 @@ static void descriptor_acquired(Proxies *proxies, const Event *event, int64_t ad
 
 /* ---- Events --------------------------------------------------------------------------------------- */
 
+/* An address that is no argument's comes from memory, or is a number that was chosen for one that nobody knows: two of
+ * these may be the same though the tensors that they stand for are not. */
+static bool is_argument(const Proxies *proxies, const Bytes *bytes) {
+    uint32_t argument;
+    int64_t offset;
+    return address_argument(proxies->machine, bytes->runs[0].begin, &argument, &offset);
+}
+
 void proxies_global_access(Proxies *proxies, const Event *event) {
     const Effect *effect = &event->effect->effect;
     const char *reason;
@@ -184,6 +192,8 @@ void proxies_global_access(Proxies *proxies, const Event *event) {
     bool async = effect->proxy == PROXY_ASYNC;
     if (effect->proxy == PROXY_TENSORMAP)
         check_descriptor(proxies, event, &bytes);
+    else if (!is_argument(proxies, &bytes))
+        return;
     else if (effect->verb == EFFECT_READ || (effect->verb == EFFECT_UPDATE && async))
         check_read(proxies, event, &bytes, async);
     if (effect->proxy != PROXY_TENSORMAP && effect->verb != EFFECT_READ)

@@ -97,7 +97,7 @@ static void collect(Products *products) {
                 hand_on(products, HANDED_OVER, op->operands[i], &op->results[i]);
             for (uint32_t i = before; i < products->hands.count; i++)
                 products->hands.items[i].waited = true;
-        } else if (op_evaluator(op) != EVALUATE_SELECT) { /* which reads what it chooses from */
+        } else if (op_evaluator(op) != EVALUATE_SELECT || chooses_whole(op)) { /* another reads what it chooses from */
             op_hands_on(op, hand_on, products);
         }
     }
@@ -208,7 +208,7 @@ static void check_uses(const Products *products, const Op *op, const uint8_t *st
 
 /* Waits and control flow do not touch what they hand on. */
 static bool only_hands_on(const Op *op) {
-    return op_is(op, CLASS_WGMMA_WAIT) || flow_branches(op) || op_is_terminator(op);
+    return op_is(op, CLASS_WGMMA_WAIT) || flow_branches(op) || op_is_terminator(op) || chooses_whole(op);
 }
 
 static void pass(Paths *paths, const FlowOp *at, void *state) {

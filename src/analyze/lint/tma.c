@@ -118,6 +118,7 @@ bool tma_copy(Lint *lint, const Op *op, Copy *copy) {
             copy->descriptor = effect->on;
             copy->barrier = effect->through;
             copy->rows = effect->rows;
+            copy->predicate = effect->predicate;
             copy->coordinates = effect->at;
             copy->offsets = effect->offsets;
         } else if (engine && effect->space == SPACE_SHARED) {
@@ -415,6 +416,7 @@ static void check_tile(Lint *lint, const Copy *copy, const Tile *described, cons
     if (!described->known || !memory->known || memory->layout != TILE_ROWS)
         return;
     Tile block = *described, held_tile = *memory;
+    held_tile.im2col = block.im2col; /* whose columns may be longer than a box */
     if (copy->rows) /* each instruction copies single rows */
         block.dims[0] = held_tile.dims[0] = 1;
     if (block.layout == TILE_NOT_SAID) { /* it will be that of the memory */

@@ -43,7 +43,8 @@ typedef struct Copy {
     const Value *descriptor;
     const Value *memory, *barrier; /* NULL: none */
     ValueList coordinates, offsets;
-    const Value *rows; /* of a gather or scatter: their numbers; the column is the one coordinate */
+    const Value *rows;      /* of a gather or scatter: their numbers; the column is the one coordinate */
+    const Value *predicate; /* NULL: always */
 } Copy;
 
 /* False if the op copies nothing through a tensor descriptor. */

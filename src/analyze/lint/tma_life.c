@@ -25,6 +25,7 @@ typedef struct Moving {
     const Op *op;
     uint32_t holder; /* of its map; NO_NUMBER: not made by the kernel */
     bool store;
+    bool always;       /* it has no predicate, or one that holds */
     const Op *barrier; /* of a load: its allocation; NULL: not known */
 } Moving;
 
@@ -89,6 +90,8 @@ static void add_flight(Life *life, const Copy *copy) {
     Moving flight = {.op = copy->op, .holder = find_holder(life, map_memory(copy)), .store = tma_stores(copy)};
     if (flight.holder == NO_NUMBER && !flight.store)
         return;
+    int64_t holds = 1;
+    flight.always = !copy->predicate || (value_constant(copy->predicate, &holds) && holds);
     flight.barrier = copy->barrier ? place_of(lint->facts, copy->barrier).allocation : NULL;
     pointers_set(&life->flight_of, copy->op, life->flight_count);
     *ARENA_PUSH(&lint->module->arena, life->flights, life->flight_count, life->flight_capacity) = flight;
@@ -164,9 +167,11 @@ static void tell_not_acquired(const Life *life, const Moving *flight) {
     lint_other_place(life->lint, finding, "makes the map", holder->maker);
 }
 
+/* A copy under a predicate is left to the run: the loads before a pipelined loop go out only if its turns wait for
+ * them, which no path shows. */
 static void make_map(const Life *life, Standing state, const Op *op, uint32_t holder) {
     for (uint32_t i = 0; life->paths.telling && life->holders[holder].fixed && i < life->flight_count; i++)
-        if (life->flights[i].holder == holder && state.reads[i]) {
+        if (life->flights[i].holder == holder && life->flights[i].always && state.reads[i]) {
             Finding *finding = lint_find(life->lint, RULE_TMA_MAP_REWRITE, op,
                                          "this makes a map anew while a copy that reads it may not be complete");
             lint_other_place(life->lint, finding, "reads the map", life->flights[i].op);

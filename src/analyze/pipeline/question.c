@@ -100,7 +100,7 @@ static bool fits_parameter(Result *result, const Argument *argument, const Param
         return result_fail(result, "'%s' is an %.*s, and %lld does not fit: it would be %lld", parameter->name,
                            STR_ARG(type->text), (long long)argument->integer,
                            (long long)integer_wrap(argument->integer, type->width));
-    if (type && type_is(type, STR("tt.tensordesc")) && !memory)
+    if (type && type_is_descriptor(type) && !memory)
         return result_fail(result, "'%s' is a tensor descriptor, and the launch gives a number", parameter->name);
     return true;
 }

@@ -36,7 +36,6 @@ void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     spans_reset(races->spans);
     memset(races->guards, 0, sizeof races->guards);
     memset(races->late, 0, sizeof races->late);
-    memset(races->copied, 0, sizeof races->copied);
     memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
     races->committed = false;
     races->cluster = cluster;
@@ -251,8 +250,6 @@ static void access_event(Races *races, const Event *event) {
         return;
     }
     check_access(races, event, thread, writes, set);
-    if (writes && effect->done == DONE_TX)
-        races->copied[event->agent] = (Copied){set, event->pc};
     if (writes)
         consan_set_write(&races->engine, thread, set->spans, set->count, place_of(races, event));
     else
@@ -357,11 +354,9 @@ static void issue_event(Races *races, const Event *event) {
     }
     if (event->flight->kind != FLIGHT_BYTES)
         return;
-    Word view = effect->effect.amount && effect->amount != NO_REGISTER ? words[effect->amount] : word_unknown(0);
+    Word view = effect->lands != NO_REGISTER ? words[effect->lands] : word_unknown(0);
     if (word_is(view, WORD_VIEW))
-        *place = spans_at(races, event, view, effect->effect.amount->type);
-    else if (races->copied[event->agent].set && races->copied[event->agent].pc == event->pc)
-        *place = races->copied[event->agent].set;
+        *place = spans_at(races, event, view, effect->landing);
 }
 
 /* The groups of effects that are waited for by count. */

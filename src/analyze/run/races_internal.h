@@ -24,12 +24,6 @@ typedef struct BarrierPast {
     PhaseArrivals now, done;
 } BarrierPast;
 
-/* What an agent's last asynchronous copy was told to write. */
-typedef struct Copied {
-    const SpanSet *set;
-    uint32_t pc;
-} Copied;
-
 struct Races {
     Machine *machine;
     Arena *arena;
@@ -46,7 +40,6 @@ struct Races {
     uint32_t late_first, late[MOST_LATE];
     BarrierPast *pasts;                            /* of each barrier */
     Guard guards[CONSAN_BASE_ACTORS][MOST_GUARDS]; /* of each agent: its last waits, the latest first */
-    Copied copied[CONSAN_BASE_ACTORS];
     Race found[MOST_RACES];
     uint32_t count;
     uint64_t cluster;

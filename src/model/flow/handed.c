@@ -41,6 +41,12 @@ bool choice_of(const Value *value, Choice *choice) {
     return choice->yes && choice->no;
 }
 
+bool chooses_whole(const Op *op) {
+    const Type *condition =
+        op_evaluator(op) == EVALUATE_SELECT && op->operand_count == 3 ? op->operands[0]->type : NULL;
+    return condition && condition->kind == TYPE_INTEGER;
+}
+
 const Op *captures_of(const Op *partitions) {
     return partitions->operand_count ? partitions : op_parent(partitions);
 }

@@ -68,6 +68,9 @@ typedef struct Choice {
     const Value *condition, *yes, *no;
 } Choice;
 bool choice_of(const Value *value, Choice *choice);
+/* A select by one condition for all elements: a branch in another form, which hands on either value whole. The compiler
+ * makes one of a branch that does nothing but yield. One with a condition for each element reads both. */
+bool chooses_whole(const Op *op);
 
 /* The op with the captures of a partition: `op` itself, or the fork around it. */
 const Op *captures_of(const Op *partitions);

@@ -35,7 +35,7 @@ static bool is_memory(Search *search, const Value *value) {
     const Type *type = value->type ? type_canonical(search->module, value->type) : NULL;
     if (!type)
         return true;
-    return type->kind == TYPE_DIALECT && !type_is(type, STR("tt.ptr")) && !type_is(type, STR("tt.tensordesc")) &&
+    return type->kind == TYPE_DIALECT && !type_is(type, STR("tt.ptr")) && !type_is_descriptor(type) &&
            !type_is(type, STR("ttg.async.token"));
 }
 

@@ -418,7 +418,7 @@ static int64_t capture_bytes(Module *module, const Type *type, bool amd) {
         return (resolved->width + 7) / 8;
     if (type_is(resolved, STR("tt.ptr")))
         return POINTER;
-    if (type_is(resolved, STR("tt.tensordesc")) || type_is(resolved, STR("ttng.tensordesc_im2col")))
+    if (type_is_descriptor(resolved))
         return amd ? 4 * (resolved->dim_count > 2 ? DEEP_DESCRIPTOR_WORDS : DESCRIPTOR_WORDS) : POINTER;
     switch (memdesc_space(resolved)) {
     case SPACE_SHARED:
