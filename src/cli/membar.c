@@ -101,6 +101,7 @@ static int look_at_all(Options *options) {
     Membar membar = {.options = options};
     Session *session = &membar.session;
     shared->no_launch = true;
+    shared->run.kernel = options->membar.function; /* of a pass log, the compilations that have it */
     if (!session_open(session, shared, "looked at"))
         return STATUS_ERROR;
     bool good = options->emit || session_write(session, WEIR_BARRIERS);

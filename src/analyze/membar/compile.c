@@ -184,6 +184,7 @@ static void add_to_buffers(Membar *membar, const Value *view, Space space, Acces
  * may have changed since, but for constants. */
 static void add_accesses(Membar *membar, const Value *view, Space space, Access access) {
     access.type = view->type ? type_canonical(membar->module, view->type) : NULL;
+    access.view = membar->flow.irreducible ? NULL : view;
     access.slot = membar->flow.irreducible ? NULL : slot_index(view);
     access.ring = access.slot ? slot_ring(view) : NULL;
     access.offsets = membar_view_offsets(membar, view);

@@ -73,12 +73,17 @@ static void add_needless(Verdict *verdict, const MembarThere *there) {
 
 void membar_findings(Module *module, const Op *function, bool summary, Verdict *verdict) {
     const MembarResult *result = membar_analyze(module, function, MEMBAR_ASYNC);
-    if (!result->inserted) {
-        if (summary && result->need_count)
-            verdict_note(verdict, "membar: %zu thread barrier%s needed, put in later by the compiler",
-                         result->need_count, result->need_count == 1 ? "" : "s");
+    const char *plural = result->need_count == 1 ? "" : "s";
+    if (result->inserted == PAST_NOT && summary && result->need_count)
+        verdict_note(verdict, "membar: %zu thread barrier%s needed, put in later by the compiler", result->need_count,
+                     plural);
+    if (result->inserted == PAST_UNKNOWN && result->need_count)
+        verdict_note(verdict,
+                     "membar: memory is placed, and nothing says whether the compiler's thread barriers are in: %zu "
+                     "that would be missing not judged; `weir membar --assume inserted` tells of them",
+                     result->need_count);
+    if (result->inserted != PAST_YES)
         return;
-    }
     if (summary && result->problem)
         verdict_note(verdict, "membar: not all thread barriers could be looked at: %s", result->problem);
     MembarReport report = membar_report(verdict->arena, module, result, (MembarQuestion){0});

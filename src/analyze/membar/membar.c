@@ -230,7 +230,7 @@ static bool with_analysis(Module *module, const Op *function, MembarModel model,
 
 const MembarResult *membar_analyze(Module *module, const Op *function, MembarModel model) {
     MembarResult *result = ARENA_NEW(&module->arena, MembarResult);
-    MembarResult empty = {.function = function, .model = model, .inserted = memory_is_placed(function)};
+    MembarResult empty = {.function = function, .model = model, .inserted = stage_barriers(module, function)};
     *result = empty;
     if (!with_analysis(module, function, model, analyze, result)) {
         *result = empty;

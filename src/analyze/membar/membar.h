@@ -10,6 +10,7 @@
 #include "base/diagnostics.h"
 #include "ir/ir.h"
 #include "model/effect/effect.h"
+#include "model/memory/stage.h"
 
 typedef enum MembarModel {
     MEMBAR_SYNC,  /* every write is visible at once; a wait for copies has a barrier after it: as Triton does it */
@@ -72,8 +73,7 @@ typedef struct MembarResult {
     size_t present_count;
     MembarProof *proofs; /* the first few */
     size_t proof_count;
-    bool inserted; /* the IR is past the stage at which barriers are inserted: memory is placed (allocation.offset,
-                      ttg.shared) */
+    Past inserted;       /* whether the IR is past the stage at which barriers are inserted */
     const char *problem; /* a sentence on what could not be looked at; NULL if nothing */
     const Op *problem_op;
 } MembarResult;

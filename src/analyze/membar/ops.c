@@ -205,10 +205,19 @@ static bool mbarrier_orders(const Access *first, const Access *second) {
 }
 
 /* AMD's exemption of copies and loads trusts the compiler that made the tokens: a load whose token comes from a wait
- * reads another slot than the copies around it write. It may be asked about both orders only where every wait has a
- * barrier behind it; else a load after the wait needs that barrier from here. */
-bool membar_exempt(const Membar *membar, const Access *first, const Access *second) {
-    uint8_t both = first->roles & second->roles, either = first->roles | second->roles;
+ * reads another slot of the ring than the copies around it write. Where the two are known to be the same memory there is
+ * nothing to trust: a copy may land before a slow thread has read. It may be asked about both orders only where every
+ * wait has a barrier behind it; else a load after the wait needs that barrier from here. */
+static bool in_trusted_slots(const Membar *membar, const Access *first, const Access *second, bool same) {
+    bool loads_first = (first->roles & ROLE_WAITED_LOAD) && (second->roles & ROLE_ASYNC_LOAD);
+    if (loads_first)
+        return !same;
+    return membar->model != MEMBAR_ASYNC && (first->roles & ROLE_ASYNC_LOAD) && (second->roles & ROLE_WAITED_LOAD) &&
+           first->buffer == second->buffer;
+}
+
+bool membar_exempt(const Membar *membar, const Access *first, const Access *second, bool same) {
+    uint8_t both = first->roles & second->roles;
     if (both & (ROLE_ONE_THREAD | ROLE_AMD_BARRIER))
         return true;
     if (membar->model == MEMBAR_ASYNC && mbarrier_orders(first, second))
@@ -217,9 +226,7 @@ bool membar_exempt(const Membar *membar, const Access *first, const Access *seco
         return true;
     if ((both & ROLE_ATOMIC) && same_atomic(membar, first, second))
         return true;
-    const uint8_t pair = ROLE_ASYNC_LOAD | ROLE_WAITED_LOAD;
-    bool load_and_copy = (either & pair) == pair && !(both & pair);
-    return load_and_copy && (membar->model != MEMBAR_ASYNC || (first->roles & ROLE_WAITED_LOAD));
+    return in_trusted_slots(membar, first, second, same);
 }
 
 /* ---- Clusters -------------------------------------------------------------------------------------------------- */

@@ -35,6 +35,19 @@ Str location_text(const Attr *location) {
     return name;
 }
 
+/* Triton counts columns from 0 up to 3.7, and from 1 from 3.8 on: then no location has column 0, and up to 3.7 that of
+ * every function has. A function without a location is none that Triton wrote; nothing tells then, and 0 is taken. */
+static bool columns_from_one(Module *module) {
+    if (module->column_zero)
+        return false;
+    if (module->dumped.pass.size)
+        return module->dumped.named;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_FUNCTION) && kernel_location(module, op->location))
+            return true;
+    return false;
+}
+
 void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *verdict) {
     Place at = source_place(module->source, op->offset);
     place->op = arena_copy(verdict->arena, op->name.data, op->name.size);
@@ -46,7 +59,7 @@ void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *ve
     Str file = location_text(location);
     place->file = arena_copy(verdict->arena, file.data, file.size);
     place->line = location->line;
-    place->column = location->column + 1; /* Triton counts them from 0 */
+    place->column = location->column + !columns_from_one(module);
 }
 
 void place_set(const Machine *machine, FindingPlace *place, const char *role, const char *agent, uint32_t pc,

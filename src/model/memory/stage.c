@@ -1,0 +1,54 @@
+/* The stage of the compiler, from marks that its passes leave.
+ *
+ * Up to Triton 3.8 thread barriers are put in while the IR is lowered: no dump has them, though its memory is placed.
+ * From 3.9 on a pass does it, and one that comes later leaves ttg.profile_scratch_memory_size. */
+#include "model/memory/stage.h"
+
+#include "ir/op.h"
+#include "model/effect/effect.h"
+#include "model/memory/placement.h"
+
+/* ---- Thread barriers ------------------------------------------------------------------------------------------- */
+
+static bool is_of_mbarriers(const Effect *effect) {
+    return effect->verb == EFFECT_INIT;
+}
+
+static bool is_of_tensor_memory(const Effect *effect) {
+    return effect->space == SPACE_TENSOR;
+}
+
+/* The nearest op in its block that does something to memory, before it or after it. */
+static const Op *beside(Module *module, const Op *op, bool before) {
+    Effect effects[EFFECTS_MOST];
+    for (op = before ? op->prev : op->next; op; op = before ? op->prev : op->next)
+        for (unsigned i = 0, count = effects_of(module, op, effects); i < count; i++)
+            if (effects[i].verb != EFFECT_VIEW && effects[i].verb != EFFECT_ALLOCATE)
+                return op;
+    return NULL;
+}
+
+/* A barrier for shared memory alone, as that pass writes them. Earlier ones write some, too, after mbarriers are set up
+ * and for tensor memory. */
+static bool is_of_the_pass(Module *module, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    const uint8_t shared = 1 << SPACE_SHARED;
+    if (effects_of(module, op, effects) != 1 || effects[0].verb != EFFECT_CTA_BARRIER || effects[0].spaces != shared)
+        return false;
+    const Op *before = beside(module, op, true), *after = beside(module, op, false);
+    return !(before && op_any_effect(module, before, is_of_mbarriers)) &&
+           !(after && op_any_effect(module, after, is_of_tensor_memory));
+}
+
+Past stage_barriers(Module *module, const Op *function) {
+    if (!memory_is_placed(function))
+        return PAST_NOT;
+    if (module->dumped.synced || op_attr_around(function, "ttg.profile_scratch_memory_size"))
+        return PAST_YES;
+    if (module->dumped.pass.size)
+        return PAST_NOT;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+        if (is_of_the_pass(module, op))
+            return PAST_YES;
+    return PAST_UNKNOWN;
+}
