@@ -22,7 +22,9 @@ typedef enum MembarHazardKind { MEMBAR_RAW, MEMBAR_WAR, MEMBAR_WAW } MembarHazar
 typedef enum MembarKind {
     MEMBAR_LOCAL /* ttg.barrier local */,
     MEMBAR_TENSOR /* the same, for tensor memory */,
-    MEMBAR_CLUSTER /* ttng.cluster_barrier */
+    MEMBAR_CLUSTER /* ttng.cluster_barrier */,
+    MEMBAR_INIT_FENCE /* ttng.fence_mbarrier_init_release_cluster */,
+    MEMBAR_INIT /* the same, and ttng.cluster_barrier {relaxed = true} */
 } MembarKind;
 
 /* Two accesses that a barrier has to part. */

@@ -84,7 +84,7 @@ const MembarConflict *membar_conflicts(MembarTeller *teller, const MembarHazard 
 }
 
 static void report_needs(MembarTeller *teller, const MembarResult *result, MembarReport *report) {
-    static const char *const kinds[] = {"local", "tensor", "cluster"}; /* ORDER MembarKind */
+    static const char *const kinds[] = {"local", "tensor", "cluster", "init-fence", "init"}; /* ORDER MembarKind */
     MembarNeeded *needed = ARENA_ARRAY(teller->words.arena, MembarNeeded, result->need_count + 1);
     for (size_t i = 0; i < result->need_count; i++) {
         const MembarNeed *need = &result->needs[i];
