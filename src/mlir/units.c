@@ -2,9 +2,9 @@
  *
  * `// -----` parts the modules of a test file, and `//--- name` the files in one. A pass log (MLIR_ENABLE_DUMP) has a
  * line
- * `// -----// IR Dump After Pass (argument) ('builtin.module' operation) //----- //` before each dump (from Triton 3.8 on
- * it is `Pass: argument{options}`), and other text in between; where two dumps follow each other without such a line, an alias that is
- * defined a second time, or a second module, starts the next unit. */
+ * `// -----// IR Dump After Pass (argument) ('builtin.module' operation) //----- //` before each dump (from Triton 3.8
+ * on it is `Pass: argument{options}`), and other text in between; where two dumps follow each other without such a
+ * line, an alias that is defined a second time, or a second module, starts the next unit. */
 #include "mlir/reader.h"
 
 typedef struct Cutter {
@@ -226,8 +226,8 @@ static void drop_empty(const Source *source, Units *units) {
     units->count = kept;
 }
 
-/* Parts the compilations of a pass log: one ends where its kernel is lowered, or where another kernel comes. Within one,
- * what the passes did stays done. */
+/* Parts the compilations of a pass log: one ends where its kernel is lowered, or where another kernel comes. Within
+ * one, what the passes did stays done. */
 static void part_compilations(Units *units) {
     uint32_t compilation = 0;
     bool lowered = false, synced = false;

@@ -165,8 +165,7 @@ static void add_handshake(const Membar *membar, MembarResult *result) {
     size_t at = result->need_count++;
     for (; at > 0 && result->needs[at - 1].op->offset > handshake->at->offset; at--)
         result->needs[at] = result->needs[at - 1];
-    result->needs[at] =
-        (MembarNeed){.op = handshake->at, .kind = handshake->barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE};
+    result->needs[at] = (MembarNeed){.op = handshake->at, .kind = handshake->barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE};
 }
 
 static void collect_needs(Membar *membar, MembarResult *result, const Notes *notes) {

@@ -10,10 +10,15 @@ enum { WARP_GROUP = 4 /* warps */ };
 
 /* ---- Barriers -------------------------------------------------------------------------------------------------- */
 
-/* An arrival that each thread makes for itself gathers nobody. */
+/* An arrival that each thread makes for itself gathers nobody, nor does a product that signals nobody. */
 static bool gathers(const Op *op, const Effect *effects, unsigned count) {
     const Effect *arrive = effects_find(effects, count, EFFECT_ARRIVE);
-    return op_is(op, CLASS_GATHERS) && !(arrive && arrive->per_thread);
+    return op_is(op, CLASS_GATHERS) && (arrive ? !arrive->per_thread : !op_is(op, CLASS_PRODUCT));
+}
+
+/* A kernel of a cluster ends with a barrier of the cluster. */
+static bool ends_cluster(const Membar *membar, const Op *op) {
+    return membar->clusters && membar->public && op_is_control(op, CONTROL_RETURN);
 }
 
 /* A wait for wgmma of several warp groups ends with a barrier, unless it says that it is for its own group alone. */
@@ -71,7 +76,7 @@ OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsign
     OpFacts facts = {.waits = waits_for_copies(op, effects, count), .free = is_free(op, effects, count)};
     find_barriers(membar, effects, count, &facts);
     facts.cluster |= scratch.crosses_ctas;
-    if (gathers(op, effects, count) || joins_groups(op))
+    if (gathers(op, effects, count) || joins_groups(op) || ends_cluster(membar, op))
         facts.stages |= STAGE_BEFORE;
     if (op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_POLL)) {
         facts.atomic = atomic_stages(op, effects, count, false) != 0;
@@ -205,9 +210,9 @@ static bool mbarrier_orders(const Access *first, const Access *second) {
 }
 
 /* AMD's exemption of copies and loads trusts the compiler that made the tokens: a load whose token comes from a wait
- * reads another slot of the ring than the copies around it write. Where the two are known to be the same memory there is
- * nothing to trust: a copy may land before a slow thread has read. It may be asked about both orders only where every
- * wait has a barrier behind it; else a load after the wait needs that barrier from here. */
+ * reads another slot of the ring than the copies around it write. Where the two are known to be the same memory there
+ * is nothing to trust: a copy may land before a slow thread has read. It may be asked about both orders only where
+ * every wait has a barrier behind it; else a load after the wait needs that barrier from here. */
 static bool in_trusted_slots(const Membar *membar, const Access *first, const Access *second, bool same) {
     bool loads_first = (first->roles & ROLE_WAITED_LOAD) && (second->roles & ROLE_ASYNC_LOAD);
     if (loads_first)

@@ -1,5 +1,5 @@
-/* Where a cluster meets after its mbarriers are set up: between the initializations and the uses, both taken for the ops
- * of the function's own blocks that they are in. */
+/* Where a cluster meets after its mbarriers are set up: between the initializations and the uses, both taken for the
+ * ops of the function's own blocks that they are in. */
 #include "model/memory/handshake.h"
 
 #include "ir/op.h"
@@ -14,7 +14,7 @@ typedef struct Search {
     const Op *function;
     const Region *body;
     Origins origins;
-    bool *tracked; /* by origin: an mbarrier that CTAs share or signal in each other */
+    bool *tracked;                   /* by origin: an mbarrier that CTAs share or signal in each other */
     bool *dominates, *postdominates; /* [a * blocks + b]: a does b; a block does itself */
     const Pointers *planned;
     Arena *arena;
@@ -98,7 +98,7 @@ static const Block *successor(const Block *block, uint32_t index) {
  * changes. */
 static bool *dominators(const Search *search, bool backward) {
     uint32_t count = search->body->block_count;
-    bool *sets = ARENA_ARRAY(search->arena, bool, (size_t)count * count), changed = true;
+    bool *sets = ARENA_ARRAY(search->arena, bool, (size_t)count *count), changed = true;
     for (const Block *block = search->body->first; block; block = block->next)
         for (uint32_t a = 0; a < count; a++)
             sets[a * count + block->order] = backward ? successor(block, 0) != NULL : block != search->body->first;
