@@ -245,7 +245,8 @@ struct Module {
     Map aliases;                    /* "#name" or "!name" -> Item */
     size_t op_count, unknown_count; /* unknown: opaque ops */
     Dumped dumped;
-    bool column_zero; /* some location has column 0: columns are counted from there */
+    bool column_zero;  /* some location has column 0: columns are counted from there */
+    bool own_barriers; /* each CTA has its own of every mbarrier, also where a layout says that they share it */
 };
 
 void module_init(Module *module, Source *source, size_t budget);

@@ -2,8 +2,11 @@
 #include "analyze/membar/report.h"
 
 #include "ir/edit.h"
+#include "ir/op.h"
 #include "ir/op_ids.h"
 #include "ir/optable.h"
+#include "model/memory/handshake.h"
+#include "model/target/target.h"
 
 static const Attr relaxed_true = {.text = {"true", 4}, .kind = ATTR_BOOL, .exact = true, .integer = 1};
 static const NamedAttr relaxed_entry = {{"relaxed", 7}, &relaxed_true};
@@ -45,4 +48,56 @@ void membar_emit(Module *module, const MembarResult *const *results, size_t coun
             if (results[i]->present[k].needless)
                 edits[made++] = (Edit){.op = (Op *)results[i]->present[k].op};
     edits_print(module, edits, made, to);
+}
+
+/* ---- Meetings that are still to come --------------------------------------------------------------------------- */
+
+static bool put_in(Module *module, const Op *at, MembarKind kind) {
+    Op *ops[2];
+    size_t count = make_barrier(module, &(MembarNeed){.op = at, .kind = kind}, ops);
+    for (size_t i = 0; i < count; i++)
+        edit_put_in(ops[i], at);
+    return true;
+}
+
+static bool meets(Module *module, const Op *op) {
+    return op && op_has_effect(module, op, EFFECT_CLUSTER_ARRIVE, GROUP_NONE);
+}
+
+static bool is_pair(const Effect *effect) {
+    return effect->pair;
+}
+
+/* Each function is walked while ops are put in before the one that is looked at. */
+static bool complete_ends(Module *module, const Op *kernel) {
+    bool any = false;
+    for (const Block *block = kernel->regions[0].first; block; block = block->next)
+        if (block->last && op_is_control(block->last, CONTROL_RETURN) && !meets(module, block->last->prev))
+            any |= put_in(module, block->last, MEMBAR_CLUSTER);
+    return any;
+}
+
+static bool complete_products(Module *module, const Op *kernel) {
+    bool any = false;
+    for (const Op *op = kernel; op; op = op_next_in_walk(op, kernel))
+        if (op_is(op, CLASS_PRODUCT) && op_any_effect(module, op, is_pair) && !meets(module, op->prev))
+            any |= put_in(module, op, MEMBAR_CLUSTER);
+    return any;
+}
+
+bool membar_complete(Module *module, const Op *kernel) {
+    Vendor vendor;
+    unsigned number;
+    bool nvidia = target_said(kernel, &vendor, &number) && vendor == VENDOR_NVIDIA && number >= 90;
+    if (module_ctas(kernel) < 2 || !nvidia || !kernel->region_count)
+        return false;
+    if (module->own_barriers || stage_own_barriers(module, kernel)) {
+        module->own_barriers = true;
+        return complete_products(module, kernel);
+    }
+    if (stage_meetings(module, kernel) == PAST_YES)
+        return false;
+    Handshake handshake = handshake_of(module, kernel, NULL, &module->arena);
+    bool any = handshake.at && put_in(module, handshake.at, handshake.barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE);
+    return complete_ends(module, kernel) || any;
 }

@@ -6,7 +6,9 @@
 
 #include "ir/op.h"
 #include "model/effect/effect.h"
+#include "model/layout/encoding.h"
 #include "model/memory/placement.h"
+#include "model/target/target.h"
 
 /* ---- Thread barriers ------------------------------------------------------------------------------------------- */
 
@@ -51,4 +53,39 @@ Past stage_barriers(Module *module, const Op *function) {
         if (is_of_the_pass(module, op))
             return PAST_YES;
     return PAST_UNKNOWN;
+}
+
+/* ---- Clusters -------------------------------------------------------------------------------------------------- */
+
+/* Columns are counted from 0 up to 3.7, and so are logs written. */
+static bool is_up_to_37(const Module *module) {
+    return module->column_zero || (module->dumped.pass.size && !module->dumped.named);
+}
+
+Past stage_meetings(Module *module, const Op *function) {
+    if (module->dumped.synced || op_attr_around(function, "ttg.profile_scratch_memory_size") || is_up_to_37(module))
+        return PAST_YES;
+    bool known = module->dumped.pass.size ||
+                 (op_attr_around(function, "ttng.two-ctas") && !op_attr_around(function, "ttg.shared"));
+    return known ? PAST_NOT : PAST_UNKNOWN;
+}
+
+static bool is_plain_copy(const Effect *effect) {
+    return effect->verb == EFFECT_WRITE && effect->done == DONE_TX && effect->helper == HELPER_TMA && effect->through &&
+           !effect->pair && !effect->multicast && !effect->rank;
+}
+
+bool stage_own_barriers(Module *module, const Op *function) {
+    Effect effects[EFFECTS_MOST];
+    uint32_t ctas = module_ctas(function);
+    bool found = false;
+    if (ctas < 2 || !is_up_to_37(module))
+        return false;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        for (unsigned i = 0, count = effects_of(module, op, effects); i < count; i++) {
+            if (effects[i].verb == EFFECT_CLUSTER_ARRIVE) /* in 3.6 no op of a kernel is one */
+                return false;
+            found |= is_plain_copy(&effects[i]) && encoding_sharers(module, effects[i].through->type, ctas) > 1;
+        }
+    return found;
 }
