@@ -1,8 +1,6 @@
 /* What effects do: mbarriers, named and cluster barriers, and operations in flight. */
 #include "emulate/machine_internal.h"
 
-#include "model/flow/origin.h"
-
 /* ---- Barriers ------------------------------------------------------------------------------------- */
 
 /* After a change of the barrier: its phase may be complete. */
@@ -285,25 +283,6 @@ static StepResult wait_step(Machine *machine, uint32_t index, uint32_t pc, const
     return STEP_DONE;
 }
 
-static const Op *initialized_at(const Machine *machine, uint32_t pc, const CompiledEffect *effect) {
-    Effect effects[EFFECTS_MOST];
-    Module *module = machine->program->module;
-    const Op *op = machine->program->ops[pc];
-    unsigned count = effects_of(module, op, effects);
-    const Effect *init = effect ? &effect->effect : effects_find(effects, count, EFFECT_INIT);
-    return init && init->on ? origin_of(module, init->on) : NULL;
-}
-
-/* Bytes of a barrier that was set up and never used, which the allocator has given to another one since: nobody can
- * tell. */
-static bool was_given_away(const Machine *machine, const Barrier *barrier, uint32_t pc, const CompiledEffect *effect) {
-    if (!barrier->init || barrier->pending != barrier->count || barrier->bytes || barrier->phase ||
-        barrier->generation != barrier->born)
-        return false;
-    const Op *before = initialized_at(machine, barrier->init - 1u, NULL), *now = initialized_at(machine, pc, effect);
-    return before && now && before != now;
-}
-
 /* Several slots of a ring at once: making and freeing tokens. */
 static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
@@ -317,15 +296,16 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
         if (!find_slot(machine, index, effect, i, &slot))
             return machine_stop(machine, pc, "there are more barriers than the emulator has room for");
         Barrier *barrier = &machine->state->barriers[slot];
+        if (effect->idle)
+            continue;
         if (what->verb == EFFECT_INIT) {
-            if (barrier->life == BARRIER_LIVE && !was_given_away(machine, barrier, pc, effect))
+            if (barrier->life == BARRIER_LIVE)
                 return machine_fault(machine, RULE_BARRIER_REINITIALISED, index, pc, effect_index, slot, 0, false);
             *barrier = (Barrier){.count = (uint32_t)what->count,
                                  .pending = (uint32_t)what->count,
                                  .life = BARRIER_LIVE,
                                  .generation = barrier->generation,
-                                 .born = barrier->generation,
-                                 .init = pc < UINT16_MAX ? (uint16_t)(pc + 1) : 0};
+                                 .born = barrier->generation};
         } else {
             if (barrier->life != BARRIER_LIVE)
                 return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);

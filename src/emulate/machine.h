@@ -68,7 +68,7 @@ typedef struct Barrier {
     uint32_t generation; /* phases completed, in all its lives */
     uint32_t born;       /* generation at its last init */
     uint8_t life, phase;
-    uint16_t init; /* the instruction of that init, plus 1; 0: its number is too large */
+    uint16_t unused; /* the same */
 } Barrier;
 
 typedef struct Rendezvous { /* a named or cluster barrier */

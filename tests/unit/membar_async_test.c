@@ -200,9 +200,12 @@ static void amd_copies_into_what_a_waited_load_reads(void **state) {
         REFILLED(SLOT(a, r, c1) SLOT(b, r, c1), COPY(t, b)), /* that a constant picks */
         REFILLED(ALLOC(a, 4096), BUFFER_COPY(t, a)),         /* an allocation without slots */
         REFILLED(ALLOC(a, 4096) ALLOC(b, 4096), COPY(t, b)), /* two on the same bytes */
+        REFILLED(SLOT(a, r, n) SLOT(b, r, m), COPY(t, b)),   /* two slots of which nothing is known */
     };
     static const char *const different[] = {
-        REFILLED(SLOT(a, r, n) SLOT(b, r, m), COPY(t, b)),
+        REFILLED("    %m3 = arith.remsi %m, %c3 : i32\n    %m1 = arith.addi %m, %c1 : i32\n"
+                 "    %next = arith.remsi %m1, %c3 : i32\n" SLOT(a, r, m3) SLOT(b, r, next),
+                 COPY(t, b)),
         REFILLED(SLOT(a, r, c0) SLOT(b, r, c1), BUFFER_COPY(t, b)),
         REFILLED(ALLOC(a, 4096) ALLOC(b, 8192), COPY(t, b)),
     };
@@ -226,14 +229,15 @@ static void amd_copies_into_what_a_waited_load_reads(void **state) {
 
 static void amd_trusts_tokens_of_waits(void **state) {
     (void)state;
-    /* two slots of which nothing is known */
-    const char *text =
-        AMD_KERNEL(OTHER ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, m) WAIT_COPIES(w, 0) LOAD_TOKEN(x, a, w) COPY(t, b));
-    assert_sync(text, "after async_wait 0");
-    assert_async(text, "");
-    assert_sync(AMD_KERNEL(OTHER ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, m) WAIT_COPIES(w, 0) COMMIT(g)
-                               LOAD_TOKEN(x, a, g) COPY(t, b)),
-                "after async_wait 0, before async_copy_global_to_local 0");
+    /* two slots of which nothing is known: Triton trusts the token */
+#define AHEAD(load) \
+    AMD_KERNEL(OTHER ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, m) WAIT_COPIES(w, 0) COPY(t, b) COMMIT(g) load)
+    assert_sync(AHEAD(LOAD_TOKEN(x, a, w)), "after async_wait 0");
+    assert_sync(AHEAD("    %x = ttg.local_load %a {ttg.amdg.syncedViaAsyncWait = true} : !tile -> !values\n"),
+                "after async_wait 0");
+    assert_sync(AHEAD(LOAD_TOKEN(x, a, g)), "after async_wait 0, before local_load 0");
+    assert_sync(AHEAD(LOAD(x, a)), "after async_wait 0, before local_load 0");
+#undef AHEAD
     /* without the barrier after the wait, the load needs one */
     assert_async(AMD_KERNEL(ALLOC(a, 0) COPY(t, a) COMMIT(g) WAIT_COPIES(w, 0) LOAD_TOKEN(x, a, w)),
                  "before local_load 0");
@@ -243,14 +247,11 @@ static void a_token_through_loops_and_branches(void **state) {
     (void)state;
 #define CARRIED(body, next)                                                                                            \
     AMD_KERNEL(OTHER ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, m) WAIT_COPIES(                                         \
-        w,                                                                                                             \
-        0) "    %l = scf.for %i = %c0 to %n step %c1 iter_args(%k = %w) -> (!ttg.async.token) : i32 {\n" LOAD_TOKEN(x, \
-                                                                                                                    a, \
-                                                                                                                    k) \
-                   COPY(t, b) body "      scf.yield " next " : !ttg.async.token\n    }\n")
+        w, 0) "    %l = scf.for %i = %c0 to %n step %c1 iter_args(%k = %w) -> (!ttg.async.token) : i32 {\n" COPY(t, b) \
+                   LOAD_TOKEN(x, a, k) body "      scf.yield " next " : !ttg.async.token\n    }\n")
     assert_sync(CARRIED(WAIT_COPIES(u, 0), "%u"), "after async_wait 0, after async_wait 1");
     assert_sync(CARRIED(COMMIT(u), "%u"),
-                "after async_wait 0, before local_load 0, before async_copy_global_to_local 0");
+                "after async_wait 0, before async_copy_global_to_local 0, before local_load 0");
 #undef CARRIED
 }
 

@@ -39,7 +39,7 @@ static uint32_t translate(Translation *translation, uint32_t index) {
     Access access = translation->callee->accesses[index];
     const Buffer *buffer = &translation->callee->buffers[access.buffer];
     uint32_t before = caller->access_count;
-    access.view = access.slot = NULL;
+    access.slot = NULL;
     access.ring = NULL;
     access.through = NULL;
     if (!buffer->of_caller) {

@@ -184,7 +184,6 @@ static void add_to_buffers(Membar *membar, const Value *view, Space space, Acces
  * may have changed since, but for constants. */
 static void add_accesses(Membar *membar, const Value *view, Space space, Access access) {
     access.type = view->type ? type_canonical(membar->module, view->type) : NULL;
-    access.view = membar->flow.irreducible ? NULL : view;
     access.slot = membar->flow.irreducible ? NULL : slot_index(view);
     access.ring = access.slot ? slot_ring(view) : NULL;
     access.offsets = membar_view_offsets(membar, view);
@@ -334,6 +333,8 @@ static Scratch scratch_at(Membar *membar, const Op *op) {
     if (placed)
         return placed->scratch;
     if (op_is_control(op, CONTROL_CALL)) /* the frame of the callee is no scratch memory */
+        return (Scratch){0};
+    if (op_attr_around(op, "ttg.shared")) /* the allocator was here, and gave it none */
         return (Scratch){0};
     return scratch_of(membar->module, op);
 }

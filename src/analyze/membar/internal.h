@@ -86,7 +86,6 @@ typedef struct Access {
     bool tensor_core;         /* by the tensor core: whoever depends on it waits for an mbarrier anyway */
     bool distributed;         /* other CTAs of the cluster take part */
     bool foreign;             /* stands for what a caller has in flight */
-    const Value *view;        /* through which it is made; NULL: none, or not known */
     const Value *slot;        /* the index of its slot; NULL: it picks none, or that says nothing here */
     const Type *type;         /* of the view; NULL: not known */
     const Value *ring;        /* what `slot` is a slot of */
@@ -288,8 +287,7 @@ typedef enum Later { LATER_NO, LATER_YES, LATER_LOOK_ON } Later;
 Later membar_later(const Op *next, const OpFacts *facts);
 /* `used`: results of atomics that somebody uses. */
 uint8_t membar_roles(Membar *membar, const Op *op, const Pointers *used);
-/* `same`: the two are known to touch the same memory, not other slots of one ring. */
-bool membar_exempt(const Membar *membar, const Access *first, const Access *second, bool same);
+bool membar_exempt(const Membar *membar, const Access *first, const Access *second);
 bool membar_distributed(const Membar *membar, const Op *op, const Effect *effects, unsigned count);
 
 /* ---- compile.c ---- */

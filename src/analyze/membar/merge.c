@@ -42,7 +42,7 @@ static int compare_traits(const void *a, const void *b) {
 /* The access that stands for `count` of them, of which the first in the text gives it its name. */
 static void add_common(Membar *membar, const Traits *traits, uint32_t count) {
     Access common = membar->accesses[traits[0].access];
-    common.view = common.slot = common.ring = NULL;
+    common.slot = common.ring = NULL;
     common.type = NULL;
     common.offsets = NULL;
     common.through = NULL;

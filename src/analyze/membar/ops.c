@@ -166,10 +166,12 @@ static bool walk_back(TokenWalk *walk, Membar *membar, const Value *value) {
            (op && waits_for_copies(op, effects, effects_of(membar->module, op, effects)));
 }
 
-/* Whether every way to the op's token starts at a wait. */
+/* Whether every way to the op's token starts at a wait, or the op says so itself. */
 static bool token_is_waited(Membar *membar, const Op *op) {
     enum { MOST = 256 };
     const Value *token = op_operand_named(op, "token");
+    if (attr_is_true(op_attr(op, "ttg.amdg.syncedViaAsyncWait")))
+        return true;
     if (!token)
         return false;
     TokenWalk walk = {.seen = {.arena = membar->arena}};
@@ -209,19 +211,16 @@ static bool mbarrier_orders(const Access *first, const Access *second) {
     return first->mbarrier == MBARRIER_WAIT && second->mbarrier == MBARRIER_WAIT;
 }
 
-/* AMD's exemption of copies and loads trusts the compiler that made the tokens: a load whose token comes from a wait
- * reads another slot of the ring than the copies around it write. Where the two are known to be the same memory there
- * is nothing to trust: a copy may land before a slow thread has read. It may be asked about both orders only where
- * every wait has a barrier behind it; else a load after the wait needs that barrier from here. */
-static bool in_trusted_slots(const Membar *membar, const Access *first, const Access *second, bool same) {
-    bool loads_first = (first->roles & ROLE_WAITED_LOAD) && (second->roles & ROLE_ASYNC_LOAD);
-    if (loads_first)
-        return !same;
-    return membar->model != MEMBAR_ASYNC && (first->roles & ROLE_ASYNC_LOAD) && (second->roles & ROLE_WAITED_LOAD) &&
-           first->buffer == second->buffer;
+/* AMD: behind a copy needs no barrier what is no reader of it: another copy, and a load that a wait has brought its own
+ * data. Triton may take that for granted where every wait has a barrier behind it; else a load after the wait needs
+ * that barrier from here. A copy behind a load does need one: the token says that what is loaded has come, not that
+ * every thread has read it. */
+static bool follows_copy(const Membar *membar, const Access *first, const Access *second) {
+    return membar->model != MEMBAR_ASYNC && (first->roles & ROLE_ASYNC_LOAD) &&
+           (second->roles & (ROLE_ASYNC_LOAD | ROLE_WAITED_LOAD));
 }
 
-bool membar_exempt(const Membar *membar, const Access *first, const Access *second, bool same) {
+bool membar_exempt(const Membar *membar, const Access *first, const Access *second) {
     uint8_t both = first->roles & second->roles;
     if (both & (ROLE_ONE_THREAD | ROLE_AMD_BARRIER))
         return true;
@@ -231,7 +230,7 @@ bool membar_exempt(const Membar *membar, const Access *first, const Access *seco
         return true;
     if ((both & ROLE_ATOMIC) && same_atomic(membar, first, second))
         return true;
-    return in_trusted_slots(membar, first, second, same);
+    return follows_copy(membar, first, second);
 }
 
 /* ---- Clusters -------------------------------------------------------------------------------------------------- */

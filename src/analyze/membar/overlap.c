@@ -118,12 +118,12 @@ static bool in_other_slots(Membar *membar, const Entry *entry, const Access *fir
     if (!first->slot || !second->slot || first->buffer != second->buffer)
         return false;
     SlotAnswer question = {.first = first->slot, .second = second->slot};
+    bool constant = value_made(first->slot, EVALUATE_CONSTANT) && value_made(second->slot, EVALUATE_CONSTANT);
     if (membar->model == MEMBAR_ASYNC) {
-        bool constant = value_made(first->slot, EVALUATE_CONSTANT) && value_made(second->slot, EVALUATE_CONSTANT);
         if ((entry->mark == MARK_STALE && !constant) || !first->ring || first->ring != second->ring)
             return false;
         question.way = way_of(membar, entry, number);
-    } else if (entry->mark != MARK_NONE) { /* Triton forgets indices at a back edge */
+    } else if (entry->mark != MARK_NONE && !constant) { /* Triton forgets indices at a back edge */
         return false;
     }
     if (!ask_slots(membar, question))
@@ -150,32 +150,6 @@ static bool in_other_slices(const Membar *membar, const Access *first, const Acc
             return true;
     }
     return false;
-}
-
-/* Whether an access is made through a view of its whole allocation. */
-static bool covers(const Membar *membar, const Access *access) {
-    const Op *allocation = membar->buffers[access->buffer].op;
-    const Type *whole = allocation && allocation->result_count ? allocation->results[0].type : NULL;
-    whole = whole ? type_canonical(membar->module, whole) : NULL;
-    return whole && access->type && whole->dim_count == access->type->dim_count &&
-           memcmp(whole->dims, access->type->dims, sizeof *whole->dims * whole->dim_count) == 0;
-}
-
-static bool same_constant(const Value *first, const Value *second) {
-    int64_t x, y;
-    return first && second && value_constant(first, &x) && value_constant(second, &y) && x == y;
-}
-
-/* Whether two accesses are known to touch the same memory, or memory of two buffers that the allocator put on the same
- * bytes. A value that is not a constant is the same one only within one iteration. What stands for several accesses has
- * no type, and may be the one that is the same. */
-static bool is_same_memory(const Membar *membar, const Entry *entry, const Access *first, const Access *second) {
-    if (first->buffer != second->buffer || !first->type || covers(membar, first) || covers(membar, second))
-        return true;
-    if (first->ring == second->ring && same_constant(first->slot, second->slot))
-        return true;
-    return entry->mark == MARK_NONE && ((first->view && first->view == second->view) ||
-                                        (first->slot && first->slot == second->slot && first->ring == second->ring));
 }
 
 /* Triton takes every access for one to the whole allocation. */
@@ -214,7 +188,7 @@ Meeting membar_meet(Membar *membar, const Entry *entry, const Access *second, ui
         return MEETING_BYTES;
     if ((passes & PASS_CLUSTER) && !matters_to_cluster(membar, first, second))
         return MEETING_EXEMPT;
-    if (membar_exempt(membar, first, second, membar->amd && is_same_memory(membar, entry, first, second)))
+    if (membar_exempt(membar, first, second))
         return MEETING_EXEMPT;
     if (in_other_slices(membar, first, second))
         return MEETING_SLICES;
