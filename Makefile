@@ -51,7 +51,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test global reference membar mutants asan tsan fuzz bench gsan-rates corpus docs format tidy \
+.PHONY: FORCE all help demo test global reference membar membar-triton mutants asan tsan fuzz bench gsan-rates corpus docs format tidy \
 	install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -192,6 +192,10 @@ membar: ## place thread barriers in 100,000 random kernels and look for races on
 	@CC=$(CC) scripts/setup test
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/membar/compare
 	@$(BUILD)/tests/membar/compare --count 100000
+
+membar-triton: ## hold the thread barriers of kernels against those of Triton's own pass; needs a Triton from 3.9 on for Python
+	@$(MAKE) --no-print-directory -s $(BUILD)/weir
+	@BUILD=$(BUILD) scripts/membar-triton
 
 mutants: ## put faults into the clean kernels of CORPUS=DIR and count those found; survivors in build/mutants.txt
 	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }

@@ -246,6 +246,7 @@ struct Module {
     size_t op_count, unknown_count; /* unknown: opaque ops */
     Dumped dumped;
     bool column_zero;  /* some location has column 0: columns are counted from there */
+    bool completed;    /* meetings of a cluster that a pass still has to put in were put in */
     bool own_barriers; /* each CTA has its own of every mbarrier, also where a layout says that they share it */
 };
 

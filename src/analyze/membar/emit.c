@@ -52,12 +52,11 @@ void membar_emit(Module *module, const MembarResult *const *results, size_t coun
 
 /* ---- Meetings that are still to come --------------------------------------------------------------------------- */
 
-static bool put_in(Module *module, const Op *at, MembarKind kind) {
+static void put_in(Module *module, const Op *at, MembarKind kind) {
     Op *ops[2];
     size_t count = make_barrier(module, &(MembarNeed){.op = at, .kind = kind}, ops);
     for (size_t i = 0; i < count; i++)
         edit_put_in(ops[i], at);
-    return true;
 }
 
 static bool meets(Module *module, const Op *op) {
@@ -72,32 +71,36 @@ static bool is_pair(const Effect *effect) {
 static bool complete_ends(Module *module, const Op *kernel) {
     bool any = false;
     for (const Block *block = kernel->regions[0].first; block; block = block->next)
-        if (block->last && op_is_control(block->last, CONTROL_RETURN) && !meets(module, block->last->prev))
-            any |= put_in(module, block->last, MEMBAR_CLUSTER);
+        if (block->last && op_is_control(block->last, CONTROL_RETURN) && !meets(module, block->last->prev)) {
+            put_in(module, block->last, MEMBAR_CLUSTER);
+            any = true;
+        }
     return any;
 }
 
 static bool complete_products(Module *module, const Op *kernel) {
     bool any = false;
     for (const Op *op = kernel; op; op = op_next_in_walk(op, kernel))
-        if (op_is(op, CLASS_PRODUCT) && op_any_effect(module, op, is_pair) && !meets(module, op->prev))
-            any |= put_in(module, op, MEMBAR_CLUSTER);
+        if (op_is(op, CLASS_PRODUCT) && op_any_effect(module, op, is_pair) && !meets(module, op->prev)) {
+            put_in(module, op, MEMBAR_CLUSTER);
+            any = true;
+        }
     return any;
 }
 
-bool membar_complete(Module *module, const Op *kernel) {
+void membar_complete(Module *module, const Op *kernel) {
     Vendor vendor;
     unsigned number;
     bool nvidia = target_said(kernel, &vendor, &number) && vendor == VENDOR_NVIDIA && number >= 90;
     if (module_ctas(kernel) < 2 || !nvidia || !kernel->region_count)
-        return false;
+        return;
     if (module->own_barriers || stage_own_barriers(module, kernel)) {
         module->own_barriers = true;
-        return complete_products(module, kernel);
+        module->completed |= complete_products(module, kernel);
+    } else if (stage_meetings(module, kernel) != PAST_YES) {
+        Handshake handshake = handshake_of(module, kernel, NULL, &module->arena);
+        if (handshake.at)
+            put_in(module, handshake.at, handshake.barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE);
+        module->completed |= complete_ends(module, kernel) || handshake.at;
     }
-    if (stage_meetings(module, kernel) == PAST_YES)
-        return false;
-    Handshake handshake = handshake_of(module, kernel, NULL, &module->arena);
-    bool any = handshake.at && put_in(module, handshake.at, handshake.barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE);
-    return complete_ends(module, kernel) || any;
 }

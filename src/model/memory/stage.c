@@ -4,6 +4,7 @@
  * From 3.9 on a pass does it, and one that comes later leaves ttg.profile_scratch_memory_size. */
 #include "model/memory/stage.h"
 
+#include "ir/location.h"
 #include "ir/op.h"
 #include "model/effect/effect.h"
 #include "model/layout/encoding.h"
@@ -55,19 +56,45 @@ Past stage_barriers(Module *module, const Op *function) {
     return PAST_UNKNOWN;
 }
 
-/* ---- Clusters -------------------------------------------------------------------------------------------------- */
+/* ---- Releases -------------------------------------------------------------------------------------------------- */
 
-/* Columns are counted from 0 up to 3.7, and so are logs written. */
+static bool has_located_function(Module *module) {
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_FUNCTION) && kernel_location(module, op->location))
+            return true;
+    return false;
+}
+
+/* Up to 3.7 columns are counted from 0, and that of every function is; passes are written in logs with their names in
+ * parentheses. A function without a location is none that Triton wrote: then nothing tells. */
 static bool is_up_to_37(const Module *module) {
     return module->column_zero || (module->dumped.pass.size && !module->dumped.named);
+}
+
+static bool is_from_38(Module *module) {
+    return !is_up_to_37(module) && (module->dumped.pass.size || has_located_function(module));
+}
+
+bool stage_columns_from_one(Module *module) {
+    return is_from_38(module);
+}
+
+/* ---- Clusters -------------------------------------------------------------------------------------------------- */
+
+static bool has_meeting(Module *module, const Op *function) {
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (op_has_effect(module, op, EFFECT_CLUSTER_ARRIVE, GROUP_NONE))
+            return true;
+    return false;
 }
 
 Past stage_meetings(Module *module, const Op *function) {
     if (module->dumped.synced || op_attr_around(function, "ttg.profile_scratch_memory_size") || is_up_to_37(module))
         return PAST_YES;
-    bool known = module->dumped.pass.size ||
-                 (op_attr_around(function, "ttng.two-ctas") && !op_attr_around(function, "ttg.shared"));
-    return known ? PAST_NOT : PAST_UNKNOWN;
+    bool from_39 = op_attr_around(function, "ttng.two-ctas") && !op_attr_around(function, "ttg.shared");
+    if (from_39 || is_from_38(module))
+        return PAST_NOT;
+    return has_meeting(module, function) ? PAST_YES : PAST_UNKNOWN;
 }
 
 static bool is_plain_copy(const Effect *effect) {

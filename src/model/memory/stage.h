@@ -17,4 +17,7 @@ Past stage_meetings(Module *module, const Op *function);
  * CTA could not signal such a one. */
 bool stage_own_barriers(Module *module, const Op *function);
 
+/* Whether columns of source locations are counted from 1, as Triton does from 3.8 on; else from 0. */
+bool stage_columns_from_one(Module *module);
+
 #endif
