@@ -10,8 +10,8 @@ typedef enum Past { PAST_NOT, PAST_YES, PAST_UNKNOWN } Past;
 
 /* ... that which puts in thread barriers. */
 Past stage_barriers(Module *module, const Op *function);
-/* ... that which makes CTAs of a cluster meet, after their mbarriers are set up and at the end. Up to Triton 3.7 there is
- * none: what is there is all there will be. */
+/* ... that which makes CTAs of a cluster meet, after their mbarriers are set up and at the end. Up to Triton 3.7 there
+ * is none: what is there is all there will be. */
 Past stage_meetings(Module *module, const Op *function);
 /* Whether the layout of mbarriers is that of Triton 3.6, which says of each CTA's own that all share it: a copy of one
  * CTA could not signal such a one. */
