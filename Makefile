@@ -51,7 +51,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test global reference membar fences mutants asan tsan fuzz bench gsan-rates corpus ops docs format tidy \
+.PHONY: FORCE all help demo test global reference membar membar-triton fences mutants asan tsan fuzz bench gsan-rates corpus ops docs format tidy \
 	install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -201,6 +201,10 @@ fences: ## hold what is said of proxy fences against the PTX of each Triton belo
 	@test -n "$(TRITON_WHEELS)" || { echo "make fences needs TRITON_WHEELS=DIR, a folder of unpacked wheels" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
 	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/fence-oracle --build $(BUILD)
+
+membar-triton: ## hold the thread barriers of kernels against those of Triton's own pass; needs a Triton from 3.9 on for Python
+	@$(MAKE) --no-print-directory -s $(BUILD)/weir
+	@BUILD=$(BUILD) scripts/membar-triton
 
 mutants: ## put faults into the clean kernels of CORPUS=DIR and count those found; survivors in build/mutants.txt (TRITON_RELEASE=3.6: what compiles them)
 	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }

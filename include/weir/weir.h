@@ -70,6 +70,7 @@ typedef struct weir_module_info {
     weir_string argument; /* "tritongpu-pipeline" */
     uint32_t line;        /* where it starts */
     size_t size;          /* in bytes */
+    size_t compilation;   /* of a pass log with several: which one, from 0 on; the modules of one follow each other */
 } weir_module_info;
 WEIR_API weir_module_info weir_module_info_of(weir_file *file, size_t index);
 
@@ -240,6 +241,8 @@ WEIR_API int weir_launch_shares(const char *path);
 /* Of a file with several modules, which one has most to report: the latest with partitions and barriers, else with
  * tasks and barriers, and so on. *why says so in a few words. */
 WEIR_API size_t weir_pick_module(weir_file *file, const char **why);
+/* The same of those from `first` on up to `end`, such as those of one compilation. */
+WEIR_API size_t weir_pick_module_of(weir_file *file, size_t first, size_t end, const char **why);
 
 typedef struct weir_membar_options {
     const char *model;    /* "async" (or NULL), "near" or "sync" */

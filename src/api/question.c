@@ -208,10 +208,15 @@ size_t weir_kernel_count(weir_module *module) {
 }
 
 size_t weir_pick_module(weir_file *file, const char **why) {
-    size_t best = file->units.count ? file->units.count - 1 : 0;
+    return weir_pick_module_of(file, 0, file->units.count, why);
+}
+
+size_t weir_pick_module_of(weir_file *file, size_t first, size_t end, const char **why) {
+    end = end < file->units.count ? end : file->units.count;
+    size_t best = end > first ? end - 1 : first;
     unsigned most = 0;
     *why = "none has a kernel";
-    for (size_t i = file->units.count; i-- > 0 && most < MODULE_RANK_MOST;) {
+    for (size_t i = end; i-- > first && most < MODULE_RANK_MOST;) {
         const char *reason;
         weir_module *module = weir_parse(file, i, 0);
         unsigned rank = module && module->ok ? module_rank(&module->module, &reason) : 0;

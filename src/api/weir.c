@@ -93,7 +93,8 @@ weir_module_info weir_module_info_of(weir_file *file, size_t index) {
                               public(unit->pass),
                               public(unit->argument),
                               source_place(file->source, unit->begin).line,
-                              unit->end - unit->begin};
+                              unit->end - unit->begin,
+                              unit->compilation};
 }
 
 /* ---- Parsing --------------------------------------------------------------------------------- */

@@ -126,8 +126,8 @@ void tally_print(Tally *tally, Output *output);
 void tally_free(Tally *tally);
 
 /* ---- verdicts.c: what is said of results, and what they come to ---- */
-/* Which module of a pass log is meant, where none was named; *why says so, in a few words. */
-typedef size_t PickModule(weir_file *file, const char **why);
+/* Which module of one compilation of a pass log is meant, where none was named; *why says so, in a few words. */
+typedef size_t PickModule(weir_file *file, size_t first, size_t end, const char **why);
 
 /* Where it goes, and what was said so far. */
 typedef struct Teller {

@@ -14,7 +14,9 @@ static const struct argp_option option_table[] = {
     {"function", SETS(TEXT, Options, membar.function), "NAME", 0, "only this function of a module", 1},
     {"kernel", SETS(TEXT, Options, membar.function), "NAME", OPTION_ALIAS, NULL, 1},
     {"module", SETS(TEXT, Options, shared.module), "N|PASS", 0,
-     "only module N, counted from 1, or those dumped by a pass; of a pass log else the last with a kernel", 1},
+     "only module N, counted from 1, or those dumped by a pass; of a pass log else of each compilation the last with a "
+     "kernel",
+     1},
     {NULL, 0, NULL, 0, "How:", 2},
     {"model", SETS(WORD, Options, membar.model), "MODEL", 0,
      "async: what is in flight is known; near: a copy in flight is no write that came before; sync: every write is "
@@ -107,6 +109,7 @@ static int look_at_all(Options *options) {
     Membar membar = {.options = options};
     Session *session = &membar.session;
     shared->no_launch = true;
+    shared->run.kernel = options->membar.function; /* of a pass log, the compilations that have it */
     if (!session_open(session, shared, "looked at"))
         return STATUS_ERROR;
     bool good = options->emit || session_write(session, WEIR_BARRIERS);

@@ -35,7 +35,9 @@ static const struct argp_option launch_table[] = {
 
 static const struct argp_option verdict_table[] = {
     {"module", SETS(TEXT, RunOptions, module), "N|PASS", 0,
-     "only module N, counted from 1, or those dumped by a pass; of a pass log else the last with a kernel", 1},
+     "only module N, counted from 1, or those dumped by a pass; of a pass log else of each compilation the last with a "
+     "kernel",
+     1},
     {"devices", SETS(UNSIGNED, RunOptions, run.devices), "N", 0, "make every launch on each of N devices (1)", 1},
     {"resident", SETS(UNSIGNED, RunOptions, run.resident), "N", 0,
      "so many clusters of a device are there at once (all)", 2},

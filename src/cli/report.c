@@ -212,7 +212,7 @@ static int report(Options *options) {
     Session *session = &reporting.session;
     if (!session_open(session, shared, "reported on"))
         return STATUS_ERROR;
-    session->teller.pick = weir_pick_module;
+    session->teller.pick = weir_pick_module_of;
     session->teller.how.width = options->width;
     shared->run.report = true;
     shared->run.buffer = options->one_buffer ? &options->buffer : NULL;

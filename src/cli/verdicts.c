@@ -163,38 +163,110 @@ char *launch_beside(const char *path) {
     return NULL;
 }
 
-/* Of a pass log, the last module that has a kernel: later ones may be in another dialect. */
-static size_t last_with_kernel(weir_file *file, const char **why) {
+/* The last module that has a kernel: later ones may be in another dialect. */
+static size_t last_with_kernel(weir_file *file, size_t first, size_t end, const char **why) {
     *why = "the last with a kernel";
-    for (size_t i = weir_module_count(file); i-- > 0;) {
+    for (size_t i = end; i-- > first;) {
         weir_module *module = weir_parse(file, i, 0);
         bool found = module && weir_kernel_count(module) > 0;
         weir_module_free(module);
         if (found)
             return i;
     }
-    return weir_module_count(file) - 1;
+    return end - 1;
+}
+
+static bool has_function(weir_file *file, size_t index, const char *name) {
+    weir_module *module = weir_parse(file, index, 0);
+    bool found = false;
+    for (const weir_op *op = module ? weir_first_op(module) : NULL; op && !found; op = weir_next_op(op)) {
+        weir_string symbol = weir_op_attribute(op, "sym_name");
+        if (symbol.size && (symbol.data[0] == '@' || symbol.data[0] == '"')) {
+            symbol.size -= symbol.data[0] == '"' ? 2 : 1;
+            symbol.data++;
+        }
+        found = symbol.size == strlen(name) && memcmp(symbol.data, name, symbol.size) == 0;
+    }
+    weir_module_free(module);
+    return found;
+}
+
+/* A module that was picked, and why. */
+typedef struct Picked {
+    size_t index;
+    const char *why;
+} Picked;
+
+/* Of a pass log, one module of each compilation; where a kernel was asked for, of those that have it, if any has. */
+static size_t pick_modules(const Teller *teller, weir_file *file, Picked *picked) {
+    PickModule *pick = teller->pick ? teller->pick : last_with_kernel;
+    const char *kernel = teller->options->run.kernel;
+    size_t count = 0, kept = 0, modules = weir_module_count(file);
+    for (size_t first = 0, end; first < modules; first = end) {
+        size_t compilation = weir_module_info_of(file, first).compilation;
+        for (end = first + 1; end < modules && weir_module_info_of(file, end).compilation == compilation;)
+            end++;
+        picked[count].index = pick(file, first, end, &picked[count].why);
+        count++;
+    }
+    for (size_t i = 0; kernel && count > 1 && i < count; i++)
+        if (has_function(file, picked[i].index, kernel))
+            picked[kept++] = picked[i];
+    return kept ? kept : count;
+}
+
+static void say_picked(Teller *teller, const char *path, weir_file *file, const Picked *picked, size_t count) {
+    enum { MOST = 8 };
+    say(teller, "weir: %s: of this pass log's %zu modules, number%s", path, weir_module_count(file),
+        count == 1 ? "" : "s");
+    for (size_t i = 0; i < count && i < MOST; i++)
+        say(teller, "%s %zu", i ? "," : "", picked[i].index + 1);
+    if (count > MOST)
+        say(teller, " and %zu more", count - MOST);
+    say(teller, " %s %s, %s%s\n", count == 1 ? "is" : "are", teller->doing, picked[0].why,
+        count == 1 ? "" : " of each compilation");
+}
+
+static void do_module(Teller *teller, weir_file *file, size_t index, const char *path, const weir_run_options *options,
+                      ModuleWork *work, void *context) {
+    weir_module *module = weir_parse(file, index, 0);
+    if (module)
+        work(context, path, module, options);
+    else
+        tell_failure(teller, path, no_memory);
+    weir_module_free(module);
+}
+
+static void each_picked(Teller *teller, weir_file *file, const char *path, weir_run_options *options, ModuleWork *work,
+                        void *context) {
+    Picked *picked = calloc(weir_module_count(file) + 1, sizeof *picked);
+    if (!picked) {
+        tell_failure(teller, path, no_memory);
+        return;
+    }
+    size_t count = pick_modules(teller, file, picked);
+    if (count && !teller->options->quiet)
+        say_picked(teller, path, file, picked, count);
+    for (size_t i = 0; i < count; i++) {
+        options->why = picked[i].why;
+        do_module(teller, file, picked[i].index, path, options, work, context);
+    }
+    free(picked);
 }
 
 static void each_module(Teller *teller, weir_file *file, const char *path, weir_run_options *options, ModuleWork *work,
                         void *context) {
     const char *wanted = teller->options->module;
-    bool pick = weir_file_is_pass_log(file) && !wanted, any = false;
-    PickModule *picked = teller->pick ? teller->pick : last_with_kernel;
-    size_t only = pick ? picked(file, &options->why) : 0;
-    if (pick && !teller->options->quiet)
-        say(teller, "weir: %s: of this pass log's %zu modules, number %zu is %s, %s\n", path, weir_module_count(file),
-            only + 1, teller->doing, options->why);
+    bool any = false;
+    if (weir_file_is_pass_log(file) && !wanted) {
+        each_picked(teller, file, path, options, work, context);
+        return;
+    }
     for (size_t i = 0; i < weir_module_count(file); i++) {
-        if (pick ? i != only : !module_picked(file, i, wanted))
+        if (!module_picked(file, i, wanted))
             continue;
         any = true;
-        weir_module *module = weir_parse(file, i, 0);
-        if (module)
-            work(context, path, module, options);
-        else
-            tell_failure(teller, path, no_memory);
-        weir_module_free(module);
+        do_module(teller, file, i, path, options, work, context);
     }
     if (!any) {
         char sentence[256];

@@ -312,6 +312,8 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
         if (!find_slot(machine, index, effect, i, &slot))
             return machine_stop(machine, pc, "there are more barriers than the emulator has room for");
         Barrier *barrier = &machine->state->barriers[slot];
+        if (effect->idle)
+            continue;
         if (what->verb == EFFECT_INIT) {
             if (barrier->life == BARRIER_LIVE)
                 return machine_fault(machine, RULE_BARRIER_REINITIALISED, index, pc, effect_index, slot, 0, false);

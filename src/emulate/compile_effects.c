@@ -5,6 +5,7 @@
 #include "model/effect/unknown.h"
 #include "model/flow/origin.h"
 #include "model/layout/encoding.h"
+#include "model/memory/placement.h"
 #include "model/memory/scratch.h"
 #include "model/target/target.h"
 
@@ -41,6 +42,30 @@ static bool barrier_is_shared(Compiler *compiler, const Type *type) {
     const Program *program = compiler->program;
     return program->ctas > 1 && !program->ranks_are_programs &&
            encoding_sharers(compiler->module, type, program->ctas) >= program->ctas;
+}
+
+/* Whether an op does more with memory than to name a part of it, set a barrier up in it, or end its life. */
+static bool uses_memory(Compiler *compiler, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(compiler->module, op, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].verb != EFFECT_VIEW && effects[i].verb != EFFECT_INIT && effects[i].verb != EFFECT_FREE &&
+            effects[i].verb != EFFECT_INVALIDATE)
+            return true;
+    return !count;
+}
+
+/* Compilers make barriers that they then have no use for. Where memory is placed, their bytes belong to others. */
+static bool is_idle(Compiler *compiler, const Value *barrier) {
+    const Op *function = compiler->program->function, *allocation = origin_of(compiler->module, barrier);
+    if (!allocation || !memory_is_placed(function))
+        return false;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            if (value_is_memdesc(compiler->module, op->operands[i]) &&
+                origin_of(compiler->module, op->operands[i]) == allocation && uses_memory(compiler, op))
+                return false;
+    return true;
 }
 
 static uint64_t hash_text(Str text) {
@@ -293,6 +318,8 @@ void compile_effects(Compiler *compiler, const Op *op) {
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !effect_is_access(effect)) {
             compiled.shared_by_ctas = barrier_is_shared(compiler, effect->on->type);
+            compiled.idle =
+                (effect->verb == EFFECT_INIT || effect->verb == EFFECT_INVALIDATE) && is_idle(compiler, effect->on);
             if (effect->verb == EFFECT_INIT && compiled.shared_by_ctas) {
                 const Type *type = type_resolve(compiler->module, effect->on->type);
                 int64_t parts = type->dim_count ? type->dims[type->dim_count - 1] : 1;

@@ -83,6 +83,7 @@ typedef struct CompiledEffect {
     bool stops;          /* the same: strong, or control depends on what it loads */
     bool pair;           /* tensor cores of two CTAs: the even one issues, both are signalled */
     bool shared_by_ctas; /* the barrier belongs to the first CTA of its cluster alone */
+    bool idle; /* init, invalidate: of a barrier that nothing else uses, whose bytes the compiler gives to others */
 } CompiledEffect;
 
 /* A descriptor made in the kernel, or a block pointer, which is much the same, as the op's DESCRIBES column says. Where

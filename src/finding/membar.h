@@ -93,6 +93,7 @@ typedef struct MembarReport {
     const char *file, *function;
     const char *model;   /* "sync", "near" or "async" */
     bool inserted;       /* the IR claims to have its barriers; else the compiler puts them in later */
+    bool unknown;        /* the IR does not say which of the two */
     bool assumed;        /* that is not what the IR says, but what the user does */
     const char *problem; /* a sentence on what could not be looked at, or on why nothing could */
     MembarPlace at;      /* of the problem */

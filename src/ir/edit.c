@@ -33,6 +33,11 @@ static void put_in(const Edit *edit) {
     link_op(op);
 }
 
+void edit_put_in(Op *op, const Op *before) {
+    op->implicit = true;
+    put_in(&(Edit){.op = op, .at = before});
+}
+
 /* Nothing in here allocates from the arena, which could jump and leave the module changed. */
 void edits_print(Module *module, const Edit *edits, size_t count, Text *to) {
     for (size_t i = 0; i < count; i++)

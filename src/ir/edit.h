@@ -14,6 +14,8 @@ typedef struct Edit {
 /* An op of that row, in its first format, without operands and results, at the place in the kernel's source of the op
  * that it goes with. In the module's arena. */
 Op *edit_new_op(Module *module, unsigned row, const Op *at);
+/* Puts an op in for good; it is no part of the text. */
+void edit_put_in(Op *op, const Op *before);
 /* Prints the module with all edits made, in their order. */
 void edits_print(Module *module, const Edit *edits, size_t count, Text *to);
 

@@ -227,6 +227,13 @@ typedef struct Item {
     };
 } Item;
 
+/* What a pass log says of a module's place in it. */
+typedef struct Dumped {
+    Str pass;    /* the command-line name of the pass before or after which it was written; empty: it is of no log */
+    bool named;  /* the log writes passes as Triton does from 3.8 on */
+    bool synced; /* a pass that puts in thread barriers has been there */
+} Dumped;
+
 struct Module {
     Arena arena;
     Source *source; /* not owned; must outlive the module */
@@ -237,6 +244,10 @@ struct Module {
     Map values, labels;             /* text -> Name */
     Map aliases;                    /* "#name" or "!name" -> Item */
     size_t op_count, unknown_count; /* unknown: opaque ops */
+    Dumped dumped;
+    bool column_zero;  /* some location has column 0: columns are counted from there */
+    bool completed;    /* meetings of a cluster that a pass still has to put in were put in */
+    bool own_barriers; /* each CTA has its own of every mbarrier, also where a layout says that they share it */
 };
 
 void module_init(Module *module, Source *source, size_t budget);

@@ -20,6 +20,7 @@ static bool read_location_body(Reader *r, Attr *loc, unsigned depth) {
                 return fail(r, r->p, "expected LINE:COLUMN in a location");
             loc->line = (uint32_t)line;
             loc->column = (uint32_t)column;
+            r->module->column_zero |= line > 0 && column == 0;
             if (take_text(r, STR("to"))) { /* a range; its end is of no use here */
                 take_number(r, &line);
                 if (!take(r, ':') || !take_number(r, &column))

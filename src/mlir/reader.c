@@ -271,6 +271,7 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
     size_t size = unit->end - unit->begin;
     size_t budget = options.budget ? options.budget : BUDGET_BASE + size * BUDGET_PER_BYTE;
     module_init(module, source, budget);
+    module->dumped = (Dumped){unit->argument.size ? unit->argument : unit->pass, unit->named, unit->synced};
     size_t errors = diagnostics->errors;
     Reader *r = calloc(1, sizeof *r);
     jmp_buf exhausted;

@@ -22,6 +22,11 @@ typedef struct Unit {
     Str when;          /* "Before" or "After", or empty */
     Str pass;          /* the pass's name, or empty */
     Str argument;      /* the pass's command-line name, or empty */
+    bool named;        /* the header gives it with its options, "Pass: argument{options}", as Triton does from 3.8 on */
+    Str kernel;        /* of a pass log: its first public tt.func; empty: it has none */
+    bool functions;    /* ... it has some tt.func */
+    bool synced;       /* ... a pass that puts in thread barriers has been there */
+    uint32_t compilation; /* ... of how manieth compilation it is, from 0 on */
 } Unit;
 
 typedef struct Units {

@@ -2,9 +2,9 @@
  *
  * `// -----` parts the modules of a test file, and `//--- name` the files in one. A pass log (MLIR_ENABLE_DUMP) has a
  * line
- * `// -----// IR Dump After Pass (argument) ('builtin.module' operation) //----- //` before each dump,
- * and other text in between; where two dumps follow each other without such a line, an alias that is
- * defined a second time, or a second module, starts the next unit. */
+ * `// -----// IR Dump After Pass (argument) ('builtin.module' operation) //----- //` before each dump (from Triton 3.8
+ * on it is `Pass: argument{options}`), and other text in between; where two dumps follow each other without such a
+ * line, an alias that is defined a second time, or a second module, starts the next unit. */
 #include "mlir/reader.h"
 
 typedef struct Cutter {
@@ -45,6 +45,31 @@ static Str trim(Str text) {
     return text;
 }
 
+static Str skip(Str text, const char *what) {
+    while (text.size && strchr(what, text.data[0]))
+        text = (Str){text.data + 1, text.size - 1};
+    return text;
+}
+
+/* "Pass (argument)", or "Pass: argument{options}". From the right, since a name may begin with "(anonymous namespace)".
+ */
+static void read_pass(Str text, Unit *unit) {
+    const char *colon = memmem(text.data, text.size, ": ", 2), *argument = NULL;
+    unit->pass = text;
+    unit->named = colon != NULL;
+    if (colon) {
+        unit->pass = str_between(text.data, colon);
+        unit->argument = upto(str_between(colon + 2, text.data + text.size), "{<");
+        return;
+    }
+    for (const char *at = text.data; (at = memmem(at, (size_t)(text.data + text.size - at), " (", 2)); at++)
+        argument = at;
+    if (argument && text.data[text.size - 1] == ')') {
+        unit->argument = str_between(argument + 2, text.data + text.size - 1);
+        unit->pass = trim(str_between(text.data, argument));
+    }
+}
+
 /* Takes "IR Dump After Pass (argument) ('op' operation) //----- //" apart. */
 static bool read_header(Str line, Unit *unit) {
     Str rest = after(line, "IR Dump ");
@@ -55,22 +80,13 @@ static bool read_header(Str line, Unit *unit) {
         return false;
     unit->when = when;
     rest = (Str){rest.data + unit->when.size, rest.size - unit->when.size};
-    while (rest.size && (rest.data[0] == ' ' || rest.data[0] == ':'))
-        rest = (Str){rest.data + 1, rest.size - 1};
-    /* From the right, since a name may begin with "(anonymous namespace)". */
+    rest = skip(rest, " :");
     const char *end = memmem(rest.data, rest.size, "//", 2);
     rest = trim(str_between(rest.data, end ? end : rest.data + rest.size));
     const char *op = memmem(rest.data, rest.size, " ('", 3);
     if (op)
         rest = trim(str_between(rest.data, op));
-    const char *argument = NULL;
-    for (const char *at = rest.data; (at = memmem(at, (size_t)(rest.data + rest.size - at), " (", 2)); at++)
-        argument = at;
-    if (argument && rest.data[rest.size - 1] == ')') {
-        unit->argument = str_between(argument + 2, rest.data + rest.size - 1);
-        rest = trim(str_between(rest.data, argument));
-    }
-    unit->pass = rest;
+    read_pass(rest, unit);
     unit->header = trim(line);
     return true;
 }
@@ -166,16 +182,33 @@ static bool read_separator(Cutter *cutter, Str line, size_t at, size_t next) {
     return true;
 }
 
+/* Notes the functions that a unit has. */
+static void read_function(Unit *unit, Str line) {
+    line = skip(line, " ");
+    if (!str_starts(line, STR("tt.func ")))
+        return;
+    unit->functions = true;
+    const char *name = memchr(line.data, '@', line.size);
+    if (!name || unit->kernel.size || memmem(line.data, (size_t)(name - line.data), "private", strlen("private")))
+        return;
+    name++;
+    Str rest = str_between(name, line.data + line.size);
+    bool quoted = rest.size && rest.data[0] == '"';
+    unit->kernel = quoted ? upto((Str){name + 1, rest.size - 1}, "\"") : upto(rest, "(");
+}
+
 /* A line of a pass log. */
 static void read_line(Cutter *cutter, Str line, size_t at) {
     Str alias = alias_name(line);
     bool module = starts_module(line);
     if ((module && cutter->has_module) || (alias.size && map_get(&cutter->aliases, alias))) {
         Unit unit = cutter->units->items[cutter->units->count - 1];
-        unit.header = (Str){0};
+        unit.header = unit.kernel = (Str){0};
+        unit.functions = false;
         cut(cutter, at, at, unit);
     }
     cutter->has_module |= module;
+    read_function(&cutter->units->items[cutter->units->count - 1], line);
     void **place = alias.size ? map_put(&cutter->aliases, alias) : NULL;
     if (place)
         *place = cutter;
@@ -191,6 +224,28 @@ static void drop_empty(const Source *source, Units *units) {
             units->items[kept++] = *unit;
     }
     units->count = kept;
+}
+
+/* Parts the compilations of a pass log: one ends where its kernel is lowered, or where another kernel comes. Within
+ * one, what the passes did stays done. */
+static void part_compilations(Units *units) {
+    uint32_t compilation = 0;
+    bool lowered = false, synced = false;
+    Str kernel = {0};
+    for (uint32_t i = 0; i < units->count; i++) {
+        Unit *unit = &units->items[i];
+        if (unit->kernel.size && kernel.size && (lowered || !str_equal(unit->kernel, kernel))) {
+            compilation++;
+            lowered = synced = false;
+        }
+        if (unit->kernel.size)
+            kernel = unit->kernel;
+        lowered |= !unit->functions;
+        bool pass = str_ends(unit->argument, STR("-membar"));
+        unit->synced = synced || (pass && str_is(unit->when, "After"));
+        synced |= pass;
+        unit->compilation = compilation;
+    }
 }
 
 static void read_source(Cutter *cutter) {
@@ -210,6 +265,8 @@ static void read_source(Cutter *cutter) {
     }
     units->items[units->count - 1].end = source->size;
     drop_empty(source, units);
+    if (units->dump)
+        part_compilations(units);
 }
 
 bool units_find(const Source *source, Units *units) {

@@ -119,7 +119,7 @@ static const JsonField report_fields[] = {
     JSON_BY(3, "verdict", add_verdict),
     JSON(MembarReport, model),
     JSON_BY(0, "stage", add_stage),
-    JSON(MembarReport, inserted, assumed),
+    JSON(MembarReport, inserted, unknown, assumed),
     JSON_AT(3, MembarReport, problem),
     JSON_NAMED("problem_line", MembarReport, at.ir_line),
     JSON_LIST(3, 4, "needed", MembarReport, needed, needed_count, needed_fields),

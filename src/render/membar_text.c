@@ -90,6 +90,10 @@ static void add_conflicts(Writer *writer, const MembarConflict *conflicts, size_
 /* ---- Barriers -------------------------------------------------------------------------------------------------- */
 
 static const char *barrier_text(const MembarNeeded *needed) {
+    if (strcmp(needed->kind, "init") == 0)
+        return "a fence for mbarriers that are set up, and a cluster barrier,";
+    if (strcmp(needed->kind, "init-fence") == 0)
+        return "a fence for mbarriers that are set up";
     return strcmp(needed->kind, "cluster") == 0 ? "a cluster barrier" : "a barrier";
 }
 

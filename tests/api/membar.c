@@ -73,7 +73,8 @@ int main(void) {
     if (with)
         free(look(weir, with, &near, WEIR_VERDICT_CLEAN, 0));
     free(with);
-    free(look(weir, KERNEL("ttg.shared = 512 : i32, "), NULL, WEIR_VERDICT_FINDINGS, 1));
+    free(look(weir, KERNEL("ttg.profile_scratch_memory_size = 0 : i32, ttg.shared = 512 : i32, "), NULL,
+              WEIR_VERDICT_FINDINGS, 1));
     free(look(weir, KERNEL(""), &placed, WEIR_VERDICT_FINDINGS, 1));
     free(look(weir, KERNEL(""), &nobody, WEIR_VERDICT_ERROR, 0));
     free(look(weir, KERNEL(""), &nothing, WEIR_VERDICT_ERROR, 0));

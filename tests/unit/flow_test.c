@@ -121,7 +121,7 @@ static void partitions_start_and_do_not_end(void **state) {
         FUNCTION(OP_(a) "    ttg.warp_specialize()\n    default {\n" OP_(
             b) "      ttg.warp_yield\n    }\n    partition0() num_warps(4) {\n" OP_(d) "      ttg.warp_return\n"
                                                                                        "    } : () -> ()\n" OP_(e)),
-        "a -> b, d; b -> e; d; e");
+        "a -> !b, !d; b -> e; d; e");
 }
 
 static void groups_of_warps_meet_first(void **state) {
@@ -131,7 +131,7 @@ static void groups_of_warps_meet_first(void **state) {
             b) "      nvws.warp_group.return\n    }\n    partition1 num_warps(4) {\n" OP_(d) "      "
                                                                                              "nvws.warp_group.return\n "
                                                                                              "   }\n" OP_(e)),
-        "a -> b, !d; b -> e; d; e");
+        "a -> !b, !d; b -> e; d; e");
 }
 
 static void branches_between_blocks(void **state) {

@@ -292,6 +292,7 @@ static const struct {
     {"", "%0 = amdg.async_tdm_copy_local_to_global %desc from %mem : !mem -> !desc"},
     {"", "rocdl.sched.barrier 0"},
     {"a newer MLIR", "rocdl.sched.barrier none"},
+    {"a newer MLIR", "rocdl.sched.barrier non_mem_non_sideeffect"},
     {"", "gpu.printf \"%d\", %i : i32"},
     {"an older MLIR", "gpu.printf \"%d\" %i : i32"},
     {"", "llvm.intr.assume %c : i1"},

@@ -180,14 +180,64 @@ static void a_signal_after_a_wait_needs_one(void **state) {
 #define LOAD_TOKEN(name, from, token) \
     "    %" #name " = ttg.local_load %" #from " token %" #token " : !tile -> !values\n"
 
+#define OTHER "    %m = arith.muli %n, %n : i32\n"
+#define BUFFER_COPY(name, to)                                                 \
+    "    %" #name " = amdg.buffer_load_to_local %global[%offsets] into %" #to \
+    " : !tt.ptr<f16>[tensor<32x16xi32, #blocked>] -> !tile\n"
+#define GLOBAL                                               \
+    "    %q = arith.constant 0 : i64\n"                      \
+    "    %global = tt.int_to_ptr %q : i64 -> !tt.ptr<f16>\n" \
+    "    %offsets = arith.constant dense<0> : tensor<32x16xi32, #blocked>\n"
+
+/* The token says that the load's own data is there, not that the threads have read it. */
+static void amd_copies_into_what_a_waited_load_reads(void **state) {
+    (void)state;
+#define REFILLED(views, copy) AMD_KERNEL(OTHER GLOBAL ALLOC_RING(r, 0) views WAIT_COPIES(w, 0) LOAD_TOKEN(x, a, w) copy)
+    static const char *const same[] = {
+        REFILLED(SLOT(a, r, n), COPY(t, a)),                 /* one view */
+        REFILLED(SLOT(a, r, n), BUFFER_COPY(t, a)),          /* with the other kind of copy */
+        REFILLED(SLOT(a, r, n) SLOT(b, r, n), COPY(t, b)),   /* two of one slot */
+        REFILLED(SLOT(a, r, c1) SLOT(b, r, c1), COPY(t, b)), /* that a constant picks */
+        REFILLED(ALLOC(a, 4096), BUFFER_COPY(t, a)),         /* an allocation without slots */
+        REFILLED(ALLOC(a, 4096) ALLOC(b, 4096), COPY(t, b)), /* two on the same bytes */
+        REFILLED(SLOT(a, r, n) SLOT(b, r, m), COPY(t, b)),   /* two slots of which nothing is known */
+    };
+    static const char *const different[] = {
+        REFILLED("    %m3 = arith.remsi %m, %c3 : i32\n    %m1 = arith.addi %m, %c1 : i32\n"
+                 "    %next = arith.remsi %m1, %c3 : i32\n" SLOT(a, r, m3) SLOT(b, r, next),
+                 COPY(t, b)),
+        REFILLED(SLOT(a, r, c0) SLOT(b, r, c1), BUFFER_COPY(t, b)),
+        REFILLED(ALLOC(a, 4096) ALLOC(b, 8192), COPY(t, b)),
+    };
+    const char *copies[] = {"async_copy_global_to_local", "buffer_load_to_local"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        const char *copy = copies[i == 1 || i == 4];
+        char place[80], both[120];
+        snprintf(place, sizeof place, "before %s 0", copy);
+        snprintf(both, sizeof both, "after async_wait 0, %s", place);
+        assert_sync(same[i], both);
+        assert_near(same[i], both);
+        assert_async(same[i], place);
+    }
+    for (size_t i = 0; i < sizeof different / sizeof *different; i++) {
+        assert_sync(different[i], "after async_wait 0");
+        assert_near(different[i], "after async_wait 0");
+        assert_async(different[i], "");
+    }
+#undef REFILLED
+}
+
 static void amd_trusts_tokens_of_waits(void **state) {
     (void)state;
-    assert_sync(
-        AMD_KERNEL(ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, n) WAIT_COPIES(w, 0) LOAD_TOKEN(x, a, w) COPY(t, b)),
-        "after async_wait 0");
-    assert_sync(AMD_KERNEL(ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, n) WAIT_COPIES(w, 0) COMMIT(g) LOAD_TOKEN(x, a, g)
-                               COPY(t, b)),
-                "after async_wait 0, before async_copy_global_to_local 0");
+    /* two slots of which nothing is known: Triton trusts the token */
+#define AHEAD(load) \
+    AMD_KERNEL(OTHER ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, m) WAIT_COPIES(w, 0) COPY(t, b) COMMIT(g) load)
+    assert_sync(AHEAD(LOAD_TOKEN(x, a, w)), "after async_wait 0");
+    assert_sync(AHEAD("    %x = ttg.local_load %a {ttg.amdg.syncedViaAsyncWait = true} : !tile -> !values\n"),
+                "after async_wait 0");
+    assert_sync(AHEAD(LOAD_TOKEN(x, a, g)), "after async_wait 0, before local_load 0");
+    assert_sync(AHEAD(LOAD(x, a)), "after async_wait 0, before local_load 0");
+#undef AHEAD
     /* without the barrier after the wait, the load needs one */
     assert_async(AMD_KERNEL(ALLOC(a, 0) COPY(t, a) COMMIT(g) WAIT_COPIES(w, 0) LOAD_TOKEN(x, a, w)),
                  "before local_load 0");
@@ -196,15 +246,12 @@ static void amd_trusts_tokens_of_waits(void **state) {
 static void a_token_through_loops_and_branches(void **state) {
     (void)state;
 #define CARRIED(body, next)                                                                                            \
-    AMD_KERNEL(ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, n) WAIT_COPIES(                                               \
-        w,                                                                                                             \
-        0) "    %l = scf.for %i = %c0 to %n step %c1 iter_args(%k = %w) -> (!ttg.async.token) : i32 {\n" LOAD_TOKEN(x, \
-                                                                                                                    a, \
-                                                                                                                    k) \
-                   COPY(t, b) body "      scf.yield " next " : !ttg.async.token\n    }\n")
+    AMD_KERNEL(OTHER ALLOC_RING(r, 0) SLOT(a, r, n) SLOT(b, r, m) WAIT_COPIES(                                         \
+        w, 0) "    %l = scf.for %i = %c0 to %n step %c1 iter_args(%k = %w) -> (!ttg.async.token) : i32 {\n" COPY(t, b) \
+                   LOAD_TOKEN(x, a, k) body "      scf.yield " next " : !ttg.async.token\n    }\n")
     assert_sync(CARRIED(WAIT_COPIES(u, 0), "%u"), "after async_wait 0, after async_wait 1");
     assert_sync(CARRIED(COMMIT(u), "%u"),
-                "after async_wait 0, before local_load 0, before async_copy_global_to_local 0");
+                "after async_wait 0, before async_copy_global_to_local 0, before local_load 0");
 #undef CARRIED
 }
 
@@ -369,6 +416,7 @@ int main(void) {
         cmocka_unit_test(an_mbarrier_is_memory),
         cmocka_unit_test(signals_and_waits_order_themselves),
         cmocka_unit_test(a_signal_after_a_wait_needs_one),
+        cmocka_unit_test(amd_copies_into_what_a_waited_load_reads),
         cmocka_unit_test(amd_trusts_tokens_of_waits),
         cmocka_unit_test(a_token_through_loops_and_branches),
         cmocka_unit_test(what_a_callee_starts_with_counts),

@@ -199,7 +199,33 @@ static void partitions_are_apart(void **state) {
                                                               "      ttg.local_store %w, %b : !values -> !tile\n"
                                                               "      %y = ttg.local_load %b : !tile -> !values\n"
                                                               "      ttg.warp_return\n    } : () -> ()\n" STORE(a));
-    assert_all(text, "before local_load 0, before local_load 1");
+    assert_all(text, "before local_load 1"); /* sending the partitions off is a barrier for all */
+}
+
+/* A product that signals an mbarrier has a barrier of the threads before it, one that does not has none. */
+static void products_that_signal_gather(void **state) {
+    (void)state;
+#define PRODUCT(signal, type)                                                                           \
+    KERNEL(ALLOC_BARRIER(b, 4096)                                                                       \
+               ALLOC(x, 0) "    %y = ttg.local_alloc {allocation.offset = 2048 : i32} : () -> !other\n" \
+                           "    %t = ttng.tmem_alloc : () -> !tmem\n"                                   \
+                           "    ttng.tmem_store %acc, %t, %true : !acc -> !tmem\n"                      \
+                           "    ttng.tc_gen5_mma %x, %y, %t, %true, %true" signal                       \
+                           " {is_async} : !tile, !other, !tmem" type "\n")
+#define OPERANDS(text) "!other = !ttg.memdesc<16x64xf16, #shared, #smem, mutable>\n" text
+    const char *with = OPERANDS(PRODUCT(", %b[%true]", ", !barrier")), *without = OPERANDS(PRODUCT("", ""));
+    assert_all(with, "");
+    assert_all(without, "before tc_gen5_mma 0");
+#undef OPERANDS
+#undef PRODUCT
+}
+
+/* Its lowering makes one warp wait for the descriptor, and the others for that warp. */
+static void taking_a_descriptor_gathers(void **state) {
+    (void)state;
+    assert_all(KERNEL("    %q = arith.constant 0 : i64\n    %d = tt.int_to_ptr %q : i64 -> !tt.ptr<i8>\n" ALLOC(a, 0)
+                          STORE(a) "    ttng.tensormap_fenceproxy_acquire %d : !tt.ptr<i8>\n" LOAD(x, a)),
+               "");
 }
 
 /* What a partition is handed goes through scratch memory, behind a barrier. */
@@ -463,6 +489,8 @@ int main(void) {
         cmocka_unit_test(async_keeps_it_inside_where_a_wait_is),
         cmocka_unit_test(async_drops_what_others_part),
         cmocka_unit_test(partitions_are_apart),
+        cmocka_unit_test(products_that_signal_gather),
+        cmocka_unit_test(taking_a_descriptor_gathers),
         cmocka_unit_test(captures_go_through_memory),
         cmocka_unit_test(atomics_order_on_their_sides),
         cmocka_unit_test(an_arrive_gathers_the_threads),

@@ -164,11 +164,12 @@ static void reads_before_a_copy_are_told_apart(void **state) {
     expect_none(ALONE(READ FENCE COPY_IN WAIT(b, 0)));
 }
 
-#define OVER(fence)                                                                                               \
-    ALONE("    %old = ttg.local_alloc {allocation.offset = 1024 : i32} : () -> !barrier\n" INIT(old, 1)           \
-              INVALIDATE(old) "    %new = ttg.local_alloc {allocation.offset = 1024 : i32} : () -> !tile\n" fence \
-                  EXPECT(b, 128) "    ttng.async_tma_copy_global_to_local %desc[%c0] %new, %b, %true : !desc, "   \
-                                 "!barrier -> !tile\n" WAIT(b, 0))
+#define OVER(fence)                                                                                                   \
+    ALONE("    %old = ttg.local_alloc {allocation.offset = 1024 : i32} : () -> !barrier\n" INIT(old, 1) ARRIVE(old)   \
+              WAIT(old, 0)                                                                                            \
+                  INVALIDATE(old) "    %new = ttg.local_alloc {allocation.offset = 1024 : i32} : () -> !tile\n" fence \
+                      EXPECT(b, 128) "    ttng.async_tma_copy_global_to_local %desc[%c0] %new, %b, %true : !desc, "   \
+                                     "!barrier -> !tile\n" WAIT(b, 0))
 
 static void barriers_are_bytes_that_data_may_come_over(void **state) {
     (void)state;

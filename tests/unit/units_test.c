@@ -1,6 +1,8 @@
 /* mlir/units: a file is cut into modules before anything is parsed. */
 #include "reading.h"
 
+#include <stdio.h>
+
 /* The units of a text, one line each: its text, with '/' for line ends. */
 static char *cut(const char *text, bool *dump) {
     Source *source = source_copy("t", text, strlen(text));
@@ -194,6 +196,70 @@ static void places_are_those_of_the_file(void **state) {
     source_free(source);
 }
 
+/* "pass|argument|compilation|named|synced" of each unit. */
+static char *passes(const char *text) {
+    Source *source = source_copy("t", text, strlen(text));
+    Units units;
+    assert_true(units_find(source, &units));
+    Text lines = {0};
+    for (size_t i = 0; i < units.count; i++) {
+        const Unit *unit = &units.items[i];
+        text_addf(&lines, "%.*s|%.*s|%u|%d|%d\n", STR_ARG(unit->pass), STR_ARG(unit->argument), unit->compilation,
+                  unit->named, unit->synced);
+    }
+    text_char(&lines, 0);
+    units_free(&units);
+    source_free(source);
+    return lines.data;
+}
+
+#define BEFORE(pass) "// -----// IR Dump Before " pass " ('builtin.module' operation) //----- //\n"
+#define DUMP(name)   "module {\n  tt.func public @" name "(%a: i32) {\n    tt.return\n  }\n}\n"
+#define LOWERED      "module {\n  llvm.func @lowered()\n}\n"
+
+static void reads_headers_of_every_release(void **state) {
+    (void)state;
+    static const struct {
+        const char *header, *found;
+    } cases[] = {
+        {BEFORE("AllocateSharedMemoryNv (allocate-shared-memory-nv)"),
+         "AllocateSharedMemoryNv|allocate-shared-memory-nv|0|0|0\n"},
+        {BEFORE("AllocateSharedMemoryNv: allocate-shared-memory-nv{compute-capability=90 ptx-version=94}"),
+         "AllocateSharedMemoryNv|allocate-shared-memory-nv|0|1|0\n"},
+        {BEFORE("CSEPass: cse"), "CSEPass|cse|0|1|0\n"},
+        {BEFORE("(anonymous namespace)::Verify: unknown<(anonymous namespace)::Verify>"),
+         "(anonymous namespace)::Verify|unknown|0|1|0\n"},
+        {BEFORE("(anonymous namespace)::Other (other)"), "(anonymous namespace)::Other|other|0|0|0\n"},
+        {"// -----// SoftwarePipeliner internal IR Dump After: LowerLoops\n", "LowerLoops||0|0|0\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s%s", cases[i].header, DUMP("a"));
+        char *found = passes(text);
+        assert_string_equal(found, cases[i].found);
+        free(found);
+    }
+}
+
+/* One ends where its kernel is lowered, or where another kernel comes. */
+static void parts_compilations(void **state) {
+    (void)state;
+    char *found = passes(BEFORE("A: a") DUMP("one") BEFORE("B: b") DUMP("one") BEFORE("A: a") DUMP("two") BEFORE("L: l")
+                             LOWERED BEFORE("M: m") LOWERED BEFORE("A: a") DUMP("two"));
+    assert_string_equal(found, "A|a|0|1|0\nB|b|0|1|0\nA|a|1|1|0\nL|l|1|1|0\nM|m|1|1|0\nA|a|2|1|0\n");
+    free(found);
+}
+
+/* Behind the pass that puts barriers in, up to the end of the compilation. */
+static void knows_where_barriers_are_in(void **state) {
+    (void)state;
+    char *found = passes(BEFORE("Alloc: alloc") DUMP("one") BEFORE("M: triton-nvidia-gpu-membar{ptx=1}") DUMP("one")
+                             BEFORE("W: wait") DUMP("one") BEFORE("Alloc: alloc") DUMP("two"));
+    assert_string_equal(found, "Alloc|alloc|0|1|0\nM|triton-nvidia-gpu-membar|0|1|0\nW|wait|0|1|1\n"
+                               "Alloc|alloc|1|1|0\n");
+    free(found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cuts_at_separators),
@@ -202,6 +268,9 @@ int main(void) {
         cmocka_unit_test(takes_headers_apart),
         cmocka_unit_test(noise_in_a_pass_log_is_skipped),
         cmocka_unit_test(places_are_those_of_the_file),
+        cmocka_unit_test(reads_headers_of_every_release),
+        cmocka_unit_test(parts_compilations),
+        cmocka_unit_test(knows_where_barriers_are_in),
     };
     return cmocka_run_group_tests_name("units", tests, NULL, NULL);
 }

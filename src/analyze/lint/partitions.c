@@ -90,8 +90,9 @@ static void check_count(Lint *lint, const Op *op) {
         lint_find(lint, RULE_NAMED_PARTITIONS, op, "there are %u partitions beside the default one", warps->count);
 }
 
+/* What Triton writes beyond the most it cuts off when it lowers the op: a default partition gets all that is left. */
 static bool is_count(int64_t registers) {
-    return registers >= FEWEST_REGISTERS && registers <= MOST_REGISTERS && registers % REGISTERS_STEP == 0;
+    return registers >= FEWEST_REGISTERS && registers % REGISTERS_STEP == 0;
 }
 
 /* Whether a partition does nothing: it is there to fill a group of warps. */
@@ -146,7 +147,8 @@ static void check_sum(Lint *lint, const Op *op, const Attr *actual) {
         int64_t held = i ? warps->ints[i - 1] : own;
         if (held < 0 || held > 64 || actual->ints[i] < 0 || actual->ints[i] > 4096)
             return;
-        sum += actual->ints[i] * held * WARP_THREADS;
+        int64_t registers = actual->ints[i] < MOST_REGISTERS ? actual->ints[i] : MOST_REGISTERS;
+        sum += registers * held * WARP_THREADS;
     }
     if (sum > REGISTER_FILE)
         lint_find(lint, RULE_REGISTERS_SUM, op, "the partitions are given %lld registers together", (long long)sum);

@@ -365,7 +365,7 @@ static unsigned sharing_bits(Lint *lint, const Value *barrier) {
     const Type *type = lint_type(lint, barrier);
     Encoding encoding = {0};
     Numbers numbers;
-    if (!type || type->param_count < 2 || !type->dim_count)
+    if (!type || type->param_count < 2 || !type->dim_count || lint->module->own_barriers)
         return 0;
     encoding = encoding_read(lint->module, type->params[1]);
     if (!encoding.name.size || !encoding_list(&encoding, "CGALayout", &numbers) || numbers.inner != 1)

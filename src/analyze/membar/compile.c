@@ -283,13 +283,11 @@ static void compile_scratch(Membar *membar, const Op *op, Scratch scratch, Node 
     Buffer buffer = {.op = op, .space = SPACE_SHARED, .scratch = true, .everywhere = !placed};
     if (placed)
         set_place(membar, placed, &buffer);
-    Access access = {.op = op,
-                     .buffer = membar_add_buffer(membar, buffer),
-                     .kind = ACCESS_WRITE,
-                     .distributed = scratch.crosses_ctas};
+    Access access = {.op = op, .buffer = membar_add_buffer(membar, buffer), .kind = ACCESS_WRITE};
     node->scratch = membar->access_count;
     membar_add_access(membar, access);
     access.kind = ACCESS_READ;
+    access.distributed = scratch.crosses_ctas; /* each CTA writes its own, and reads that of others */
     membar_add_access(membar, access);
 }
 
@@ -331,6 +329,8 @@ static Scratch scratch_at(Membar *membar, const Op *op) {
     if (placed)
         return placed->scratch;
     if (op_is_control(op, CONTROL_CALL)) /* the frame of the callee is no scratch memory */
+        return (Scratch){0};
+    if (op_attr_around(op, "ttg.shared")) /* the allocator was here, and gave it none */
         return (Scratch){0};
     return scratch_of(membar->module, op);
 }

@@ -2,32 +2,105 @@
 #include "analyze/membar/report.h"
 
 #include "ir/edit.h"
+#include "ir/op.h"
 #include "ir/op_ids.h"
 #include "ir/optable.h"
+#include "model/memory/handshake.h"
+#include "model/target/target.h"
 
-static Op *make_barrier(Module *module, MembarKind kind, const Op *at) {
-    Op *op = edit_new_op(module, kind == MEMBAR_CLUSTER ? OP_ttng_cluster_barrier : OP_ttg_barrier, at);
-    if (kind != MEMBAR_CLUSTER) {
-        Attr *space = ARENA_NEW(&module->arena, Attr);
-        *space = (Attr){.text = STR("local"), .kind = ATTR_KEYWORD};
-        op->attrs[op_slot(op->row->attrs, op->row->attr_count, STR("addrSpace"))] = space;
-    }
-    return op;
+static const Attr relaxed_true = {.text = {"true", 4}, .kind = ATTR_BOOL, .exact = true, .integer = 1};
+static const NamedAttr relaxed_entry = {{"relaxed", 7}, &relaxed_true};
+static const Attr relaxed_dict = {
+    .text = {"{relaxed = true}", 16}, .kind = ATTR_DICT, .count = 1, .entries = &relaxed_entry};
+static const Attr local_space = {.text = {"local", 5}, .kind = ATTR_KEYWORD};
+
+/* The ops of a barrier, in their order; at most two. */
+static size_t make_barrier(Module *module, const MembarNeed *need, Op *ops[2]) {
+    size_t count = 0;
+    if (need->kind == MEMBAR_INIT || need->kind == MEMBAR_INIT_FENCE)
+        ops[count++] = edit_new_op(module, OP_ttng_fence_mbarrier_init_release_cluster, need->op);
+    if (need->kind == MEMBAR_INIT || need->kind == MEMBAR_CLUSTER)
+        ops[count++] = edit_new_op(module, OP_ttng_cluster_barrier, need->op);
+    if (need->kind == MEMBAR_INIT)
+        ops[1]->dict = &relaxed_dict;
+    if (count)
+        return count;
+    ops[0] = edit_new_op(module, OP_ttg_barrier, need->op);
+    ops[0]->attrs[op_slot(ops[0]->row->attrs, ops[0]->row->attr_count, STR("addrSpace"))] = &local_space;
+    return 1;
 }
 
 void membar_emit(Module *module, const MembarResult *const *results, size_t count, bool prune, Text *to) {
     size_t most = 0, made = 0;
     for (size_t i = 0; i < count; i++)
-        most += results[i]->need_count + results[i]->present_count;
+        most += 2 * results[i]->need_count + results[i]->present_count;
     Edit *edits = ARENA_ARRAY(&module->arena, Edit, most + 1);
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < results[i]->need_count; k++) {
             const MembarNeed *need = &results[i]->needs[k];
-            edits[made++] = (Edit){make_barrier(module, need->kind, need->op), need->op, need->after};
+            Op *ops[2];
+            size_t ops_count = make_barrier(module, need, ops);
+            for (size_t j = 0; j < ops_count; j++) /* each right before it: the first one ends up first */
+                edits[made++] = (Edit){ops[need->after ? ops_count - 1 - j : j], need->op, need->after};
         }
     for (size_t i = 0; i < count && prune; i++)
         for (size_t k = 0; k < results[i]->present_count; k++)
             if (results[i]->present[k].needless)
                 edits[made++] = (Edit){.op = (Op *)results[i]->present[k].op};
     edits_print(module, edits, made, to);
+}
+
+/* ---- Meetings that are still to come --------------------------------------------------------------------------- */
+
+static void put_in(Module *module, const Op *at, MembarKind kind) {
+    Op *ops[2];
+    size_t count = make_barrier(module, &(MembarNeed){.op = at, .kind = kind}, ops);
+    for (size_t i = 0; i < count; i++)
+        edit_put_in(ops[i], at);
+}
+
+static bool meets(Module *module, const Op *op) {
+    return op && op_has_effect(module, op, EFFECT_CLUSTER_ARRIVE, GROUP_NONE);
+}
+
+static bool is_pair(const Effect *effect) {
+    return effect->pair;
+}
+
+/* Each function is walked while ops are put in before the one that is looked at. */
+static bool complete_ends(Module *module, const Op *kernel) {
+    bool any = false;
+    for (const Block *block = kernel->regions[0].first; block; block = block->next)
+        if (block->last && op_is_control(block->last, CONTROL_RETURN) && !meets(module, block->last->prev)) {
+            put_in(module, block->last, MEMBAR_CLUSTER);
+            any = true;
+        }
+    return any;
+}
+
+static bool complete_products(Module *module, const Op *kernel) {
+    bool any = false;
+    for (const Op *op = kernel; op; op = op_next_in_walk(op, kernel))
+        if (op_is(op, CLASS_PRODUCT) && op_any_effect(module, op, is_pair) && !meets(module, op->prev)) {
+            put_in(module, op, MEMBAR_CLUSTER);
+            any = true;
+        }
+    return any;
+}
+
+void membar_complete(Module *module, const Op *kernel) {
+    Vendor vendor;
+    unsigned number;
+    bool nvidia = target_said(kernel, &vendor, &number) && vendor == VENDOR_NVIDIA && number >= 90;
+    if (module_ctas(kernel) < 2 || !nvidia || !kernel->region_count)
+        return;
+    if (module->own_barriers || stage_own_barriers(module, kernel)) {
+        module->own_barriers = true;
+        module->completed |= complete_products(module, kernel);
+    } else if (stage_meetings(module, kernel) != PAST_YES) {
+        Handshake handshake = handshake_of(module, kernel, NULL, &module->arena);
+        if (handshake.at)
+            put_in(module, handshake.at, handshake.barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE);
+        module->completed |= complete_ends(module, kernel) || handshake.at;
+    }
 }

@@ -100,19 +100,34 @@ static void add_needless(Verdict *verdict, const MembarThere *there) {
     }
 }
 
+/* What is still to come for a cluster is no fault of the kernel, as with fences. */
+static void note_meetings(const Module *module, Verdict *verdict) {
+    if (module->completed)
+        verdict_note(verdict,
+                     "cluster: the compiler has not yet made its CTAs meet (after mbarriers are set up, at the "
+                     "end, before products of two CTAs in Triton 3.6); the kernel was run as if it had");
+}
+
 void membar_findings(Module *module, const Op *function, bool summary, Verdict *verdict) {
     const MembarResult *result = membar_analyze(module, function, MEMBAR_ASYNC);
-    if (!result->inserted) {
-        if (summary && result->need_count)
-            verdict_note(verdict, "membar: %zu thread barrier%s needed, put in later by the compiler",
-                         result->need_count, result->need_count == 1 ? "" : "s");
+    const char *plural = result->need_count == 1 ? "" : "s";
+    note_meetings(module, verdict);
+    if (result->inserted == PAST_NOT && summary && result->need_count)
+        verdict_note(verdict, "membar: %zu thread barrier%s needed, put in later by the compiler", result->need_count,
+                     plural);
+    if (result->inserted == PAST_UNKNOWN && result->need_count)
+        verdict_note(verdict,
+                     "membar: memory is placed, and nothing says whether the compiler's thread barriers are in: %zu "
+                     "that would be missing not judged; `weir membar --assume inserted` tells of them",
+                     result->need_count);
+    if (result->inserted != PAST_YES)
         return;
-    }
     if (summary && result->problem)
         verdict_note(verdict, "membar: not all thread barriers could be looked at: %s", result->problem);
     MembarReport report = membar_report(verdict->arena, module, result, (MembarQuestion){0});
     for (size_t i = 0; i < report.needed_count; i++)
-        if (report.needed[i].missing && !is_in_doubt(module, function, &report.needed[i], verdict))
+        if (report.needed[i].missing && strncmp(report.needed[i].kind, "init", 4) != 0 && /* lint tells of those */
+            !is_in_doubt(module, function, &report.needed[i], verdict))
             add_missing(verdict, &report.needed[i]);
     for (size_t i = 0; i < report.present_count; i++)
         if (report.present[i].needless)

@@ -20,6 +20,7 @@
 #include "ir/optable.h"
 #include "model/flow/flow.h"
 #include "model/flow/origin.h"
+#include "model/memory/handshake.h"
 #include "model/memory/placement.h"
 #include "model/number/slots.h"
 
@@ -258,6 +259,7 @@ struct Membar {
     bool *written;        /* by neighborhood: somebody writes there */
     uint32_t *loop_nodes; /* by loop */
     bool two_ctas;
+    Handshake handshake;  /* what the cluster needs once its mbarriers are set up */
     const State **inputs; /* by piece, of the last run; NULL: never reached */
     bool *pinned;         /* by barrier, of a run that notes: not all that it parts is known, and it stays; else NULL */
     uint32_t *alike_counts; /* all 0; by access and whether it flies. NULL: there are never too many */

@@ -159,17 +159,28 @@ static void add_need(const Membar *membar, MembarResult *result, uint32_t index,
     set_hazards(membar, barrier, node, need);
 }
 
+static void add_handshake(const Membar *membar, MembarResult *result) {
+    const Handshake *handshake = &membar->handshake;
+    if (!handshake->at)
+        return;
+    size_t at = result->need_count++;
+    for (; at > 0 && result->needs[at - 1].op->offset > handshake->at->offset; at--)
+        result->needs[at] = result->needs[at - 1];
+    result->needs[at] = (MembarNeed){.op = handshake->at, .kind = handshake->barrier ? MEMBAR_INIT : MEMBAR_INIT_FENCE};
+}
+
 static void collect_needs(Membar *membar, MembarResult *result, const Notes *notes) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < membar->node_count; i++)
         count += (membar->nodes[i].placing.before != 0) + (membar->nodes[i].placing.after != 0);
-    result->needs = ARENA_ARRAY(&membar->module->arena, MembarNeed, count + 1);
+    result->needs = ARENA_ARRAY(&membar->module->arena, MembarNeed, count + 2);
     for (uint32_t i = 0; i < membar->node_count; i++) {
         if (membar->nodes[i].placing.before)
             add_need(membar, result, i, false, notes);
         if (membar->nodes[i].placing.after)
             add_need(membar, result, i, true, notes);
     }
+    add_handshake(membar, result);
 }
 
 static void collect_present(Membar *membar, MembarResult *result, const Notes *notes, const Needless *needless) {
@@ -231,7 +242,7 @@ static bool with_analysis(Module *module, const Op *function, MembarModel model,
 
 const MembarResult *membar_analyze(Module *module, const Op *function, MembarModel model) {
     MembarResult *result = ARENA_NEW(&module->arena, MembarResult);
-    MembarResult empty = {.function = function, .model = model, .inserted = memory_is_placed(function)};
+    MembarResult empty = {.function = function, .model = model, .inserted = stage_barriers(module, function)};
     *result = empty;
     if (!with_analysis(module, function, model, analyze, result)) {
         *result = empty;

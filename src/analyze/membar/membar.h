@@ -10,6 +10,7 @@
 #include "base/diagnostics.h"
 #include "ir/ir.h"
 #include "model/effect/effect.h"
+#include "model/memory/stage.h"
 
 typedef enum MembarModel {
     MEMBAR_SYNC,  /* every write is visible at once; a wait for copies has a barrier after it: as Triton does it */
@@ -21,7 +22,9 @@ typedef enum MembarHazardKind { MEMBAR_RAW, MEMBAR_WAR, MEMBAR_WAW } MembarHazar
 typedef enum MembarKind {
     MEMBAR_LOCAL /* ttg.barrier local */,
     MEMBAR_TENSOR /* the same, for tensor memory */,
-    MEMBAR_CLUSTER /* ttng.cluster_barrier */
+    MEMBAR_CLUSTER /* ttng.cluster_barrier */,
+    MEMBAR_INIT_FENCE /* ttng.fence_mbarrier_init_release_cluster */,
+    MEMBAR_INIT /* the same, and ttng.cluster_barrier {relaxed = true} */
 } MembarKind;
 
 /* Two accesses that a barrier has to part. */
@@ -72,8 +75,7 @@ typedef struct MembarResult {
     size_t present_count;
     MembarProof *proofs; /* the first few */
     size_t proof_count;
-    bool inserted; /* the IR is past the stage at which barriers are inserted: memory is placed (allocation.offset,
-                      ttg.shared) */
+    Past inserted;       /* whether the IR is past the stage at which barriers are inserted */
     const char *problem; /* a sentence on what could not be looked at; NULL if nothing */
     const Op *problem_op;
 } MembarResult;

@@ -10,10 +10,15 @@ enum { WARP_GROUP = 4 /* warps */ };
 
 /* ---- Barriers -------------------------------------------------------------------------------------------------- */
 
-/* An arrival that each thread makes for itself gathers nobody. */
+/* An arrival that each thread makes for itself gathers nobody, nor does a product that signals nobody. */
 static bool gathers(const Op *op, const Effect *effects, unsigned count) {
     const Effect *arrive = effects_find(effects, count, EFFECT_ARRIVE);
-    return op_is(op, CLASS_GATHERS) && !(arrive && arrive->per_thread);
+    return op_is(op, CLASS_GATHERS) && (arrive ? !arrive->per_thread : !op_is(op, CLASS_PRODUCT));
+}
+
+/* A kernel of a cluster ends with a barrier of the cluster. */
+static bool ends_cluster(const Membar *membar, const Op *op) {
+    return membar->clusters && membar->public && op_is_control(op, CONTROL_RETURN);
 }
 
 /* A wait for wgmma of several warp groups ends with a barrier, unless it says that it is for its own group alone. */
@@ -71,7 +76,7 @@ OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsign
     OpFacts facts = {.waits = waits_for_copies(op, effects, count), .free = is_free(op, effects, count)};
     find_barriers(membar, effects, count, &facts);
     facts.cluster |= scratch.crosses_ctas;
-    if (gathers(op, effects, count) || joins_groups(op))
+    if (gathers(op, effects, count) || joins_groups(op) || ends_cluster(membar, op))
         facts.stages |= STAGE_BEFORE;
     if (op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_POLL)) {
         facts.atomic = atomic_stages(op, effects, count, false) != 0;
@@ -161,10 +166,12 @@ static bool walk_back(TokenWalk *walk, Membar *membar, const Value *value) {
            (op && waits_for_copies(op, effects, effects_of(membar->module, op, effects)));
 }
 
-/* Whether every way to the op's token starts at a wait. */
+/* Whether every way to the op's token starts at a wait, or the op says so itself. */
 static bool token_is_waited(Membar *membar, const Op *op) {
     enum { MOST = 256 };
     const Value *token = op_operand_named(op, "token");
+    if (attr_is_true(op_attr(op, "ttg.amdg.syncedViaAsyncWait")))
+        return true;
     if (!token)
         return false;
     TokenWalk walk = {.seen = {.arena = membar->arena}};
@@ -204,11 +211,17 @@ static bool mbarrier_orders(const Access *first, const Access *second) {
     return first->mbarrier == MBARRIER_WAIT && second->mbarrier == MBARRIER_WAIT;
 }
 
-/* AMD's exemption of copies and loads trusts the compiler that made the tokens: a load whose token comes from a wait
- * reads another slot than the copies around it write. It may be asked about both orders only where every wait has a
- * barrier behind it; else a load after the wait needs that barrier from here. */
+/* AMD: behind a copy needs no barrier what is no reader of it: another copy, and a load that a wait has brought its own
+ * data. Triton may take that for granted where every wait has a barrier behind it; else a load after the wait needs
+ * that barrier from here. A copy behind a load does need one: the token says that what is loaded has come, not that
+ * every thread has read it. */
+static bool follows_copy(const Membar *membar, const Access *first, const Access *second) {
+    return membar->model != MEMBAR_ASYNC && (first->roles & ROLE_ASYNC_LOAD) &&
+           (second->roles & (ROLE_ASYNC_LOAD | ROLE_WAITED_LOAD));
+}
+
 bool membar_exempt(const Membar *membar, const Access *first, const Access *second) {
-    uint8_t both = first->roles & second->roles, either = first->roles | second->roles;
+    uint8_t both = first->roles & second->roles;
     if (both & (ROLE_ONE_THREAD | ROLE_AMD_BARRIER))
         return true;
     if (membar->model == MEMBAR_ASYNC && mbarrier_orders(first, second))
@@ -217,9 +230,7 @@ bool membar_exempt(const Membar *membar, const Access *first, const Access *seco
         return true;
     if ((both & ROLE_ATOMIC) && same_atomic(membar, first, second))
         return true;
-    const uint8_t pair = ROLE_ASYNC_LOAD | ROLE_WAITED_LOAD;
-    bool load_and_copy = (either & pair) == pair && !(both & pair);
-    return load_and_copy && (membar->model != MEMBAR_ASYNC || (first->roles & ROLE_WAITED_LOAD));
+    return follows_copy(membar, first, second);
 }
 
 /* ---- Clusters -------------------------------------------------------------------------------------------------- */

@@ -118,12 +118,12 @@ static bool in_other_slots(Membar *membar, const Entry *entry, const Access *fir
     if (!first->slot || !second->slot || first->buffer != second->buffer)
         return false;
     SlotAnswer question = {.first = first->slot, .second = second->slot};
+    bool constant = value_made(first->slot, EVALUATE_CONSTANT) && value_made(second->slot, EVALUATE_CONSTANT);
     if (membar->model == MEMBAR_ASYNC) {
-        bool constant = value_made(first->slot, EVALUATE_CONSTANT) && value_made(second->slot, EVALUATE_CONSTANT);
         if ((entry->mark == MARK_STALE && !constant) || !first->ring || first->ring != second->ring)
             return false;
         question.way = way_of(membar, entry, number);
-    } else if (entry->mark != MARK_NONE) { /* Triton forgets indices at a back edge */
+    } else if (entry->mark != MARK_NONE && !constant) { /* Triton forgets indices at a back edge */
         return false;
     }
     if (!ask_slots(membar, question))

@@ -280,6 +280,19 @@ static bool meets_cluster(Membar *membar, const Op *op) {
            op_has_effect(membar->module, op, EFFECT_CLUSTER_WAIT, GROUP_NONE);
 }
 
+/* A barrier of the cluster that is placed anyway may do for the mbarriers that are set up. Triton takes the one that
+ * comes with them for one of the threads as well; but it is relaxed, and orders no memory. */
+static void place_handshake(Membar *membar) {
+    Pointers planned = {.arena = membar->arena};
+    for (uint32_t i = 0; i < membar->node_count; i++)
+        if (membar->nodes[i].placing.before & PASS_CLUSTER)
+            pointers_set(&planned, membar->nodes[i].op, 0);
+    membar->handshake = handshake_of(membar->module, membar->function, &planned, membar->arena);
+    for (uint32_t i = 0; i < membar->node_count && membar->handshake.barrier && membar->model != MEMBAR_ASYNC; i++)
+        if (membar->nodes[i].op == membar->handshake.at)
+            membar->nodes[i].is.stages |= STAGE_BEFORE;
+}
+
 static void place_clusters(Membar *membar) {
     membar_run(membar, PASS_CLUSTER, RUN_INSERT, NULL);
     for (uint32_t i = 0; i < membar->node_count; i++) {
@@ -287,6 +300,7 @@ static void place_clusters(Membar *membar) {
         if (node->returns && membar->public && !meets_cluster(membar, node->op->prev))
             node->placing.before |= PASS_CLUSTER;
     }
+    place_handshake(membar);
 }
 
 void membar_place_barriers(Membar *membar) {

@@ -84,7 +84,7 @@ const MembarConflict *membar_conflicts(MembarTeller *teller, const MembarHazard 
 }
 
 static void report_needs(MembarTeller *teller, const MembarResult *result, MembarReport *report) {
-    static const char *const kinds[] = {"local", "tensor", "cluster"}; /* ORDER MembarKind */
+    static const char *const kinds[] = {"local", "tensor", "cluster", "init-fence", "init"}; /* ORDER MembarKind */
     MembarNeeded *needed = ARENA_ARRAY(teller->words.arena, MembarNeeded, result->need_count + 1);
     for (size_t i = 0; i < result->need_count; i++) {
         const MembarNeed *need = &result->needs[i];
@@ -167,8 +167,10 @@ MembarReport membar_report(Arena *arena, Module *module, const MembarResult *res
     MembarReport report = membar_report_blank(module->source->name, arena_copy(arena, name.data, name.size));
     bool claimed = question.stage == MEMBAR_STAGE_INSERTED;
     report.model = membar_model_name(result->model);
-    report.inserted = question.stage == MEMBAR_STAGE_AS_READ ? result->inserted : claimed;
-    report.assumed = report.inserted != result->inserted;
+    bool said = question.stage == MEMBAR_STAGE_AS_READ;
+    report.inserted = said ? result->inserted == PAST_YES : claimed;
+    report.unknown = said && result->inserted == PAST_UNKNOWN;
+    report.assumed = !said && (result->inserted == PAST_UNKNOWN || report.inserted != (result->inserted == PAST_YES));
     report_needs(&teller, result, &report);
     report_present(&teller, result, &report);
     report_proofs(&teller, result, &report);

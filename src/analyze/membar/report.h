@@ -31,4 +31,9 @@ void membar_findings(Module *module, const Op *function, bool summary, Verdict *
  * itself stays as it is. */
 void membar_emit(Module *module, const MembarResult *const *results, size_t count, bool prune, Text *to);
 
+/* Makes of a kernel what the compiler would have made of it where it has only to put in meetings of a cluster: after
+ * mbarriers are set up, at the end; in Triton 3.6 before a product of two CTAs. For those who run it: the module stays
+ * so, and says so (Module.completed). */
+void membar_complete(Module *module, const Op *kernel);
+
 #endif

@@ -1,6 +1,7 @@
 /* Which kernels and which launches a question means. */
 #include "analyze/pipeline/internal.h"
 
+#include "analyze/membar/report.h"
 #include "emulate/choose.h"
 
 /* ---- Kernels -------------------------------------------------------------------------------------- */
@@ -39,6 +40,8 @@ static bool find_kernels(Result *result) {
     if (wrong)
         return result_fail(result, "'%s' is %.*s; it is an integer from 1 to %d", name, STR_ARG(wrong->text),
                            MODULE_MOST);
+    for (size_t i = 0; i < result->count; i++)
+        membar_complete(result->module, result->functions[i]);
     return !only || result_keep(result, str_of(only)) ||
            result_fail(result, "there is no kernel '%s'; there is %s", only, result_names(result));
 }

@@ -3,14 +3,8 @@
 #define ANALYZE_TELLING_PLACE_H
 
 #include "emulate/machine.h"
+#include "ir/location.h"
 #include "ir/op.h"
-
-/* The location in the kernel's own source, through names, calls and fusions: of kind LOC_FILE, or NULL. */
-const Attr *kernel_location(Module *module, const Attr *location);
-/* The outermost location of a kind on the way there; NULL if there is none. */
-const Attr *location_of_kind(Module *module, const Attr *location, LocationKind kind);
-/* The file or the name of a location, without its quotes. */
-Str location_text(const Attr *location);
 
 /* A place of a finding: what `agent` does at that instruction. */
 void place_set(const Machine *machine, FindingPlace *place, const char *role, const char *agent, uint32_t pc,

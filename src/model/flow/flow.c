@@ -143,10 +143,11 @@ static void enter_regions(Builder *builder, const Op *op) {
             go_behind(builder, op);
         go_into(builder, op, 1);
         break;
+    case CONTROL_FORK: /* the warps of the partitions are sent off by a barrier of all */
     case CONTROL_GROUPS:
         for (uint32_t r = 0; r < op->region_count; r++) {
             FlowEdge edge = edge_to(start_of(builder, op, r));
-            edge.all_meet = r > 0;
+            edge.all_meet = true;
             add_edge(builder, edge);
         }
         break;

@@ -19,10 +19,10 @@ typedef struct FlowOp {
 
 typedef struct FlowEdge {
     uint32_t to;
-    bool back;       /* to an earlier place: values that are computed there are other values the next time */
-    bool all_meet;   /* every thread has come before anyone goes on: the start of a partition */
-    bool round;      /* an iteration of `loop` is over: on a back edge, and on the way out of a loop that counts */
-    uint32_t loop;   /* back or round: of this loop; FLOW_NONE: not known of which */
+    bool back;     /* to an earlier place: values that are computed there are other values the next time */
+    bool all_meet; /* every thread has come before anyone goes on: the start of a partition, also of the default one */
+    bool round;    /* an iteration of `loop` is over: on a back edge, and on the way out of a loop that counts */
+    uint32_t loop; /* back or round: of this loop; FLOW_NONE: not known of which */
     uint32_t enters; /* the loop that starts here, also if it does not run once; FLOW_NONE: none */
 } FlowEdge;
 

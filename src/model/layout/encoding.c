@@ -172,7 +172,8 @@ uint32_t encoding_sharers(Module *module, const Type *memdesc, uint32_t ctas) {
     memdesc = memdesc ? type_resolve(module, memdesc) : NULL;
     for (uint32_t i = 0; memdesc && i < memdesc->param_count && !encoding.body.size; i++)
         encoding = encoding_read(module, memdesc->params[i]);
-    if (ctas < 2 || !encoding.body.size || !encoding_list(&encoding, "CGALayout", &bases) || !bases.inner)
+    if (ctas < 2 || module->own_barriers || !encoding.body.size || !encoding_list(&encoding, "CGALayout", &bases) ||
+        !bases.inner)
         return 1;
     for (uint32_t bit = 0; ctas >> bit > 1 && (bit + 1) * bases.inner <= bases.count; bit++) {
         bool moves = false;

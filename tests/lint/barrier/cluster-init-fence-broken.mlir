@@ -3,7 +3,7 @@
 #pair = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0], CGALayout = [[1]]}>
 #smem = #ttg.shared_memory
 !per_cta = !ttg.memdesc<2xi64, #pair, #smem, mutable>
-module attributes {"ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32, ttg.shared = 8 : i32} {
+module attributes {ttg.profile_scratch_memory_size = 0 : i32, "ttg.num-ctas" = 2 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90", "ttg.threads-per-warp" = 32 : i32, ttg.shared = 8 : i32} {
   tt.func public @kernel() attributes {noinline = false} {
     %c0 = arith.constant 0 : i32
     %bar = ttg.local_alloc {allocation.offset = 0 : i32} : () -> !per_cta

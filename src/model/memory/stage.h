@@ -1,0 +1,23 @@
+/* How far the compiler has come with a module, and which release it may be of: what the module says itself, and the
+ * pass log that it stood in. docs/checking.md has the table. */
+#ifndef MODEL_MEMORY_STAGE_H
+#define MODEL_MEMORY_STAGE_H
+
+#include "ir/ir.h"
+
+/* Whether the compiler is past a pass. */
+typedef enum Past { PAST_NOT, PAST_YES, PAST_UNKNOWN } Past;
+
+/* ... that which puts in thread barriers. */
+Past stage_barriers(Module *module, const Op *function);
+/* ... that which makes CTAs of a cluster meet, after their mbarriers are set up and at the end. Up to Triton 3.7 there
+ * is none: what is there is all there will be. */
+Past stage_meetings(Module *module, const Op *function);
+/* Whether the layout of mbarriers is that of Triton 3.6, which says of each CTA's own that all share it: a copy of one
+ * CTA could not signal such a one. */
+bool stage_own_barriers(Module *module, const Op *function);
+
+/* Whether columns of source locations are counted from 1, as Triton does from 3.8 on; else from 0. */
+bool stage_columns_from_one(Module *module);
+
+#endif
