@@ -31,6 +31,14 @@ static void push(Classes *classes, Box box) {
     *ARENA_PUSH(classes->arena, classes->open, classes->open_count, classes->open_capacity) = box;
 }
 
+/* Whether what it does depends on loads: a run without what they gave may go round for ever. */
+static bool has_loads(const Program *program) {
+    for (uint32_t i = 0; i < program->code_count; i++)
+        if (program->code[i].code == CODE_LOAD)
+            return true;
+    return false;
+}
+
 Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ) {
     const Program *program = machine->program;
     Classes *classes = ARENA_NEW(arena, Classes);
@@ -48,6 +56,7 @@ Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ) {
     } else if (wide) {
         classes->sizes[0] /= program->ctas;
     }
+    classes->singly |= loads_differ && has_loads(program);
     for (unsigned axis = 0; axis < AXES; axis++)
         all.high[axis] = classes->sizes[axis] - 1;
     push(classes, all);
