@@ -451,11 +451,10 @@ static bool holds_integers(const Chooser *chooser, const Parameter *parameter) {
 static Argument describe(const Chooser *chooser, uint32_t index) {
     Module *module = chooser->program->module;
     const Parameter *parameter = &chooser->program->parameters[index];
-    const Type *block = parameter->type->element ? type_resolve(module, parameter->type->element) : NULL;
+    const Type *inner = parameter->type->element ? type_resolve(module, parameter->type->element) : NULL;
+    const Type *block = inner && inner->kind == TYPE_TENSOR ? inner : parameter->type; /* from Triton 3.9 on */
     Argument argument = {.name = str_of(parameter->name), .kind = ARGUMENT_DESCRIPTOR};
-    while (block && block->kind != TYPE_TENSOR && block->element)
-        block = type_resolve(module, block->element);
-    argument.rank = (uint8_t)(block && block->dim_count <= ARGUMENT_MOST_DIMS ? block->dim_count : 0);
+    argument.rank = (uint8_t)(block->dim_count <= ARGUMENT_MOST_DIMS ? block->dim_count : 0);
     int64_t size = size_for(chooser);
     for (unsigned i = 0; i < argument.rank; i++) {
         int64_t tile = block->dims[i] > 0 ? block->dims[i] : 1;
