@@ -8,7 +8,7 @@
 #include "ir/op.h"
 
 enum {
-    MOST_LAUNCHES = 4, /* of those that were chosen, with memory put in */
+    MOST_LAUNCHES = 4,     /* of those that were chosen, with memory put in */
     MOST_AS_THEY_ARE = 32, /* of those that were chosen, with their own numbers */
     FEWER_SCHEDULES = 3,
     RUN_BUDGET_CHOSEN = 1 << 20, /* instructions of one run of a small grid */
@@ -273,7 +273,8 @@ static bool leaves_out(const Chosen *chosen) {
 /* All launches that were chosen, with memory; with another grid, if the first leave out accesses; and if those do, too,
  * with the numbers that were chosen so that control comes there. */
 static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
-    static const Room usual[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS}, other[] = {ROOM_OTHER}, same[] = {ROOM_AS_IS};
+    static const Room usual[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS}, other[] = {ROOM_OTHER}, same[] = {ROOM_AS_IS},
+                      uneven[] = {ROOM_UNEVEN};
     const char *texts[MOST_LAUNCHES + MOST_AS_THEY_ARE + 4];
     size_t known = 0;
     for (size_t i = 0; i < count && known < MOST_LAUNCHES; i++) {
@@ -285,6 +286,12 @@ static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
     for (size_t i = 0; i < count && i < MOST_AS_THEY_ARE && leaves_out(chosen); i++) {
         chosen->request.base = &bases[i];
         look_at_rooms(chosen, same, 1, texts, &known);
+    }
+    if (count && chosen->launch) {
+        const Launch *usually = chosen->launch;
+        chosen->request.base = &bases[0];
+        look_at_rooms(chosen, uneven, 1, texts, &known);
+        chosen->launch = usually;
     }
 }
 

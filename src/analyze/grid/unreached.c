@@ -1,9 +1,9 @@
 /* Accesses to global memory that no run of a whole grid has made, though a cluster run by itself may have: behind a
- * branch or in a loop that goes by data which nobody knows, or in a program that the chosen grid does not have. What such
- * an access meets was not looked at.
+ * branch or in a loop that goes by data which nobody knows, or in a program that the chosen grid does not have. What
+ * such an access meets was not looked at.
  *
- * As with accesses whose bytes are not known (unknown.c), not each of them matters: only one that writes, or that shares
- * memory with one that writes, and not both are atomic. */
+ * As with accesses whose bytes are not known (unknown.c), not each of them matters: only one that writes, or that
+ * shares memory with one that writes, and not both are atomic. */
 #include "analyze/grid/internal.h"
 
 #include "ir/op.h"
@@ -54,7 +54,8 @@ void unreached_tell(const Program *program, const bool *reached, Verdict *verdic
     if (!op)
         return;
     Str name = op->name;
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(name)), op_line(program->module, op),
-                       "races in global memory were not looked for: no run of a whole grid has come here; a launch file "
-                       "can give the data, the numbers and the grid that lead here");
+    verdict_incomplete(
+        verdict, verdict_text(verdict, "%.*s", STR_ARG(name)), op_line(program->module, op),
+        "races in global memory were not looked for: no run of a whole grid has come here; a launch file "
+        "can give the data, the numbers and the grid that lead here");
 }
