@@ -311,7 +311,7 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
         .program = chosen.program, .bases = bases, .base_count = count, .given = given, .budget = budget};
     chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
     look_at_all(&chosen, bases, count);
-    if (chosen.launch && !programs_are_alike(&chosen.request))
+    if (chosen.launch && !chosen.told && !programs_are_alike(&chosen.request))
         unreached_tell(chosen.program, chosen.reached, kernel->verdict);
     if (chosen.launch)
         verdict_note(kernel->verdict,
