@@ -94,11 +94,7 @@ Finding *verdict_finding(Verdict *verdict) {
     return finding;
 }
 
-void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    const char *reason = format_text(verdict, format, arguments);
-    va_end(arguments);
+static void add_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *reason, bool follows) {
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *other = &verdict->incomplete[i];
         if (other->ir_line == ir_line && strcmp(other->op, op) == 0 && strcmp(other->reason, reason) == 0)
@@ -106,7 +102,21 @@ void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, cons
     }
     const char *kept = verdict_text(verdict, "%s", op);
     *ARENA_PUSH(verdict->arena, verdict->incomplete, verdict->incomplete_count, verdict->incomplete_capacity) =
-        (Incomplete){reason, kept, ir_line};
+        (Incomplete){reason, kept, ir_line, follows};
+}
+
+void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_incomplete(verdict, op, ir_line, format_text(verdict, format, arguments), false);
+    va_end(arguments);
+}
+
+void verdict_unreached(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    add_incomplete(verdict, op, ir_line, format_text(verdict, format, arguments), true);
+    va_end(arguments);
 }
 
 LaunchRun *verdict_launch(Verdict *verdict) {
@@ -141,6 +151,11 @@ void verdict_close(Verdict *verdict) {
     for (size_t i = 0; i < verdict->finding_count; i++)
         if (finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
             verdict->kind = VERDICT_FINDINGS;
+    size_t kept = 0;
+    for (size_t i = 0; i < verdict->incomplete_count; i++)
+        if (verdict->kind != VERDICT_FINDINGS || !verdict->incomplete[i].follows)
+            verdict->incomplete[kept++] = verdict->incomplete[i];
+    verdict->incomplete_count = kept;
 }
 
 /* ---- Kinds of verdict -------------------------------------------------------------------------- */

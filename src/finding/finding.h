@@ -58,6 +58,7 @@ typedef struct Incomplete {
     const char *reason; /* one sentence */
     const char *op;     /* "" if none */
     uint32_t ir_line;   /* 0 if none */
+    bool follows;       /* where something is wrong, that may be why, and this is not told */
 } Incomplete;
 
 typedef enum VerdictKind { VERDICT_CLEAN, VERDICT_FINDINGS, VERDICT_INCOMPLETE, VERDICT_ERROR } VerdictKind;
@@ -111,6 +112,9 @@ Finding *verdict_finding(Verdict *verdict);
 LaunchRun *verdict_launch(Verdict *verdict);
 /* A reason, or a note, that is there already is not added again. */
 void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The same of what was not come to. */
+void verdict_unreached(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void verdict_note(Verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Sets `kind` from what was added: error findings or warnings make it findings; else any incomplete makes it

@@ -68,7 +68,7 @@ static void make_verdict(Made *made) {
                               .places = &made->place,
                               .place_count = 1,
                               .times = 1};
-    made->incomplete = (Incomplete){"the op is not known", "other.op", 9};
+    made->incomplete = (Incomplete){"the op is not known", "other.op", 9, false};
     made->verdict = (Verdict){.kernel = "product",
                               .kind = VERDICT_FINDINGS,
                               .findings = &made->finding,

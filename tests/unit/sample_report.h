@@ -388,7 +388,7 @@ static Finding sample_findings[] = {
      "no chain of barriers leads from the read to the write", "let partition0 wait for default before IR line 74",
      "grid 32x1x1, N_CTX = 1024", "", "", &sample_finding_places[1], 1, NULL, 0, 3, false},
 };
-static Incomplete sample_incomplete[] = {{"the assembly is not understood", "tt.elementwise_inline_asm", 63}};
+static Incomplete sample_incomplete[] = {{"the assembly is not understood", "tt.elementwise_inline_asm", 63, false}};
 static const char *sample_notes[] = {"loads from memory at line 12 were given 3 values each"};
 static LaunchRun sample_launches[] = {
     {.text = "grid 32x1x1, N_CTX = 1024", .chosen = true, .ctas = 32, .schedules = 4, .events = 12345}};

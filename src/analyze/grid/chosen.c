@@ -320,7 +320,7 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
                      (long long)chosen.launch->grid[0], (long long)chosen.launch->grid[1],
                      (long long)chosen.launch->grid[2]);
     else if (chosen.end != RUN_FAULT) /* which is told when clusters are run by themselves */
-        verdict_incomplete(
+        verdict_unreached(
             kernel->verdict, "", 0,
             "global memory was not looked at: with no launch that was chosen does the whole grid come to "
             "its end; a launch file can give one");

@@ -54,7 +54,7 @@ void unreached_tell(const Program *program, const bool *reached, Verdict *verdic
     if (!op)
         return;
     Str name = op->name;
-    verdict_incomplete(
+    verdict_unreached(
         verdict, verdict_text(verdict, "%.*s", STR_ARG(name)), op_line(program->module, op),
         "races in global memory were not looked for: no run of a whole grid has come here; a launch file "
         "can give the data, the numbers and the grid that lead here");
