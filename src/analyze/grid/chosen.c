@@ -25,6 +25,7 @@ typedef struct Chosen {
     MemoryRequest request;
     GlobalCheck **checks;       /* the one that is looked at, and from OTHERS on those with other numbers */
     bool told;                  /* that something is open */
+    bool stuck;                 /* some run did not come to its end, which is told as such */
     bool guessed;               /* some run has chosen data that control depends on */
     const Launch *launch;       /* one that was looked at; NULL: none was */
     RunEnd end;                 /* of the last run */
@@ -226,6 +227,7 @@ static bool look_at(Chosen *chosen, const Launch *launch) {
     bool good = has_run(check->end);
     chosen->end = check->end;
     chosen->guessed |= check->guessed;
+    chosen->stuck |= check->end == RUN_STUCK;
     for (uint32_t i = 0; good && i < chosen->program->code_count; i++)
         chosen->reached[i] |= check->reached[i];
     if (good)
@@ -315,7 +317,7 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
     chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
     look_at_all(&chosen, bases, count);
     bool open = chosen.guessed || !(given->count || given->grid[0]); /* not for what was given to be otherwise */
-    if (chosen.launch && open && !chosen.told && !programs_are_alike(&chosen.request))
+    if (chosen.launch && open && !chosen.told && !chosen.stuck && !programs_are_alike(&chosen.request))
         unreached_tell(chosen.program, chosen.reached, chosen.guessed ? chosen.launch : NULL, kernel->verdict);
     if (chosen.launch)
         verdict_note(kernel->verdict,
