@@ -42,7 +42,7 @@ static const struct argp_option verdict_table[] = {
     {"resident", SETS(UNSIGNED, RunOptions, run.resident), "N", 0,
      "so many clusters of a device are there at once (all)", 2},
     {"gsan", SETS(WORD, RunOptions, run.gsan), "MODE", 0,
-     "races in global memory, where there is a launch: exact, sampled (as on a device), or off", 2},
+     "races in global memory: exact, sampled (as on a device), or off, which leaves kernels incomplete", 2},
     {"format", SETS(CHOICE, RunOptions, format), "FORMAT", 0, "text, or json for programs", 3},
     {"witness", SETS(TEXT, RunOptions, witness), "DIR", 0,
      "write the run that shows a finding to DIR, for weir run --replay", 3},

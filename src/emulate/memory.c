@@ -45,17 +45,29 @@ static AtomicCell *atomic_at(Machine *machine, int64_t address) {
     return cell;
 }
 
-/* Whoever looks at a place again and again waits for another CTA to count it up or to set it. A cluster that runs by
- * itself has no such: somebody has then been there. */
-static void wait_for_others(Machine *machine, AtomicCell *cell, int64_t before, const CompiledLoad *how) {
-    enum { PATIENCE = 16 };
+/* Whoever looks at a place again and again waits for another CTA to count it up, or to set it to what a compare
+ * expects. A cluster that runs by itself has no such: somebody has then been there. */
+enum { PATIENCE = 16 };
+
+static int64_t left_by_others(int64_t old, Word compare, const CompiledLoad *how) {
+    bool compares = how->atomic == ATOMIC_CAS && word_is(compare, WORD_INTEGER);
+    return compares ? compare.bits : integer_wrap(old + 1, how->width);
+}
+
+static void wait_for_others(Machine *machine, AtomicCell *cell, int64_t before, Word compare, const CompiledLoad *how) {
     cell->looks = cell->value == before ? cell->looks + 1 : 0;
     if (cell->looks < PATIENCE)
         return;
     if (!machine->loads_chosen++ && !machine->first_choice)
         machine->first_choice = how->op;
     cell->looks = 0;
-    cell->value = integer_wrap(before + 1, how->width);
+    cell->value = left_by_others(before, compare, how);
+}
+
+/* What an atomic finds in a place that is not known. */
+static int64_t choose_old(Machine *machine, uint64_t identity, Word compare, const CompiledLoad *how) {
+    int64_t old = memory_choose(machine, identity, how->op);
+    return machine->loads_chosen % PATIENCE ? old : left_by_others(old, compare, how);
 }
 
 Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word pointer, Word operand, Word other) {
@@ -76,14 +88,14 @@ Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word
     bool known = word_is(pointer, WORD_INTEGER);
     if (how->atomic != ATOMIC_NONE) {
         if (!known || !word_is(operand, WORD_INTEGER) || how->atomic > ATOMIC_CAS)
-            return word_integer(memory_choose(machine, identity, how->op));
+            return word_integer(choose_old(machine, identity, other, how));
         AtomicCell *cell = atomic_at(machine, pointer.bits);
         int64_t old = cell->value;
         if (how->atomic == ATOMIC_ADD)
             cell->value = integer_wrap((int64_t)((uint64_t)old + (uint64_t)operand.bits), how->width);
         else if (how->atomic == ATOMIC_EXCHANGE || (word_is(other, WORD_INTEGER) && other.bits == old))
             cell->value = operand.bits;
-        wait_for_others(machine, cell, old, how);
+        wait_for_others(machine, cell, old, other, how);
         return word_integer(old);
     }
     int64_t value;

@@ -65,7 +65,7 @@ static void join_sets(Pool *pool, LaunchSet **set, LaunchSet *other) {
     *set = joined;
 }
 
-/* ---- Leaves and parts ---- */
+/* ---- Leaves, branches and parts ---- */
 
 static void drop_leaf(Pool *pool, ClockLeaf *leaf) {
     if (leaf && !--leaf->references)
@@ -85,32 +85,53 @@ static ClockLeaf *own_leaf(Pool *pool, ClockLeaf **place) {
     return *place = copy;
 }
 
-static size_t part_size(uint32_t leaf_count) {
-    return sizeof(ClockPart) + leaf_count * sizeof(ClockLeaf *);
+static void drop_branch(Pool *pool, ClockBranch *branch) {
+    if (!branch || --branch->references)
+        return;
+    for (uint32_t i = 0; i < CLOCK_BRANCH; i++)
+        drop_leaf(pool, branch->leaves[i]);
+    gsan_pool_give(pool, branch, sizeof *branch);
 }
 
-static ClockPart *new_part(Pool *pool, uint32_t launch, uint32_t leaf_count) {
-    ClockPart *part = gsan_pool_take(pool, part_size(leaf_count));
-    *part = (ClockPart){.references = 1, .launch = launch, .leaf_count = leaf_count};
+static ClockBranch *own_branch(Pool *pool, ClockBranch **place) {
+    ClockBranch *branch = *place;
+    if (branch && branch->references == 1)
+        return branch;
+    ClockBranch *copy = POOL_NEW(pool, ClockBranch);
+    copy->references = 1;
+    for (uint32_t i = 0; branch && i < CLOCK_BRANCH; i++)
+        if ((copy->leaves[i] = branch->leaves[i]))
+            copy->leaves[i]->references++;
+    drop_branch(pool, branch);
+    return *place = copy;
+}
+
+static size_t part_size(uint32_t branch_count) {
+    return sizeof(ClockPart) + branch_count * sizeof(ClockBranch *);
+}
+
+static ClockPart *new_part(Pool *pool, uint32_t launch, uint32_t branch_count) {
+    ClockPart *part = gsan_pool_take(pool, part_size(branch_count));
+    *part = (ClockPart){.references = 1, .launch = launch, .branch_count = branch_count};
     return part;
 }
 
 static void drop_part(Pool *pool, ClockPart *part) {
     if (--part->references)
         return;
-    for (uint32_t i = 0; i < part->leaf_count; i++)
-        drop_leaf(pool, part->leaves[i]);
-    gsan_pool_give(pool, part, part_size(part->leaf_count));
+    for (uint32_t i = 0; i < part->branch_count; i++)
+        drop_branch(pool, part->branches[i]);
+    gsan_pool_give(pool, part, part_size(part->branch_count));
 }
 
 static ClockPart *own_part(Pool *pool, ClockPart **place) {
     ClockPart *part = *place;
     if (part->references == 1)
         return part;
-    ClockPart *copy = new_part(pool, part->launch, part->leaf_count);
-    for (uint32_t i = 0; i < part->leaf_count; i++)
-        if ((copy->leaves[i] = part->leaves[i]))
-            copy->leaves[i]->references++;
+    ClockPart *copy = new_part(pool, part->launch, part->branch_count);
+    for (uint32_t i = 0; i < part->branch_count; i++)
+        if ((copy->branches[i] = part->branches[i]))
+            copy->branches[i]->references++;
     drop_part(pool, part);
     return *place = copy;
 }
@@ -123,14 +144,10 @@ static unsigned compare_leaves(const ClockLeaf *a, const ClockLeaf *b) {
     return lead;
 }
 
-static void join_leaves(Pool *pool, ClockPart **part, uint32_t at, ClockLeaf *other) {
-    ClockLeaf *mine = (*part)->leaves[at];
-    unsigned lead = !other || mine == other ? 0 : mine ? compare_leaves(mine, other) : 2;
-    if (!(lead & 2))
-        return;
-    ClockLeaf **place = &own_part(pool, part)->leaves[at];
-    if (lead & 1) {
-        mine = own_leaf(pool, place);
+/* What one leaf has and another lacks goes to `place`; `other` is not NULL. */
+static void join_leaves(Pool *pool, ClockLeaf **place, ClockLeaf *other, bool keeps) {
+    if (keeps) {
+        ClockLeaf *mine = own_leaf(pool, place);
         for (uint32_t i = 0; i < CLOCK_LEAF; i++)
             mine->epochs[i] = more(mine->epochs[i], other->epochs[i]);
     } else {
@@ -140,9 +157,30 @@ static void join_leaves(Pool *pool, ClockPart **part, uint32_t at, ClockLeaf *ot
     }
 }
 
+/* As compare_leaves; either may be NULL. */
+static unsigned leads(const ClockLeaf *mine, const ClockLeaf *other) {
+    return !other || mine == other ? 0 : mine ? compare_leaves(mine, other) : 2;
+}
+
+static void join_branches(Pool *pool, ClockPart **part, uint32_t at, ClockBranch *other) {
+    if (!other || (*part)->branches[at] == other)
+        return;
+    if (!(*part)->branches[at]) {
+        other->references++;
+        own_part(pool, part)->branches[at] = other;
+        return;
+    }
+    for (uint32_t i = 0; i < CLOCK_BRANCH; i++) {
+        unsigned lead = leads((*part)->branches[at]->leaves[i], other->leaves[i]);
+        if (lead & 2)
+            join_leaves(pool, &own_branch(pool, &own_part(pool, part)->branches[at])->leaves[i], other->leaves[i],
+                        lead & 1);
+    }
+}
+
 static void join_parts(Pool *pool, ClockPart **part, const ClockPart *other) {
-    for (uint32_t i = 0; *part != other && i < other->leaf_count; i++)
-        join_leaves(pool, part, i, other->leaves[i]);
+    for (uint32_t i = 0; *part != other && i < other->branch_count; i++)
+        join_branches(pool, part, i, other->branches[i]);
 }
 
 /* ---- Clocks ---- */
@@ -197,7 +235,9 @@ uint32_t gsan_clock_epoch(const Clock *clock, uint32_t launch, uint32_t cta) {
     if (gsan_launches_has(clock->whole, launch))
         return UINT32_MAX;
     uint32_t at = find_part(clock, launch);
-    const ClockLeaf *leaf = at == UINT32_MAX ? NULL : clock->parts[at]->leaves[cta / CLOCK_LEAF];
+    uint32_t place = cta / CLOCK_LEAF;
+    const ClockBranch *branch = at == UINT32_MAX ? NULL : clock->parts[at]->branches[place / CLOCK_BRANCH];
+    const ClockLeaf *leaf = branch ? branch->leaves[place % CLOCK_BRANCH] : NULL;
     return leaf ? leaf->epochs[cta % CLOCK_LEAF] : 0;
 }
 
@@ -208,9 +248,11 @@ void gsan_clock_raise(Pool *pool, Clock **clock, uint32_t launch, uint32_t ctas,
     bool is_new = at == UINT32_MAX;
     Clock *own = own_clock(pool, clock, is_new);
     if (is_new)
-        own->parts[at = own->part_count - 1] = new_part(pool, launch, (ctas - 1) / CLOCK_LEAF + 1);
+        own->parts[at = own->part_count - 1] = new_part(pool, launch, (ctas - 1) / (CLOCK_LEAF * CLOCK_BRANCH) + 1);
     ClockPart *part = own_part(pool, &own->parts[at]);
-    own_leaf(pool, &part->leaves[cta / CLOCK_LEAF])->epochs[cta % CLOCK_LEAF] = epoch;
+    uint32_t place = cta / CLOCK_LEAF;
+    ClockBranch *branch = own_branch(pool, &part->branches[place / CLOCK_BRANCH]);
+    own_leaf(pool, &branch->leaves[place % CLOCK_BRANCH])->epochs[cta % CLOCK_LEAF] = epoch;
 }
 
 void gsan_clock_join_whole(Pool *pool, Clock **clock, LaunchSet *launches) {
@@ -235,13 +277,18 @@ void gsan_clock_join_whole(Pool *pool, Clock **clock, LaunchSet *launches) {
     *clock = smaller;
 }
 
+static bool branch_includes(const ClockBranch *branch, const ClockBranch *other) {
+    for (uint32_t i = 0; other && branch != other && i < CLOCK_BRANCH; i++)
+        if (leads(branch ? branch->leaves[i] : NULL, other->leaves[i]) & 2)
+            return false;
+    return true;
+}
+
 /* A clock that another one includes is worth a look: most acquires bring nothing new. */
 static bool part_includes(const ClockPart *part, const ClockPart *other) {
-    for (uint32_t i = 0; part != other && i < other->leaf_count; i++) {
-        const ClockLeaf *mine = part->leaves[i], *theirs = other->leaves[i];
-        if (theirs && mine != theirs && (!mine || compare_leaves(mine, theirs) & 2))
+    for (uint32_t i = 0; part != other && i < other->branch_count; i++)
+        if (!branch_includes(part->branches[i], other->branches[i]))
             return false;
-    }
     return true;
 }
 

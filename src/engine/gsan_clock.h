@@ -1,7 +1,7 @@
 /* Vector clocks of any number of threads, for the exact mode.
  *
  * A clock says of each launch either that all of it is before, or up to which epoch each of its CTAs is. What is equal
- * is shared: clocks, their parts and their leaves are counted references, and copied when somebody changes them. So a
+ * is shared: clocks, their parts, branches and leaves are counted references, and copied when somebody changes them. So a
  * snapshot costs nothing, a CTA that talks to nobody has next to no clock, and after a barrier of a whole grid its CTAs
  * share all but their own leaf. A thread's own epoch is not in its clock, but kept by the thread. */
 #ifndef ENGINE_GSAN_CLOCK_H
@@ -9,7 +9,7 @@
 
 #include "engine/gsan_pool.h"
 
-enum { CLOCK_LEAF = 64 };
+enum { CLOCK_LEAF = 64, CLOCK_BRANCH = 64 };
 
 /* Of launches, by number. */
 typedef struct LaunchSet {
@@ -22,9 +22,15 @@ typedef struct ClockLeaf {
     uint32_t epochs[CLOCK_LEAF]; /* 0: nothing of that CTA */
 } ClockLeaf;
 
+typedef struct ClockBranch {
+    uint32_t references;
+    ClockLeaf *leaves[CLOCK_BRANCH]; /* NULL: all 0 */
+} ClockBranch;
+
+/* Of one launch: branches, so that of a large grid a copy has not to touch every leaf. */
 typedef struct ClockPart {
-    uint32_t references, launch, leaf_count;
-    ClockLeaf *leaves[]; /* NULL: all 0 */
+    uint32_t references, launch, branch_count;
+    ClockBranch *branches[]; /* NULL: all 0 */
 } ClockPart;
 
 /* NULL stands for a clock that knows nothing. */

@@ -268,7 +268,8 @@ static bool is_alone(const GlobalCheck *run) {
 static void tell_unreached(const GlobalCheck *run) {
     for (size_t i = 0; i < run->count && run->guessed && !run->options->replay; i++)
         if (!run->kernels[i].launch->chosen && !is_alone(run))
-            unreached_tell(run->programs[i], run->reached + run->first_site[i], run->kernels[i].verdict);
+            unreached_tell(run->programs[i], run->reached + run->first_site[i], run->kernels[i].launch,
+                           run->kernels[i].verdict);
 }
 
 GlobalCheck *global_check_new(Arena *arena) {

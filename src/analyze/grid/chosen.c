@@ -25,6 +25,8 @@ typedef struct Chosen {
     MemoryRequest request;
     GlobalCheck **checks;       /* the one that is looked at, and from OTHERS on those with other numbers */
     bool told;                  /* that something is open */
+    bool stuck;                 /* some run did not come to its end, which is told as such */
+    bool guessed;               /* some run has chosen data that control depends on */
     const Launch *launch;       /* one that was looked at; NULL: none was */
     RunEnd end;                 /* of the last run */
     bool *reached;              /* by instruction: some access to global memory was made there */
@@ -206,7 +208,8 @@ static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *
             tell_open(chosen, finding);
     }
     for (size_t i = 0; i < found->finding_count; i++)
-        if (found->findings[i].rule == RULE_DEADLOCK_GRID)
+        /* Programs may come in pairs: that an odd number of them hangs says nothing. */
+        if (found->findings[i].rule == RULE_DEADLOCK_GRID && chosen->request.room != ROOM_UNEVEN)
             tell_open(chosen, &found->findings[i]);
     for (size_t i = 0; i < found->incomplete_count; i++)
         verdict_incomplete(chosen->kernel->verdict, found->incomplete[i].op, found->incomplete[i].ir_line, "%s",
@@ -223,6 +226,8 @@ static bool look_at(Chosen *chosen, const Launch *launch) {
     GlobalCheck *check = run_launch(chosen, 0, launch, &found);
     bool good = has_run(check->end);
     chosen->end = check->end;
+    chosen->guessed |= check->guessed;
+    chosen->stuck |= check->end == RUN_STUCK;
     for (uint32_t i = 0; good && i < chosen->program->code_count; i++)
         chosen->reached[i] |= check->reached[i];
     if (good)
@@ -311,8 +316,9 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
         .program = chosen.program, .bases = bases, .base_count = count, .given = given, .budget = budget};
     chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
     look_at_all(&chosen, bases, count);
-    if (chosen.launch && !chosen.told && !programs_are_alike(&chosen.request))
-        unreached_tell(chosen.program, chosen.reached, kernel->verdict);
+    bool open = chosen.guessed || !(given->count || given->grid[0]); /* not for what was given to be otherwise */
+    if (chosen.launch && open && !chosen.told && !chosen.stuck && !programs_are_alike(&chosen.request))
+        unreached_tell(chosen.program, chosen.reached, chosen.guessed ? chosen.launch : NULL, kernel->verdict);
     if (chosen.launch)
         verdict_note(kernel->verdict,
                      "global memory: the grid was chosen (%lldx%lldx%lld), pointers were taken not to alias, and "

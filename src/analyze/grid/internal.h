@@ -227,7 +227,9 @@ bool uses_can_race(uint8_t how);
 /* ---- unreached.c ---- */
 /* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were. */
 const Op *unreached_access(const Program *program, const bool *reached);
-void unreached_tell(const Program *program, const bool *reached, Verdict *verdict);
+/* Says so; and of accesses that were made, whether their place comes from data that nobody knows. `guessed`: the launch of
+ * a run for which such data was chosen; NULL: there is none. */
+void unreached_tell(const Program *program, const bool *reached, const Launch *guessed, Verdict *verdict);
 
 /* ---- steps.c ---- */
 /* The next moment of the run, which is kept as a step if steps are wanted. */

@@ -6,6 +6,7 @@
  * shares memory with one that writes, and not both are atomic. */
 #include "analyze/grid/internal.h"
 
+#include "emulate/slice.h"
 #include "ir/op.h"
 
 static uint8_t use_kind(const Effect *effect) {
@@ -49,13 +50,68 @@ const Op *unreached_access(const Program *program, const bool *reached) {
     return NULL;
 }
 
-void unreached_tell(const Program *program, const bool *reached, Verdict *verdict) {
+/* Whether a plain load takes a number from memory that the launch does not describe. */
+static bool reads_unknown(const Program *program, const Launch *launch, const Effect *effect) {
+    Roots roots = address_roots(program, effect->on);
+    if (!is_global(effect) || use_kind(effect) != USE_READ)
+        return false;
+    bool known = !roots.elsewhere;
+    for (uint32_t i = 0; i < program->parameter_count && i < MOST_ROOTS; i++) {
+        const Argument *argument =
+            roots.parameters >> i & 1 ? launch_find(launch, str_of(program->parameters[i].name)) : NULL;
+        known &= !(roots.parameters >> i & 1) || (argument && (argument->data || argument->zero));
+    }
+    return !known;
+}
+
+/* Whether the place of an access is made of such numbers. Those that are not known make its bytes unknown (unknown.c);
+ * one that control depends on, too, was chosen, and looks like any other. */
+static bool is_guessed(const Program *program, const Launch *launch, const Effect *effect) {
+    Slice slice;
+    slice_init(&slice, program->module);
+    slice_add(&slice, effect->on);
+    for (uint32_t i = 0; i < effect->at.count; i++)
+        slice_add(&slice, effect->at.items[i]);
+    for (uint32_t i = 0; i < effect->offsets.count; i++)
+        slice_add(&slice, effect->offsets.items[i]);
+    slice_close(&slice);
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        const Instruction *instruction = &program->code[pc];
+        const Op *op = program->ops[pc];
+        if (instruction->code != CODE_EFFECTS || !op->result_count || !slice_has(&slice, &op->results[0]))
+            continue;
+        for (uint32_t i = 0; i < instruction->a; i++)
+            if (reads_unknown(program, launch, &program->effects[instruction->aux + i].effect))
+                return true;
+    }
+    return false;
+}
+
+static const Op *guessed_access(const Program *program, const Launch *launch) {
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        const Instruction *instruction = &program->code[pc];
+        for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+            const Effect *effect = &program->effects[instruction->aux + i].effect;
+            if (is_global(effect) && may_race(program, effect) && is_guessed(program, launch, effect))
+                return program->ops[pc];
+        }
+    }
+    return NULL;
+}
+
+static void tell(const Program *program, const Op *op, const char *why, Verdict *verdict) {
+    verdict_unreached(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(program->module, op),
+                      "races in global memory were not looked for: %s", why);
+}
+
+void unreached_tell(const Program *program, const bool *reached, const Launch *guessed, Verdict *verdict) {
     const Op *op = unreached_access(program, reached);
-    if (!op)
-        return;
-    Str name = op->name;
-    verdict_unreached(
-        verdict, verdict_text(verdict, "%.*s", STR_ARG(name)), op_line(program->module, op),
-        "races in global memory were not looked for: no run of a whole grid has come here; a launch file "
-        "can give the data, the numbers and the grid that lead here");
+    if (op) {
+        tell(program, op,
+             "no run of a whole grid has come here; a launch file can give the data, the numbers and the grid that "
+             "lead here",
+             verdict);
+    } else if (guessed && (op = guessed_access(program, guessed))) {
+        tell(program, op, "its addresses are data that is not known; a launch file can give it", verdict);
+    }
 }

@@ -79,8 +79,7 @@ void step_left_out(Result *result, size_t kernel) {
     for (const Op *op = module_first_op(result->module); op; op = op_next_in_walk(op, NULL)) {
         if (!writes_global(result->module, op))
             continue;
-        verdict_incomplete(&result->verdicts[kernel], "", 0,
-                           "races in global memory were not looked for (--gsan off)");
+        verdict_incomplete(&result->verdicts[kernel], "", 0, "races in global memory were not looked for (--gsan off)");
         return;
     }
 }
