@@ -284,8 +284,8 @@ static bool is_met(Chooser *chooser, Has *has, const Op *op, bool wanted) {
         int64_t programs = 0;
         *setting = chooser->settings[i];
         const int64_t *grid = chooser->settings[i].grid;
-        for (int64_t z = 0; z < grid[2]; z++)
-            for (int64_t y = 0; y < grid[1]; y++)
+        for (int64_t z = 0; z < grid[2] && programs < MOST_TRIED; z++)
+            for (int64_t y = 0; y < grid[1] && programs < MOST_TRIED; y++)
                 for (int64_t x = 0; x < grid[0] && programs < MOST_TRIED; x++, programs++) {
                     setting->program[0] = x, setting->program[1] = y, setting->program[2] = z;
                     solver_changed(chooser->solver);

@@ -52,6 +52,25 @@ typedef struct Chooser {
 
 /* ---- What a parameter is for ---------------------------------------------------------------------- */
 
+/* Whether the op gives the same numbers in another width or shape. */
+static bool keeps_numbers(const Op *op) {
+    switch (op_evaluator(op)) {
+    case EVALUATE_SAME:
+    case EVALUATE_SPLAT:
+    case EVALUATE_UNSPLAT:
+    case EVALUATE_BROADCAST:
+    case EVALUATE_EXPAND:
+    case EVALUATE_RESHAPE:
+    case EVALUATE_TRANSPOSE:
+    case EVALUATE_SIGN_EXTEND:
+    case EVALUATE_ZERO_EXTEND:
+    case EVALUATE_WRAP:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* The other operand of a sum with a constant, as a size is rounded up with; NULL if it is none. */
 static const Value *beside_constant(const Op *op) {
     int64_t number;
@@ -68,23 +87,10 @@ static int64_t parameter_of(const Program *program, const Value *value) {
         const Op *op = value_op(value);
         if (!op && value_holder(value) == program->function)
             return value->index;
-        switch (op_evaluator(op)) {
-        case EVALUATE_SAME:
-        case EVALUATE_SPLAT:
-        case EVALUATE_UNSPLAT:
-        case EVALUATE_BROADCAST:
-        case EVALUATE_EXPAND:
-        case EVALUATE_RESHAPE:
-        case EVALUATE_TRANSPOSE:
-        case EVALUATE_SIGN_EXTEND:
-        case EVALUATE_ZERO_EXTEND:
-        case EVALUATE_WRAP:
+        if (keeps_numbers(op))
             value = op->operands[0];
-            break;
-        default:
+        else
             value = op && beside_constant(op) ? beside_constant(op) : value_always(value);
-            break;
-        }
     }
     return -1;
 }
@@ -199,19 +205,9 @@ static bool is_sum(const Op *op) {
     case EVALUATE_SUBTRACT:
     case EVALUATE_MULTIPLY:
     case EVALUATE_ADD_POINTER:
-    case EVALUATE_SAME:
-    case EVALUATE_SPLAT:
-    case EVALUATE_UNSPLAT:
-    case EVALUATE_BROADCAST:
-    case EVALUATE_EXPAND:
-    case EVALUATE_RESHAPE:
-    case EVALUATE_TRANSPOSE:
-    case EVALUATE_SIGN_EXTEND:
-    case EVALUATE_ZERO_EXTEND:
-    case EVALUATE_WRAP:
         return true;
     default:
-        return op_describes(op) != DESCRIBE_NONE;
+        return keeps_numbers(op) || op_describes(op) != DESCRIBE_NONE;
     }
 }
 
@@ -477,7 +473,7 @@ static bool make_argument(const Chooser *chooser, uint32_t index, Argument *argu
         *argument = *given;
         return true;
     }
-    if (type_is(parameter->type, STR("tt.tensordesc"))) {
+    if (type_is_descriptor(parameter->type)) {
         *argument = describe(chooser, index);
         return argument->rank > 0;
     }

@@ -2,9 +2,10 @@
  *
  * A launch file is JSON: {"kernel", "grid": [x, y, z], "args": {NAME: number | true | {"tensor": {"shape", "strides",
  * "dtype", "data", "buffer", "device", "output", "zero"}} | {"descriptor": {the same, and "block"}} | {"pointers":
- * BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL], "triton": RELEASE}; "data" is a flat
- * list of integers, what the memory holds in the order of the addresses. Of the rest a shape alone must be there. Keys
- * that Weir does not know are passed over. docs/launch.md says it at length. */
+ * BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL], "triton":
+ * RELEASE}; "data" is a flat list of integers, what the memory holds in the order of the addresses. Of the rest a shape
+ * alone must be there. Any other key is an error, but for "from" and those that begin with "x-". docs/launch.md says
+ * it at length. */
 #ifndef EMULATE_LAUNCH_H
 #define EMULATE_LAUNCH_H
 

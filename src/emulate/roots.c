@@ -32,7 +32,7 @@ static bool points(const Search *search, const Value *value) {
     const Type *type = type_resolve(module, value->type);
     if (type && type->kind == TYPE_TENSOR && type->element)
         type = type_resolve(module, type->element);
-    return type && (type_is(type, STR("tt.ptr")) || type_is(type, STR("tt.tensordesc")));
+    return type && (type_is(type, STR("tt.ptr")) || type_is_descriptor(type));
 }
 
 static bool is_loaded(const Search *search, const Op *op) {

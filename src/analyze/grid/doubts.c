@@ -87,6 +87,6 @@ void grid_doubts_take_back(const GlobalCheck *run, size_t kernel) {
     const Op *op = program->ops[site_pc(run, run->unknown_ran)];
     const Finding *finding = &verdict->findings[--verdict->finding_count];
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(program->module, op),
-                       "what it does is not known, and may prevent this: %s (IR line %u)",
-                       finding->message, finding->place_count ? finding->places[0].ir_line : 0);
+                       "what it does is not known, and may prevent this: %s (IR line %u)", finding->message,
+                       finding->place_count ? finding->places[0].ir_line : 0);
 }

@@ -94,7 +94,8 @@ typedef struct FoundUnfenced {
     bool told;
 } FoundUnfenced;
 
-typedef struct GlobalWrite GlobalWrite;
+typedef struct GlobalWrite GlobalWrite; /* proxies.c */
+
 /* Who touches an area, and how: of each launch, in all runs. */
 enum { USE_READ = 1, USE_WRITE = 2, USE_ATOMIC = 4, USE_ASYNC = 8 };
 typedef struct AreaUse {
@@ -125,7 +126,7 @@ struct GlobalCheck {
     Grid *grid;
     bool has_loads, hangs;
     bool guessed; /* some run has chosen data that control depends on */
-    bool partly; /* the grid is too large, and only its first clusters are run */
+    bool partly;  /* the grid is too large, and only its first clusters are run */
     /* one run */
     Gsan *gsan;
     LaunchState *launches;
@@ -210,6 +211,7 @@ void grid_doubts_note(GlobalCheck *run, const GridEvent *event, Crew *crew, uint
 bool grid_doubts_race(const GlobalCheck *run, const GsanRace *race);
 /* The kernel's last finding is none, since such an op was run: the verdict is incomplete for it. */
 void grid_doubts_take_back(const GlobalCheck *run, size_t kernel);
+
 /* ---- unknown.c ---- */
 /* Before the first run. */
 void unknown_start(GlobalCheck *run);

@@ -190,19 +190,19 @@ static void check_barriers(Races *races, const Event *event, uint32_t thread, co
                 return;
             }
         if (races->count < MOST_RACES)
-            races->found[races->count++] = (Race){.kind = RACE_OVERWRITTEN,
-                                                  .thread = thread,
-                                                  .pc = event->pc,
-                                                  .other_thread = thread,
-                                                  .other_pc = event->pc,
-                                                  .span = set->spans[0],
-                                                  .barrier = slot,
-                                                  .writes = true,
-                                                  .doubt = races->doubts ? doubts_about(races->doubts, UINT32_MAX, event)
-                                                                         : (Doubt){0},
-                                                  .times = 1,
-                                                  .cluster = races->cluster,
-                                                  .world = races->world};
+            races->found[races->count++] =
+                (Race){.kind = RACE_OVERWRITTEN,
+                       .thread = thread,
+                       .pc = event->pc,
+                       .other_thread = thread,
+                       .other_pc = event->pc,
+                       .span = set->spans[0],
+                       .barrier = slot,
+                       .writes = true,
+                       .doubt = races->doubts ? doubts_about(races->doubts, UINT32_MAX, event) : (Doubt){0},
+                       .times = 1,
+                       .cluster = races->cluster,
+                       .world = races->world};
         return;
     }
 }

@@ -112,8 +112,7 @@ Finding *end_explain(Machine *machine, const History *history, RunEnd end, Verdi
         return finding;
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(unknown->name)),
                        op_line(machine->program->module, unknown),
-                       "what it does is not known, and may prevent this: %s",
-                       finding->message);
+                       "what it does is not known, and may prevent this: %s", finding->message);
     verdict->finding_count--; /* which it is the last of */
     return NULL;
 }
