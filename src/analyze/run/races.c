@@ -69,6 +69,17 @@ static uint32_t actor_of(uint32_t agent, Helper helper) {
     return agent + (uint32_t)helper * CONSAN_BASE_ACTORS;
 }
 
+/* By what the engine names an access: where something is not known, by a note of it. */
+static uint32_t place_of(Races *races, const Event *event) {
+    return races->doubts ? doubts_note(races->doubts, event) : event->pc;
+}
+
+/* The instruction of the earlier access. One that is not in memory has no note. */
+static uint32_t place_pc(const Races *races, const ConsanConflict *conflict) {
+    bool noted = races->doubts && conflict->span != UINT32_MAX;
+    return noted ? doubts_pc(races->doubts, conflict->place) : conflict->place;
+}
+
 /* ---- Objections ----------------------------------------------------------------------------------- */
 
 /* One fault, one finding: the same two ops again, or other ops of the same two agents that lack the same edge, belong
@@ -120,7 +131,7 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
                  .frees = event->kind == EVENT_FREE,
                  .pc = event->pc,
                  .other_thread = conflict->actor,
-                 .other_pc = conflict->place,
+                 .other_pc = place_pc(races, conflict),
                  .span = conflict->span,
                  .by_order = by_order,
                  .writes = writes,
@@ -128,11 +139,8 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
                  .cluster = races->cluster,
                  .world = races->world,
                  .barrier = UINT32_MAX};
-    if (races->doubts) { /* the place of the other is a note of it, unless it is not in memory */
-        bool noted = conflict->span != UINT32_MAX;
-        race.other_pc = noted ? doubts_pc(races->doubts, conflict->place) : conflict->place;
-        race.doubt = doubts_about(races->doubts, noted ? conflict->place : UINT32_MAX, event);
-    }
+    if (races->doubts)
+        race.doubt = doubts_about(races->doubts, conflict->span != UINT32_MAX ? conflict->place : UINT32_MAX, event);
     if (conflict->kind == CONSAN_PENDING_GROUP) {
         race.kind = RACE_INFLIGHT;
         race.group = groups[conflict->group];
@@ -215,11 +223,6 @@ static const SpanSet *spans_at(Races *races, const Event *event, Word view, cons
         races->problem_op = event->op;
     }
     return set;
-}
-
-/* By what the engine names an access. */
-static uint32_t place_of(Races *races, const Event *event) {
-    return races->doubts ? doubts_note(races->doubts, event) : event->pc;
 }
 
 static ConsanGroup group_of(GroupKind kind, bool writes) {
@@ -318,8 +321,7 @@ static void init_event(Races *races, const Event *event) {
         conflict = verify(races, event->agent, true, set);
     if (conflict.kind != CONSAN_OUTSTANDING_WRITE)
         return;
-    uint32_t pc = races->doubts ? doubts_pc(races->doubts, conflict.place) : conflict.place;
-    if (is_commit(races, pc))
+    if (is_commit(races, place_pc(races, &conflict)))
         object(races, event, event->agent, true, &conflict, false);
 }
 
@@ -397,7 +399,7 @@ static void free_event(Races *races, const Event *event) {
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
         conflict = verify(races, event->agent, true, set);
-    if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, conflict.place)))
+    if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, place_pc(races, &conflict))))
         check_access(races, event, event->agent, true, set);
 }
 
