@@ -195,9 +195,7 @@ static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *
     for (uint32_t i = 0; i < check->race_count; i++) {
         const FoundRace *race = &check->races[i];
         const Finding *finding = &found->findings[race->finding];
-        if (!is_new(chosen, race))
-            continue;
-        if (write_alike(chosen, &race->race))
+        if (race->doubted || !is_new(chosen, race) || write_alike(chosen, &race->race))
             continue;
         if (race->harmless || is_certain(chosen, check, &race->race, &run))
             keep(chosen->kernel->verdict, finding);

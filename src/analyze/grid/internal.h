@@ -44,6 +44,7 @@ typedef struct FoundRace {
     bool silent; /* the later one is a write that leaves memory as it was */
     bool told;   /* as a finding: */
     bool harmless;
+    bool doubted;   /* which was taken back: an op that nobody knows may order the two */
     size_t finding; /* its number in the verdict */
 } FoundRace;
 

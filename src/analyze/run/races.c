@@ -308,7 +308,7 @@ static bool is_commit(const Races *races, uint32_t pc) {
 }
 
 /* A barrier is made anew: a commit that is still on its way would arrive on the new one. */
-static void init_event(Races *races, const Event *event) {
+static void check_commits(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
     const char *problem;
@@ -414,6 +414,28 @@ static void meeting_event(Races *races, const Event *event, uint32_t barrier, co
         consan_track_frontier(engine, event->agent, barrier, meeting->generation & 1);
 }
 
+static void init_event(Races *races, const Event *event) {
+    check_commits(races, event);
+    races->pasts[event->barrier] = (BarrierPast){0};
+    consan_begin_phase(&races->engine, event->barrier, 0);
+    consan_begin_phase(&races->engine, event->barrier, 1);
+}
+
+static void unknown_event(Races *races, const Event *event) {
+    for (uint32_t i = 0; races->doubts && i < races->count; i++)
+        doubts_settle(races->doubts, event, &races->found[i].doubt);
+}
+
+/* The result of a product is used, and the product may not be done. */
+static void unfinished_event(Races *races, const Event *event) {
+    ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
+                               .span = UINT32_MAX,
+                               .actor = event->agent,
+                               .place = (uint32_t)event->amount,
+                               .group = CONSAN_WGMMA};
+    object(races, event, event->agent, false, &conflict, false);
+}
+
 static void remember_arrival(Races *races, const Event *event) {
     PhaseArrivals *now = &races->pasts[event->barrier].now;
     if (now->count < MOST_ARRIVERS)
@@ -434,8 +456,7 @@ void races_observe(void *observer, const Event *event) {
         doubts_observe(races->doubts, event);
     switch (event->kind) {
     case EVENT_UNKNOWN:
-        for (uint32_t i = 0; races->doubts && i < races->count; i++)
-            doubts_settle(races->doubts, event, &races->found[i].doubt);
+        unknown_event(races, event);
         break;
     case EVENT_ACCESS:
         access_event(races, event);
@@ -470,9 +491,6 @@ void races_observe(void *observer, const Event *event) {
         break;
     case EVENT_INIT:
         init_event(races, event);
-        races->pasts[event->barrier] = (BarrierPast){0};
-        consan_begin_phase(engine, event->barrier, 0);
-        consan_begin_phase(engine, event->barrier, 1);
         break;
     case EVENT_WAIT:
         remember_wait(races, event);
@@ -495,15 +513,9 @@ void races_observe(void *observer, const Event *event) {
     case EVENT_END:
         end_event(races, event);
         break;
-    case EVENT_UNFINISHED: {
-        ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
-                                   .span = UINT32_MAX,
-                                   .actor = agent,
-                                   .place = (uint32_t)event->amount,
-                                   .group = CONSAN_WGMMA};
-        object(races, event, agent, false, &conflict, false);
+    case EVENT_UNFINISHED:
+        unfinished_event(races, event);
         break;
-    }
     case EVENT_FORK:
         for (uint32_t k = 0; k < event->amount; k++)
             consan_fork(engine, agent, first + k);
