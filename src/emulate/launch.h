@@ -19,8 +19,8 @@ typedef enum ArgumentKind {
     ARGUMENT_DESCRIPTOR,
     ARGUMENT_POINTERS, /* memory that holds the addresses of `buffer` on device 0, 1, ... */
 } ArgumentKind;
-/* What an integer is beside a number: that of the device, or of all devices. It has the value for one device alone
- * until a scene puts the real one in. */
+/* What an integer is beside a number: that of the device, or of all devices. A file has the value for one device
+ * alone. */
 typedef enum ArgumentMeaning { MEANS_NUMBER, MEANS_RANK, MEANS_DEVICES } ArgumentMeaning;
 /* Whose memory a pointer goes to; those relative to the launch's own device go round. */
 typedef enum ArgumentPlace { DEVICE_OWN, DEVICE_NUMBER, DEVICE_NEXT, DEVICE_PREVIOUS } ArgumentPlace;
