@@ -336,12 +336,15 @@ static int64_t fit(const Parameter *parameter, int64_t value) {
 
 static int64_t tiles_for(const Chooser *chooser) {
     static const int64_t tiles[] = {
-        [ROOM_PLENTY] = 8, [ROOM_MODEST] = 2, [ROOM_AS_IS] = 8, [ROOM_OTHER] = 4, [ROOM_LEAST] = 1};
+        [ROOM_PLENTY] = 8, [ROOM_MODEST] = 2, [ROOM_AS_IS] = 8, [ROOM_OTHER] = 4, [ROOM_LEAST] = 1, [ROOM_UNEVEN] = 3};
     return tiles[chooser->request->room];
 }
 
 static int64_t size_for(const Chooser *chooser) {
-    return chooser->request->room == ROOM_LEAST ? 1 : tiles_for(chooser) * chooser->unit;
+    int64_t whole = tiles_for(chooser) * chooser->unit;
+    return chooser->request->room == ROOM_LEAST    ? 1
+           : chooser->request->room == ROOM_UNEVEN ? whole - chooser->unit * 3 / 8
+                                                   : whole;
 }
 
 /* The second smallest number above 0 that loops go by in launches that were chosen for them. */
@@ -404,14 +407,18 @@ static unsigned axes_of(const Program *program, bool counts) {
 }
 
 static void choose_grid(const Chooser *chooser, int64_t *grid) {
-    enum { USUAL, OTHER, LEAST };
-    static const int64_t sizes[3][4][3] = {[USUAL] = {{2, 1, 1}, {8, 1, 1}, {4, 2, 1}, {2, 2, 2}},
+    enum { USUAL, OTHER, LEAST, UNEVEN };
+    static const int64_t sizes[4][4][3] = {[USUAL] = {{2, 1, 1}, {8, 1, 1}, {4, 2, 1}, {2, 2, 2}},
                                            [OTHER] = {{3, 1, 1}, {6, 1, 1}, {2, 4, 1}, {3, 2, 2}},
-                                           [LEAST] = {{2, 1, 1}, {2, 1, 1}, {2, 2, 1}, {2, 2, 2}}};
+                                           [LEAST] = {{2, 1, 1}, {2, 1, 1}, {2, 2, 1}, {2, 2, 2}},
+                                           [UNEVEN] = {{2, 1, 1}, {9, 1, 1}, {3, 9, 1}, {3, 3, 3}}};
     const MemoryRequest *request = chooser->request;
     const Program *program = chooser->program;
     unsigned axes = axes_of(program, true), used = 0;
-    unsigned which = request->room == ROOM_OTHER ? OTHER : request->room == ROOM_LEAST ? LEAST : USUAL;
+    unsigned which = request->room == ROOM_OTHER    ? OTHER
+                     : request->room == ROOM_LEAST  ? LEAST
+                     : request->room == ROOM_UNEVEN ? UNEVEN
+                                                    : USUAL;
     const int64_t *size = sizes[which][__builtin_popcount(axes & 7)];
     if (request->given && request->given->grid[0]) {
         memcpy(grid, request->given->grid, 3 * sizeof *grid);
@@ -447,11 +454,10 @@ static bool holds_integers(const Chooser *chooser, const Parameter *parameter) {
 static Argument describe(const Chooser *chooser, uint32_t index) {
     Module *module = chooser->program->module;
     const Parameter *parameter = &chooser->program->parameters[index];
-    const Type *block = parameter->type->element ? type_resolve(module, parameter->type->element) : NULL;
+    const Type *inner = parameter->type->element ? type_resolve(module, parameter->type->element) : NULL;
+    const Type *block = inner && inner->kind == TYPE_TENSOR ? inner : parameter->type; /* from Triton 3.9 on */
     Argument argument = {.name = str_of(parameter->name), .kind = ARGUMENT_DESCRIPTOR};
-    while (block && block->kind != TYPE_TENSOR && block->element)
-        block = type_resolve(module, block->element);
-    argument.rank = (uint8_t)(block && block->dim_count <= ARGUMENT_MOST_DIMS ? block->dim_count : 0);
+    argument.rank = (uint8_t)(block->dim_count <= ARGUMENT_MOST_DIMS ? block->dim_count : 0);
     int64_t size = size_for(chooser);
     for (unsigned i = 0; i < argument.rank; i++) {
         int64_t tile = block->dims[i] > 0 ? block->dims[i] : 1;

@@ -16,6 +16,7 @@ typedef enum Room {
     ROOM_AS_IS,  /* those of `base`, where it has one */
     ROOM_OTHER,  /* other sizes, strides and another grid than those before */
     ROOM_LEAST,  /* 1, and the smallest grid */
+    ROOM_UNEVEN, /* a few tiles, the last of them not whole, and more programs than one row of tiles or heads has */
 } Room;
 
 typedef struct MemoryRequest {

@@ -189,6 +189,7 @@ typedef struct Descriptor {
 
 typedef struct AtomicCell {
     int64_t address, value;
+    uint32_t looks; /* one after the other that found it as the last one had */
 } AtomicCell;
 
 /* What an atomic of all CTAs of a cluster gave: one CTA has made it, the others take the result. */

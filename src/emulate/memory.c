@@ -41,8 +41,21 @@ static AtomicCell *atomic_at(Machine *machine, int64_t address) {
     int64_t value = 0;
     (void)data_at(machine, address, 32, &value);
     AtomicCell *cell = ARENA_PUSH(machine->arena, machine->atomics, machine->atomic_count, machine->atomic_capacity);
-    *cell = (AtomicCell){address, value};
+    *cell = (AtomicCell){address, value, 0};
     return cell;
+}
+
+/* Whoever looks at a place again and again waits for another CTA to count it up or to set it. A cluster that runs by
+ * itself has no such: somebody has then been there. */
+static void wait_for_others(Machine *machine, AtomicCell *cell, int64_t before, const CompiledLoad *how) {
+    enum { PATIENCE = 16 };
+    cell->looks = cell->value == before ? cell->looks + 1 : 0;
+    if (cell->looks < PATIENCE)
+        return;
+    if (!machine->loads_chosen++ && !machine->first_choice)
+        machine->first_choice = how->op;
+    cell->looks = 0;
+    cell->value = integer_wrap(before + 1, how->width);
 }
 
 Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word pointer, Word operand, Word other) {
@@ -70,6 +83,7 @@ Word memory_load(Machine *machine, uint32_t agent, const CompiledLoad *how, Word
             cell->value = integer_wrap((int64_t)((uint64_t)old + (uint64_t)operand.bits), how->width);
         else if (how->atomic == ATOMIC_EXCHANGE || (word_is(other, WORD_INTEGER) && other.bits == old))
             cell->value = operand.bits;
+        wait_for_others(machine, cell, old, how);
         return word_integer(old);
     }
     int64_t value;

@@ -259,6 +259,20 @@ static void run_schedules(GlobalCheck *run) {
     run->has_loads &= grid_run(run->grid, &again) == RUN_COMPLETE;
 }
 
+/* Whether the whole run is that of one CTA, which has nobody to race with. */
+static bool is_alone(const GlobalCheck *run) {
+    const int64_t *grid = run->scene.launches[0].launch->grid;
+    return run->scene.count == 1 && grid[0] * grid[1] * grid[2] * run->scene.launches[0].program->ctas == 1;
+}
+
+/* Where data that nobody knows was chosen, it was chosen in one way for all CTAs. Of a launch that Weir chose, others
+ * may come to what this one leaves out. */
+static void tell_unreached(const GlobalCheck *run) {
+    for (size_t i = 0; i < run->count && run->guessed && !run->options->replay; i++)
+        if (!run->kernels[i].launch->chosen && !is_alone(run))
+            unreached_tell(run->programs[i], run->reached + run->first_site[i], run->kernels[i].verdict);
+}
+
 GlobalCheck *global_check_new(Arena *arena) {
     GlobalCheck *run = ARENA_NEW(arena, GlobalCheck);
     run->arena = arena;
@@ -274,6 +288,7 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
         return;
     run_schedules(run);
     unknown_tell(run);
+    tell_unreached(run);
     tell_part(run);
     if (options->steps)
         global_steps_write(run, run->end);

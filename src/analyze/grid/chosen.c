@@ -9,7 +9,8 @@
 #include "ir/op.h"
 
 enum {
-    MOST_LAUNCHES = 4, /* of those that were chosen, with memory put in */
+    MOST_LAUNCHES = 4,     /* of those that were chosen, with memory put in */
+    MOST_AS_THEY_ARE = 32, /* of those that were chosen, with their own numbers */
     FEWER_SCHEDULES = 3,
     RUN_BUDGET_CHOSEN = 1 << 20, /* instructions of one run of a small grid */
 };
@@ -264,24 +265,16 @@ static void look_at_rooms(Chosen *chosen, const Room *rooms, unsigned room_count
     }
 }
 
-/* Whether some access to global memory was not made yet. */
 static bool leaves_out(const Chosen *chosen) {
-    const Program *program = chosen->program;
-    for (uint32_t pc = 0; pc < program->code_count; pc++) {
-        const Instruction *instruction = &program->code[pc];
-        for (uint32_t i = 0; instruction->code == CODE_EFFECTS && !chosen->reached[pc] && i < instruction->a; i++) {
-            const Effect *effect = &program->effects[instruction->aux + i].effect;
-            if (effect->space == SPACE_GLOBAL && effect_is_access(effect))
-                return true;
-        }
-    }
-    return false;
+    return unreached_access(chosen->program, chosen->reached);
 }
 
-/* All launches that were chosen, with memory; and with another grid, if the first leaves out accesses. */
+/* All launches that were chosen, with memory; with another grid, if the first leave out accesses; and if those do, too,
+ * with the numbers that were chosen so that control comes there. */
 static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
-    static const Room usual[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS}, other[] = {ROOM_OTHER};
-    const char *texts[MOST_LAUNCHES + 4];
+    static const Room usual[] = {ROOM_PLENTY, ROOM_MODEST, ROOM_AS_IS}, other[] = {ROOM_OTHER}, same[] = {ROOM_AS_IS},
+                      uneven[] = {ROOM_UNEVEN};
+    const char *texts[MOST_LAUNCHES + MOST_AS_THEY_ARE + 4];
     size_t known = 0;
     for (size_t i = 0; i < count && known < MOST_LAUNCHES; i++) {
         chosen->request.base = &bases[i];
@@ -289,6 +282,16 @@ static void look_at_all(Chosen *chosen, const Launch *bases, size_t count) {
     }
     if (leaves_out(chosen))
         look_at_rooms(chosen, other, 1, texts, &known);
+    for (size_t i = 0; i < count && i < MOST_AS_THEY_ARE && leaves_out(chosen); i++) {
+        chosen->request.base = &bases[i];
+        look_at_rooms(chosen, same, 1, texts, &known);
+    }
+    if (count && chosen->launch) {
+        const Launch *usually = chosen->launch;
+        chosen->request.base = &bases[0];
+        look_at_rooms(chosen, uneven, 1, texts, &known);
+        chosen->launch = usually;
+    }
 }
 
 void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch *bases, size_t count,
@@ -307,6 +310,8 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
         .program = chosen.program, .bases = bases, .base_count = count, .given = given, .budget = budget};
     chosen.reached = ARENA_ARRAY(arena, bool, chosen.program->code_count + 1);
     look_at_all(&chosen, bases, count);
+    if (chosen.launch && !chosen.told && !programs_are_alike(&chosen.request))
+        unreached_tell(chosen.program, chosen.reached, kernel->verdict);
     if (chosen.launch)
         verdict_note(kernel->verdict,
                      "global memory: the grid was chosen (%lldx%lldx%lld), pointers were taken not to alias, and "

@@ -222,6 +222,13 @@ void unknown_use(GlobalCheck *run, const GridEvent *event, uint32_t area);
 void unknown_keep(GlobalCheck *run, const GridEvent *event, const char *reason);
 /* After the last run: what could matter makes the verdicts incomplete. */
 void unknown_tell(GlobalCheck *run);
+/* Whether accesses of these kinds (USE_*), by several CTAs or asynchronous, can race. */
+bool uses_can_race(uint8_t how);
+
+/* ---- unreached.c ---- */
+/* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were. */
+const Op *unreached_access(const Program *program, const bool *reached);
+void unreached_tell(const Program *program, const bool *reached, Verdict *verdict);
 
 /* ---- steps.c ---- */
 /* The next moment of the run, which is kept as a step if steps are wanted. */

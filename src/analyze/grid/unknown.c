@@ -94,8 +94,7 @@ static bool has_ended_before(const GridLaunch *launch, uint32_t other) {
     return false;
 }
 
-/* Whether accesses of these kinds, by several CTAs or asynchronous, can race. */
-static bool can_race(uint8_t how) {
+bool uses_can_race(uint8_t how) {
     return how & USE_WRITE || (how & USE_ATOMIC && how & USE_READ);
 }
 
@@ -126,7 +125,7 @@ static bool unknown_matters(GlobalCheck *run, const UnknownAccess *unknown) {
             meet_area(run, area, &meeting);
     else
         visit_areas(run, unknown, meet_area, &meeting);
-    return (meeting.all.by_several || meeting.all.how & USE_ASYNC) && can_race(meeting.all.how);
+    return (meeting.all.by_several || meeting.all.how & USE_ASYNC) && uses_can_race(meeting.all.how);
 }
 
 static const char *unknown_text(const GlobalCheck *run, const UnknownAccess *unknown, bool more) {

@@ -142,6 +142,7 @@ static bool is_harmless(GlobalCheck *run, const GridEvent *event) {
         global_outside(memory, hull.begin, hull.end, &from))
         return false;
     run->touched[number] |= AREA_READ;
+    unknown_use(run, event, number); /* a write whose bytes are not known may be there */
     return true;
 }
 

@@ -38,6 +38,7 @@ void step_runs(Result *result, size_t kernel);
 /* The run of a trail, and nothing else. */
 void step_trail(Result *result, size_t kernel);
 /* Thread barriers, over all paths; of functions that kernels call, with the first kernel. */
+void step_left_out(Result *result, size_t kernel);
 void step_barriers(Result *result, size_t kernel);
 /* Tasks. Keeps the findings that were asked for, of a Look; and of the reports of a Result, what is about the buffers
  * with the buffer.id that was asked for, and no kernel that has none. */

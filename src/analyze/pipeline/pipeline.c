@@ -17,6 +17,8 @@ static void check_kernel(void *context) {
         step_trail(result, look->at); /* that run alone */
     else
         step_runs(result, look->at); /* every launch: compiled, each cluster run; deadlocks, races, the report */
+    if (!question->global && !result->trail)
+        step_left_out(result, look->at); /* what --gsan off leaves open */
     if (question->membar)
         step_barriers(result, look->at); /* thread barriers, over all paths */
 }

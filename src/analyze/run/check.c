@@ -532,6 +532,13 @@ static const Launch *given_launch(const Check *check) {
     return count && !launches[0].chosen ? &launches[0] : NULL;
 }
 
+static bool is_wrong(const Verdict *verdict) {
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        if (finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
+            return true;
+    return false;
+}
+
 static void run_all(Check *check) {
     const CheckOptions *options = check->options;
     Verdict *verdict = check->verdict;
@@ -539,12 +546,9 @@ static void run_all(Check *check) {
     if (check->given)
         run_launch(check, check->given);
     verdict->only_launch = check->given && options->only_launch;
-    if (!verdict->only_launch)
+    if (!verdict->only_launch && !(check->given && is_wrong(verdict))) /* what is wrong there comes first */
         run_chosen(check, check->given ? NULL : options->fixed);
-    bool wrong = false;
-    for (size_t i = 0; i < verdict->finding_count; i++)
-        wrong |= finding_severity(&verdict->findings[i]) != SEVERITY_NOTE;
-    covered_close(check->covered, !wrong && !verdict->only_launch, verdict);
+    covered_close(check->covered, !is_wrong(verdict) && !verdict->only_launch, verdict);
 }
 
 static void run_launches(Check *check) {
