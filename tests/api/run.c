@@ -102,7 +102,7 @@ static void run_all_kernels(weir_context *weir) {
     CHECK(weir_kernel_at(result, 1).verdict == WEIR_VERDICT_FINDINGS);
     CHECK(weir_item_count(result, WEIR_ITEM_LAUNCH) > 2);
     CHECK(strcmp(weir_item_at(result, WEIR_ITEM_LAUNCH, 0).kernel, "ends") == 0);
-    CHECK(strcmp(weir_item_at(result, WEIR_ITEM_LAUNCH, 0).text, "grid 1x1x1, n = 0") == 0);
+    CHECK(strcmp(weir_item_at(result, WEIR_ITEM_LAUNCH, 0).text, "grid 1x1x1, n = 1") == 0);
     CHECK(!weir_item_count(result, WEIR_ITEM_BARRIER) && !weir_item_count(result, WEIR_ITEM_DIFFERENCE));
     CHECK(weir_item_count(result, WEIR_ITEM_FINDING) == 1);
     weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, 0);
@@ -143,10 +143,11 @@ static void run_all_kernels(weir_context *weir) {
 static void run_one_kernel(weir_context *weir) {
     Input input = open_text(weir, two_kernels);
     const char *const none[] = {"n=0"};
-    weir_run_options options = {.kernel = "hangs", .arguments = none, .argument_count = 1};
+    weir_run_options options = {.kernel = "hangs", .arguments = none, .argument_count = 1, .only_launch = 1};
     weir_result *result = weir_run(input.module, &options);
     CHECK(weir_result_kernels(result) == 1);
     CHECK(weir_result_verdict(result) == WEIR_VERDICT_CLEAN);
+    CHECK(weir_kernel_at(result, 0).only_launch);
     static Buffer text;
     text.size = 0;
     CHECK(weir_steps(result, append, &text) == 0);

@@ -185,6 +185,8 @@ void proxies_set_up(GlobalCheck *run);
 /* After a run: whether there were writes that have to be kept, and were not; they are from now on. */
 bool proxies_left_out(GlobalCheck *run);
 void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, const Bytes *bytes);
+/* A plain read of an area that nobody has written yet. */
+void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area);
 void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread);
 /* Whether the two are in no order anyway, which is told as a race. */
 bool proxies_raced(const GlobalCheck *run, const FoundUnfenced *found);

@@ -143,6 +143,7 @@ static bool is_harmless(GlobalCheck *run, const GridEvent *event) {
         return false;
     run->touched[number] |= AREA_READ;
     unknown_use(run, event, number); /* a write whose bytes are not known may be there */
+    proxies_read(run, effect, number);
     return true;
 }
 
