@@ -63,11 +63,6 @@ static bool find_launch(Chosen *chosen, Room room, Launch *launch) {
 
 /* ---- Whether a race hangs on what was chosen ------------------------------------------------------ */
 
-static void add_list(Slice *slice, ValueList list) {
-    for (uint32_t i = 0; i < list.count; i++)
-        slice_add(slice, list.items[i]);
-}
-
 /* What the place of an access depends on; `whether`: or whether it is made at all. */
 static void add_place(Slice *slice, const Op *op, bool whether) {
     Effect effects[EFFECTS_MOST];
@@ -77,8 +72,8 @@ static void add_place(Slice *slice, const Op *op, bool whether) {
             continue;
         slice_add(slice, effects[i].on);
         slice_add(slice, effects[i].rows);
-        add_list(slice, effects[i].at);
-        add_list(slice, effects[i].offsets);
+        slice_add_list(slice, effects[i].at);
+        slice_add_list(slice, effects[i].offsets);
         if (whether) {
             slice_add(slice, effects[i].mask);
             slice_add(slice, effects[i].predicate);
