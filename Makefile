@@ -51,8 +51,8 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test global reference membar membar-triton fences mutants asan tsan fuzz bench gsan-rates corpus ops docs format tidy \
-	install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+.PHONY: FORCE all help demo test global reference membar membar-triton fences mutants asan tsan fuzz bench gsan-rates \
+	corpus ops docs format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
 
@@ -206,7 +206,7 @@ membar-triton: ## hold the thread barriers of kernels against those of Triton's 
 	@$(MAKE) --no-print-directory -s $(BUILD)/weir
 	@BUILD=$(BUILD) scripts/membar-triton
 
-mutants: ## put faults into the clean kernels of CORPUS=DIR and count those found; survivors in build/mutants.txt (TRITON_RELEASE=3.6: what compiles them)
+mutants: ## put faults into the clean kernels of CORPUS=DIR, which TRITON_RELEASE compiles; survivors in build/mutants.txt
 	@test -n "$(CORPUS)" || { echo "make mutants needs CORPUS=DIR, a folder with expected.tsv" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/mutants/mutate
 	@BUILD=$(BUILD) TRITON_RELEASE=$(TRITON_RELEASE) scripts/mutants "$(CORPUS)"

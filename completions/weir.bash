@@ -4,17 +4,17 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
     local commands="check run report membar lint parse rules"
     local options_parse="--generic --effects --print --quiet --stats --list --module --strict --output --dump-ops --help --version"
-    local options_check="--launch --no-launch --only-launch --arg --grid --kernel --module --devices --rule --budget --timeout --jobs --mma-order --gsan \
-        --triton --resident --format --witness --verbose --quiet --output --help --version"
-    local options_run="--launch --no-launch --only-launch --arg --grid --kernel --module --devices --replay --schedule --seed --schedules \
-        --budget --timeout --mma-order --gsan --resident --slots --ring --granule --format \
+    local options_check="--launch --no-launch --only-launch --arg --grid --kernel --module --devices --rule --triton \
+        --budget --timeout --jobs --mma-order --gsan --resident --format --witness --verbose --quiet --output --help --version"
+    local options_run="--launch --no-launch --only-launch --arg --grid --kernel --module --devices --replay --schedule \
+        --seed --schedules --budget --timeout --mma-order --gsan --resident --slots --ring --granule --format \
         --witness --steps --global --state --trace --verbose --quiet --output --help --version"
-    local options_report="--launch --no-launch --only-launch --arg --grid --kernel --module --buffer-id --diff --budget --timeout --mma-order \
-        --format --width --wide --glossary --quiet --output --help --version"
+    local options_report="--launch --no-launch --only-launch --arg --grid --kernel --module --buffer-id --diff --budget \
+        --timeout --mma-order --format --width --wide --glossary --quiet --output --help --version"
     local options_membar="--function --kernel --module --model --assume --compare --timeout --why --emit --prune --format --quiet \
         --output --help --version"
-    local options_lint="--launch --no-launch --only-launch --arg --grid --kernel --module --rule --target --triton --budget --timeout --mma-order --emit \
-        --format --verbose --quiet --output --help --version"
+    local options_lint="--launch --no-launch --only-launch --arg --grid --kernel --module --rule --target --triton \
+        --budget --timeout --mma-order --emit --format --verbose --quiet --output --help --version"
     local options_rules="--markdown --output --help --version"
     local command=${COMP_WORDS[1]} options formats="text json"
 

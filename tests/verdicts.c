@@ -5,8 +5,8 @@
  *
  * A line of EXPECTED.tsv is a file, with DIR in front, and what it deserves: `clean`, `incomplete`, or the family of
  * rules (`race`, `deadlock`) of which at least one must be found in it. Files without a line are passed over. Prints
- * each file whose verdict differs, and each that no verdict was given on (where clean is deserved, incomplete is neither
- * right nor wrong), then
+ * each file whose verdict differs, and each that no verdict was given on (where clean is deserved, incomplete is
+ * neither right nor wrong), then
  *
  *     N as expected, N differ, N incomplete
  *

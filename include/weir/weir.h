@@ -207,7 +207,7 @@ typedef struct weir_run_options {
     unsigned schedules;    /* how many random ones; 0: 8 */
     unsigned timeout;      /* seconds for each kernel, after which its verdict is incomplete; 0: no bound */
     int global;            /* nonzero: weir_steps tells of accesses to global memory, too, byte for byte */
-    /* Races in global memory, where a launch was given (docs/gsan.md). */
+    /* Races in global memory (docs/gsan.md). */
     const char *gsan;   /* "exact" (or NULL), "sampled", or "off" */
     unsigned devices;   /* on each of which every launch is made; 0: 1 */
     unsigned resident;  /* clusters of a device that are there at once; 0: all */

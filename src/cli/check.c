@@ -211,7 +211,7 @@ int command_check(int count, char **arguments) {
         .args_doc = "FILE|DIR|-...",
         .doc = "Checks the kernels in Triton GPU IR for races, deadlocks, misused barriers, missing fences and "
                "what else the hardware does not allow.\v" HELP_FILES "such as a kernel cache, " HELP_BELOW
-               "checked" HELP_INPUT " Without a launch file and arguments, launches are chosen." HELP_STATUS,
+               "checked" HELP_INPUT " Launches are chosen, also beside one that is given." HELP_STATUS,
         .children = run_options};
     Options options = {0};
     command_parse_options("check", &argp, count, arguments, &options);

@@ -35,8 +35,8 @@ void paths_free(Paths *paths);
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
 /* ---- options.c: what commands take ---- */
-/* For a kernel, where --timeout does not say. */
-enum { USUAL_SECONDS = 60 };
+/* For a kernel, where --timeout does not say; and the most that it may. */
+enum { USUAL_SECONDS = 60, MOST_SECONDS = 1000000 };
 
 typedef struct RunOptions {
     Paths inputs;

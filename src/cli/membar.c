@@ -54,7 +54,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state) {
     static const char no_model[] = "there is no model '%s'; there are sync, near and async";
     static const OptionField fields[] = {{.sets = SETS(WORD, Options, membar.model), no_model, .words = models},
                                          {.sets = SETS(WORD, Options, membar.compare), no_model, .words = models},
-                                         {.sets = SETS(UNSIGNED, Options, membar.timeout), "timeout", 1000000},
+                                         {.sets = SETS(UNSIGNED, Options, membar.timeout), "timeout", MOST_SECONDS},
                                          {.sets = SETS(WORD, Options, membar.stage),
                                           "barriers are 'inserted', or it is 'before' that, not '%s'",
                                           .words = stages},

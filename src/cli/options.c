@@ -8,7 +8,7 @@
 
 enum { OPTION_ARG = 256 };
 
-enum { MOST_DEVICES = 64, MOST_SECONDS = 1000000 };
+enum { MOST_DEVICES = 64 };
 
 static const struct argp_option output_table[] = {
     {"quiet", 'q', NULL, 0, "print nothing: the exit status tells", 3},

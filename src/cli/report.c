@@ -229,7 +229,7 @@ int command_report(int count, char **arguments) {
         .doc = "Tells how the kernels in Triton GPU IR synchronise: what their partitions do, who signals whom, "
                "slots and phases of every barrier, the data they protect, whether anybody waits for ever, and "
                "whether all that is overwritten was waited for.\v" HELP_FILES HELP_BELOW "reported on" HELP_INPUT
-               " Without a launch file and arguments, launches are chosen. --diff matches partitions by what "
+               " Launches are chosen, also beside one that is given. --diff matches partitions by what "
                "they do, not by their number." HELP_STATUS
                " With --diff: 0 if there is no difference, 1 if there is one, 2 if the input or the command "
                "line is wrong.",

@@ -1,9 +1,9 @@
-/* Forms of integers, and the alike in which they hold. */
+/* Forms of integers, and the box of clusters in which they hold. */
 #include "emulate/alike.h"
 
 #include "emulate/machine_internal.h"
 
-/* ---- The alike ----------------------------------------------------------------------------------- */
+/* ---- The box -------------------------------------------------------------------------------------- */
 
 static bool moves(const Alike *alike, const Form *form, unsigned axis) {
     return form->by[axis] && alike->low[axis] < alike->high[axis];
@@ -23,7 +23,7 @@ void alike_pin(Alike *alike, const Form *form) {
             pin_axis(alike, axis);
 }
 
-/* Whether the number is within its bounds in the whole alike. */
+/* Whether the number is within its bounds in the whole box. */
 static bool is_kept(const Alike *alike, const Form *form, int64_t value, __int128 least, __int128 most) {
     __int128 low = value, high = value;
     for (unsigned axis = 0; axis < AXES; axis++) {
@@ -88,7 +88,7 @@ static __int128 least_of(unsigned width) {
     return -((__int128)1 << (width - 1));
 }
 
-/* A number that must not wrap where the alike is. */
+/* A number that must not wrap in the box. */
 static Form in_width(Alike *alike, Form form, __int128 exact, unsigned width) {
     if (is_fixed(alike, &form))
         return none;
@@ -118,7 +118,7 @@ static Form product(Alike *alike, const Form *forms, const int64_t *values, unsi
     return sum(alike, &none, 0, &forms[!fixed], values[!fixed], values[fixed], width);
 }
 
-/* Whether left - right is at least 0 here, or below, stays as it is. */
+/* Whether left is below right, equal to it or above it stays as it is. */
 static void keep_order(Alike *alike, const Form *left, int64_t x, const Form *right, int64_t y) {
     Form form;
     __int128 difference = (__int128)x - y;
@@ -136,11 +136,11 @@ static void keep_order(Alike *alike, const Form *left, int64_t x, const Form *ri
         alike_keep(alike, &form, (int64_t)difference, difference < 0 ? -limit : 1, difference < 0 ? -1 : limit);
 }
 
-/* The same where equal counts as less, or as not less: one of the two bounds moves by one. */
+/* Whether x < y (`less`), or x <= y, stays as it is. */
 static void keep_comparison(Alike *alike, const Form *forms, const int64_t *values, bool less) {
     Form form;
     __int128 difference = (__int128)values[0] - values[1], limit = (__int128)1 << 64;
-    bool below = less ? difference < 0 : difference <= 0; /* x < y, or x <= y */
+    bool below = less ? difference < 0 : difference <= 0;
     if (is_fixed(alike, &forms[0]) && is_fixed(alike, &forms[1]))
         return;
     if (!combine(&forms[0], &forms[1], -1, &form) || difference != (int64_t)difference) {

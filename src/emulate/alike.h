@@ -2,9 +2,9 @@
  *
  * A run is made for one cluster. Beside each register that holds an integer stands its form: by how much it grows with
  * each coordinate of the cluster in the grid. Whatever decides something (a comparison, a quotient, an operand of an
- * effect) makes the alike of clusters smaller in which it comes out the same; what has no form makes it one cluster
- * wide along the coordinates that it depends on. The clusters of the alike that is left do the same, step by step,
- * with the same barriers and views. */
+ * effect) makes the box of clusters smaller in which it comes out the same; what has no form makes it one cluster wide
+ * along the coordinates that it depends on. The clusters of the box that is left do the same, step by step, with the
+ * same barriers and views. */
 #ifndef EMULATE_ALIKE_H
 #define EMULATE_ALIKE_H
 
@@ -24,12 +24,12 @@ typedef struct Alike {
     bool loads_differ;             /* what loads give may differ from cluster to cluster */
 } Alike;
 
-/* Makes the alike so small that a number of that form and value stays from `least` to `most`, which it is. */
+/* Makes the box so small that a number of that form and value, from `least` to `most` here, is so everywhere in it. */
 void alike_keep(Alike *alike, const Form *form, int64_t value, __int128 least, __int128 most);
 /* Makes it one cluster wide along all coordinates that the form depends on. */
 void alike_pin(Alike *alike, const Form *form);
 
-/* The machine of the run goes by these; of a machine without a alike nothing is called. */
+/* The machine of the run calls these, if it has an Alike. */
 void alike_start(const Machine *machine);
 /* Before the instruction is carried out. */
 void alike_follow(const Machine *machine, uint32_t agent, const Instruction *instruction);

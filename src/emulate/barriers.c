@@ -475,12 +475,34 @@ static StepResult access_memory(Machine *machine, Event event) {
 }
 
 /* An effect that nobody sees at once. */
+/* Bytes or arrivals that come some time. */
+static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
+    const Effect *what = &effect->effect;
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which;
+    int64_t parity = 0;
+    if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
+        return machine_stop(machine, pc, "which barrier it means is not known");
+    bool bytes = what->verb == EFFECT_COMPLETE;
+    FlightKind kind = bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL;
+    if (!bytes && !is_counted(what))
+        return machine_stop(machine, pc, not_counted);
+    int64_t amount = bytes ? memory_bytes_delivered(machine, effect, machine_words(machine, index))
+                           : arrivals_of(machine, index, what);
+    if (bytes && amount < 0)
+        return machine_stop(machine, pc, "how many bytes it copies is not known");
+    StepResult result = fly(machine, index, pc, effect_index, kind, slot, amount);
+    if (result != STEP_DONE || !effect->pair || machine->program->ctas < 2)
+        return result;
+    uint32_t peer = slot < machine->slots_per_cta * (agent_cta(machine, index) + 1) ? slot + machine->slots_per_cta
+                                                                                    : slot - machine->slots_per_cta;
+    return fly(machine, index, pc, effect_index, kind, peer, amount);
+}
+
 StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
     const Word *words = machine_words(machine, index);
     Agent *agent = &machine->state->agents[index];
-    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which;
-    int64_t parity = 0;
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     Event event = {.agent = index, .pc = pc, .effect = effect};
     switch (what->verb) {
     case EFFECT_READ:
@@ -498,24 +520,8 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
             return fly(machine, index, pc, effect_index, FLIGHT_WORK, 0, 0);
         return STEP_DONE;
     case EFFECT_ARRIVE:
-    case EFFECT_COMPLETE: {
-        if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
-            return machine_stop(machine, pc, "which barrier it means is not known");
-        bool bytes = what->verb == EFFECT_COMPLETE;
-        if (!bytes && !is_counted(what))
-            return machine_stop(machine, pc, not_counted);
-        int64_t amount = bytes ? memory_bytes_delivered(machine, effect, words) : arrivals_of(machine, index, what);
-        if (bytes && amount < 0)
-            return machine_stop(machine, pc, "how many bytes it copies is not known");
-        StepResult result = fly(machine, index, pc, effect_index, bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL, slot, amount);
-        if (result == STEP_DONE && effect->pair && machine->program->ctas > 1) {
-            uint32_t peer = slot < machine->slots_per_cta * (agent_cta(machine, index) + 1)
-                                ? slot + machine->slots_per_cta
-                                : slot - machine->slots_per_cta;
-            return fly(machine, index, pc, effect_index, bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL, peer, amount);
-        }
-        return result;
-    }
+    case EFFECT_COMPLETE:
+        return launch_flight(machine, index, pc, effect);
     case EFFECT_COMMIT:
         agent->groups[what->group]++;
         agent->products += what->group == GROUP_WGMMA;

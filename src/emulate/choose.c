@@ -91,13 +91,20 @@ static void set_argument(Launch *launch, Argument argument) {
     }
 }
 
+/* What was given stays, also what steers nothing. */
+static void add_fixed(const Launch *fixed, Launch *launch) {
+    for (uint32_t i = 0; fixed && i < fixed->count; i++)
+        if (!launch_find(launch, fixed->arguments[i].name))
+            launch->arguments[launch->count++] = fixed->arguments[i];
+}
+
 static Launch make_launch(const Chooser *chooser, const Setting *setting) {
     const Program *program = chooser->program;
     uint32_t given = chooser->like ? chooser->like->count : 0;
     Launch launch = chooser->like ? *chooser->like : (Launch){.kernel = str_of(program->name)};
     launch.chosen = true;
     launch.count = given;
-    launch.capacity = program->parameter_count + given;
+    launch.capacity = program->parameter_count + given + (chooser->fixed ? chooser->fixed->count : 0);
     launch.arguments = ARENA_ARRAY(chooser->arena, Argument, launch.capacity + 1);
     if (given)
         memcpy(launch.arguments, chooser->like->arguments, given * sizeof *launch.arguments);
@@ -111,6 +118,7 @@ static Launch make_launch(const Chooser *chooser, const Setting *setting) {
                 &launch,
                 (Argument){.name = str_of(parameter->name), .kind = ARGUMENT_INTEGER, .integer = setting->numbers[i]});
     }
+    add_fixed(chooser->fixed, &launch);
     return launch;
 }
 
@@ -284,8 +292,8 @@ static bool is_met(Chooser *chooser, Has *has, const Op *op, bool wanted) {
         int64_t programs = 0;
         *setting = chooser->settings[i];
         const int64_t *grid = chooser->settings[i].grid;
-        for (int64_t z = 0; z < grid[2]; z++)
-            for (int64_t y = 0; y < grid[1]; y++)
+        for (int64_t z = 0; z < grid[2] && programs < MOST_TRIED; z++)
+            for (int64_t y = 0; y < grid[1] && programs < MOST_TRIED; y++)
                 for (int64_t x = 0; x < grid[0] && programs < MOST_TRIED; x++, programs++) {
                     setting->program[0] = x, setting->program[1] = y, setting->program[2] = z;
                     solver_changed(chooser->solver);

@@ -1,29 +1,17 @@
-/* First what each number is for, then sizes, then strides, from the inside out. */
+/* First sizes, by what each number is for (uses.h), then strides, from the inside out. */
 #include "emulate/choose_memory.h"
 
-#include "base/pointers.h"
 #include "emulate/access.h"
 #include "emulate/roots.h"
-#include "emulate/slice.h"
-#include "model/flow/handed.h"
+#include "emulate/uses.h"
+#include "ir/op.h"
 
 #include <setjmp.h>
 
 enum {
-    MOST_CHAIN = 64,
-    SMALLEST_UNIT = 16,
-    LARGEST_UNIT = 1024,
     ZEROS = 1 << 24,      /* elements of memory that is zero */
     MOST_REACH = 1 << 30, /* elements: 32-bit numbers do not wrap */
 };
-
-/* What the number of a parameter is for. */
-typedef enum Use {
-    USED_AS_STRIDE = 1,
-    USED_AS_SIZE = 2,
-    USED_AS_CASE = 4,  /* compared for equality: a mode, a flag */
-    USED_AS_COUNT = 8, /* others are divided by it, or loops go so often: heads, batches */
-} Use;
 
 typedef struct Stride {
     uint32_t parameter;
@@ -39,275 +27,15 @@ typedef struct Chooser {
     Arena *arena;
     const MemoryRequest *request;
     const Program *program;
-    uint8_t *uses;     /* Use, by parameter */
-    uint64_t *affects; /* by parameter: those whose memory is addressed with multiples of it */
-    int64_t *values;   /* of numbers, by parameter */
-    bool *zeros;       /* by parameter: memory that holds zeros */
-    bool *inner;       /* by parameter: loops go by it, and no store lies or is masked by it */
-    int64_t unit;
+    NumberUses numbers;
+    int64_t *values; /* of numbers, by parameter */
+    bool *zeros;     /* by parameter: memory that holds zeros */
     Stride *strides;
     uint32_t stride_count, group_count;
     Reach *before, *with; /* by parameter: without strides; with those of one group */
 } Chooser;
 
-/* ---- What a parameter is for ---------------------------------------------------------------------- */
-
-/* The other operand of a sum with a constant, as a size is rounded up with; NULL if it is none. */
-static const Value *beside_constant(const Op *op) {
-    int64_t number;
-    if (op_evaluator(op) != EVALUATE_ADD && op_evaluator(op) != EVALUATE_SUBTRACT)
-        return NULL;
-    return value_constant(op->operands[1], &number)   ? op->operands[0]
-           : value_constant(op->operands[0], &number) ? op->operands[1]
-                                                      : NULL;
-}
-
-/* The parameter of the kernel that the value is, in another width or shape, or rounded up; -1 if it is none. */
-static int64_t parameter_of(const Program *program, const Value *value) {
-    for (unsigned steps = 0; value && steps < MOST_CHAIN; steps++) {
-        const Op *op = value_op(value);
-        if (!op && value_holder(value) == program->function)
-            return value->index;
-        switch (op_evaluator(op)) {
-        case EVALUATE_SAME:
-        case EVALUATE_SPLAT:
-        case EVALUATE_UNSPLAT:
-        case EVALUATE_BROADCAST:
-        case EVALUATE_EXPAND:
-        case EVALUATE_RESHAPE:
-        case EVALUATE_TRANSPOSE:
-        case EVALUATE_SIGN_EXTEND:
-        case EVALUATE_ZERO_EXTEND:
-        case EVALUATE_WRAP:
-            value = op->operands[0];
-            break;
-        default:
-            value = op && beside_constant(op) ? beside_constant(op) : value_always(value);
-            break;
-        }
-    }
-    return -1;
-}
-
-static void use(Chooser *chooser, const Value *value, unsigned how) {
-    int64_t parameter = parameter_of(chooser->program, value);
-    if (parameter >= 0)
-        chooser->uses[parameter] |= (uint8_t)how;
-}
-
-static void use_all(Chooser *chooser, const Op *op, SlotRef entry, unsigned how) {
-    uint32_t count;
-    Value **values = op_operands_of(op, entry, &count);
-    for (uint32_t i = 0; i < count; i++)
-        use(chooser, values[i], how);
-}
-
-/* Constants that sizes are divided by, loops go by and places of tiles are multiplied with; and how long tiles are. */
-static void take_number(Chooser *chooser, int64_t number) {
-    if (number > chooser->unit && number >= SMALLEST_UNIT && number <= LARGEST_UNIT && !(number & (number - 1)))
-        chooser->unit = number;
-}
-
-static void take_unit(Chooser *chooser, const Value *value) {
-    int64_t number;
-    if (value && value_constant(value, &number))
-        take_number(chooser, number);
-}
-
-static unsigned use_in(const Op *op, uint32_t operand) {
-    int64_t predicate;
-    switch (op_evaluator(op)) {
-    case EVALUATE_MULTIPLY:
-    case EVALUATE_ADD_POINTER:
-        return USED_AS_STRIDE;
-    case EVALUATE_COMPARE:
-        return op_number(op, "predicate", &predicate) && predicate <= COMPARE_NE ? USED_AS_CASE : USED_AS_SIZE;
-    case EVALUATE_DIVIDE_SIGNED:
-    case EVALUATE_DIVIDE_UNSIGNED:
-    case EVALUATE_DIVIDE_CEIL_SIGNED:
-    case EVALUATE_DIVIDE_CEIL_UNSIGNED:
-    case EVALUATE_DIVIDE_FLOOR_SIGNED:
-    case EVALUATE_REMAINDER_SIGNED:
-    case EVALUATE_REMAINDER_UNSIGNED:
-        return operand ? USED_AS_COUNT : USED_AS_SIZE;
-    case EVALUATE_MINIMUM_SIGNED:
-    case EVALUATE_MINIMUM_UNSIGNED:
-    case EVALUATE_MAXIMUM_SIGNED:
-    case EVALUATE_MAXIMUM_UNSIGNED:
-        return USED_AS_SIZE;
-    default:
-        return 0;
-    }
-}
-
-static void look_at(Chooser *chooser, const Op *op) {
-    Bounds bounds;
-    int64_t step;
-    for (uint32_t i = 0; i < op->operand_count && use_in(op, i); i++) {
-        use(chooser, op->operands[i], use_in(op, i));
-        if (use_in(op, i) != USED_AS_CASE)
-            take_unit(chooser, op->operands[i]);
-    }
-    if (op_evaluator(op) == EVALUATE_RANGE && op_number(op, "end", &step))
-        take_number(chooser, step);
-    if (loop_bounds(op, &bounds)) {
-        bool tiles = value_constant(bounds.step, &step) && step >= SMALLEST_UNIT;
-        use(chooser, bounds.from, USED_AS_COUNT);
-        use(chooser, bounds.to, tiles ? USED_AS_SIZE : USED_AS_COUNT);
-        take_unit(chooser, bounds.step);
-    }
-    if (op_describes(op) != DESCRIBE_NONE) {
-        use_all(chooser, op, op->row->describes.strides, USED_AS_STRIDE);
-        use_all(chooser, op, op->row->describes.shape, USED_AS_SIZE);
-        use_all(chooser, op, op->row->describes.bounds, USED_AS_SIZE);
-    }
-}
-
-static void find_uses(Chooser *chooser) {
-    const Op *function = chooser->program->function;
-    chooser->unit = 1;
-    for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        look_at(chooser, op);
-}
-
-/* ---- What addresses are made of ------------------------------------------------------------------- */
-
-/* Values that an address is a sum of multiples of. */
-typedef struct Sum {
-    const Program *program;
-    Pointers seen;
-    const Value **work;
-    uint32_t count, capacity;
-} Sum;
-
-static void sum_add(Sum *sum, const Value *value) {
-    if (!value || pointers_get(&sum->seen, value) != NO_NUMBER)
-        return;
-    pointers_set(&sum->seen, value, 0);
-    *ARENA_PUSH(sum->seen.arena, sum->work, sum->count, sum->capacity) = value;
-}
-
-static void sum_add_source(void *sum, Handed how, const Value *from, const Value *to) {
-    (void)how;
-    (void)to;
-    sum_add(sum, from);
-}
-
-static bool is_sum(const Op *op) {
-    switch (op_evaluator(op)) {
-    case EVALUATE_ADD:
-    case EVALUATE_SUBTRACT:
-    case EVALUATE_MULTIPLY:
-    case EVALUATE_ADD_POINTER:
-    case EVALUATE_SAME:
-    case EVALUATE_SPLAT:
-    case EVALUATE_UNSPLAT:
-    case EVALUATE_BROADCAST:
-    case EVALUATE_EXPAND:
-    case EVALUATE_RESHAPE:
-    case EVALUATE_TRANSPOSE:
-    case EVALUATE_SIGN_EXTEND:
-    case EVALUATE_ZERO_EXTEND:
-    case EVALUATE_WRAP:
-        return true;
-    default:
-        return op_describes(op) != DESCRIBE_NONE;
-    }
-}
-
-static void sum_close(Sum *sum) {
-    while (sum->count) {
-        const Value *value = sum->work[--sum->count];
-        const Op *op = value_op(value);
-        Bounds bounds;
-        if (value_sources(value, sum_add_source, sum))
-            continue;
-        if (loop_bounds(counted_by(value), &bounds)) {
-            sum_add(sum, bounds.from);
-            sum_add(sum, bounds.step);
-        }
-        for (uint32_t i = 0; op && is_sum(op) && i < op->operand_count; i++)
-            sum_add(sum, op->operands[i]);
-    }
-}
-
-/* The memory of `address` is addressed with whatever that, and the values, are sums of. */
-static void add_affected(const Chooser *chooser, const Value *address, ValueList with) {
-    const Program *program = chooser->program;
-    const Block *entry = program->function->regions[0].first;
-    Roots roots = address_roots(program, address);
-    Sum sum = {.program = program, .seen.arena = chooser->arena};
-    sum_add(&sum, address);
-    for (uint32_t i = 0; i < with.count; i++)
-        sum_add(&sum, with.items[i]);
-    sum_close(&sum);
-    for (uint32_t i = 0; i < entry->arg_count; i++)
-        if (pointers_get(&sum.seen, &entry->args[i]) != NO_NUMBER)
-            chooser->affects[i] |= roots.elsewhere ? UINT64_MAX : roots.parameters;
-}
-
-/* Whose memory is addressed with each parameter: by accesses, and by descriptors. */
-static void find_affected(const Chooser *chooser) {
-    const Program *program = chooser->program;
-    for (uint32_t i = 0; i < program->effect_count; i++) {
-        const Effect *effect = &program->effects[i].effect;
-        bool again = effect->space != SPACE_GLOBAL || !effect_is_access(effect);
-        for (uint32_t k = 0; k < i && !again; k++)
-            again = program->effects[k].effect.on == effect->on && !effect->offsets.count;
-        if (!again)
-            add_affected(chooser, effect->on, effect->offsets);
-    }
-    for (uint32_t i = 0; i < program->maker_count; i++) {
-        const Op *op = program->makers[i].op;
-        const Value *base = op_operand_of(op, op->row->describes.base);
-        ValueList strides;
-        strides.items = op_operands_of(op, op->row->describes.strides, &strides.count);
-        if (base)
-            add_affected(chooser, base, strides);
-    }
-}
-
-/* ---- Loops whose length matters to no store ------------------------------------------------------- */
-
-static void add_list(Slice *slice, ValueList list) {
-    for (uint32_t i = 0; i < list.count; i++)
-        slice_add(slice, list.items[i]);
-}
-
-static void add_stores(Slice *slice, const Program *program) {
-    for (uint32_t i = 0; i < program->effect_count; i++) {
-        const Effect *effect = &program->effects[i].effect;
-        if (effect->space != SPACE_GLOBAL || effect->verb == EFFECT_READ || !effect_is_access(effect))
-            continue;
-        slice_add(slice, effect->on);
-        slice_add(slice, effect->mask);
-        slice_add(slice, effect->rows);
-        add_list(slice, effect->at);
-        add_list(slice, effect->offsets);
-    }
-    for (uint32_t i = 0; i < program->maker_count; i++) {
-        const Op *op = program->makers[i].op;
-        add_list(slice, (ValueList){op->operands, op->operand_count});
-    }
-}
-
-static void find_inner(Chooser *chooser) {
-    const Program *program = chooser->program;
-    const Block *entry = program->function->regions[0].first;
-    Slice loops, stores;
-    slice_init(&loops, program->module);
-    slice_init(&stores, program->module);
-    for (uint32_t i = 0; i < program->loop_count; i++) {
-        Bounds bounds;
-        if (loop_bounds(program->loops[i].op, &bounds))
-            slice_add(&loops, bounds.to);
-    }
-    add_stores(&stores, program);
-    slice_close(&loops);
-    slice_close(&stores);
-    for (uint32_t i = 0; i < entry->arg_count && i < program->parameter_count; i++)
-        chooser->inner[i] = slice_has(&loops, &entry->args[i]) && !slice_has(&stores, &entry->args[i]);
-}
+/* ---- Parameters --------------------------------------------------------------------------------------- */
 
 static bool is_number(const Parameter *parameter) {
     return parameter->type && (parameter->type->kind == TYPE_INTEGER || parameter->type->kind == TYPE_INDEX);
@@ -315,11 +43,11 @@ static bool is_number(const Parameter *parameter) {
 
 static bool is_flag(const Chooser *chooser, uint32_t parameter) {
     const Type *type = chooser->program->parameters[parameter].type;
-    return chooser->uses[parameter] & USED_AS_CASE || (type->kind == TYPE_INTEGER && type->width == 1);
+    return chooser->numbers.uses[parameter] & USED_AS_CASE || (type->kind == TYPE_INTEGER && type->width == 1);
 }
 
 static bool is_stride(const Chooser *chooser, uint32_t parameter) {
-    return chooser->uses[parameter] == USED_AS_STRIDE && chooser->affects[parameter];
+    return chooser->numbers.uses[parameter] == USED_AS_STRIDE && chooser->numbers.affects[parameter];
 }
 
 static const Argument *find(const Launch *launch, const Parameter *parameter) {
@@ -345,9 +73,9 @@ static int64_t tiles_for(const Chooser *chooser) {
 }
 
 static int64_t size_for(const Chooser *chooser) {
-    int64_t whole = tiles_for(chooser) * chooser->unit;
+    int64_t whole = tiles_for(chooser) * chooser->numbers.unit;
     return chooser->request->room == ROOM_LEAST    ? 1
-           : chooser->request->room == ROOM_UNEVEN ? whole - chooser->unit * 3 / 8
+           : chooser->request->room == ROOM_UNEVEN ? whole - chooser->numbers.unit * 3 / 8
                                                    : whole;
 }
 
@@ -366,18 +94,18 @@ static int64_t inner_for(const Chooser *chooser, const Parameter *parameter) {
             second = value;
         }
     }
-    return second < INT64_MAX ? second : first < INT64_MAX ? first : fit(parameter, 2 * chooser->unit);
+    return second < INT64_MAX ? second : first < INT64_MAX ? first : fit(parameter, 2 * chooser->numbers.unit);
 }
 
 static int64_t number_for(const Chooser *chooser, uint32_t parameter) {
     const Parameter *which = &chooser->program->parameters[parameter];
-    if (chooser->inner[parameter] && chooser->request->room != ROOM_LEAST)
+    if (chooser->numbers.inner[parameter] && chooser->request->room != ROOM_LEAST)
         return inner_for(chooser, which);
     if (is_flag(chooser, parameter))
         return fit(which, 1);
     if (is_stride(chooser, parameter))
         return 0;
-    return fit(which, chooser->uses[parameter] & USED_AS_SIZE ? size_for(chooser) : tiles_for(chooser));
+    return fit(which, chooser->numbers.uses[parameter] & USED_AS_SIZE ? size_for(chooser) : tiles_for(chooser));
 }
 
 static void choose_numbers(Chooser *chooser) {
@@ -483,7 +211,7 @@ static bool make_argument(const Chooser *chooser, uint32_t index, Argument *argu
         *argument = *given;
         return true;
     }
-    if (type_is(parameter->type, STR("tt.tensordesc"))) {
+    if (type_is_descriptor(parameter->type)) {
         *argument = describe(chooser, index);
         return argument->rank > 0;
     }
@@ -593,7 +321,7 @@ static void find_strides(Chooser *chooser) {
             chooser->strides[chooser->stride_count++].parameter = i;
     for (uint32_t i = 0; i < chooser->stride_count; i++) {
         Stride *stride = &chooser->strides[i];
-        stride->affects = chooser->affects[stride->parameter];
+        stride->affects = chooser->numbers.affects[stride->parameter];
         for (uint32_t k = 0; k < i; k++)
             if (chooser->strides[k].affects & stride->affects && chooser->strides[k].group >= stride->group)
                 stride->group = chooser->strides[k].group + 1;
@@ -666,14 +394,9 @@ static Chooser start(Arena *arena, const MemoryRequest *request) {
     Chooser chooser = {.arena = arena,
                        .request = request,
                        .program = request->program,
-                       .uses = ARENA_ARRAY(arena, uint8_t, count + 1),
-                       .affects = ARENA_ARRAY(arena, uint64_t, count + 1),
-                       .inner = ARENA_ARRAY(arena, bool, count + 1),
+                       .numbers = number_uses(request->program, arena),
                        .values = ARENA_ARRAY(arena, int64_t, count + 1),
                        .zeros = ARENA_ARRAY(arena, bool, count + 1)};
-    find_uses(&chooser);
-    find_affected(&chooser);
-    find_inner(&chooser);
     return chooser;
 }
 

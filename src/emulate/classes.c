@@ -65,7 +65,7 @@ Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ) {
     return classes;
 }
 
-/* The alike for which the first cluster of the box speaks. */
+/* The part of the box for which its first cluster speaks. */
 static Box spoken_for(Classes *classes, const Box *box, uint64_t cluster) {
     Machine *machine = classes->machine;
     Alike *alike = &classes->alike;

@@ -174,7 +174,7 @@ static void compile_call(Compiler *compiler, const Op *op) {
     const Op *target = call_target(compiler->module, op);
     if (!target || compiler->call_depth >= MOST_CALL_DEPTH) {
         compile_unknown(compiler, op,
-                       target ? "calls are nested too deeply" : "the function that it calls has no body here");
+                        target ? "calls are nested too deeply" : "the function that it calls has no body here");
         return;
     }
     if (++compiler->call_count > MOST_CALLS) {

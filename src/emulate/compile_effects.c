@@ -123,15 +123,10 @@ static int64_t aref_arrivals(Compiler *compiler, const Op *aref, Side side) {
     return count ? count : 1;
 }
 
-static void add_list(Slice *slice, ValueList list) {
-    for (uint32_t i = 0; i < list.count; i++)
-        slice_add(slice, list.items[i]);
-}
-
 static void add_entry(Slice *slice, const Op *op, SlotRef entry) {
     ValueList list;
     list.items = op_operands_of(op, entry, &list.count);
-    add_list(slice, list);
+    slice_add_list(slice, list);
 }
 
 /* What says which bytes of global memory are touched, beside the pointer or descriptor, and what is moved. */
@@ -141,8 +136,8 @@ static void add_access(Compiler *compiler, const Effect *effect) {
         return;
     slice_add(slice, effect->mask);
     slice_add(slice, effect->rows);
-    add_list(slice, effect->at);
-    add_list(slice, effect->offsets);
+    slice_add_list(slice, effect->at);
+    slice_add_list(slice, effect->offsets);
     if (!(compiler->flags & COMPILE_DATA) || !data_moves(effect))
         return;
     slice_add(slice, effect->value);
@@ -168,7 +163,7 @@ void effects_add(Compiler *compiler, const Op *op) {
         add_access(compiler, effect);
     }
     if ((compiler->flags & COMPILE_DATA) && is_inline_ptx(op))
-        add_list(slice, (ValueList){op->operands, op->operand_count});
+        slice_add_list(slice, (ValueList){op->operands, op->operand_count});
     if (op_describes(op) == DESCRIBE_MAP) {
         const DescribeColumn *map = &op->row->describes;
         add_entry(slice, op, map->at);

@@ -6,12 +6,6 @@
 #include "model/flow/handed.h"
 #include "model/flow/symbol.h"
 
-/* An op that must run, or a loop that must go round its ring. */
-typedef struct Site {
-    const Op *op;
-    bool synchronizes;
-} Site;
-
 struct Covered {
     Arena *arena;
     Machine *machine;
@@ -223,18 +217,18 @@ static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slot
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
 /* Whether it matters that the op is run, and as what. */
-static bool site_of(Module *module, const Op *op, Site *site) {
+static bool matters(Module *module, const Op *op, bool *synchronizes) {
     if (!op->row || !*op->row->effects)
         return false;
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(module, op, effects);
     bool accesses = false;
-    *site = (Site){.op = op};
+    *synchronizes = false;
     for (unsigned i = 0; i < count; i++) {
-        site->synchronizes |= effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_FENCE_ORDER;
+        *synchronizes |= effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_FENCE_ORDER;
         accesses |= effects[i].verb <= EFFECT_UPDATE && effects[i].space != SPACE_NONE;
     }
-    return site->synchronizes || accesses;
+    return *synchronizes || accesses;
 }
 
 static bool is_of_kernel(const Covered *covered, const Op *op) {
@@ -249,19 +243,19 @@ static void count_ops(const Covered *covered, bool enforced, Verdict *verdict) {
     RunCoverage *coverage = &verdict->coverage;
     const Op *first = NULL;
     uint32_t missed = 0;
-    Site site;
+    bool synchronizes;
     for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
-        if (!site_of(module, op, &site) || !is_of_kernel(covered, op))
+        if (!matters(module, op, &synchronizes) || !is_of_kernel(covered, op))
             continue;
         bool run = was_run(covered, op);
         if (!run && never_runs(covered, op)) {
             coverage->unreachable++;
             continue;
         }
-        coverage->barrier_ops += site.synchronizes;
-        coverage->barrier_ops_run += site.synchronizes && run;
-        coverage->accesses += !site.synchronizes;
-        coverage->accesses_run += !site.synchronizes && run;
+        coverage->barrier_ops += synchronizes;
+        coverage->barrier_ops_run += synchronizes && run;
+        coverage->accesses += !synchronizes;
+        coverage->accesses_run += !synchronizes && run;
         missed += !run;
         first = run || first ? first : op;
     }
@@ -309,7 +303,7 @@ static void count_rings(const Covered *covered, bool enforced, Verdict *verdict)
 
 void covered_close(Covered *covered, bool enforced, Verdict *verdict) {
     covered->solver = solver_create(covered->arena, covered->program);
-    verdict->coverage = (RunCoverage){.known = covered->ran};
+    verdict->coverage = (RunCoverage){0};
     gather_flags(covered);
     gather_called(covered, covered->program->function);
     count_ops(covered, enforced, verdict);

@@ -53,7 +53,8 @@ static bool is_certain(const History *history, uint32_t barrier) {
 const Op *history_doubt(const History *history, bool faulted) {
     const Machine *machine = history->machine;
     const State *state = machine->state;
-    bool certain = !faulted || machine->fault.barrier >= machine->slot_count || is_certain(history, machine->fault.barrier);
+    bool certain =
+        !faulted || machine->fault.barrier >= machine->slot_count || is_certain(history, machine->fault.barrier);
     for (uint32_t i = 0; !faulted && i < machine->agent_count; i++) {
         const Agent *agent = &state->agents[i];
         certain &= agent->status != AGENT_NAMED && agent->status != AGENT_CLUSTER;

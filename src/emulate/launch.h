@@ -2,9 +2,10 @@
  *
  * A launch file is JSON: {"kernel", "grid": [x, y, z], "args": {NAME: number | true | {"tensor": {"shape", "strides",
  * "dtype", "data", "buffer", "device", "output", "zero"}} | {"descriptor": {the same, and "block"}} | {"pointers":
- * BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL], "triton": RELEASE}; "data" is a flat
- * list of integers, what the memory holds in the order of the addresses. Of the rest a shape alone must be there. Keys
- * that Weir does not know are passed over. docs/launch.md says it at length. */
+ * BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL], "triton":
+ * RELEASE}; "data" is a flat list of integers, what the memory holds in the order of the addresses. Of the rest a shape
+ * alone must be there. Any other key is an error, but for "from" and those that begin with "x-". docs/launch.md says
+ * it at length. */
 #ifndef EMULATE_LAUNCH_H
 #define EMULATE_LAUNCH_H
 
@@ -18,8 +19,8 @@ typedef enum ArgumentKind {
     ARGUMENT_DESCRIPTOR,
     ARGUMENT_POINTERS, /* memory that holds the addresses of `buffer` on device 0, 1, ... */
 } ArgumentKind;
-/* What an integer is beside a number: that of the device, or of all devices. It has the value for one device alone
- * until a scene puts the real one in. */
+/* What an integer is beside a number: that of the device, or of all devices. A file has the value for one device
+ * alone. */
 typedef enum ArgumentMeaning { MEANS_NUMBER, MEANS_RANK, MEANS_DEVICES } ArgumentMeaning;
 /* Whose memory a pointer goes to; those relative to the launch's own device go round. */
 typedef enum ArgumentPlace { DEVICE_OWN, DEVICE_NUMBER, DEVICE_NEXT, DEVICE_PREVIOUS } ArgumentPlace;

@@ -142,7 +142,7 @@ typedef enum EventKind {
     EVENT_FREE,       /* effect: free; of the memory at `view` */
     EVENT_UNFINISHED, /* the result of an asynchronous product is used before it is waited for; amount: the instruction
                          that issued it */
-    EVENT_UNKNOWN, /* an op, or assembly, of which it is not known what it does: it could have done anything here */
+    EVENT_UNKNOWN,    /* an op, or assembly, of which it is not known what it does: it could have done anything here */
     EVENT_AWAIT_LAUNCHES, /* the launches that it waited for have ended */
     EVENT_FORK,
     EVENT_JOIN,

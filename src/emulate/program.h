@@ -208,8 +208,8 @@ typedef struct Program {
     uint32_t warps, warp_threads;
     uint32_t scratch_count;
     bool unknowns; /* something in it is not known, or not worked out, that could order what others do */
-    bool global; /* compiled with COMPILE_GLOBAL */
-    bool data;   /* and with COMPILE_DATA */
+    bool global;   /* compiled with COMPILE_GLOBAL */
+    bool data;     /* and with COMPILE_DATA */
 } Program;
 
 enum {

@@ -25,6 +25,11 @@ void slice_add(Slice *slice, const Value *value) {
     *ARENA_PUSH(&slice->module->arena, slice->work, slice->work_count, slice->work_capacity) = value;
 }
 
+void slice_add_list(Slice *slice, ValueList list) {
+    for (uint32_t i = 0; i < list.count; i++)
+        slice_add(slice, list.items[i]);
+}
+
 static void add_operand(Slice *slice, const Op *op, uint32_t index) {
     if (index < op->operand_count)
         slice_add(slice, op->operands[index]);

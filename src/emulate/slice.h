@@ -4,6 +4,7 @@
 
 #include "base/pointers.h"
 #include "ir/ir.h"
+#include "model/effect/effect.h"
 
 typedef struct Slice {
     Module *module;
@@ -16,6 +17,7 @@ typedef struct Slice {
 void slice_init(Slice *slice, Module *module);
 /* Adds a value (NULL is nothing), and with slice_close everything that it depends on. */
 void slice_add(Slice *slice, const Value *value);
+void slice_add_list(Slice *slice, ValueList list);
 void slice_close(Slice *slice);
 static inline bool slice_has(const Slice *slice, const Value *value) {
     return value && pointers_get(&slice->values, value) != NO_NUMBER;

@@ -1,5 +1,4 @@
-/* Ops turned around: what their operands must be for the result to be in a range, down to parameters and program ids.
- */
+/* Ops turned around: what their operands must be for the result to be in a range, down to what a launch gives. */
 #include "emulate/solve_internal.h"
 
 /* Programs of a grid that is chosen; a number that is larger is nobody's. */

@@ -74,7 +74,6 @@ typedef struct LaunchRun {
 
 /* How much of a kernel was run, over all runs that were checked. What no launch can come to is in none of it. */
 typedef struct RunCoverage {
-    bool known;                            /* it was run at all */
     uint32_t barrier_ops, barrier_ops_run; /* ops that synchronize */
     uint32_t accesses, accesses_run;       /* ops that only touch memory */
     uint32_t branches, branches_taken;     /* ways of branches */

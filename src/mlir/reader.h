@@ -26,7 +26,7 @@ typedef struct Unit {
     Str kernel;        /* of a pass log: its first public tt.func; empty: it has none */
     bool functions;    /* ... it has some tt.func */
     bool synced;       /* ... a pass that puts in thread barriers has been there */
-    uint32_t compilation; /* ... of how manieth compilation it is, from 0 on */
+    uint32_t compilation; /* ... which compilation it is of, from 0 on */
 } Unit;
 
 typedef struct Units {

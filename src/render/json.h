@@ -2,11 +2,12 @@
  *
  *     {"tool": "weir", "version": "...",
  *      "inputs": [{"file", "kernel", "verdict", "only_launch",
- *        "launches": [{"text", "chosen", "ctas", "schedules", "events"}],
+ *        "launches": [{"text", "chosen", "ctas", "classes", "schedules", "events"}],
  *        "run_coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
  *          "rings", "rings_turned", "unreachable"},
- *        "findings": [{"rule", "severity", "at_other_launches", "space", "message", "why", "fix", "schedule", "launch", "times",
- *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}], "witness"}],
+ *        "findings": [{"rule", "severity", "at_other_launches", "space", "message", "why", "fix", "schedule",
+ *          "launch", "times", "witness",
+ *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}]}],
  *        "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}],
  *      "verdict": "clean|findings|incomplete|error"}
  *

@@ -143,11 +143,11 @@ static void run_all_kernels(weir_context *weir) {
 static void run_one_kernel(weir_context *weir) {
     Input input = open_text(weir, two_kernels);
     const char *const none[] = {"n=0"};
-    weir_run_options options = {
-        .kernel = "hangs", .arguments = none, .argument_count = 1, .only_launch = 1};
+    weir_run_options options = {.kernel = "hangs", .arguments = none, .argument_count = 1, .only_launch = 1};
     weir_result *result = weir_run(input.module, &options);
     CHECK(weir_result_kernels(result) == 1);
     CHECK(weir_result_verdict(result) == WEIR_VERDICT_CLEAN);
+    CHECK(weir_kernel_at(result, 0).only_launch);
     static Buffer text;
     text.size = 0;
     CHECK(weir_steps(result, append, &text) == 0);

@@ -11,7 +11,7 @@
 typedef enum InsertionKind {
     INSERTION_WRITES, /* up to 3.7.0: before copies that overwrite what threads accessed, and no other operation */
     INSERTION_ALL,    /* 3.7.1, 3.8: before operations that read what threads wrote, too */
-    INSERTION_REGIONS /* from 3.9 on: bytes told apart, calls and the ends of partitions seen, fences of two widths */,
+    INSERTION_REGIONS, /* from 3.9 on: bytes told apart, calls and the ends of partitions seen, fences of two widths */
     INSERTIONS
 } InsertionKind;
 

@@ -2,7 +2,6 @@
 #include "analyze/fences/proxies_run.h"
 
 #include "base/deadline.h"
-
 #include "emulate/choose.h"
 #include "emulate/schedule.h"
 #include "ir/op.h"

@@ -10,6 +10,8 @@ static const size_t access_budget = (size_t)1 << 28;
 /* ---- Setting up ----------------------------------------------------------------------------------- */
 
 static void say_not_looked_at(const GlobalCheck *run, const char *why) {
+    if (deadline_look()) /* which whoever set it tells */
+        return;
     for (size_t i = 0; i < run->count; i++)
         verdict_incomplete(run->kernels[i].verdict, "", 0, "global memory was not looked at: %s", why);
 }

@@ -6,7 +6,7 @@
  * before it, and after it. */
 #include "analyze/grid/internal.h"
 
-#include "ir/op.h"
+#include "analyze/telling/place.h"
 
 enum { BEFORE = 1, AFTER = 2, SITES_A_WORD = 64 };
 
@@ -86,7 +86,5 @@ void grid_doubts_take_back(const GlobalCheck *run, size_t kernel) {
     const Program *program = run->programs[site_kernel(run, run->unknown_ran)];
     const Op *op = program->ops[site_pc(run, run->unknown_ran)];
     const Finding *finding = &verdict->findings[--verdict->finding_count];
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(program->module, op),
-                       "what it does is not known, and may prevent this: %s (IR line %u)",
-                       finding->message, finding->place_count ? finding->places[0].ir_line : 0);
+    op_may_prevent(program->module, op, finding, verdict);
 }

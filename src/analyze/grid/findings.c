@@ -280,7 +280,8 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         set_place(run, &places[1], verbs[race->earlier.kind], race->earlier.launch, race->earlier.cta,
                   race->earlier.site, verdict);
         places[0].note = places[1].note = address_text(run, race->begin, verdict);
-        if (grid_doubts_race(run, race))
+        found->doubted = grid_doubts_race(run, race);
+        if (found->doubted)
             grid_doubts_take_back(run, kernel);
     }
 }

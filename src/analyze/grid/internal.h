@@ -44,6 +44,7 @@ typedef struct FoundRace {
     bool silent; /* the later one is a write that leaves memory as it was */
     bool told;   /* as a finding: */
     bool harmless;
+    bool doubted;   /* which was taken back: an op that nobody knows may order the two */
     size_t finding; /* its number in the verdict */
 } FoundRace;
 
@@ -94,7 +95,8 @@ typedef struct FoundUnfenced {
     bool told;
 } FoundUnfenced;
 
-typedef struct GlobalWrite GlobalWrite;
+typedef struct GlobalWrite GlobalWrite; /* proxies.c */
+
 /* Who touches an area, and how: of each launch, in all runs. */
 enum { USE_READ = 1, USE_WRITE = 2, USE_ATOMIC = 4, USE_ASYNC = 8 };
 typedef struct AreaUse {
@@ -125,7 +127,7 @@ struct GlobalCheck {
     Grid *grid;
     bool has_loads, hangs;
     bool guessed; /* some run has chosen data that control depends on */
-    bool partly; /* the grid is too large, and only its first clusters are run */
+    bool partly;  /* the grid is too large, and only its first clusters are run */
     /* one run */
     Gsan *gsan;
     LaunchState *launches;
@@ -185,6 +187,8 @@ bool proxies_left_out(GlobalCheck *run);
 /* A read of an area that nobody is known to write, and that nobody else looks at. */
 void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area);
 void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, const Bytes *bytes);
+/* A plain read of an area that nobody has written yet. */
+void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area);
 void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread);
 /* Whether the two are in no order anyway, which is told as a race. */
 bool proxies_raced(const GlobalCheck *run, const FoundUnfenced *found);
@@ -212,6 +216,7 @@ void grid_doubts_note(GlobalCheck *run, const GridEvent *event, Crew *crew, uint
 bool grid_doubts_race(const GlobalCheck *run, const GsanRace *race);
 /* The kernel's last finding is none, since such an op was run: the verdict is incomplete for it. */
 void grid_doubts_take_back(const GlobalCheck *run, size_t kernel);
+
 /* ---- unknown.c ---- */
 /* Before the first run. */
 void unknown_start(GlobalCheck *run);

@@ -153,6 +153,11 @@ void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, c
         keep(run, event, bytes);
 }
 
+void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area) {
+    if (effect->proxy == PROXY_ASYNC)
+        run->proxied[area] |= AREA_COPIED;
+}
+
 void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread) {
     const Effect *effect = &event->event->effect->effect;
     if (effect->verb != EFFECT_FENCE_PROXY || effect->proxy != PROXY_ASYNC || effect->space == SPACE_SHARED)

@@ -130,8 +130,7 @@ static void note_unknown_ops(Lint *lint) {
             continue;
         Text reason = {0};
         unknown_reason(lint->module, op, &reason);
-        verdict_incomplete(lint->verdict, verdict_text(lint->verdict, "%.*s", STR_ARG(op->name)),
-                           op_line(lint->module, op), "%s", verdict_keep(lint->verdict, &reason));
+        op_incomplete(lint->module, op, verdict_keep(lint->verdict, &reason), lint->verdict);
         told++;
     }
 }
@@ -178,9 +177,7 @@ static void set_doubts_aside(Lint *lint, size_t first) {
         bool timed = is_about_time(finding->rule) && finding->place_count;
         const Op *op = timed ? doubt_of(lint, finding) : NULL;
         if (op)
-            verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(lint->module, op),
-                               "what it does is not known, and may prevent this: %s (IR line %u)", finding->message,
-                               finding->places[0].ir_line);
+            op_may_prevent(lint->module, op, finding, verdict);
         else
             verdict->findings[kept++] = *finding;
     }

@@ -274,9 +274,12 @@ static const char *fix_shared(const Telling *telling, const Breach *breach, Rule
 static void tell_undecided(const Telling *telling, const Breach *breach) {
     Lint *lint = telling->lint;
     const Op *op = op_at(telling, breach->pc);
-    verdict_incomplete(lint->verdict, verdict_text(lint->verdict, "%.*s", STR_ARG(op->name)), op_line(lint->module, op),
-                       "no proxy fence is between it and the write of IR line %u; %s (--triton says which it is)",
-                       line_at(telling->machine, breach->other_pc), who_puts_in(telling, breach));
+    op_incomplete(
+        lint->module, op,
+        verdict_text(lint->verdict,
+                     "no proxy fence is between it and the write of IR line %u; %s (--triton says which it is)",
+                     line_at(telling->machine, breach->other_pc), who_puts_in(telling, breach)),
+        lint->verdict);
 }
 
 static void tell_shared(const Telling *telling, const Breach *breach) {

@@ -417,7 +417,7 @@ static void check_tile(Lint *lint, const Copy *copy, const Tile *described, cons
         return;
     Tile block = *described, held_tile = *memory;
     held_tile.im2col = block.im2col; /* whose columns may be longer than a box */
-    if (copy->rows) /* each instruction copies single rows */
+    if (copy->rows)                  /* each instruction copies single rows */
         block.dims[0] = held_tile.dims[0] = 1;
     if (block.layout == TILE_NOT_SAID) { /* it will be that of the memory */
         block.layout = memory->layout;

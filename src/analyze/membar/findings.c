@@ -2,7 +2,7 @@
  */
 #include "analyze/membar/telling.h"
 
-#include "ir/op.h"
+#include "analyze/telling/place.h"
 #include "model/effect/unknown.h"
 
 #include <inttypes.h>
@@ -55,10 +55,12 @@ static bool is_in_doubt(Module *module, const Op *function, const MembarNeeded *
     const Op *unknown = conflict ? unknown_between(module, function, conflict) : NULL;
     if (!unknown)
         return false;
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(unknown->name)), op_line(module, unknown),
-                       "what it does is not known, and may be the thread barrier that is not there before IR line "
-                       "%u: %s",
-                       conflict->second.ir_line, danger(verdict, conflict));
+    op_incomplete(module, unknown,
+                  verdict_text(verdict,
+                               "what it does is not known, and may be the thread barrier that is not there before IR "
+                               "line %u: %s",
+                               conflict->second.ir_line, danger(verdict, conflict)),
+                  verdict);
     return true;
 }
 

@@ -139,6 +139,14 @@ static bool is_beside(const Result *result, const char *path) {
     return strncmp(path, module, size) == 0 && strcmp(path + size, ".launch.json") == 0;
 }
 
+/* A cluster that is run by itself is one of as many devices as the whole grid has. */
+static void count_devices(const Result *result, Launch *launch) {
+    unsigned devices = result->question.global_options.devices;
+    for (uint32_t i = 0; devices && i < launch->count; i++)
+        if (launch->arguments[i].meaning == MEANS_DEVICES)
+            launch->arguments[i].integer = devices;
+}
+
 static bool read_launch(Result *result) {
     const char *path = result->question.launch;
     Launch given = {.grid = {1, 1, 1}};
@@ -151,6 +159,7 @@ static bool read_launch(Result *result) {
     if (!read_beside(result, path) || !launch_read(&result->arena, result->source, launch, &result->diagnostics))
         return false;
     result->launch = launch;
+    count_devices(result, launch);
     bool named = !launch->kernel.size || (result->count == 1 && is_beside(result, path));
     for (size_t i = 0; i < result->count && !named; i++)
         named = str_equal(op_symbol(result->functions[i]), launch->kernel);

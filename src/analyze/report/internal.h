@@ -34,10 +34,10 @@ typedef struct Sites {
     uint32_t count, capacity;
 } Sites;
 
-/* A report while it is made. Arrays are in the verdict's arena and as large as they need to be. */
 /* Tables of barriers and edges have so many lists. */
 enum { CHAINS = 4096 };
 
+/* A report while it is made. Arrays are in the verdict's arena and as large as they need to be. */
 typedef struct Builder {
     Module *module;
     const Op *function;

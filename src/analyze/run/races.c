@@ -69,6 +69,17 @@ static uint32_t actor_of(uint32_t agent, Helper helper) {
     return agent + (uint32_t)helper * CONSAN_BASE_ACTORS;
 }
 
+/* By what the engine names an access: where something is not known, by a note of it. */
+static uint32_t place_of(Races *races, const Event *event) {
+    return races->doubts ? doubts_note(races->doubts, event) : event->pc;
+}
+
+/* The instruction of the earlier access. One that is not in memory has no note. */
+static uint32_t place_pc(const Races *races, const ConsanConflict *conflict) {
+    bool noted = races->doubts && conflict->span != UINT32_MAX;
+    return noted ? doubts_pc(races->doubts, conflict->place) : conflict->place;
+}
+
 /* ---- Objections ----------------------------------------------------------------------------------- */
 
 /* One fault, one finding: the same two ops again, or other ops of the same two agents that lack the same edge, belong
@@ -120,7 +131,7 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
                  .frees = event->kind == EVENT_FREE,
                  .pc = event->pc,
                  .other_thread = conflict->actor,
-                 .other_pc = conflict->place,
+                 .other_pc = place_pc(races, conflict),
                  .span = conflict->span,
                  .by_order = by_order,
                  .writes = writes,
@@ -128,11 +139,8 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
                  .cluster = races->cluster,
                  .world = races->world,
                  .barrier = UINT32_MAX};
-    if (races->doubts) { /* the place of the other is a note of it, unless it is not in memory */
-        bool noted = conflict->span != UINT32_MAX;
-        race.other_pc = noted ? doubts_pc(races->doubts, conflict->place) : conflict->place;
-        race.doubt = doubts_about(races->doubts, noted ? conflict->place : UINT32_MAX, event);
-    }
+    if (races->doubts)
+        race.doubt = doubts_about(races->doubts, conflict->span != UINT32_MAX ? conflict->place : UINT32_MAX, event);
     if (conflict->kind == CONSAN_PENDING_GROUP) {
         race.kind = RACE_INFLIGHT;
         race.group = groups[conflict->group];
@@ -190,19 +198,19 @@ static void check_barriers(Races *races, const Event *event, uint32_t thread, co
                 return;
             }
         if (races->count < MOST_RACES)
-            races->found[races->count++] = (Race){.kind = RACE_OVERWRITTEN,
-                                                  .thread = thread,
-                                                  .pc = event->pc,
-                                                  .other_thread = thread,
-                                                  .other_pc = event->pc,
-                                                  .span = set->spans[0],
-                                                  .barrier = slot,
-                                                  .writes = true,
-                                                  .doubt = races->doubts ? doubts_about(races->doubts, UINT32_MAX, event)
-                                                                         : (Doubt){0},
-                                                  .times = 1,
-                                                  .cluster = races->cluster,
-                                                  .world = races->world};
+            races->found[races->count++] =
+                (Race){.kind = RACE_OVERWRITTEN,
+                       .thread = thread,
+                       .pc = event->pc,
+                       .other_thread = thread,
+                       .other_pc = event->pc,
+                       .span = set->spans[0],
+                       .barrier = slot,
+                       .writes = true,
+                       .doubt = races->doubts ? doubts_about(races->doubts, UINT32_MAX, event) : (Doubt){0},
+                       .times = 1,
+                       .cluster = races->cluster,
+                       .world = races->world};
         return;
     }
 }
@@ -215,11 +223,6 @@ static const SpanSet *spans_at(Races *races, const Event *event, Word view, cons
         races->problem_op = event->op;
     }
     return set;
-}
-
-/* By what the engine names an access. */
-static uint32_t place_of(Races *races, const Event *event) {
-    return races->doubts ? doubts_note(races->doubts, event) : event->pc;
 }
 
 static ConsanGroup group_of(GroupKind kind, bool writes) {
@@ -305,7 +308,7 @@ static bool is_commit(const Races *races, uint32_t pc) {
 }
 
 /* A barrier is made anew: a commit that is still on its way would arrive on the new one. */
-static void init_event(Races *races, const Event *event) {
+static void check_commits(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
     const char *problem;
@@ -318,8 +321,7 @@ static void init_event(Races *races, const Event *event) {
         conflict = verify(races, event->agent, true, set);
     if (conflict.kind != CONSAN_OUTSTANDING_WRITE)
         return;
-    uint32_t pc = races->doubts ? doubts_pc(races->doubts, conflict.place) : conflict.place;
-    if (is_commit(races, pc))
+    if (is_commit(races, place_pc(races, &conflict)))
         object(races, event, event->agent, true, &conflict, false);
 }
 
@@ -397,7 +399,7 @@ static void free_event(Races *races, const Event *event) {
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
         conflict = verify(races, event->agent, true, set);
-    if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, conflict.place)))
+    if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, place_pc(races, &conflict))))
         check_access(races, event, event->agent, true, set);
 }
 
@@ -410,6 +412,28 @@ static void meeting_event(Races *races, const Event *event, uint32_t barrier, co
         consan_transfer(engine, event->agent, barrier, event->state->agents[event->agent].generation & 1);
     else if (!event->effect->effect.relaxed)
         consan_track_frontier(engine, event->agent, barrier, meeting->generation & 1);
+}
+
+static void init_event(Races *races, const Event *event) {
+    check_commits(races, event);
+    races->pasts[event->barrier] = (BarrierPast){0};
+    consan_begin_phase(&races->engine, event->barrier, 0);
+    consan_begin_phase(&races->engine, event->barrier, 1);
+}
+
+static void unknown_event(Races *races, const Event *event) {
+    for (uint32_t i = 0; races->doubts && i < races->count; i++)
+        doubts_settle(races->doubts, event, &races->found[i].doubt);
+}
+
+/* The result of a product is used, and the product may not be done. */
+static void unfinished_event(Races *races, const Event *event) {
+    ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
+                               .span = UINT32_MAX,
+                               .actor = event->agent,
+                               .place = (uint32_t)event->amount,
+                               .group = CONSAN_WGMMA};
+    object(races, event, event->agent, false, &conflict, false);
 }
 
 static void remember_arrival(Races *races, const Event *event) {
@@ -432,8 +456,7 @@ void races_observe(void *observer, const Event *event) {
         doubts_observe(races->doubts, event);
     switch (event->kind) {
     case EVENT_UNKNOWN:
-        for (uint32_t i = 0; races->doubts && i < races->count; i++)
-            doubts_settle(races->doubts, event, &races->found[i].doubt);
+        unknown_event(races, event);
         break;
     case EVENT_ACCESS:
         access_event(races, event);
@@ -468,9 +491,6 @@ void races_observe(void *observer, const Event *event) {
         break;
     case EVENT_INIT:
         init_event(races, event);
-        races->pasts[event->barrier] = (BarrierPast){0};
-        consan_begin_phase(engine, event->barrier, 0);
-        consan_begin_phase(engine, event->barrier, 1);
         break;
     case EVENT_WAIT:
         remember_wait(races, event);
@@ -493,15 +513,9 @@ void races_observe(void *observer, const Event *event) {
     case EVENT_END:
         end_event(races, event);
         break;
-    case EVENT_UNFINISHED: {
-        ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
-                                   .span = UINT32_MAX,
-                                   .actor = agent,
-                                   .place = (uint32_t)event->amount,
-                                   .group = CONSAN_WGMMA};
-        object(races, event, agent, false, &conflict, false);
+    case EVENT_UNFINISHED:
+        unfinished_event(races, event);
         break;
-    }
     case EVENT_FORK:
         for (uint32_t k = 0; k < event->amount; k++)
             consan_fork(engine, agent, first + k);

@@ -38,9 +38,8 @@ typedef struct Race {
         uint32_t agent, pc;
     } instead[MOST_ARRIVERS];
     uint32_t instead_count;
-    /* One of the two is reported on a barrier for which the other one's agent never waits: the later one, or the
-     * earlier.
-     */
+    /* One of the two is reported on a barrier for which the other one's agent never waits: the later one (unseen_later),
+     * or the earlier. */
     bool unseen, unseen_later, unseen_by_all;       /* by_all: nobody does */
     uint32_t guard, guard_wait_pc, guard_arrive_pc; /* of any of these */
     struct RacePair {

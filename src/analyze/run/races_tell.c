@@ -176,12 +176,13 @@ static void explain(const Races *races, const Machine *machine, const Race *race
 static void report_doubt(const Races *races, const Machine *machine, const Race *race, Verdict *verdict) {
     const char *who = thread_text(machine, race->thread, verdict),
                *other = thread_text(machine, race->other_thread, verdict);
-    const Op *op = race->doubt.op;
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(machine->program->module, op),
-                       "what it does is not known, and may order two accesses that nothing else orders: %s %s %s at "
-                       "IR line %u, which %s %s at IR line %u",
-                       who, later_verb(race), span_text(races, machine, race->span, verdict),
-                       line_at(machine, race->pc), other, earlier_verb(race), line_at(machine, race->other_pc));
+    const char *reason =
+        verdict_text(verdict,
+                     "what it does is not known, and may order two accesses that nothing else orders: %s %s %s at IR "
+                     "line %u, which %s %s at IR line %u",
+                     who, later_verb(race), span_text(races, machine, race->span, verdict), line_at(machine, race->pc),
+                     other, earlier_verb(race), line_at(machine, race->other_pc));
+    op_incomplete(machine->program->module, race->doubt.op, reason, verdict);
 }
 
 Finding *races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {

@@ -110,18 +110,13 @@ Finding *end_explain(Machine *machine, const History *history, RunEnd end, Verdi
                                              : NULL;
     if (!finding || !unknown)
         return finding;
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(unknown->name)),
-                       op_line(machine->program->module, unknown),
-                       "what it does is not known, and may prevent this: %s",
-                       finding->message);
+    op_may_prevent(machine->program->module, unknown, finding, verdict);
     verdict->finding_count--; /* which it is the last of */
     return NULL;
 }
 
 void unknown_explain(const Machine *machine, Verdict *verdict) {
-    const Op *op = machine->unknown_op;
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(machine->program->module, op),
-                       "%s", machine->unknown);
+    op_incomplete(machine->program->module, machine->unknown_op, machine->unknown, verdict);
 }
 
 /* ---- A trail -------------------------------------------------------------------------------------- */

@@ -24,6 +24,17 @@ void place_set(const Machine *machine, FindingPlace *place, const char *role, co
     place->agent = agent;
 }
 
+void op_incomplete(Module *module, const Op *op, const char *reason, Verdict *verdict) {
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(module, op), "%s", reason);
+}
+
+void op_may_prevent(Module *module, const Op *op, const Finding *finding, Verdict *verdict) {
+    op_incomplete(module, op,
+                  verdict_text(verdict, "what it does is not known, and may prevent this: %s (IR line %u)",
+                               finding->message, finding->place_count ? finding->places[0].ir_line : 0),
+                  verdict);
+}
+
 uint32_t line_at(const Machine *machine, uint32_t pc) {
     return op_line(machine->program->module, machine->program->ops[pc]);
 }

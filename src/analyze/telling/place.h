@@ -13,6 +13,11 @@ void place_set(const Machine *machine, FindingPlace *place, const char *role, co
 /* Where an op stands, in the IR and in the kernel's own source; role and agent are left "". */
 void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *verdict);
 
+/* The verdict is incomplete because of an op. */
+void op_incomplete(Module *module, const Op *op, const char *reason, Verdict *verdict);
+/* ... since nobody knows what it does, and it may prevent what was found, which is no finding then. */
+void op_may_prevent(Module *module, const Op *op, const Finding *finding, Verdict *verdict);
+
 /* The line of the op of an instruction. */
 uint32_t line_at(const Machine *machine, uint32_t pc);
 /* "ttng.wait_barrier @24 (kernel.py:19)" */

@@ -43,8 +43,8 @@ bool unknown_is_harmless(Module *module, const Op *op) {
     if (row && !*row->effects && row->control.kind == CONTROL_NONE)
         return true;
     Str name = op->name;
-    return is_use(module, op) || (!row && word_place(next_part(&name), pure_dialects) >= 0 && name.size &&
-                                  has_numbers_alone(module, op));
+    return is_use(module, op) ||
+           (!row && word_place(next_part(&name), pure_dialects) >= 0 && name.size && has_numbers_alone(module, op));
 }
 
 /* ---- Libraries ------------------------------------------------------------------------------------ */

@@ -116,7 +116,8 @@ static bool even_result(const Evaluation *how, const Even *even, uint64_t identi
 
 /* What a comparison of x and y gives everywhere, by their difference; -1: not the same everywhere. */
 static int even_comparison(Comparison predicate, const Even *difference) {
-    bool below = difference->high<0, above = difference->low> 0;
+    bool below = difference->high < 0;
+    bool above = difference->low > 0;
     bool not_above = difference->high <= 0, not_below = difference->low >= 0;
     switch (predicate) {
     case COMPARE_EQ:
