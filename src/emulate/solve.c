@@ -437,8 +437,9 @@ typedef struct Following {
 
 static void follow(Following *following, const Value *value);
 
-static void follow_source(void *following, Handed how, const Value *from, const Value *to) {
-    (void)how, (void)to;
+static void follow_source(void *context, Handed how, const Value *from, const Value *to) {
+    Following *following = context;
+    following->open |= how == HANDED_BRANCH && !value_always(to); /* by which branch, is not followed */
     follow(following, from);
 }
 
@@ -449,13 +450,29 @@ static bool is_pure(const Op *op) {
            (how != EVALUATE_NONE && how != EVALUATE_POISON && how < EVALUATE_PROGRAM_ID);
 }
 
-static void follow_bounds(Following *following, const Op *loop) {
-    Bounds bounds;
-    if (!loop || !loop_bounds(loop, &bounds))
+/* What decides which way a loop, branch or switch goes, and how often. */
+static void follow_control(Following *following, const Op *op) {
+    if (!op || !op->row || !op->region_count || op_is_control(op, CONTROL_FUNCTION))
         return;
-    follow(following, bounds.from);
-    follow(following, bounds.to);
-    follow(following, bounds.step);
+    const Op *end = op_is_control(op, CONTROL_WHILE) ? region_end(op, 0) : NULL;
+    const ControlColumn *control = &op->row->control;
+    const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
+    for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
+        follow(following, op_operand_of(op, steering[i]));
+    if (end && end->row)
+        follow(following, op_operand_of(end, end->row->control.condition));
+}
+
+/* What every call hands over for an argument of a function; false if it is none, or nobody calls it. */
+static bool follow_passed(Following *following, const Value *value) {
+    const Op *function = value_op(value) ? NULL : value_holder(value);
+    Module *module = following->solver->module;
+    if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(following->solver, value))
+        return false;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_CALL) && call_target(module, op) == function && value->index < op->operand_count)
+            follow(following, op->operands[value->index]);
+    return true;
 }
 
 static void follow(Following *following, const Value *value) {
@@ -474,17 +491,15 @@ static void follow(Following *following, const Value *value) {
         following->open = true;
         return;
     }
-    follow(following, op ? NULL : solver_passed(following->solver, value));
-    follow_bounds(following, counted_by(value));
-    if (op_is_loop(op))
-        follow_bounds(following, op);
+    bool passed = follow_passed(following, value);
+    follow_control(following, op ? op : value_holder(value));
     Choice choice;
     if (choice_of(value, &choice))
         follow(following, choice.condition);
     if (value_sources(value, follow_source, following))
         return;
     if (!op) {
-        following->open |= !counted_by(value) && !solver_passed(following->solver, value);
+        following->open |= !counted_by(value) && !passed;
         return;
     }
     following->open |= !is_pure(op);
@@ -504,7 +519,7 @@ uint64_t solver_depends(Solver *solver, const Value *value) {
 
 /* ---- Sums of multiples ---- */
 
-enum { MOST_TERMS = 24 };
+enum { MOST_TERMS = 24, USUAL_WIDTH = 32 };
 
 /* A sum of values, each so many times; what is the same at every launch is left out. */
 typedef struct Sum {
@@ -539,8 +554,7 @@ static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t time
 static void add_argument(Solver *solver, Sum *sum, const Value *value, int64_t times) {
     const Op *loop = counted_by(value);
     Bounds bounds;
-    const Value *other = solver_passed(solver, value);
-    other = other ? other : value_always(value);
+    const Value *other = value_always(value);
     if (loop && loop_bounds(loop, &bounds) && solver_same_trips(solver, loop))
         add_value(solver, sum, bounds.from, times);
     else if (other && other != value)
@@ -558,8 +572,12 @@ static void add_op(Solver *solver, Sum *sum, const Op *op, const Value *value, i
         add_value(solver, sum, op->operands[1], op_evaluator(op) == EVALUATE_ADD ? times : -times);
         return;
     case EVALUATE_SAME:
-    case EVALUATE_SIGN_EXTEND:
+        add_value(solver, sum, op->operands[0], times);
+        return;
+    case EVALUATE_SIGN_EXTEND: /* of what does not wrap, or is taken not to */
     case EVALUATE_ZERO_EXTEND:
+        if (number_width(solver->module, type_resolve(solver->module, op->operands[0]->type)) < USUAL_WIDTH)
+            break;
         add_value(solver, sum, op->operands[0], times);
         return;
     case EVALUATE_MULTIPLY:
