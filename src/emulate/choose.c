@@ -3,7 +3,9 @@
 #include "emulate/choose.h"
 
 #include "emulate/rings.h"
+#include "emulate/slice.h"
 #include "model/flow/handed.h"
+#include "model/memory/views.h"
 
 enum {
     SMALLEST_UNIT = 16,
@@ -12,6 +14,7 @@ enum {
     FEW_PROGRAMS = 2,   /* along the others */
     MOST_WIDTH = 16,    /* bits of a counter that is made to wrap */
     DEEPEST_RING = 64,
+    MOST_SLOTS = 16, /* of a ring, to each of which something is wanted to go */
     MOST_TIMES = 4,
     MOST_TURNS = 1 << 18, /* of one program, where a ring has not been gone round yet, */
     FEW_TURNS = 1 << 13,  /* and where it has */
@@ -275,10 +278,28 @@ static void start_over(Chooser *chooser) {
     solver_changed(chooser->solver);
 }
 
-/* Whether some program of a launch has it: `has` asks about the solver's setting. */
-typedef bool Has(Solver *solver, const Op *op, bool wanted);
+/* That an op is come to, and does what it is there for; with a value, that this is such a number there. */
+typedef struct Wish {
+    const Op *op;
+    const Value *value;
+    int64_t number;
+} Wish;
 
-static bool is_met(Chooser *chooser, Has *has, const Op *op, bool wanted) {
+static bool solve_wish(Solver *solver, const Wish *wish) {
+    return wish->value ? solve_value(solver, wish->op, wish->value, wish->number) : solve_happens(solver, wish->op);
+}
+
+/* Whether it is so under the solver's setting, in whichever turn. */
+static bool comes_true(Solver *solver, const Wish *wish) {
+    Setting before = *solver_setting(solver);
+    bool same = solve_wish(solver, wish) && memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
+    *solver_setting(solver) = before;
+    solver_changed(solver);
+    return same;
+}
+
+/* Whether it is for some program of a launch. */
+static bool is_met(Chooser *chooser, const Wish *wish) {
     Setting *setting = solver_setting(chooser->solver);
     for (size_t i = 0; i < chooser->count; i++) {
         int64_t programs = 0;
@@ -289,7 +310,7 @@ static bool is_met(Chooser *chooser, Has *has, const Op *op, bool wanted) {
                 for (int64_t x = 0; x < grid[0] && programs < MOST_TRIED; x++, programs++) {
                     setting->program[0] = x, setting->program[1] = y, setting->program[2] = z;
                     solver_changed(chooser->solver);
-                    if (has(chooser->solver, op, wanted))
+                    if (comes_true(chooser->solver, wish))
                         return true;
                 }
     }
@@ -430,62 +451,79 @@ static void want_wraps(Chooser *chooser) {
 
 /* ---- Branches and ops ----------------------------------------------------------------------------- */
 
-static bool goes(Solver *solver, const Op *op, bool taken) {
-    Setting before = *solver_setting(solver);
-    bool same =
-        solve_branch(solver, op, taken) && memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
-    *solver_setting(solver) = before;
-    solver_changed(solver);
-    return same;
-}
-
-static bool happens(Solver *solver, const Op *op, bool wanted) {
-    Setting before = *solver_setting(solver);
-    (void)wanted;
-    bool same = solve_happens(solver, op) && memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
-    *solver_setting(solver) = before;
-    solver_changed(solver);
-    return same;
-}
-
-static void want_branch(Chooser *chooser, const Op *op, bool taken) {
-    if (is_met(chooser, goes, op, taken))
-        return;
+static void want(Chooser *chooser, Wish wish) {
     start_over(chooser);
-    if (solve_branch(chooser->solver, op, taken))
-        add_launch(chooser, DOUBT_NONE);
+    if (!solve_wish(chooser->solver, &wish))
+        return;
+    Setting solved = *solver_setting(chooser->solver);
+    if (is_met(chooser, &wish))
+        return;
+    *solver_setting(chooser->solver) = solved;
+    solver_changed(chooser->solver);
+    add_launch(chooser, DOUBT_NONE);
 }
 
-static bool has_predicate(Module *module, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(module, op, effects);
+static void want_either(Chooser *chooser, const Op *op, const Value *condition) {
+    want(chooser, (Wish){op, condition, 1});
+    want(chooser, (Wish){op, condition, 0});
+}
+
+static bool has_predicate(const Effect *effects, unsigned count) {
     for (unsigned i = 0; i < count; i++)
         if (effects[i].predicate || effects[i].second_predicate)
             return true;
     return false;
 }
 
-static void want_op(Chooser *chooser, const Op *op) {
-    if (is_met(chooser, happens, op, true))
-        return;
-    start_over(chooser);
-    if (solve_happens(chooser->solver, op))
-        add_launch(chooser, DOUBT_NONE);
-}
-
 static void want_ways(Chooser *chooser) {
     Module *module = chooser->program->module;
+    Effect effects[EFFECTS_MOST];
     for (const Op *op = module_first_op(module); op && chooser->count < MOST_CHOSEN; op = op_next_in_walk(op, NULL)) {
         if ((op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD)) && op->region_count) {
-            want_branch(chooser, op, true);
-            want_branch(chooser, op, false);
-        } else if (op->row && *op->row->effects && has_predicate(module, op)) {
-            want_op(chooser, op);
+            want_either(chooser, op, op_operand_of(op, op->row->control.condition));
+        } else if (op->row && *op->row->effects && has_predicate(effects, effects_of(module, op, effects))) {
+            want(chooser, (Wish){.op = op});
         } else if (op_is_control(op, CONTROL_WHILE) || op_is_control(op, CONTROL_SWITCH)) {
             for (uint32_t i = 0; i < op->region_count; i++)
                 if (op->regions[i].first && op->regions[i].first->first)
-                    want_op(chooser, op->regions[i].first->first);
+                    want(chooser, (Wish){.op = op->regions[i].first->first});
         }
+    }
+}
+
+/* Which barrier it is, or which phase. */
+static void want_numbers(Chooser *chooser, const Op *op, const Value *value, int64_t count) {
+    int64_t constant;
+    for (int64_t i = 0; i < count && value && !value_constant(value, &constant); i++)
+        want(chooser, (Wish){op, value, i});
+}
+
+static void want_choices_of(Chooser *chooser, const Op *op) {
+    Module *module = chooser->program->module;
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(module, op, effects);
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i];
+        if (effect->space == SPACE_GLOBAL)
+            continue;
+        want_numbers(chooser, op, effect->predicate, 1); /* that it is not done */
+        want_numbers(chooser, op, effect->second_predicate, 1);
+        if (effect->verb == EFFECT_WAIT)
+            want_numbers(chooser, op, effect->amount, 2);
+        uint32_t slots = effect->verb == EFFECT_VIEW ? slots_viewed(module, op, effect) : 0;
+        if (slots && slots <= MOST_SLOTS)
+            want_numbers(chooser, op, view_step_of_result(module, op, effect->on->index).index, slots);
+    }
+}
+
+/* Ways that no branch goes: an effect that is left out, a phase, a slot, a value that is selected. */
+static void want_choices(Chooser *chooser) {
+    Module *module = chooser->program->module;
+    for (const Op *op = module_first_op(module); op && chooser->count < MOST_CHOSEN; op = op_next_in_walk(op, NULL)) {
+        if (op->row && *op->row->effects)
+            want_choices_of(chooser, op);
+        else if (chooses_whole(op) && slice_has(chooser->program->steering, &op->results[0]))
+            want_either(chooser, op, op->operands[0]);
     }
 }
 
@@ -525,6 +563,7 @@ size_t choose_launches(const Program *program, Arena *arena, const Launch *like,
     if (!chooser->count)
         add_launch(chooser, DOUBT_NONE);
     want_ways(chooser);
+    want_choices(chooser);
     want_wraps(chooser);
     solver_prefer(chooser->solver, 1, true);
     want_innermost(chooser, 2, DOUBT_NONE);

@@ -10,6 +10,7 @@
 typedef struct Site {
     const Op *op;
     bool synchronizes;
+    bool global; /* touches global memory, and no other */
 } Site;
 
 struct Covered {
@@ -229,10 +230,11 @@ static bool site_of(Module *module, const Op *op, Site *site) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(module, op, effects);
     bool accesses = false;
-    *site = (Site){.op = op};
+    *site = (Site){.op = op, .global = true};
     for (unsigned i = 0; i < count; i++) {
         site->synchronizes |= effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_FENCE_ORDER;
         accesses |= effects[i].verb <= EFFECT_UPDATE && effects[i].space != SPACE_NONE;
+        site->global &= effects[i].space == SPACE_GLOBAL;
     }
     return site->synchronizes || accesses;
 }
@@ -267,6 +269,66 @@ static void count_ops(const Covered *covered, bool enforced, Verdict *verdict) {
     }
     if (first && enforced)
         say_not_run(covered, first, missed - 1, verdict);
+}
+
+/* ---- Ways ----------------------------------------------------------------------------------------- */
+
+/* Whether something in it synchronizes, or touches memory that is the CTA's own. */
+static bool has_site(Module *module, const Op *around) {
+    Site site;
+    for (const Op *op = op_next_in_walk(around, around); op; op = op_next_in_walk(op, around))
+        if (site_of(module, op, &site) && (site.synchronizes || !site.global))
+            return true;
+    return false;
+}
+
+/* What of an op's was seen in one way only, though it is not the same at every launch: a condition, a predicate, a
+ * parity; NULL: nothing. */
+static const Value *one_way_only(const Covered *covered, const Op *op, const char **way) {
+    Module *module = covered->program->module;
+    unsigned flags = flags_of(covered, op);
+    bool both = (flags & RAN_YES) && (flags & RAN_NO), branch = op_is_control(op, CONTROL_BRANCH);
+    if ((branch || op_is_control(op, CONTROL_GUARD)) && op->region_count) {
+        *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
+        return (flags & (RAN_YES | RAN_NO)) && !both && has_site(module, op) ? condition_of(op) : NULL;
+    }
+    Effect effects[EFFECTS_MOST];
+    unsigned count = (flags & RAN) && op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        *way = "its predicate always held";
+        if (effects[i].predicate && effects[i].space != SPACE_GLOBAL && !(flags & RAN_SKIPS))
+            return effects[i].predicate;
+        *way = flags & RAN_YES ? "its parity was always 1" : "its parity was always 0";
+        if (effects[i].verb == EFFECT_WAIT && effects[i].amount && !both)
+            return effects[i].amount;
+    }
+    return NULL;
+}
+
+static void say_one_way(const Covered *covered, const Op *op, const Value *value, const char *way, uint32_t others,
+                        Verdict *verdict) {
+    Text give = {0};
+    say_what_to_give(covered, solver_depends(covered->solver, value), &give);
+    const char *what = verdict_keep(verdict, &give);
+    const char *more = others ? verdict_text(verdict, " (and of %u more op%s)", others, others == 1 ? "" : "s") : "";
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(covered->program->module, op),
+                       "the other way of it was not run%s: %s; %s", more, way, what);
+}
+
+static void look_at_ways(const Covered *covered, Verdict *verdict) {
+    const Value *first_value = NULL;
+    const Op *first = NULL;
+    const char *first_way = NULL, *way;
+    uint32_t missed = 0;
+    for (const Op *op = module_first_op(covered->program->module); op; op = op_next_in_walk(op, NULL)) {
+        const Value *value = is_of_kernel(covered, op) ? one_way_only(covered, op, &way) : NULL;
+        if (!value || solver_closed(covered->solver, value))
+            continue;
+        if (!missed++)
+            first = op, first_value = value, first_way = way;
+    }
+    if (first)
+        say_one_way(covered, first, first_value, first_way, missed - 1, verdict);
 }
 
 static void count_branches(const Covered *covered, Verdict *verdict) {
@@ -315,4 +377,6 @@ void covered_close(Covered *covered, bool enforced, Verdict *verdict) {
     count_ops(covered, enforced, verdict);
     count_branches(covered, verdict);
     count_rings(covered, enforced, verdict);
+    if (enforced && !verdict->incomplete_count)
+        look_at_ways(covered, verdict);
 }

@@ -142,7 +142,7 @@ typedef enum EventKind {
     EVENT_FREE,       /* effect: free; of the memory at `view` */
     EVENT_UNFINISHED, /* the result of an asynchronous product is used before it is waited for; amount: the instruction
                          that issued it */
-    EVENT_UNKNOWN, /* an op, or assembly, of which it is not known what it does: it could have done anything here */
+    EVENT_UNKNOWN,    /* an op, or assembly, of which it is not known what it does: it could have done anything here */
     EVENT_AWAIT_LAUNCHES, /* the launches that it waited for have ended */
     EVENT_FORK,
     EVENT_JOIN,
@@ -214,9 +214,10 @@ typedef struct Trips {
 /* What runs have seen of an instruction. */
 enum {
     RAN = 1,        /* it did what it is there for: of effects, one of them */
-    RAN_YES = 2,    /* a branch: its condition held */
+    RAN_YES = 2,    /* a branch: its condition held; a wait: its parity was 1 */
     RAN_NO = 4,     /* it did not */
     RAN_STANDS = 8, /* effects were come to */
+    RAN_SKIPS = 16, /* a predicate left one of them out */
 };
 
 typedef struct Machine {

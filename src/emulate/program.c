@@ -144,6 +144,12 @@ static void add_cells(Compiler *compiler) {
         }
 }
 
+static const Slice *slice_kept(const Compiler *compiler) {
+    Slice *kept = ARENA_NEW(&compiler->module->arena, Slice);
+    *kept = slice_copy(&compiler->slice);
+    return kept;
+}
+
 static void make_slice(Compiler *compiler) {
     Program *program = compiler->program;
     slice_init(&compiler->slice, compiler->module);
@@ -161,6 +167,8 @@ static void make_slice(Compiler *compiler) {
             program->parameters[i].steers = is_wanted(compiler, &entry->args[i]);
         if (pass == 0 && (compiler->flags & COMPILE_DATA))
             compiler->control = slice_copy(&compiler->slice);
+        if (pass == 1)
+            program->steering = slice_kept(compiler);
     }
     products_find(compiler);
     slice_close(&compiler->slice);
@@ -168,9 +176,7 @@ static void make_slice(Compiler *compiler) {
         add_cells(compiler);
         slice_close(&compiler->slice);
     }
-    Slice *kept = ARENA_NEW(&compiler->module->arena, Slice);
-    *kept = compiler->slice;
-    program->slice = kept;
+    program->slice = slice_kept(compiler);
 }
 
 /* ---- Parameters and the rest ---------------------------------------------------------------------- */

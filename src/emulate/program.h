@@ -164,7 +164,8 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
 
 typedef struct Program {
     Module *module;
-    const struct Slice *slice; /* what was compiled */
+    const struct Slice *slice;    /* what was compiled */
+    const struct Slice *steering; /* of it, what decides which way is gone, and which barriers and phases are meant */
     const Op *function;
     const char *name;
     Instruction *code;
@@ -208,8 +209,8 @@ typedef struct Program {
     uint32_t warps, warp_threads;
     uint32_t scratch_count;
     bool unknowns; /* something in it is not known, or not worked out, that could order what others do */
-    bool global; /* compiled with COMPILE_GLOBAL */
-    bool data;   /* and with COMPILE_DATA */
+    bool global;   /* compiled with COMPILE_GLOBAL */
+    bool data;     /* and with COMPILE_DATA */
 } Program;
 
 enum {

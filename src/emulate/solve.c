@@ -272,11 +272,18 @@ static bool want_value(WantedList *list, const Value *value, int64_t number) {
     return value && want(list, (Wanted){.value = value, .least = number, .most = number});
 }
 
-/* The case of a switch that runs its region `region`; the last is for all other numbers. */
+/* The case of a switch that runs its region `region`; the first is for numbers that no case has. */
 static bool want_case(WantedList *list, const Op *op, uint32_t region) {
     const Attr *cases = op_attr(op, "cases");
-    bool listed = region && cases && cases->kind == ATTR_INTS && region - 1 < cases->count;
-    return !listed || want_value(list, op_operand_of(op, op->row->control.number), cases->ints[region - 1]);
+    const Value *number = op_operand_of(op, op->row->control.number);
+    if (!number || !cases || cases->kind != ATTR_INTS || region > cases->count)
+        return true;
+    if (region)
+        return want_value(list, number, cases->ints[region - 1]);
+    int64_t most = 0;
+    for (uint32_t i = 0; i < cases->count; i++)
+        most = cases->ints[i] > most ? cases->ints[i] : most;
+    return want(list, (Wanted){.value = number, .least = most < INT64_MAX ? most + 1 : most, .most = INT64_MAX});
 }
 
 static bool want_region(WantedList *list, const Op *op, uint32_t region) {
@@ -404,12 +411,11 @@ bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most) {
            want(&list, (Wanted){.loop = loop, .least = least, .most = most}) && solve(solver, &list);
 }
 
-bool solve_branch(Solver *solver, const Op *op, bool taken) {
+bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t number) {
     WantedList list = {.count = 0};
     int64_t now;
-    const Value *condition = op_operand_of(op, op->row->control.condition);
-    return solver_value(solver, condition, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, op) &&
-           want_value(&list, condition, taken) && solve(solver, &list);
+    return solver_value(solver, value, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, at) &&
+           want_value(&list, value, number) && solve(solver, &list);
 }
 
 bool solve_happens(Solver *solver, const Op *op) {

@@ -46,8 +46,8 @@ bool solver_trips(Solver *solver, const Op *loop, int64_t *trips);
 bool solve_comes_to(Solver *solver, const Op *op);
 /* Of a while, `least` times at least. */
 bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most);
-/* `op` is a branch or a guard, and its condition is `taken`. */
-bool solve_branch(Solver *solver, const Op *op, bool taken);
+/* A value, where `at` is run. */
+bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t number);
 /* The op's predicates hold. */
 bool solve_happens(Solver *solver, const Op *op);
 
