@@ -299,6 +299,8 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             words[instruction->dst] = moved_view(machine, instruction, words, &problem);
             if (problem)
                 return machine_stop(machine, agent->pc, problem);
+            if (instruction->b != NO_REGISTER)
+                note_run(machine, agent->pc, words[instruction->b].bits ? RAN_YES : RAN_NO);
             break;
         }
         case CODE_KEEP_BUFFER: {

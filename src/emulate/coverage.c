@@ -5,6 +5,7 @@
 #include "emulate/rings.h"
 #include "model/flow/handed.h"
 #include "model/flow/symbol.h"
+#include "model/memory/views.h"
 
 /* An op that must run, or a loop that must go round its ring. */
 typedef struct Site {
@@ -282,8 +283,8 @@ static bool has_site(Module *module, const Op *around) {
     return false;
 }
 
-/* What of an op's was seen in one way only, though it is not the same at every launch: a condition, a predicate, a
- * parity; NULL: nothing. */
+/* What of an op's was seen in one way only, though it may not be the same at every launch: a condition, a predicate, a
+ * slot, a parity; NULL: nothing. Slots and parities that a loop counts are the matter of rings. */
 static const Value *one_way_only(const Covered *covered, const Op *op, const char **way) {
     Module *module = covered->program->module;
     unsigned flags = flags_of(covered, op);
@@ -293,14 +294,23 @@ static const Value *one_way_only(const Covered *covered, const Op *op, const cha
         return (flags & (RAN_YES | RAN_NO)) && !both && has_site(module, op) ? condition_of(op) : NULL;
     }
     Effect effects[EFFECTS_MOST];
-    unsigned count = (flags & RAN) && op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
+    unsigned count = flags && op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
     for (unsigned i = 0; i < count; i++) {
+        const Value *slot = effects[i].verb == EFFECT_VIEW && slots_viewed(module, op, &effects[i])
+                                ? view_step_of_result(module, op, effects[i].on->index).index
+                                : NULL;
+        *way = flags & RAN_YES ? "it was never slot 0" : "it was always slot 0";
+        if (slot && !both && !solver_counted(covered->solver, slot))
+            return slot;
+        if (!(flags & RAN))
+            continue;
         *way = "its predicate always held";
         if (effects[i].predicate && effects[i].space != SPACE_GLOBAL && !(flags & RAN_SKIPS))
             return effects[i].predicate;
         *way = flags & RAN_YES ? "its parity was always 1" : "its parity was always 0";
-        if (effects[i].verb == EFFECT_WAIT && effects[i].amount && !both)
-            return effects[i].amount;
+        const Value *amount = effects[i].predicate ? NULL : effects[i].amount; /* which may settle it */
+        if (effects[i].verb == EFFECT_WAIT && amount && !both && !solver_counted(covered->solver, amount))
+            return amount;
     }
     return NULL;
 }

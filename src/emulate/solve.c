@@ -438,7 +438,8 @@ typedef struct Following {
     Pointers seen;
     uint64_t mask;
     unsigned left;
-    bool open; /* something decides it that is not the same at every launch */
+    bool open;  /* something decides it that is not the same at every launch */
+    bool loops; /* how often a loop runs does */
 } Following;
 
 static void follow(Following *following, const Value *value);
@@ -463,6 +464,7 @@ static void follow_control(Following *following, const Op *op) {
     const Op *end = op_is_control(op, CONTROL_WHILE) ? region_end(op, 0) : NULL;
     const ControlColumn *control = &op->row->control;
     const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
+    following->loops |= op_is_loop(op);
     for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
         follow(following, op_operand_of(op, steering[i]));
     if (end && end->row)
@@ -521,6 +523,10 @@ static Following followed(Solver *solver, const Value *value) {
 
 uint64_t solver_depends(Solver *solver, const Value *value) {
     return followed(solver, value).mask;
+}
+
+bool solver_counted(Solver *solver, const Value *value) {
+    return followed(solver, value).loops;
 }
 
 /* ---- Sums of multiples ---- */
@@ -629,13 +635,50 @@ bool solver_same_trips(Solver *solver, const Op *loop) {
            same_difference(solver, bounds.from, bounds.to);
 }
 
+/* A number that it is never less than. */
+static bool least_of(const Value *value, int64_t *least) {
+    Bounds bounds;
+    int64_t step;
+    switch (op_evaluator(value_op(value))) {
+    case EVALUATE_PROGRAM_ID:
+        *least = 0;
+        return true;
+    case EVALUATE_PROGRAM_COUNT:
+        *least = 1;
+        return true;
+    default:
+        return value_constant(value, least) ||
+               (loop_bounds(counted_by(value), &bounds) && value_constant(bounds.step, &step) && step > 0 &&
+                least_of(bounds.from, least));
+    }
+}
+
+/* Whether the comparison with a constant comes out the same for all that the first operand can be. */
+static bool compares_alike(Solver *solver, const Op *op) {
+    int64_t least, with;
+    if (!least_of(op->operands[0], &least) || !value_constant(op->operands[1], &with))
+        return false;
+    switch ((Comparison)evaluation_of(solver->module, op, 0).a) {
+    case COMPARE_SGE:
+    case COMPARE_SLT:
+        return least >= with;
+    case COMPARE_SGT:
+    case COMPARE_SLE:
+    case COMPARE_EQ:
+    case COMPARE_NE:
+        return least > with;
+    default:
+        return false;
+    }
+}
+
 bool solver_closed(Solver *solver, const Value *value) {
     const Op *op = value_op(value);
     if (!followed(solver, value).open)
         return true;
     switch (op ? op_evaluator(op) : EVALUATE_NONE) {
     case EVALUATE_COMPARE:
-        return same_difference(solver, op->operands[0], op->operands[1]);
+        return same_difference(solver, op->operands[0], op->operands[1]) || compares_alike(solver, op);
     case EVALUATE_AND:
     case EVALUATE_OR:
     case EVALUATE_XOR:
