@@ -15,12 +15,23 @@ Solver *solver_create(Arena *arena, const Program *program) {
     solver->unit = 1;
     for (const Op *op = module_first_op(solver->module); op; op = op_next_in_walk(op, NULL)) {
         const Op *callee = op_is_control(op, CONTROL_CALL) ? call_target(solver->module, op) : NULL;
-        if (callee && pointers_get(&solver->callers, callee) == NO_NUMBER) {
-            *ARENA_PUSH(arena, solver->calls, solver->call_count, solver->call_capacity) = op;
+        if (!callee)
+            continue;
+        *ARENA_PUSH(arena, solver->calls, solver->call_count, solver->call_capacity) = op;
+        if (pointers_get(&solver->callers, callee) == NO_NUMBER)
             pointers_set(&solver->callers, callee, solver->call_count - 1);
-        }
     }
     return solver;
+}
+
+bool solver_come_by(Solver *solver, const Op *function, uint32_t call) {
+    for (uint32_t i = 0; function && i < solver->call_count; i++)
+        if (call_target(solver->module, solver->calls[i]) == function && !call--) {
+            pointers_set(&solver->callers, function, i);
+            solver_changed(solver);
+            return true;
+        }
+    return false;
 }
 
 Setting *solver_setting(Solver *solver) {
@@ -96,10 +107,14 @@ static bool counter_value(Solver *solver, const Op *loop, int64_t *number) {
 }
 
 bool solver_counts(Solver *solver, const Carried *carried, int64_t *by) {
-    const Op *add = value_made(carried->next, EVALUATE_ADD);
-    if (!add)
-        return false;
-    for (int i = 0; i < 2; i++) {
+    const Op *add = value_made(carried->next, EVALUATE_ADD), *less = value_made(carried->next, EVALUATE_SUBTRACT);
+    if (less && (less->operands[0] == carried->argument ||
+                 value_handed(less->operands[0], HANDED_ACROSS) == carried->argument)) {
+        bool known = solver_value(solver, less->operands[1], by);
+        *by = known && *by != INT64_MIN ? -*by : 0;
+        return known;
+    }
+    for (int i = 0; add && i < 2; i++) {
         const Value *across = value_handed(add->operands[i], HANDED_ACROSS);
         if (add->operands[i] == carried->argument || across == carried->argument)
             return solver_value(solver, add->operands[1 - i], by);
@@ -250,9 +265,9 @@ bool solver_trips(Solver *solver, const Op *loop, int64_t *trips) {
 
 enum { MOST_WANTED = 64, MOST_ROUNDS = 6 };
 
-/* A value in a range, or, with a loop, how often that runs. */
+/* A value in a range, or less than another by more than `least`, or, with a loop, how often that runs. */
 typedef struct Wanted {
-    const Value *value;
+    const Value *value, *less_than;
     const Op *loop;
     int64_t least, most;
 } Wanted;
@@ -327,7 +342,10 @@ static bool want_assumptions(Solver *solver, WantedList *list) {
 }
 
 static bool holds(Solver *solver, const Wanted *wanted) {
-    int64_t number;
+    int64_t number, other;
+    if (wanted->less_than)
+        return solver_value(solver, wanted->value, &number) && solver_value(solver, wanted->less_than, &other) &&
+               (__int128)other - number > wanted->least;
     bool known =
         wanted->loop ? solver_trips(solver, wanted->loop, &number) : solver_value(solver, wanted->value, &number);
     return known && number >= wanted->least && number <= wanted->most;
@@ -336,6 +354,17 @@ static bool holds(Solver *solver, const Wanted *wanted) {
 static bool is_open(Solver *solver, const Wanted *wanted) {
     int64_t number;
     return wanted->loop ? !solver_trips(solver, wanted->loop, &number) : !solver_value(solver, wanted->value, &number);
+}
+
+static bool reach_wanted(Solver *solver, const Wanted *wanted) {
+    int64_t number, other;
+    if (wanted->loop)
+        return reach_trips(solver, wanted->loop, wanted->least, wanted->most);
+    if (!wanted->less_than)
+        return reach(solver, wanted->value, wanted->least, wanted->most);
+    return solver_value(solver, wanted->value, &number) && solver_value(solver, wanted->less_than, &other) &&
+           (reach(solver, wanted->less_than, number + wanted->least + 1, INT64_MAX) ||
+            reach(solver, wanted->value, INT64_MIN, other - wanted->least - 1));
 }
 
 /* Data decides some of it: that is tried in other ways, and here the rest is solved for. */
@@ -355,9 +384,7 @@ static bool solve_so(Solver *solver, const WantedList *list) {
         for (uint32_t i = 0; i < list->count; i++) {
             const Wanted *wanted = &list->items[i];
             solver->steps = MOST_STEPS;
-            all &=
-                holds(solver, wanted) || (wanted->loop ? reach_trips(solver, wanted->loop, wanted->least, wanted->most)
-                                                       : reach(solver, wanted->value, wanted->least, wanted->most));
+            all &= holds(solver, wanted) || reach_wanted(solver, wanted);
         }
         for (uint32_t i = 0; i < list->count; i++)
             all &= holds(solver, &list->items[i]);
@@ -393,9 +420,12 @@ static bool solve_turn(Solver *solver, const Op *loop, int64_t turn) {
     if (!at)
         return false;
     *at = turn;
+    solver->pinned = loop;
     solver_changed(solver);
-    if (solver_value(solver, condition, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, loop) &&
-        want_value(&list, condition, 1) && solve(solver, &list))
+    bool solved = solver_value(solver, condition, &now) && want_assumptions(solver, &list) &&
+                  want_way_to(solver, &list, loop) && want_value(&list, condition, 1) && solve(solver, &list);
+    solver->pinned = NULL;
+    if (solved)
         return true;
     solver->now = before;
     solver_changed(solver);
@@ -411,11 +441,19 @@ bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most) {
            want(&list, (Wanted){.loop = loop, .least = least, .most = most}) && solve(solver, &list);
 }
 
-bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t number) {
+bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t least, int64_t most) {
     WantedList list = {.count = 0};
     int64_t now;
     return solver_value(solver, value, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, at) &&
-           want_value(&list, value, number) && solve(solver, &list);
+           want(&list, (Wanted){.value = value, .least = least, .most = most}) && solve(solver, &list);
+}
+
+bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *than, int64_t by) {
+    WantedList list = {.count = 0};
+    int64_t now;
+    return solver_value(solver, value, &now) && solver_value(solver, than, &now) && want_assumptions(solver, &list) &&
+           want_way_to(solver, &list, at) && want(&list, (Wanted){.value = value, .less_than = than, .least = by}) &&
+           solve(solver, &list);
 }
 
 bool solve_happens(Solver *solver, const Op *op) {
