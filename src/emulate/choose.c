@@ -18,7 +18,8 @@ enum {
     MOST_SLOTS = 16, /* of a ring, to each of which something is wanted to go */
     MOST_TIMES = 4,
     MOST_TURNS = 1 << 18, /* of one program, where a ring has not been gone round yet, */
-    FEW_TURNS = 1 << 13,  /* and where it has */
+    FEW_TURNS = 1 << 13,  /* where it has, */
+    SOME_TURNS = 1 << 11, /* and where a number is to get past something */
     MOST_TRIED = 64,      /* programs of a launch that are asked whether they have something already */
 };
 
@@ -286,6 +287,7 @@ typedef struct Wish {
     const Value *value;
     int64_t least, most;
     const Value *less_than;
+    int64_t most_turns; /* 0: MOST_TURNS */
 } Wish;
 
 static bool solve_wish(Solver *solver, const Wish *wish) {
@@ -473,7 +475,7 @@ static void lengthen(Chooser *chooser, const Wish *wish) {
         bool longer = solve_trips(solver, loop->op, enough, INT64_MAX) && solver_trips(solver, loop->op, &now);
         if (longer)
             keep_in_step(chooser, loop, now);
-        if (!longer || !comes_true(solver, wish) || turns_of(chooser) > MOST_TURNS) {
+        if (!longer || !comes_true(solver, wish) || turns_of(chooser) > FEW_TURNS) {
             *solver_setting(solver) = before;
             solver_changed(solver);
         }
@@ -515,6 +517,8 @@ static bool want_by_call(Chooser *chooser, Wish wish) {
     int64_t trips[MOST_LOOPS];
     start_over(chooser);
     if (!solve_wish(chooser->solver, &wish))
+        return false;
+    if (turns_of(chooser) > (double)(wish.most_turns ? wish.most_turns : MOST_TURNS))
         return false;
     lengthen(chooser, &wish);
     count_trips(chooser, &wish, trips);
@@ -615,14 +619,18 @@ static void want_bends(Chooser *chooser, const Op *op) {
     int64_t from = wraps_from(chooser->program->module, op);
     int64_t far = chooser->depth + 1; /* as is an arrival too few */
     if (from && from <= 1 << MOST_WIDTH)
-        want(chooser, (Wish){.op = op, .value = op->operands[0], .least = from + far, .most = INT64_MAX});
+        want(chooser, (Wish){.op = op,
+                             .value = op->operands[0],
+                             .least = from + far,
+                             .most = INT64_MAX,
+                             .most_turns = op_evaluator(op) == EVALUATE_WRAP ? MOST_TURNS : SOME_TURNS});
     switch (op_evaluator(op)) {
     case EVALUATE_MINIMUM_SIGNED:
     case EVALUATE_MINIMUM_UNSIGNED:
     case EVALUATE_MAXIMUM_SIGNED:
     case EVALUATE_MAXIMUM_UNSIGNED:
         for (int i = 0; i < 2; i++) {
-            Wish wish = {.op = op, .value = op->operands[i], .less_than = op->operands[1 - i], .least = far};
+            Wish wish = {op, op->operands[i], far, 0, op->operands[1 - i], SOME_TURNS};
             if (!want(chooser, wish)) {
                 wish.least = 0;
                 want(chooser, wish);
