@@ -475,7 +475,7 @@ static void lengthen(Chooser *chooser, const Wish *wish) {
         bool longer = solve_trips(solver, loop->op, enough, INT64_MAX) && solver_trips(solver, loop->op, &now);
         if (longer)
             keep_in_step(chooser, loop, now);
-        if (!longer || !comes_true(solver, wish) || turns_of(chooser) > FEW_TURNS) {
+        if (!longer || !comes_true(solver, wish) || turns_of(chooser) > SOME_TURNS) {
             *solver_setting(solver) = before;
             solver_changed(solver);
         }

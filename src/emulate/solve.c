@@ -14,6 +14,9 @@ Solver *solver_create(Arena *arena, const Program *program) {
     solver->epoch = 1;
     solver->unit = 1;
     for (const Op *op = module_first_op(solver->module); op; op = op_next_in_walk(op, NULL)) {
+        if (op_is(op, CLASS_ASSUMPTION) && op->operand_count && op_parent(op) == program->function)
+            *ARENA_PUSH(arena, solver->assumptions, solver->assumption_count, solver->assumption_capacity) =
+                op->operands[0];
         const Op *callee = op_is_control(op, CONTROL_CALL) ? call_target(solver->module, op) : NULL;
         if (!callee)
             continue;
@@ -332,11 +335,9 @@ static bool want_way_to(Solver *solver, WantedList *list, const Op *op) {
     return want_way_to(solver, list, around) && want_region(list, around, region);
 }
 
-static bool want_assumptions(Solver *solver, WantedList *list) {
-    const Op *function = solver->program->function;
-    for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (op_is(op, CLASS_ASSUMPTION) && op->operand_count && op_parent(op) == function &&
-            !want_value(list, op->operands[0], 1))
+static bool want_assumptions(const Solver *solver, WantedList *list) {
+    for (uint32_t i = 0; i < solver->assumption_count; i++)
+        if (!want_value(list, solver->assumptions[i], 1))
             return false;
     return true;
 }
