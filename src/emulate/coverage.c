@@ -288,10 +288,11 @@ static bool has_site(Module *module, const Op *around) {
 static const Value *one_way_only(const Covered *covered, const Op *op, const char **way) {
     Module *module = covered->program->module;
     unsigned flags = flags_of(covered, op);
-    bool both = (flags & RAN_YES) && (flags & RAN_NO), branch = op_is_control(op, CONTROL_BRANCH);
-    if ((branch || op_is_control(op, CONTROL_GUARD)) && op->region_count) {
+    bool both = (flags & RAN_YES) && (flags & RAN_NO), jump = op_is_control(op, CONTROL_JUMP);
+    bool branch = op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD);
+    if (jump || (branch && op->region_count)) {
         *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
-        return (flags & (RAN_YES | RAN_NO)) && !both && has_site(module, op) ? condition_of(op) : NULL;
+        return (flags & (RAN_YES | RAN_NO)) && !both && (jump || has_site(module, op)) ? condition_of(op) : NULL;
     }
     Effect effects[EFFECTS_MOST];
     unsigned count = flags && op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
