@@ -39,10 +39,9 @@ static bool comes_true(Solver *solver, const Wish *wish) {
 
 /* ---- What shows only later -------------------------------------------------------------------------- */
 
-/* How often a loop is to run for what is wrong in turn `turn` to show: past its ring, not to where it began, or twice
- * more. */
+/* How often a loop is to run for what is wrong in turn `turn` to show: once round its ring, or twice more. */
 static int64_t enough_trips(const Chooser *chooser, const Loop *loop, int64_t turn) {
-    return turn + (is_innermost(chooser->program, loop) ? 2 * chooser->depth + 1 : 3);
+    return turn + (is_innermost(chooser->program, loop) ? chooser->depth + 1 : 3);
 }
 
 /* Of each open loop: how often it runs, as far as that matters. */
@@ -171,11 +170,17 @@ void want_ways(Chooser *chooser) {
     }
 }
 
-/* Which barrier it is, or which phase. */
+/* Which barrier it is, or which phase; those that a loop counts are gone through by going round. */
 static void want_numbers(Chooser *chooser, const Op *op, const Value *value, int64_t count) {
-    int64_t constant;
-    for (int64_t i = 0; i < count && value && !value_constant(value, &constant); i++)
+    if (!value || solver_counted(chooser->solver, value))
+        return;
+    for (int64_t i = 0; i < count; i++)
         want(chooser, (Wish){.op = op, .value = value, .least = i, .most = i});
+}
+
+static void want_left_out(Chooser *chooser, const Op *op, const Value *predicate) {
+    if (predicate)
+        want(chooser, (Wish){.op = op, .value = predicate});
 }
 
 static void want_choices_of(Chooser *chooser, const Op *op) {
@@ -186,8 +191,8 @@ static void want_choices_of(Chooser *chooser, const Op *op) {
         const Effect *effect = &effects[i];
         if (effect->space == SPACE_GLOBAL)
             continue;
-        want_numbers(chooser, op, effect->predicate, 1); /* that it is not done */
-        want_numbers(chooser, op, effect->second_predicate, 1);
+        want_left_out(chooser, op, effect->predicate);
+        want_left_out(chooser, op, effect->second_predicate);
         if (effect->verb == EFFECT_WAIT)
             want_numbers(chooser, op, effect->amount, 2);
         uint32_t slots = effect->verb == EFFECT_VIEW ? slots_viewed(module, op, effect) : 0;
@@ -217,8 +222,8 @@ static int64_t wraps_from(Module *module, const Op *op) {
 /* A number that wraps, or the other one of two: what follows need not be as it is for small numbers. */
 static void want_bends(Chooser *chooser, const Op *op) {
     int64_t from = wraps_from(chooser->program->module, op);
-    int64_t far = chooser->depth + 1; /* as is an arrival too few */
-    if (from && from <= 1 << MOST_WIDTH)
+    int64_t far = chooser->depth + 1;                         /* as is an arrival too few */
+    if (from > 2 * chooser->depth && from <= 1 << MOST_WIDTH) /* else going round the ring has it */
         want(chooser, (Wish){.op = op,
                              .value = op->operands[0],
                              .least = from + far,
