@@ -69,7 +69,7 @@ static void lengthen(Chooser *chooser, const Wish *wish) {
             continue;
         Setting before = *solver_setting(solver);
         bool longer = solve_trips(solver, loop->op, enough, INT64_MAX) && solver_trips(solver, loop->op, &now);
-        if (longer)
+        if (longer && is_innermost(program, loop))
             keep_in_step(chooser, loop, now);
         if (!longer || !comes_true(solver, wish) || turns_of(chooser) > SOME_TURNS) {
             *solver_setting(solver) = before;
@@ -222,7 +222,7 @@ static int64_t wraps_from(Module *module, const Op *op) {
 /* A number that wraps, or the other one of two: what follows need not be as it is for small numbers. */
 static void want_bends(Chooser *chooser, const Op *op) {
     int64_t from = wraps_from(chooser->program->module, op);
-    int64_t far = chooser->depth + 1;                         /* as is an arrival too few */
+    int64_t far = 2 * chooser->depth;                         /* more than once round, and not to where it began */
     if (from > 2 * chooser->depth && from <= 1 << MOST_WIDTH) /* else going round the ring has it */
         want(chooser, (Wish){.op = op,
                              .value = op->operands[0],

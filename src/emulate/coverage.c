@@ -292,7 +292,9 @@ static const Value *one_way_only(const Covered *covered, const Op *op, const cha
     bool branch = op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD);
     if (jump || (branch && op->region_count)) {
         *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
-        return (flags & (RAN_YES | RAN_NO)) && !both && (jump || has_site(module, op)) ? condition_of(op) : NULL;
+        return (flags & (RAN_YES | RAN_NO)) && !both && has_site(module, jump ? covered->program->function : op)
+                   ? condition_of(op)
+                   : NULL;
     }
     Effect effects[EFFECTS_MOST];
     unsigned count = flags && op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
@@ -333,7 +335,7 @@ static void look_at_ways(const Covered *covered, Verdict *verdict) {
     uint32_t missed = 0;
     for (const Op *op = module_first_op(covered->program->module); op; op = op_next_in_walk(op, NULL)) {
         const Value *value = is_of_kernel(covered, op) ? one_way_only(covered, op, &way) : NULL;
-        if (!value || solver_closed(covered->solver, value))
+        if (!value || solver_closed(covered->solver, value) || solver_asked(covered->solver, value))
             continue;
         if (!missed++)
             first = op, first_value = value, first_way = way;

@@ -479,6 +479,7 @@ typedef struct Following {
     unsigned left;
     bool open;  /* something decides it that is not the same at every launch */
     bool loops; /* how often a loop runs does */
+    bool asked; /* the hardware is asked for it: whether there is more work */
 } Following;
 
 static void follow(Following *following, const Value *value);
@@ -550,6 +551,7 @@ static void follow(Following *following, const Value *value) {
         return;
     }
     following->open |= !is_pure(op);
+    following->asked |= op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
     for (uint32_t i = 0; i < op->operand_count; i++)
         follow(following, op->operands[i]);
 }
@@ -562,6 +564,10 @@ static Following followed(Solver *solver, const Value *value) {
 
 uint64_t solver_depends(Solver *solver, const Value *value) {
     return followed(solver, value).mask;
+}
+
+bool solver_asked(Solver *solver, const Value *value) {
+    return followed(solver, value).asked;
 }
 
 bool solver_counted(Solver *solver, const Value *value) {

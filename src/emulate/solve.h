@@ -63,6 +63,8 @@ bool solver_closed(Solver *solver, const Value *value);
 bool solver_same_trips(Solver *solver, const Op *loop);
 /* The parameters that the number depends on, as far as it can be followed; as a mask of the first 64. */
 uint64_t solver_depends(Solver *solver, const Value *value);
+/* Whether it depends on what CLC answers, which no launch says. */
+bool solver_asked(Solver *solver, const Value *value);
 /* Whether it depends on how often a loop has gone round. */
 bool solver_counted(Solver *solver, const Value *value);
 
