@@ -166,17 +166,20 @@ static StepResult advance_effects(Machine *machine, uint32_t index, const Instru
         bool present = effect_is_present(machine, index, effect, agent->pc);
         if (effect->effect.space == SPACE_GLOBAL)
             machine->choices = choices;
+        note_run(machine, agent->pc, present ? RAN : RAN_SKIPS);
         if (!present)
             continue;
-        note_run(machine, agent->pc, RAN);
         if (machine->memory && (agent->gate = (uint8_t)gate_of(machine, index, effect)) != GATE_NONE) {
             *stands = true;
             return STEP_DONE;
         }
         if (effect_is_visible(&effect->effect)) {
             *stands = true;
-            return effect->effect.verb == EFFECT_WAIT ? effect_come_to_wait(machine, index, agent->pc, effect)
-                                                      : STEP_DONE;
+            if (effect->effect.verb != EFFECT_WAIT)
+                return STEP_DONE;
+            StepResult result = effect_come_to_wait(machine, index, agent->pc, effect);
+            note_run(machine, agent->pc, agent->parity ? RAN_YES : RAN_NO);
+            return result;
         }
         machine->used++;
         StepResult result = effect_pass_by(machine, index, agent->pc, effect);
@@ -296,6 +299,8 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             words[instruction->dst] = moved_view(machine, instruction, words, &problem);
             if (problem)
                 return machine_stop(machine, agent->pc, problem);
+            if (instruction->b != NO_REGISTER)
+                note_run(machine, agent->pc, words[instruction->b].bits ? RAN_YES : RAN_NO);
             break;
         }
         case CODE_KEEP_BUFFER: {

@@ -1,6 +1,6 @@
 /* Which launches are worth running: what is wanted of a kernel, one after the other, each solved for from a small
  * launch, unless one of those before has it already. */
-#include "emulate/choose.h"
+#include "emulate/choose_internal.h"
 
 #include "emulate/rings.h"
 #include "model/flow/handed.h"
@@ -10,28 +10,9 @@ enum {
     LARGEST_UNIT = 1024,
     USUAL_PROGRAMS = 4, /* along the first axis, where programs do different things */
     FEW_PROGRAMS = 2,   /* along the others */
-    MOST_WIDTH = 16,    /* bits of a counter that is made to wrap */
     DEEPEST_RING = 64,
     MOST_TIMES = 4,
-    MOST_TURNS = 1 << 18, /* of one program, where a ring has not been gone round yet, */
-    FEW_TURNS = 1 << 13,  /* and where it has */
-    MOST_TRIED = 64,      /* programs of a launch that are asked whether they have something already */
 };
-
-typedef struct Chooser {
-    const Program *program;
-    Arena *arena;
-    Solver *solver;
-    const Launch *like, *fixed;
-    Setting base;
-    int64_t depth; /* of the deepest ring */
-    int64_t unit;  /* sizes are multiples of it */
-    int64_t units[SETTING_MOST_NUMBERS];
-    bool even; /* those of the launch that was given are, too */
-    Setting settings[MOST_CHOSEN];
-    Launch *launches;
-    size_t count;
-} Chooser;
 
 static bool is_number(const Parameter *parameter) {
     return parameter->type && (parameter->type->kind == TYPE_INTEGER || parameter->type->kind == TYPE_INDEX);
@@ -261,8 +242,7 @@ static bool is_uneven(const Chooser *chooser, const Setting *setting) {
     return false;
 }
 
-/* The setting that was solved for, as a launch. */
-static void add_launch(Chooser *chooser, LaunchDoubt doubt) {
+void add_launch(Chooser *chooser, LaunchDoubt doubt) {
     if (chooser->count == MOST_CHOSEN)
         return;
     Setting *setting = solver_setting(chooser->solver);
@@ -278,43 +258,21 @@ static void add_launch(Chooser *chooser, LaunchDoubt doubt) {
     chooser->launches[chooser->count++] = launch;
 }
 
-static void start_over(Chooser *chooser) {
+void start_over(Chooser *chooser) {
     *solver_setting(chooser->solver) = chooser->base;
     solver_changed(chooser->solver);
 }
 
-/* Whether some program of a launch has it: `has` asks about the solver's setting. */
-typedef bool Has(Solver *solver, const Op *op, bool wanted);
-
-static bool is_met(Chooser *chooser, Has *has, const Op *op, bool wanted) {
-    Setting *setting = solver_setting(chooser->solver);
-    for (size_t i = 0; i < chooser->count; i++) {
-        int64_t programs = 0;
-        *setting = chooser->settings[i];
-        const int64_t *grid = chooser->settings[i].grid;
-        for (int64_t z = 0; z < grid[2] && programs < MOST_TRIED; z++)
-            for (int64_t y = 0; y < grid[1] && programs < MOST_TRIED; y++)
-                for (int64_t x = 0; x < grid[0] && programs < MOST_TRIED; x++, programs++) {
-                    setting->program[0] = x, setting->program[1] = y, setting->program[2] = z;
-                    solver_changed(chooser->solver);
-                    if (has(chooser->solver, op, wanted))
-                        return true;
-                }
-    }
-    return false;
-}
-
 /* ---- Loops ---------------------------------------------------------------------------------------- */
 
-static bool is_around(const Op *outer, const Op *inner) {
+bool is_around(const Op *outer, const Op *inner) {
     for (const Op *at = op_parent(inner); at; at = op_parent(at))
         if (at == outer)
             return true;
     return false;
 }
 
-/* Whether no other loop with open bounds is in it. */
-static bool is_innermost(const Program *program, const Loop *loop) {
+bool is_innermost(const Program *program, const Loop *loop) {
     for (uint32_t i = 0; i < program->loop_count; i++)
         if (!program->loops[i].closed && is_around(loop->op, program->loops[i].op))
             return false;
@@ -328,8 +286,7 @@ static uint64_t bounds_depend(const Chooser *chooser, const Op *loop) {
                : 0;
 }
 
-/* Loops of other strands that run by other numbers are meant to run as often: whoever calls the kernel sees to it. */
-static void keep_in_step(Chooser *chooser, const Loop *loop, int64_t trips) {
+void keep_in_step(Chooser *chooser, const Loop *loop, int64_t trips) {
     const Program *program = chooser->program;
     uint64_t own = bounds_depend(chooser, loop->op);
     int64_t now;
@@ -342,8 +299,7 @@ static void keep_in_step(Chooser *chooser, const Loop *loop, int64_t trips) {
     }
 }
 
-/* About how many turns loops make, of one program: what running a launch takes. */
-static double turns_of(Chooser *chooser) {
+double turns_of(Chooser *chooser) {
     const Program *program = chooser->program;
     double all = 0;
     for (uint32_t i = 0; i < program->loop_count; i++) {
@@ -436,67 +392,6 @@ static void want_wraps(Chooser *chooser) {
     }
 }
 
-/* ---- Branches and ops ----------------------------------------------------------------------------- */
-
-static bool goes(Solver *solver, const Op *op, bool taken) {
-    Setting before = *solver_setting(solver);
-    bool same =
-        solve_branch(solver, op, taken) && memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
-    *solver_setting(solver) = before;
-    solver_changed(solver);
-    return same;
-}
-
-static bool happens(Solver *solver, const Op *op, bool wanted) {
-    Setting before = *solver_setting(solver);
-    (void)wanted;
-    bool same = solve_happens(solver, op) && memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
-    *solver_setting(solver) = before;
-    solver_changed(solver);
-    return same;
-}
-
-static void want_branch(Chooser *chooser, const Op *op, bool taken) {
-    if (is_met(chooser, goes, op, taken))
-        return;
-    start_over(chooser);
-    if (solve_branch(chooser->solver, op, taken))
-        add_launch(chooser, DOUBT_NONE);
-}
-
-static bool has_predicate(Module *module, const Op *op) {
-    Effect effects[EFFECTS_MOST];
-    unsigned count = effects_of(module, op, effects);
-    for (unsigned i = 0; i < count; i++)
-        if (effects[i].predicate || effects[i].second_predicate)
-            return true;
-    return false;
-}
-
-static void want_op(Chooser *chooser, const Op *op) {
-    if (is_met(chooser, happens, op, true))
-        return;
-    start_over(chooser);
-    if (solve_happens(chooser->solver, op))
-        add_launch(chooser, DOUBT_NONE);
-}
-
-static void want_ways(Chooser *chooser) {
-    Module *module = chooser->program->module;
-    for (const Op *op = module_first_op(module); op && chooser->count < MOST_CHOSEN; op = op_next_in_walk(op, NULL)) {
-        if ((op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD)) && op->region_count) {
-            want_branch(chooser, op, true);
-            want_branch(chooser, op, false);
-        } else if (op->row && *op->row->effects && has_predicate(module, op)) {
-            want_op(chooser, op);
-        } else if (op_is_control(op, CONTROL_WHILE) || op_is_control(op, CONTROL_SWITCH)) {
-            for (uint32_t i = 0; i < op->region_count; i++)
-                if (op->regions[i].first && op->regions[i].first->first)
-                    want_op(chooser, op->regions[i].first->first);
-        }
-    }
-}
-
 static int64_t deepest_ring(const Chooser *chooser) {
     const Program *program = chooser->program;
     uint32_t deepest = program->deepest_ring ? program->deepest_ring : 1;
@@ -533,6 +428,7 @@ size_t choose_launches(const Program *program, Arena *arena, const Launch *like,
     if (!chooser->count)
         add_launch(chooser, DOUBT_NONE);
     want_ways(chooser);
+    want_choices(chooser);
     want_wraps(chooser);
     solver_prefer(chooser->solver, 1, true);
     want_innermost(chooser, 2, DOUBT_NONE);

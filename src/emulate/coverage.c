@@ -5,6 +5,14 @@
 #include "emulate/rings.h"
 #include "model/flow/handed.h"
 #include "model/flow/symbol.h"
+#include "model/memory/views.h"
+
+/* An op that must run, or a loop that must go round its ring. */
+typedef struct Site {
+    const Op *op;
+    bool synchronizes;
+    bool global; /* touches global memory, and no other */
+} Site;
 
 struct Covered {
     Arena *arena;
@@ -217,18 +225,19 @@ static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slot
 /* ---- Ops ------------------------------------------------------------------------------------------ */
 
 /* Whether it matters that the op is run, and as what. */
-static bool matters(Module *module, const Op *op, bool *synchronizes) {
+static bool site_of(Module *module, const Op *op, Site *site) {
     if (!op->row || !*op->row->effects)
         return false;
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(module, op, effects);
     bool accesses = false;
-    *synchronizes = false;
+    *site = (Site){.op = op, .global = true};
     for (unsigned i = 0; i < count; i++) {
-        *synchronizes |= effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_FENCE_ORDER;
+        site->synchronizes |= effects[i].verb >= EFFECT_INIT && effects[i].verb <= EFFECT_FENCE_ORDER;
         accesses |= effects[i].verb <= EFFECT_UPDATE && effects[i].space != SPACE_NONE;
+        site->global &= effects[i].space == SPACE_GLOBAL;
     }
-    return *synchronizes || accesses;
+    return site->synchronizes || accesses;
 }
 
 static bool is_of_kernel(const Covered *covered, const Op *op) {
@@ -243,24 +252,96 @@ static void count_ops(const Covered *covered, bool enforced, Verdict *verdict) {
     RunCoverage *coverage = &verdict->coverage;
     const Op *first = NULL;
     uint32_t missed = 0;
-    bool synchronizes;
+    Site site;
     for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
-        if (!matters(module, op, &synchronizes) || !is_of_kernel(covered, op))
+        if (!site_of(module, op, &site) || !is_of_kernel(covered, op))
             continue;
         bool run = was_run(covered, op);
         if (!run && never_runs(covered, op)) {
             coverage->unreachable++;
             continue;
         }
-        coverage->barrier_ops += synchronizes;
-        coverage->barrier_ops_run += synchronizes && run;
-        coverage->accesses += !synchronizes;
-        coverage->accesses_run += !synchronizes && run;
+        coverage->barrier_ops += site.synchronizes;
+        coverage->barrier_ops_run += site.synchronizes && run;
+        coverage->accesses += !site.synchronizes;
+        coverage->accesses_run += !site.synchronizes && run;
         missed += !run;
         first = run || first ? first : op;
     }
     if (first && enforced)
         say_not_run(covered, first, missed - 1, verdict);
+}
+
+/* ---- Ways ----------------------------------------------------------------------------------------- */
+
+/* Whether something in it synchronizes, or touches memory that is the CTA's own. */
+static bool has_site(Module *module, const Op *around) {
+    Site site;
+    for (const Op *op = op_next_in_walk(around, around); op; op = op_next_in_walk(op, around))
+        if (site_of(module, op, &site) && (site.synchronizes || !site.global))
+            return true;
+    return false;
+}
+
+/* What of an op's was seen in one way only, though it may not be the same at every launch: a condition, a predicate, a
+ * slot, a parity; NULL: nothing. Slots and parities that a loop counts are the matter of rings. */
+static const Value *one_way_only(const Covered *covered, const Op *op, const char **way) {
+    Module *module = covered->program->module;
+    unsigned flags = flags_of(covered, op);
+    bool both = (flags & RAN_YES) && (flags & RAN_NO), jump = op_is_control(op, CONTROL_JUMP);
+    bool branch = op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD);
+    if (jump || (branch && op->region_count)) {
+        *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
+        return (flags & (RAN_YES | RAN_NO)) && !both && has_site(module, jump ? covered->program->function : op)
+                   ? condition_of(op)
+                   : NULL;
+    }
+    Effect effects[EFFECTS_MOST];
+    unsigned count = flags && op->row && *op->row->effects ? effects_of(module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        const Value *slot = effects[i].verb == EFFECT_VIEW && slots_viewed(module, op, &effects[i])
+                                ? view_step_of_result(module, op, effects[i].on->index).index
+                                : NULL;
+        *way = flags & RAN_YES ? "it was never slot 0" : "it was always slot 0";
+        if (slot && !both && !solver_counted(covered->solver, slot))
+            return slot;
+        if (!(flags & RAN))
+            continue;
+        *way = "its predicate always held";
+        if (effects[i].predicate && effects[i].space != SPACE_GLOBAL && !(flags & RAN_SKIPS))
+            return effects[i].predicate;
+        *way = flags & RAN_YES ? "its parity was always 1" : "its parity was always 0";
+        const Value *amount = effects[i].predicate ? NULL : effects[i].amount; /* which may settle it */
+        if (effects[i].verb == EFFECT_WAIT && amount && !both && !solver_counted(covered->solver, amount))
+            return amount;
+    }
+    return NULL;
+}
+
+static void say_one_way(const Covered *covered, const Op *op, const Value *value, const char *way, uint32_t others,
+                        Verdict *verdict) {
+    Text give = {0};
+    say_what_to_give(covered, solver_depends(covered->solver, value), &give);
+    const char *what = verdict_keep(verdict, &give);
+    const char *more = others ? verdict_text(verdict, " (and of %u more op%s)", others, others == 1 ? "" : "s") : "";
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(covered->program->module, op),
+                       "the other way of it was not run%s: %s; %s", more, way, what);
+}
+
+static void look_at_ways(const Covered *covered, Verdict *verdict) {
+    const Value *first_value = NULL;
+    const Op *first = NULL;
+    const char *first_way = NULL, *way;
+    uint32_t missed = 0;
+    for (const Op *op = module_first_op(covered->program->module); op; op = op_next_in_walk(op, NULL)) {
+        const Value *value = is_of_kernel(covered, op) ? one_way_only(covered, op, &way) : NULL;
+        if (!value || solver_closed(covered->solver, value) || solver_asked(covered->solver, value))
+            continue;
+        if (!missed++)
+            first = op, first_value = value, first_way = way;
+    }
+    if (first)
+        say_one_way(covered, first, first_value, first_way, missed - 1, verdict);
 }
 
 static void count_branches(const Covered *covered, Verdict *verdict) {
@@ -309,4 +390,6 @@ void covered_close(Covered *covered, bool enforced, Verdict *verdict) {
     count_ops(covered, enforced, verdict);
     count_branches(covered, verdict);
     count_rings(covered, enforced, verdict);
+    if (enforced && !verdict->incomplete_count)
+        look_at_ways(covered, verdict);
 }

@@ -4,6 +4,7 @@
 #include "emulate/program_internal.h"
 
 #include "model/flow/symbol.h"
+#include "model/memory/views.h"
 #include "model/target/target.h"
 
 #include <stdio.h>
@@ -109,6 +110,23 @@ static void add_control(Slice *slice, const Op *op) {
         slice_add(slice, op_operand_of(op, steering[i]));
 }
 
+/* Which barrier, which of its phases, and whether at all: what an op does to it hangs on these as on a branch. */
+static void add_choices(Compiler *compiler, const Op *op) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = op->row && *op->row->effects ? effects_of(compiler->module, op, effects) : 0;
+    for (unsigned i = 0; i < count; i++) {
+        const Effect *effect = &effects[i];
+        if (effect->space == SPACE_GLOBAL)
+            continue;
+        slice_add(&compiler->slice, effect->predicate);
+        slice_add(&compiler->slice, effect->second_predicate);
+        if (effect->verb == EFFECT_WAIT)
+            slice_add(&compiler->slice, effect->amount);
+        if (effect->verb == EFFECT_VIEW)
+            slice_add(&compiler->slice, view_step_of_result(compiler->module, op, effect->on->index).index);
+    }
+}
+
 static void add_effects(Compiler *compiler, const Op *op) {
     effects_add(compiler, op);
     if (op_is(op, CLASS_ASSUMPTION) && op->operand_count)
@@ -126,21 +144,31 @@ static void add_cells(Compiler *compiler) {
         }
 }
 
+static const Slice *slice_kept(const Compiler *compiler) {
+    Slice *kept = ARENA_NEW(&compiler->module->arena, Slice);
+    *kept = slice_copy(&compiler->slice);
+    return kept;
+}
+
 static void make_slice(Compiler *compiler) {
     Program *program = compiler->program;
     slice_init(&compiler->slice, compiler->module);
     const Block *entry = program->function->regions[0].first;
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 3; pass++) {
         for (const Op *op = module_first_op(compiler->module); op; op = op_next_in_walk(op, NULL))
             if (pass == 0)
                 add_control(&compiler->slice, op);
+            else if (pass == 1)
+                add_choices(compiler, op);
             else
                 add_effects(compiler, op);
         slice_close(&compiler->slice);
-        for (uint32_t i = 0; pass == 0 && i < entry->arg_count; i++)
+        for (uint32_t i = 0; pass == 1 && i < entry->arg_count; i++)
             program->parameters[i].steers = is_wanted(compiler, &entry->args[i]);
         if (pass == 0 && (compiler->flags & COMPILE_DATA))
             compiler->control = slice_copy(&compiler->slice);
+        if (pass == 1)
+            program->steering = slice_kept(compiler);
     }
     products_find(compiler);
     slice_close(&compiler->slice);
@@ -148,9 +176,7 @@ static void make_slice(Compiler *compiler) {
         add_cells(compiler);
         slice_close(&compiler->slice);
     }
-    Slice *kept = ARENA_NEW(&compiler->module->arena, Slice);
-    *kept = compiler->slice;
-    program->slice = kept;
+    program->slice = slice_kept(compiler);
 }
 
 /* ---- Parameters and the rest ---------------------------------------------------------------------- */

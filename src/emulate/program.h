@@ -164,7 +164,8 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
 
 typedef struct Program {
     Module *module;
-    const struct Slice *slice; /* what was compiled */
+    const struct Slice *slice;    /* what was compiled */
+    const struct Slice *steering; /* of it, what decides which way is gone, and which barriers and phases are meant */
     const Op *function;
     const char *name;
     Instruction *code;

@@ -4,7 +4,7 @@
 #include "ir/op.h"
 #include "model/memory/views.h"
 
-static uint32_t slots_viewed(Module *module, const Op *op, const Effect *view) {
+uint32_t slots_viewed(Module *module, const Op *op, const Effect *view) {
     const Type *type = view->amount ? type_resolve(module, view->amount->type) : NULL;
     int64_t number;
     if (!type || !type_is(type, STR("ttg.memdesc")) || type->dim_count < 2)

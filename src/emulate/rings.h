@@ -3,9 +3,12 @@
 #define EMULATE_RINGS_H
 
 #include "emulate/solve.h"
+#include "model/effect/effect.h"
 
 /* The slots of the largest ring that ops in the loop go round, those in loops inside of it aside unless these run as
  * often at every launch; a barrier by itself is a ring of one. 0: there is none. */
 uint32_t ring_in_loop(Solver *solver, Module *module, const Op *loop);
+/* The slots that a view chooses one of by something that is no constant; 0: it does not. */
+uint32_t slots_viewed(Module *module, const Op *op, const Effect *view);
 
 #endif

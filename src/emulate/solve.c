@@ -14,13 +14,27 @@ Solver *solver_create(Arena *arena, const Program *program) {
     solver->epoch = 1;
     solver->unit = 1;
     for (const Op *op = module_first_op(solver->module); op; op = op_next_in_walk(op, NULL)) {
+        if (op_is(op, CLASS_ASSUMPTION) && op->operand_count && op_parent(op) == program->function)
+            *ARENA_PUSH(arena, solver->assumptions, solver->assumption_count, solver->assumption_capacity) =
+                op->operands[0];
         const Op *callee = op_is_control(op, CONTROL_CALL) ? call_target(solver->module, op) : NULL;
-        if (callee && pointers_get(&solver->callers, callee) == NO_NUMBER) {
-            *ARENA_PUSH(arena, solver->calls, solver->call_count, solver->call_capacity) = op;
+        if (!callee)
+            continue;
+        *ARENA_PUSH(arena, solver->calls, solver->call_count, solver->call_capacity) = op;
+        if (pointers_get(&solver->callers, callee) == NO_NUMBER)
             pointers_set(&solver->callers, callee, solver->call_count - 1);
-        }
     }
     return solver;
+}
+
+bool solver_come_by(Solver *solver, const Op *function, uint32_t call) {
+    for (uint32_t i = 0; function && i < solver->call_count; i++)
+        if (call_target(solver->module, solver->calls[i]) == function && !call--) {
+            pointers_set(&solver->callers, function, i);
+            solver_changed(solver);
+            return true;
+        }
+    return false;
 }
 
 Setting *solver_setting(Solver *solver) {
@@ -96,10 +110,14 @@ static bool counter_value(Solver *solver, const Op *loop, int64_t *number) {
 }
 
 bool solver_counts(Solver *solver, const Carried *carried, int64_t *by) {
-    const Op *add = value_made(carried->next, EVALUATE_ADD);
-    if (!add)
-        return false;
-    for (int i = 0; i < 2; i++) {
+    const Op *add = value_made(carried->next, EVALUATE_ADD), *less = value_made(carried->next, EVALUATE_SUBTRACT);
+    if (less && (less->operands[0] == carried->argument ||
+                 value_handed(less->operands[0], HANDED_ACROSS) == carried->argument)) {
+        bool known = solver_value(solver, less->operands[1], by);
+        *by = known && *by != INT64_MIN ? -*by : 0;
+        return known;
+    }
+    for (int i = 0; add && i < 2; i++) {
         const Value *across = value_handed(add->operands[i], HANDED_ACROSS);
         if (add->operands[i] == carried->argument || across == carried->argument)
             return solver_value(solver, add->operands[1 - i], by);
@@ -250,9 +268,9 @@ bool solver_trips(Solver *solver, const Op *loop, int64_t *trips) {
 
 enum { MOST_WANTED = 64, MOST_ROUNDS = 6 };
 
-/* A value in a range, or, with a loop, how often that runs. */
+/* A value in a range, or less than another by more than `least`, or, with a loop, how often that runs. */
 typedef struct Wanted {
-    const Value *value;
+    const Value *value, *less_than;
     const Op *loop;
     int64_t least, most;
 } Wanted;
@@ -272,11 +290,18 @@ static bool want_value(WantedList *list, const Value *value, int64_t number) {
     return value && want(list, (Wanted){.value = value, .least = number, .most = number});
 }
 
-/* The case of a switch that runs its region `region`; the last is for all other numbers. */
+/* The case of a switch that runs its region `region`; the first is for numbers that no case has. */
 static bool want_case(WantedList *list, const Op *op, uint32_t region) {
     const Attr *cases = op_attr(op, "cases");
-    bool listed = region && cases && cases->kind == ATTR_INTS && region - 1 < cases->count;
-    return !listed || want_value(list, op_operand_of(op, op->row->control.number), cases->ints[region - 1]);
+    const Value *number = op_operand_of(op, op->row->control.number);
+    if (!number || !cases || cases->kind != ATTR_INTS || region > cases->count)
+        return true;
+    if (region)
+        return want_value(list, number, cases->ints[region - 1]);
+    int64_t most = 0;
+    for (uint32_t i = 0; i < cases->count; i++)
+        most = cases->ints[i] > most ? cases->ints[i] : most;
+    return want(list, (Wanted){.value = number, .least = most < INT64_MAX ? most + 1 : most, .most = INT64_MAX});
 }
 
 static bool want_region(WantedList *list, const Op *op, uint32_t region) {
@@ -310,17 +335,18 @@ static bool want_way_to(Solver *solver, WantedList *list, const Op *op) {
     return want_way_to(solver, list, around) && want_region(list, around, region);
 }
 
-static bool want_assumptions(Solver *solver, WantedList *list) {
-    const Op *function = solver->program->function;
-    for (const Op *op = function; op; op = op_next_in_walk(op, function))
-        if (op_is(op, CLASS_ASSUMPTION) && op->operand_count && op_parent(op) == function &&
-            !want_value(list, op->operands[0], 1))
+static bool want_assumptions(const Solver *solver, WantedList *list) {
+    for (uint32_t i = 0; i < solver->assumption_count; i++)
+        if (!want_value(list, solver->assumptions[i], 1))
             return false;
     return true;
 }
 
 static bool holds(Solver *solver, const Wanted *wanted) {
-    int64_t number;
+    int64_t number, other;
+    if (wanted->less_than)
+        return solver_value(solver, wanted->value, &number) && solver_value(solver, wanted->less_than, &other) &&
+               (__int128)other - number > wanted->least;
     bool known =
         wanted->loop ? solver_trips(solver, wanted->loop, &number) : solver_value(solver, wanted->value, &number);
     return known && number >= wanted->least && number <= wanted->most;
@@ -329,6 +355,17 @@ static bool holds(Solver *solver, const Wanted *wanted) {
 static bool is_open(Solver *solver, const Wanted *wanted) {
     int64_t number;
     return wanted->loop ? !solver_trips(solver, wanted->loop, &number) : !solver_value(solver, wanted->value, &number);
+}
+
+static bool reach_wanted(Solver *solver, const Wanted *wanted) {
+    int64_t number, other;
+    if (wanted->loop)
+        return reach_trips(solver, wanted->loop, wanted->least, wanted->most);
+    if (!wanted->less_than)
+        return reach(solver, wanted->value, wanted->least, wanted->most);
+    return solver_value(solver, wanted->value, &number) && solver_value(solver, wanted->less_than, &other) &&
+           (reach(solver, wanted->less_than, number + wanted->least + 1, INT64_MAX) ||
+            reach(solver, wanted->value, INT64_MIN, other - wanted->least - 1));
 }
 
 /* Data decides some of it: that is tried in other ways, and here the rest is solved for. */
@@ -348,9 +385,7 @@ static bool solve_so(Solver *solver, const WantedList *list) {
         for (uint32_t i = 0; i < list->count; i++) {
             const Wanted *wanted = &list->items[i];
             solver->steps = MOST_STEPS;
-            all &=
-                holds(solver, wanted) || (wanted->loop ? reach_trips(solver, wanted->loop, wanted->least, wanted->most)
-                                                       : reach(solver, wanted->value, wanted->least, wanted->most));
+            all &= holds(solver, wanted) || reach_wanted(solver, wanted);
         }
         for (uint32_t i = 0; i < list->count; i++)
             all &= holds(solver, &list->items[i]);
@@ -386,9 +421,12 @@ static bool solve_turn(Solver *solver, const Op *loop, int64_t turn) {
     if (!at)
         return false;
     *at = turn;
+    solver->pinned = loop;
     solver_changed(solver);
-    if (solver_value(solver, condition, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, loop) &&
-        want_value(&list, condition, 1) && solve(solver, &list))
+    bool solved = solver_value(solver, condition, &now) && want_assumptions(solver, &list) &&
+                  want_way_to(solver, &list, loop) && want_value(&list, condition, 1) && solve(solver, &list);
+    solver->pinned = NULL;
+    if (solved)
         return true;
     solver->now = before;
     solver_changed(solver);
@@ -404,12 +442,19 @@ bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most) {
            want(&list, (Wanted){.loop = loop, .least = least, .most = most}) && solve(solver, &list);
 }
 
-bool solve_branch(Solver *solver, const Op *op, bool taken) {
+bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t least, int64_t most) {
     WantedList list = {.count = 0};
     int64_t now;
-    const Value *condition = op_operand_of(op, op->row->control.condition);
-    return solver_value(solver, condition, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, op) &&
-           want_value(&list, condition, taken) && solve(solver, &list);
+    return solver_value(solver, value, &now) && want_assumptions(solver, &list) && want_way_to(solver, &list, at) &&
+           want(&list, (Wanted){.value = value, .least = least, .most = most}) && solve(solver, &list);
+}
+
+bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *than, int64_t by) {
+    WantedList list = {.count = 0};
+    int64_t now;
+    return solver_value(solver, value, &now) && solver_value(solver, than, &now) && want_assumptions(solver, &list) &&
+           want_way_to(solver, &list, at) && want(&list, (Wanted){.value = value, .less_than = than, .least = by}) &&
+           solve(solver, &list);
 }
 
 bool solve_happens(Solver *solver, const Op *op) {
@@ -432,13 +477,16 @@ typedef struct Following {
     Pointers seen;
     uint64_t mask;
     unsigned left;
-    bool open; /* something decides it that is not the same at every launch */
+    bool open;  /* something decides it that is not the same at every launch */
+    bool loops; /* how often a loop runs does */
+    bool asked; /* the hardware is asked for it: whether there is more work */
 } Following;
 
 static void follow(Following *following, const Value *value);
 
-static void follow_source(void *following, Handed how, const Value *from, const Value *to) {
-    (void)how, (void)to;
+static void follow_source(void *context, Handed how, const Value *from, const Value *to) {
+    Following *following = context;
+    following->open |= how == HANDED_BRANCH && !value_always(to); /* by which branch, is not followed */
     follow(following, from);
 }
 
@@ -449,13 +497,30 @@ static bool is_pure(const Op *op) {
            (how != EVALUATE_NONE && how != EVALUATE_POISON && how < EVALUATE_PROGRAM_ID);
 }
 
-static void follow_bounds(Following *following, const Op *loop) {
-    Bounds bounds;
-    if (!loop || !loop_bounds(loop, &bounds))
+/* What decides which way a loop, branch or switch goes, and how often. */
+static void follow_control(Following *following, const Op *op) {
+    if (!op || !op->row || !op->region_count || op_is_control(op, CONTROL_FUNCTION))
         return;
-    follow(following, bounds.from);
-    follow(following, bounds.to);
-    follow(following, bounds.step);
+    const Op *end = op_is_control(op, CONTROL_WHILE) ? region_end(op, 0) : NULL;
+    const ControlColumn *control = &op->row->control;
+    const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
+    following->loops |= op_is_loop(op);
+    for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
+        follow(following, op_operand_of(op, steering[i]));
+    if (end && end->row)
+        follow(following, op_operand_of(end, end->row->control.condition));
+}
+
+/* What every call hands over for an argument of a function; false if it is none, or nobody calls it. */
+static bool follow_passed(Following *following, const Value *value) {
+    const Op *function = value_op(value) ? NULL : value_holder(value);
+    Module *module = following->solver->module;
+    if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(following->solver, value))
+        return false;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_CALL) && call_target(module, op) == function && value->index < op->operand_count)
+            follow(following, op->operands[value->index]);
+    return true;
 }
 
 static void follow(Following *following, const Value *value) {
@@ -474,20 +539,19 @@ static void follow(Following *following, const Value *value) {
         following->open = true;
         return;
     }
-    follow(following, op ? NULL : solver_passed(following->solver, value));
-    follow_bounds(following, counted_by(value));
-    if (op_is_loop(op))
-        follow_bounds(following, op);
+    bool passed = follow_passed(following, value);
+    follow_control(following, op ? op : value_holder(value));
     Choice choice;
     if (choice_of(value, &choice))
         follow(following, choice.condition);
     if (value_sources(value, follow_source, following))
         return;
     if (!op) {
-        following->open |= !counted_by(value) && !solver_passed(following->solver, value);
+        following->open |= !counted_by(value) && !passed;
         return;
     }
     following->open |= !is_pure(op);
+    following->asked |= op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
     for (uint32_t i = 0; i < op->operand_count; i++)
         follow(following, op->operands[i]);
 }
@@ -502,9 +566,17 @@ uint64_t solver_depends(Solver *solver, const Value *value) {
     return followed(solver, value).mask;
 }
 
+bool solver_asked(Solver *solver, const Value *value) {
+    return followed(solver, value).asked;
+}
+
+bool solver_counted(Solver *solver, const Value *value) {
+    return followed(solver, value).loops;
+}
+
 /* ---- Sums of multiples ---- */
 
-enum { MOST_TERMS = 24 };
+enum { MOST_TERMS = 24, USUAL_WIDTH = 32 };
 
 /* A sum of values, each so many times; what is the same at every launch is left out. */
 typedef struct Sum {
@@ -539,8 +611,7 @@ static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t time
 static void add_argument(Solver *solver, Sum *sum, const Value *value, int64_t times) {
     const Op *loop = counted_by(value);
     Bounds bounds;
-    const Value *other = solver_passed(solver, value);
-    other = other ? other : value_always(value);
+    const Value *other = value_always(value);
     if (loop && loop_bounds(loop, &bounds) && solver_same_trips(solver, loop))
         add_value(solver, sum, bounds.from, times);
     else if (other && other != value)
@@ -558,8 +629,12 @@ static void add_op(Solver *solver, Sum *sum, const Op *op, const Value *value, i
         add_value(solver, sum, op->operands[1], op_evaluator(op) == EVALUATE_ADD ? times : -times);
         return;
     case EVALUATE_SAME:
-    case EVALUATE_SIGN_EXTEND:
+        add_value(solver, sum, op->operands[0], times);
+        return;
+    case EVALUATE_SIGN_EXTEND: /* of what does not wrap, or is taken not to */
     case EVALUATE_ZERO_EXTEND:
+        if (number_width(solver->module, type_resolve(solver->module, op->operands[0]->type)) < USUAL_WIDTH)
+            break;
         add_value(solver, sum, op->operands[0], times);
         return;
     case EVALUATE_MULTIPLY:
@@ -605,13 +680,50 @@ bool solver_same_trips(Solver *solver, const Op *loop) {
            same_difference(solver, bounds.from, bounds.to);
 }
 
+/* A number that it is never less than. */
+static bool least_of(const Value *value, int64_t *least) {
+    Bounds bounds;
+    int64_t step;
+    switch (op_evaluator(value_op(value))) {
+    case EVALUATE_PROGRAM_ID:
+        *least = 0;
+        return true;
+    case EVALUATE_PROGRAM_COUNT:
+        *least = 1;
+        return true;
+    default:
+        return value_constant(value, least) ||
+               (loop_bounds(counted_by(value), &bounds) && value_constant(bounds.step, &step) && step > 0 &&
+                least_of(bounds.from, least));
+    }
+}
+
+/* Whether the comparison with a constant comes out the same for all that the first operand can be. */
+static bool compares_alike(Solver *solver, const Op *op) {
+    int64_t least, with;
+    if (!least_of(op->operands[0], &least) || !value_constant(op->operands[1], &with))
+        return false;
+    switch ((Comparison)evaluation_of(solver->module, op, 0).a) {
+    case COMPARE_SGE:
+    case COMPARE_SLT:
+        return least >= with;
+    case COMPARE_SGT:
+    case COMPARE_SLE:
+    case COMPARE_EQ:
+    case COMPARE_NE:
+        return least > with;
+    default:
+        return false;
+    }
+}
+
 bool solver_closed(Solver *solver, const Value *value) {
     const Op *op = value_op(value);
     if (!followed(solver, value).open)
         return true;
     switch (op ? op_evaluator(op) : EVALUATE_NONE) {
     case EVALUATE_COMPARE:
-        return same_difference(solver, op->operands[0], op->operands[1]);
+        return same_difference(solver, op->operands[0], op->operands[1]) || compares_alike(solver, op);
     case EVALUATE_AND:
     case EVALUATE_OR:
     case EVALUATE_XOR:

@@ -46,8 +46,14 @@ bool solver_trips(Solver *solver, const Op *loop, int64_t *trips);
 bool solve_comes_to(Solver *solver, const Op *op);
 /* Of a while, `least` times at least. */
 bool solve_trips(Solver *solver, const Op *loop, int64_t least, int64_t most);
-/* `op` is a branch or a guard, and its condition is `taken`. */
-bool solve_branch(Solver *solver, const Op *op, bool taken);
+/* From now on a function is come to by its call number `call`, from 0 in the order of the module; false: there are
+ * fewer. */
+bool solver_come_by(Solver *solver, const Op *function, uint32_t call);
+/* In which turn the loop is; NULL: there are too many loops. */
+int64_t *solver_turn(Solver *solver, const Op *loop);
+/* A value is in a range where `at` is run, or less than another by more than `by`. */
+bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t least, int64_t most);
+bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *than, int64_t by);
 /* The op's predicates hold. */
 bool solve_happens(Solver *solver, const Op *op);
 
@@ -57,5 +63,9 @@ bool solver_closed(Solver *solver, const Value *value);
 bool solver_same_trips(Solver *solver, const Op *loop);
 /* The parameters that the number depends on, as far as it can be followed; as a mask of the first 64. */
 uint64_t solver_depends(Solver *solver, const Value *value);
+/* Whether it depends on what CLC answers, which no launch says. */
+bool solver_asked(Solver *solver, const Value *value);
+/* Whether it depends on how often a loop has gone round. */
+bool solver_counted(Solver *solver, const Value *value);
 
 #endif

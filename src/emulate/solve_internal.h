@@ -19,11 +19,14 @@ struct Solver {
     uint64_t held;
     bool grid_fixed, uneven, same_program;
     int64_t unit;
-    Pointers loops; /* to their places in `turns` */
+    const Op *pinned; /* the loop whose turn stays */
+    Pointers loops;   /* to their places in `turns` */
     uint32_t loop_count;
-    Pointers callers; /* from functions to the first of their calls */
+    Pointers callers; /* from functions to the call that they are come to by */
     const Op **calls;
     uint32_t call_count, call_capacity;
+    const Value **assumptions; /* that hold at every launch */
+    uint32_t assumption_count, assumption_capacity;
     /* What values are, as long as the setting is the same. */
     Pointers memo;
     struct Memo *memos;
@@ -32,11 +35,9 @@ struct Solver {
     unsigned depth, steps;
 };
 
-/* In which turn the loop is; NULL: there are too many loops. */
-int64_t *solver_turn(Solver *solver, const Op *loop);
 /* Whether it is a parameter of the kernel, and which. */
 bool solver_parameter(const Solver *solver, const Value *value, uint32_t *index);
-/* What the first call passes for an argument of a function; NULL if it is none. */
+/* What the call that it is come to by passes for an argument of a function; NULL if it is none. */
 const Value *solver_passed(Solver *solver, const Value *value);
 /* Whether what the loop carries grows by the same in every turn. */
 bool solver_counts(Solver *solver, const Carried *carried, int64_t *by);

@@ -138,7 +138,7 @@ bool reach_trips(Solver *solver, const Op *loop, int64_t least, int64_t most) {
 /* The turn in which something that starts at `first` and grows by `by` is in the range. */
 static bool reach_turn(Solver *solver, const Op *loop, int64_t first, int64_t by, Span span) {
     int64_t *turn = solver_turn(solver, loop);
-    if (!turn || !by)
+    if (!turn || !by || loop == solver->pinned)
         return false;
     int64_t wanted = by > 0 ? (span.least <= first ? 0 : divided_up(clamped((__int128)span.least - first), by))
                             : (span.most >= first ? 0 : divided_up(clamped((__int128)first - span.most), -by));
@@ -164,10 +164,12 @@ static bool reach_counter(Solver *solver, const Op *loop, Span span) {
 
 static bool reach_carried(Solver *solver, const Carried *carried, Span span) {
     int64_t first, by;
-    if (solver_value(solver, carried->first, &first) && solver_counts(solver, carried, &by) &&
-        reach_turn(solver, carried->loop, first, by, span))
-        return true;
-    return reach(solver, carried->first, span.least, span.most);
+    const int64_t *turn = solver_turn(solver, carried->loop);
+    if (!turn || !solver_value(solver, carried->first, &first) || !solver_counts(solver, carried, &by))
+        return reach(solver, carried->first, span.least, span.most);
+    __int128 less = -(__int128)*turn * by;
+    return reach_turn(solver, carried->loop, first, by, span) ||
+           reach(solver, carried->first, moved(span.least, less), moved(span.most, less));
 }
 
 /* ---- Arithmetic ----------------------------------------------------------------------------------- */

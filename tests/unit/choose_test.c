@@ -194,7 +194,33 @@ static void a_branch_in_a_late_turn_is_taken(void **state) {
     assert_trips(ON_BARRIER("%n: i32", INIT(bar, 1) "    %late = arith.constant 40 : i32\n"
                                                     "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
                                                     "    %is = arith.cmpi eq, %i, %late : i32\n" IF("%is") "    }\n"),
-                 0, "1 2 3 41 0");
+                 0, "1 2 3 42 0");
+}
+
+/* What follows a number that is cut off or wraps is run too, past where it is, and once more round the ring. */
+static void loops_run_past_what_bends_a_number(void **state) {
+    (void)state;
+    assert_trips(KERNEL("%n: i32", RING(2) "    %most = arith.constant 20 : i32\n"
+                                           "    %m = arith.minsi %n, %most : i32\n"
+                                           "    scf.for %i = %c0 to %m step %c1 : i32 {\n    }\n" LOOP),
+                 1, "1 2 3 5 25 0");
+    assert_trips(ON_BARRIER("%n: i32", INIT(bar, 1) "    %mask = arith.constant 15 : i32\n"
+                                                    "    scf.for %i = %c0 to %n step %c1 : i32 {\n"
+                                                    "    %low = arith.andi %i, %mask : i32\n"
+                                                    "    %is = arith.cmpi eq, %low, %mask : i32\n" IF("%is") "    }\n"),
+                 0, "1 2 3 17 20 0");
+}
+
+static void a_phase_goes_both_ways(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(ON_BARRIER(
+        "%n: i32", INIT(bar, 1) "    %one = arith.constant 77 : i32\n    %is = arith.cmpi eq, %n, %one : i32\n"
+                                "    %phase = arith.extui %is : i1 to i32\n" ARRIVE(
+                                    bar) "    ttng.wait_barrier %bar, %phase : !barrier\n"));
+    assert_int_equal(choosing.count, 2);
+    assert_int_equal(argument(&choosing.launches[0], "n"), 1);
+    assert_int_equal(argument(&choosing.launches[1], "n"), 77);
+    end_kernel(choosing.running);
 }
 
 static void every_axis_that_is_asked_for_has_several_programs(void **state) {
@@ -305,6 +331,8 @@ int main(void) {
         cmocka_unit_test(a_branch_that_one_value_takes_is_taken),
         cmocka_unit_test(conditions_are_turned_around),
         cmocka_unit_test(a_branch_in_a_late_turn_is_taken),
+        cmocka_unit_test(loops_run_past_what_bends_a_number),
+        cmocka_unit_test(a_phase_goes_both_ways),
         cmocka_unit_test(every_axis_that_is_asked_for_has_several_programs),
         cmocka_unit_test(a_program_far_out_is_launched),
         cmocka_unit_test(what_is_given_stays),

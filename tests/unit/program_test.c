@@ -384,7 +384,7 @@ static void parameters_that_steer_are_told_from_others(void **state) {
         int32_t descriptor;
         int64_t divisibility;
     } expected[] = {{false, false, -1, 1}, {true, true, 0, 1},   {false, false, 0, 1},
-                    {true, true, -1, 16},  {false, true, -1, 1}, {false, false, -1, 1}};
+                    {true, true, -1, 16},  {true, true, -1, 1},  {false, false, -1, 1}};
     assert_int_equal(running->program->parameter_count, 6);
     for (size_t i = 0; i < 6; i++) {
         assert_int_equal(parameters[i].steers, expected[i].steers);

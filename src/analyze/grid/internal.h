@@ -184,8 +184,6 @@ void global_watch_end(GlobalCheck *run);
 void proxies_set_up(GlobalCheck *run);
 /* After a run: whether there were writes that have to be kept, and were not; they are from now on. */
 bool proxies_left_out(GlobalCheck *run);
-/* A read of an area that nobody is known to write, and that nobody else looks at. */
-void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area);
 void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, const Bytes *bytes);
 /* A plain read of an area that nobody has written yet. */
 void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area);

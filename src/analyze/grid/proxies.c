@@ -46,11 +46,6 @@ bool proxies_left_out(GlobalCheck *run) {
     return any;
 }
 
-void proxies_read(GlobalCheck *run, const Effect *effect, uint32_t area) {
-    if (effect->proxy == PROXY_ASYNC)
-        run->proxied[area] |= AREA_COPIED;
-}
-
 /* Whether it is an access to an area of which writes are kept. */
 static bool is_kept(GlobalCheck *run, const Effect *effect, const Bytes *bytes) {
     int64_t offset;
