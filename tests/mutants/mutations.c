@@ -28,6 +28,8 @@ const char *mutation_kind_name(MutationKind kind) {
         [NO_GROUP_COMMIT] = "no group commit",
         [NO_GROUP_WAIT] = "no group wait",
         [OTHER_PHASE] = "other phase",
+        [PHASE_ZERO] = "phase always 0",
+        [PHASE_ONE] = "phase always 1",
         [OTHER_BARRIER_SLOT] = "other barrier slot",
         [OTHER_BUFFER_SLOT] = "other buffer slot",
         [COUNT_MORE] = "count + 1",
@@ -242,13 +244,23 @@ static void mutate_wait(Finder *finder, const Effect *wait) {
     Str phase = wait->amount ? find_operand(finder, op, wait->amount) : STR("");
     if (!phase.size)
         return;
+    bool narrow = wait->amount->type->width == 1;
+    const char *one = narrow ? "true" : "1 : i32", *zero = narrow ? "false" : "0 : i32", *type = narrow ? "i1" : "i32";
     Mutation *mutation = add(finder, OTHER_PHASE);
-    const char *type = wait->amount->type->width == 1 ? "i1" : "i32";
     insert_before(finder, mutation, op,
                   format(finder,
-                         "%%mutant_one = arith.constant %s\n%%mutant_phase = arith.xori %.*s, %%mutant_one : %s\n",
-                         wait->amount->type->width == 1 ? "true" : "1 : i32", STR_ARG(phase), type));
+                         "%%mutant_one = arith.constant %s\n%%mutant_phase = arith.xori %.*s, %%mutant_one : %s\n", one,
+                         STR_ARG(phase), type));
     replace(finder, mutation, phase, STR("%mutant_phase"));
+    const Op *maker = wait->amount->is_result ? wait->amount->owner : NULL;
+    if (maker && str_is(maker->name, "arith.constant"))
+        return;
+    for (int always = 0; always < 2; always++) {
+        mutation = add(finder, always ? PHASE_ONE : PHASE_ZERO);
+        insert_before(finder, mutation, op,
+                      format(finder, "%%mutant_phase = arith.constant %s\n", always ? one : zero));
+        replace(finder, mutation, phase, STR("%mutant_phase"));
+    }
 }
 
 /* ---- Groups --------------------------------------------------------------------------------------- */
