@@ -13,10 +13,15 @@ static void ask(void *context) {
     result_ask(ask->result, &ask->question);
 }
 
-static void tell_rules(const Verdict *verdict, bool *seen, Text *rules) {
+static bool counts(const Finding *finding, const CheckRequest *request) {
+    return finding_severity(finding) != SEVERITY_NOTE &&
+           (request->fences || !rule_listed("fence", rule_of(finding->rule)->id));
+}
+
+static void tell_rules(const Verdict *verdict, const CheckRequest *request, bool *seen, Text *rules) {
     for (size_t i = 0; i < verdict->finding_count; i++) {
         const Finding *finding = &verdict->findings[i];
-        if (finding_severity(finding) == SEVERITY_NOTE)
+        if (!counts(finding, request))
             continue;
         if (!seen[finding->rule])
             text_addf(rules, "%s%s", rules->size ? "," : "", rule_of(finding->rule)->id);
@@ -35,9 +40,8 @@ VerdictKind check_wholly(Module *module, const CheckRequest *request, Text *rule
     result_init(&result, module);
     Ask asked = {&result,
                  {.launch = request->launch,
-                  .runs = {.budget = request->budget},
                   .global = true,
-                  .global_options = {.devices = 1, .budget = request->budget},
+                  .global_options = {.devices = 1},
                   .lint = true,
                   .releases = request->releases,
                   .membar = true,
@@ -48,12 +52,17 @@ VerdictKind check_wholly(Module *module, const CheckRequest *request, Text *rule
         result_close(&result);
     else
         result_check(&result);
-    for (size_t i = 0; i < result.count; i++)
-        tell_rules(&result.verdicts[i], seen, rules);
-    for (size_t i = 0; i < result.count && result.kind == VERDICT_INCOMPLETE; i++)
-        tell_reasons(&result.verdicts[i], rules);
-    text_addf(rules, "%s", result.problem);
     VerdictKind kind = result.kind;
+    for (size_t i = 0; i < result.count; i++)
+        tell_rules(&result.verdicts[i], request, seen, rules);
+    if (kind == VERDICT_FINDINGS && !rules->size) /* of fences alone */
+        kind = VERDICT_CLEAN;
+    for (size_t i = 0; i < result.count && kind != VERDICT_FINDINGS; i++)
+        if (result.verdicts[i].incomplete_count) {
+            kind = VERDICT_INCOMPLETE;
+            tell_reasons(&result.verdicts[i], rules);
+        }
+    text_addf(rules, "%s", result.problem);
     result_free(&result);
     return kind;
 }

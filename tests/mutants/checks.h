@@ -9,7 +9,7 @@
 typedef struct CheckRequest {
     const char *launch;  /* a file; NULL: none is given */
     ReleaseSet releases; /* none: those of the launch, or of the IR */
-    uint64_t budget;     /* of a run */
+    bool fences;         /* findings about proxy fences count */
 } CheckRequest;
 
 /* The verdict on every kernel of it together. `rules` gets those of findings that are no notes, each once, separated by

@@ -89,7 +89,8 @@ typedef struct Base {
     const char *path;
     char launch_path[4096];
     Reading *reading;
-    bool judged[WAYS]; /* it has no findings that way */
+    bool judged[WAYS]; /* it has no findings that way, but for fences */
+    bool lacks_fences; /* it has findings about them, which do not count in its mutants */
     Launch launches[MOST_LAUNCHES];
     OrderResult orders[MOST_LAUNCHES];
     bool otherwise[MOST_LAUNCHES]; /* other schedules are clean, too, in the eyes of the second opinion */
@@ -181,7 +182,8 @@ static VerdictKind ask(const Job *job, const Variant *variant, Way way, Text *ru
     Reading reading;
     read_variant(&reading, variant);
     CheckRequest request = {.launch = way == WITH_LAUNCH ? variant->base->launch_path : NULL,
-                            .releases = job->releases};
+                            .releases = job->releases,
+                            .fences = !variant->base->lacks_fences};
     VerdictKind kind = check_wholly(&reading.module, &request, rules);
     free_reading(&reading);
     return kind;
@@ -312,6 +314,15 @@ static void count_idle(Job *job, const Base *base, MutationKind kind) {
             count(&job->tallies->kinds[way][kind].idle);
 }
 
+/* A loop is used if anything in it is. */
+static bool is_used(const Uses *uses, const Mutation *mutation) {
+    const Op *loop = mutation->op;
+    bool used = uses_has(uses, loop, mutation->operand);
+    for (const Op *op = loop->region_count ? loop : NULL; op && !used; op = op_next_in_walk(op, loop))
+        used = uses_has(uses, op, NULL);
+    return used;
+}
+
 static void run_mutants(Job *job, const Base *base, const Uses *uses) {
     Mutations mutations = {0};
     mutations_find(&base->reading->module, &mutations);
@@ -321,10 +332,10 @@ static void run_mutants(Job *job, const Base *base, const Uses *uses) {
         const Mutation *mutation = &mutations.items[number];
         if (job->only && !strstr(mutation_kind_name(mutation->kind), job->only))
             continue;
-        bool lacks = is_of_fences(mutation->kind) && base->fences.kind != VERDICT_CLEAN;
+        bool lacks = is_of_fences(mutation->kind) && base->lacks_fences;
         uint32_t line = source_place(base->reading->source, mutation->op->offset).line;
         Variant mutant = {base, mutation};
-        if (!uses_has(uses, mutation->op, mutation->operand) || lacks)
+        if (!is_used(uses, mutation) || lacks)
             count_idle(job, base, mutation->kind);
         else if (is_readable(job, &mutant, number + 1, line))
             run_mutant(job, &mutant, number + 1, line);
@@ -408,11 +419,12 @@ static bool run_file(Job *job, const char *path) {
     Uses uses = uses_create(&original.module);
     for (size_t i = 0; i < base->count; i++)
         uses_find(&uses, &original.module, &base->launches[i], job->budget);
-    base->judged[WITH_LAUNCH] = given && is_judged(job, base, WITH_LAUNCH);
-    base->judged[WITHOUT_LAUNCH] = is_judged(job, base, WITHOUT_LAUNCH);
     Text rules = {0};
     base->fences = fences_judge(&original.module, first_launch(base), job->releases, &rules);
+    base->lacks_fences = base->fences.kind != VERDICT_CLEAN;
     text_free(&rules);
+    base->judged[WITH_LAUNCH] = given && is_judged(job, base, WITH_LAUNCH);
+    base->judged[WITHOUT_LAUNCH] = is_judged(job, base, WITHOUT_LAUNCH);
     run_mutants(job, base, &uses);
     arena_free(&arena);
     free_reading(&original);

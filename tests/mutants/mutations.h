@@ -33,6 +33,8 @@ typedef enum MutationKind {
     WAIT_LATE,
     NO_FENCE, /* between proxies */
     FENCE_LATE,
+    TURN_MORE, /* of a loop */
+    TURN_LESS,
     MUTATION_KINDS
 } MutationKind;
 
