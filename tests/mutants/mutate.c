@@ -265,31 +265,44 @@ static const Judgement *judge(const Job *job, const Variant *mutant, Judgement *
     return said;
 }
 
+static void tally_mutant(Job *job, const Variant *mutant, Way way, VerdictKind kind, Harm harm) {
+    Tally *tally = &job->tallies->kinds[way][mutant->mutation->kind];
+    count(&tally->made);
+    count(kind == VERDICT_FINDINGS ? &tally->found
+          : harm == HARMLESS       ? &tally->harmless
+          : harm == OTHER_DATA     ? &tally->other
+          : kind == VERDICT_CLEAN  ? &tally->missed
+                                   : &tally->incomplete);
+}
+
+/* What is found one way matters the other way, too: a second opinion is asked where it is found in none. */
 static void run_mutant(Job *job, const Variant *mutant, size_t number, uint32_t line) {
     const Base *base = mutant->base;
     const Mutation *mutation = mutant->mutation;
     Judgement said = {NOT_LOOKED_AT, ""};
+    VerdictKind kinds[WAYS];
+    Text rules[WAYS] = {{0}};
     for (Way way = WITH_LAUNCH; way < WAYS; way++) {
-        if (!base->judged[way])
-            continue;
-        Text rules = {0};
-        Tally *tally = &job->tallies->kinds[way][mutation->kind];
-        VerdictKind kind = ask(job, mutant, way, &rules);
-        bool found = kind == VERDICT_FINDINGS, clean = kind == VERDICT_CLEAN;
-        Harm harm = found ? NOT_LOOKED_AT : judge(job, mutant, &said)->harm;
-        count(&tally->made);
-        count(found                ? &tally->found
-              : harm == HARMLESS   ? &tally->harmless
-              : harm == OTHER_DATA ? &tally->other
-              : clean              ? &tally->missed
-                                   : &tally->incomplete);
+        kinds[way] = base->judged[way] ? ask(job, mutant, way, &rules[way]) : VERDICT_CLEAN;
+        if (kinds[way] == VERDICT_FINDINGS)
+            said = (Judgement){HARMFUL, "found the other way"};
+    }
+    for (Way way = WITH_LAUNCH; way < WAYS; way++) {
+        bool found = kinds[way] == VERDICT_FINDINGS, clean = kinds[way] == VERDICT_CLEAN;
+        Harm harm = base->judged[way] && !found ? judge(job, mutant, &said)->harm : NOT_LOOKED_AT;
+        if (base->judged[way])
+            tally_mutant(job, mutant, way, kinds[way], harm);
         if (!found)
-            text_addf(&rules, "%s%s", rules.size ? ": " : clean && harm == HARMFUL ? "missed: " : "", said.text);
-        if (job->log)
+            text_addf(&rules[way], "%s%s",
+                      rules[way].size            ? ": "
+                      : clean && harm == HARMFUL ? "missed: "
+                                                 : "",
+                      said.text);
+        if (job->log && base->judged[way])
             fprintf(job->log, "%s\t%zu\t%s\t%u\t%.*s\t%s\t%.*s\t%s\n", base->path, number,
                     mutation_kind_name(mutation->kind), line, (int)mutation->about.size, mutation->about.data,
-                    verdict_kind_name(kind), (int)rules.size, rules.data, way_names[way]);
-        text_free(&rules);
+                    verdict_kind_name(kinds[way]), (int)rules[way].size, rules[way].data, way_names[way]);
+        text_free(&rules[way]);
     }
 }
 

@@ -498,21 +498,28 @@ static void settle_doubts(Check *check, const Launch *launch, size_t first) {
     verdict->finding_count = first;
 }
 
-/* Launches that nobody gave; `fixed`: what they must have. What is found at those beside a given one says so. */
-static void run_chosen(Check *check, const Launch *fixed) {
+static void run_one_chosen(Check *check, const Launch *launch) {
     Verdict *verdict = check->verdict;
+    size_t found = verdict->finding_count, incomplete = verdict->incomplete_count;
+    run_launch(check, launch);
+    if (launch->doubt) {
+        verdict->incomplete_count = incomplete; /* the same */
+        settle_doubts(check, launch, found);
+    }
+    for (size_t k = found; k < verdict->finding_count; k++)
+        verdict->findings[k].elsewhere = check->given != NULL;
+}
+
+/* Launches that nobody gave; `fixed`: what they must have. What is found at those beside a given one says so. Those
+ * that callers may never make come last: a race is told once, and it is told as a finding if any other launch has it.
+ */
+static void run_chosen(Check *check, const Launch *fixed) {
     Launch *launches = ARENA_ARRAY(&check->module->arena, Launch, MOST_CHOSEN);
     size_t count = choose_launches(check->program, &check->module->arena, check->given, fixed, launches);
-    for (size_t i = 0; i < count; i++) {
-        size_t found = verdict->finding_count, incomplete = verdict->incomplete_count;
-        run_launch(check, &launches[i]);
-        if (launches[i].doubt) {
-            verdict->incomplete_count = incomplete; /* the same */
-            settle_doubts(check, &launches[i], found);
-        }
-        for (size_t k = found; k < verdict->finding_count; k++)
-            verdict->findings[k].elsewhere = check->given != NULL;
-    }
+    for (int doubted = 0; doubted < 2; doubted++)
+        for (size_t i = 0; i < count; i++)
+            if ((launches[i].doubt != DOUBT_NONE) == doubted)
+                run_one_chosen(check, &launches[i]);
 }
 
 /* The launch of the file; or the one that is left if the command line says it all. NULL: some is for us to choose. */
