@@ -231,31 +231,48 @@ static bool all_given(const Chooser *chooser, const Launch *launch) {
     return chooser->fixed && !chooser->like;
 }
 
-/* Whether a size is no multiple of its tile, though nobody has given such a one. */
-static bool is_uneven(const Chooser *chooser, const Setting *setting) {
+/* Whether this number is no multiple of its tile, and is ours to choose. */
+static bool is_broken(const Chooser *chooser, const Setting *setting, uint32_t index) {
     const Program *program = chooser->program;
     int64_t given;
-    for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
-        if (chooser->units[i] && program->parameters[i].steers && setting->numbers[i] % chooser->units[i] &&
-            !number_given(program, chooser->fixed, i, &given))
+    return chooser->units[index] && program->parameters[index].steers &&
+           setting->numbers[index] % chooser->units[index] && !number_given(program, chooser->fixed, index, &given);
+}
+
+/* Whether a size is no multiple of its tile, though nobody has given such a one. */
+static bool is_uneven(const Chooser *chooser, const Setting *setting) {
+    for (uint32_t i = 0; i < chooser->program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
+        if (is_broken(chooser, setting, i))
             return chooser->even || !chooser->like;
     return false;
 }
 
-void add_launch(Chooser *chooser, LaunchDoubt doubt) {
-    if (chooser->count == MOST_CHOSEN)
+static void add_setting(Chooser *chooser, const Setting *setting, LaunchDoubt doubt) {
+    Launch launch = make_launch(chooser, setting);
+    launch.doubt = doubt;
+    launch.chosen = !all_given(chooser, &launch);
+    if (chooser->count == MOST_CHOSEN || is_known(chooser, &launch))
         return;
+    chooser->settings[chooser->count] = *setting;
+    chooser->launches[chooser->count++] = launch;
+}
+
+/* The setting that was solved for, as a launch. Where that has a size which is no multiple of its tile, the next one
+ * that is comes first: a loop that counts in smaller steps than the tile still makes so many turns, and nobody doubts
+ * it. */
+void add_launch(Chooser *chooser, LaunchDoubt doubt) {
     Setting *setting = solver_setting(chooser->solver);
     const Program *program = chooser->program;
     if (program->ranks_are_programs) /* whole clusters */
         setting->grid[0] = round_up(setting->grid[0], program->ctas);
-    Launch launch = make_launch(chooser, setting);
-    launch.doubt = is_uneven(chooser, setting) ? DOUBT_UNEVEN : doubt;
-    launch.chosen = !all_given(chooser, &launch);
-    if (is_known(chooser, &launch))
-        return;
-    chooser->settings[chooser->count] = *setting;
-    chooser->launches[chooser->count++] = launch;
+    bool uneven = is_uneven(chooser, setting);
+    Setting whole = *setting;
+    for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
+        if (uneven && is_broken(chooser, setting, i))
+            whole.numbers[i] = round_up(whole.numbers[i], chooser->units[i]);
+    if (uneven)
+        add_setting(chooser, &whole, doubt);
+    add_setting(chooser, setting, uneven ? DOUBT_UNEVEN : doubt);
 }
 
 void start_over(Chooser *chooser) {

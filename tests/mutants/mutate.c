@@ -2,29 +2,36 @@
  *
  *     mutate --list FILE                     the faults that can be put into it, numbered
  *     mutate --make N FILE                   its text with fault number N
- *     mutate [--budget N] [--most N] [--only WORD] [--log LOG] [--triton RELEASE] FILE...
+ *     mutate [--budget N] [--most N] [--only WORD] [--log LOG] [--triton RELEASE] [--jobs N] FILE...
  *
- * The last puts each fault into each file, and prints a table: of each kind of fault, how many
+ * The last puts each fault into each file, asks Weir what `weir check` says of it, twice, with the launch of the file
+ * (K.launch.json beside K.ttgir), if there is one, and without any, and prints a table for each: of each kind of fault,
+ * how many
  *
  *     idle        are in what no launch runs, and were not made
  *     made        were made
- *     found       make Weir report an error
- *     incomplete  make its verdict incomplete
+ *     found       make Weir report an error or a warning
+ *     incomplete  matter, and make its verdict incomplete
  *     harmless    survive: every read sees what it saw without the fault, and all is in order (order.h)
  *     other data  survive: all is in order, but a read sees something else
  *     missed      survive, and should not
  *
- * A mutant runs in the launch of its file (K.launch.json beside K.ttgir), if there is one, and in launches that Weir
- * chooses; where the file itself is not clean, that is said, and those launches are left out. LOG gets a line for each
- * mutant: file, number, kind, line, what it is about, verdict, rules or what became of it. --most: of each file only so
- * many, spread over it evenly; --only: only kinds with that word in their name.
+ * and of those that matter, which all but the harmless and those of other data do, how many are found. Whether a fault
+ * matters is seen at any launch: at the one that was given, and at those that Weir chooses for the file beside it and
+ * without it, but for those that callers may never make (LaunchDoubt), and those at which the file itself is not clean.
+ * Where the file itself has findings, that is said, and its mutants are not judged in that way.
  *
- * Faults of proxy fences are judged by what `weir lint` says of fences, of IR that the release compiles. Harmless is
- * one that no pair of accesses lacks, or that the compiler puts back; other data, one that it leaves out itself where
- * it can. Of a file that lacks fences as it is they are idle.
+ * LOG gets a line for each mutant and each way: file, number, kind, line, what it is about, verdict, rules or what
+ * became of it, `with` or `without` a launch. --most: of each file only so many, spread over it evenly; --only: only
+ * kinds with that word in their name; --jobs: so many files at once.
+ *
+ * Whether a fault of proxy fences matters is seen by what `weir lint` says of fences, of IR that the release compiles.
+ * Harmless is one that no pair of accesses lacks, or that the compiler puts back; other data, one that it leaves out
+ * itself where it can. Of a file that lacks fences as it is they are idle.
  *
  * Exit status: 0, 1 if a mutant was missed or could not be read, 2 if the command line is wrong, a file cannot be read,
  * or there is no memory. */
+#include "checks.h"
 #include "fences.h"
 #include "launches.h"
 #include "mutations.h"
@@ -37,6 +44,9 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static const uint64_t usual_budget = 400 * 1000;
 static const size_t arena_budget = (size_t)1 << 30;
@@ -49,31 +59,48 @@ typedef struct Reading {
     bool ok;
 } Reading;
 
+typedef enum Way { WITH_LAUNCH, WITHOUT_LAUNCH, WAYS } Way;
+static const char *const way_names[] = {"with", "without"}; /* ORDER Way */
+
+/* Shared by all jobs, which add to it as they go. */
 typedef struct Tally {
     size_t idle, made, found, incomplete, harmless, other, missed;
 } Tally;
 
+typedef struct Tallies {
+    Tally kinds[WAYS][MUTATION_KINDS];
+    size_t unreadable;
+} Tallies;
+
 typedef struct Job {
     uint64_t budget;
     size_t most;         /* of each file; 0: all */
+    size_t jobs;         /* files at once */
     const char *only;    /* a word of the kinds that are made; NULL: all */
     FILE *log;           /* NULL: none */
     ReleaseSet releases; /* of Triton that compile the files; none: those that they may be from */
-    Tally tallies[MUTATION_KINDS];
-    size_t unreadable;
+    Tallies *tallies;
 } Job;
 
-enum { MOST_LAUNCHES = MOST_CHOSEN + 1 };
+enum { MOST_LAUNCHES = 2 * MOST_CHOSEN + 1 };
 
 /* A file without a fault, and the launches in which it is clean: the one beside it, and those that Weir chooses. */
 typedef struct Base {
     const char *path;
+    char launch_path[4096];
     Reading *reading;
+    bool judged[WAYS]; /* it has no findings that way, but for fences */
+    bool lacks_fences; /* it has findings about them, which do not count in its mutants */
     Launch launches[MOST_LAUNCHES];
     OrderResult orders[MOST_LAUNCHES];
+    bool otherwise[MOST_LAUNCHES]; /* other schedules are clean, too, in the eyes of the second opinion */
     size_t count;
     FenceVerdict fences;
 } Base;
+
+static void count(size_t *tally) {
+    __atomic_fetch_add(tally, 1, __ATOMIC_RELAXED);
+}
 
 /* ---- Reading -------------------------------------------------------------------------------------- */
 
@@ -115,12 +142,12 @@ static bool open_file(Reading *reading, const char *path) {
 }
 
 /* K.launch.json beside K.ttgir. Returns how many there are. */
-static size_t read_launch(Arena *arena, const char *path, Launch *launch) {
-    char name[4096];
-    const char *dot = strrchr(path, '.'), *problem;
+static size_t read_launch(Arena *arena, Base *base, Launch *launch) {
+    const char *path = base->path, *dot = strrchr(path, '.'), *problem;
     Diagnostics diagnostics = {0};
-    snprintf(name, sizeof name, "%.*s.launch.json", (int)(dot ? dot - path : (long)strlen(path)), path);
-    Source *source = source_read(name, &problem);
+    snprintf(base->launch_path, sizeof base->launch_path, "%.*s.launch.json",
+             (int)(dot ? dot - path : (long)strlen(path)), path);
+    Source *source = source_read(base->launch_path, &problem);
     bool good = source && launch_read(arena, source, launch, &diagnostics);
     diagnostics_free(&diagnostics);
     if (source)
@@ -128,51 +155,47 @@ static size_t read_launch(Arena *arena, const char *path, Launch *launch) {
     return good;
 }
 
-/* ---- Running -------------------------------------------------------------------------------------- */
+/* ---- Mutants -------------------------------------------------------------------------------------- */
 
-/* The verdict on every kernel of it together; the rules in `rules`, each once, separated by commas. */
-static VerdictKind run(Module *module, const Launch *launch, uint64_t budget, Text *rules) {
-    VerdictKind kind = VERDICT_CLEAN;
-    size_t count = program_kernels(module, NULL, 0);
-    const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1);
-    program_kernels(module, kernels, count);
-    bool seen[RULE_COUNT] = {false};
-    for (size_t i = 0; i < count; i++) {
-        Verdict verdict = {.arena = &module->arena};
-        check_runs(module, kernels[i], &(CheckOptions){.launch = launch, .budget = budget}, &verdict);
-        verdict_close(&verdict);
-        kind = verdict_worse(kind, verdict.kind);
-        for (size_t k = 0; k < verdict.finding_count; k++) {
-            RuleId rule = verdict.findings[k].rule;
-            if (!seen[rule])
-                text_addf(rules, "%s%s", rules->size ? "," : "", rule_of(rule)->id);
-            seen[rule] = true;
-        }
-        for (size_t k = 0; k < verdict.incomplete_count && !verdict.finding_count; k++)
-            text_addf(rules, "%s%s", rules->size ? "; " : "", verdict.incomplete[k].reason);
-    }
+/* The text of a file, with a fault or (NULL) without one. */
+typedef struct Variant {
+    const Base *base;
+    const Mutation *mutation;
+} Variant;
+
+/* Read anew: what a module was used for leaves its traces in it. */
+static void read_variant(Reading *reading, const Variant *variant) {
+    const Source *original = variant->base->reading->source;
+    Text text = {0};
+    if (variant->mutation)
+        mutation_apply(variant->mutation, original, &text);
+    Source *source = variant->mutation ? source_copy(variant->base->path, text.data, text.size)
+                                       : source_copy(variant->base->path, original->data, original->size);
+    text_free(&text);
+    if (!source)
+        longjmp(out_of_memory, 1);
+    read_source(reading, source);
+}
+
+/* What `weir check` says of it. */
+static VerdictKind ask(const Job *job, const Variant *variant, Way way, Text *rules) {
+    Reading reading;
+    read_variant(&reading, variant);
+    CheckRequest request = {.launch = way == WITH_LAUNCH ? variant->base->launch_path : NULL,
+                            .releases = job->releases,
+                            .fences = !variant->base->lacks_fences};
+    VerdictKind kind = check_wholly(&reading.module, &request, rules);
+    free_reading(&reading);
     return kind;
 }
 
-/* What became of a mutant that is clean in Weir's eyes. */
-static const char *judge_survivor(const Job *job, const Base *base, Reading *mutant, Tally *tally) {
-    bool same = true, partial = false, unwritten = false;
-    for (size_t i = 0; i < base->count; i++) {
-        OrderResult order = order_find(&mutant->module, &base->launches[i], job->budget);
-        if (order.races) {
-            tally->missed++;
-            return "missed";
-        }
-        same &= order.data == base->orders[i].data;
-        partial |= order.partial;
-        unwritten |= order.unwritten > base->orders[i].unwritten;
-    }
-    if (same && !partial) {
-        tally->harmless++;
-        return "harmless";
-    }
-    tally->other++;
-    return partial ? "too large" : unwritten ? "unwritten" : "other data";
+static OrderResult find_order(const Job *job, const Variant *variant, const Launch *launch, bool otherwise) {
+    Reading reading;
+    read_variant(&reading, variant);
+    OrderResult order = otherwise ? order_find_otherwise(&reading.module, launch, job->budget)
+                                  : order_find(&reading.module, launch, job->budget);
+    free_reading(&reading);
+    return order;
 }
 
 static const Launch *first_launch(const Base *base) {
@@ -183,102 +206,211 @@ static bool is_of_fences(MutationKind kind) {
     return kind == NO_FENCE || kind == FENCE_LATE;
 }
 
-/* The verdict on a mutant that lacks a fence; *survived is what became of it, if it is clean. */
-static VerdictKind judge_fences(const Job *job, const Base *base, Reading *mutant, Tally *tally, Text *rules,
-                                const char **survived) {
-    FenceVerdict said = fences_judge(&mutant->module, first_launch(base), job->releases, rules);
-    if (said.kind != VERDICT_CLEAN)
-        return said.kind;
-    bool lacks = said.lacking > base->fences.lacking;
-    *(!lacks || said.put_in ? &tally->harmless : said.left_out ? &tally->other : &tally->missed) += 1;
-    *survived = !lacks ? "harmless" : said.put_in ? "put back" : said.left_out ? "the compiler's own" : "missed";
-    return VERDICT_CLEAN;
+/* What a fault does, whatever Weir says of it. */
+typedef enum Harm { NOT_LOOKED_AT, HARMLESS, OTHER_DATA, HARMFUL } Harm;
+typedef struct Judgement {
+    Harm harm;
+    char text[256];
+} Judgement;
+
+static Judgement judge_order(const Job *job, const Variant *mutant) {
+    const Base *base = mutant->base;
+    Judgement said = {HARMLESS, "harmless"};
+    for (size_t i = 0; i < base->count && said.harm != HARMFUL; i++) {
+        OrderResult order = find_order(job, mutant, &base->launches[i], false);
+        if (!order.races && !order.stuck && base->otherwise[i]) {
+            OrderResult other = find_order(job, mutant, &base->launches[i], true);
+            order.races = other.races;
+            order.stuck = other.stuck;
+            order.line = other.line;
+            order.other_line = other.other_line;
+        }
+        bool same = order.data == base->orders[i].data, unwritten = order.unwritten > base->orders[i].unwritten;
+        if (order.races || order.stuck) {
+            Text text = {0};
+            launch_describe(&base->launches[i], &text);
+            said.harm = HARMFUL;
+            snprintf(said.text, sizeof said.text, "%s, lines %u and %u (%.*s)", order.races ? "race" : "stuck",
+                     order.line, order.other_line, (int)text.size, text.data);
+            text_free(&text);
+        } else if (order.partial) {
+            said = (Judgement){OTHER_DATA, "too large"};
+        } else if (!same && said.harm == HARMLESS) {
+            said = unwritten ? (Judgement){OTHER_DATA, "unwritten"} : (Judgement){OTHER_DATA, "other data"};
+        }
+    }
+    return said;
 }
 
-static void run_mutant(Job *job, const Base *base, size_t number, const Mutation *mutation) {
-    Text text = {0}, rules = {0};
-    mutation_apply(mutation, base->reading->source, &text);
-    Source *source = source_copy(base->path, text.data, text.size);
-    text_free(&text);
-    if (!source)
-        longjmp(out_of_memory, 1);
-    Reading mutant;
-    read_source(&mutant, source);
-    Tally *tally = &job->tallies[mutation->kind];
-    const char *name = mutation_kind_name(mutation->kind);
-    uint32_t line = source_place(base->reading->source, mutation->op->offset).line;
-    if (!mutant.ok) {
-        job->unreadable++;
-        fprintf(stderr, "mutate: fault %zu (%s, line %u) of %s cannot be read\n", number, name, line, base->path);
-        say_errors(&mutant);
-    } else {
-        VerdictKind kind = VERDICT_CLEAN;
-        const char *survived = "";
-        if (is_of_fences(mutation->kind))
-            kind = judge_fences(job, base, &mutant, tally, &rules, &survived);
-        for (size_t i = 0; i < base->count && kind == VERDICT_CLEAN && !is_of_fences(mutation->kind); i++)
-            kind = run(&mutant.module, &base->launches[i], job->budget, &rules);
-        tally->made++;
-        tally->found += kind == VERDICT_FINDINGS;
-        tally->incomplete += kind == VERDICT_INCOMPLETE || kind == VERDICT_ERROR;
-        if (kind == VERDICT_CLEAN && !is_of_fences(mutation->kind))
-            survived = judge_survivor(job, base, &mutant, tally);
-        if (job->log)
-            fprintf(job->log, "%s\t%zu\t%s\t%u\t%.*s\t%s\t%.*s%s\n", base->path, number, name, line,
-                    (int)mutation->about.size, mutation->about.data, verdict_kind_name(kind), (int)rules.size,
-                    rules.data ? rules.data : "", survived);
-    }
-    text_free(&rules);
-    free_reading(&mutant);
-}
-
-static void run_mutants(Job *job, Base *base) {
-    Module *module = &base->reading->module;
-    Mutations mutations = {0};
-    Uses uses = uses_create(module);
-    mutations_find(module, &mutations);
-    for (size_t i = 0; i < base->count; i++) {
-        uses_find(&uses, module, &base->launches[i], job->budget);
-        base->orders[i] = order_find(module, &base->launches[i], job->budget);
-        if (base->orders[i].races)
-            printf("%s has races by its plain order: lines %u and %u\n", base->path, base->orders[i].line,
-                   base->orders[i].other_line);
-    }
+static Judgement judge_fences(const Job *job, const Variant *mutant) {
     Text rules = {0};
-    base->fences = fences_judge(module, first_launch(base), job->releases, &rules);
+    Reading reading;
+    read_variant(&reading, mutant);
+    FenceVerdict said = fences_judge(&reading.module, first_launch(mutant->base), job->releases, &rules);
+    free_reading(&reading);
     text_free(&rules);
-    size_t count = job->most && mutations.count > job->most ? job->most : mutations.count;
-    for (size_t i = 0; i < count; i++) {
-        size_t number = i * mutations.count / count;
+    if (said.lacking <= mutant->base->fences.lacking)
+        return (Judgement){HARMLESS, "harmless"};
+    if (said.kind != VERDICT_CLEAN) /* it depends on the release */
+        return (Judgement){HARMFUL, "a fence lacks"};
+    if (said.put_in)
+        return (Judgement){HARMLESS, "put back"};
+    return said.left_out ? (Judgement){OTHER_DATA, "the compiler's own"} : (Judgement){HARMFUL, "a fence lacks"};
+}
+
+/* Asked once, for both ways. */
+static const Judgement *judge(const Job *job, const Variant *mutant, Judgement *said) {
+    if (said->harm == NOT_LOOKED_AT)
+        *said = is_of_fences(mutant->mutation->kind) ? judge_fences(job, mutant) : judge_order(job, mutant);
+    return said;
+}
+
+static void tally_mutant(Job *job, const Variant *mutant, Way way, VerdictKind kind, Harm harm) {
+    Tally *tally = &job->tallies->kinds[way][mutant->mutation->kind];
+    count(&tally->made);
+    count(kind == VERDICT_FINDINGS ? &tally->found
+          : harm == HARMLESS       ? &tally->harmless
+          : harm == OTHER_DATA     ? &tally->other
+          : kind == VERDICT_CLEAN  ? &tally->missed
+                                   : &tally->incomplete);
+}
+
+/* What is found one way matters the other way, too: a second opinion is asked where it is found in none. */
+static void run_mutant(Job *job, const Variant *mutant, size_t number, uint32_t line) {
+    const Base *base = mutant->base;
+    const Mutation *mutation = mutant->mutation;
+    Judgement said = {NOT_LOOKED_AT, ""};
+    VerdictKind kinds[WAYS];
+    Text rules[WAYS] = {{0}};
+    for (Way way = WITH_LAUNCH; way < WAYS; way++) {
+        kinds[way] = base->judged[way] ? ask(job, mutant, way, &rules[way]) : VERDICT_CLEAN;
+        if (kinds[way] == VERDICT_FINDINGS)
+            said = (Judgement){HARMFUL, "found the other way"};
+    }
+    for (Way way = WITH_LAUNCH; way < WAYS; way++) {
+        bool found = kinds[way] == VERDICT_FINDINGS, clean = kinds[way] == VERDICT_CLEAN;
+        Harm harm = base->judged[way] && !found ? judge(job, mutant, &said)->harm : NOT_LOOKED_AT;
+        if (base->judged[way])
+            tally_mutant(job, mutant, way, kinds[way], harm);
+        if (!found)
+            text_addf(&rules[way], "%s%s",
+                      rules[way].size            ? ": "
+                      : clean && harm == HARMFUL ? "missed: "
+                                                 : "",
+                      said.text);
+        if (job->log && base->judged[way])
+            fprintf(job->log, "%s\t%zu\t%s\t%u\t%.*s\t%s\t%.*s\t%s\n", base->path, number,
+                    mutation_kind_name(mutation->kind), line, (int)mutation->about.size, mutation->about.data,
+                    verdict_kind_name(kinds[way]), (int)rules[way].size, rules[way].data, way_names[way]);
+        text_free(&rules[way]);
+    }
+}
+
+/* False, and said: it is no module. */
+static bool is_readable(Job *job, const Variant *mutant, size_t number, uint32_t line) {
+    Reading reading;
+    read_variant(&reading, mutant);
+    bool ok = reading.ok;
+    if (!ok) {
+        count(&job->tallies->unreadable);
+        fprintf(stderr, "mutate: fault %zu (%s, line %u) of %s cannot be read\n", number,
+                mutation_kind_name(mutant->mutation->kind), line, mutant->base->path);
+        say_errors(&reading);
+    }
+    free_reading(&reading);
+    return ok;
+}
+
+static void count_idle(Job *job, const Base *base, MutationKind kind) {
+    for (Way way = WITH_LAUNCH; way < WAYS; way++)
+        if (base->judged[way])
+            count(&job->tallies->kinds[way][kind].idle);
+}
+
+/* A loop is used if anything in it is. */
+static bool is_used(const Uses *uses, const Mutation *mutation) {
+    const Op *loop = mutation->op;
+    bool used = uses_has(uses, loop, mutation->operand);
+    for (const Op *op = loop->region_count ? loop : NULL; op && !used; op = op_next_in_walk(op, loop))
+        used = uses_has(uses, op, NULL);
+    return used;
+}
+
+static void run_mutants(Job *job, const Base *base, const Uses *uses) {
+    Mutations mutations = {0};
+    mutations_find(&base->reading->module, &mutations);
+    size_t made = job->most && mutations.count > job->most ? job->most : mutations.count;
+    for (size_t i = 0; i < made; i++) {
+        size_t number = i * mutations.count / made;
         const Mutation *mutation = &mutations.items[number];
         if (job->only && !strstr(mutation_kind_name(mutation->kind), job->only))
             continue;
-        bool lacks = is_of_fences(mutation->kind) && base->fences.kind != VERDICT_CLEAN;
-        if (uses_has(&uses, mutation->op, mutation->operand) && !lacks)
-            run_mutant(job, base, number + 1, mutation);
-        else
-            job->tallies[mutation->kind].idle++;
+        bool lacks = is_of_fences(mutation->kind) && base->lacks_fences;
+        uint32_t line = source_place(base->reading->source, mutation->op->offset).line;
+        Variant mutant = {base, mutation};
+        if (!is_used(uses, mutation) || lacks)
+            count_idle(job, base, mutation->kind);
+        else if (is_readable(job, &mutant, number + 1, line))
+            run_mutant(job, &mutant, number + 1, line);
     }
 }
 
-/* Keeps a launch if the file is clean in it; says so if there are findings. */
-static void add_launch(const Job *job, Base *base, const Launch *launch) {
+/* ---- Files ---------------------------------------------------------------------------------------- */
+
+/* Whether the runs of that launch alone are clean. */
+static bool is_clean_in(const Job *job, const Variant *original, const Launch *launch) {
     Reading reading;
-    Text rules = {0};
-    if (!open_file(&reading, base->path))
-        return;
-    VerdictKind kind = run(&reading.module, launch, job->budget, &rules);
-    if (kind == VERDICT_CLEAN) {
-        base->launches[base->count++] = *launch;
-    } else if (kind == VERDICT_FINDINGS) {
-        Text text = {0};
-        launch_describe(launch, &text);
-        printf("%s is not clean: %.*s (%.*s)\n", base->path, (int)rules.size, rules.data, (int)text.size,
-               text.data ? text.data : "");
-        text_free(&text);
+    read_variant(&reading, original);
+    Module *module = &reading.module;
+    VerdictKind kind = VERDICT_CLEAN;
+    size_t kernels = program_kernels(module, NULL, 0);
+    const Op **functions = ARENA_ARRAY(&module->arena, const Op *, kernels + 1);
+    program_kernels(module, functions, kernels);
+    for (size_t i = 0; i < kernels; i++) {
+        Verdict verdict = {.arena = &module->arena};
+        check_runs(module, functions[i], &(CheckOptions){.launch = launch, .only_launch = true, .budget = job->budget},
+                   &verdict);
+        verdict_close(&verdict);
+        kind = verdict_worse(kind, verdict.kind);
     }
-    text_free(&rules);
     free_reading(&reading);
+    return kind == VERDICT_CLEAN;
+}
+
+/* Keeps a launch if it is another one than those before, and the file is clean in it. */
+static void add_launch(const Job *job, Base *base, const Launch *launch) {
+    Variant original = {base, NULL};
+    Text text = {0}, other = {0};
+    bool is_new = true;
+    launch_describe(launch, &text);
+    for (size_t i = 0; i < base->count && is_new; i++) {
+        text_free(&other);
+        launch_describe(&base->launches[i], &other);
+        is_new = other.size != text.size || memcmp(other.data, text.data, text.size) != 0;
+    }
+    text_free(&text);
+    text_free(&other);
+    if (!is_new || !is_clean_in(job, &original, launch))
+        return;
+    size_t at = base->count++;
+    base->launches[at] = *launch;
+    base->orders[at] = find_order(job, &original, launch, false);
+    OrderResult otherwise = find_order(job, &original, launch, true);
+    base->otherwise[at] = !otherwise.races && !otherwise.stuck;
+    if (base->orders[at].races)
+        printf("%s has races by its plain order: lines %u and %u\n", base->path, base->orders[at].line,
+               base->orders[at].other_line);
+}
+
+/* What Weir says of the file itself; false: it has findings, and nothing can be said of its mutants. */
+static bool is_judged(const Job *job, const Base *base, Way way) {
+    Text rules = {0};
+    VerdictKind kind = ask(job, &(Variant){base, NULL}, way, &rules);
+    bool judged = kind == VERDICT_CLEAN || kind == VERDICT_INCOMPLETE;
+    if (!judged)
+        printf("%s is not clean %s a launch: %.*s\n", base->path, way_names[way], (int)rules.size, rules.data);
+    text_free(&rules);
+    return judged;
 }
 
 static bool run_file(Job *job, const char *path) {
@@ -291,11 +423,22 @@ static bool run_file(Job *job, const char *path) {
     Base *base = ARENA_NEW(&arena, Base);
     Launch *launches = ARENA_ARRAY(&arena, Launch, MOST_LAUNCHES);
     *base = (Base){.path = path, .reading = &original};
-    size_t count = read_launch(&arena, path, &launches[0]);
-    count += launches_choose(&original.module, launches + count);
-    for (size_t i = 0; i < count; i++)
+    size_t given = read_launch(&arena, base, &launches[0]), chosen = given;
+    if (given)
+        chosen += launches_choose(&original.module, &launches[0], launches + chosen);
+    chosen += launches_choose(&original.module, NULL, launches + chosen);
+    for (size_t i = 0; i < chosen; i++)
         add_launch(job, base, &launches[i]);
-    run_mutants(job, base);
+    Uses uses = uses_create(&original.module);
+    for (size_t i = 0; i < base->count; i++)
+        uses_find(&uses, &original.module, &base->launches[i], job->budget);
+    Text rules = {0};
+    base->fences = fences_judge(&original.module, first_launch(base), job->releases, &rules);
+    base->lacks_fences = base->fences.kind != VERDICT_CLEAN;
+    text_free(&rules);
+    base->judged[WITH_LAUNCH] = given && is_judged(job, base, WITH_LAUNCH);
+    base->judged[WITHOUT_LAUNCH] = is_judged(job, base, WITHOUT_LAUNCH);
+    run_mutants(job, base, &uses);
     arena_free(&arena);
     free_reading(&original);
     return true;
@@ -306,15 +449,18 @@ static void print_tally(const char *name, const Tally *tally) {
            tally->incomplete, tally->harmless, tally->other, tally->missed);
 }
 
-static int run_files(Job *job, char **paths, int count) {
-    for (int i = 0; i < count; i++)
-        if (!run_file(job, paths[i]))
-            return 2;
+/* Returns how many were missed. */
+static size_t print_table(const Job *job, Way way) {
     Tally all = {0};
-    printf("%-20s %8s %8s %8s %12s %10s %10s %8s\n", "fault", "idle", "made", "found", "incomplete", "harmless",
-           "other data", "missed");
+    bool any = false;
+    for (unsigned kind = 0; kind < MUTATION_KINDS; kind++)
+        any |= job->tallies->kinds[way][kind].made || job->tallies->kinds[way][kind].idle;
+    if (!any)
+        return 0;
+    printf("%s a launch\n%-20s %8s %8s %8s %12s %10s %10s %8s\n", way_names[way], "fault", "idle", "made", "found",
+           "incomplete", "harmless", "other data", "missed");
     for (unsigned kind = 0; kind < MUTATION_KINDS; kind++) {
-        const Tally *tally = &job->tallies[kind];
+        const Tally *tally = &job->tallies->kinds[way][kind];
         if (tally->made || tally->idle)
             print_tally(mutation_kind_name((MutationKind)kind), tally);
         all.idle += tally->idle;
@@ -326,7 +472,47 @@ static int run_files(Job *job, char **paths, int count) {
         all.missed += tally->missed;
     }
     print_tally("all", &all);
-    return job->unreadable || all.missed ? 1 : 0;
+    size_t matter = all.found + all.incomplete + all.missed;
+    printf("of %zu that matter %zu are found: %.1f %%\n", matter, all.found,
+           matter ? 100.0 * (double)all.found / (double)matter : 100.0);
+    return all.missed;
+}
+
+/* The files whose turn it is: one in `jobs`, from the first on. */
+static int run_turn(Job *job, char **paths, size_t paths_count, size_t first) {
+    if (setjmp(out_of_memory)) {
+        fprintf(stderr, "mutate: there is no memory\n");
+        return 2;
+    }
+    for (size_t i = first; i < paths_count; i += job->jobs) {
+        if (!run_file(job, paths[i]))
+            return 2;
+        fflush(stdout);
+    }
+    return 0;
+}
+
+static int run_files(Job *job, char **paths, size_t paths_count) {
+    int status = 0, ended;
+    job->tallies = mmap(NULL, sizeof *job->tallies, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (job->tallies == MAP_FAILED)
+        return 2;
+    fflush(stdout);
+    for (size_t i = 1; i < job->jobs; i++) {
+        pid_t child = fork();
+        if (child == 0)
+            exit(run_turn(job, paths, paths_count, i));
+        status = child < 0 ? 2 : status;
+    }
+    if (run_turn(job, paths, paths_count, 0) != 0)
+        status = 2;
+    while (wait(&ended) > 0)
+        if (ended != 0)
+            status = 2;
+    size_t missed = 0;
+    for (Way way = WITH_LAUNCH; way < WAYS && status == 0; way++)
+        missed += print_table(job, way);
+    return status ? status : job->tallies->unreadable || missed ? 1 : 0;
 }
 
 /* ---- Command line --------------------------------------------------------------------------------- */
@@ -361,12 +547,12 @@ static int show(const char *path, size_t number) {
 
 static int usage(void) {
     fprintf(stderr, "Usage: mutate --list FILE | --make N FILE | [--budget N] [--most N] [--only WORD] [--log LOG] "
-                    "[--triton RELEASE] FILE...\n");
+                    "[--triton RELEASE] [--jobs N] FILE...\n");
     return 2;
 }
 
 static int obey(int count, char **arguments) {
-    Job job = {.budget = usual_budget};
+    Job job = {.budget = usual_budget, .jobs = 1};
     int at = 1;
     for (; at < count && strncmp(arguments[at], "--", 2) == 0; at += 2) {
         int64_t number = 0;
@@ -380,6 +566,7 @@ static int obey(int count, char **arguments) {
                 fprintf(stderr, "mutate: %s cannot be written\n", arguments[at + 1]);
                 return 2;
             }
+            setvbuf(job.log, NULL, _IOLBF, 1 << 16); /* several jobs write to it */
             continue;
         }
         if (strcmp(option, "only") == 0) {
@@ -399,12 +586,14 @@ static int obey(int count, char **arguments) {
             job.budget = (uint64_t)number;
         else if (strcmp(option, "most") == 0)
             job.most = (size_t)number;
+        else if (strcmp(option, "jobs") == 0)
+            job.jobs = (size_t)number;
         else
             return usage();
     }
     if (at == count)
         return usage();
-    int status = run_files(&job, arguments + at, count - at);
+    int status = run_files(&job, arguments + at, (size_t)(count - at));
     if (job.log && fclose(job.log) != 0)
         status = 2;
     return status;

@@ -28,6 +28,8 @@ const char *mutation_kind_name(MutationKind kind) {
         [NO_GROUP_COMMIT] = "no group commit",
         [NO_GROUP_WAIT] = "no group wait",
         [OTHER_PHASE] = "other phase",
+        [PHASE_ZERO] = "phase always 0",
+        [PHASE_ONE] = "phase always 1",
         [OTHER_BARRIER_SLOT] = "other barrier slot",
         [OTHER_BUFFER_SLOT] = "other buffer slot",
         [COUNT_MORE] = "count + 1",
@@ -41,6 +43,8 @@ const char *mutation_kind_name(MutationKind kind) {
         [WAIT_LATE] = "wait late",
         [NO_FENCE] = "no fence",
         [FENCE_LATE] = "fence late",
+        [TURN_MORE] = "turn + 1",
+        [TURN_LESS] = "turn - 1",
     };
     return names[kind];
 }
@@ -242,13 +246,23 @@ static void mutate_wait(Finder *finder, const Effect *wait) {
     Str phase = wait->amount ? find_operand(finder, op, wait->amount) : STR("");
     if (!phase.size)
         return;
+    bool narrow = wait->amount->type->width == 1;
+    const char *one = narrow ? "true" : "1 : i32", *zero = narrow ? "false" : "0 : i32", *type = narrow ? "i1" : "i32";
     Mutation *mutation = add(finder, OTHER_PHASE);
-    const char *type = wait->amount->type->width == 1 ? "i1" : "i32";
     insert_before(finder, mutation, op,
                   format(finder,
-                         "%%mutant_one = arith.constant %s\n%%mutant_phase = arith.xori %.*s, %%mutant_one : %s\n",
-                         wait->amount->type->width == 1 ? "true" : "1 : i32", STR_ARG(phase), type));
+                         "%%mutant_one = arith.constant %s\n%%mutant_phase = arith.xori %.*s, %%mutant_one : %s\n", one,
+                         STR_ARG(phase), type));
     replace(finder, mutation, phase, STR("%mutant_phase"));
+    const Op *maker = wait->amount->is_result ? wait->amount->owner : NULL;
+    if (maker && str_is(maker->name, "arith.constant"))
+        return;
+    for (int always = 0; always < 2; always++) {
+        mutation = add(finder, always ? PHASE_ONE : PHASE_ZERO);
+        insert_before(finder, mutation, op,
+                      format(finder, "%%mutant_phase = arith.constant %s\n", always ? one : zero));
+        replace(finder, mutation, phase, STR("%mutant_phase"));
+    }
 }
 
 /* ---- Groups --------------------------------------------------------------------------------------- */
@@ -490,6 +504,35 @@ static void mutate_fence(Finder *finder) {
     }
 }
 
+/* ---- Loops ---------------------------------------------------------------------------------------- */
+
+/* The loop ends a step later, or earlier. */
+static void mutate_turns(Finder *finder) {
+    const Op *loop = finder->op;
+    const Value *start = loop->operands[0], *end = loop->operands[1], *step = loop->operands[2];
+    Str old = find_operand(finder, loop, end);
+    if (!old.size || start == end || end->type != step->type)
+        return;
+    for (int less = 0; less < 2; less++) {
+        Mutation *mutation = add(finder, less ? TURN_LESS : TURN_MORE);
+        insert_before(finder, mutation, loop,
+                      format(finder, "%%mutant_end = arith.%s %.*s, %.*s : %.*s\n", less ? "subi" : "addi",
+                             STR_ARG(name_of(finder, end)), STR_ARG(name_of(finder, step)), STR_ARG(end->type->text)));
+        replace(finder, mutation, old, STR("%mutant_end"));
+    }
+}
+
+/* Whether anything in it signals others or waits for them. */
+static bool synchronizes(const Finder *finder, const Op *loop) {
+    Effect effects[EFFECTS_MOST];
+    for (const Op *op = loop; op; op = op_next_in_walk(op, loop)) {
+        unsigned count = effects_of(finder->module, op, effects);
+        if (has_verb(effects, count, EFFECT_ARRIVE) || has_verb(effects, count, EFFECT_WAIT))
+            return true;
+    }
+    return false;
+}
+
 /* ---- All of them ---------------------------------------------------------------------------------- */
 
 static void mutate(Finder *finder) {
@@ -520,6 +563,8 @@ static void mutate(Finder *finder) {
     const Effect *fence = effect_with(finder, EFFECT_FENCE_PROXY);
     if (fence && fence->proxy == PROXY_ASYNC && fence->space == SPACE_SHARED && !finder->op->result_count)
         mutate_fence(finder);
+    if (str_is(finder->op->name, "scf.for") && finder->op->operand_count > 2 && synchronizes(finder, finder->op))
+        mutate_turns(finder);
 }
 
 void mutations_find(Module *module, Mutations *mutations) {

@@ -18,6 +18,8 @@ typedef enum MutationKind {
     NO_GROUP_COMMIT,
     NO_GROUP_WAIT,
     OTHER_PHASE,
+    PHASE_ZERO, /* always: some turn of the ring shows it */
+    PHASE_ONE,
     OTHER_BARRIER_SLOT,
     OTHER_BUFFER_SLOT,
     COUNT_MORE,
@@ -31,6 +33,8 @@ typedef enum MutationKind {
     WAIT_LATE,
     NO_FENCE, /* between proxies */
     FENCE_LATE,
+    TURN_MORE, /* of a loop */
+    TURN_LESS,
     MUTATION_KINDS
 } MutationKind;
 

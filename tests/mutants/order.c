@@ -366,12 +366,28 @@ static void start(void *context, Machine *machine) {
     machine->observer = order;
 }
 
-OrderResult order_find(Module *module, const Launch *launch, uint64_t budget) {
+static void end(void *context, RunEnd end) {
+    Knowledge *order = context;
+    order->result.stuck += end == RUN_STUCK || end == RUN_FAULT;
+    order->result.partial |= end == RUN_BUDGET || end == RUN_UNKNOWN;
+}
+
+typedef void RunAll(Module *module, const Launch *launch, uint64_t budget, const RunWatcher *watcher);
+
+static OrderResult find(Module *module, const Launch *launch, uint64_t budget, RunAll *run) {
     Knowledge *order = ARENA_NEW(&module->arena, Knowledge);
     arena_init(&order->arena, (size_t)1 << 30);
     order->arena.exhausted = module->arena.exhausted;
-    launches_run(module, launch, budget, &(RunWatcher){order, start});
+    run(module, launch, budget, &(RunWatcher){order, start, end});
     OrderResult result = order->result;
     arena_free(&order->arena);
     return result;
+}
+
+OrderResult order_find(Module *module, const Launch *launch, uint64_t budget) {
+    return find(module, launch, budget, launches_run);
+}
+
+OrderResult order_find_otherwise(Module *module, const Launch *launch, uint64_t budget) {
+    return find(module, launch, budget, launches_run_otherwise);
 }

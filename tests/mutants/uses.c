@@ -28,7 +28,7 @@ Uses uses_create(Module *module) {
 }
 
 void uses_find(Uses *uses, Module *module, const Launch *launch, uint64_t budget) {
-    launches_run(module, launch, budget, &(RunWatcher){uses, start});
+    launches_run(module, launch, budget, &(RunWatcher){uses, start, NULL});
 }
 
 bool uses_has(const Uses *uses, const Op *op, const Value *operand) {
