@@ -247,6 +247,17 @@ static bool is_uneven(const Chooser *chooser, const Setting *setting) {
     return false;
 }
 
+/* Whether a size that is tiled is 0, though nobody has given that. */
+static bool is_empty(const Chooser *chooser, const Setting *setting) {
+    const Program *program = chooser->program;
+    int64_t given;
+    for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
+        if (chooser->units[i] && program->parameters[i].steers && is_number(&program->parameters[i]) &&
+            !setting->numbers[i] && !number_given(program, chooser->fixed, i, &given))
+            return true;
+    return false;
+}
+
 static void add_setting(Chooser *chooser, const Setting *setting, LaunchDoubt doubt) {
     Launch launch = make_launch(chooser, setting);
     launch.doubt = doubt;
@@ -266,6 +277,8 @@ void add_launch(Chooser *chooser, LaunchDoubt doubt) {
     if (program->ranks_are_programs) /* whole clusters */
         setting->grid[0] = round_up(setting->grid[0], program->ctas);
     bool uneven = is_uneven(chooser, setting);
+    if (is_empty(chooser, setting))
+        doubt = DOUBT_EMPTY;
     Setting whole = *setting;
     for (uint32_t i = 0; i < program->parameter_count && i < SETTING_MOST_NUMBERS; i++)
         if (uneven && is_broken(chooser, setting, i))

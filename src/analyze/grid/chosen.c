@@ -144,9 +144,24 @@ static void run_others(Chosen *chosen, bool *run) {
     *run = true;
 }
 
+/* Whether the programs of the two differ along one axis alone. Where they differ along more, what makes one number of
+ * several ids may be made for another grid than the one that was chosen. */
+static bool one_axis_apart(const GlobalCheck *check, const GsanRace *race) {
+    const GridLaunch *launch = &check->scene.launches[race->later.launch];
+    uint32_t split = launch->program->ranks_are_programs ? 1 : launch->program->ctas, apart = 0;
+    uint64_t a = race->earlier.cta / split, b = race->later.cta / split;
+    for (int axis = 0; axis < 3; axis++) {
+        uint64_t programs = (uint64_t)launch->launch->grid[axis];
+        apart += a % programs != b % programs;
+        a /= programs;
+        b /= programs;
+    }
+    return apart < 2;
+}
+
 static bool is_certain(Chosen *chosen, const GlobalCheck *check, const GsanRace *race, bool *run) {
-    if (check->guessed || programs_are_alike(&chosen->request) || hangs_on_numbers(chosen, race->later.site) ||
-        hangs_on_numbers(chosen, race->earlier.site))
+    if (check->guessed || !one_axis_apart(check, race) || programs_are_alike(&chosen->request) ||
+        hangs_on_numbers(chosen, race->later.site) || hangs_on_numbers(chosen, race->earlier.site))
         return false;
     run_others(chosen, run);
     return shows(chosen->checks[OTHERS], race) && shows(chosen->checks[OTHERS + 1], race);
@@ -320,8 +335,7 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
                      (long long)chosen.launch->grid[0], (long long)chosen.launch->grid[1],
                      (long long)chosen.launch->grid[2]);
     else if (chosen.end != RUN_FAULT && !deadline_look()) /* a fault is told when clusters are run by themselves */
-        verdict_unreached(
-            kernel->verdict, "", 0,
-            "global memory was not looked at: with no launch that was chosen does the whole grid come to "
-            "its end; a launch file can give one");
+        verdict_unreached(kernel->verdict, "", 0,
+                          "global memory was not looked at: with no launch that was chosen does the whole grid come to "
+                          "its end; a launch file can give one");
 }

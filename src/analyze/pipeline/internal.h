@@ -26,7 +26,8 @@ const Launch *result_given_launch(const Result *result, size_t kernel);
 /* What the command line says of a launch, and nothing else: a grid of zeros is not given. NULL if it says nothing. */
 const Launch *result_fixed(Result *result);
 
-/* Launches for a kernel that nobody launches, without those that callers may never make: how many, maybe none. */
+/* Launches for a kernel that nobody launches, without those that callers may never make unless there are no others: how
+ * many; none if it cannot be run. */
 const Launch *result_choose(Result *result, size_t kernel, size_t *count);
 
 /* ---- steps.c ---- */

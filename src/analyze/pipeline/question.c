@@ -207,6 +207,8 @@ const Launch *result_choose(Result *result, size_t kernel, size_t *count) {
     for (size_t i = 0; i < all; i++)
         if (!launches[i].doubt)
             launches[(*count)++] = launches[i];
+    if (!*count) /* better such ones than none */
+        *count = all;
     return launches;
 }
 
