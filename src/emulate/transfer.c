@@ -8,6 +8,8 @@
 #include "emulate/pieces.h"
 #include "model/number/tensor.h"
 
+enum { BYTES_PER_STEP = 128 }; /* of what is written: a copy takes its time, too */
+
 /* ---- Going through the elements ------------------------------------------------------------------- */
 
 /* An operand: a scalar is the same for every element. */
@@ -300,8 +302,10 @@ static void write_unknown(Machine *machine, const Event *event) {
         return;
     uint64_t identity =
         identity_mix(identity_mix(machine->serial, event->agent), identity_mix(event->pc, machine->used));
-    for (uint32_t i = 0; i < bytes.count; i++)
+    for (uint32_t i = 0; i < bytes.count; i++) {
         global_write_unknown(machine->memory, bytes.runs[i].begin, bytes.runs[i].end, identity_mix(identity, i));
+        machine->used += (uint64_t)(bytes.runs[i].end - bytes.runs[i].begin) / BYTES_PER_STEP;
+    }
 }
 
 /* Whether a tensor is stored of which nobody knows anything, nor compares it with what others store: its bytes are
