@@ -172,12 +172,13 @@ static bool argument_value(Solver *solver, const Value *value, int64_t *number) 
 }
 
 static bool machine_value(Solver *solver, const Op *op, int64_t *number) {
-    switch (op_evaluator(op)) {
+    uint32_t axis;
+    switch (program_asks(solver->program, op, &axis)) {
     case EVALUATE_PROGRAM_ID:
-        *number = solver->now.program[program_axis(op)];
+        *number = solver->now.program[axis];
         return true;
     case EVALUATE_PROGRAM_COUNT:
-        *number = solver->now.grid[program_axis(op)];
+        *number = solver->now.grid[axis];
         return true;
     case EVALUATE_CTA_RANK:
         *number = solver->now.rank;

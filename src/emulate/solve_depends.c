@@ -24,8 +24,9 @@ static void follow_source(void *context, Handed how, const Value *from, const Va
 }
 
 /* Whether its result follows from its operands; the ranks of the CTAs of a cluster are all run. */
-static bool is_pure(const Op *op) {
-    Evaluator how = op_evaluator(op);
+static bool is_pure(const Program *program, const Op *op) {
+    uint32_t axis;
+    Evaluator how = program_asks(program, op, &axis);
     return how == EVALUATE_CTA_RANK || how == EVALUATE_CTA_COUNT ||
            (how != EVALUATE_NONE && how != EVALUATE_POISON && how < EVALUATE_PROGRAM_ID);
 }
@@ -83,7 +84,7 @@ static void follow(Following *following, const Value *value) {
         following->open |= !counted_by(value) && !passed;
         return;
     }
-    following->open |= !is_pure(op);
+    following->open |= !is_pure(following->solver->program, op);
     following->asked |= op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
     for (uint32_t i = 0; i < op->operand_count; i++)
         follow(following, op->operands[i]);
@@ -214,10 +215,11 @@ bool solver_same_trips(Solver *solver, const Op *loop) {
 }
 
 /* A number that it is never less than. */
-static bool least_of(const Value *value, int64_t *least) {
+static bool least_of(const Program *program, const Value *value, int64_t *least) {
     Bounds bounds;
     int64_t step;
-    switch (op_evaluator(value_op(value))) {
+    uint32_t axis;
+    switch (program_asks(program, value_op(value), &axis)) {
     case EVALUATE_PROGRAM_ID:
         *least = 0;
         return true;
@@ -227,14 +229,14 @@ static bool least_of(const Value *value, int64_t *least) {
     default:
         return value_constant(value, least) ||
                (loop_bounds(counted_by(value), &bounds) && value_constant(bounds.step, &step) && step > 0 &&
-                least_of(bounds.from, least));
+                least_of(program, bounds.from, least));
     }
 }
 
 /* Whether the comparison with a constant comes out the same for all that the first operand can be. */
 static bool compares_alike(Solver *solver, const Op *op) {
     int64_t least, with;
-    if (!least_of(op->operands[0], &least) || !value_constant(op->operands[1], &with))
+    if (!least_of(solver->program, op->operands[0], &least) || !value_constant(op->operands[1], &with))
         return false;
     switch ((Comparison)evaluation_of(solver->module, op, 0).a) {
     case COMPARE_SGE:
@@ -252,8 +254,11 @@ static bool compares_alike(Solver *solver, const Op *op) {
 
 bool solver_closed(Solver *solver, const Value *value) {
     const Op *op = value_op(value);
+    const Value *other = op ? NULL : value_always(value); /* in a partition, what it captures */
     if (!followed(solver, value).open)
         return true;
+    if (other && other != value)
+        return solver_closed(solver, other);
     switch (op ? op_evaluator(op) : EVALUATE_NONE) {
     case EVALUATE_COMPARE:
         return same_difference(solver, op->operands[0], op->operands[1]) || compares_alike(solver, op);
