@@ -2,6 +2,7 @@
 #include "base/deadline.h"
 #include "emulate/alike.h"
 #include "emulate/machine_internal.h"
+#include "emulate/slice.h"
 #include "model/number/tensor.h"
 
 /* What comes from the memory of the cluster is not what another cluster has, though it came about in the same way. */
@@ -12,13 +13,23 @@ static Word unknown_of_cluster(Machine *machine, const Evaluation *how, Word wor
     return word_is(word, WORD_UNKNOWN) ? word_unknown(identity) : word;
 }
 
+/* A condition that nobody knows, and that steers, is chosen where it is made: so whatever is made of it agrees. */
+static Word settled(Machine *machine, const Op *op, const Evaluation *how, Word word, const Word *operands) {
+    bool open = word_is(word, WORD_UNKNOWN) && !how->tensor && how->width == 1 && how->result < op->result_count;
+    if (!open || !slice_has(machine->program->steering, &op->results[how->result]))
+        return word;
+    unsigned holds = comparison_holds_for(op);
+    return word_integer(holds ? machine_choose_comparison(machine, holds, operands[0], operands[1], op)
+                              : machine_choose(machine, (uint64_t)word.bits, op));
+}
+
 static Word evaluate_slowly(Machine *machine, const Instruction *instruction, const Word *words) {
     const Program *program = machine->program;
     Word operands[16];
     const Word *list = operands;
     uint32_t count = instruction->b;
+    const Op *op = program->ops[instruction - program->code];
     if (instruction->code == CODE_INTEGER) {
-        const Op *op = program->ops[instruction - program->code];
         const uint32_t registers[3] = {instruction->a, instruction->b, instruction->c};
         count = op->operand_count;
         for (uint32_t i = 0; i < count; i++)
@@ -34,8 +45,8 @@ static Word evaluate_slowly(Machine *machine, const Instruction *instruction, co
     const Evaluation *how = &program->evaluations[instruction->aux];
     Word word = evaluate(how, list, count, machine->arena);
     if (instruction->evaluator && instruction->code == CODE_EVALUATE && machine->serial)
-        return unknown_of_cluster(machine, how, word);
-    return word;
+        word = unknown_of_cluster(machine, how, word);
+    return settled(machine, op, how, word, list);
 }
 
 static Word moved_view(Machine *machine, const Instruction *instruction, const Word *words, const char **problem) {

@@ -109,10 +109,21 @@ static bool is_met(Chooser *chooser, const Wish *wish, const int64_t *trips) {
     return false;
 }
 
+/* With round numbers, or, where none of them will do, with what is no multiple of a tile. */
+static bool solve_anyhow(Chooser *chooser, const Wish *wish) {
+    start_over(chooser);
+    if (solve_wish(chooser->solver, wish))
+        return true;
+    start_over(chooser);
+    solver_prefer(chooser->solver, 1, true);
+    bool solved = solve_wish(chooser->solver, wish);
+    solver_prefer(chooser->solver, chooser->unit, false);
+    return solved;
+}
+
 static bool want_by_call(Chooser *chooser, Wish wish) {
     int64_t trips[MOST_LOOPS];
-    start_over(chooser);
-    if (!solve_wish(chooser->solver, &wish))
+    if (!solve_anyhow(chooser, &wish))
         return false;
     if (turns_of(chooser) > (double)(wish.most_turns ? wish.most_turns : MOST_TURNS))
         return false;

@@ -65,8 +65,20 @@ static uint32_t axis_of(const Op *op, const char *name) {
     return axis->text.size && axis->text.data[0] == 'y' ? 1 : axis->text.size && axis->text.data[0] == 'z' ? 2 : 0;
 }
 
-uint32_t program_axis(const Op *op) {
-    return axis_of(op, "axis");
+Evaluator program_asks(const Program *program, const Op *op, uint32_t *axis) {
+    bool one = program->ctas == 1 || program->ranks_are_programs; /* CTA to a program */
+    *axis = 0;
+    if (!op || op_evaluator(op) == EVALUATE_PROGRAM_ID || op_evaluator(op) == EVALUATE_PROGRAM_COUNT) {
+        *axis = op ? axis_of(op, "axis") : 0;
+        return op_evaluator(op);
+    }
+    InlineRegister asked = op_is(op, CLASS_INLINE_PTX) ? inline_ptx_register(program->module, op) : REGISTER_OTHER;
+    if (asked >= REGISTER_RANK)
+        return asked == REGISTER_RANK ? EVALUATE_CTA_RANK : EVALUATE_CTA_COUNT;
+    if (asked == REGISTER_OTHER || !one)
+        return op_evaluator(op);
+    *axis = (asked - REGISTER_CTA) % 3;
+    return asked < REGISTER_CTAS ? EVALUATE_PROGRAM_ID : EVALUATE_PROGRAM_COUNT;
 }
 
 /* A value read from global memory. */
@@ -210,21 +222,19 @@ static bool compile_machine(Compiler *compiler, const Op *op) {
         Evaluator evaluator;
         Code code;
         uint32_t aux;
-        const char *axis; /* the attribute with one to be added to `aux` */
     } numbers[] = {
-        {EVALUATE_PROGRAM_ID, CODE_PROGRAM_ID, 0, "axis"},
-        {EVALUATE_PROGRAM_COUNT, CODE_PROGRAMS, 0, "axis"},
-        {EVALUATE_CTA_RANK, CODE_RANK, 0, NULL},
-        {EVALUATE_CTA_COUNT, CODE_RANKS, 0, NULL},
-        {EVALUATE_STORED, CODE_CELL, 0, NULL},
-        {EVALUATE_CANCEL_ANSWER, CODE_CLC, 0, NULL},
-        {EVALUATE_CANCEL_GRANTED, CODE_CLC, 1, NULL},
-        {EVALUATE_CANCEL_PROGRAM, CODE_CLC, 2, "dim"},
+        {EVALUATE_PROGRAM_ID, CODE_PROGRAM_ID, 0}, {EVALUATE_PROGRAM_COUNT, CODE_PROGRAMS, 0},
+        {EVALUATE_CTA_RANK, CODE_RANK, 0},         {EVALUATE_CTA_COUNT, CODE_RANKS, 0},
+        {EVALUATE_STORED, CODE_CELL, 0},           {EVALUATE_CANCEL_ANSWER, CODE_CLC, 0},
+        {EVALUATE_CANCEL_GRANTED, CODE_CLC, 1},    {EVALUATE_CANCEL_PROGRAM, CODE_CLC, 2},
     };
+    uint32_t axis;
+    Evaluator asked = program_asks(compiler->program, op, &axis);
+    if (asked == EVALUATE_CANCEL_PROGRAM)
+        axis = axis_of(op, "dim");
     uint32_t first = op->operand_count ? value_register(compiler, op->operands[0]) : NO_REGISTER;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (op_evaluator(op) == numbers[i].evaluator) {
-            uint32_t axis = numbers[i].axis ? axis_of(op, numbers[i].axis) : 0;
+        if (asked == numbers[i].evaluator) {
             compile_number(compiler, op, 0, numbers[i].code, numbers[i].aux + axis, first);
             return true;
         }

@@ -175,19 +175,30 @@ static uint64_t conditions_depend(const Covered *covered, const Op *op) {
     return mask;
 }
 
-/* "give --arg n=VALUE", or what else would help. */
-static void say_what_to_give(const Covered *covered, uint64_t mask, Text *to) {
+/* The parameters of a mask that are memory, or that are numbers, each after `before`; how many there are. */
+static uint32_t add_parameters(const Covered *covered, uint64_t mask, bool memory, const char *before,
+                               const char *behind, Text *to) {
     const Program *program = covered->program;
-    const char *separator = "give ";
+    uint32_t count = 0;
     for (uint32_t i = 0; i < program->parameter_count && i < 64; i++) {
-        const Type *type = program->parameters[i].type;
-        if (!(mask >> i & 1) || !type || type->kind != TYPE_INTEGER)
+        const Type *type = type_resolve(program->module, program->parameters[i].type);
+        if (!(mask >> i & 1) || !type || (memory ? !type_is(type, STR("tt.ptr")) : type->kind != TYPE_INTEGER))
             continue;
-        text_addf(to, "%s--arg %s=VALUE", separator, program->parameters[i].name);
-        separator = " and ";
+        text_addf(to, "%s%s%s%s", count++ ? " and " : "", before, program->parameters[i].name, behind);
     }
-    text_addf(to, *separator == 'g' ? "give a launch file with the data and the grid that lead there"
-                                    : ", or a launch file");
+    return count;
+}
+
+/* "give --arg n=VALUE", "give a launch file with the data of lens", or what else would help. */
+static void say_what_to_give(const Covered *covered, uint64_t mask, Text *to) {
+    Text tensors = {0};
+    text_addf(to, "give ");
+    bool numbers = add_parameters(covered, mask, false, "--arg ", "=VALUE", to) > 0;
+    if (add_parameters(covered, mask, true, "", "", &tensors))
+        text_addf(to, "%sa launch file with the data of %.*s", numbers ? " and " : "", (int)tensors.size, tensors.data);
+    else
+        text_addf(to, numbers ? ", or a launch file" : "a launch file with the data and the grid that lead there");
+    text_free(&tensors);
 }
 
 static const char *place_text(Verdict *verdict, const Covered *covered, const Op *op) {

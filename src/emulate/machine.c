@@ -4,6 +4,9 @@
 #include "emulate/machine_internal.h"
 #include "model/number/tensor.h"
 
+/* Of a run: a loop that asks more often is to end some time. */
+enum { SOME_CHOICES = 64 };
+
 /* Room for what the program can have in flight, and in cells: most programs that run in thousands of CTAs at once have
  * neither. */
 static void size_state(Machine *machine) {
@@ -91,20 +94,39 @@ uint32_t machine_slot(Machine *machine, uint32_t cta, uint32_t storage, int64_t 
     return cta * machine->slots_per_cta + machine->slot_values[at];
 }
 
-/* Something unknown that control depends on: worlds differ in what it is taken to be. */
-int64_t machine_choose(Machine *machine, uint64_t identity, const Op *op) {
+/* 0, 1 or 2 for something unknown that control depends on. Worlds are the rows of an orthogonal array of strength two,
+ * with a row of ones beside it; its columns are the unknowns in the order in which the run asks for them. */
+static unsigned choose_digit(Machine *machine, uint64_t identity, const Op *op) {
+    enum { DIGITS = 3, COLUMNS = 4 };
+    uint32_t root = 0;
     if (!machine->choices++)
         machine->first_choice = op;
-    if (machine->choices > 4096)
-        return 0;
-    switch (machine->world) {
-    case 0:
-        return 0;
-    case 1:
-        return machine->choices <= 64;
-    default:
-        return (int64_t)(identity_mix(identity, machine->world) >> 17 & 1);
-    }
+    while (root < machine->root_count && machine->roots[root] != identity)
+        root++;
+    if (root == machine->root_count && root < MOST_CHOICE_ROOTS)
+        machine->roots[machine->root_count++] = identity;
+    if (machine->choices > SOME_CHOICES) /* a loop that asks may go on for ever */
+        return (unsigned)(identity_mix(identity, machine->choices) >> 17) % DIGITS;
+    if (machine->world <= 1)
+        return machine->world;
+    unsigned row = machine->world - 1, first = row / DIGITS, second = row % DIGITS;
+    const unsigned columns[COLUMNS] = {first, second, first + second, first + 2 * second};
+    return columns[root % COLUMNS] % DIGITS;
+}
+
+int64_t machine_choose(Machine *machine, uint64_t identity, const Op *op) {
+    return choose_digit(machine, identity, op) == 1;
+}
+
+int64_t machine_choose_comparison(Machine *machine, unsigned holds, Word x, Word y, const Op *op) {
+    static const unsigned by_digit[] = {STANDS_GREATER, STANDS_LESS, STANDS_EQUAL};
+    uint64_t first = word_identity(x), second = word_identity(y);
+    bool turned = first > second;
+    uint64_t identity = turned ? identity_mix(second, first) : identity_mix(first, second);
+    unsigned stands = by_digit[choose_digit(machine, identity, op)];
+    if (turned && stands != STANDS_EQUAL)
+        stands ^= STANDS_LESS | STANDS_GREATER;
+    return (holds & stands) != 0;
 }
 
 Cell *machine_cell(Machine *machine, uint64_t key, bool make) {
@@ -196,6 +218,7 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     for (uint32_t i = 0; i < program->loop_count; i++)
         machine->trips[i].turns = 0;
     machine->choices = machine->loads_chosen = 0;
+    machine->root_count = 0;
     machine->first_choice = NULL;
     machine->atomics = NULL; /* both were in the arena of the last run */
     machine->atomic_count = machine->atomic_capacity = 0;

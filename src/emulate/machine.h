@@ -212,6 +212,10 @@ typedef struct Trips {
     int64_t least, most;
 } Trips;
 
+/* How many ways there are to choose what nobody knows: any two such conditions, of the first few that a run asks for,
+ * are tried in every combination. */
+enum { MACHINE_WORLDS = 10, MOST_CHOICE_ROOTS = 64 };
+
 /* What runs have seen of an instruction. */
 enum {
     RAN = 1,        /* it did what it is there for: of effects, one of them */
@@ -242,6 +246,8 @@ typedef struct Machine {
     /* what nobody knows is chosen; worlds differ in how */
     unsigned world;
     uint64_t choices;
+    uint64_t roots[MOST_CHOICE_ROOTS]; /* what was chosen, in the order in which it was asked for */
+    uint32_t root_count;
     const Op *first_choice;
     uint64_t loads_chosen;
     /* */
@@ -295,6 +301,9 @@ bool loads_at(const LoadLog *loads, uint32_t agent, uint32_t *index, const Op **
 /* A log to be filled by hand, in the order of each agent. Memory: the arena. */
 LoadLog *loads_start(Arena *arena, uint32_t agents);
 void loads_add(LoadLog *loads, uint32_t agent, const Op *op, int64_t value);
+
+/* Whether some data that nobody knows may be taken to be 0. */
+bool machine_world_has_zeros(unsigned world);
 
 /* Whether the agent can make a step. */
 bool machine_can_step(const Machine *machine, uint32_t agent);

@@ -31,6 +31,9 @@ StepResult machine_fault(Machine *machine, RuleId rule, uint32_t agent, uint32_t
                          int64_t amount, bool in_flight);
 /* Something unknown that control depends on: worlds differ in what it is taken to be. */
 int64_t machine_choose(Machine *machine, uint64_t identity, const Op *op);
+/* The same for a comparison of two values: how the two stand to each other is chosen, so that all comparisons of them
+ * agree. `holds`: comparison_holds_for. */
+int64_t machine_choose_comparison(Machine *machine, unsigned holds, Word x, Word y, const Op *op);
 Cell *machine_cell(Machine *machine, uint64_t key, bool make);
 const Argument *machine_argument(const Launch *launch, const char *name);
 

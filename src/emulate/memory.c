@@ -25,13 +25,21 @@ static bool data_at(const Machine *machine, int64_t address, unsigned width, int
     return true;
 }
 
+static const int64_t world_values[] = {1, 0, 3, 300};
+enum { WORLD_VALUES = sizeof world_values / sizeof *world_values, MANY = 8 };
+
+/* The first worlds have one number for all; of the others every second one has any small numbers. */
+bool machine_world_has_zeros(unsigned world) {
+    return world < WORLD_VALUES ? !world_values[world] : world % 2 == 0;
+}
+
 int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op) {
-    static const int64_t values[] = {1, 0, 3, 300};
     if (!machine->loads_chosen++ && !machine->first_choice)
         machine->first_choice = op;
-    if (machine->world < sizeof values / sizeof *values)
-        return values[machine->world];
-    return (int64_t)(identity_mix(identity, machine->world) >> 20 & 7);
+    if (machine->world < WORLD_VALUES)
+        return world_values[machine->world];
+    int64_t number = (int64_t)(identity_mix(identity, machine->world) >> 20 & 7);
+    return number || machine_world_has_zeros(machine->world) ? number : MANY;
 }
 
 static AtomicCell *atomic_at(Machine *machine, int64_t address) {

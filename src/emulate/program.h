@@ -226,8 +226,9 @@ void program_print_slice(const Program *program, Text *to);
 void program_print(const Program *program, Text *to);
 /* Its name, without the '@'. */
 const char *program_name(Module *module, const Op *function);
-/* The axis of an op that gives a program id, or how many there are. */
-uint32_t program_axis(const Op *op);
+/* The evaluator of an op; of assembly that asks for a program id, a rank or how many there are of them, the one of the
+ * op that does. *axis: of such. */
+Evaluator program_asks(const Program *program, const Op *op, uint32_t *axis);
 /* The kernels of a module: functions with a body that no other calls. Returns how many; at most `most` are stored. */
 size_t program_kernels(Module *module, const Op **functions, size_t most);
 

@@ -1,4 +1,5 @@
-/* What the two halves of the solver share: values under a setting (solve.c), and ops turned around (solve_reach.c). */
+/* What the parts of the solver share: values under a setting (solve.c), ops turned around (solve_reach.c), and what a
+ * value depends on at any setting (solve_depends.c). */
 #ifndef EMULATE_SOLVE_INTERNAL_H
 #define EMULATE_SOLVE_INTERNAL_H
 

@@ -78,8 +78,7 @@ static bool reach_parameter(Solver *solver, const Value *value, uint32_t index, 
     return true;
 }
 
-static bool reach_program(Solver *solver, const Op *op, Span span, bool count) {
-    uint32_t axis = program_axis(op);
+static bool reach_program(Solver *solver, uint32_t axis, Span span, bool count) {
     if (solver->same_program && !count)
         return false;
     int64_t least = count, number = span.least > least ? span.least : least;
@@ -385,11 +384,12 @@ static bool reach_argument(Solver *solver, const Value *value, Span span) {
 
 static bool reach_op(Solver *solver, const Op *op, const Value *value, Span span) {
     int64_t x = 0, y = 0;
-    switch (op_evaluator(op)) {
+    uint32_t axis;
+    switch (program_asks(solver->program, op, &axis)) {
     case EVALUATE_PROGRAM_ID:
-        return reach_program(solver, op, span, false);
+        return reach_program(solver, axis, span, false);
     case EVALUATE_PROGRAM_COUNT:
-        return reach_program(solver, op, span, true);
+        return reach_program(solver, axis, span, true);
     case EVALUATE_CTA_RANK:
         return reach_rank(solver, span);
     default:

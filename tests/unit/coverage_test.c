@@ -72,8 +72,7 @@ static void what_data_decides_is_said(void **state) {
     assert_said(ON_BARRIER("%p: !tt.ptr<i32>", INIT(bar, 4) "    %x = tt.load %p : !tt.ptr<i32>\n"
                                                             "    %odd = arith.constant 123456 : i32\n"
                                                             "    %is = arith.cmpi eq, %x, %odd : i32\n" ARRIVES("%is")),
-                "it was not run: the branch at line 20 was not taken; give a launch file with the data and the grid "
-                "that lead there");
+                "it was not run: the branch at line 20 was not taken; give a launch file with the data of p");
 }
 
 /* No number is both. */

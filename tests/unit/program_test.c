@@ -55,14 +55,14 @@ static void only_that_is_compiled_which_synchronisation_depends_on(void **state)
 
 static void what_a_float_decides_is_compiled_and_chosen(void **state) {
     (void)state;
-    Running *running = compile_whole(RESULT("%f: f32", "    %yes = arith.cmpf ogt, %f, %f : f32\n"
-                                                       "    %r = arith.select %yes, %c2, %c1 : i32\n"
-                                                       "    scf.if %yes {\n    }\n"));
+    Running *running = compile_whole(RESULT("%f: f32, %g: f32", "    %yes = arith.cmpf ogt, %f, %g : f32\n"
+                                                                "    %r = arith.select %yes, %c2, %c1 : i32\n"
+                                                                "    scf.if %yes {\n    }\n"));
     assert_int_equal(count_compiled(running, "arith.cmpf"), 1);
     end_kernel(running);
 
-    running = compile_whole(ON_BARRIER("%f: f32", "    %yes = arith.cmpf ogt, %f, %f : f32\n" INIT(
-                                                      bar, 2) "    scf.if %yes {\n" ARRIVE(bar) "    }\n"));
+    running = compile_whole(ON_BARRIER("%f: f32, %g: f32", "    %yes = arith.cmpf ogt, %f, %g : f32\n" INIT(
+                                                               bar, 2) "    scf.if %yes {\n" ARRIVE(bar) "    }\n"));
     for (unsigned world = 0; world < 2; world++) {
         running->machine->world = world;
         assert_int_equal(run_eagerly(running), RUN_COMPLETE);
@@ -383,8 +383,8 @@ static void parameters_that_steer_are_told_from_others(void **state) {
         bool steers, kept;
         int32_t descriptor;
         int64_t divisibility;
-    } expected[] = {{false, false, -1, 1}, {true, true, 0, 1},   {false, false, 0, 1},
-                    {true, true, -1, 16},  {true, true, -1, 1},  {false, false, -1, 1}};
+    } expected[] = {{false, false, -1, 1}, {true, true, 0, 1},  {false, false, 0, 1},
+                    {true, true, -1, 16},  {true, true, -1, 1}, {false, false, -1, 1}};
     assert_int_equal(running->program->parameter_count, 6);
     for (size_t i = 0; i < 6; i++) {
         assert_int_equal(parameters[i].steers, expected[i].steers);

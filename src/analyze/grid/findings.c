@@ -387,13 +387,80 @@ static const char *value_text(Word value, Verdict *verdict) {
                                         : "something that is not known";
 }
 
+/* Whether the atomic leaves what it finds there as it is: it adds 0, as a load would. */
+static bool changes_nothing(const Program *program, const CompiledEffect *effect) {
+    const Transfer *how = effect->transfer == NO_TRANSFER ? NULL : &program->transfers[effect->transfer];
+    int64_t number;
+    return how && (how->atomic == ATOMIC_ADD || how->atomic == ATOMIC_OR || how->atomic == ATOMIC_XOR) &&
+           effect->effect.value && value_constant(effect->effect.value, &number) && !number;
+}
+
+/* Whether some op of the launch may write to that area of memory, but for those that wait there. */
+static bool may_write(const GlobalCheck *run, uint32_t launch, uint32_t area, const Sleeper *all, size_t total) {
+    const GridLaunch *which = &run->scene.launches[launch];
+    const Program *program = which->program;
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        bool waits = false;
+        for (size_t i = 0; i < total && !waits; i++)
+            waits = all[i].launch == launch && all[i].op == program->ops[pc];
+        for (uint32_t k = 0; !waits && program->code[pc].code == CODE_EFFECTS && k < program->code[pc].a; k++) {
+            const CompiledEffect *effect = &program->effects[program->code[pc].aux + k];
+            if (effect->effect.space != SPACE_GLOBAL || !effect_is_access(&effect->effect) ||
+                effect->effect.verb == EFFECT_READ || changes_nothing(program, effect))
+                continue;
+            Roots roots = address_roots(program, effect->effect.on);
+            if (roots.elsewhere)
+                return true;
+            for (uint32_t p = 0; p < program->parameter_count && p < MOST_ROOTS; p++) {
+                const Argument *argument = launch_find(which->launch, str_of(program->parameters[p].name));
+                if ((roots.parameters >> p & 1) && argument && global_area_number(argument->address) == area)
+                    return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* What is waited for is nobody's here to write, and a launch that is not here may: its memory has a name by which
+ * launches share it, or nobody has said what it holds. */
+static bool waits_for_others(const GlobalCheck *run, const Sleeper *all, size_t total, const Sleeper *sleeper) {
+    const GridLaunch *which = &run->scene.launches[sleeper->launch];
+    uint32_t area = global_area_number(sleeper->address);
+    bool shared = false;
+    if (!sleeper->address)
+        return false;
+    for (uint32_t i = 0; i < which->launch->count; i++) {
+        const Argument *argument = &which->launch->arguments[i];
+        bool here =
+            argument->kind != ARGUMENT_INTEGER && argument->address && global_area_number(argument->address) == area;
+        shared |= here && (argument->buffer.size || !(argument->data || argument->zero));
+    }
+    for (uint32_t i = 0; i < run->scene.count && shared; i++)
+        shared = !may_write(run, i, area, all, total);
+    return shared;
+}
+
+static void tell_others_missing(const GlobalCheck *run, const Sleeper *sleeper, const Op *op) {
+    size_t kernel = run->scene.inputs[sleeper->launch];
+    Verdict *verdict = run->kernels[kernel].verdict;
+    verdict_incomplete(
+        verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(run->programs[kernel]->module, op),
+        "it waits for %s, which nothing in this launch writes; run it together with the launch that does "
+        "(weir run A B), or give data for which it goes on",
+        address_text(run, (uint64_t)sleeper->address, verdict));
+}
+
 bool tell_hang(GlobalCheck *run, const Telling *telling) {
     Sleeper *all = ARENA_ARRAY(run->arena, Sleeper, MOST_SLEEPERS);
     const Sleeper *picked[MOST_TOLD_SLEEPERS];
     size_t total = grid_sleepers(run->grid, all, MOST_SLEEPERS);
-    size_t count = pick_sleepers(run, all, total < MOST_SLEEPERS ? total : MOST_SLEEPERS, picked);
+    size_t seen = total < MOST_SLEEPERS ? total : MOST_SLEEPERS, count = pick_sleepers(run, all, seen, picked);
     if (!count)
         return false;
+    if (waits_for_others(run, all, seen, picked[0])) {
+        tell_others_missing(run, picked[0], picked[0]->op);
+        return true;
+    }
     size_t kernel = run->scene.inputs[picked[0]->launch];
     Verdict *verdict = run->kernels[kernel].verdict;
     const char *address = address_text(run, (uint64_t)picked[0]->address, verdict),

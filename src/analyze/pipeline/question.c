@@ -103,6 +103,11 @@ static bool fits_parameter(Result *result, const Argument *argument, const Param
         return result_fail(result, "'%s' is an %.*s, and %lld does not fit: it would be %lld", parameter->name,
                            STR_ARG(type->text), (long long)argument->integer,
                            (long long)integer_wrap(argument->integer, type->width));
+    if (type && type_is(type, STR("tt.ptr")) && !memory)
+        return result_fail(result,
+                           "'%s' is a pointer, %.*s, and the launch gives a number; a launch file gives memory as "
+                           "{\"tensor\": {\"shape\": [...]}}",
+                           parameter->name, STR_ARG(type->text));
     if (type && type_is_descriptor(type) && !memory)
         return result_fail(result, "'%s' is a tensor descriptor, and the launch gives a number", parameter->name);
     return true;

@@ -10,8 +10,9 @@
 #include "emulate/choose.h"
 #include "emulate/classes.h"
 #include "emulate/coverage.h"
+#include "emulate/roots.h"
 
-enum { WORLDS = 6, MOST_WORLD_CLUSTERS = 4, RANDOM_BY_DEFAULT = 8 };
+enum { MOST_WORLD_CLUSTERS = 4, RANDOM_BY_DEFAULT = 8 };
 static const uint64_t usual_states = 200 * 1000, states_by_default = 20 * 1000;
 static const size_t scratch_budget = (size_t)1 << 30, search_budget = (size_t)1 << 28;
 
@@ -32,6 +33,7 @@ typedef struct Check {
     const char *launch_text;
     bool alike;      /* every cluster does the same */
     bool noted_data; /* that control depends on data was said */
+    bool noted_made_up;
     bool noted_budget;
     bool doubted[DOUBT_KINDS]; /* that something goes wrong only at such launches was said */
 } Check;
@@ -116,6 +118,67 @@ static void settle_finding(Check *check, Finding *finding) {
     }
 }
 
+/* Whether transaction bytes are left on a barrier. */
+static bool has_leftover(const Machine *machine) {
+    for (uint32_t i = 0; i < machine->slot_count; i++)
+        if (machine->state->barriers[i].life != BARRIER_NEVER && machine->state->barriers[i].bytes)
+            return true;
+    return false;
+}
+
+/* Whether it goes right if what nobody knows is chosen in another way. That it does where data is 0 says nothing: there
+ * is nothing to do then. */
+static bool goes_right_otherwise(Check *check, const Rerun *rerun) {
+    Rerun other = *rerun;
+    bool data = check->machine->loads_chosen != 0;
+    for (other.world = 0; other.world < MACHINE_WORLDS; other.world++)
+        if (other.world != rerun->world && !(data && machine_world_has_zeros(other.world)) &&
+            run(check, &other) == RUN_COMPLETE && !has_leftover(check->machine))
+            return true;
+    return false;
+}
+
+/* "of %lens", the tensors whose data was made up; "" if it is not that of an argument. */
+static const char *made_up_text(const Check *check, const Op *op) {
+    Text text = {0};
+    Effect effects[EFFECTS_MOST];
+    const Program *program = check->program;
+    unsigned count = effects_of(check->module, op, effects), names = 0;
+    for (unsigned i = 0; i < count; i++) {
+        Roots roots = effects[i].space == SPACE_GLOBAL ? address_roots(program, effects[i].on) : (Roots){0};
+        for (uint32_t k = 0; k < program->parameter_count && k < MOST_ROOTS; k++)
+            if (roots.parameters >> k & 1)
+                text_addf(&text, "%s%s", names++ ? ", " : " of ", program->parameters[k].name);
+    }
+    return verdict_keep(check->verdict, &text);
+}
+
+/* What goes wrong may come of choices that cannot be so: of data that Weir made up, or of two conditions that nobody
+ * knows and that hang together. Then it is no finding, and what to give is said. One condition alone can be either. */
+static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first, const Finding *finding) {
+    Verdict *verdict = check->verdict;
+    if (!goes_right_otherwise(check, rerun))
+        return false;
+    bool memory = false;
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(check->module, first, effects);
+    for (unsigned i = 0; i < count; i++)
+        memory |= effects[i].space == SPACE_GLOBAL;
+    const char *op = verdict_text(verdict, "%.*s", STR_ARG(first->name));
+    if (!check->noted_made_up && memory)
+        verdict_incomplete(verdict, op, op_line(check->module, first),
+                           "for made-up data%s it goes wrong: %s; a launch file that gives the data settles it",
+                           made_up_text(check, first), finding->message);
+    else if (!check->noted_made_up)
+        verdict_incomplete(verdict, op, op_line(check->module, first),
+                           "for one choice of this and of other conditions, which are not known, it goes wrong: %s; "
+                           "whether they can all be so is not known",
+                           finding->message);
+    check->noted_made_up = true;
+    verdict->finding_count--; /* which it is the last of */
+    return true;
+}
+
 /* Repeats a run that went wrong, watching it, and explains how it ended. */
 static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     Machine *machine = check->machine;
@@ -133,6 +196,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
         return true;
     }
     const char *schedule = schedule_text(check, rerun);
+    const Op *first = machine->loads_chosen || machine->root_count > 1 ? machine->first_choice : NULL;
     uint32_t overrun = 0;
     Finding *finding = end_explain(machine, history, end, check->verdict);
     if (!finding && !history->unknown && causes_overrun(check->causes, &overrun))
@@ -145,16 +209,9 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     Text witness = {0};
     trail_write(machine, rerun, &trail, &witness);
     finding->witness = verdict_keep(check->verdict, &witness);
-    settle_finding(check, finding);
+    if (!first || !take_back_made_up(check, rerun, first, finding))
+        settle_finding(check, finding);
     return true;
-}
-
-/* Whether transaction bytes are left on a barrier. */
-static bool has_leftover(const Machine *machine) {
-    for (uint32_t i = 0; i < machine->slot_count; i++)
-        if (machine->state->barriers[i].life != BARRIER_NEVER && machine->state->barriers[i].bytes)
-            return true;
-    return false;
 }
 
 /* What to make of how a run ended. False: this launch needs no other run. */
@@ -404,11 +461,11 @@ static bool directed(Check *check, const Rerun *rerun) {
                      "control depends on data that is not known (%.*s at line %u); it was tried with %d choices of "
                      "them, and the launch "
                      "file can give it",
-                     STR_ARG(first->name), op_line(check->module, first), WORLDS);
+                     STR_ARG(first->name), op_line(check->module, first), MACHINE_WORLDS);
     check->noted_data = true;
     if (rerun->world || rerun->cluster >= MOST_WORLD_CLUSTERS)
         return true;
-    for (unsigned world = 1; world < WORLDS; world++) {
+    for (unsigned world = 1; world < MACHINE_WORLDS; world++) {
         Rerun other = *rerun;
         other.world = world;
         if (!directed(check, &other))
@@ -503,10 +560,10 @@ static void run_chosen_launch(Check *check, const Launch *launch) {
     Verdict *verdict = check->verdict;
     size_t found = verdict->finding_count, incomplete = verdict->incomplete_count;
     run_launch(check, launch);
-    if (launch->doubt) {
-        verdict->incomplete_count = incomplete; /* the same */
+    if (launch->doubt == DOUBT_EMPTY) /* what nobody launches need not be looked at whole */
+        verdict->incomplete_count = incomplete;
+    if (launch->doubt)
         settle_doubts(check, launch, found);
-    }
     for (size_t i = found; i < verdict->finding_count; i++)
         verdict->findings[i].elsewhere = check->given != NULL;
 }

@@ -656,3 +656,20 @@ int inline_ptx_load(Module *module, const Op *op) {
     bool whole = access.elements == 1 && access.bits == element_bits(module, &op->results[0]);
     return plain && whole && access.result == &op->results[0] ? 0 : -1;
 }
+
+InlineRegister inline_ptx_register(Module *module, const Op *op) {
+    static const char names[] = "%ctaid.x %ctaid.y %ctaid.z %nctaid.x %nctaid.y %nctaid.z %cluster_ctarank "
+                                "%cluster_nctarank";
+    if (!is_inline_ptx(op) || op->result_count != 1 || type_resolve(module, op->results[0].type)->kind != TYPE_INTEGER)
+        return REGISTER_OTHER;
+    Str text = quoted(op, "asm_string");
+    const char *at = text.data, *end = text.data + text.size;
+    Statement move, more;
+    if (!ptx_next_statement(&at, end, &move) || ptx_next_statement(&at, end, &more) || move.guarded || move.garbled ||
+        move.kind != STATEMENT_INSTRUCTION || move.count != 2 || word_place(move.opcode, "mov.u32 mov.b32 mov.s32") < 0)
+        return REGISTER_OTHER;
+    const Term *to = &move.operands[0].terms[0], *from = &move.operands[1].terms[0];
+    bool plain = move.operands[0].count == 1 && move.operands[1].count == 1 && to->kind == TERM_OPERAND && !to->number;
+    return plain && from->kind == TERM_NAME ? (InlineRegister)(REGISTER_CTA + word_place(from->name, names))
+                                            : REGISTER_OTHER;
+}

@@ -23,6 +23,18 @@ bool inline_ptx_is_pure(const Op *op);
 /* If it does nothing but load one value into its only result: that effect's number, else -1. */
 int inline_ptx_load(Module *module, const Op *op);
 
+/* Special registers that a text may do nothing but hand on, in the order of their names in inline_ptx.c. */
+typedef enum InlineRegister {
+    REGISTER_OTHER,
+    REGISTER_CTA, /* %ctaid.x; y and z follow */
+    REGISTER_CTAS = REGISTER_CTA + 3,
+    REGISTER_RANK = REGISTER_CTAS + 3, /* in the cluster */
+    REGISTER_RANKS,
+} InlineRegister;
+
+/* The register that the text moves to its only result, a number; REGISTER_OTHER: it does something else. */
+InlineRegister inline_ptx_register(Module *module, const Op *op);
+
 /* A number that an instruction is given: that of an operand of the op, or one that stands in the text. */
 typedef struct InlineNumber {
     bool known;

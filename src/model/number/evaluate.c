@@ -112,6 +112,28 @@ static const Attr *op_ints(Module *module, const Op *op, const char *name, unsig
 
 /* ---- Identities ------------------------------------------------------------------------------ */
 
+unsigned comparison_holds_for(const Op *op) {
+    static const uint8_t integers[] = {
+        STANDS_EQUAL,   STANDS_LESS | STANDS_GREATER,  STANDS_LESS, STANDS_LESS | STANDS_EQUAL,
+        STANDS_GREATER, STANDS_GREATER | STANDS_EQUAL, STANDS_LESS, STANDS_LESS | STANDS_EQUAL,
+        STANDS_GREATER, STANDS_GREATER | STANDS_EQUAL}; /* ORDER Comparison */
+    static const uint8_t floats[] = {STANDS_EQUAL,
+                                     STANDS_GREATER,
+                                     STANDS_GREATER | STANDS_EQUAL,
+                                     STANDS_LESS,
+                                     STANDS_LESS | STANDS_EQUAL,
+                                     STANDS_LESS | STANDS_GREATER}; /* ORDER CmpFPredicate, from oeq and from ueq on */
+    enum { ORDERED = 1, UNORDERED = 8 };
+    int64_t predicate;
+    if (!op || op->operand_count != 2 || !op_number(op, "predicate", &predicate))
+        return 0;
+    if (op_evaluator(op) == EVALUATE_COMPARE)
+        return predicate >= 0 && predicate < (int64_t)sizeof integers ? integers[predicate] : 0;
+    int64_t place = predicate - (predicate >= UNORDERED ? UNORDERED : ORDERED);
+    bool told = op_is(op, CLASS_FLOAT_COMPARISON) && place >= 0 && place < (int64_t)sizeof floats;
+    return told ? floats[place] : 0;
+}
+
 static uint64_t mix_text(uint64_t identity, Str text) {
     identity = identity_mix(identity, text.size);
     for (size_t i = 0; i < text.size; i += 8) {

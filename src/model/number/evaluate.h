@@ -117,6 +117,11 @@ static inline bool integer_compare(Comparison predicate, int64_t signed_x, int64
     return false;
 }
 
+/* How two numbers can stand to each other; for which of these a comparison holds, as a mask. 0: the op is none. Of
+ * floating-point numbers, that neither is NaN is taken for granted. */
+enum { STANDS_LESS = 1, STANDS_EQUAL = 2, STANDS_GREATER = 4 };
+unsigned comparison_holds_for(const Op *op);
+
 /* The result of one of the NUMBERS on known integers; `attribute` is the Evaluation's `a`. False: it has no value, or
  * the code is no such one. `width` and `operand_width` are 1 to 64. Always inline, so that a caller with a constant
  * code gets just that one. */

@@ -1,0 +1,272 @@
+/* What a value depends on, without a setting: arguments, data, loops; and whether it is the same at every launch. */
+#include "emulate/solve_internal.h"
+
+#include "model/flow/symbol.h"
+
+/* ---- Following a value back ------------------------------------------------------------------------ */
+
+typedef struct Following {
+    Solver *solver;
+    Pointers seen;
+    uint64_t mask;
+    unsigned left;
+    bool open;  /* something decides it that is not the same at every launch */
+    bool loops; /* how often a loop runs does */
+    bool asked; /* the hardware is asked for it: whether there is more work */
+} Following;
+
+static void follow(Following *following, const Value *value);
+
+static void follow_source(void *context, Handed how, const Value *from, const Value *to) {
+    Following *following = context;
+    following->open |= how == HANDED_BRANCH && !value_always(to); /* by which branch, is not followed */
+    follow(following, from);
+}
+
+/* Whether its result follows from its operands; the ranks of the CTAs of a cluster are all run. */
+static bool is_pure(const Program *program, const Op *op) {
+    uint32_t axis;
+    Evaluator how = program_asks(program, op, &axis);
+    return how == EVALUATE_CTA_RANK || how == EVALUATE_CTA_COUNT ||
+           (how != EVALUATE_NONE && how != EVALUATE_POISON && how < EVALUATE_PROGRAM_ID);
+}
+
+/* What decides which way a loop, branch or switch goes, and how often. */
+static void follow_control(Following *following, const Op *op) {
+    if (!op || !op->row || !op->region_count || op_is_control(op, CONTROL_FUNCTION))
+        return;
+    const Op *end = op_is_control(op, CONTROL_WHILE) ? region_end(op, 0) : NULL;
+    const ControlColumn *control = &op->row->control;
+    const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
+    following->loops |= op_is_loop(op);
+    for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
+        follow(following, op_operand_of(op, steering[i]));
+    if (end && end->row)
+        follow(following, op_operand_of(end, end->row->control.condition));
+}
+
+/* What every call hands over for an argument of a function; false if it is none, or nobody calls it. */
+static bool follow_passed(Following *following, const Value *value) {
+    const Op *function = value_op(value) ? NULL : value_holder(value);
+    Module *module = following->solver->module;
+    if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(following->solver, value))
+        return false;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_CALL) && call_target(module, op) == function && value->index < op->operand_count)
+            follow(following, op->operands[value->index]);
+    return true;
+}
+
+static void follow(Following *following, const Value *value) {
+    uint32_t parameter;
+    if (!value || pointers_get(&following->seen, value) != NO_NUMBER)
+        return;
+    if (!following->left) {
+        following->open = true;
+        return;
+    }
+    following->left--;
+    pointers_set(&following->seen, value, 0);
+    const Op *op = value_op(value);
+    if (solver_parameter(following->solver, value, &parameter)) {
+        following->mask |= parameter < 64 ? UINT64_C(1) << parameter : 0;
+        following->open = true;
+        return;
+    }
+    bool passed = follow_passed(following, value);
+    follow_control(following, op ? op : value_holder(value));
+    Choice choice;
+    if (choice_of(value, &choice))
+        follow(following, choice.condition);
+    if (value_sources(value, follow_source, following))
+        return;
+    if (!op) {
+        following->open |= !counted_by(value) && !passed;
+        return;
+    }
+    following->open |= !is_pure(following->solver->program, op);
+    following->asked |= op_evaluator(op) >= EVALUATE_CANCEL_ANSWER && op_evaluator(op) <= EVALUATE_CANCEL_QUERY;
+    for (uint32_t i = 0; i < op->operand_count; i++)
+        follow(following, op->operands[i]);
+}
+
+static Following followed(Solver *solver, const Value *value) {
+    Following following = {.solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES};
+    follow(&following, value);
+    return following;
+}
+
+uint64_t solver_depends(Solver *solver, const Value *value) {
+    return followed(solver, value).mask;
+}
+
+bool solver_asked(Solver *solver, const Value *value) {
+    return followed(solver, value).asked;
+}
+
+bool solver_counted(Solver *solver, const Value *value) {
+    return followed(solver, value).loops;
+}
+
+/* ---- Sums of multiples ---- */
+
+enum { MOST_TERMS = 24, USUAL_WIDTH = 32 };
+
+/* A sum of values, each so many times; what is the same at every launch is left out. */
+typedef struct Sum {
+    struct {
+        const Value *value;
+        int64_t times;
+    } terms[MOST_TERMS];
+    uint32_t count;
+    bool full;
+    unsigned left;
+} Sum;
+
+static void add_term(Sum *sum, const Value *value, int64_t times) {
+    uint32_t i = 0;
+    while (i < sum->count && sum->terms[i].value != value)
+        i++;
+    if (i == MOST_TERMS) {
+        sum->full = true;
+        return;
+    }
+    if (i == sum->count) {
+        sum->terms[i].value = value;
+        sum->terms[i].times = 0;
+        sum->count++;
+    }
+    sum->full |= __builtin_add_overflow(sum->terms[i].times, times, &sum->terms[i].times);
+}
+
+static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t times);
+
+/* In a loop that runs as often at every launch, its counter is where it starts, and something that is the same. */
+static void add_argument(Solver *solver, Sum *sum, const Value *value, int64_t times) {
+    const Op *loop = counted_by(value);
+    Bounds bounds;
+    const Value *other = value_always(value);
+    if (loop && loop_bounds(loop, &bounds) && solver_same_trips(solver, loop))
+        add_value(solver, sum, bounds.from, times);
+    else if (other && other != value)
+        add_value(solver, sum, other, times);
+    else
+        add_term(sum, value, times);
+}
+
+static void add_op(Solver *solver, Sum *sum, const Op *op, const Value *value, int64_t times) {
+    int64_t factor;
+    switch (op_evaluator(op)) {
+    case EVALUATE_ADD:
+    case EVALUATE_SUBTRACT:
+        add_value(solver, sum, op->operands[0], times);
+        add_value(solver, sum, op->operands[1], op_evaluator(op) == EVALUATE_ADD ? times : -times);
+        return;
+    case EVALUATE_SAME:
+        add_value(solver, sum, op->operands[0], times);
+        return;
+    case EVALUATE_SIGN_EXTEND: /* of what does not wrap, or is taken not to */
+    case EVALUATE_ZERO_EXTEND:
+        if (number_width(solver->module, type_resolve(solver->module, op->operands[0]->type)) < USUAL_WIDTH)
+            break;
+        add_value(solver, sum, op->operands[0], times);
+        return;
+    case EVALUATE_MULTIPLY:
+        for (int i = 0; i < 2; i++)
+            if (value_constant(op->operands[i], &factor) && !__builtin_mul_overflow(factor, times, &factor)) {
+                add_value(solver, sum, op->operands[1 - i], factor);
+                return;
+            }
+        break;
+    default:
+        break;
+    }
+    add_term(sum, value, times);
+}
+
+static void add_value(Solver *solver, Sum *sum, const Value *value, int64_t times) {
+    const Op *op = value_op(value);
+    if (!sum->left) {
+        sum->full = true;
+        return;
+    }
+    sum->left--;
+    if (!op)
+        add_argument(solver, sum, value, times);
+    else if (followed(solver, value).open)
+        add_op(solver, sum, op, value, times);
+}
+
+/* Whether the difference of the two is the same at every launch. */
+static bool same_difference(Solver *solver, const Value *a, const Value *b) {
+    Sum sum = {.left = MOST_STEPS};
+    add_value(solver, &sum, a, 1);
+    add_value(solver, &sum, b, -1);
+    for (uint32_t i = 0; i < sum.count; i++)
+        if (sum.terms[i].times)
+            return false;
+    return !sum.full;
+}
+
+bool solver_same_trips(Solver *solver, const Op *loop) {
+    Bounds bounds;
+    return loop_bounds(loop, &bounds) && solver_closed(solver, bounds.step) &&
+           same_difference(solver, bounds.from, bounds.to);
+}
+
+/* A number that it is never less than. */
+static bool least_of(const Program *program, const Value *value, int64_t *least) {
+    Bounds bounds;
+    int64_t step;
+    uint32_t axis;
+    switch (program_asks(program, value_op(value), &axis)) {
+    case EVALUATE_PROGRAM_ID:
+        *least = 0;
+        return true;
+    case EVALUATE_PROGRAM_COUNT:
+        *least = 1;
+        return true;
+    default:
+        return value_constant(value, least) ||
+               (loop_bounds(counted_by(value), &bounds) && value_constant(bounds.step, &step) && step > 0 &&
+                least_of(program, bounds.from, least));
+    }
+}
+
+/* Whether the comparison with a constant comes out the same for all that the first operand can be. */
+static bool compares_alike(Solver *solver, const Op *op) {
+    int64_t least, with;
+    if (!least_of(solver->program, op->operands[0], &least) || !value_constant(op->operands[1], &with))
+        return false;
+    switch ((Comparison)evaluation_of(solver->module, op, 0).a) {
+    case COMPARE_SGE:
+    case COMPARE_SLT:
+        return least >= with;
+    case COMPARE_SGT:
+    case COMPARE_SLE:
+    case COMPARE_EQ:
+    case COMPARE_NE:
+        return least > with;
+    default:
+        return false;
+    }
+}
+
+bool solver_closed(Solver *solver, const Value *value) {
+    const Op *op = value_op(value);
+    const Value *other = op ? NULL : value_always(value); /* in a partition, what it captures */
+    if (!followed(solver, value).open)
+        return true;
+    if (other && other != value)
+        return solver_closed(solver, other);
+    switch (op ? op_evaluator(op) : EVALUATE_NONE) {
+    case EVALUATE_COMPARE:
+        return same_difference(solver, op->operands[0], op->operands[1]) || compares_alike(solver, op);
+    case EVALUATE_AND:
+    case EVALUATE_OR:
+    case EVALUATE_XOR:
+        return solver_closed(solver, op->operands[0]) && solver_closed(solver, op->operands[1]);
+    default:
+        return false;
+    }
+}
