@@ -28,12 +28,13 @@ static uint32_t other_slot(const Inquiry *inquiry, const Blocked *blocked, uint3
     const Machine *machine = inquiry->machine;
     if (blocked->status != AGENT_WAITS || inquiry->history->barriers[blocked->barrier].deeds)
         return UINT32_MAX;
-    const uint64_t *places = machine->slot_places;
-    uint64_t ring = places[blocked->barrier % machine->slots_per_cta] >> 32;
+    BarrierPlace ring = barrier_place(machine, blocked->barrier);
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         const BarrierHistory *past = &inquiry->history->barriers[i];
-        if (past->deeds && past->latest.agent == agent && past->latest.pc == pc &&
-            places[i % machine->slots_per_cta] >> 32 == ring)
+        if (!past->deeds || past->latest.agent != agent || past->latest.pc != pc)
+            continue;
+        BarrierPlace place = barrier_place(machine, i);
+        if (place.allocation == ring.allocation && place.side == ring.side)
             return i;
     }
     return UINT32_MAX;
@@ -60,7 +61,10 @@ static const char *why_not_itself(const Inquiry *inquiry, const Blocked *blocked
     const Op *loop = op_parent(program->ops[blocked->pc]);
     while (loop && !(op_is_loop(loop) && is_inside(program->ops[pc], loop)))
         loop = op_parent(loop);
-    return loop ? "comes again only after this very wait" : "comes before this wait, for an earlier phase";
+    if (loop)
+        return "comes again only after this very wait";
+    return blocked->state.generation == blocked->state.born ? "stands before this wait, but was left out"
+                                                            : "stands before this wait";
 }
 
 /* Why what an agent does at that instruction does not complete the phase that is waited for. */

@@ -146,7 +146,7 @@ static void explain_idle_wait(const Case *c, Finding *finding) {
         finding->why = verdict_text(c->verdict,
                                     "The wait at IR line %u asks for parity %u, which passes at once on a fresh "
                                     "barrier, and so does this one, at "
-                                    "IR line %u: each of the two takes its first turn for the other's. %s has arrived "
+                                    "IR line %u: both begin as if the other had gone first. %s has arrived "
                                     "on %s before %s did anything, "
                                     "so that this wait comes too late.",
                                     line_at(c->inquiry->machine, c->root->idle->pc), c->root->idle->parity,

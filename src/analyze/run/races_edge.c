@@ -75,12 +75,13 @@ static bool find_early_release(const Races *races, Race *race, const Guard *guar
     return true;
 }
 
-/* The same where nothing reports it that the agent ever waits for: what let the agent go came before the access, and
- * hands this memory over at other times, or is all that there is between the two. */
+/* The same where nothing reports it that the agent ever waits for: what let the agent go came before the access, is not
+ * its own report of a turn earlier, and hands this memory over at other times, or is all that is between the two. */
 static bool find_premature_release(const Races *races, Race *race, const Guard *guard, uint32_t later) {
     const struct RaceArriver *arrival = arrival_by(&guard->arrivals, race->other_thread % CONSAN_BASE_ACTORS);
     bool reported = race->barrier != UINT32_MAX;
-    if (!arrival || (reported && strand_waits(races->machine, later, race->barrier) != NO_PC) ||
+    if (!arrival || arrival->pc == race->other_pc ||
+        (reported && strand_waits(races->machine, later, race->barrier) != NO_PC) ||
         (reported && !hands_over(races, guard->barrier, race->span)))
         return false;
     set_released_early(race, guard, arrival);
