@@ -278,12 +278,17 @@ static bool is_missed_sign(const Inquiry *inquiry, const Blocked *blocked, const
     return strand_waits(machine, strand, *sign) != NO_PC && !waits_before(machine, strand, lapper->pc, *sign);
 }
 
+enum { MOST_SIGNALS = 256 /* that are looked at: each is held against the whole program */ };
+
 /* What an agent arrives on, and nobody waits for, or (`waited`) whoever laps the blocked one does only elsewhere. */
 static bool find_sign_of(const Inquiry *inquiry, Blocked *blocked, const Deed *lapper, uint32_t agent, bool waited) {
     const Program *program = inquiry->machine->program;
-    uint32_t strand = inquiry->strands[agent];
+    uint32_t strand = inquiry->strands[agent], looked_at = 0;
     for (uint32_t pc = program->strands[strand].entry, end = strand_end(program, strand); pc < end; pc++)
-        for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++)
+        for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
+            looked_at += effect_signals(&program->effects[program->code[pc].aux + i].effect);
+            if (looked_at > MOST_SIGNALS)
+                return false;
             if (is_missed_sign(inquiry, blocked, lapper, agent, &program->effects[program->code[pc].aux + i].effect,
                                waited, &blocked->sign)) {
                 blocked->sign_pc = pc;
@@ -291,6 +296,7 @@ static bool find_sign_of(const Inquiry *inquiry, Blocked *blocked, const Deed *l
                 blocked->sign_waited = waited;
                 return true;
             }
+        }
     return false;
 }
 

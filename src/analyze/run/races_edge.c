@@ -180,12 +180,15 @@ static bool find_late_wait(const Races *races, Race *race, uint32_t strand, uint
 /* Who reads what nobody has written yet should have come after this write: what reports that it does not wait for, or
  * not in time. */
 static bool find_unwritten(const Races *races, Race *race, uint32_t later, uint32_t earlier) {
-    Race tried = *race;
+    Race tried = *race, released = *race;
     uint32_t agent = race->other_thread % CONSAN_BASE_ACTORS;
     bool found = find_unseen_from(races, &tried, later, race->pc, OTHER_NEVER, earlier);
-    if (!found && later != earlier && find_late_wait(races, &tried, later, race->pc, agent, earlier)) {
+    /* It may be meant to read before this write: it says when it has, and nobody listens; or it came as it should. */
+    if (!found && later != earlier &&
+        !find_unseen_from(races, &released, earlier, race->other_pc, NOBODY_WAITS, later) &&
+        find_late_wait(races, &tried, later, race->pc, agent, earlier)) {
         const Guard *guard = guard_on(races, agent, tried.guard);
-        found = !guard || !guard->arrivals.count; /* else it came as it should: it is to read before this write */
+        found = !guard || !guard->arrivals.count;
     }
     if (!found)
         return false;
