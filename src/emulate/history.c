@@ -114,6 +114,7 @@ void history_observe(void *observer, const Event *event) {
         barrier->waits++;
         barrier->observed = generation;
         *pass = (LastPass){.any = true,
+                           .count = pass->count + 1,
                            .again = again ? pass->again + 1 : 0,
                            .skipped = pass->skipped + skipped,
                            .parity = event->parity,

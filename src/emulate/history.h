@@ -19,6 +19,7 @@ typedef struct Deed {
 
 typedef struct LastPass {
     bool any;
+    uint32_t count; /* passes in all */
     uint8_t parity;
     uint32_t generation; /* phases complete when it passed */
     uint32_t pc;

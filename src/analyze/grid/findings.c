@@ -1,6 +1,7 @@
 /* What is said of races in global memory, of grids that hang, and of accesses that touch what they should not. */
 #include "analyze/grid/internal.h"
 
+#include "analyze/telling/names.h"
 #include "analyze/telling/place.h"
 
 enum { MOST_SLEEPERS = 64, MOST_TOLD_SLEEPERS = 4 };
@@ -192,6 +193,21 @@ static bool explain_half(const GlobalCheck *run, const GsanRace *race, size_t ke
     return true;
 }
 
+/* The barrier that an asynchronous access completes on, "%full"; NULL if it completes on none. */
+static const char *completed_on(const GlobalCheck *run, uint32_t site, Verdict *verdict) {
+    Machine machine = machine_of(run, site);
+    const Program *program = machine.program;
+    const Instruction *instruction = &program->code[site_pc(run, site)];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        const Allocation *allocation =
+            effect->verb == EFFECT_COMPLETE ? allocation_of(&program->allocations, program->module, effect->on) : NULL;
+        if (allocation && allocation->op->result_count)
+            return value_text(verdict->arena, &allocation->op->results[0]);
+    }
+    return NULL;
+}
+
 static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel, Finding *finding, Verdict *verdict) {
     const GsanActor *earlier = &race->earlier, *later = &race->later;
     const char *who = cta_text(run, later->launch, later->cta, verdict),
@@ -206,9 +222,15 @@ static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel,
             verdict, "The %s of %s is asynchronous, and %s has not waited for it to be complete before %s.",
             nouns[earlier->kind], line, other,
             same ? verdict_text(verdict, "this %s", nouns[later->kind]) : "telling others");
-        finding->fix = verdict_text(
-            verdict, "Wait for it behind %s (for a store, until it is written, not only until its source is read)%s.",
-            line, same ? "" : verdict_text(verdict, ", and release with scope %s after that", scope));
+        const char *barrier = completed_on(run, earlier->site, verdict);
+        const char *release = same ? "" : verdict_text(verdict, ", and release with scope %s after that", scope);
+        finding->fix =
+            barrier ? verdict_text(verdict, "Wait for %s (the slot and phase that it completes) behind %s%s.", barrier,
+                                   line, release)
+                    : verdict_text(verdict,
+                                   "Wait for it behind %s (for a store, until it is written, not only until its source "
+                                   "is read)%s.",
+                                   line, release);
         return;
     }
     if (race->reason == GSAN_NARROW && is_atomic(earlier) && is_atomic(later)) {
@@ -382,7 +404,7 @@ static size_t pick_sleepers(const GlobalCheck *run, const Sleeper *all, size_t c
     return kept;
 }
 
-static const char *value_text(Word value, Verdict *verdict) {
+static const char *word_text(Word value, Verdict *verdict) {
     return word_is(value, WORD_INTEGER) ? verdict_text(verdict, "%lld", (long long)value.bits)
                                         : "something that is not known";
 }
@@ -464,7 +486,7 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
     size_t kernel = run->scene.inputs[picked[0]->launch];
     Verdict *verdict = run->kernels[kernel].verdict;
     const char *address = address_text(run, (uint64_t)picked[0]->address, verdict),
-               *value = value_text(picked[0]->value, verdict);
+               *value = word_text(picked[0]->value, verdict);
     uint64_t left = grid_never_begun(run->grid);
     Finding *finding = finding_in(run, kernel, RULE_DEADLOCK_GRID, telling, false);
     finding->message = verdict_text(verdict, "%s waits for ever for %s, which holds %s",
@@ -482,7 +504,7 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
     for (size_t i = 0; i < count; i++) {
         set_place(run, &places[i], "waits", picked[i]->launch, picked[i]->cta, sleeper_site(run, picked[i]), verdict);
         places[i].note = verdict_text(verdict, "%s holds %s", address_text(run, (uint64_t)picked[i]->address, verdict),
-                                      value_text(picked[i]->value, verdict));
+                                      word_text(picked[i]->value, verdict));
     }
     if (run->unknown_ran != UINT32_MAX)
         grid_doubts_take_back(run, kernel);

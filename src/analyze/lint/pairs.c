@@ -3,6 +3,7 @@
  * Every signal is followed to the allocations that its barrier may be one of; what goes to an op that nobody knows may
  * be waited for there. */
 #include "analyze/lint/signals.h"
+#include "analyze/telling/names.h"
 
 #include <stdlib.h>
 
@@ -171,6 +172,12 @@ static void judge_use(Pairs *pairs, const Origin *origin, const Use *use) {
     else if (arrival)
         finding = lint_find(lint, RULE_MBARRIER_ARRIVALS_UNSEEN, arrival,
                             "review: nobody waits for the barrier that this arrives on");
+    if (finding && origin->op->result_count)
+        finding->fix =
+            verdict_text(lint->verdict,
+                         async ? "Wait for %s before the memory is used again, or complete on one that is waited for."
+                               : "Leave %s out, or wait for it.",
+                         value_text(lint->verdict->arena, &origin->op->results[0]));
     lint_other_place(lint, finding, "allocates", origin->op);
 }
 

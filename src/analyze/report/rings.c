@@ -320,7 +320,9 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
     else if (!ring->waits && ring->arrivals && !blocked)
         builder_issue(builder, barrier, "its arrivals are never waited for");
     else if (ring->waits && !ring->arrivals && ring->root)
-        builder_issue(builder, barrier, "nothing arrives on it: its waits pass on the fresh barrier");
+        builder_issue(builder, barrier,
+                      barrier->arrive_count ? "no arrival comes in this run: its waits pass on the fresh barrier"
+                                            : "nothing arrives on it: its waits pass on the fresh barrier");
     if (ring->unseen && ring->waits)
         builder_issue(builder, barrier,
                       verdict_text(verdict, "%llu of its phases completed while nobody had waited for the one before",

@@ -4,8 +4,6 @@
 
 #include "analyze/telling/place.h"
 
-#include <stdlib.h>
-
 enum { COUNTERFACTUAL_BUDGET = 1 << 18 };
 
 /* ---- Texts ---------------------------------------------------------------------------------------- */
@@ -57,27 +55,6 @@ uint32_t inquiry_deeds(const Inquiry *inquiry, Finding *finding, const BarrierHi
                                    (long long)deed->amount));
     }
     return count;
-}
-
-/* "parity 0; 2 phases complete, 1 of 1 arrivals pending, 16384 bytes to come" */
-static const char *state_text(const Inquiry *inquiry, const Blocked *blocked) {
-    Verdict *verdict = inquiry->verdict;
-    if (blocked->status == AGENT_NAMED)
-        return verdict_text(verdict, "named barrier %u: %u of %u threads have come", blocked->barrier % NAMED_BARRIERS,
-                            blocked->meeting.arrived, blocked->meeting.expected);
-    if (blocked->status == AGENT_CLUSTER)
-        return verdict_text(verdict, "%u of the agents of the cluster have arrived", blocked->meeting.arrived);
-    if (blocked->status == AGENT_JOINS)
-        return "waits for the partitions to end";
-    const Barrier *barrier = &blocked->state;
-    uint32_t phases = barrier->generation - barrier->born;
-    const char *bytes = "";
-    if (barrier->bytes)
-        bytes = verdict_text(verdict, barrier->bytes > 0 ? ", %lld bytes still to come" : ", %lld bytes too many",
-                             (long long)llabs(barrier->bytes));
-    return verdict_text(verdict, "%s, parity %u; phase %u is not complete (%u of %u arrival%s pending%s)",
-                        inquiry_barrier(inquiry, blocked->barrier), blocked->parity, phases, barrier->pending,
-                        barrier->count, plural(barrier->count), bytes);
 }
 
 /* ---- What would have come -------------------------------------------------------------------------- */
@@ -199,27 +176,18 @@ static bool is_in_loop(const Op *op) {
     return false;
 }
 
-/* The op by which a strand arrives on the storage of a barrier, in a loop that could have gone round more often. */
-static bool strand_arrives(const Machine *machine, uint32_t strand, uint32_t barrier, uint32_t *pc) {
+/* The op by which a strand arrives on a barrier or its ring, in a loop that could have gone round more often. */
+static bool arrives_in_loop(const Machine *machine, uint32_t strand, uint32_t barrier, uint32_t *pc) {
     const Program *program = machine->program;
-    uint32_t storage = (uint32_t)(machine->slot_places[barrier % machine->slots_per_cta] >> 32);
-    uint32_t end = strand + 1 < program->strand_count ? program->strands[strand + 1].entry : program->code_count;
-    for (uint32_t at = program->strands[strand].entry; at < end; at++) {
-        const Instruction *instruction = &program->code[at];
-        if (instruction->code != CODE_EFFECTS || !is_in_loop(program->ops[at]))
-            continue;
-        for (uint32_t i = 0; i < instruction->a; i++) {
-            const Effect *effect = &program->effects[instruction->aux + i].effect;
-            if (effect->verb != EFFECT_ARRIVE && effect->verb != EFFECT_EXPECT)
-                continue;
-            const Allocation *allocation = allocation_of(&program->allocations, program->module, effect->on);
-            if (allocation && allocation->storage == storage) {
-                *pc = at;
-                return true;
-            }
-        }
+    for (uint32_t from = program->strands[strand].entry;;) {
+        uint32_t at = strand_arrives(machine, strand, barrier, from);
+        if (at == NO_PC || at < from)
+            return false;
+        *pc = at;
+        if (is_in_loop(program->ops[at]))
+            return true;
+        from = at + 1;
     }
-    return false;
 }
 
 /* Another agent that arrives on barriers of this kind in a loop, and has run to its end. */
@@ -228,7 +196,7 @@ static bool find_exited(const Inquiry *inquiry, Blocked *blocked) {
     for (uint32_t i = 0; i < machine->agent_count; i++) {
         uint32_t pc;
         if (i == blocked->agent || !inquiry->ran[i] || !inquiry_ended(inquiry, i) ||
-            !strand_arrives(machine, inquiry->strands[i], blocked->barrier, &pc))
+            !arrives_in_loop(machine, inquiry->strands[i], blocked->barrier, &pc))
             continue;
         blocked->exited = (Deed){.kind = DEED_ARRIVE, .agent = i, .pc = pc};
         return true;
@@ -248,6 +216,98 @@ static bool find_idle_wait(const Inquiry *inquiry, uint32_t agent, Blocked *bloc
         return true;
     }
     return false;
+}
+
+/* A wait of `agent`, for what the blocked agent is to tell it, that passed before anything was told: both began as if
+ * the other one came first. */
+static bool find_vacuous_wait(const Inquiry *inquiry, uint32_t agent, Blocked *blocked) {
+    for (uint32_t i = 0; i < inquiry->machine->slot_count; i++) {
+        const LastPass *pass = history_pass(inquiry->history, i, agent);
+        if (!pass->any || !pass->parity || pass->generation != inquiry->machine->state->barriers[i].born ||
+            strand_arrives(inquiry->machine, inquiry->strands[blocked->agent], i, 0) == NO_PC)
+            continue;
+        blocked->idle = pass;
+        blocked->idle_barrier = i;
+        blocked->idle_agent = agent;
+        return true;
+    }
+    return false;
+}
+
+/* Whether `first` always comes before `op` in a turn of the loop around that, if it stands before it. */
+static bool is_in_way(const Op *first, const Op *op) {
+    for (; op && !op_is_loop(op); op = op_parent(op))
+        if (op->block == first->block)
+            return true;
+    return false;
+}
+
+/* Whether the strand waits for the barrier, or its ring, each time before it does what stands at `pc`. */
+static bool waits_before(const Machine *machine, uint32_t strand, uint32_t pc, uint32_t barrier) {
+    const Program *program = machine->program;
+    BarrierRange channel = barrier_channel(machine, barrier);
+    for (uint32_t at = program->strands[strand].entry; at < pc; at++)
+        for (uint32_t i = 0; program->code[at].code == CODE_EFFECTS && i < program->code[at].a; i++) {
+            const Effect *effect = &program->effects[program->code[at].aux + i].effect;
+            if (effect->verb != EFFECT_WAIT || !is_in_way(program->ops[at], program->ops[pc]))
+                continue;
+            BarrierRange range = effect_barriers(program, effect);
+            if (ranges_meet(&range, &channel))
+                return true;
+        }
+    return false;
+}
+
+/* Whether who laps the blocked agent should have waited for what that effect of another agent reports. */
+static bool is_missed_sign(const Inquiry *inquiry, const Blocked *blocked, const Deed *lapper, uint32_t agent,
+                           const Effect *effect, bool waited, uint32_t *sign) {
+    const Machine *machine = inquiry->machine;
+    BarrierRange range = effect_barriers(machine->program, effect);
+    if (!effect_signals(effect) || !range.any || range_has(machine, &range, blocked->barrier))
+        return false;
+    *sign = range_first(machine, &range);
+    if (*sign == NO_BARRIER)
+        return false;
+    if (!waited) {
+        bool seen = false; /* by anybody but the one who arrives there itself */
+        for (uint32_t i = 0; i < machine->program->strand_count && !seen; i++)
+            seen = i != inquiry->strands[agent] && strand_waits(machine, i, *sign) != NO_PC;
+        return !seen;
+    }
+    uint32_t strand = inquiry->strands[lapper->agent];
+    return strand_waits(machine, strand, *sign) != NO_PC && !waits_before(machine, strand, lapper->pc, *sign);
+}
+
+enum { MOST_SIGNALS = 256 /* that are looked at: each is held against the whole program */ };
+
+/* What an agent arrives on, and nobody waits for, or (`waited`) whoever laps the blocked one does only elsewhere. */
+static bool find_sign_of(const Inquiry *inquiry, Blocked *blocked, const Deed *lapper, uint32_t agent, bool waited) {
+    const Program *program = inquiry->machine->program;
+    uint32_t strand = inquiry->strands[agent], looked_at = 0;
+    for (uint32_t pc = program->strands[strand].entry, end = strand_end(program, strand); pc < end; pc++)
+        for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
+            looked_at += effect_signals(&program->effects[program->code[pc].aux + i].effect);
+            if (looked_at > MOST_SIGNALS)
+                return false;
+            if (is_missed_sign(inquiry, blocked, lapper, agent, &program->effects[program->code[pc].aux + i].effect,
+                               waited, &blocked->sign)) {
+                blocked->sign_pc = pc;
+                blocked->sign_agent = agent;
+                blocked->sign_waited = waited;
+                return true;
+            }
+        }
+    return false;
+}
+
+/* The sign that should hold back whoever laps the agent: its own, or one of somebody who comes after it. */
+static void find_sign(const Inquiry *inquiry, Blocked *blocked, const Deed *lapper) {
+    bool found = lapper->agent == blocked->agent || find_sign_of(inquiry, blocked, lapper, blocked->agent, false) ||
+                 find_sign_of(inquiry, blocked, lapper, blocked->agent, true);
+    for (uint32_t i = 0; i < inquiry->machine->agent_count && !found; i++)
+        found = inquiry->ran[i] && i != lapper->agent && find_sign_of(inquiry, blocked, lapper, i, false);
+    if (!found || lapper->agent == blocked->agent)
+        blocked->sign = NO_BARRIER;
 }
 
 static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
@@ -276,8 +336,21 @@ static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
     lapped |= !blocked->released && pass->skipped; /* it went on, but has lost count */
     if (lapped) {
         blocked->rule = RULE_DEADLOCK_LAPPED;
-        if (past->last_count && find_idle_wait(inquiry, past->last[0].agent, blocked))
+        if (past->last_count && (find_idle_wait(inquiry, past->last[0].agent, blocked) ||
+                                 (fresh && find_vacuous_wait(inquiry, past->last[0].agent, blocked))))
             blocked->rule = RULE_DEADLOCK_PARITY;
+        else if (past->last_count)
+            find_sign(inquiry, blocked, &past->last[0]);
+        return;
+    }
+    bool untouched = barrier->pending == barrier->count;
+    blocked->unexpected = untouched && barrier->bytes < 0;
+    if (blocked->unexpected) {
+        blocked->rule = RULE_DEADLOCK_NO_PRODUCER;
+        return;
+    }
+    if (fresh && knew && phases == 1 && untouched && !past->waits) {
+        blocked->rule = RULE_DEADLOCK_PARITY; /* the first wait of all, for the phase after the one that it knows */
         return;
     }
     if (blocked->released) {
@@ -285,10 +358,9 @@ static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
         blocked->rooted = false;
         return;
     }
-    bool partial = barrier->pending < barrier->count;
     if (pass->any && past->last_count && past->last[0].agent == blocked->agent)
         blocked->rule = RULE_DEADLOCK_PARITY;
-    else if (!partial && find_exited(inquiry, blocked))
+    else if (untouched && find_exited(inquiry, blocked))
         blocked->rule = RULE_DEADLOCK_EXITED;
     else
         blocked->rule = RULE_DEADLOCK_NO_PRODUCER;
@@ -317,8 +389,12 @@ static void find_blocked(Inquiry *inquiry) {
         if (agent->status == AGENT_ENDED || agent->status == AGENT_IDLE || agent->status == AGENT_READY)
             continue;
         Blocked *blocked = &inquiry->blocked[inquiry->count++];
-        *blocked = (Blocked){
-            .agent = i, .pc = agent->pc, .status = agent->status, .parity = agent->parity, .barrier = agent->barrier};
+        *blocked = (Blocked){.agent = i,
+                             .pc = agent->pc,
+                             .status = agent->status,
+                             .parity = agent->parity,
+                             .barrier = agent->barrier,
+                             .sign = NO_BARRIER};
         if (agent->status == AGENT_WAITS)
             blocked->state = machine->state->barriers[agent->barrier];
         else if (agent->status == AGENT_NAMED)
@@ -342,6 +418,49 @@ static bool waits_for_room(const Inquiry *inquiry, const Blocked *blocked) {
     return false;
 }
 
+static uint64_t waits_passed(const Inquiry *inquiry, uint32_t agent) {
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < inquiry->machine->slot_count; i++)
+        count += history_pass(inquiry->history, i, agent)->count;
+    return count;
+}
+
+static const Blocked *blocked_releaser(const Inquiry *inquiry, const Blocked *blocked) {
+    for (uint32_t i = 0; blocked->released && i < inquiry->count; i++)
+        if (inquiry->blocked[i].agent == blocked->releaser.agent)
+            return &inquiry->blocked[i];
+    return NULL;
+}
+
+/* Whether it waits, through others, for itself. */
+static bool is_in_circle(const Inquiry *inquiry, const Blocked *blocked) {
+    const Blocked *next = blocked_releaser(inquiry, blocked);
+    for (uint32_t i = 0; next && next != blocked && i < inquiry->count; i++)
+        next = blocked_releaser(inquiry, next);
+    return next == blocked;
+}
+
+/* Who stands in a circle, waits for the very first phase of a barrier, and has come less far than all others who do:
+ * what should have let it start never came. */
+static bool find_unstarted(const Inquiry *inquiry, uint32_t *found) {
+    uint64_t least = UINT64_MAX;
+    bool any = false, progress = false;
+    for (uint32_t i = 0; i < inquiry->count; i++) {
+        const Blocked *blocked = &inquiry->blocked[i];
+        if (blocked->status != AGENT_WAITS || !is_in_circle(inquiry, blocked))
+            continue;
+        uint64_t passed = waits_passed(inquiry, blocked->agent);
+        bool first = !blocked->parity && blocked->state.generation == blocked->state.born;
+        progress |= !first || (any && passed != least);
+        if (first && passed < least) {
+            least = passed;
+            *found = i;
+            any = true;
+        }
+    }
+    return any && progress;
+}
+
 /* The one that explains the others. */
 static uint32_t pick(const Inquiry *inquiry) {
     static const RuleId order[] = {RULE_DEADLOCK_BYTES, RULE_DEADLOCK_LAPPED, RULE_DEADLOCK_PARITY,
@@ -353,6 +472,9 @@ static uint32_t pick(const Inquiry *inquiry) {
     for (uint32_t i = 0; i < inquiry->count; i++)
         if (waits_for_room(inquiry, &inquiry->blocked[i]))
             return i;
+    uint32_t unstarted = 0;
+    if (find_unstarted(inquiry, &unstarted))
+        return unstarted;
     for (uint32_t i = 0; i < inquiry->count; i++)
         if (inquiry->blocked[i].status != AGENT_JOINS)
             return i;
@@ -380,259 +502,6 @@ static void sort_by_cause(Inquiry *inquiry) {
 
 /* ---- The finding ---------------------------------------------------------------------------------- */
 
-const char *inquiry_awaited(const Inquiry *inquiry, const Blocked *blocked) {
-    if (blocked->status == AGENT_NAMED)
-        return verdict_text(inquiry->verdict, "named barrier %u", blocked->barrier % NAMED_BARRIERS);
-    if (blocked->status == AGENT_CLUSTER)
-        return "the cluster barrier";
-    if (blocked->status == AGENT_JOINS)
-        return "the partitions";
-    return inquiry_barrier(inquiry, blocked->barrier);
-}
-
-/* What is told of an agent that waits for ever. */
-typedef struct Case {
-    const Inquiry *inquiry;
-    const Blocked *root;
-    Verdict *verdict;
-    const char *agent, *what;
-    const Barrier *barrier; /* of one that waits for an mbarrier; its past, and how many phases are complete */
-    const BarrierHistory *past;
-    uint32_t phases;
-} Case;
-
-static void explain_meeting(const Case *c, Finding *finding) {
-    if (c->root->status == AGENT_CLUSTER) {
-        finding->message = verdict_text(
-            c->verdict, "%s waits for ever at the cluster barrier: not every thread of the cluster comes to it",
-            c->agent);
-        finding->why = "The cluster barrier of the hardware counts all threads of all CTAs of the cluster; the other "
-                       "partitions of the "
-                       "CTA are alive and never arrive.";
-        finding->fix = "Put the cluster barrier outside of warp_specialize, or hand over through an mbarrier that the "
-                       "peer arrives on.";
-        return;
-    }
-    finding->message = verdict_text(c->verdict, "%s waits for ever at %s: %u of %u threads come to it", c->agent,
-                                    c->what, c->root->meeting.arrived, c->root->meeting.expected);
-    finding->why = verdict_text(
-        c->verdict,
-        "A named barrier opens when as many threads have come as its count says (%u); each partition "
-        "brings its warps times 32. Only %u have, and %s.",
-        c->root->meeting.expected, c->root->meeting.arrived,
-        c->root->rule == RULE_DEADLOCK_CYCLE ? "the arrival that is missing comes after a wait that is blocked itself"
-        : c->root->rule == RULE_DEADLOCK_EXITED ? "the partition that came here before has ended"
-                                                : "nobody else comes");
-    finding->fix =
-        "Make the count the sum of the threads that wait and that arrive, and let the first waiter of a ping-pong be "
-        "released by an arrive before the loop.";
-}
-
-/* The parity asked for does not go with the phases. */
-static void explain_parity(const Case *c, Finding *finding) {
-    const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
-    finding->message = verdict_text(
-        c->verdict, "%s waits for ever for %s: it asks for parity %u, the phase after the one that is completed",
-        c->agent, c->what, c->root->parity);
-    finding->why = verdict_text(
-        c->verdict,
-        "%u phase%s complete; the wait before, at IR line %u, passed with parity %u when %u were, and parity %u now "
-        "means phase %u, which is not completed before this wait is passed. The parity asked for must alternate "
-        "exactly with the phases.",
-        c->phases, c->phases == 1 ? " is" : "s are", line_at(c->inquiry->machine, pass->pc), pass->parity,
-        pass->generation - c->barrier->born, c->root->parity, c->phases);
-    finding->fix = "Compute the parity from the count of the uses of this slot ((count / depth) & 1), carried through "
-                   "every loop around it.";
-}
-
-/* Someone else's parity does not go with the phases: its wait holds nothing back, and so it laps this one. */
-static void explain_idle_wait(const Case *c, Finding *finding) {
-    const char *other = inquiry_agent(c->inquiry, c->root->idle_agent, HELPER_BASE);
-    const char *slot = inquiry_barrier(c->inquiry, c->root->idle_barrier);
-    finding->message = verdict_text(
-        c->verdict,
-        "%s waits for ever for %s: %s goes past its wait for %s with parity %u again and again, and laps it", c->agent,
-        c->what, other, slot, c->root->idle->parity);
-    finding->why =
-        verdict_text(c->verdict,
-                     "The wait at IR line %u passed %u times in a row with parity %u while no phase of %s was "
-                     "completed in between, so that it "
-                     "holds nobody back; %u phases of %s are complete before %s looks.",
-                     line_at(c->inquiry->machine, c->root->idle->pc), c->root->idle->again + 1, c->root->idle->parity,
-                     slot, c->phases, c->what, c->agent);
-    finding->fix = "Let the parity of that wait alternate with the uses of its slot ((count / depth) & 1), with a "
-                   "counter that goes up by one a use.";
-}
-
-/* All arrivals are there, the bytes are not. */
-static void explain_bytes(const Case *c, Finding *finding) {
-    const char *arrivals = c->barrier->pending ? "whoever arrives" : "all arrivals are there";
-    finding->message =
-        verdict_text(c->verdict,
-                     c->root->bytes > 0 ? "%s waits for ever for %s: %s, but %lld bytes never come"
-                                        : "%s waits for ever for %s: %s, but %lld bytes more come than are expected",
-                     c->agent, c->what, arrivals, (long long)llabs(c->root->bytes));
-    if (c->barrier->pending)
-        finding->why = verdict_text(
-            c->verdict,
-            "Phase %u completes when no arrival is pending and the transaction bytes are zero. In it, %lld bytes were "
-            "expected and %lld delivered so far. %u of %u arrivals are pending, too, but only since whoever makes them "
-            "waits: with all others let through they come, and %+lld bytes remain.",
-            c->phases, (long long)c->past->expected, (long long)c->past->delivered, c->barrier->pending,
-            c->barrier->count, (long long)c->root->bytes);
-    else
-        finding->why = verdict_text(
-            c->verdict,
-            "Phase %u completes when no arrival is pending and the transaction bytes are zero. In it, %lld bytes "
-            "were expected and %lld delivered; with what the phases before left over, %+lld remain.",
-            c->phases, (long long)c->past->expected, (long long)c->past->delivered, (long long)c->barrier->bytes);
-    finding->fix = "Make the expect the sum of the bytes that the copies on this slot and phase deliver (the box "
-                   "of a descriptor counts, "
-                   "not the size of the destination), and let every copy have its expect.";
-}
-
-/* Phases are over before anybody looks. */
-static void explain_lapped(const Case *c, Finding *finding) {
-    const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
-    finding->message = verdict_text(
-        c->verdict, "%s waits for ever for %s: the phase that it wants, and the one after it, are over before it looks",
-        c->agent, c->what);
-    finding->why = verdict_text(
-        c->verdict,
-        "%u phase%s complete, so parity %u now means phase %u, which nobody completes; %s. "
-        "Nothing keeps whoever arrives from completing the next phase before the wait has seen the one before.",
-        c->phases, c->phases == 1 ? " is" : "s are", c->root->parity, c->phases,
-        pass->any && pass->generation > c->barrier->born
-            ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
-                           pass->generation - c->barrier->born - 1)
-            : verdict_text(c->verdict, "%s has seen none of them", c->agent));
-    finding->fix = "Let the one who arrives wait first for a sign that the waiter is past this wait (an \"empty\" "
-                   "barrier that the waiter arrives "
-                   "on), or arrive once only.";
-}
-
-/* Arrivals are missing, and nobody makes them. */
-static void explain_no_producer(const Case *c, Finding *finding) {
-    ReportPlace arriver;
-    if (c->barrier->pending < c->barrier->count && !c->phases)
-        finding->message =
-            verdict_text(c->verdict, "%s waits for ever for %s: %u of %u arrivals come, and nobody makes the others",
-                         c->agent, c->what, c->barrier->count - c->barrier->pending, c->barrier->count);
-    else if (c->barrier->pending < c->barrier->count)
-        finding->message = verdict_text(
-            c->verdict, "%s waits for ever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
-            c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
-    else if (blocked_arriver(c->inquiry, c->root, &arriver))
-        finding->message =
-            verdict_text(c->verdict, "%s waits for ever for %s: no arrival comes for phase %u (%s at IR line %u: %s)",
-                         c->agent, c->what, c->phases, arriver.partition, arriver.ir_line, arriver.detail);
-    else
-        finding->message =
-            verdict_text(c->verdict, "%s waits for ever for %s: %snothing arrives on it%s", c->agent, c->what,
-                         c->past->delivered ? "bytes come, but " : "", c->phases ? " any more" : "");
-    finding->why = verdict_text(c->verdict,
-                                "The wait for parity %u needs phase %u to complete, which takes %u arrival%s; %u "
-                                "came, and letting every blocked agent "
-                                "through brings no other.",
-                                c->root->parity, c->phases, c->barrier->count, plural(c->barrier->count),
-                                c->barrier->count - c->barrier->pending);
-    finding->fix = c->past->deeds ? "Make the count of the init the number of arrivals of one phase, or add the "
-                                    "arrive that is missing (check its slot)."
-                                  : "Add the arrive, commit or expect on this slot (check which slot the others "
-                                    "arrive on), or drop the wait.";
-}
-
-/* Who would arrive has ended. */
-static void explain_exited(const Case *c, Finding *finding) {
-    finding->message =
-        verdict_text(c->verdict, "%s waits for ever for %s: %s, which arrives on it, has ended", c->agent, c->what,
-                     inquiry_agent(c->inquiry, c->root->exited.agent, c->root->exited.helper));
-    finding->why = verdict_text(
-        c->verdict,
-        "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that went "
-        "round too few times for it.",
-        c->phases, c->phases == 1 ? " is" : "s are", c->phases, line_at(c->inquiry->machine, c->root->exited.pc));
-    finding->fix = "Let both run the same number of iterations, for every trip count, zero and one included.";
-}
-
-/* Who would arrive waits, through others, for this one. */
-static void explain_cycle(const Case *c, Finding *finding) {
-    const char *other =
-        c->root->released ? inquiry_agent(c->inquiry, c->root->releaser.agent, c->root->releaser.helper) : "";
-    bool self = c->root->released && c->root->releaser.agent == c->root->agent;
-    finding->message =
-        self ? verdict_text(c->verdict, "%s waits for ever for %s: it would arrive on it itself, after this wait",
-                            c->agent, c->what)
-             : verdict_text(c->verdict,
-                            "%s waits for ever for %s: %s arrives on it only after a wait that is blocked, too",
-                            c->agent, c->what, other);
-    finding->why =
-        verdict_text(c->verdict,
-                     "Phase %u of %s is completed by the arrive at IR line %u, and that comes after a wait "
-                     "which, through the others, waits "
-                     "for this one.",
-                     c->phases, c->what, c->root->released ? line_at(c->inquiry->machine, c->root->releaser.pc) : 0);
-    finding->fix = "Break the circle: arrive before waiting, make both sides take their slots in the same order, "
-                   "or let the first wait on an empty slot "
-                   "pass (parity 1 on a fresh barrier).";
-}
-
-static void explain(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    bool waits = root->status == AGENT_WAITS;
-    Case c = {.inquiry = inquiry,
-              .root = root,
-              .verdict = inquiry->verdict,
-              .agent = inquiry_agent(inquiry, root->agent, HELPER_BASE),
-              .what = inquiry_awaited(inquiry, root),
-              .barrier = &root->state,
-              .past = waits ? &inquiry->history->barriers[root->barrier] : NULL,
-              .phases = root->state.generation - root->state.born};
-    if (!waits)
-        explain_meeting(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_BYTES)
-        explain_bytes(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_LAPPED)
-        explain_lapped(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_PARITY && root->idle)
-        explain_idle_wait(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_PARITY)
-        explain_parity(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_NO_PRODUCER)
-        explain_no_producer(&c, finding);
-    else if (root->rule == RULE_DEADLOCK_EXITED)
-        explain_exited(&c, finding);
-    else
-        explain_cycle(&c, finding);
-}
-
-static void add_places(const Inquiry *inquiry, const Blocked *root, Finding *finding) {
-    const BarrierHistory *past = root->status == AGENT_WAITS ? &inquiry->history->barriers[root->barrier] : NULL;
-    inquiry_place(inquiry, finding, "waits", (Deed){.agent = root->agent, .pc = root->pc}, state_text(inquiry, root));
-    if (root->released)
-        inquiry_place(inquiry, finding, "would arrive", root->releaser, "if it got here");
-    if (root->rule == RULE_DEADLOCK_EXITED && past)
-        inquiry_place(inquiry, finding, "would arrive", root->exited, "has ended");
-    if (root->idle)
-        inquiry_place(inquiry, finding, "does not wait", (Deed){.agent = root->idle_agent, .pc = root->idle->pc},
-                      inquiry_barrier(inquiry, root->idle_barrier));
-    if (past && root->rule == RULE_DEADLOCK_BYTES) {
-        inquiry_deeds(inquiry, finding, past);
-    } else if (past && !root->released) {
-        for (uint32_t i = past->last_count; i-- > 0;)
-            inquiry_place(
-                inquiry, finding, "completed", past->last[i],
-                verdict_text(inquiry->verdict, "phase %u", root->state.generation - root->state.born - 1 - i));
-        if (!past->last_count && past->initialised)
-            inquiry_init_place(inquiry, finding, past, root->state.count);
-    }
-    for (uint32_t i = 1; i < inquiry->count; i++) {
-        const Blocked *other = &inquiry->blocked[i];
-        if (other->status != AGENT_JOINS)
-            inquiry_place(inquiry, finding, "waits too", (Deed){.agent = other->agent, .pc = other->pc},
-                          state_text(inquiry, other));
-    }
-}
-
 Finding *blocked_explain(Machine *machine, const History *history, Verdict *verdict) {
     Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
     find_blocked(&inquiry);
@@ -649,8 +518,7 @@ Finding *blocked_explain(Machine *machine, const History *history, Verdict *verd
     bool mixed = mbarrier && cluster && root->rule == RULE_DEADLOCK_CYCLE;
     Finding *finding =
         inquiry_finding(&inquiry, mixed ? RULE_DEADLOCK_MIXED : root->rule, inquiry.count + MOST_REMEMBERED + 5);
-    explain(&inquiry, root, finding);
-    add_places(&inquiry, root, finding);
+    blocked_tell(&inquiry, root, finding);
     blocked_table(&inquiry, finding);
     return finding;
 }

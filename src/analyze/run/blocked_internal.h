@@ -3,6 +3,7 @@
 #define ANALYZE_RUN_BLOCKED_INTERNAL_H
 
 #include "analyze/run/blocked.h"
+#include "emulate/barrier_ops.h"
 #include "finding/report.h"
 #include "ir/op.h"
 
@@ -24,6 +25,10 @@ typedef struct Blocked {
     Deed exited;          /* RULE_DEADLOCK_EXITED: who ended, and where it would have arrived */
     const LastPass *idle; /* a wait that does not hold back whoever laps it; NULL if there is none */
     uint32_t idle_barrier, idle_agent;
+    /* RULE_DEADLOCK_LAPPED: what the agent does after its wait, at `sign_pc`, and whoever laps it does not wait for. */
+    uint32_t sign, sign_pc, sign_agent; /* NO_BARRIER: none was found */
+    bool sign_waited;                   /* the other one does wait for it, elsewhere */
+    bool unexpected;                    /* bytes are there, and no arrival is, that of their expect neither */
 } Blocked;
 
 typedef struct Inquiry {
@@ -55,9 +60,14 @@ const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier);
 /* Whether the agent has come to its end, or never ran. */
 bool inquiry_ended(const Inquiry *inquiry, uint32_t agent);
 
+/* ---- blocked_tell.c ---- */
+/* What is told of it: message, why, what would fix it, and the places. `root` is the agent that explains the others. */
+void blocked_tell(const Inquiry *inquiry, const Blocked *root, Finding *finding);
+
 /* ---- blocked_table.c ---- */
-/* The first op that arrives on what is waited for, and why that does not complete it; false if there is none. */
-bool blocked_arriver(const Inquiry *inquiry, const Blocked *blocked, ReportPlace *place);
+/* The first op that arrives on what is waited for, and why that does not complete it; false if there is none. `bytes`:
+ * an op that only delivers bytes is one, too. */
+bool blocked_arriver(const Inquiry *inquiry, const Blocked *blocked, bool bytes, ReportPlace *place);
 /* Gives the finding a row for each agent that waits. */
 void blocked_table(const Inquiry *inquiry, Finding *finding);
 

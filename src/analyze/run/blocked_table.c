@@ -28,15 +28,43 @@ static uint32_t other_slot(const Inquiry *inquiry, const Blocked *blocked, uint3
     const Machine *machine = inquiry->machine;
     if (blocked->status != AGENT_WAITS || inquiry->history->barriers[blocked->barrier].deeds)
         return UINT32_MAX;
-    const uint64_t *places = machine->slot_places;
-    uint64_t ring = places[blocked->barrier % machine->slots_per_cta] >> 32;
+    BarrierPlace ring = barrier_place(machine, blocked->barrier);
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         const BarrierHistory *past = &inquiry->history->barriers[i];
-        if (past->deeds && past->latest.agent == agent && past->latest.pc == pc &&
-            places[i % machine->slots_per_cta] >> 32 == ring)
+        if (!past->deeds || past->latest.agent != agent || past->latest.pc != pc)
+            continue;
+        BarrierPlace place = barrier_place(machine, i);
+        if (place.allocation == ring.allocation && place.side == ring.side)
             return i;
     }
     return UINT32_MAX;
+}
+
+static bool is_inside(const Op *op, const Op *loop) {
+    while (op && op != loop)
+        op = op_parent(op);
+    return op != NULL;
+}
+
+/* What an op of the blocked agent itself has to do with its wait. */
+static const char *why_not_itself(const Inquiry *inquiry, const Blocked *blocked, uint32_t pc, bool would) {
+    const Program *program = inquiry->machine->program;
+    const BarrierHistory *past = blocked->status == AGENT_WAITS ? &inquiry->history->barriers[blocked->barrier] : NULL;
+    for (uint32_t i = 0; past && i < past->last_count; i++)
+        if (past->last[i].agent == blocked->agent && past->last[i].pc == pc)
+            return verdict_text(inquiry->verdict, "completed phase %u",
+                                blocked->state.generation - blocked->state.born - 1 - i);
+    if (would)
+        return "would, but comes after this very wait";
+    if (pc > blocked->pc)
+        return "comes after this very wait, if at all";
+    const Op *loop = op_parent(program->ops[blocked->pc]);
+    while (loop && !(op_is_loop(loop) && is_inside(program->ops[pc], loop)))
+        loop = op_parent(loop);
+    if (loop)
+        return "comes again only after this very wait";
+    return blocked->state.generation == blocked->state.born ? "stands before this wait, but was left out"
+                                                            : "stands before this wait";
 }
 
 /* Why what an agent does at that instruction does not complete the phase that is waited for. */
@@ -51,28 +79,28 @@ static const char *why_not(const Inquiry *inquiry, const Blocked *blocked, uint3
     if (inquiry_ended(inquiry, agent))
         return would ? "would, but its partition has ended" : "its partition has ended";
     if (itself && itself == blocked)
-        return would ? "would, but comes after this very wait" : "comes after this very wait, if at all";
+        return why_not_itself(inquiry, blocked, pc, would);
     if (itself)
         return verdict_text(inquiry->verdict, would ? "would, but waits itself at IR line %u" : "waits at IR line %u",
                             line_at(inquiry->machine, itself->pc));
     return "does not come here again";
 }
 
-static bool adds_to(const Effect *effect) {
-    return effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_EXPECT || effect->verb == EFFECT_COMPLETE;
-}
-
-/* Whether an effect could help to complete what is waited for: it arrives on a barrier of that storage, delivers bytes
- * to one, or comes to that named barrier. */
-static bool could_complete(const Inquiry *inquiry, const Blocked *blocked, const BarrierPlace *barrier,
-                           const Effect *effect) {
-    const Program *program = inquiry->machine->program;
+/* Whether an effect could help to complete what is waited for: it arrives on that barrier, or on one of its ring,
+ * delivers bytes to it, or comes to that named barrier. One that has arrived on another of the same array instead may
+ * have been meant for it. */
+static bool could_complete(const Inquiry *inquiry, const Blocked *blocked, const Effect *effect, uint32_t agent,
+                           uint32_t pc) {
+    const Machine *machine = inquiry->machine;
     int64_t id;
     if (blocked->status == AGENT_NAMED)
         return effect_is_named(effect) && effect_named_id(effect, &id) && id == blocked->barrier % NAMED_BARRIERS;
-    const Allocation *allocation =
-        adds_to(effect) ? allocation_of(&program->allocations, program->module, effect->on) : NULL;
-    return allocation && allocation == barrier->allocation && effect->side == barrier->side;
+    if (!effect_signals(effect))
+        return false;
+    BarrierRange range = effect_barriers(machine->program, effect);
+    uint32_t other =
+        range_has(machine, &range, blocked->barrier) ? blocked->barrier : other_slot(inquiry, blocked, agent, pc);
+    return other == blocked->barrier || (other != UINT32_MAX && range_has(machine, &range, other));
 }
 
 /* `arrives`: bytes alone do not count. */
@@ -81,11 +109,10 @@ static void find_arrivers(const Inquiry *inquiry, const Blocked *blocked, bool a
     const Machine *machine = inquiry->machine;
     const Program *program = machine->program;
     bool named = blocked->status == AGENT_NAMED;
-    BarrierPlace barrier = named ? (BarrierPlace){0} : barrier_place(machine, blocked->barrier);
     uint32_t first_agent = agent_cta(machine, blocked->agent) * program->agents_per_cta;
     ReportPlace *places = ARENA_ARRAY(inquiry->verdict->arena, ReportPlace, MOST_ROWS);
     for (uint32_t s = 0; s < program->strand_count; s++) {
-        uint32_t end = s + 1 < program->strand_count ? program->strands[s + 1].entry : program->code_count;
+        uint32_t end = strand_end(program, s);
         uint32_t agent = first_agent + program->strands[s].index;
         for (uint32_t pc = program->strands[s].entry; pc < end && row->could_count < MOST_ROWS; pc++) {
             const Instruction *instruction = &program->code[pc];
@@ -93,7 +120,7 @@ static void find_arrivers(const Inquiry *inquiry, const Blocked *blocked, bool a
                 const Effect *effect = &program->effects[instruction->aux + i].effect;
                 bool itself = agent == blocked->agent && pc == blocked->pc;
                 if ((named && itself) || (arrives && effect->verb == EFFECT_COMPLETE) ||
-                    !could_complete(inquiry, blocked, &barrier, effect))
+                    !could_complete(inquiry, blocked, effect, agent, pc))
                     continue;
                 places[row->could_count++] =
                     place_at(inquiry, agent, effect->helper, pc, why_not(inquiry, blocked, agent, pc));
@@ -104,9 +131,9 @@ static void find_arrivers(const Inquiry *inquiry, const Blocked *blocked, bool a
     row->could = places;
 }
 
-bool blocked_arriver(const Inquiry *inquiry, const Blocked *blocked, ReportPlace *place) {
+bool blocked_arriver(const Inquiry *inquiry, const Blocked *blocked, bool bytes, ReportPlace *place) {
     ReportBlocked row = {0};
-    find_arrivers(inquiry, blocked, true, &row);
+    find_arrivers(inquiry, blocked, !bytes, &row);
     if (row.could_count)
         *place = row.could[0];
     return row.could_count > 0;

@@ -38,9 +38,10 @@ typedef struct Race {
         uint32_t agent, pc;
     } instead[MOST_ARRIVERS];
     uint32_t instead_count;
-    /* One of the two is reported on a barrier for which the other one's agent never waits: the later one (unseen_later),
-     * or the earlier. */
+    /* One of the two, the later one (unseen_later) or the earlier, is reported on a barrier for which the other one's
+     * agent never waits (guard_wait_pc: UINT32_MAX), or not in time. */
     bool unseen, unseen_later, unseen_by_all;       /* by_all: nobody does */
+    bool guard_passed;                              /* it went past that wait before */
     uint32_t guard, guard_wait_pc, guard_arrive_pc; /* of any of these */
     struct RacePair {
         uint32_t pc, other_pc;

@@ -2,6 +2,8 @@
  * in the end; the one that counts is on which its own agent arrives, and that hands this very memory over elsewhere. */
 #include "analyze/run/races_internal.h"
 
+#include "emulate/barrier_ops.h"
+
 uint64_t race_ring(const Races *races, uint32_t barrier) {
     return barrier == UINT32_MAX ? UINT64_MAX
                                  : races->machine->slot_places[barrier % races->machine->slots_per_cta] >> 32;
@@ -10,54 +12,19 @@ uint64_t race_ring(const Races *races, uint32_t barrier) {
 /* Whether a barrier of the same ring hands memory of the span's allocation over. */
 static bool hands_over(const Races *races, uint32_t barrier, uint32_t span) {
     const Consan *engine = &races->engine;
-    uint64_t ring = race_ring(races, barrier);
     if (span == UINT32_MAX)
         return false;
+    BarrierRange channel = barrier_channel(races->machine, barrier);
     for (uint32_t i = 0; i < races->named; i++)
-        for (uint32_t other = 0; race_ring(races, i) == ring && other < engine->spans; other++)
+        for (uint32_t other = 0; range_has(races->machine, &channel, i) && other < engine->spans; other++)
             if (consan_handed(engine, i, other) && spans_together(races->spans, other, span))
                 return true;
     return false;
 }
 
-/* The storage of the barrier that an effect is on; UINT64_MAX: none. */
-static uint64_t ring_under(const Program *program, const Effect *effect) {
-    const Allocation *allocation = allocation_of(&program->allocations, program->module, effect->on);
-    return allocation ? allocation->storage : UINT64_MAX;
-}
-
-static uint32_t strand_end(const Program *program, uint32_t strand) {
-    return strand + 1 < program->strand_count ? program->strands[strand + 1].entry : program->code_count;
-}
-
-/* Whether the strand waits for a barrier of the ring anywhere; UINT32_MAX: whether any does. */
-static bool waits_on(const Program *program, uint32_t strand, uint64_t ring) {
-    uint32_t from = strand == UINT32_MAX ? 0 : program->strands[strand].entry;
-    uint32_t end = strand == UINT32_MAX ? program->code_count : strand_end(program, strand);
-    for (uint32_t at = from; at < end; at++)
-        for (uint32_t i = 0; program->code[at].code == CODE_EFFECTS && i < program->code[at].a; i++) {
-            const Effect *effect = &program->effects[program->code[at].aux + i].effect;
-            if (effect->verb == EFFECT_WAIT && ring_under(program, effect) == ring)
-                return true;
-        }
-    return false;
-}
-
-/* The op by which the agent arrives on a barrier of that ring, after `pc` if there is one; UINT32_MAX: none. */
-static uint32_t arrive_of(const Races *races, uint32_t strand, uint64_t ring, uint32_t pc) {
-    const Program *program = races->machine->program;
-    uint32_t found = UINT32_MAX;
-    for (uint32_t at = program->strands[strand].entry, end = strand_end(program, strand); at < end; at++) {
-        const Instruction *instruction = &program->code[at];
-        for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
-            const Effect *effect = &program->effects[instruction->aux + i].effect;
-            if (effect->verb != EFFECT_ARRIVE && effect->verb != EFFECT_EXPECT)
-                continue;
-            if (ring_under(program, effect) == ring && (found == UINT32_MAX || (found < pc && at > pc)))
-                found = at;
-        }
-    }
-    return found;
+static bool same_channel(const Races *races, uint32_t barrier, uint32_t other) {
+    BarrierRange channel = barrier_channel(races->machine, barrier);
+    return range_has(races->machine, &channel, other);
 }
 
 static bool reports(const Consan *engine, uint32_t barrier, uint32_t parity, const ConsanConflict *conflict) {
@@ -73,7 +40,7 @@ static int find_report(const Races *races, Race *race, const ConsanConflict *con
         for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
             if (!reports(&races->engine, barrier, parity, conflict))
                 continue;
-            bool own = arrive_of(races, strand, race_ring(races, barrier), race->other_pc) != UINT32_MAX;
+            bool own = strand_arrives(races->machine, strand, barrier, race->other_pc) != NO_PC;
             int rank = 2 * own + hands_over(races, barrier, conflict->span);
             if (rank <= best)
                 continue;
@@ -91,24 +58,41 @@ static const struct RaceArriver *arrival_by(const PhaseArrivals *arrivals, uint3
     return NULL;
 }
 
-/* The agent did wait for a slot of the ring that reports the earlier access, and the other agent let it go: too early.
- */
-static bool find_early_release(const Races *races, Race *race, const Guard *guard) {
-    const struct RaceArriver *arrival = arrival_by(&guard->arrivals, race->other_thread % CONSAN_BASE_ACTORS);
-    if (race->barrier == UINT32_MAX || !arrival || race_ring(races, guard->barrier) != race_ring(races, race->barrier))
-        return false;
+static void set_released_early(Race *race, const Guard *guard, const struct RaceArriver *arrival) {
     race->released_early = true;
     race->guard = guard->barrier;
     race->guard_wait_pc = guard->pc;
     race->guard_arrive_pc = arrival->pc;
+}
+
+/* The agent did wait for a slot of the ring that reports the earlier access, and the other agent let it go: too early.
+ */
+static bool find_early_release(const Races *races, Race *race, const Guard *guard) {
+    const struct RaceArriver *arrival = arrival_by(&guard->arrivals, race->other_thread % CONSAN_BASE_ACTORS);
+    if (race->barrier == UINT32_MAX || !arrival || !same_channel(races, race->barrier, guard->barrier))
+        return false;
+    set_released_early(race, guard, arrival);
+    return true;
+}
+
+/* The same where nothing reports it that the agent ever waits for: what let the agent go came before the access, is not
+ * its own report of a turn earlier, and hands this memory over at other times, or is all that is between the two. */
+static bool find_premature_release(const Races *races, Race *race, const Guard *guard, uint32_t later) {
+    const struct RaceArriver *arrival = arrival_by(&guard->arrivals, race->other_thread % CONSAN_BASE_ACTORS);
+    bool reported = race->barrier != UINT32_MAX;
+    if (!arrival || arrival->pc == race->other_pc ||
+        (reported && strand_waits(races->machine, later, race->barrier) != NO_PC) ||
+        (reported && !hands_over(races, guard->barrier, race->span)))
+        return false;
+    set_released_early(race, guard, arrival);
     return true;
 }
 
 /* It waited where the other agent arrives, too, but has not, and others have made up for it. */
 static bool find_absence(const Races *races, Race *race, const Guard *guard, uint32_t strand) {
-    uint32_t arrive = arrive_of(races, strand, race_ring(races, guard->barrier), race->other_pc);
-    bool elsewhere = race->barrier != UINT32_MAX && race_ring(races, race->barrier) != race_ring(races, guard->barrier);
-    if (arrive == UINT32_MAX || elsewhere || !guard->arrivals.count ||
+    uint32_t arrive = strand_arrives(races->machine, strand, guard->barrier, race->other_pc);
+    bool elsewhere = race->barrier != UINT32_MAX && !same_channel(races, race->barrier, guard->barrier);
+    if (arrive == NO_PC || elsewhere || !guard->arrivals.count ||
         arrival_by(&guard->arrivals, race->other_thread % CONSAN_BASE_ACTORS))
         return false;
     race->without = true;
@@ -120,31 +104,54 @@ static bool find_absence(const Races *races, Race *race, const Guard *guard, uin
     return true;
 }
 
-/* Names the ring, by one of its slots, on which something is reported at `pc` and which nobody looks at. */
-static bool set_unseen(const Races *races, Race *race, uint64_t ring, uint32_t pc) {
-    for (uint32_t slot = 0; slot < races->machine->slots_used; slot++)
-        if (races->machine->slot_places[slot] >> 32 == ring) {
-            race->unseen = true;
-            race->unseen_by_all = !waits_on(races->machine->program, UINT32_MAX, ring);
-            race->guard = slot;
-            race->guard_arrive_pc = pc;
-            return true;
-        }
-    return false;
+/* The last wait of the agent for a barrier of the channel, if it is one of its latest. */
+static const Guard *guard_on(const Races *races, uint32_t agent, uint32_t barrier) {
+    const Guard *guards = races->guards[agent];
+    BarrierRange channel = barrier_channel(races->machine, barrier);
+    for (uint32_t i = 0; i < MOST_GUARDS && guards[i].any; i++)
+        if (range_has(races->machine, &channel, guards[i].barrier))
+            return &guards[i];
+    return NULL;
 }
 
-/* Where an access at `pc` is reported, by the op itself or by an arrival after it, on a ring for which `other`
- * (UINT32_MAX: anybody) never waits. */
-static bool find_unseen_from(const Races *races, Race *race, uint32_t strand, uint32_t pc, uint32_t other) {
+/* Who is asked whether it waits for the barriers on which an access is reported. */
+typedef enum Watcher {
+    NOBODY_WAITS, /* no strand waits for it at all */
+    OTHER_NEVER,  /* the other strand never does; what the op itself does not report, nobody does */
+    OTHER_WAITS,  /* the other strand does, somewhere, but has not here */
+} Watcher;
+
+/* Names the channel, by one of its slots, on which something is reported at `pc`, if it is such a one. */
+static bool set_unseen(const Races *races, Race *race, const Effect *effect, uint32_t at, Watcher watcher,
+                       uint32_t other) {
+    const Machine *machine = races->machine;
+    BarrierRange range = effect_barriers(machine->program, effect);
+    uint32_t barrier = range_first(machine, &range);
+    if (barrier == NO_BARRIER)
+        return false;
+    uint32_t by_any = strand_waits(machine, ANY_STRAND, barrier), by_other = strand_waits(machine, other, barrier);
+    if (watcher == OTHER_WAITS ? by_other == NO_PC : watcher == OTHER_NEVER ? by_other != NO_PC : by_any != NO_PC)
+        return false;
+    race->unseen = true;
+    race->unseen_by_all = by_any == NO_PC;
+    race->guard = barrier;
+    race->guard_arrive_pc = at;
+    race->guard_wait_pc = by_other;
+    return true;
+}
+
+/* Where an access at `pc` is reported, by the op itself or by an arrival after it, on a barrier for which it is with
+ * the strand `other` as `watcher` says. */
+static bool find_unseen_from(const Races *races, Race *race, uint32_t strand, uint32_t pc, Watcher watcher,
+                             uint32_t other) {
     const Program *program = races->machine->program;
     for (uint32_t at = pc, end = strand_end(program, strand); at < end; at++)
         for (uint32_t i = 0; program->code[at].code == CODE_EFFECTS && i < program->code[at].a; i++) {
             const Effect *effect = &program->effects[program->code[at].aux + i].effect;
             bool reports = effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_EXPECT ||
                            (effect->verb == EFFECT_COMPLETE && at == pc);
-            uint64_t ring = reports ? ring_under(program, effect) : UINT64_MAX;
-            if (ring != UINT64_MAX && !waits_on(program, at == pc ? other : UINT32_MAX, ring) &&
-                set_unseen(races, race, ring, at))
+            Watcher asked = watcher == OTHER_NEVER && at != pc ? NOBODY_WAITS : watcher;
+            if (reports && set_unseen(races, race, effect, at, asked, other))
                 return true;
         }
     return false;
@@ -152,10 +159,42 @@ static bool find_unseen_from(const Races *races, Race *race, uint32_t strand, ui
 
 /* A barrier that is arrived on, and for which nobody waits, in either direction. */
 static bool find_unseen(const Races *races, Race *race, uint32_t later, uint32_t earlier) {
-    if (find_unseen_from(races, race, earlier, race->other_pc, UINT32_MAX))
+    if (find_unseen_from(races, race, earlier, race->other_pc, NOBODY_WAITS, later))
         return true;
-    race->unseen_later = find_unseen_from(races, race, later, race->pc, UINT32_MAX);
+    race->unseen_later = find_unseen_from(races, race, later, race->pc, NOBODY_WAITS, earlier);
     return race->unseen_later;
+}
+
+/* The other agent does wait there somewhere: which wait it is that does not help, and whether it went past it. */
+static bool find_late_wait(const Races *races, Race *race, uint32_t strand, uint32_t pc, uint32_t other_agent,
+                           uint32_t other) {
+    if (!find_unseen_from(races, race, strand, pc, OTHER_WAITS, other))
+        return false;
+    const Guard *guard = guard_on(races, other_agent, race->guard);
+    race->guard_passed = guard != NULL;
+    if (guard)
+        race->guard_wait_pc = guard->pc;
+    return true;
+}
+
+/* Who reads what nobody has written yet should have come after this write: what reports that it does not wait for, or
+ * not in time. */
+static bool find_unwritten(const Races *races, Race *race, uint32_t later, uint32_t earlier) {
+    Race tried = *race, released = *race;
+    uint32_t agent = race->other_thread % CONSAN_BASE_ACTORS;
+    bool found = find_unseen_from(races, &tried, later, race->pc, OTHER_NEVER, earlier);
+    /* It may be meant to read before this write: it says when it has, and nobody listens; or it came as it should. */
+    if (!found && later != earlier &&
+        !find_unseen_from(races, &released, earlier, race->other_pc, NOBODY_WAITS, later) &&
+        find_late_wait(races, &tried, later, race->pc, agent, earlier)) {
+        const Guard *guard = guard_on(races, agent, tried.guard);
+        found = !guard || !guard->arrivals.count;
+    }
+    if (!found)
+        return false;
+    *race = tried;
+    race->unseen_later = true;
+    return true;
 }
 
 void race_find_edge(const Races *races, Race *race, const ConsanConflict *conflict, const State *state) {
@@ -163,18 +202,22 @@ void race_find_edge(const Races *races, Race *race, const ConsanConflict *confli
     uint32_t earlier = state->agents[race->other_thread % CONSAN_BASE_ACTORS].strand;
     uint32_t later = state->agents[race->thread % CONSAN_BASE_ACTORS].strand;
     int sure = find_report(races, race, conflict, earlier);
-    /* Who reads what nobody has written yet should have come after this write. */
     if (race->kind == RACE_WAR && !consan_written(&races->engine, conflict->span) &&
-        find_unseen_from(races, race, later, race->pc, earlier)) {
-        race->unseen_later = true;
+        find_unwritten(races, race, later, earlier))
         return;
-    }
     for (uint32_t i = 0; i < MOST_GUARDS && guards[i].any; i++)
         if (find_early_release(races, race, &guards[i]))
             return;
     for (uint32_t i = 0; i < MOST_GUARDS && guards[i].any; i++)
         if (find_absence(races, race, &guards[i], earlier))
             return;
-    if (!find_unseen(races, race, later, earlier) && sure < 3 && earlier != later)
-        (void)find_unseen_from(races, race, earlier, race->other_pc, later);
+    if (find_unseen(races, race, later, earlier))
+        return;
+    if (sure < 3 && earlier != later && find_unseen_from(races, race, earlier, race->other_pc, OTHER_NEVER, later))
+        return;
+    for (uint32_t i = 0; i < MOST_GUARDS && guards[i].any && earlier != later; i++)
+        if (find_premature_release(races, race, &guards[i], later))
+            return;
+    if (race->barrier == UINT32_MAX)
+        (void)find_late_wait(races, race, earlier, race->other_pc, race->thread % CONSAN_BASE_ACTORS, later);
 }

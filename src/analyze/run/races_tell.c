@@ -2,6 +2,7 @@
 #include "analyze/run/races_internal.h"
 
 #include "analyze/telling/place.h"
+#include "emulate/barrier_ops.h"
 
 static const char *thread_text(const Machine *machine, uint32_t thread, Verdict *verdict) {
     Text text = {0};
@@ -73,12 +74,12 @@ static void explain_without(const Machine *machine, const Race *race, Finding *f
                                 barrier);
 }
 
-/* One of the two is reported where the other one's agent never looks. */
+/* One of the two is reported where the other one's agent does not look, or not in time. */
 static void explain_unseen(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
     uint32_t from = race->unseen_later ? race->thread : race->other_thread;
     uint32_t to = race->unseen_later ? race->other_thread : race->thread;
     Text text = {0};
-    ring_name(machine, race->guard, &text);
+    channel_name(machine, race->guard, &text);
     const char *ring = verdict_keep(verdict, &text), *waiter = thread_text(machine, to % CONSAN_BASE_ACTORS, verdict);
     uint32_t line = line_at(machine, race->unseen_later ? race->pc : race->other_pc);
     uint32_t before = line_at(machine, race->unseen_later ? race->other_pc : race->pc);
@@ -87,12 +88,22 @@ static void explain_unseen(const Machine *machine, const Race *race, Finding *fi
                      thread_text(machine, from, verdict), line, ring, line_at(machine, race->guard_arrive_pc));
     if (race->unseen_by_all)
         finding->why = verdict_text(verdict, "%s, and nobody waits for %s.", what, ring);
-    else
+    else if (race->guard_wait_pc == NO_PC)
         finding->why = verdict_text(verdict, "%s, and %s waits neither for that nor for anything after such a wait.",
                                     what, waiter);
+    else
+        finding->why = verdict_text(
+            verdict, "%s. %s has not waited for that before IR line %u: its wait for %s, at IR line %u, %s.", what,
+            waiter, before, ring, line_at(machine, race->guard_wait_pc),
+            race->guard_passed                               ? "was passed before that arrival comes"
+            : line_at(machine, race->guard_wait_pc) > before ? "comes after the access"
+                                                             : "does not cover it");
+    const char *how = race->unseen_by_all            ? ""
+                      : race->guard_wait_pc == NO_PC ? ", or for an arrival of somebody who has,"
+                                                     : ", with the parity of that phase,";
     finding->fix =
         verdict_text(verdict, "Let %s wait for %s (this slot, this phase)%s before the access of IR line %u.", waiter,
-                     ring, race->unseen_by_all ? "" : ", or for an arrival of somebody who has,", before);
+                     ring, how, before);
 }
 
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
