@@ -1,0 +1,44 @@
+/* What goes on in the memory of a CTA when the CTA ends: copies, products and arrivals that nobody has waited for. */
+#include "analyze/run/races_internal.h"
+
+/* Who ends while its stores still read shared memory leaves them to read what comes after. */
+static void check_stores(Races *races, const Event *event) {
+    const Consan *engine = &races->engine;
+    if (!(engine->staged[CONSAN_STORE] >> event->agent & 1))
+        return;
+    for (uint32_t span = 0; span < engine->spans; span++)
+        if (consan_outstanding_commits(engine, CONSAN_STORE, event->agent, span)) {
+            ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
+                                       .span = span,
+                                       .actor = event->agent,
+                                       .place = consan_stage_place(engine, CONSAN_STORE, event->agent, span),
+                                       .group = CONSAN_STORE};
+            race_object(races, event, event->agent, false, &conflict, false);
+        }
+}
+
+/* Whether the access that is in the way of a write by the last agent of a CTA goes on when that ends. What threads do
+ * themselves they have done by then; those of other CTAs are the matter of the cluster. */
+static bool outlasts(const ConsanConflict *conflict) {
+    if (conflict->kind == CONSAN_PENDING_GROUP)
+        return conflict->group != CONSAN_STORE;
+    return conflict->kind != CONSAN_CLEAN && conflict->actor >= CONSAN_BASE_ACTORS;
+}
+
+/* The partitions have been joined: what any of them has waited for is known to the agent that ends. */
+static void check_rest(Races *races, const Event *event) {
+    const Consan *engine = &races->engine;
+    for (uint32_t span = 0; span < engine->spans; span++) {
+        if (spans_cta(races->spans, span) != agent_cta(races->machine, event->agent))
+            continue;
+        ConsanConflict conflict = consan_verify_write(engine, event->agent, &span, 1);
+        if (outlasts(&conflict))
+            race_object(races, event, event->agent, true, &conflict, false);
+    }
+}
+
+void races_end(Races *races, const Event *event) {
+    check_stores(races, event);
+    if (event->agent % races->machine->program->agents_per_cta == 0)
+        check_rest(races, event);
+}
