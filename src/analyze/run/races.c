@@ -97,6 +97,11 @@ static bool arrives_late(const Races *races, uint32_t pc) {
     return false;
 }
 
+bool race_is_arrival(const Races *races, const ConsanConflict *conflict) {
+    return conflict->kind == CONSAN_OUTSTANDING_WRITE && spans_space(races->spans, conflict->span) == SPACE_SHARED &&
+           arrives_late(races, place_pc(races, conflict));
+}
+
 /* ---- Objections ----------------------------------------------------------------------------------- */
 
 /* Whether the known race lacks the wait for the barrier on which the other one is reported. */
@@ -104,6 +109,16 @@ static bool lacks(const Races *races, const Race *known, const Race *race) {
     uint64_t ring = race_ring(races, race->barrier);
     return race->barrier != UINT32_MAX &&
            (race_ring(races, known->barrier) == ring || (known->unseen && race_ring(races, known->guard) == ring));
+}
+
+/* Whether what goes on at the end lacks a wait that is told of already: it was in flight when it was needed, or what
+ * the arrival reports is told of. */
+static bool is_told(const Races *races, const Race *known, const Race *race, bool with_edge) {
+    bool earlier = known->kind != RACE_EXIT;
+    if (race->kind != RACE_EXIT || (!earlier && known->arrives == race->arrives))
+        return false;
+    return (earlier && (known->other_pc == race->other_pc || known->pc == race->other_pc)) ||
+           (with_edge && lacks(races, known, race));
 }
 
 /* One fault, one finding: the same two ops again, or other ops of the same two agents that lack the same edge, belong
@@ -115,20 +130,19 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
                         (races->again && known->unseen && race->unseen &&
                          race_ring(races, known->guard) == race_ring(races, race->guard));
     bool same_edge = with_edge && known->thread == race->thread && known->other_thread == race->other_thread &&
-                     known->kind == race->kind && known->group == race->group && same_barrier;
+                     known->kind == race->kind && known->group == race->group &&
+                     (same_barrier || (race->kind == RACE_EXIT && race->arrives && known->arrives));
     /* In another run the other one of the two came first. */
     bool turned = races->again && known->pc == race->other_pc && known->other_pc == race->pc &&
                   known->thread == race->other_thread && known->other_thread == race->thread &&
                   known->kind != RACE_INFLIGHT && race->kind != RACE_INFLIGHT;
     bool implied =
         known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
-    /* What was in flight when it was needed lacks a wait already; that it goes on at the end is the same. */
-    bool late =
-        race->kind == RACE_EXIT && known->kind != RACE_EXIT &&
-        (known->other_pc == race->other_pc || known->pc == race->other_pc || (with_edge && lacks(races, known, race)));
-    if (!same_ops && !same_edge && !implied && !turned && !late)
+    if (is_told(races, known, race, with_edge))
+        return true;
+    if (!same_ops && !same_edge && !implied && !turned)
         return false;
-    if (known->doubt.op && !race->doubt.op && !late) { /* a surer one takes its place */
+    if (known->doubt.op && !race->doubt.op) { /* a surer one takes its place */
         uint64_t times = known->times;
         *known = *race;
         known->times = times + 1;
@@ -136,7 +150,7 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
     }
     known->times++;
     known->by_order &= race->by_order;
-    bool listed = same_ops || implied || turned || late;
+    bool listed = same_ops || implied || turned;
     for (uint32_t i = 0; i < known->more_count && !listed; i++)
         listed = known->more[i].pc == race->pc && known->more[i].other_pc == race->other_pc;
     if (!listed && known->more_count < MOST_MORE)
@@ -178,8 +192,7 @@ void race_object(Races *races, const Event *event, uint32_t thread, bool writes,
         race.kind = race.group == GROUP_TMA_STORE ? RACE_EXIT_STORE : RACE_EXIT;
         race.earlier_writes = conflict->kind == CONSAN_OUTSTANDING_WRITE || race.group == GROUP_CP_ASYNC;
     }
-    race.arrives = conflict->kind == CONSAN_OUTSTANDING_WRITE && arrives_late(races, race.other_pc) &&
-                   spans_space(races->spans, race.span) == SPACE_SHARED;
+    race.arrives = race_is_arrival(races, conflict);
     if (is_known(races, &race, false))
         return;
     if (race.kind == RACE_EXIT && race.group == GROUP_NONE)

@@ -54,6 +54,9 @@ struct Races {
 void race_object(Races *races, const Event *event, uint32_t thread, bool writes, const ConsanConflict *conflict,
                  bool by_order);
 
+/* Whether the earlier access is an arrival that comes when other work is done. */
+bool race_is_arrival(const Races *races, const ConsanConflict *conflict);
+
 /* ---- races_exit.c ---- */
 /* An agent has come to its end, and with the first one of a CTA the CTA has. */
 void races_end(Races *races, const Event *event);

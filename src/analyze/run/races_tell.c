@@ -112,11 +112,15 @@ static const char *flight_text(const Race *race) {
 
 static void explain_exit(const Races *races, const Machine *machine, const Race *race, Finding *finding,
                          Verdict *verdict) {
-    const char *what = race->arrives ? "arrival" : flight_text(race);
     const char *who = race->kind == RACE_EXIT_STORE ? thread_text(machine, race->thread, verdict) : "the CTA";
-    finding->message = verdict_text(verdict, "%s ends while the %s of IR line %u still %s %s", who, what,
-                                    line_at(machine, race->other_pc), race->earlier_writes ? "writes" : "reads",
-                                    span_text(races, machine, race->span, verdict));
+    uint32_t line = line_at(machine, race->other_pc);
+    if (race->arrives)
+        finding->message = verdict_text(verdict, "%s ends while the arrival of IR line %u is still on its way to %s",
+                                        who, line, span_text(races, machine, race->span, verdict));
+    else
+        finding->message =
+            verdict_text(verdict, "%s ends while the %s of IR line %u still %s %s", who, flight_text(race), line,
+                         race->earlier_writes ? "writes" : "reads", span_text(races, machine, race->span, verdict));
     if (race->group != GROUP_NONE)
         finding->why = "No wait covers its group.";
     else if (race->barrier == UINT32_MAX)
@@ -125,11 +129,13 @@ static void explain_exit(const Races *races, const Machine *machine, const Race 
         finding->why = verdict_text(
             verdict, "It is reported on %s, in a phase of parity %u, and nobody has waited for that phase.",
             barrier_text(machine, race->barrier, verdict), race->parity);
+    bool product = race->group == GROUP_WGMMA || race->other_thread / CONSAN_BASE_ACTORS == HELPER_TENSOR;
     finding->fix =
         race->kind == RACE_EXIT_STORE ? "Wait for the store's group, with no group left pending, before the end."
         : race->arrives               ? "Wait for that phase before the end, or leave the arrival out."
-                        : "Wait for it before the end; or do not issue it: a prefetch past the last tile can "
-                          "be predicated off.";
+        : product
+            ? "Wait for it before the end (for a commit after it, or for its group)."
+            : "Wait for it before the end; or do not issue it: a prefetch past the last tile can be predicated off.";
 }
 
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
@@ -246,9 +252,13 @@ Finding *races_report(const Races *races, const Machine *machine, uint32_t index
     finding->times = race->times;
     const char *agent = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
     FindingPlace *places = finding_places(verdict, finding, 2 + 2 * race->more_count);
-    place_set(machine, &places[0], later_verb(race), agent, race->pc, verdict);
-    place_set(machine, &places[1], earlier_verb(race), other, race->other_pc, verdict);
-    places[0].note = places[1].note = span_text(races, machine, race->span, verdict);
+    /* Where it ends says little: what is in flight then comes first. */
+    FindingPlace *later = &places[race_is_exit(race)], *earlier = &places[!race_is_exit(race)];
+    place_set(machine, later, later_verb(race), agent, race->pc, verdict);
+    place_set(machine, earlier, earlier_verb(race), other, race->other_pc, verdict);
+    earlier->note = span_text(races, machine, race->span, verdict);
+    if (!race_is_exit(race))
+        later->note = earlier->note;
     size_t count = 2;
     for (uint32_t i = 0; i < race->more_count; i++) { /* of each op only what was not named yet */
         const uint32_t pcs[] = {race->more[i].pc, race->more[i].other_pc};
