@@ -70,7 +70,7 @@ static VerdictKind verdict_on_barriers(Verdict *verdict, const Text *ends) {
         return verdict->kind;
     for (size_t i = 0; i < verdict->finding_count; i++) {
         RuleId rule = verdict->findings[i].rule;
-        if (rule >= RULE_RACE_RAW && rule <= RULE_RACE_INFLIGHT)
+        if (rule >= RULE_RACE_RAW && rule <= RULE_RACE_EXIT)
             continue;
         if (rule != RULE_BARRIER_OVERRUN && !(rule == RULE_BARRIER_BYTES && dead))
             return VERDICT_FINDINGS;

@@ -27,6 +27,7 @@ typedef struct Check {
     Races *races; /* NULL: not looked for */
     Covered *covered;
     uint32_t races_reported;
+    bool races_wrong;    /* some of them is more than a note */
     Arena scratch;       /* tensors of one run */
     const Launch *given; /* NULL: none was */
     const Launch *launch;
@@ -82,7 +83,7 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
 }
 
 static bool is_race(const Finding *finding) {
-    return (finding->rule >= RULE_RACE_RAW && finding->rule <= RULE_RACE_INFLIGHT) ||
+    return (finding->rule >= RULE_RACE_RAW && finding->rule <= RULE_RACE_EXIT) ||
            finding->rule == RULE_BARRIER_OVERWRITTEN;
 }
 
@@ -290,6 +291,17 @@ static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, 
     return end;
 }
 
+/* In which schedules the race shows, in words. */
+static const char *race_schedule(Check *check, const Rerun *rerun, const Race *race) {
+    if (race->by_order)
+        return "where the tensor core's work is ordered by waits alone";
+    if (rerun->schedule.kind == SCHEDULE_HELD)
+        return schedule_text(check, rerun);
+    if (rerun->schedule.kind != SCHEDULE_EAGER)
+        return "in some schedules: nothing orders the two";
+    return race_is_exit(race) ? "in every schedule: nobody waits for it" : "in every schedule: nothing orders the two";
+}
+
 /* Findings for the races that the run just made has shown; all share its trail. */
 static void report_races(Check *check, const Rerun *rerun) {
     uint32_t count, before = check->races_reported;
@@ -314,10 +326,8 @@ static void report_races(Check *check, const Rerun *rerun) {
         Finding *finding = &verdict->findings[verdict->finding_count - (count - i)];
         finding->witness = witness;
         finding->launch = check->launch_text;
-        finding->schedule = races[i].by_order ? "where the tensor core's work is ordered by waits alone"
-                            : rerun->schedule.kind == SCHEDULE_EAGER ? "in every schedule: nothing orders the two"
-                            : rerun->schedule.kind == SCHEDULE_HELD  ? schedule_text(check, rerun)
-                                                                     : "in some schedules: nothing orders the two";
+        finding->schedule = race_schedule(check, rerun, &races[i]);
+        check->races_wrong |= finding_severity(finding) != SEVERITY_NOTE;
     }
 }
 
@@ -440,7 +450,7 @@ static bool directed(Check *check, const Rerun *rerun) {
     }
     /* After a run that went wrong others are made only to see whether there are races at all. */
     bool good = true, ends = end == RUN_COMPLETE || end == RUN_STUCK || end == RUN_FAULT;
-    bool wanted = ends && (goes_on || !check->races_reported);
+    bool wanted = ends && (goes_on || !check->races_wrong);
     uint32_t others = wanted ? try_others(check, rerun, !goes_on, &good) : 0;
     if (!goes_on || !good)
         return false;
@@ -449,7 +459,7 @@ static bool directed(Check *check, const Rerun *rerun) {
     size_t incomplete = check->verdict->incomplete_count;
     if (others && !try_loosely(check, rerun))
         return false;
-    if (others_left(check->others) && check->verdict->incomplete_count == incomplete && !check->races_reported)
+    if (others_left(check->others) && check->verdict->incomplete_count == incomplete && !check->races_wrong)
         verdict_incomplete(check->verdict, "", 0,
                            "what arrives first is not settled by barriers alone, and %u orders of arrivals were "
                            "watched for races, not all",
@@ -534,12 +544,20 @@ static void run_launch(Check *check, const Launch *launch) {
                                                   .events = machine->events - events};
 }
 
+/* The first finding, from that index on, that is more than a note; NULL: there is none. */
+static const Finding *first_wrong(const Verdict *verdict, size_t from) {
+    for (size_t i = from; i < verdict->finding_count; i++)
+        if (finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
+            return &verdict->findings[i];
+    return NULL;
+}
+
 /* What goes wrong only at a launch that callers may never make is no finding. Nobody launches a size of 0; whether
  * sizes are multiples of the tile a launch that was given tells, and without one nobody knows. */
 static void settle_doubts(Check *check, const Launch *launch, size_t first) {
     Verdict *verdict = check->verdict;
-    if (verdict->finding_count > first && !check->doubted[launch->doubt]) { /* one tells enough */
-        const Finding *finding = &verdict->findings[first];
+    const Finding *finding = first_wrong(verdict, first);
+    if (finding && !check->doubted[launch->doubt]) { /* one tells enough */
         uint32_t line = finding->place_count ? finding->places[0].ir_line : 0;
         if (launch->doubt == DOUBT_UNEVEN && !check->given)
             verdict_incomplete(verdict, finding->place_count ? finding->places[0].op : "", line,
@@ -551,7 +569,7 @@ static void settle_doubts(Check *check, const Launch *launch, size_t first) {
                          launch->doubt == DOUBT_EMPTY ? "of 0" : "that is no multiple of the tile", check->launch_text,
                          finding->message);
     }
-    check->doubted[launch->doubt] |= verdict->finding_count > first;
+    check->doubted[launch->doubt] |= finding != NULL;
     verdict->finding_count = first;
 }
 
@@ -589,13 +607,6 @@ static const Launch *given_launch(const Check *check) {
     return count && !launches[0].chosen ? &launches[0] : NULL;
 }
 
-static bool is_wrong(const Verdict *verdict) {
-    for (size_t i = 0; i < verdict->finding_count; i++)
-        if (finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
-            return true;
-    return false;
-}
-
 static void run_all(Check *check) {
     const CheckOptions *options = check->options;
     Verdict *verdict = check->verdict;
@@ -603,9 +614,9 @@ static void run_all(Check *check) {
     if (check->given)
         run_launch(check, check->given);
     verdict->only_launch = check->given && options->only_launch;
-    if (!verdict->only_launch && !(check->given && is_wrong(verdict))) /* what is wrong there comes first */
+    if (!verdict->only_launch && !(check->given && first_wrong(verdict, 0))) /* what is wrong there comes first */
         run_chosen(check, check->given ? NULL : options->fixed);
-    covered_close(check->covered, !is_wrong(verdict) && !verdict->only_launch, verdict);
+    covered_close(check->covered, !first_wrong(verdict, 0) && !verdict->only_launch, verdict);
 }
 
 static void run_launches(Check *check) {

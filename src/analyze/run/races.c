@@ -37,7 +37,7 @@ void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     memset(races->guards, 0, sizeof races->guards);
     memset(races->late, 0, sizeof races->late);
     memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
-    races->committed = false;
+    races->late_arrivals = false;
     races->cluster = cluster;
     races->world = world;
     races->again = again;
@@ -80,7 +80,46 @@ static uint32_t place_pc(const Races *races, const ConsanConflict *conflict) {
     return noted ? doubts_pc(races->doubts, conflict->place) : conflict->place;
 }
 
+/* An arrival that its agent does not make itself, and that comes when earlier work is done. */
+static bool is_late(const Effect *effect) {
+    return effect->verb == EFFECT_ARRIVE && (effect->done == DONE_COMMIT || effect->done == DONE_COPIES);
+}
+
+/* Whether what was done there is an arrival that is made some time: by a commit, or when copies are done. */
+static bool arrives_late(const Races *races, uint32_t pc) {
+    const Program *program = races->machine->program;
+    const Instruction *instruction = &program->code[pc];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        if (is_late(effect))
+            return true;
+    }
+    return false;
+}
+
+bool race_is_arrival(const Races *races, const ConsanConflict *conflict) {
+    return conflict->kind == CONSAN_OUTSTANDING_WRITE && spans_space(races->spans, conflict->span) == SPACE_SHARED &&
+           arrives_late(races, place_pc(races, conflict));
+}
+
 /* ---- Objections ----------------------------------------------------------------------------------- */
+
+/* Whether the known race lacks the wait for the barrier on which the other one is reported. */
+static bool lacks(const Races *races, const Race *known, const Race *race) {
+    uint64_t ring = race_ring(races, race->barrier);
+    return race->barrier != UINT32_MAX &&
+           (race_ring(races, known->barrier) == ring || (known->unseen && race_ring(races, known->guard) == ring));
+}
+
+/* Whether what goes on at the end lacks a wait that is told of already: it was in flight when it was needed, or what
+ * the arrival reports is told of. */
+static bool is_told(const Races *races, const Race *known, const Race *race, bool with_edge) {
+    bool earlier = known->kind != RACE_EXIT;
+    if (race->kind != RACE_EXIT || (!earlier && known->arrives == race->arrives))
+        return false;
+    return (earlier && (known->other_pc == race->other_pc || known->pc == race->other_pc)) ||
+           (with_edge && lacks(races, known, race));
+}
 
 /* One fault, one finding: the same two ops again, or other ops of the same two agents that lack the same edge, belong
  * to a race that is known. So does a write after a write where the read in between is known to be unordered: what
@@ -91,13 +130,16 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
                         (races->again && known->unseen && race->unseen &&
                          race_ring(races, known->guard) == race_ring(races, race->guard));
     bool same_edge = with_edge && known->thread == race->thread && known->other_thread == race->other_thread &&
-                     known->kind == race->kind && known->group == race->group && same_barrier;
+                     known->kind == race->kind && known->group == race->group &&
+                     (same_barrier || (race->kind == RACE_EXIT && race->arrives && known->arrives));
     /* In another run the other one of the two came first. */
     bool turned = races->again && known->pc == race->other_pc && known->other_pc == race->pc &&
                   known->thread == race->other_thread && known->other_thread == race->thread &&
                   known->kind != RACE_INFLIGHT && race->kind != RACE_INFLIGHT;
     bool implied =
         known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
+    if (is_told(races, known, race, with_edge))
+        return true;
     if (!same_ops && !same_edge && !implied && !turned)
         return false;
     if (known->doubt.op && !race->doubt.op) { /* a surer one takes its place */
@@ -123,11 +165,10 @@ static bool is_known(Races *races, const Race *race, bool with_edge) {
     return false;
 }
 
-static void object(Races *races, const Event *event, uint32_t thread, bool writes, const ConsanConflict *conflict,
-                   bool by_order) {
+void race_object(Races *races, const Event *event, uint32_t thread, bool writes, const ConsanConflict *conflict,
+                 bool by_order) {
     static const GroupKind groups[] = {GROUP_CP_ASYNC, GROUP_WGMMA, GROUP_TMA_STORE};
     Race race = {.thread = thread,
-                 .ends = event->kind == EVENT_END,
                  .frees = event->kind == EVENT_FREE,
                  .pc = event->pc,
                  .other_thread = conflict->actor,
@@ -147,9 +188,17 @@ static void object(Races *races, const Event *event, uint32_t thread, bool write
     } else {
         race.kind = conflict->kind == CONSAN_OUTSTANDING_READ ? RACE_WAR : writes ? RACE_WAW : RACE_RAW;
     }
+    if (event->kind == EVENT_END) {
+        race.kind = race.group == GROUP_TMA_STORE ? RACE_EXIT_STORE : RACE_EXIT;
+        race.earlier_writes = conflict->kind == CONSAN_OUTSTANDING_WRITE || race.group == GROUP_CP_ASYNC;
+    }
+    race.arrives = race_is_arrival(races, conflict);
     if (is_known(races, &race, false))
         return;
-    if (conflict->kind != CONSAN_PENDING_GROUP)
+    if (race.kind == RACE_EXIT && race.group == GROUP_NONE)
+        (void)race_find_report(races, &race, conflict,
+                               event->state->agents[race.other_thread % CONSAN_BASE_ACTORS].strand);
+    else if (race.group == GROUP_NONE)
         race_find_edge(races, &race, conflict, event->state);
     if (is_known(races, &race, true))
         return;
@@ -165,7 +214,7 @@ static ConsanConflict verify(const Races *races, uint32_t thread, bool writes, c
 static void check_access(Races *races, const Event *event, uint32_t thread, bool writes, const SpanSet *set) {
     ConsanConflict conflict = verify(races, thread, writes, set);
     if (conflict.kind != CONSAN_CLEAN) {
-        object(races, event, thread, writes, &conflict, false);
+        race_object(races, event, thread, writes, &conflict, false);
         return;
     }
     /* Two operations of one helper are ordered only as far as their issuer knows: always for the copy engine, and for
@@ -177,7 +226,7 @@ static void check_access(Races *races, const Event *event, uint32_t thread, bool
     /* Products into one accumulator follow each other. */
     bool same_op = tensor && conflict.kind == CONSAN_OUTSTANDING_WRITE && writes;
     if (conflict.kind != CONSAN_CLEAN && !same_op)
-        object(races, event, thread, writes, &conflict, tensor);
+        race_object(races, event, thread, writes, &conflict, tensor);
 }
 
 /* ---- Events --------------------------------------------------------------------------------------- */
@@ -259,13 +308,17 @@ static void access_event(Races *races, const Event *event) {
         consan_set_read(&races->engine, thread, set->spans, set->count, place_of(races, event));
 }
 
-/* An arrival that is not made by the agent itself reports what was done when it was issued. */
+/* An arrival that is not made by the agent itself reports what was done when it was issued, and itself. */
 static void track_arrival(Races *races, const Event *event, uint32_t barrier, uint32_t parity) {
     const Flight *flight = event->flight;
-    if (event->effect->effect.done == DONE_COPIES)
+    const SpanSet *own = races->flights[flight->sequence % WINDOW];
+    if (event->effect->effect.done == DONE_COPIES) {
         consan_track_copies(&races->engine, flight->agent, barrier, parity);
-    else
-        consan_track_frontier(&races->engine, actor_of(flight->agent, (Helper)flight->helper), barrier, parity);
+        if (own)
+            consan_track_writes(&races->engine, own->spans, own->count, barrier, parity);
+        return;
+    }
+    consan_track_frontier(&races->engine, actor_of(flight->agent, (Helper)flight->helper), barrier, parity);
 }
 
 /* Where what a flight will publish is kept, or, for 0, a free place; MOST_LATE: nowhere. */
@@ -295,24 +348,12 @@ static void signal_event(Races *races, const Event *event) {
                    parity);
 }
 
-/* Whether what was done there is a commit's arrival. */
-static bool is_commit(const Races *races, uint32_t pc) {
-    const Program *program = races->machine->program;
-    const Instruction *instruction = &program->code[pc];
-    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
-        const Effect *effect = &program->effects[instruction->aux + i].effect;
-        if (effect->verb == EFFECT_ARRIVE && effect->done == DONE_COMMIT)
-            return true;
-    }
-    return false;
-}
-
-/* A barrier is made anew: a commit that is still on its way would arrive on the new one. */
-static void check_commits(Races *races, const Event *event) {
+/* A barrier is made anew: an arrival that is still on its way would come to the new one. */
+static void check_arrivals(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
     const char *problem;
-    if (!races->committed || effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
+    if (!races->late_arrivals || effect->on == NO_REGISTER || !word_is(words[effect->on], WORD_VIEW) || !effect->type ||
         effect->effect.side != SIDE_NONE)
         return;
     const SpanSet *set = spans_of(races->spans, words[effect->on], effect->type, &problem);
@@ -321,22 +362,25 @@ static void check_commits(Races *races, const Event *event) {
         conflict = verify(races, event->agent, true, set);
     if (conflict.kind != CONSAN_OUTSTANDING_WRITE)
         return;
-    if (is_commit(races, place_pc(races, &conflict)))
-        object(races, event, event->agent, true, &conflict, false);
+    if (arrives_late(races, place_pc(races, &conflict)))
+        race_object(races, event, event->agent, true, &conflict, false);
 }
 
-/* The commit of an agent arrives some time: it writes the barrier, whoever's bytes those are by then, unless somebody
- * has waited for the phase that it arrives in. */
-static void commit_event(Races *races, const Event *event, Word view) {
+/* The arrival comes some time: it writes the barrier, whoever's bytes those are by then, unless somebody has waited for
+ * the phase that it comes in. Returns the bytes of the barrier, if they are known. */
+static const SpanSet *late_event(Races *races, const Event *event, Word view) {
     const CompiledEffect *effect = event->effect;
     const char *problem;
     const SpanSet *set = word_is(view, WORD_VIEW) && effect->type && effect->effect.side == SIDE_NONE
                              ? spans_of(races->spans, view, effect->type, &problem)
                              : NULL;
-    races->committed = true;
+    /* Nobody sees the arrival of copies, their issuer neither: as if its copy engine made it. */
+    Helper helper = effect->effect.done == DONE_COPIES ? HELPER_TMA : effect->effect.helper;
+    races->late_arrivals = true;
     if (set)
-        consan_set_write(&races->engine, actor_of(event->agent, effect->effect.helper), set->spans, set->count,
+        consan_set_write(&races->engine, actor_of(event->agent, helper), set->spans, set->count,
                          place_of(races, event));
+    return set;
 }
 
 /* What a copy brings is what it was told to write, whether it counts its bytes by its destination or by a number. */
@@ -345,8 +389,8 @@ static void issue_event(Races *races, const Event *event) {
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
     const SpanSet **place = &races->flights[event->flight->sequence % WINDOW];
     *place = NULL;
-    if (event->flight->kind == FLIGHT_ARRIVAL && effect->effect.done == DONE_COMMIT && effect->on != NO_REGISTER)
-        commit_event(races, event, words[effect->on]);
+    if (event->flight->kind == FLIGHT_ARRIVAL && is_late(&effect->effect) && effect->on != NO_REGISTER)
+        *place = late_event(races, event, words[effect->on]);
     if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
         uint32_t late = late_place(races, 0);
         if (late == MOST_LATE) /* what it reports is settled when it comes, then: too much rather than too little */
@@ -376,22 +420,6 @@ static void await_event(Races *races, const Event *event) {
         await_group(races, event, CONSAN_COPY);
 }
 
-/* Who ends while its stores still read shared memory leaves them to read what comes after. */
-static void end_event(Races *races, const Event *event) {
-    const Consan *engine = &races->engine;
-    if (!(engine->staged[CONSAN_STORE] >> event->agent & 1))
-        return;
-    for (uint32_t span = 0; span < engine->spans; span++)
-        if (consan_outstanding_commits(engine, CONSAN_STORE, event->agent, span)) {
-            ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
-                                       .span = span,
-                                       .actor = event->agent,
-                                       .place = consan_stage_place(engine, CONSAN_STORE, event->agent, span),
-                                       .group = CONSAN_STORE};
-            object(races, event, event->agent, false, &conflict, false);
-        }
-}
-
 /* Memory that is given back is whoever's asks next: nobody may work on it any more, as if it were written. Only an
  * arrival may come late: it harms whoever uses the bytes next, and nobody if no one does. */
 static void free_event(Races *races, const Event *event) {
@@ -399,7 +427,7 @@ static void free_event(Races *races, const Event *event) {
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
         conflict = verify(races, event->agent, true, set);
-    if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && is_commit(races, place_pc(races, &conflict))))
+    if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && arrives_late(races, place_pc(races, &conflict))))
         check_access(races, event, event->agent, true, set);
 }
 
@@ -415,7 +443,7 @@ static void meeting_event(Races *races, const Event *event, uint32_t barrier, co
 }
 
 static void init_event(Races *races, const Event *event) {
-    check_commits(races, event);
+    check_arrivals(races, event);
     races->pasts[event->barrier] = (BarrierPast){0};
     consan_begin_phase(&races->engine, event->barrier, 0);
     consan_begin_phase(&races->engine, event->barrier, 1);
@@ -433,7 +461,7 @@ static void unfinished_event(Races *races, const Event *event) {
                                .actor = event->agent,
                                .place = (uint32_t)event->amount,
                                .group = CONSAN_WGMMA};
-    object(races, event, event->agent, false, &conflict, false);
+    race_object(races, event, event->agent, false, &conflict, false);
 }
 
 static void remember_arrival(Races *races, const Event *event) {
@@ -511,7 +539,7 @@ void races_observe(void *observer, const Event *event) {
         meeting_event(races, event, races->cluster_first + event->barrier, &event->state->cluster[event->barrier]);
         break;
     case EVENT_END:
-        end_event(races, event);
+        races_end(races, event);
         break;
     case EVENT_UNFINISHED:
         unfinished_event(races, event);

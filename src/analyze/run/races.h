@@ -14,7 +14,9 @@ typedef enum RaceKind {
     RACE_WAR,
     RACE_WAW,
     RACE_INFLIGHT,
-    RACE_OVERWRITTEN /* of a live barrier */
+    RACE_OVERWRITTEN, /* of a live barrier */
+    RACE_EXIT_STORE,  /* the later one is the end of the agent, and the earlier a store out of its memory */
+    RACE_EXIT         /* it is the end of the CTA, and other asynchronous work goes on in its memory */
 } RaceKind;
 
 enum { MOST_MORE = 4, MOST_ARRIVERS = 6 };
@@ -25,7 +27,7 @@ typedef struct Race {
     uint32_t thread, pc;             /* the later one */
     uint32_t other_thread, other_pc; /* the earlier one */
     uint32_t span;
-    GroupKind group;  /* RACE_INFLIGHT */
+    GroupKind group;  /* that the earlier one is in, if it is waited for so; GROUP_NONE: it is in none */
     uint32_t barrier; /* on which the earlier one reports, UINT32_MAX: on none */
     uint8_t parity;   /* in the phase of which parity */
     /* The later one's agent waited for a barrier of that ring, but the arrival that let it go on came before the
@@ -47,15 +49,21 @@ typedef struct Race {
         uint32_t pc, other_pc;
     } more[MOST_MORE]; /* other pairs of the same two agents for want of the same edge */
     uint32_t more_count;
-    bool ends;     /* the later one is the end of the agent */
-    bool frees;    /* it is that the memory is given back */
-    bool writes;   /* the later one does */
-    bool by_order; /* only where tensor-core work is ordered by waits alone */
-    Doubt doubt;   /* whether an op that nobody knows may order them */
+    bool arrives;        /* the earlier one is an arrival, which writes its barrier when it comes */
+    bool earlier_writes; /* RACE_EXIT */
+    bool frees;          /* it is that the memory is given back */
+    bool writes;         /* the later one does */
+    bool by_order;       /* only where tensor-core work is ordered by waits alone */
+    Doubt doubt;         /* whether an op that nobody knows may order them */
     uint64_t times;
     uint64_t cluster;
     unsigned world;
 } Race;
+
+/* Whether the later one is an end. */
+static inline bool race_is_exit(const Race *race) {
+    return race->kind == RACE_EXIT || race->kind == RACE_EXIT_STORE;
+}
 
 enum { MOST_RACES = 64 };
 

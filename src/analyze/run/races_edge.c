@@ -33,8 +33,7 @@ static bool reports(const Consan *engine, uint32_t barrier, uint32_t parity, con
                : consan_read_tracking(engine, barrier, parity, conflict->span) >> conflict->actor & 1;
 }
 
-/* Returns how sure that is: 3 at best. */
-static int find_report(const Races *races, Race *race, const ConsanConflict *conflict, uint32_t strand) {
+int race_find_report(const Races *races, Race *race, const ConsanConflict *conflict, uint32_t strand) {
     int best = -1;
     for (uint32_t barrier = 0; barrier < races->named; barrier++)
         for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
@@ -201,7 +200,7 @@ void race_find_edge(const Races *races, Race *race, const ConsanConflict *confli
     const Guard *guards = races->guards[race->thread % CONSAN_BASE_ACTORS];
     uint32_t earlier = state->agents[race->other_thread % CONSAN_BASE_ACTORS].strand;
     uint32_t later = state->agents[race->thread % CONSAN_BASE_ACTORS].strand;
-    int sure = find_report(races, race, conflict, earlier);
+    int sure = race_find_report(races, race, conflict, earlier);
     if (race->kind == RACE_WAR && !consan_written(&races->engine, conflict->span) &&
         find_unwritten(races, race, later, earlier))
         return;

@@ -32,9 +32,9 @@ struct Races {
     Doubts *doubts; /* NULL: everything is known */
     bool by_waits;
     bool commits;                   /* the kernel commits its products itself */
-    bool committed;                 /* it has done so in this run */
+    bool late_arrivals;             /* in this run, of commits or copies */
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
-    const SpanSet *flights[WINDOW]; /* what the copies in flight write, by sequence number */
+    const SpanSet *flights[WINDOW]; /* what copies and arrivals in flight write, by sequence number */
     /* Arrivals in flight: what they will publish is settled when they are issued, and kept in phases of barriers that
      * stand for nothing else, from `late_first` on. Sequence numbers; 0: free. */
     uint32_t late_first, late[MOST_LATE];
@@ -49,7 +49,21 @@ struct Races {
     const Op *problem_op;
 };
 
+/* ---- races.c ---- */
+/* The engine objects to what `thread` does, or that it comes to its end. */
+void race_object(Races *races, const Event *event, uint32_t thread, bool writes, const ConsanConflict *conflict,
+                 bool by_order);
+
+/* Whether the earlier access is an arrival that comes when other work is done. */
+bool race_is_arrival(const Races *races, const ConsanConflict *conflict);
+
+/* ---- races_exit.c ---- */
+/* An agent has come to its end, and with the first one of a CTA the CTA has. */
+void races_end(Races *races, const Event *event);
+
 /* ---- races_edge.c ---- */
+/* The barrier on which the earlier access is reported. Returns how sure that is: 3 at best, -1 for none. */
+int race_find_report(const Races *races, Race *race, const ConsanConflict *conflict, uint32_t strand);
 /* Which edge is missing between the two accesses: the barrier on which the earlier one is reported, and the wait that
  * should have covered it. `state`: when the later one was made. */
 void race_find_edge(const Races *races, Race *race, const ConsanConflict *conflict, const State *state);

@@ -24,9 +24,16 @@ static const char *barrier_text(const Machine *machine, uint32_t barrier, Verdic
     return verdict_keep(verdict, &text);
 }
 
+/* Whose the earlier access is. That the arrival of cp.async is made by a copy engine is for the engine alone. */
+static const char *earlier_text(const Machine *machine, const Race *race, Verdict *verdict) {
+    bool copies = race->arrives && race->other_thread / CONSAN_BASE_ACTORS == HELPER_TMA;
+    return thread_text(machine, copies ? race->other_thread % CONSAN_BASE_ACTORS : race->other_thread, verdict);
+}
+
 /* What each of the two does: "reads", "writes". */
 static const char *later_verb(const Race *race) {
-    return race->span == UINT32_MAX                                                   ? "uses"
+    return race_is_exit(race)                                                         ? "ends"
+           : race->span == UINT32_MAX                                                 ? "uses"
            : race->frees                                                              ? "frees"
            : race->kind == RACE_RAW || (race->kind == RACE_INFLIGHT && !race->writes) ? "reads"
                                                                                       : "writes";
@@ -34,8 +41,8 @@ static const char *later_verb(const Race *race) {
 
 static const char *earlier_verb(const Race *race) {
     bool writes = race->kind == RACE_RAW || race->kind == RACE_WAW ||
-                  (race->kind == RACE_INFLIGHT && race->group == GROUP_CP_ASYNC);
-    return race->span == UINT32_MAX ? "computes" : writes ? "writes" : "reads";
+                  (race->kind == RACE_INFLIGHT && race->group == GROUP_CP_ASYNC) || race->earlier_writes;
+    return race->span == UINT32_MAX ? "computes" : race->arrives ? "arrives on" : writes ? "writes" : "reads";
 }
 
 static void explain_group(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
@@ -106,13 +113,48 @@ static void explain_unseen(const Machine *machine, const Race *race, Finding *fi
                      ring, how, before);
 }
 
+/* What is in flight when a CTA ends. */
+static const char *flight_text(const Race *race) {
+    static const char *const helpers[] = {"asynchronous copy", "TMA copy", "MMA", "request for the next CTA's work"};
+    return race->kind == RACE_EXIT_STORE ? "store"
+           : race->group == GROUP_WGMMA  ? "wgmma"
+                                         : helpers[race->other_thread / CONSAN_BASE_ACTORS];
+}
+
+static void explain_exit(const Races *races, const Machine *machine, const Race *race, Finding *finding,
+                         Verdict *verdict) {
+    const char *who = race->kind == RACE_EXIT_STORE ? thread_text(machine, race->thread, verdict) : "the CTA";
+    uint32_t line = line_at(machine, race->other_pc);
+    if (race->arrives)
+        finding->message = verdict_text(verdict, "%s ends while the arrival of IR line %u is still on its way to %s",
+                                        who, line, span_text(races, machine, race->span, verdict));
+    else
+        finding->message =
+            verdict_text(verdict, "%s ends while the %s of IR line %u still %s %s", who, flight_text(race), line,
+                         race->earlier_writes ? "writes" : "reads", span_text(races, machine, race->span, verdict));
+    if (race->group != GROUP_NONE)
+        finding->why = "No wait covers its group.";
+    else if (race->barrier == UINT32_MAX)
+        finding->why = "It is reported on no barrier, so that nobody can have waited for it.";
+    else
+        finding->why = verdict_text(
+            verdict, "It is reported on %s, in a phase of parity %u, and nobody has waited for that phase.",
+            barrier_text(machine, race->barrier, verdict), race->parity);
+    bool product = race->group == GROUP_WGMMA || race->other_thread / CONSAN_BASE_ACTORS == HELPER_TENSOR;
+    finding->fix =
+        race->kind == RACE_EXIT_STORE ? "Wait for the store's group, with no group left pending, before the end."
+        : race->arrives               ? "Wait for that phase before the end, or leave the arrival out."
+        : product
+            ? "Wait for it before the end (for a commit after it, or for its group)."
+            : "Wait for it before the end; or do not issue it: a prefetch past the last tile can be predicated off.";
+}
+
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    const char *who = thread_text(machine, race->thread, verdict),
-               *other = thread_text(machine, race->other_thread, verdict);
+    const char *who = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
     const char *waiter = thread_text(machine, race->thread % CONSAN_BASE_ACTORS, verdict); /* helpers do not wait */
     const char *issuer = thread_text(machine, race->other_thread % CONSAN_BASE_ACTORS, verdict);
     const char *what = span_text(races, machine, race->span, verdict);
-    const char *access = race->kind == RACE_WAR ? "read" : "write";
+    const char *access = race->arrives ? "arrival" : race->kind == RACE_WAR ? "read" : "write";
     uint32_t line = line_at(machine, race->other_pc);
     if (race->kind == RACE_OVERWRITTEN) {
         const char *barrier = barrier_text(machine, race->barrier, verdict);
@@ -124,13 +166,18 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             "Invalidate the barrier before its bytes are used for something else, or give the data memory of its own.";
         return;
     }
-    if (race->ends)
-        finding->message =
-            verdict_text(verdict, "%s ends while the store at IR line %u still reads %s", who, line, what);
-    else if (race->pc == race->other_pc && race->thread == race->other_thread)
+    if (race_is_exit(race)) {
+        explain_exit(races, machine, race, finding, verdict);
+        return;
+    }
+    if (race->pc == race->other_pc && race->thread == race->other_thread)
         finding->message =
             verdict_text(verdict, "%s %s %s, which the same op %s a turn earlier, and nothing orders the two", who,
                          later_verb(race), what, earlier_verb(race));
+    else if (race->arrives)
+        finding->message =
+            verdict_text(verdict, "%s %s %s while the arrival of IR line %u, of %s, may still be on its way there", who,
+                         later_verb(race), what, line, other);
     else
         finding->message = verdict_text(verdict, "%s %s %s, which %s %s at IR line %u, and nothing orders the two", who,
                                         later_verb(race), what, other, earlier_verb(race), line);
@@ -197,11 +244,14 @@ static void report_doubt(const Races *races, const Machine *machine, const Race 
 }
 
 Finding *races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict) {
-    static const RuleId rules[] = {RULE_RACE_RAW, RULE_RACE_WAR, RULE_RACE_WAW, RULE_RACE_INFLIGHT,
-                                   RULE_BARRIER_OVERWRITTEN};
+    static const RuleId rules[] = {
+        RULE_RACE_RAW,        RULE_RACE_WAR, RULE_RACE_WAW, RULE_RACE_INFLIGHT, RULE_BARRIER_OVERWRITTEN,
+        RULE_RACE_EXIT_STORE, RULE_RACE_EXIT};
     const Race *race = &races->found[index];
     if (race->doubt.op) {
-        report_doubt(races, machine, race, verdict);
+        /* What would be no more than a note leaves nothing open. */
+        if (rule_of(rules[race->kind])->severity != SEVERITY_NOTE)
+            report_doubt(races, machine, race, verdict);
         return NULL;
     }
     Finding *finding = verdict_finding(verdict);
@@ -211,12 +261,15 @@ Finding *races_report(const Races *races, const Machine *machine, uint32_t index
                                                                              : "shared";
     explain(races, machine, race, finding, verdict);
     finding->times = race->times;
-    const char *agent = thread_text(machine, race->thread, verdict),
-               *other = thread_text(machine, race->other_thread, verdict);
+    const char *agent = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
     FindingPlace *places = finding_places(verdict, finding, 2 + 2 * race->more_count);
-    place_set(machine, &places[0], later_verb(race), agent, race->pc, verdict);
-    place_set(machine, &places[1], earlier_verb(race), other, race->other_pc, verdict);
-    places[0].note = places[1].note = span_text(races, machine, race->span, verdict);
+    /* Where it ends says little: what is in flight then comes first. */
+    FindingPlace *later = &places[race_is_exit(race)], *earlier = &places[!race_is_exit(race)];
+    place_set(machine, later, later_verb(race), agent, race->pc, verdict);
+    place_set(machine, earlier, earlier_verb(race), other, race->other_pc, verdict);
+    earlier->note = span_text(races, machine, race->span, verdict);
+    if (!race_is_exit(race))
+        later->note = earlier->note;
     size_t count = 2;
     for (uint32_t i = 0; i < race->more_count; i++) { /* of each op only what was not named yet */
         const uint32_t pcs[] = {race->more[i].pc, race->more[i].other_pc};

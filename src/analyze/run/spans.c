@@ -223,6 +223,10 @@ Space spans_space(const Spans *spans, uint32_t span) {
     return spans->infos[span].memory->space;
 }
 
+uint32_t spans_cta(const Spans *spans, uint32_t span) {
+    return spans->infos[span].memory->cta;
+}
+
 bool spans_together(const Spans *spans, uint32_t a, uint32_t b) {
     return spans->infos[a].memory == spans->infos[b].memory;
 }

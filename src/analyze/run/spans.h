@@ -27,6 +27,7 @@ const SpanSet *spans_of(Spans *spans, Word view, const Type *type, const char **
 /* "bytes 0-8191 of %a", "columns 0-63 of %acc"; where a span lies. */
 void spans_describe(const Spans *spans, const Machine *machine, uint32_t span, Text *to);
 Space spans_space(const Spans *spans, uint32_t span);
+uint32_t spans_cta(const Spans *spans, uint32_t span);
 /* Whether two spans are of one allocation's memory. */
 bool spans_together(const Spans *spans, uint32_t a, uint32_t b);
 
