@@ -37,11 +37,19 @@ static bool is_token(Module *module, const Value *value) {
     return type && type->kind == TYPE_TENSOR;
 }
 
-/* Whether all CTAs of a cluster share one barrier of that type. */
-static bool barrier_is_shared(Compiler *compiler, const Type *type) {
+/* The bits of a CTA's rank that make no difference to a barrier of that type: those that differ in them share it. */
+static uint32_t shared_bits(Compiler *compiler, const Type *type) {
     const Program *program = compiler->program;
-    return program->ctas > 1 && !program->ranks_are_programs &&
-           encoding_sharers(compiler->module, type, program->ctas) >= program->ctas;
+    if (program->ctas < 2 || program->ranks_are_programs)
+        return 0;
+    return encoding_shared_bits(compiler->module, type, program->ctas);
+}
+
+/* Tensor cores of two CTAs work together where the op says so, or in all of a module: copies and commits have no word
+ * of their own for it. */
+static bool is_of_pair(const Compiler *compiler, const Effect *effect) {
+    return effect->helper == HELPER_TENSOR && compiler->program->ctas > 1 &&
+           (effect->pair || attr_is_true(op_attr_around(compiler->program->function, "ttng.two-ctas")));
 }
 
 /* Whether an op does more with memory than to name a part of it, set a barrier up in it, or end its life. */
@@ -294,7 +302,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .bytes = effect->count};
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
-        compiled.pair = effect->pair && effect->helper == HELPER_TENSOR && program->ctas > 1;
+        compiled.pair = is_of_pair(compiler, effect);
         if (effect->space == SPACE_GLOBAL && effect_is_access(effect)) {
             compile_access(compiler, &compiled);
             if (compiler->flags & COMPILE_DATA)
@@ -312,10 +320,10 @@ void compile_effects(Compiler *compiler, const Op *op) {
         if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !effect_is_access(effect)) {
-            compiled.shared_by_ctas = barrier_is_shared(compiler, effect->on->type);
+            compiled.shared_bits = shared_bits(compiler, effect->on->type);
             compiled.idle =
                 (effect->verb == EFFECT_INIT || effect->verb == EFFECT_INVALIDATE) && is_idle(compiler, effect->on);
-            if (effect->verb == EFFECT_INIT && compiled.shared_by_ctas) {
+            if (effect->verb == EFFECT_INIT && compiled.shared_bits) {
                 const Type *type = type_resolve(compiler->module, effect->on->type);
                 int64_t parts = type->dim_count ? type->dims[type->dim_count - 1] : 1;
                 if (__builtin_mul_overflow(effect->count, parts > 0 ? program->ctas / parts : program->ctas,
