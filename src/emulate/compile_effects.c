@@ -45,13 +45,6 @@ static uint32_t shared_bits(Compiler *compiler, const Type *type) {
     return encoding_shared_bits(compiler->module, type, program->ctas);
 }
 
-/* Tensor cores of two CTAs work together where the op says so, or in all of a module: copies and commits have no word
- * of their own for it. */
-static bool is_of_pair(const Compiler *compiler, const Effect *effect) {
-    return effect->helper == HELPER_TENSOR && compiler->program->ctas > 1 &&
-           (effect->pair || attr_is_true(op_attr_around(compiler->program->function, "ttng.two-ctas")));
-}
-
 /* Whether an op does more with memory than to name a part of it, set a barrier up in it, or end its life. */
 static bool uses_memory(Compiler *compiler, const Op *op) {
     Effect effects[EFFECTS_MOST];
@@ -248,7 +241,7 @@ static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *eff
         } else if (effect->repeats && !(compiler->flags & COMPILE_DATA)) {
             compile_unknown(compiler, op, "it waits for memory to change, in a loop of its own");
         } else if (effect_runs(compiler, effect) && compiler->program->ctas > 1 &&
-                   (effect->from_ctas || effect->to_ctas || effect->multicast)) {
+                   (effect->from_some || effect->to_ctas || effect->multicast)) {
             compile_unknown(compiler, op, "which CTAs of the cluster it signals or writes is not worked out");
         }
     }
@@ -302,7 +295,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .bytes = effect->count};
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
-        compiled.pair = is_of_pair(compiler, effect);
+        compiled.pair = effect->pair && effect->helper == HELPER_TENSOR && program->ctas > 1;
         if (effect->space == SPACE_GLOBAL && effect_is_access(effect)) {
             compile_access(compiler, &compiled);
             if (compiler->flags & COMPILE_DATA)
