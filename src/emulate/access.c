@@ -196,8 +196,6 @@ static void clip(const Descriptor *descriptor, unsigned dimension, int64_t from,
     unsigned inner = descriptor->rank - 1u - dimension;
     if (descriptor->boxed && inner < descriptor->box_rank) { /* whole boxes */
         int64_t piece = descriptor->box[inner];
-        if (descriptor->element_bits < 8 && inner == 0)
-            piece = (piece + 1) / 2;
         size = size / piece * piece + (size % piece ? piece : 0);
     }
     if (__builtin_add_overflow(from, size, &end) || end > shape)

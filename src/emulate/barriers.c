@@ -175,7 +175,7 @@ bool effect_is_present(Machine *machine, uint32_t agent, const CompiledEffect *e
             return false;
     }
     EffectVerb verb = effect->effect.verb;
-    if (effect->shared_by_ctas && agent_cta(machine, agent) != 0 &&
+    if ((effect->shared_bits & agent_cta(machine, agent)) &&
         (verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || verb == EFFECT_WAIT))
         return false;
     if (effect->pair && agent_cta(machine, agent) % 2)
@@ -194,7 +194,7 @@ static bool find_slot(Machine *machine, uint32_t agent, const CompiledEffect *ef
         uint32_t ring = machine->storage_sizes[view.meta] / 16;
         byte += 8 * (int64_t)(effect->effect.side == SIDE_EMPTY ? ring + which : which);
     }
-    uint32_t cta = effect->shared_by_ctas ? 0 : view.cta;
+    uint32_t cta = view.cta & ~effect->shared_bits;
     *slot = machine_slot(machine, cta, view.meta, byte);
     return *slot != UINT32_MAX;
 }

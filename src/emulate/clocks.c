@@ -440,11 +440,11 @@ static Stamp stamp_of_bytes(Clocks *clocks, const Event *access) {
         access->state->words[(size_t)access->agent * machine->program->most_registers + access->effect->through];
     if (!word_is(view, WORD_VIEW))
         return unknown;
-    bool shared = false; /* the op's own signal says whether the CTAs share the barrier */
+    uint32_t shared = 0; /* the op's own signal says which CTAs share the barrier */
     for (uint32_t i = 0; i < instruction->a; i++)
-        shared |= machine->program->effects[instruction->aux + i].shared_by_ctas;
+        shared |= machine->program->effects[instruction->aux + i].shared_bits;
     int64_t byte = (int32_t)(view.bits & UINT32_MAX) + (int64_t)(int32_t)(view.bits >> 32);
-    uint32_t slot = machine_slot(machine, shared ? 0 : view.cta, view.meta, byte);
+    uint32_t slot = machine_slot(machine, view.cta & ~shared, view.meta, byte);
     if (slot == UINT32_MAX)
         return unknown;
     return (Stamp){barrier_part(clocks, slot), access->state->barriers[slot].generation + 1};

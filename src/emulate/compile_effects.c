@@ -37,11 +37,12 @@ static bool is_token(Module *module, const Value *value) {
     return type && type->kind == TYPE_TENSOR;
 }
 
-/* Whether all CTAs of a cluster share one barrier of that type. */
-static bool barrier_is_shared(Compiler *compiler, const Type *type) {
+/* The bits of a CTA's rank that make no difference to a barrier of that type: those that differ in them share it. */
+static uint32_t shared_bits(Compiler *compiler, const Type *type) {
     const Program *program = compiler->program;
-    return program->ctas > 1 && !program->ranks_are_programs &&
-           encoding_sharers(compiler->module, type, program->ctas) >= program->ctas;
+    if (program->ctas < 2 || program->ranks_are_programs)
+        return 0;
+    return encoding_shared_bits(compiler->module, type, program->ctas);
 }
 
 /* Whether an op does more with memory than to name a part of it, set a barrier up in it, or end its life. */
@@ -240,7 +241,7 @@ static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *eff
         } else if (effect->repeats && !(compiler->flags & COMPILE_DATA)) {
             compile_unknown(compiler, op, "it waits for memory to change, in a loop of its own");
         } else if (effect_runs(compiler, effect) && compiler->program->ctas > 1 &&
-                   (effect->from_ctas || effect->to_ctas || effect->multicast)) {
+                   (effect->from_some || effect->to_ctas || effect->multicast)) {
             compile_unknown(compiler, op, "which CTAs of the cluster it signals or writes is not worked out");
         }
     }
@@ -312,10 +313,10 @@ void compile_effects(Compiler *compiler, const Op *op) {
         if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !effect_is_access(effect)) {
-            compiled.shared_by_ctas = barrier_is_shared(compiler, effect->on->type);
+            compiled.shared_bits = shared_bits(compiler, effect->on->type);
             compiled.idle =
                 (effect->verb == EFFECT_INIT || effect->verb == EFFECT_INVALIDATE) && is_idle(compiler, effect->on);
-            if (effect->verb == EFFECT_INIT && compiled.shared_by_ctas) {
+            if (effect->verb == EFFECT_INIT && compiled.shared_bits) {
                 const Type *type = type_resolve(compiler->module, effect->on->type);
                 int64_t parts = type->dim_count ? type->dims[type->dim_count - 1] : 1;
                 if (__builtin_mul_overflow(effect->count, parts > 0 ? program->ctas / parts : program->ctas,

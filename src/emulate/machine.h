@@ -180,11 +180,11 @@ typedef struct Descriptor {
     uint8_t rank, box_rank;
     bool boxed;                                 /* its box is known, and not that of its type */
     int64_t base, shape[8], strides[8], box[8]; /* strides: bytes */
-    uint16_t element_bits; /* 4: copies and `shape` count bytes, each of two of them; `box` does not */
-    int64_t address;       /* of the memory that holds it; 0: none */
-    int64_t at[8];         /* a block pointer: where its block begins, in elements */
-    bool off;              /* AMD: its predicate is false, and nothing is moved */
-    const char *unknown;   /* why base, shape or strides are not known; NULL: they are (with COMPILE_GLOBAL) */
+    uint16_t element_bits;                      /* 4: copies, `shape` and `box` count bytes, each of two of them */
+    int64_t address;                            /* of the memory that holds it; 0: none */
+    int64_t at[8];                              /* a block pointer: where its block begins, in elements */
+    bool off;                                   /* AMD: its predicate is false, and nothing is moved */
+    const char *unknown; /* why base, shape or strides are not known; NULL: they are (with COMPILE_GLOBAL) */
 } Descriptor;
 
 typedef struct AtomicCell {

@@ -144,21 +144,26 @@ Descriptor memory_launched_descriptor(const Machine *machine, uint32_t parameter
     return descriptor;
 }
 
-/* A map in the hardware's own form: the numbers of its element types are those of PTX's tensormap.replace, its
- * strides are bytes without that of the innermost dimension, and that comes first. */
-static const char *read_map(const Maker *maker, const int64_t *shape, const int64_t *strides, Descriptor *descriptor) {
+/* The numbers of a map's element types are those of PTX's tensormap.replace; 0: not known. */
+static uint16_t map_element_bits(const Op *op) {
     static const uint8_t bits[] = {8, 16, 32, 32, 64, 64, 16, 32, 32, 64, 16, 32, 32, 4, 4};
-    const DescribeColumn *column = &maker->op->row->describes;
-    const Attr *type = op_attr_of(maker->op, column->element);
+    const Attr *type = op_attr_of(op, op->row->describes.element);
+    bool known = type && type->kind == ATTR_INTEGER && type->integer >= 0 && type->integer < (int64_t)sizeof bits;
+    return known ? bits[type->integer] : 0;
+}
+
+/* A map in the hardware's own form: its strides are bytes without that of the innermost dimension, and that comes
+ * first. */
+static const char *read_map(const Maker *maker, const int64_t *shape, const int64_t *strides, Descriptor *descriptor) {
     uint32_t steps;
-    Value **step = op_operands_of(maker->op, column->steps, &steps);
-    if (!type || type->kind != ATTR_INTEGER || type->integer < 0 || type->integer >= (int64_t)sizeof bits)
+    Value **step = op_operands_of(maker->op, maker->op->row->describes.steps, &steps);
+    descriptor->element_bits = map_element_bits(maker->op);
+    if (!descriptor->element_bits)
         return "the element type of its descriptor is not known";
     int64_t size;
     for (uint32_t i = 0; i < steps; i++)
         if (!value_constant(step[i], &size) || size != 1)
             return "its descriptor may leave out elements";
-    descriptor->element_bits = bits[type->integer];
     bool halves = descriptor->element_bits < 8;
     for (unsigned i = 0; i < descriptor->rank; i++) {
         unsigned to = descriptor->rank - 1u - i;
@@ -217,20 +222,28 @@ static uint32_t keep_descriptor(Machine *machine, const Descriptor *descriptor) 
     return machine->descriptor_count + machine->made_count - 1;
 }
 
+/* The box of the map that it makes. One of elements of 4 bits is told in the bytes that the copy moves: a barrier
+ * counts those of packed elements, padded in shared memory or not. */
+static void read_box(const Machine *machine, const Maker *maker, const Word *words, Descriptor *descriptor) {
+    descriptor->boxed = maker->box.count > 0 && maker->box.count <= 8;
+    descriptor->box_rank = (uint8_t)(descriptor->boxed ? maker->box.count : 0);
+    for (uint32_t i = 0; i < descriptor->box_rank; i++) {
+        uint32_t reg = machine->program->lists[maker->box.first + i];
+        Word size = reg == NO_REGISTER ? word_unknown(0) : words[reg];
+        descriptor->boxed &= word_is(size, WORD_INTEGER) && size.bits > 0;
+        descriptor->box[i] = size.bits;
+    }
+    if (descriptor->boxed && map_element_bits(maker->op) == 4)
+        descriptor->box[0] = descriptor->box[0] / 2 + descriptor->box[0] % 2;
+}
+
 void memory_make_descriptor(Machine *machine, uint32_t agent, const Instruction *instruction) {
     const Program *program = machine->program;
     const Maker *maker = &program->makers[instruction->aux];
     Word *words = machine_words(machine, agent);
     uint32_t index = program->parameter_count + instruction->aux * machine->agent_count + agent;
     Descriptor made = {.rank = (uint8_t)(maker->shape.count > 8 ? 8 : maker->shape.count)};
-    made.boxed = maker->box.count > 0 && maker->box.count <= 8;
-    made.box_rank = (uint8_t)(made.boxed ? maker->box.count : 0);
-    for (uint32_t i = 0; i < made.box_rank; i++) {
-        uint32_t reg = program->lists[maker->box.first + i];
-        Word size = reg == NO_REGISTER ? word_unknown(0) : words[reg];
-        made.boxed &= word_is(size, WORD_INTEGER) && size.bits > 0;
-        made.box[i] = size.bits;
-    }
+    read_box(machine, maker, words, &made);
     if (maker->pointer != NO_REGISTER && word_is(words[maker->pointer], WORD_INTEGER))
         made.address = words[maker->pointer].bits;
     if (program->global) {

@@ -78,11 +78,11 @@ typedef struct CompiledEffect {
     /* Accesses to global memory, else NO_REGISTER. offsets: of buffer ops, in elements from the pointer on; rows: of a
      * gather or scatter. */
     uint32_t mask, offsets, rows;
-    uint32_t transfer;   /* COMPILE_DATA: of `transfers`; NO_TRANSFER: nothing that registers hold is read or written */
-    bool strong;         /* the same: an access to global memory that others can tell apart (an order, or volatile) */
-    bool stops;          /* the same: strong, or control depends on what it loads */
-    bool pair;           /* tensor cores of two CTAs: the even one issues, both are signalled */
-    bool shared_by_ctas; /* the barrier belongs to the first CTA of its cluster alone */
+    uint32_t transfer; /* COMPILE_DATA: of `transfers`; NO_TRANSFER: nothing that registers hold is read or written */
+    bool strong;       /* the same: an access to global memory that others can tell apart (an order, or volatile) */
+    bool stops;        /* the same: strong, or control depends on what it loads */
+    bool pair;         /* tensor cores of two CTAs: the even one issues, both are signalled */
+    uint32_t shared_bits; /* the barrier belongs to the CTA without these bits of its rank alone */
     bool idle; /* init, invalidate: of a barrier that nothing else uses, whose bytes the compiler gives to others */
 } CompiledEffect;
 

@@ -25,7 +25,7 @@ bool effect_is_remote(const Lint *lint, uint32_t ctas, const Effect *effect) {
     bool touches = effect->verb <= EFFECT_UPDATE && effect->space == SPACE_SHARED;
     if (ctas < 2 || !(signals || touches))
         return false;
-    if (effect->rank || effect->to_ctas || effect->from_ctas || effect->multicast || effect->pair ||
+    if (effect->rank || effect->to_ctas || effect->from_some || effect->multicast || effect->pair ||
         effect->helper == HELPER_CLC)
         return true;
     if (!effect->on || !effect->on->type)
@@ -97,7 +97,7 @@ static void check_count(Lint *lint, const Op *op, const Effect *effect, uint32_t
 }
 
 static void check_bytes(Lint *lint, const Op *op, const Effect *effect, uint32_t ctas) {
-    int64_t factor = effect->from_ctas ? 1 : encoding_sharers(lint->module, effect->on->type, ctas), bytes;
+    int64_t factor = effect->from_some ? 1 : encoding_sharers(lint->module, effect->on->type, ctas), bytes;
     if (effect->count == -1 && effect->amount)
         return;
     if (__builtin_mul_overflow(effect->count, factor, &bytes))

@@ -296,6 +296,7 @@ static bool set(Module *module, const Op *op, const Setting *setting, uint32_t i
     }
     case FIELD_MASK:
         set_mask(module, op, setting->from, member_of(effect, setting));
+        effect->from_some |= member_of(effect, setting) == (void *)&effect->from_ctas && op_attr_of(op, setting->from);
         break;
     }
     return true;
@@ -327,6 +328,12 @@ static bool add_assembly(Module *module, const Op *op, Effect *effects, unsigned
     bool good = inline_ptx_judged(module, op, effects + *made, EFFECTS_MOST - *made, &count, &what);
     *made += good ? count : 0;
     return good;
+}
+
+/* In a module of two-CTA products all that tensor cores do is done by pairs: copies and commits have no word of their
+ * own for it. */
+static bool is_of_pair(const Op *op, const Effect *effect) {
+    return effect->helper == HELPER_TENSOR && attr_is_true(op_attr_around(op, "ttng.two-ctas"));
 }
 
 unsigned effects_of(Module *module, const Op *op, Effect *effects) {
@@ -364,6 +371,7 @@ unsigned effects_of(Module *module, const Op *op, Effect *effects) {
                 if (pass_all(module, op, column, setting->tests))
                     good = set(module, op, setting, i, &effect);
             }
+            effect.pair |= is_of_pair(op, &effect);
             if (good)
                 effects[made++] = effect;
         }

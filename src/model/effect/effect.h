@@ -130,6 +130,7 @@ typedef struct Effect {
     bool per_warp;                 /* arrive: `count` for each warp of the partition */
     bool multicast;                /* a copy into several CTAs of the cluster */
     bool pair;                     /* by two CTAs together */
+    bool from_some;                /* `from_ctas` was said: 0 is then the first CTA of the cluster alone */
     bool repeats;                  /* an access of inline assembly, again and again: see InlineAccess.until */
     int64_t offset;                /* of an access: bytes from where `on` points to where it begins */
     int64_t element_bytes;         /* at each place that `on` points to; 0: what the type of `on` says */

@@ -177,7 +177,7 @@ void effect_print(const Effect *effect, Text *to) {
     if (effect->pair)
         text_str(to, STR(", by a pair of CTAs"));
     print_with(", in CTA ", effect->rank, to);
-    if (effect->from_ctas)
+    if (effect->from_some)
         text_addf(to, ", from CTAs %lld", (long long)effect->from_ctas);
     if (effect->to_ctas)
         text_addf(to, ", to CTAs %lld", (long long)effect->to_ctas);

@@ -165,21 +165,25 @@ bool encoding_ctas(const Encoding *encoding, unsigned rank, Ctas *ctas) {
     return true;
 }
 
-uint32_t encoding_sharers(Module *module, const Type *memdesc, uint32_t ctas) {
+uint32_t encoding_shared_bits(Module *module, const Type *memdesc, uint32_t ctas) {
     Encoding encoding = {0};
     Numbers bases;
-    uint32_t sharers = 1;
+    uint32_t shared = 0;
     memdesc = memdesc ? type_resolve(module, memdesc) : NULL;
     for (uint32_t i = 0; memdesc && i < memdesc->param_count && !encoding.body.size; i++)
         encoding = encoding_read(module, memdesc->params[i]);
     if (ctas < 2 || module->own_barriers || !encoding.body.size || !encoding_list(&encoding, "CGALayout", &bases) ||
         !bases.inner)
-        return 1;
+        return 0;
     for (uint32_t bit = 0; ctas >> bit > 1 && (bit + 1) * bases.inner <= bases.count; bit++) {
         bool moves = false;
         for (uint32_t i = 0; i < bases.inner; i++)
             moves |= bases.items[bit * bases.inner + i] != 0;
-        sharers *= moves ? 1 : 2;
+        shared |= (uint32_t)!moves << bit;
     }
-    return sharers;
+    return shared;
+}
+
+uint32_t encoding_sharers(Module *module, const Type *memdesc, uint32_t ctas) {
+    return 1u << __builtin_popcount(encoding_shared_bits(module, memdesc, ctas));
 }

@@ -49,8 +49,10 @@ typedef struct Ctas {
 /* As it is written now (CGALayout), or as three lists before; an encoding with neither is of one CTA. */
 bool encoding_ctas(const Encoding *encoding, unsigned rank, Ctas *ctas);
 
-/* How many CTAs of a cluster of that size share one object of a memory descriptor's type: those whose ranks differ in
- * bits that do not move it, as its layout says. 1: each has its own. */
+/* CTAs of a cluster of that size share one object of a memory descriptor's type if their ranks differ only in bits that
+ * do not move it, as its layout says: which bits those are. 0: each has its own. */
+uint32_t encoding_shared_bits(Module *module, const Type *memdesc, uint32_t ctas);
+/* How many CTAs share one. */
 uint32_t encoding_sharers(Module *module, const Type *memdesc, uint32_t ctas);
 
 Str str_trimmed(Str s);

@@ -23,7 +23,7 @@ typedef struct Search {
 /* ---- Mbarriers ------------------------------------------------------------------------------------------------- */
 
 static bool crosses(const Effect *effect) {
-    return effect->rank || effect->multicast || effect->pair || effect->from_ctas || effect->to_ctas ||
+    return effect->rank || effect->multicast || effect->pair || effect->from_some || effect->to_ctas ||
            effect->helper == HELPER_CLC;
 }
 
