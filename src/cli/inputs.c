@@ -1,8 +1,8 @@
 /* The files and modules that a command line means, and how the command complains. */
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fts.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,40 +38,80 @@ static bool is_ir(const char *name) {
     return dot && (strcmp(dot, ".ttgir") == 0 || strcmp(dot, ".mlir") == 0);
 }
 
-static int by_name(const FTSENT **a, const FTSENT **b) {
-    return strcmp((*a)->fts_name, (*b)->fts_name);
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool add_folder(Paths *paths, const char *path) {
-    char *roots[] = {(char *)path, NULL};
-    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
-    if (!tree) {
-        complain("%s: %s", path, strerror(errno));
-        return false;
-    }
-    bool good = true;
-    size_t before = paths->count;
-    for (FTSENT *entry; (entry = fts_read(tree));) {
-        if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS) {
-            complain("%s: %s", entry->fts_path, strerror(entry->fts_errno));
-            good = false;
-        } else if (entry->fts_info == FTS_F && is_ir(entry->fts_name)) {
-            good &= paths_append(paths, entry->fts_path);
-        }
-    }
-    fts_close(tree);
-    if (good && paths->count == before) {
-        complain("%s: there is no .ttgir or .mlir file below this folder", path);
-        return false;
-    }
+static int is_entry(const struct dirent *entry) {
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+static bool add_failure(Failures *unread, const char *path, const char *reason) {
+    return paths_append(&unread->paths, path) && paths_append(&unread->reasons, reason);
+}
+
+static bool add_below(Paths *paths, Failures *unread, const char *folder);
+
+/* Links are not followed, so that no folder comes twice. */
+static bool add_entry(Paths *paths, Failures *unread, const char *folder, const char *name) {
+    char *path = NULL;
+    struct stat status;
+    size_t size = strlen(folder);
+    bool good = asprintf(&path, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", name) >= 0;
+    if (good && lstat(path, &status) != 0)
+        good = add_failure(unread, path, strerror(errno));
+    else if (good && S_ISDIR(status.st_mode))
+        good = add_below(paths, unread, path);
+    else if (good && S_ISREG(status.st_mode) && is_ir(name))
+        good = paths_append(paths, path);
+    free(path);
     return good;
 }
 
-bool paths_add(Paths *paths, const char *path) {
+static bool add_below(Paths *paths, Failures *unread, const char *folder) {
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_entry, by_name);
+    if (count < 0)
+        return add_failure(unread, folder, strerror(errno));
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        good = good && add_entry(paths, unread, folder, entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    return good;
+}
+
+static bool is_python(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".py") == 0;
+}
+
+/* A kernel is there only once its program has compiled it. */
+static bool add_python(Failures *unread, const char *path) {
+    char *reason = NULL;
+    bool good = asprintf(&reason,
+                         "this is Python, not IR; 'weir exec -- python3 %s' checks the kernels that it compiles or "
+                         "launches",
+                         path) >= 0 &&
+                add_failure(unread, path, reason);
+    free(reason);
+    return good;
+}
+
+bool paths_add(Paths *paths, Failures *unread, const char *path) {
     struct stat status;
-    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return add_folder(paths, path);
-    return paths_append(paths, path);
+    size_t before = paths->count, failures = unread->paths.count;
+    bool there = strcmp(path, "-") != 0 && stat(path, &status) == 0;
+    if (there && S_ISREG(status.st_mode) && is_python(path))
+        return add_python(unread, path);
+    if (!there || !S_ISDIR(status.st_mode))
+        return paths_append(paths, path);
+    if (!add_below(paths, unread, path))
+        return false;
+    if (paths->count > before || unread->paths.count > failures)
+        return true;
+    return add_failure(unread, path, "there is no .ttgir or .mlir file below this folder");
 }
 
 void paths_free(Paths *paths) {

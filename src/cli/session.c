@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool session_open(Session *session, RunOptions *options, const char *doing) {
+bool session_open(Session *session, Options *options, const char *doing) {
     session->options = options;
     session->weir = weir_create();
     session->output = output_open(options->output);
@@ -16,7 +16,6 @@ bool session_open(Session *session, RunOptions *options, const char *doing) {
     options->run.progress_context = &session->progress;
     if (session->weir && session->output)
         return true;
-    run_options_free(options);
     weir_destroy(session->weir);
     return false;
 }
@@ -25,9 +24,13 @@ bool session_write(Session *session, weir_subject subject) {
     Teller *teller = &session->teller;
     teller->how.subject = subject;
     teller->how.format = session->options->format;
-    if (!session->options->quiet)
+    bool writes = !session->options->quiet && !session->options->emit;
+    if (writes)
         teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
-    return session->options->quiet || teller->writer;
+    if (writes && !teller->writer)
+        return false;
+    tell_unread(teller);
+    return true;
 }
 
 void session_inputs(Session *session, ModuleWork *work) {
@@ -39,6 +42,7 @@ void session_inputs(Session *session, ModuleWork *work) {
         tell_modules(&session->teller, session->weir, path, work, session);
     }
     progress_clear(progress);
+    tell_passed_over(&session->teller);
 }
 
 void session_tell(Session *session, const char *path, weir_result *result) {
@@ -64,7 +68,6 @@ int session_close(Session *session, bool good, bool keep) {
     good &= output_close(session->output, good && keep);
     weir_verdict verdict = good ? teller->verdict : WEIR_VERDICT_ERROR;
     teller_free(teller);
-    run_options_free(session->options);
     weir_destroy(session->weir);
     return weir_verdict_status(verdict);
 }
