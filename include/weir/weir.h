@@ -192,6 +192,7 @@ enum { WEIR_LINT_ALSO = 1, WEIR_LINT_ONLY };
 /* How to run. All zero, as NULL for all of it, is a good start: every kernel of the module, with launches that Weir
  * chooses. */
 typedef struct weir_run_options {
+    const char *source_root;      /* a folder below which the kernels' own source is looked for, too; or NULL */
     const char *launch;           /* a launch file (docs/launch.md), or NULL */
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
     size_t argument_count;
@@ -344,6 +345,10 @@ typedef struct weir_item {
     int after, missing;     /* of a barrier: it goes after the op; the IR claims to have it */
     int automatic;          /* the same: no hazard needs it, the model's rule for waits does */
     size_t conflicts;       /* the same: pairs of accesses that it parts */
+    /* Of a finding: 16 hex digits by which it is known again when lines have moved or values have other numbers. Of
+     * rule, kernel, file, and what the source's line says where that can be read (weir_run_options.source_root), else
+     * which of the function's ops of that name it is. No two findings of a kernel have the same (docs/findings.md). */
+    const char *fingerprint;
 } weir_item;
 
 /* Those of one kind, of all kernels, in their order. */

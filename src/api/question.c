@@ -154,6 +154,7 @@ static void read_run(void *context) {
                          .arguments = arguments,
                          .argument_count = options->argument_count,
                          .grid = copied(result, options->grid),
+                         .root = copied(result, options->source_root),
                          .shows_global = options->global,
                          .lint = options->lint && !options->replay,
                          .lint_only = options->lint == WEIR_LINT_ONLY && !options->replay,

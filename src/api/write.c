@@ -191,6 +191,7 @@ static void add_verdicts(weir_writer *writer, const weir_result *result) {
         TextOptions options = {.colour = flags & WEIR_COLOUR,
                                .launches = flags & WEIR_LAUNCHES,
                                .witnesses = witnesses,
+                               .root = all->question.root,
                                .witness_hint = "--witness DIR keeps it, for weir run --replay"};
         if (is_json(writer))
             render_json_input(&writer->json, all->module->source->name, verdict, witnesses);

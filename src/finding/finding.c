@@ -113,8 +113,15 @@ const char *verdict_text(Verdict *verdict, const char *format, ...) {
 
 Finding *verdict_finding(Verdict *verdict) {
     Finding *finding = ARENA_PUSH(verdict->arena, verdict->findings, verdict->finding_count, verdict->finding_capacity);
-    *finding = (Finding){
-        .space = "", .message = "", .why = "", .fix = "", .launch = "", .witness = "", .schedule = "", .times = 1};
+    *finding = (Finding){.space = "",
+                         .message = "",
+                         .why = "",
+                         .fix = "",
+                         .launch = "",
+                         .witness = "",
+                         .fingerprint = "",
+                         .schedule = "",
+                         .times = 1};
     return finding;
 }
 

@@ -52,10 +52,11 @@ typedef struct Finding {
     const char *message; /* one sentence: what happens */
     const char *why;     /* one or a few sentences, with the numbers */
     const char *fix;
-    const char *launch;   /* of the launch that shows it, in words */
-    const char *witness;  /* the trail's text; "" if there is none */
-    const char *schedule; /* in words: "in every schedule", "if partition1 is slow at line 34" */
-    FindingPlace *places; /* the first is where it is reported */
+    const char *launch;      /* of the launch that shows it, in words */
+    const char *witness;     /* the trail's text; "" if there is none */
+    const char *fingerprint; /* 16 hex digits (fingerprint.h); "": it has none yet */
+    const char *schedule;    /* in words: "in every schedule", "if partition1 is slow at line 34" */
+    FindingPlace *places;    /* the first is where it is reported */
     size_t place_count;
     const struct ReportBlocked *blocked; /* deadlocks: everyone who waits for ever (report.h); else NULL */
     size_t blocked_count;

@@ -31,6 +31,7 @@ static void add_finding(Json *json, const Finding *finding, const char *witness_
     json_text(json, "rule", rule->id);
     json_text(json, "severity", severities[finding_severity(finding)]);
     json_truth(json, "at_other_launches", finding->elsewhere);
+    json_text(json, "fingerprint", finding->fingerprint);
     json_members(json, finding_fields, finding);
     json_line(json, 5);
     json_text(json, "witness", witness_file ? witness_file : finding->witness);

@@ -5,7 +5,7 @@
  *        "launches": [{"text", "chosen", "ctas", "classes", "schedules", "events"}],
  *        "run_coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
  *          "rings", "rings_turned", "unreachable"},
- *        "findings": [{"rule", "severity", "at_other_launches", "space", "message", "why", "fix", "schedule",
+ *        "findings": [{"rule", "severity", "at_other_launches", "fingerprint", "space", "message", "why", "fix", "schedule",
  *          "launch", "times", "witness",
  *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}]}],
  *        "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}],

@@ -30,6 +30,7 @@ typedef struct TextOptions {
     bool colour;
     bool launches;                /* list the launches that were run */
     const char *const *witnesses; /* the file of each finding's witness, or NULL; NULL: of none */
+    const char *root;             /* below which the kernel's own source is looked for, too; or NULL */
     const char *witness_hint;     /* how to get a witness file; shown where there is a witness but no file; or NULL */
 } TextOptions;
 

@@ -46,6 +46,10 @@ void step_barriers(Result *result, size_t kernel);
 void step_rules(void *look);
 void step_buffer(void *result);
 
+/* ---- fingerprints.c ---- */
+/* Gives findings their fingerprints (finding/fingerprint.h): the kernel's own source is read, if it is there. */
+void step_fingerprints(Result *result, size_t kernel);
+
 /* ---- pipeline.c ---- */
 /* Says of a kernel that the time for it (Question.timeout) was up before all of it was looked at. */
 void result_is_late(Result *result, size_t kernel);

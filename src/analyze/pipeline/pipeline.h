@@ -22,6 +22,7 @@ typedef struct Question {
     size_t argument_count;
     const char *grid;  /* the same; or NULL */
     const char *rules; /* whose findings are kept; NULL: all */
+    const char *root;  /* a folder below which the kernels' own source lies; NULL: none is known */
     CheckOptions runs; /* without a launch */
     bool only_launch;  /* no other than the one of the file */
     unsigned timeout;  /* seconds for each kernel; 0: no bound */
