@@ -1,7 +1,9 @@
 /* Rules, comments and the baseline, one finding after the other. */
 #include "config/apply.h"
 
+#include "base/code.h"
 #include "base/rooted.h"
+#include "config/baseline.h"
 
 #include <stdlib.h>
 
@@ -56,8 +58,8 @@ static void grade(const Project *project, Finding *finding) {
 /* Stands for files that are not to be had. */
 static KernelSource nowhere;
 
-static KernelSource *open_source(Project *project, const char *beside, const char *name) {
-    char *path = rooted_find(project->source_root, beside, name);
+static KernelSource *open_source(Project *project, const char *ir, const char *name) {
+    char *path = code_below(ir, project->source_root, name);
     KernelSource *source = path ? NULL : &nowhere;
     for (uint32_t i = 0; path && !source && i < project->source_count; i++)
         if (strcmp(project->sources[i]->path, path) == 0)
@@ -77,13 +79,13 @@ static KernelSource *open_source(Project *project, const char *beside, const cha
 
 /* What the IR calls `file`: one name may be several files, beside one IR and another. */
 static KernelSource *source_of(Project *project, const char *ir, Str file) {
+    const char *slash = strrchr(ir, '/');
+    Text text = {0};
     if (!str_ends(file, STR(".py")) || memchr(file.data, 0, file.size))
         return &nowhere;
-    const char *slash = strrchr(ir, '/');
-    Str folder = slash && file.data[0] != '/' ? str_between(ir, slash) : (Str){"", 0};
-    Text text = {0};
-    text_str(&text, folder);
+    text_add(&text, ir, slash ? (size_t)(slash - ir) : 0);
     text_char(&text, '\n');
+    size_t folder = text.size;
     text_str(&text, file);
     KernelSource *known = text.failed ? &nowhere : map_get(&project->names, (Str){text.data, text.size});
     if (known) {
@@ -92,8 +94,7 @@ static KernelSource *source_of(Project *project, const char *ir, Str file) {
     }
     size_t size = text.size;
     Str key = {text_keep(&text, &project->arena), size};
-    const char *beside = slash ? arena_copy(&project->arena, ir, (size_t)(slash - ir)) : ".";
-    KernelSource *found = open_source(project, beside, key.data + folder.size + 1);
+    KernelSource *found = open_source(project, ir, key.data + folder);
     void **place = map_put(&project->names, key);
     if (place)
         *place = found;
@@ -143,6 +144,37 @@ static const char *comment_reason(const Application *to, const Finding *finding)
     return found ? found->reason : NULL;
 }
 
+/* Where a finding is, as every machine would have it: from the source root on, else without its folder. */
+static const char *file_of(const Application *to, const Finding *finding) {
+    const char *file = finding->place_count ? finding->places[0].file : "";
+    char *below =
+        *file ? code_below(to->ir, to->project->source_root, file) : path_below(to->project->source_root, to->ir);
+    const char *name = below ? below : path_name(*file ? file : to->ir);
+    const char *copy = arena_copy(&to->project->arena, name, strlen(name));
+    free(below);
+    return copy;
+}
+
+/* Why the baseline says that it does not count; NULL: it does. */
+static const char *baseline_reason(const Application *to, const Finding *finding) {
+    Project *project = to->project;
+    Arena *arena = &project->arena;
+    if (!project->baseline || !*finding->fingerprint)
+        return NULL;
+    if (!baseline_find(project->baseline, finding)) {
+        if (!project->updates || finding->suppressed || finding_severity(finding) == SEVERITY_NOTE)
+            return NULL;
+        BaselineEntry entry = {.file = file_of(to, finding),
+                               .kernel = arena_copy(arena, to->verdict->kernel, strlen(to->verdict->kernel)),
+                               .rule = rule_of(finding->rule)->id,
+                               .fingerprint = arena_copy(arena, finding->fingerprint, strlen(finding->fingerprint)),
+                               .text = arena_copy(arena, finding->message, strlen(finding->message)),
+                               .seen = true};
+        baseline_add(project, &entry);
+    }
+    return project->baseline_file;
+}
+
 static void apply(void *context) {
     const Application *to = context;
     for (size_t i = 0; i < to->verdict->finding_count; i++) {
@@ -150,6 +182,7 @@ static void apply(void *context) {
         grade(to->project, finding);
         suppress(finding, SUPPRESSED_CONFIG, why_off(to->project, rule_of(finding->rule)->id));
         suppress(finding, SUPPRESSED_SOURCE, comment_reason(to, finding));
+        suppress(finding, SUPPRESSED_BASELINE, baseline_reason(to, finding));
     }
 }
 
@@ -159,16 +192,27 @@ void project_apply(Project *project, Verdict *verdict, const char *ir) {
     project_attempt(project, apply, &to);
 }
 
-static void look(void *context) {
+static void look_at_line(void *context) {
     const Application *to = context;
     SuppressionList *list = &source_of(to->project, to->ir, to->file)->suppressions;
     for (uint32_t i = 0; i < list->count; i++)
         list->items[i].looked_at |= to->line >= list->items[i].first && to->line <= list->items[i].last;
 }
 
-void project_looked_at(Project *project, const char *ir, Str file, uint32_t line) {
+void project_looked_at_line(Project *project, const char *ir, Str file, uint32_t line) {
     Application to = {.project = project, .ir = ir, .file = file, .line = line};
-    project_attempt(project, look, &to);
+    project_attempt(project, look_at_line, &to);
+}
+
+static void look_at_kernel(void *context) {
+    const Application *to = context;
+    if (to->project->baseline)
+        baseline_looked_at(to->project, to->verdict->kernel);
+}
+
+void project_looked_at(Project *project, Verdict *verdict) {
+    Application to = {.project = project, .verdict = verdict};
+    project_attempt(project, look_at_kernel, &to);
 }
 
 /* ---- Remarks -------------------------------------------------------------------------------------- */
@@ -183,6 +227,15 @@ static int by_place(const void *a, const void *b) {
     const Remark *x = a, *y = b;
     int order = strcmp(x->file, y->file);
     return order ? order : x->line != y->line ? (x->line < y->line ? -1 : 1) : strcmp(x->text, y->text);
+}
+
+static void add_gone(Remarks *remarks, const BaselineEntry *entry) {
+    Arena *arena = &remarks->project->arena;
+    Text text = {0};
+    text_addf(&text, "this entry no longer occurs: %s in @%s of %s; --update-baseline removes it", entry->rule,
+              entry->kernel, entry->file);
+    Remark remark = {SEVERITY_NOTE, remarks->project->baseline_file, entry->line, text_keep(&text, arena)};
+    *ARENA_PUSH(arena, remarks->items, remarks->count, remarks->capacity) = remark;
 }
 
 static void add_remark(Remarks *remarks, const KernelSource *source, const Suppression *comment) {
@@ -209,6 +262,10 @@ static void collect(void *context) {
     for (uint32_t i = 0; i < project->source_count; i++)
         for (uint32_t k = 0; k < project->sources[i]->suppressions.count; k++)
             add_remark(remarks, project->sources[i], &project->sources[i]->suppressions.items[k]);
+    const Baseline *baseline = project->updates ? NULL : project->baseline;
+    for (uint32_t i = 0; baseline && i < baseline->count; i++)
+        if (baseline_is_gone(baseline, baseline->items[i]))
+            add_gone(remarks, baseline->items[i]);
     if (remarks->count)
         qsort(remarks->items, remarks->count, sizeof *remarks->items, by_place);
 }

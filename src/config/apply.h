@@ -11,9 +11,11 @@
 /* Of the findings of a verdict that is not closed yet. `ir`: the name of the IR's file, beside which sources may be. */
 void project_apply(Project *project, Verdict *verdict, const char *ir);
 
-/* A kernel has ops on that line of its own source, and all that may be wrong with it was looked for: a comment in the
- * same function that was of no use to any kernel will have been useless. */
-void project_looked_at(Project *project, const char *ir, Str file, uint32_t line);
+/* All that may be wrong with a kernel was looked for: what the baseline still has of it beside what was found is gone;
+ * and a comment in a function that the kernel has ops in, by the lines that follow, was of no use if it was of none to
+ * any kernel. */
+void project_looked_at(Project *project, Verdict *verdict);
+void project_looked_at_line(Project *project, const char *ir, Str file, uint32_t line);
 
 /* ---- At the end ---- */
 

@@ -72,6 +72,7 @@ typedef struct Project {
     int64_t timeout, budget; /* -1: it does not say */
     /* What kernels add. */
     struct Baseline *baseline; /* NULL until it is read */
+    bool updates;              /* what is found goes into it */
     Map names;                 /* of IR, to a KernelSource; one that is not to be had is `nowhere` */
     KernelSource **sources;
     uint32_t source_count, source_capacity;

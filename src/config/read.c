@@ -1,5 +1,6 @@
 /* A project file read: which keys there are, what each may hold, and what the command line says beside them. */
 #include "base/near.h"
+#include "config/baseline.h"
 #include "config/glob.h"
 #include "config/project.h"
 
@@ -20,6 +21,10 @@ void project_free(Project *project) {
     diagnostics_free(&project->diagnostics);
     source_free(project->source);
     map_free(&project->names);
+    if (project->baseline) {
+        map_free(&project->baseline->entries);
+        map_free(&project->baseline->kernels);
+    }
     arena_free(&project->arena);
 }
 

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/code.h"
 #include "base/rooted.h"
 
 static char folder[] = "/tmp/weir-rooted-XXXXXX", root[64];
@@ -48,9 +49,11 @@ static int tear_down(void **state) {
     return chdir("/") | system(command);
 }
 
-/* The size of what a name leads to; -1: to nothing. */
+/* The size of what a name leads to, for IR in that folder; -1: to nothing. */
 static int size_of(const char *beside, const char *name) {
-    char *path = rooted_find(root, beside, name);
+    char ir[128];
+    snprintf(ir, sizeof ir, "%s/k.ttgir", beside);
+    char *path = code_below(ir, root, name);
     Source *source = path ? rooted_read(root, path) : NULL;
     int size = source ? (int)source->size : -1;
     source_free(source);
@@ -61,55 +64,58 @@ static int size_of(const char *beside, const char *name) {
 static void finds_what_is_below(void **state) {
     (void)state;
     char name[128];
-    assert_int_equal(size_of(NULL, "a.py"), 5);
-    assert_int_equal(size_of(NULL, "sub/b.py"), 7);
-    assert_int_equal(size_of(NULL, "sub/../a.py"), 5);
-    assert_int_equal(size_of(NULL, "b.py"), -1);
+    assert_int_equal(size_of("/", "a.py"), 5);
+    assert_int_equal(size_of("/", "sub/b.py"), 7);
+    assert_int_equal(size_of("/", "sub/../a.py"), 5);
+    assert_int_equal(size_of("/", "b.py"), -1);
     assert_int_equal(size_of("root/sub", "b.py"), 7);
-    assert_int_equal(size_of(NULL, "inner.py"), 7); /* a link that stays inside */
+    assert_int_equal(size_of("/", "inner.py"), 7); /* a link that stays inside */
     snprintf(name, sizeof name, "%s/sub/b.py", root);
-    assert_int_equal(size_of(NULL, name), 7);
+    assert_int_equal(size_of("/", name), 7);
 }
 
 /* It was written on a machine where the project lay elsewhere. */
 static void finds_the_end_of_a_path(void **state) {
     (void)state;
-    assert_int_equal(size_of(NULL, "/nowhere/at/all/sub/b.py"), 7);
-    assert_int_equal(size_of(NULL, "/nowhere/at/all/b.py"), -1);
+    assert_int_equal(size_of("/", "/nowhere/at/all/sub/b.py"), 7);
+    assert_int_equal(size_of("/", "/nowhere/at/all/b.py"), -1);
 }
 
 static void opens_nothing_else(void **state) {
     (void)state;
     char name[128];
-    assert_int_equal(size_of(NULL, "../outside.py"), -1);
-    assert_int_equal(size_of(".", "outside.py"), -1);
-    assert_int_equal(size_of(NULL, "link.py"), -1);
-    assert_int_equal(size_of(NULL, "up/outside.py"), -1);
-    assert_int_equal(size_of(NULL, "../rooted/c.py"), -1); /* the root's name is a part of its */
-    assert_int_equal(size_of(NULL, "/nowhere/../outside.py"), -1);
+    assert_int_equal(size_of("/", "../outside.py"), -1);
+    assert_int_equal(size_of(".", "outside.py"), -1); /* beside the IR, and not below the root */
+    assert_int_equal(size_of("/", "link.py"), -1);
+    assert_int_equal(size_of("/", "up/outside.py"), -1);
+    assert_int_equal(size_of("/", "../rooted/c.py"), -1); /* the root's name is a part of its */
+    assert_int_equal(size_of("/", "/nowhere/../outside.py"), -1);
     snprintf(name, sizeof name, "%s/outside.py", folder);
-    assert_int_equal(size_of(NULL, name), -1);
-    assert_int_equal(size_of(NULL, "/etc/passwd"), -1);
-    assert_int_equal(size_of(NULL, "sub"), -1);
-    assert_int_equal(size_of(NULL, ""), -1);
-    assert_int_equal(size_of(NULL, "pipe.py"), -1); /* and does not wait for a writer */
-    assert_int_equal(size_of(NULL, "large.py"), -1);
+    assert_int_equal(size_of("/", name), -1);
+    assert_int_equal(size_of("/", "/etc/passwd"), -1);
+    assert_int_equal(size_of("/", "sub"), -1);
+    assert_int_equal(size_of("/", ""), -1);
+    assert_int_equal(size_of("/", "pipe.py"), -1); /* and does not wait for a writer */
+    assert_int_equal(size_of("/", "large.py"), -1);
+    assert_null(rooted_read(root, "pipe.py"));
+    assert_null(rooted_read(root, "large.py"));
+    assert_null(rooted_read(root, "sub"));
+    assert_null(rooted_read(root, "../outside.py"));
+    assert_null(rooted_read(root, "sub/../../outside.py"));
+    assert_null(rooted_read(root, "/etc/passwd"));
+    assert_null(rooted_read(root, "link.py"));
+    assert_null(rooted_read(root, "up/outside.py"));
 }
 
-/* Between being found and being opened, a file became a link. */
+/* Between being found and being opened, a file or a folder became a link. */
 static void opens_no_link(void **state) {
     (void)state;
-    char *path = rooted_find(root, NULL, "a.py");
-    assert_non_null(path);
     assert_int_equal(rename("root/a.py", "root/kept.py"), 0);
     assert_int_equal(symlink("../outside.py", "root/a.py"), 0);
-    assert_null(rooted_read(root, path));
-    free(path);
-    path = rooted_find(root, NULL, "sub/b.py");
+    assert_null(rooted_read(root, "a.py"));
     assert_int_equal(rename("root/sub", "sub"), 0);
     assert_int_equal(symlink("../sub", "root/sub"), 0);
-    assert_null(rooted_read(root, path));
-    free(path);
+    assert_null(rooted_read(root, "sub/b.py"));
 }
 
 int main(void) {
