@@ -244,7 +244,7 @@ static void add_remark(Remarks *remarks, const KernelSource *source, const Suppr
     Text text = {0};
     if (comment->problem) {
         remark.severity = SEVERITY_WARNING;
-        text_addf(&text, "a suppression: %s", comment->problem);
+        text_addf(&text, "this suppression is not honored: %s", comment->problem);
     } else if (comment->looked_at && !comment->used) {
         remark.severity = SEVERITY_NOTE;
         text_addf(&text, "this suppression is unused: there is no finding of %s on line %u", comment->rules,

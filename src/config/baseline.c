@@ -108,47 +108,56 @@ typedef struct Reading {
     bool update, good;
 } Reading;
 
+/* Opens the file; false: there is none, which may be right, or it cannot be read. */
+static bool open_baseline(Reading *reading) {
+    Project *project = reading->project;
+    const char *problem = NULL, *file = project->baseline_file;
+    struct stat status;
+    reading->good = reading->update && access(file, F_OK) != 0 && errno == ENOENT;
+    if (reading->good)
+        return false;
+    if (stat(file, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_size > LARGEST))
+        return refuse(project, file, "a baseline is a regular file of at most %d bytes", LARGEST);
+    reading->source = source_read(file, &problem);
+    return reading->source || refuse(project, file, "cannot be read: %s (--update-baseline writes it)", problem);
+}
+
 static void read_baseline(void *context) {
     Reading *reading = context;
     Project *project = reading->project;
-    const char *problem = NULL, *file = project->baseline_file;
     json_error_t error;
-    struct stat status;
     project->baseline = ARENA_NEW(&project->arena, Baseline);
     project->updates = reading->update;
-    reading->good = reading->update && access(file, F_OK) != 0 && errno == ENOENT;
-    if (reading->good)
+    if (!reading->source && !open_baseline(reading))
         return;
-    if (stat(file, &status) == 0 && (!S_ISREG(status.st_mode) || status.st_size > LARGEST)) {
-        refuse(project, file, "a baseline is a regular file of at most %d bytes", LARGEST);
-        return;
-    }
-    reading->source = source_read(file, &problem);
-    if (!reading->source) {
-        refuse(project, file, "cannot be read: %s (--update-baseline writes it)", problem);
-        return;
-    }
     reading->root = json_loadb(reading->source->data, reading->source->size, JSON_REJECT_DUPLICATES, &error);
     if (reading->root)
         reading->good = read_entries(project, reading->source, reading->root);
     else
-        refuse(project, file, "line %d: it is no JSON: %s", error.line, error.text);
+        refuse(project, reading->source->name, "line %d: it is no JSON: %s", error.line, error.text);
+}
+
+static bool attempt(Reading *reading) {
+    Project *project = reading->project;
+    if (!project_attempt(project, read_baseline, reading)) {
+        project->problem = "there is not enough memory for the baseline";
+        reading->good = false;
+    }
+    json_decref(reading->root);
+    source_free(reading->source);
+    return reading->good;
 }
 
 bool project_read_baseline(Project *project, bool update) {
-    Reading reading = {.project = project, .update = update};
-    if (!project->baseline_file) {
-        if (update)
-            project->problem = "--update-baseline needs --baseline FILE, or 'baseline' in the project file";
+    if (!project->baseline_file && update)
+        project->problem = "--update-baseline needs --baseline FILE, or 'baseline' in the project file";
+    if (!project->baseline_file)
         return !update;
-    }
-    if (!project_attempt(project, read_baseline, &reading)) {
-        project->problem = "there is not enough memory for the baseline";
-        reading.good = false;
-    }
-    json_decref(reading.root);
-    source_free(reading.source);
-    return reading.good;
+    return attempt(&(Reading){.project = project, .update = update});
+}
+
+bool project_read_baseline_text(Project *project, Source *source) {
+    return attempt(&(Reading){.project = project, .source = source});
 }
 
 /* ---- Writing -------------------------------------------------------------------------------------- */

@@ -29,6 +29,8 @@ typedef struct Baseline {
 /* Reads the project's baseline file, if it has one. With `update` all findings are put into it from now on, and it need
  * not be there. False: something is wrong with it, as with project_read. */
 bool project_read_baseline(Project *project, bool update);
+/* The same of a text, which is freed. */
+bool project_read_baseline_text(Project *project, Source *source);
 
 /* What follows is called by those who have the project's lock. */
 

@@ -52,19 +52,18 @@ static const char *unknown_rule(Arena *arena, Str name) {
     text_add_plain(&text, utf8_cut(name, 80));
     text_addf(&text, "'");
     if (meant.data)
-        text_addf(&text, " (did you mean '%.*s'?)", STR_ARG(meant));
-    text_addf(&text, ", so it is not honored");
+        text_addf(&text, "; did you mean '%.*s'?", STR_ARG(meant));
     return text_keep(&text, arena);
 }
 
 /* Why it is not honored; NULL: it is. */
 static const char *problem_of(Arena *arena, const Suppression *suppression) {
     if (!*suppression->rules)
-        return "it names no rule, as in ignore[race.war], so it is not honored";
+        return "it names no rule, as ignore[race.war] does";
     Str unknown = rule_list_unknown(suppression->rules);
     if (unknown.data)
         return unknown_rule(arena, unknown);
-    return *suppression->reason ? NULL : "it gives no reason, so it is not honored";
+    return *suppression->reason ? NULL : "it gives no reason";
 }
 
 /* What follows "weir:" in a comment; false: it is prose. */

@@ -53,7 +53,8 @@ struct Baseline;
 /* ORDER project_layers */
 enum { LAYER_FILE, LAYER_COMMAND, LAYER_COUNT };
 
-typedef struct Project {
+typedef struct Project Project;
+struct Project {
     Arena arena;
     pthread_mutex_t lock; /* of the arena, and of what kernels add, below */
     /* The file. */
@@ -76,7 +77,7 @@ typedef struct Project {
     Map names;                 /* of IR, to a KernelSource; one that is not to be had is `nowhere` */
     KernelSource **sources;
     uint32_t source_count, source_capacity;
-} Project;
+};
 
 /* False: there is no memory. */
 bool project_init(Project *project);
@@ -94,6 +95,8 @@ char *project_find(const char **problem);
 /* ---- read.c ---- */
 /* Reads the file. False: something is wrong with it, in `diagnostics`, or it cannot be read, in `problem`. */
 bool project_read(Project *project, const char *path);
+/* The same of a text, which is the project's from then on. */
+bool project_read_text(Project *project, Source *source);
 /* What the command line says: "select", "ignore", "severity" (RULE=error), "source-root", "baseline". Lists add up.
  * False, with `problem`. */
 bool project_set(Project *project, const char *key, const char *value);

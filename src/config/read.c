@@ -95,6 +95,18 @@ static bool read_path(Project *project, const TomlEntry *entry, const char **pat
     return true;
 }
 
+static bool is_folder(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static bool read_root(Project *project, const TomlEntry *entry) {
+    if (!read_path(project, entry, &project->source_root))
+        return false;
+    return is_folder(project->source_root) ||
+           fail(project, entry->value.offset, "there is no such folder: %s", project->source_root);
+}
+
 static bool read_setting(Project *project, const TomlEntry *entry, Setting *setting) {
     if (!is_kind(project, entry, TOML_STRING))
         return false;
@@ -251,7 +263,7 @@ static bool read_table(Project *project, const TomlValue *table, const KeyReader
         return expression;                                                 \
     }
 
-KEY_READER(read_source_root, read_path(project, entry, &project->source_root))
+KEY_READER(read_source_root, read_root(project, entry))
 KEY_READER(read_baseline, read_path(project, entry, &project->baseline_file))
 KEY_READER(read_triton, read_setting(project, entry, &project->triton))
 KEY_READER(read_target, read_setting(project, entry, &project->target))
@@ -344,17 +356,26 @@ static void read_file(void *context) {
         project->folder =
             slash == reading->path ? "/" : arena_copy(&project->arena, reading->path, (size_t)(slash - reading->path));
     project->source_root = project->folder;
-    if (!open_file(project, reading->path))
+    if (!project->source && !open_file(project, reading->path))
         return;
     const TomlValue *root = toml_read(&project->arena, project->source, &project->diagnostics);
     reading->good = root && read_table(project, root, top_keys, NULL);
 }
 
-bool project_read(Project *project, const char *path) {
+static bool read_project(Project *project, const char *path) {
     Reading reading = {.project = project, .path = path};
     if (!project_attempt(project, read_file, &reading))
         project->problem = "there is not enough memory for the project file";
     return reading.good;
+}
+
+bool project_read(Project *project, const char *path) {
+    return read_project(project, path);
+}
+
+bool project_read_text(Project *project, Source *source) {
+    project->source = source;
+    return read_project(project, source->name);
 }
 
 static bool set_severity(Project *project, RuleLayer *layer, const char *value) {
@@ -377,6 +398,16 @@ static bool set_rules(Project *project, const char **list, const char *value) {
     return true;
 }
 
+static bool set_path(Project *project, const char **path, const char *value) {
+    *path = arena_copy(&project->arena, value, strlen(value));
+    return *value || refuse(project, "a path is not empty");
+}
+
+static bool set_root(Project *project, const char *value) {
+    return set_path(project, &project->source_root, value) &&
+           (is_folder(value) || refuse(project, "%s: there is no such folder for sources", value));
+}
+
 static void set_value(void *context) {
     Reading *reading = context;
     Project *project = reading->project;
@@ -389,9 +420,9 @@ static void set_value(void *context) {
     else if (strcmp(reading->key, "severity") == 0)
         reading->good = set_severity(project, layer, value);
     else if (strcmp(reading->key, "source-root") == 0)
-        project->source_root = arena_copy(&project->arena, value, strlen(value)), reading->good = true;
+        reading->good = set_root(project, value);
     else if (strcmp(reading->key, "baseline") == 0)
-        project->baseline_file = arena_copy(&project->arena, value, strlen(value)), reading->good = true;
+        reading->good = set_path(project, &project->baseline_file, value);
     else
         refuse(project, "there is no option '%s' of a project", reading->key);
 }

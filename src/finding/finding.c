@@ -178,7 +178,8 @@ FindingPlace *finding_places(Verdict *verdict, Finding *finding, size_t count) {
 void verdict_close(Verdict *verdict) {
     if (verdict->kind == VERDICT_ERROR)
         return;
-    verdict->kind = verdict->incomplete_count ? VERDICT_INCOMPLETE : VERDICT_CLEAN;
+    bool incomplete = verdict->incomplete_count || verdict->kind == VERDICT_INCOMPLETE;
+    verdict->kind = incomplete ? VERDICT_INCOMPLETE : VERDICT_CLEAN;
     for (size_t i = 0; i < verdict->finding_count; i++)
         if (!verdict->findings[i].suppressed && finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
             verdict->kind = VERDICT_FINDINGS;
@@ -207,9 +208,16 @@ const char *suppression_kind_word(SuppressionKind kind) {
 
 size_t verdict_suppressed(const Verdict *verdict, SuppressionKind kind) {
     size_t count = 0;
-    for (size_t i = 0; i < verdict->finding_count; i++)
-        count += verdict->findings[i].suppressed == kind;
+    for (size_t i = 0; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        count += finding->suppressed == kind && (!kind || finding_severity(finding) != SEVERITY_NOTE);
+    }
     return count;
+}
+
+bool verdict_excepts(const Verdict *verdict) {
+    return verdict_suppressed(verdict, SUPPRESSED_CONFIG) || verdict_suppressed(verdict, SUPPRESSED_SOURCE) ||
+           verdict_suppressed(verdict, SUPPRESSED_BASELINE);
 }
 
 void suppressions_print(const Verdict *verdict, Text *to) {

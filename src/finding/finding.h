@@ -123,8 +123,10 @@ Severity finding_severity(const Finding *finding);
 /* "", "config", "inSource", "baseline": as results for programs have it; and "ignored", "suppressed", "baselined". */
 const char *suppression_kind_name(SuppressionKind kind);
 const char *suppression_kind_word(SuppressionKind kind);
-/* How many findings are suppressed that way; SUPPRESSED_NOT: how many count. */
+/* How many findings are suppressed that way, notes not counted; SUPPRESSED_NOT: how many are not. */
 size_t verdict_suppressed(const Verdict *verdict, SuppressionKind kind);
+/* Whether any is suppressed that else would count. */
+bool verdict_excepts(const Verdict *verdict);
 /* "1 suppressed, 2 baselined"; nothing if none is. */
 void suppressions_print(const Verdict *verdict, Text *to);
 

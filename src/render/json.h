@@ -5,14 +5,16 @@
  *        "launches": [{"text", "chosen", "ctas", "classes", "schedules", "events"}],
  *        "run_coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
  *          "rings", "rings_turned", "unreachable"},
- *        "findings": [{"rule", "severity", "at_other_launches", "fingerprint", "space", "message", "why", "fix", "schedule",
- *          "launch", "times", "witness",
+ *        "findings": [{"rule", "severity", "at_other_launches", "fingerprint", "space", "message", "why", "fix",
+ *          "schedule", "launch", "times", "witness",
  *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}]}],
  *        "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}],
  *      "verdict": "clean|findings|incomplete|error"}
  *
- * Every key is always there: a text that is not known is "", a number 0. docs/findings.md explains each. Keys may be
- * added; those here stay. Inputs are written as they come, which is why the verdict on all of them is the last key. */
+ * A finding that does not count has "suppressed": {"kind": "config|inSource|baseline", "reason"}, and an input with
+ * such findings "except": "2 suppressed, 1 baselined". Every other key is always there: a text that is not known is "",
+ * a number 0. docs/findings.md explains each. Keys may be added; those here stay. Inputs are written as they come,
+ * which is why the verdict on all of them is the last key. */
 #ifndef RENDER_JSON_H
 #define RENDER_JSON_H
 
