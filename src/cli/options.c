@@ -334,7 +334,8 @@ static void find_inputs(Options *options) {
 }
 
 void options_read(Options *options, const Command *command, int count, char **arguments) {
-    *options = (Options){.command = (CommandId)(command - commands), .run.timeout = USUAL_SECONDS};
+    *options =
+        (Options){.command = (CommandId)(command - commands), .run = {.timeout = USUAL_SECONDS, .source_root = "."}};
     read_words(options, &(Line){arguments, count, 0});
     options->run.arguments = (const char *const *)options->arguments.items;
     options->run.argument_count = options->arguments.count;

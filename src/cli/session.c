@@ -24,6 +24,7 @@ bool session_write(Session *session, weir_subject subject) {
     Teller *teller = &session->teller;
     teller->how.subject = subject;
     teller->how.format = session->options->format;
+    teller->how.source_root = session->options->run.source_root;
     if (!session->options->quiet)
         teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
     return session->options->quiet || teller->writer;
