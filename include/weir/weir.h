@@ -419,6 +419,19 @@ WEIR_API int weir_writer_end(weir_writer *writer);
 WEIR_API weir_writer *weir_writer_part(const weir_write_options *options);
 WEIR_API void weir_writer_join(weir_writer *writer, weir_writer *part);
 
+/* What several writers have written, of parts of the inputs: all as JSON or all as SARIF, verdicts alone. */
+typedef struct weir_merged {
+    weir_verdict verdict;                   /* on all of it; if a shard is missing, incomplete at best */
+    size_t kernels[WEIR_VERDICT_ERROR + 1]; /* by verdict; of errors: inputs and modules */
+    size_t findings;
+    size_t left_out; /* of SARIF: results beyond those that code scanning takes */
+} weir_merged;
+/* Writes one document of the same format: what several say of the same is in it once, SARIF has one run. 0, or -1 if a
+ * file is not what was written, if they do not belong together, or if `write` stopped; weir_error says why. After 0,
+ * too, it has a sentence if a shard is missing, and else is "". */
+WEIR_API int weir_merge(weir_context *context, const char *const *paths, size_t count, weir_write *write, void *to,
+                        weir_merged *merged);
+
 /* For a person: what is wrong with the input or the options, where the verdict is an error. 0 or -1. */
 WEIR_API int weir_result_errors(const weir_result *result, unsigned flags, weir_write *write, void *to);
 

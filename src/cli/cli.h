@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "weir/weir.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,6 +19,7 @@ int command_run(Options *options);
 int command_report(Options *options);
 int command_membar(Options *options);
 int command_lint(Options *options);
+int command_merge(Options *options);
 int command_rules(Options *options);
 int command_help(Options *options);
 
@@ -30,6 +32,10 @@ bool paths_append(Paths *paths, const char *text);
 void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
+
+/* ---- shard.c ---- */
+/* Leaves of the inputs those that --shard means; ends the program, with a message, if it means none. */
+void shard_inputs(Options *options);
 
 /* ---- port.c ---- */
 /* `weir lint --port TARGET`. */
@@ -144,6 +150,9 @@ void coverage_add(weir_coverage *all, const weir_coverage *part);
 /* Ends what is written, and keeps it if `keep`. The exit status: that of an error, unless `good`. */
 int session_close(Session *session, bool good, bool keep);
 
+/* What a message says, for standard error: one line, whatever is in the names of files. To be freed; NULL if there is
+ * no memory. */
+char *message_text(const char *format, va_list arguments);
 /* `weir: sentence` on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
