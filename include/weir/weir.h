@@ -427,6 +427,11 @@ typedef enum weir_format {
     WEIR_MARKDOWN, /* reports and differences */
     WEIR_DOT,      /* reports: for Graphviz, who signals whom, in one kernel */
     WEIR_HTML,     /* reports: a page that needs nothing beside it, about one kernel */
+    /* Verdicts, for continuous integration (docs/ci.md). */
+    WEIR_SARIF,  /* 2.1.0, one run: for GitHub's code scanning, and editors */
+    WEIR_GITHUB, /* workflow commands: annotations in the log of a job */
+    WEIR_GITLAB, /* a code quality report */
+    WEIR_JUNIT,  /* a test case for each kernel */
 } weir_format;
 
 enum {
@@ -442,6 +447,12 @@ typedef struct weir_write_options {
     weir_format format;
     unsigned flags; /* of text */
     unsigned width; /* of text; 0: lines are as long as they are */
+    /* Of the formats for continuous integration: the folder that paths are relative to; NULL: the current one. */
+    const char *source_root;
+    /* Of JSON and SARIF, where this is one of several parts of the inputs: which one, from 1, of how many (0: it is all
+     * of them), and how many inputs there are in all. weir_merge sees by them whether a part is missing. */
+    unsigned shard, shards;
+    size_t inputs;
 } weir_write_options;
 
 /* All of a result. 0, or -1 if `write` stopped, there was no memory, there is no such format of the subject, or there
@@ -451,7 +462,7 @@ WEIR_API int weir_result_write(const weir_result *result, const weir_write_optio
 
 /* Any number of results, written as they come: JSON is one object about all of them. NULL if there is no memory. The
  * end frees it, and returns as above. An input for which there is no result, since it could not be opened, is an error;
- * only JSON tells of those. */
+ * text does not tell of those. */
 typedef struct weir_writer weir_writer;
 WEIR_API weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *write, void *to);
 WEIR_API void weir_writer_add(weir_writer *writer, const weir_result *result);
@@ -461,6 +472,19 @@ WEIR_API int weir_writer_end(weir_writer *writer);
  * then it is joined, which frees it. */
 WEIR_API weir_writer *weir_writer_part(const weir_write_options *options);
 WEIR_API void weir_writer_join(weir_writer *writer, weir_writer *part);
+
+/* What several writers have written, of parts of the inputs: all as JSON or all as SARIF, verdicts alone. */
+typedef struct weir_merged {
+    weir_verdict verdict;                   /* on all of it; if a shard is missing, incomplete at best */
+    size_t kernels[WEIR_VERDICT_ERROR + 1]; /* by verdict; of errors: inputs and modules */
+    size_t findings;
+    size_t left_out; /* of SARIF: results beyond those that code scanning takes */
+} weir_merged;
+/* Writes one document of the same format: what several say of the same is in it once, SARIF has one run. 0, or -1 if a
+ * file is not what was written, if they do not belong together, or if `write` stopped; weir_error says why. After 0,
+ * too, it has a sentence if a shard is missing, and else is "". */
+WEIR_API int weir_merge(weir_context *context, const char *const *paths, size_t count, weir_write *write, void *to,
+                        weir_merged *merged);
 
 /* For a person: what is wrong with the input or the options, where the verdict is an error. 0 or -1. */
 WEIR_API int weir_result_errors(const weir_result *result, unsigned flags, weir_write *write, void *to);

@@ -92,8 +92,23 @@ Source *code_find(const char *ir, const char *root, const char *file) {
 
 /* ---- Below the root ------------------------------------------------------------------------------ */
 
+/* A path without links and dots; of one that is not there, what its folder is. */
+static char *real_path(const char *path) {
+    char *whole = realpath(path, NULL), *folder = NULL, *real = NULL;
+    const char *name = path_name(path);
+    if (whole || !*name)
+        return whole;
+    if (asprintf(&folder, "%.*s.", (int)(name - path), path) >= 0)
+        real = realpath(folder, NULL);
+    if (real && asprintf(&whole, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) < 0)
+        whole = NULL;
+    free(folder);
+    free(real);
+    return whole;
+}
+
 char *path_below(const char *root, const char *path) {
-    char *top = realpath(root, NULL), *whole = realpath(path, NULL), *below = NULL;
+    char *top = realpath(root, NULL), *whole = real_path(path), *below = NULL;
     if (top && whole) {
         size_t size = strcmp(top, "/") == 0 ? 0 : strlen(top);
         if (strncmp(whole, top, size) == 0 && whole[size] == '/' && whole[size + 1])

@@ -15,7 +15,7 @@ Source *code_find(const char *ir, const char *root, const char *file);
 /* Where it lies below the root, such as "kernels/rings.py", links followed; to be freed. NULL if it is at none of the
  * places above, or not below the root. */
 char *code_below(const char *ir, const char *root, const char *file);
-/* The same of any path as it is, such as that of the IR. */
+/* The same of any path as it is, such as that of the IR; it need not be there. */
 char *path_below(const char *root, const char *path);
 
 /* A regular file that is not too large; NULL else. Never blocks: a name may be that of a pipe. */

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "weir/weir.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,6 +19,7 @@ int command_run(Options *options);
 int command_report(Options *options);
 int command_membar(Options *options);
 int command_lint(Options *options);
+int command_merge(Options *options);
 int command_rules(Options *options);
 int command_help(Options *options);
 
@@ -40,6 +42,10 @@ void project_filter(Options *options, size_t first);
 /* At the end: writes the baseline, if all went well, and says what is to be said of comments and entries. False, with a
  * message, if it could not be written. */
 bool project_close(const Options *options, bool good);
+
+/* ---- shard.c ---- */
+/* Leaves of the inputs those that --shard means; ends the program, with a message, if it means none. */
+void shard_inputs(Options *options);
 
 /* ---- port.c ---- */
 /* `weir lint --port TARGET`. */
@@ -158,6 +164,9 @@ void coverage_add(weir_coverage *all, const weir_coverage *part);
 /* Ends what is written, and keeps it if `keep`. The exit status: that of an error, unless `good`. */
 int session_close(Session *session, bool good, bool keep);
 
+/* What a message says, for standard error: one line, whatever is in the names of files. To be freed; NULL if there is
+ * no memory. */
+char *message_text(const char *format, va_list arguments);
 /* `weir: sentence` on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -6,8 +6,10 @@
 static void check_options(const Options *options) {
     if (options->emit && options->port)
         wrong_usage(options, "--emit and --port print different things");
+    if (options->port && options->format > WEIR_JSON)
+        wrong_usage(options, "--port can be printed as text or as json alone");
     if (options->emit && options->format)
-        wrong_usage(options, "--emit prints IR, and does not go with --format json");
+        wrong_usage(options, "--emit prints IR, and does not go with --format");
 }
 
 static void lint_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
@@ -44,6 +46,7 @@ static int lint(Options *options) {
 }
 
 int command_lint(Options *options) {
+    shard_inputs(options);
     check_options(options);
     return options->port ? port_kernels(options) : lint(options);
 }

@@ -48,6 +48,7 @@ typedef enum CommandId { /* ORDER commands */
                          COMMAND_REPORT,
                          COMMAND_MEMBAR,
                          COMMAND_LINT,
+                         COMMAND_MERGE,
                          COMMAND_PARSE,
                          COMMAND_RULES,
                          COMMAND_HELP,
@@ -61,6 +62,7 @@ enum {
     REPORT = 1u << COMMAND_REPORT,
     MEMBAR = 1u << COMMAND_MEMBAR,
     LINT = 1u << COMMAND_LINT,
+    MERGE = 1u << COMMAND_MERGE,
     PARSE = 1u << COMMAND_PARSE,
     RULES = 1u << COMMAND_RULES,
     HELP = 1u << COMMAND_HELP,
@@ -70,6 +72,7 @@ enum {
 /* What stands on a command line beside options. */
 typedef enum Operands {
     OPERANDS_FILES,    /* files and folders of IR, one at least */
+    OPERANDS_RESULTS,  /* files as they are */
     OPERANDS_RULES,    /* ids of rules and families */
     OPERANDS_COMMANDS, /* names of commands */
     OPERANDS_PROGRAM   /* a program and its arguments; no option of ours comes after its name */
@@ -103,6 +106,10 @@ typedef struct Options {
     size_t left_out;  /* files of folders, by the project file */
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
+
+    const char *shard;                  /* check, lint: "K/N"; then `inputs` are those of it alone: */
+    unsigned shard_number, shard_count; /* 0: all are looked at */
+    size_t all_inputs;
 
     bool steps, state; /* run: what is shown of it */
     uint64_t state_step;

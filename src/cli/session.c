@@ -24,6 +24,10 @@ bool session_write(Session *session, weir_subject subject) {
     Teller *teller = &session->teller;
     teller->how.subject = subject;
     teller->how.format = session->options->format;
+    teller->how.source_root = session->options->run.source_root;
+    teller->how.shard = session->options->shard_number;
+    teller->how.shards = session->options->shard_count;
+    teller->how.inputs = session->options->all_inputs;
     if (!session->options->quiet)
         teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
     return session->options->quiet || teller->writer;

@@ -18,13 +18,12 @@ int stream_write(void *stream, const char *data, size_t size) {
 }
 
 __attribute__((format(printf, 2, 3))) static void say(Teller *teller, const char *format, ...) {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int size = vasprintf(&text, format, arguments);
+    char *text = message_text(format, arguments);
     va_end(arguments);
-    if (size >= 0)
-        teller->write_error(teller->error_to, text, (size_t)size);
+    if (text)
+        teller->write_error(teller->error_to, text, strlen(text));
     free(text);
 }
 

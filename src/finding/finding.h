@@ -111,6 +111,7 @@ typedef struct Verdict {
     LaunchRun *launches;
     size_t launch_count;
     RunCoverage coverage;
+    double seconds;     /* that it took to look at it */
     bool only_launch;   /* nothing is said of other launches than the one that was given */
     const char **notes; /* "loads from memory at line 12 were given 3 values each" */
     size_t note_count;

@@ -148,6 +148,8 @@ void render_json_join(JsonSeries *series, const JsonSeries *part) {
     series->verdict = verdict_worse(series->verdict, part->verdict);
 }
 
+static const JsonField shard_fields[] = {JSON(JsonShard, number, of, inputs), {0}};
+
 static void add_worst(Json *json, const char *key, const void *object) {
     const JsonSeries *series = object;
     json_text(json, key, verdict_kind_name(series->verdict));
@@ -164,7 +166,11 @@ void render_json_end(JsonSeries *series, const JsonField *more, const void *obje
         json_end_list(json);
         if (more)
             json_members(json, more, object);
-        else if (!series->alone)
+        if (series->shard.of) {
+            json_line(json, 1);
+            json_object_of(json, "shard", shard_fields, &series->shard);
+        }
+        if (!more && !series->alone)
             json_members(json, worst, series);
         json_end(json);
     }

@@ -301,6 +301,10 @@ static void code_is_told_only_below_the_root(void **state) {
     char *below = path_below(root, kernels);
     assert_string_equal(below, "kernels");
     free(below);
+    snprintf(path, sizeof path, "%s/none.ttgir", kernels);
+    below = path_below(root, path);
+    assert_string_equal(below, "kernels/none.ttgir");
+    free(below);
     assert_null(path_below(root, outside));
     assert_null(path_below(root, root));
 
