@@ -12,13 +12,14 @@ _weir_files() {
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check run report membar lint parse rules help"
+    local commands="check run report membar lint merge parse rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --rule --triton --budget --gsan --jobs -j --mma-order --resident --timeout --format --output -o --quiet -q --verbose -v --witness"
-        [run]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --replay --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --format --global --output -o --quiet -q --state --state= --steps --trace --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --source-root --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --format --output -o --quiet -q --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --source-root --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --format --global --output -o --quiet -q --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --format --glossary --output -o --quiet -q --wide --width"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --compare --emit --format --output -o --prune --quiet -q --why"
-        [lint]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --port --rule --target --triton --budget --gsan --mma-order --resident --timeout --emit --format --output -o --quiet -q --verbose -v --witness"
+        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --source-root --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --emit --format --output -o --quiet -q --verbose -v --witness"
+        [merge]="--help -h --version -V --output -o --quiet -q"
         [parse]="--help -h --version -V --dump-ops --dump-ops= --effects --generic --list --module --output -o --print --quiet -q --stats --strict"
         [rules]="--help -h --version -V --markdown --output -o"
         [help]="--help -h --version -V --completion --man"
@@ -31,12 +32,19 @@ _weir() {
     fi
     case "$command $before" in
     "check --arg") return ;;
+    "check --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "check --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --devices") return ;;
     "check --grid") return ;;
+    "check --ignore") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "check --kernel") return ;;
     "check --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --module") return ;;
     "check --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "check --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "check --severity") return ;;
+    "check --shard") return ;;
+    "check --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --triton") return ;;
     "check --budget") return ;;
     "check --gsan") _weir_words "exact sampled off" && return ;;
@@ -44,16 +52,23 @@ _weir() {
     "check --mma-order") _weir_words "issue waits" && return ;;
     "check --resident") return ;;
     "check --timeout") return ;;
-    "check --format") _weir_words "text json" && return ;;
+    "check --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --arg") return ;;
+    "run --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --devices") return ;;
     "run --grid") return ;;
+    "run --ignore") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "run --kernel") return ;;
     "run --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --module") return ;;
     "run --replay") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "run --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "run --severity") return ;;
+    "run --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --budget") return ;;
     "run --granule") return ;;
     "run --gsan") _weir_words "exact sampled off" && return ;;
@@ -65,7 +80,7 @@ _weir() {
     "run --seed") return ;;
     "run --slots") return ;;
     "run --timeout") return ;;
-    "run --format") _weir_words "text json" && return ;;
+    "run --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "run --output" | "run -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --trace") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -92,13 +107,20 @@ _weir() {
     "membar --output" | "membar -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "membar --why") return ;;
     "lint --arg") return ;;
+    "lint --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "lint --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --devices") return ;;
     "lint --grid") return ;;
+    "lint --ignore") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "lint --kernel") return ;;
     "lint --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --module") return ;;
     "lint --port") _weir_words "gfx942 gfx950 gfx1250" && return ;;
     "lint --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "lint --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "lint --severity") return ;;
+    "lint --shard") return ;;
+    "lint --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "lint --target") _weir_words "sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_110a sm_120a gfx942 gfx950 gfx1250" && return ;;
     "lint --triton") return ;;
     "lint --budget") return ;;
@@ -106,9 +128,10 @@ _weir() {
     "lint --mma-order") _weir_words "issue waits" && return ;;
     "lint --resident") return ;;
     "lint --timeout") return ;;
-    "lint --format") _weir_words "text json" && return ;;
+    "lint --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "lint --output" | "lint -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "merge --output" | "merge -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "parse --module") return ;;
     "parse --output" | "parse -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "parse --print") _weir_words "effects flow slice program" && return ;;
@@ -125,6 +148,7 @@ _weir() {
     report) _weir_files ;;
     membar) _weir_files ;;
     lint) _weir_files ;;
+    merge) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     parse) _weir_files ;;
     rules) _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" ;;
     help) _weir_words "$commands" ;;

@@ -250,7 +250,12 @@ static void count_inputs(Merge *merge, json_t *const *inputs, size_t count) {
         const char *verdict = *merge_text(inputs[i], "file") ? merge_text(inputs[i], "verdict") : "";
         for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
             merged->kernels[kind] += strcmp(verdict_kind_name(kind), verdict) == 0;
-        merged->findings += json_array_size(json_object_get(inputs[i], "findings"));
+        const json_t *findings = json_object_get(inputs[i], "findings");
+        for (size_t k = 0; k < json_array_size(findings); k++) {
+            bool suppressed = json_object_get(json_array_get(findings, k), "suppressed") != NULL;
+            merged->findings += !suppressed;
+            merged->suppressed += suppressed;
+        }
     }
 }
 

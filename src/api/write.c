@@ -221,6 +221,8 @@ static void add_verdicts(weir_writer *writer, const weir_result *result) {
         const Verdict *verdict = &all->verdicts[i];
         TextOptions options = {.colour = flags & WEIR_COLOUR,
                                .launches = flags & WEIR_LAUNCHES,
+                               .suppressed = flags & WEIR_SUPPRESSED,
+                               .brief = flags & WEIR_SKIP_CLEAN && verdict->kind == VERDICT_CLEAN,
                                .witnesses = witnesses,
                                .root = all->question.root,
                                .witness_hint = "--witness DIR keeps it, for weir run --replay"};
@@ -229,7 +231,7 @@ static void add_verdicts(weir_writer *writer, const weir_result *result) {
             render_json_input(&writer->json, input.file, verdict, witnesses);
         else if (ci_format(writer))
             ci_add(&writer->ci, &input);
-        else if (!(flags & WEIR_SKIP_CLEAN) || verdict->kind != VERDICT_CLEAN)
+        else if (!(flags & WEIR_SKIP_CLEAN) || verdict->kind != VERDICT_CLEAN || verdict_excepts(verdict))
             render_text(verdict, all->module->source, options, &writer->out);
         if (witnesses)
             witnesses += verdict->finding_count;

@@ -47,7 +47,7 @@ static void check_file(Check *check, weir_context *weir, size_t index) {
     Teller *teller = &job->teller;
     if (job->errors) {
         *teller = teller_start(options, stream_write, job->errors);
-        teller->rules = calloc(weir_rule_count(), sizeof *teller->rules);
+        teller_count(teller);
         teller->writer = check->session.teller.writer ? weir_writer_part(&check->session.teller.how) : NULL;
         if (check->count > 1)
             snprintf(job->prefix, sizeof job->prefix, "%zu-", index + 1);
@@ -86,8 +86,11 @@ static void add_up(Teller *all, Teller *part) {
     all->kernels += part->kernels;
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i <= WEIR_VERDICT_ERROR; i++)
         all->counts[i] += part->counts[i];
-    for (size_t i = 0; part->rules && i < weir_rule_count(); i++)
-        all->rules[i] += part->rules[i];
+    for (size_t i = 0; part->rules && i < 2 * weir_rule_count(); i++)
+        all->rules[i] += part->rules[i]; /* and notes */
+    all->suppressed += part->suppressed;
+    all->baselined += part->baselined;
+    all->ignored += part->ignored;
     coverage_add(&all->coverage, &part->coverage);
     for (size_t i = 0; i < part->reasons.count; i++) {
         const Count *reason = &part->reasons.items[i];
@@ -169,8 +172,8 @@ int command_check(Options *options) {
     if (!session_open(&check.session, options, "run"))
         return STATUS_ERROR;
     options->run.progress = NULL; /* workers are not watched one by one */
-    all->how.flags |= options->verbose ? 0 : WEIR_SKIP_CLEAN;
-    all->rules = calloc(weir_rule_count(), sizeof *all->rules);
+    all->how.flags |= options->verbose ? WEIR_SUPPRESSED : WEIR_SKIP_CLEAN;
+    teller_count(all);
     check.jobs = calloc(check.count + 1, sizeof *check.jobs);
     bool good = all->rules && check.jobs && session_write(&check.session, WEIR_VERDICTS) &&
                 (!check.count || check_all(&check)); /* a shard may have no file */

@@ -37,6 +37,16 @@ bool module_picked(weir_file *file, size_t index, const char *wanted);
 /* Leaves of the inputs those that --shard means; ends the program, with a message, if it means none. */
 void shard_inputs(Options *options);
 
+/* ---- project.c: what a project file says, and the options that go over it ---- */
+/* Makes the project of a command that takes one, and sets what its file says of other options. Ends the program, with a
+ * message, if something is wrong. */
+void project_open(Options *options);
+/* Of the inputs from the first on, leaves out those that the project file does. */
+void project_filter(Options *options, size_t first);
+/* At the end: writes the baseline, if all went well, and says what is to be said of comments and entries. False, with a
+ * message, if it could not be written. */
+bool project_close(const Options *options, bool good);
+
 /* ---- port.c ---- */
 /* `weir lint --port TARGET`. */
 int port_kernels(Options *options);
@@ -86,6 +96,8 @@ typedef struct Teller {
     size_t kernels;
     size_t counts[WEIR_VERDICT_ERROR + 1]; /* kernels by verdict; of errors: inputs and modules */
     size_t *rules;                         /* findings by rule; NULL: not counted, and neither are reasons */
+    size_t *notes;                         /* the same of what is only worth a note; behind `rules` */
+    size_t suppressed, baselined, ignored; /* findings that do not count */
     Tally reasons;                         /* why something is incomplete */
     weir_coverage coverage;                /* of all kernels */
 } Teller;
@@ -93,6 +105,8 @@ typedef struct Teller {
 /* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
 Teller teller_start(const Options *options, weir_write *write_error, void *error_to);
 void teller_free(Teller *teller);
+/* From now on findings are counted by rule; false: there is no memory. */
+bool teller_count(Teller *teller);
 /* Says why an input cannot be looked at. */
 void tell_failure(Teller *teller, const char *path, const char *sentence);
 /* What is wrong, witness files, and the count of it; false if a file could not be written. */

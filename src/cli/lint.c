@@ -31,10 +31,11 @@ static void emit_module(void *context, const char *path, weir_module *module, co
 static int lint(Options *options) {
     Session session = {0};
     Teller *teller = &session.teller;
-    if (!session_open(&session, options, "looked at") || !(teller->rules = calloc(weir_rule_count(), sizeof(size_t))))
+    if (!session_open(&session, options, "looked at") || !teller_count(teller))
         return STATUS_ERROR;
     bool several = options->inputs.count > 1;
     teller->how.flags |= options->verbose || !several ? 0 : WEIR_SKIP_CLEAN;
+    teller->how.flags |= options->verbose ? WEIR_SUPPRESSED : 0;
     options->run.lint = WEIR_LINT_ONLY;
     bool good = options->emit || session_write(&session, WEIR_VERDICTS);
     if (good)

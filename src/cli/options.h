@@ -99,6 +99,12 @@ typedef struct Options {
     weir_format format;
     const char *module, *witness, *output;
 
+    weir_project *project; /* check, run, lint: what the project file and the options say of findings */
+    const char *config, *select, *ignore, *baseline;
+    bool no_config, update_baseline, timeout_given;
+    Paths severities; /* "RULE=SEVERITY" each */
+    size_t left_out;  /* files of folders, by the project file */
+
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
 
     const char *shard;                  /* check, lint: "K/N"; then `inputs` are those of it alone: */

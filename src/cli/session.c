@@ -65,6 +65,8 @@ int session_close(Session *session, bool good, bool keep) {
     if (teller->writer)
         good &= weir_writer_end(teller->writer) == 0;
     good &= output_close(session->output, good && keep);
+    if (session->options->project)
+        good &= project_close(session->options, good);
     weir_verdict verdict = good ? teller->verdict : WEIR_VERDICT_ERROR;
     teller_free(teller);
     weir_destroy(session->weir);

@@ -7,9 +7,14 @@ static void add_row(Output *output, size_t count, const char *what) {
         output_printf(output, "%8zu  %s\n", count, what);
 }
 
-/* Of what such a rule finds, nothing is wrong. */
-static bool is_note(size_t rule) {
-    return weir_rule_at(rule).severity == WEIR_NOTE;
+/* Findings that are there, and do not count. */
+static void print_not_counted(Output *output, const Teller *all) {
+    size_t count = all->suppressed + all->baselined + all->ignored;
+    if (count)
+        output_printf(output, "not counted: %zu\n", count);
+    add_row(output, all->suppressed, all->suppressed == 1 ? "finding suppressed" : "findings suppressed");
+    add_row(output, all->baselined, all->baselined == 1 ? "finding baselined" : "findings baselined");
+    add_row(output, all->ignored, all->ignored == 1 ? "finding ignored" : "findings ignored");
 }
 
 void coverage_add(weir_coverage *all, const weir_coverage *part) {
@@ -46,20 +51,25 @@ void session_summary(Session *session) {
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
     bool verbose = all->options->verbose;
     size_t findings = 0, notes = 0, reasons = 0;
-    output_printf(output, "files: %zu\nkernels: %zu\n", all->options->inputs.count, all->kernels);
+    output_printf(output, "files: %zu", all->options->inputs.count);
+    if (all->options->left_out)
+        output_printf(output, " (%zu left out by %s)", all->options->left_out,
+                      weir_project_file(all->options->project));
+    output_printf(output, "\nkernels: %zu\n", all->kernels);
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
         add_row(output, all->counts[i], verdicts[i]);
     print_coverage(output, &all->coverage);
     for (size_t i = 0; i < weir_rule_count(); i++)
-        *(is_note(i) ? &notes : &findings) += all->rules[i];
+        findings += all->rules[i], notes += all->notes[i];
     if (findings)
         output_printf(output, "findings: %zu\n", findings);
     for (size_t i = 0; i < weir_rule_count(); i++)
-        add_row(output, is_note(i) ? 0 : all->rules[i], weir_rule_at(i).id);
+        add_row(output, all->rules[i], weir_rule_at(i).id);
+    print_not_counted(output, all);
     if (notes)
         output_printf(output, "notes: %zu%s\n", notes, verbose ? "" : " (-v shows them)");
     for (size_t i = 0; i < weir_rule_count(); i++)
-        add_row(output, is_note(i) ? all->rules[i] : 0, weir_rule_at(i).id);
+        add_row(output, all->notes[i], weir_rule_at(i).id);
     for (size_t i = 0; i < all->reasons.count; i++)
         reasons += all->reasons.items[i].times;
     if (reasons)

@@ -36,6 +36,12 @@ Teller teller_start(const Options *options, weir_write *write_error, void *error
                     .witness_prefix = ""};
 }
 
+bool teller_count(Teller *teller) {
+    teller->rules = calloc(2 * weir_rule_count(), sizeof *teller->rules);
+    teller->notes = teller->rules ? teller->rules + weir_rule_count() : NULL;
+    return teller->rules;
+}
+
 void teller_free(Teller *teller) {
     tally_free(&teller->reasons);
     free(teller->rules);
@@ -46,6 +52,19 @@ void teller_free(Teller *teller) {
 static void count_error(Teller *teller) {
     teller->verdict = WEIR_VERDICT_ERROR;
     teller->counts[WEIR_VERDICT_ERROR]++;
+}
+
+static void count_finding(Teller *teller, const weir_item *finding) {
+    bool note = finding->severity == WEIR_NOTE;
+    if (*finding->suppressed) {
+        size_t *counts[] = {&teller->ignored, &teller->suppressed, &teller->baselined};
+        static const char *const kinds[] = {"config", "inSource", "baseline"};
+        for (size_t i = 0; !note && i < sizeof kinds / sizeof *kinds; i++)
+            *counts[i] += strcmp(finding->suppressed, kinds[i]) == 0;
+        return;
+    }
+    for (size_t rule = 0; rule < weir_rule_count(); rule++)
+        (note ? teller->notes : teller->rules)[rule] += strcmp(weir_rule_at(rule).id, finding->name) == 0;
 }
 
 static void tally(Teller *teller, const weir_result *result) {
@@ -59,9 +78,8 @@ static void tally(Teller *teller, const weir_result *result) {
     if (!teller->rules)
         return;
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
-        const char *id = weir_item_at(result, WEIR_ITEM_FINDING, i).name;
-        for (size_t rule = 0; rule < weir_rule_count(); rule++)
-            teller->rules[rule] += strcmp(weir_rule_at(rule).id, id) == 0;
+        weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, i);
+        count_finding(teller, &finding);
     }
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_INCOMPLETE); i++) {
         const char *reason = weir_item_at(result, WEIR_ITEM_INCOMPLETE, i).text;
@@ -104,7 +122,7 @@ static bool write_witnesses(Teller *teller, weir_result *result) {
     const char *written = NULL;
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
         weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, i);
-        if (!*finding.witness)
+        if (!*finding.witness || *finding.suppressed)
             continue;
         if (finding.witness != written) {
             free(path);
@@ -286,7 +304,10 @@ void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWo
     }
     char *beside = NULL;
     options.only_launch = teller->options->only_launch;
-    if (!options.launch && !options.replay && !teller->options->no_launch)
+    bool look = !options.launch && !options.replay && !teller->options->no_launch;
+    if (look && teller->options->project)
+        options.launch = weir_project_launch(teller->options->project, path);
+    if (look && !options.launch)
         options.launch = beside = launch_beside(path);
     each_module(teller, file, path, &options, work, context);
     free(beside);

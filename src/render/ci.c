@@ -68,15 +68,22 @@ void ci_begin(Ci *ci, const CiFormat *format, const CiOptions *options, Text *to
         format->begin(ci);
 }
 
+static bool is_told(const CiFormat *format, const Finding *finding) {
+    return !finding->suppressed || (format->suppressed && finding->suppressed != SUPPRESSED_CONFIG);
+}
+
 void ci_add(Ci *ci, const CiInput *input) {
     const Verdict *verdict = input->verdict;
     const CiFormat *format = ci->format;
     ci->verdict = verdict_worse(ci->verdict, verdict->kind);
     ci->counts.kernels[verdict->kind]++;
-    ci->counts.findings += verdict->finding_count;
+    size_t counting = verdict_suppressed(verdict, SUPPRESSED_NOT);
+    ci->counts.findings += counting;
+    ci->counts.suppressed += verdict->finding_count - counting;
     ci->counts.seconds += verdict->seconds;
     for (size_t i = 0; i < verdict->finding_count && format->finding; i++)
-        format->finding(ci, input, &verdict->findings[i], input->witnesses ? input->witnesses[i] : NULL);
+        if (is_told(format, &verdict->findings[i]))
+            format->finding(ci, input, &verdict->findings[i], input->witnesses ? input->witnesses[i] : NULL);
     for (size_t i = 0; i < verdict->incomplete_count && format->incomplete; i++)
         format->incomplete(ci, input, &verdict->incomplete[i]);
     if (format->kernel)
@@ -100,6 +107,7 @@ void ci_join(Ci *ci, Ci *part) {
     for (size_t i = 0; i <= VERDICT_ERROR; i++)
         ci->counts.kernels[i] += part->counts.kernels[i];
     ci->counts.findings += part->counts.findings;
+    ci->counts.suppressed += part->counts.suppressed;
     ci->counts.seconds += part->counts.seconds;
 }
 

@@ -6,13 +6,15 @@
  *        "run_coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
  *          "rings", "rings_turned", "unreachable"},
  *        "findings": [{"rule", "severity", "at_other_launches", "fingerprint", "space", "message", "why", "fix",
- * "schedule", "launch", "times", "witness", "places": [{"role", "agent", "op", "note", "file", "line", "column",
- * "ir_line", "ir_column"}]}], "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}], "shard": {"number",
- * "of", "inputs"}, "verdict": "clean|findings|incomplete|error"}
+ *          "schedule", "launch", "times", "witness",
+ *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}]}],
+ *        "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}],
+ *      "shard": {"number", "of", "inputs"}, "verdict": "clean|findings|incomplete|error"}
  *
- * Every key but "shard" is always there: a text that is not known is "", a number 0. docs/findings.md explains each.
- * Keys may be added; those here stay. Inputs are written as they come, which is why the verdict on all of them is the
- * last key. */
+ * A finding that does not count has "suppressed": {"kind": "config|inSource|baseline", "reason"}, and an input with
+ * such findings "except": "2 suppressed, 1 baselined"; "shard" is there where --shard was. Every other key
+ * is always there: a text that is not known is "", a number 0. docs/findings.md explains each. Keys may be added; those
+ * here stay. Inputs are written as they come, which is why the verdict on all of them is the last key. */
 #ifndef RENDER_JSON_H
 #define RENDER_JSON_H
 

@@ -58,7 +58,7 @@ static void add_problem(Text *to, const char *element, const char *type, Str mes
 static const Finding *main_finding(const Verdict *verdict) {
     const Finding *found = verdict->findings;
     for (size_t i = verdict->finding_count; i-- > 0;)
-        if (finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
+        if (!verdict->findings[i].suppressed && finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
             found = &verdict->findings[i];
     return found;
 }
@@ -66,15 +66,16 @@ static const Finding *main_finding(const Verdict *verdict) {
 static void add_kernel(Ci *ci, const CiInput *input) {
     const Verdict *verdict = input->verdict;
     Text item = {0}, body = {0}, message = {0};
-    TextOptions options = {.witnesses = input->witnesses, .root = ci->options.root};
+    size_t counting = verdict_suppressed(verdict, SUPPRESSED_NOT);
+    TextOptions options = {.suppressed = true, .witnesses = input->witnesses, .root = ci->options.root};
     render_text(verdict, input->source, options, &body);
     Str told = {body.data ? body.data : "", body.size};
     open_case(ci, &item, input->file, verdict->kernel, verdict->seconds);
     if (verdict->kind == VERDICT_FINDINGS) {
         const Finding *finding = main_finding(verdict);
         text_addf(&message, "%s", finding->message);
-        if (verdict->finding_count > 1)
-            text_addf(&message, " (and %zu more)", verdict->finding_count - 1);
+        if (counting > 1)
+            text_addf(&message, " (and %zu more)", counting - 1);
         add_problem(&item, "failure", rule_of(finding->rule)->id, (Str){message.data, message.size}, told);
     } else if (verdict->kind == VERDICT_INCOMPLETE) {
         text_addf(&message, "%s", verdict->incomplete_count ? verdict->incomplete[0].reason : "not all was looked at");

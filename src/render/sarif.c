@@ -191,6 +191,17 @@ static void add_related(Json *json, const Ci *ci, const CiInput *input, const Fi
     json_end_list(json);
 }
 
+static void add_suppression(Json *json, const Finding *finding) {
+    json_begin_list(json, "suppressions");
+    json_begin(json, NULL);
+    json_text(json, "kind", finding->suppressed == SUPPRESSED_SOURCE ? "inSource" : "external");
+    json_text(json, "status", "accepted");
+    if (finding->reason && *finding->reason)
+        json_text(json, "justification", finding->reason);
+    json_end(json);
+    json_end_list(json);
+}
+
 static void add_properties(Json *json, const CiInput *input, const Finding *finding, const char *witness) {
     json_begin(json, "properties");
     json_text(json, "kernel", input->verdict->kernel);
@@ -219,6 +230,8 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
     json_begin(&json, "partialFingerprints");
     json_text(&json, "weir/v1", finding->fingerprint);
     json_end(&json);
+    if (finding->suppressed)
+        add_suppression(&json, finding);
     add_properties(&json, input, finding, witness);
     json_end(&json);
     ci_item(ci, &item);
@@ -354,6 +367,7 @@ static void add_counts(Json *json, const Ci *ci) {
         json_number(json, verdict_kind_name(kind), counts->kernels[kind]);
     json_end(json);
     json_number(json, "findings", counts->findings);
+    json_number(json, "suppressed", counts->suppressed);
     json_number(json, "leftOut", ci->left_out);
     if (ci->options.shards) {
         json_begin(json, "shard");
@@ -399,5 +413,6 @@ const CiFormat ci_sarif = {.begin = begin,
                            .kernel = add_open,
                            .error = notify_error,
                            .end = end,
+                           .suppressed = true,
                            .between = ",\n    ",
                            .most = MOST_RESULTS};

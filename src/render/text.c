@@ -182,6 +182,18 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
         add_line(renderer, "witness:", renderer->options.witness_hint);
 }
 
+/* One that does not count, in a line, with why not. */
+static void add_suppressed(Renderer *renderer, const Finding *finding) {
+    static const FindingPlace nowhere = {.file = ""};
+    const FindingPlace *place = finding->place_count ? &finding->places[0] : &nowhere;
+    if (has_kernel_place(place))
+        add_place(renderer, place->file, place->line, place->column);
+    else
+        add_ir_place(renderer, place);
+    coloured(renderer, cyan, suppression_kind_word(finding->suppressed));
+    text_plainf(renderer->to, ": %s [%s] (%s)\n", finding->message, rule_of(finding->rule)->id, finding->reason);
+}
+
 /* ---- The rest of a verdict --------------------------------------------------------------------- */
 
 static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
@@ -208,6 +220,16 @@ static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     text_addf(to, "\n");
 }
 
+/* " except 2 suppressed", or " (2 suppressed)"; nothing if all count. */
+static void add_not_counted(Text *to, const Verdict *verdict) {
+    bool clean = verdict->kind == VERDICT_CLEAN;
+    Text kinds = {0};
+    suppressions_print(verdict, &kinds);
+    if (kinds.size)
+        text_addf(to, clean ? " except %.*s" : " (%.*s)", (int)kinds.size, kinds.data);
+    text_free(&kinds);
+}
+
 /* "1 finding; incomplete: 2 reasons" */
 static void add_outcome(Renderer *renderer, const Verdict *verdict) {
     static const char *const colours[] = {green, red, yellow, red}; /* ORDER VerdictKind */
@@ -217,10 +239,15 @@ static void add_outcome(Renderer *renderer, const Verdict *verdict) {
     if (verdict->kind != VERDICT_FINDINGS)
         text_addf(to, "%s%s", verdict_kind_name(verdict->kind),
                   verdict->kind == VERDICT_CLEAN && verdict->only_launch ? " (this launch only)" : "");
-    if (verdict->finding_count) {
+    if (verdict->kind != VERDICT_FINDINGS)
+        add_not_counted(to, verdict);
+    size_t findings = verdict_suppressed(verdict, SUPPRESSED_NOT);
+    if (findings && !renderer->options.brief) {
         text_addf(to, "%s", verdict->kind == VERDICT_FINDINGS ? "" : "; ");
-        text_number_of(to, verdict->finding_count, "finding");
+        text_number_of(to, findings, "finding");
     }
+    if (verdict->kind == VERDICT_FINDINGS)
+        add_not_counted(to, verdict);
     if (verdict->incomplete_count) {
         text_addf(to,
                   "%s: ", verdict->kind == VERDICT_INCOMPLETE || verdict->kind == VERDICT_ERROR ? "" : "; incomplete");
@@ -269,10 +296,19 @@ void render_text(const Verdict *verdict, Source *source, TextOptions options, Te
     Renderer renderer = {.to = to, .source = source, .options = options};
     bool list_launches = options.launches && verdict->launch_count;
     add_kernel(&renderer, verdict);
-    if (verdict->finding_count || verdict->incomplete_count || verdict->note_count || list_launches)
+    if (options.brief) {
+        add_outcome(&renderer, verdict);
+        add_basis(to, verdict);
+        return;
+    }
+    bool list_findings = verdict_suppressed(verdict, SUPPRESSED_NOT) || (options.suppressed && verdict->finding_count);
+    if (list_findings || verdict->incomplete_count || verdict->note_count || list_launches)
         text_addf(to, "%s\n", verdict_kind_name(verdict->kind));
     for (size_t i = 0; i < verdict->finding_count; i++)
-        add_finding(&renderer, &verdict->findings[i], options.witnesses ? options.witnesses[i] : NULL);
+        if (!verdict->findings[i].suppressed)
+            add_finding(&renderer, &verdict->findings[i], options.witnesses ? options.witnesses[i] : NULL);
+        else if (options.suppressed)
+            add_suppressed(&renderer, &verdict->findings[i]);
     for (size_t i = 0; i < verdict->incomplete_count; i++)
         add_incomplete(&renderer, &verdict->incomplete[i]);
     for (size_t i = 0; i < verdict->note_count; i++)

@@ -80,9 +80,9 @@ static void check_and_close(Result *result, size_t kernel) {
         row_free(&grid);
     set_progress(question, NULL);
     verdict->kernel = look.request;
-    if (question->rules)
-        result_attempt(result, step_rules, &look);
+    step_rules(result, kernel);
     step_fingerprints(result, kernel);
+    step_project(result, kernel);
     verdict->seconds = clock_seconds() - started;
     verdict_close(verdict);
     result->kind = verdict_worse(result->kind, verdict->kind);
