@@ -33,10 +33,6 @@ void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
-/* ---- shard.c ---- */
-/* Leaves of the inputs those that --shard means; ends the program, with a message, if it means none. */
-void shard_inputs(Options *options);
-
 /* ---- project.c: what a project file says, and the options that go over it ---- */
 /* Makes the project of a command that takes one, and sets what its file says of other options. Ends the program, with a
  * message, if something is wrong. */
@@ -46,6 +42,10 @@ void project_filter(Options *options, size_t first);
 /* At the end: writes the baseline, if all went well, and says what is to be said of comments and entries. False, with a
  * message, if it could not be written. */
 bool project_close(const Options *options, bool good);
+
+/* ---- shard.c ---- */
+/* Leaves of the inputs those that --shard means; ends the program, with a message, if it means none. */
+void shard_inputs(Options *options);
 
 /* ---- port.c ---- */
 /* `weir lint --port TARGET`. */

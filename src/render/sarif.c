@@ -191,17 +191,6 @@ static void add_related(Json *json, const Ci *ci, const CiInput *input, const Fi
     json_end_list(json);
 }
 
-static void add_suppression(Json *json, const Finding *finding) {
-    json_begin_list(json, "suppressions");
-    json_begin(json, NULL);
-    json_text(json, "kind", finding->suppressed == SUPPRESSED_SOURCE ? "inSource" : "external");
-    json_text(json, "status", "accepted");
-    if (finding->reason && *finding->reason)
-        json_text(json, "justification", finding->reason);
-    json_end(json);
-    json_end_list(json);
-}
-
 static void add_properties(Json *json, const CiInput *input, const Finding *finding, const char *witness) {
     json_begin(json, "properties");
     json_text(json, "kernel", input->verdict->kernel);
@@ -212,6 +201,20 @@ static void add_properties(Json *json, const CiInput *input, const Finding *find
     if (witness)
         json_text(json, "witness", witness);
     json_end(json);
+}
+
+/* Of one result, or of none: what does not count is shown as closed. SARIF wants the list of all, or of none. */
+static void add_suppressions(Json *json, const Finding *finding) {
+    json_begin_list(json, "suppressions");
+    if (finding && finding->suppressed) {
+        json_begin(json, NULL);
+        json_text(json, "kind", finding->suppressed == SUPPRESSED_SOURCE ? "inSource" : "external");
+        json_text(json, "status", "accepted");
+        if (finding->reason && *finding->reason)
+            json_text(json, "justification", finding->reason);
+        json_end(json);
+    }
+    json_end_list(json);
 }
 
 static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, const char *witness) {
@@ -230,8 +233,7 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
     json_begin(&json, "partialFingerprints");
     json_text(&json, "weir/v1", finding->fingerprint);
     json_end(&json);
-    if (finding->suppressed)
-        add_suppression(&json, finding);
+    add_suppressions(&json, finding);
     add_properties(&json, input, finding, witness);
     json_end(&json);
     ci_item(ci, &item);
@@ -268,6 +270,7 @@ static void add_open(Ci *ci, const CiInput *input) {
     json_take(&json, "weir/v1", &hash);
     text_free(&key);
     json_end(&json);
+    add_suppressions(&json, NULL);
     json_end(&json);
     ci_item(ci, &item);
 }

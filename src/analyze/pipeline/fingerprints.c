@@ -63,7 +63,7 @@ static const char *anchor_of(Reader *reader, const Finding *finding, Arena *aren
     return text_keep(&anchor, arena);
 }
 
-static void add_fingerprints(void *context) {
+static void fill_in(void *context) {
     Reader *reader = context;
     Verdict *verdict = reader->verdict;
     const char **anchors = ARENA_ARRAY(verdict->arena, const char *, verdict->finding_count + 1);
@@ -74,6 +74,12 @@ static void add_fingerprints(void *context) {
 
 void step_fingerprints(Result *result, size_t kernel) {
     Reader reader = {.result = result, .verdict = &result->verdicts[kernel]};
-    result_attempt(result, add_fingerprints, &reader);
+    result_attempt(result, fill_in, &reader);
+    source_free(reader.source);
+}
+
+void add_fingerprints(Result *result, size_t kernel) {
+    Reader reader = {.result = result, .verdict = &result->verdicts[kernel]};
+    fill_in(&reader);
     source_free(reader.source);
 }

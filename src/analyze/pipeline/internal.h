@@ -50,10 +50,14 @@ void step_buffer(void *result);
 /* ---- project.c ---- */
 /* Which findings count, and how grave they are, by what the project says; nothing without one. */
 void step_project(Result *result, size_t kernel);
+/* The same of what was found so far, for those who stop where something counts (CheckOptions.settle); of a Look. */
+void settle_findings(void *look, Verdict *verdict);
 
 /* ---- fingerprints.c ---- */
 /* Gives findings their fingerprints (finding/fingerprint.h): the kernel's own source is read, if it is there. */
 void step_fingerprints(Result *result, size_t kernel);
+/* The same within an attempt (result_attempt). */
+void add_fingerprints(Result *result, size_t kernel);
 
 /* ---- pipeline.c ---- */
 /* Says of a kernel that the time for it (Question.timeout) was up before all of it was looked at. */

@@ -26,6 +26,15 @@ static void look_at_lines(Result *result, size_t kernel) {
     }
 }
 
+void settle_findings(void *context, Verdict *verdict) {
+    const Look *look = context;
+    step_rules(look->result, look->at);
+    if (!look->result->question.project)
+        return;
+    add_fingerprints(look->result, look->at);
+    project_apply(look->result->question.project, verdict, look->result->module->source->name);
+}
+
 void step_project(Result *result, size_t kernel) {
     Project *project = result->question.project;
     Verdict *verdict = &result->verdicts[kernel];

@@ -57,8 +57,12 @@ void step_runs(Result *result, size_t kernel) {
             (LaunchRun){.text = launch_text(options.launch, &result->arena),
                         .ctas = (size_t)(programs[0] * programs[1] * programs[2]),
                         .schedules = 1};
+        verdict_unreached(&result->verdicts[kernel], "", 0,
+                          "the grid hangs at this launch: no CTA of it was looked at by itself, and no other launch");
         return;
     }
+    options.settle = result->question.project || result->question.rules ? settle_findings : NULL;
+    options.settle_context = &look;
     options.fixed = result_fixed(result);
     options.only_launch = result->question.only_launch;
     run_clusters(result, kernel, &options);

@@ -466,6 +466,10 @@ static void run_launch(Check *check, const Launch *launch) {
                            "--grid are looked at)",
                            (unsigned long long)(classes_covered(classes) * ctas), (unsigned long long)(clusters * ctas),
                            MOST_CLASSES);
+    if (!goes_on && classes_covered(classes) < clusters && !deadline_look())
+        verdict_unreached(check->verdict, "", 0,
+                          "only %llu of %llu CTAs were looked at: nothing comes after what goes wrong in one of them",
+                          (unsigned long long)(classes_covered(classes) * ctas), (unsigned long long)(clusters * ctas));
     bool silent = check->verdict->finding_count == findings && check->verdict->incomplete_count == incomplete;
     if (launch->chosen && silent && machine->excluded)
         return;
@@ -534,9 +538,15 @@ static const Launch *given_launch(const Check *check) {
 
 static bool is_wrong(const Verdict *verdict) {
     for (size_t i = 0; i < verdict->finding_count; i++)
-        if (finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
+        if (!verdict->findings[i].suppressed && finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
             return true;
     return false;
+}
+
+/* Which of what was found counts. */
+static void settle(const Check *check) {
+    if (check->options->settle)
+        check->options->settle(check->options->settle_context, check->verdict);
 }
 
 static void run_all(Check *check) {
@@ -546,8 +556,10 @@ static void run_all(Check *check) {
     if (check->given)
         run_launch(check, check->given);
     verdict->only_launch = check->given && options->only_launch;
+    settle(check);
     if (!verdict->only_launch && !(check->given && is_wrong(verdict))) /* what is wrong there comes first */
         run_chosen(check, check->given ? NULL : options->fixed);
+    settle(check);
     covered_close(check->covered, !is_wrong(verdict) && !verdict->only_launch, verdict);
 }
 
