@@ -14,11 +14,11 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="check run report membar lint merge parse rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --source-root --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --format --output -o --quiet -q --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --source-root --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --format --global --output -o --quiet -q --state --state= --steps --trace --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --format --global --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --format --glossary --output -o --quiet -q --wide --width"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --compare --emit --format --output -o --prune --quiet -q --why"
-        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --source-root --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --emit --format --output -o --quiet -q --verbose -v --witness"
+        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q"
         [parse]="--help -h --version -V --dump-ops --dump-ops= --effects --generic --list --module --output -o --print --quiet -q --stats --strict"
         [rules]="--help -h --version -V --markdown --output -o"
@@ -44,7 +44,6 @@ _weir() {
     "check --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "check --severity") return ;;
     "check --shard") return ;;
-    "check --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --triton") return ;;
     "check --budget") return ;;
     "check --gsan") _weir_words "exact sampled off" && return ;;
@@ -54,6 +53,7 @@ _weir() {
     "check --timeout") return ;;
     "check --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "check --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --arg") return ;;
     "run --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
@@ -68,7 +68,6 @@ _weir() {
     "run --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "run --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "run --severity") return ;;
-    "run --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --budget") return ;;
     "run --granule") return ;;
     "run --gsan") _weir_words "exact sampled off" && return ;;
@@ -82,6 +81,7 @@ _weir() {
     "run --timeout") return ;;
     "run --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "run --output" | "run -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --trace") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "report --arg") return ;;
@@ -120,7 +120,6 @@ _weir() {
     "lint --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "lint --severity") return ;;
     "lint --shard") return ;;
-    "lint --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "lint --target") _weir_words "sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_110a sm_120a gfx942 gfx950 gfx1250" && return ;;
     "lint --triton") return ;;
     "lint --budget") return ;;
@@ -130,6 +129,7 @@ _weir() {
     "lint --timeout") return ;;
     "lint --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "lint --output" | "lint -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "lint --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "lint --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "merge --output" | "merge -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "parse --module") return ;;

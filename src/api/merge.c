@@ -253,7 +253,9 @@ static void count_inputs(Merge *merge, json_t *const *inputs, size_t count) {
         const json_t *findings = json_object_get(inputs[i], "findings");
         for (size_t k = 0; k < json_array_size(findings); k++) {
             bool suppressed = json_object_get(json_array_get(findings, k), "suppressed") != NULL;
-            merged->findings += !suppressed;
+            bool note = strcmp(merge_text(json_array_get(findings, k), "severity"), "note") == 0;
+            merged->findings += !suppressed && !note;
+            merged->notes += !suppressed && note;
             merged->suppressed += suppressed;
         }
     }

@@ -13,8 +13,10 @@ static void say_counts(const weir_merged *merged, size_t files) {
     size_t unread = merged->kernels[WEIR_VERDICT_ERROR];
     fprintf(stderr, "%zu input%s not read; %zu finding%s", unread, unread == 1 ? "" : "s", merged->findings,
             merged->findings == 1 ? "" : "s");
+    if (merged->notes)
+        fprintf(stderr, ", %zu note%s", merged->notes, merged->notes == 1 ? "" : "s");
     if (merged->suppressed)
-        fprintf(stderr, ", and %zu that %s not count", merged->suppressed, merged->suppressed == 1 ? "does" : "do");
+        fprintf(stderr, ", %zu suppressed", merged->suppressed);
     fputc('\n', stderr);
 }
 

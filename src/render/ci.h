@@ -20,8 +20,8 @@ typedef struct CiOptions {
 
 /* What it comes to. */
 typedef struct CiCounts {
-    size_t kernels[VERDICT_ERROR + 1]; /* by verdict; of errors: inputs and modules */
-    size_t findings, suppressed;
+    size_t kernels[VERDICT_ERROR + 1];  /* by verdict; of errors: inputs and modules */
+    size_t findings, notes, suppressed; /* that count; that do not, since they are no more than notes, or suppressed */
     double seconds;
 } CiCounts;
 

@@ -370,6 +370,7 @@ static void add_counts(Json *json, const Ci *ci) {
         json_number(json, verdict_kind_name(kind), counts->kernels[kind]);
     json_end(json);
     json_number(json, "findings", counts->findings);
+    json_number(json, "notes", counts->notes);
     json_number(json, "suppressed", counts->suppressed);
     json_number(json, "leftOut", ci->left_out);
     if (ci->options.shards) {
