@@ -480,8 +480,8 @@ WEIR_API void weir_writer_join(weir_writer *writer, weir_writer *part);
 typedef struct weir_merged {
     weir_verdict verdict;                   /* on all of it; if a shard is missing, incomplete at best */
     size_t kernels[WEIR_VERDICT_ERROR + 1]; /* by verdict; of errors: inputs and modules */
-    size_t findings;
-    size_t left_out; /* of SARIF: results beyond those that code scanning takes */
+    size_t findings, notes, suppressed;     /* that count; and that do not */
+    size_t left_out;                        /* of SARIF: results beyond those that code scanning takes */
 } weir_merged;
 /* Writes one document of the same format: what several say of the same is in it once, SARIF has one run. 0, or -1 if a
  * file is not what was written, if they do not belong together, or if `write` stopped; weir_error says why. After 0,

@@ -244,21 +244,20 @@ static int by_file(const void *a, const void *b) {
     return order ? order : (x->number > y->number) - (x->number < y->number);
 }
 
-/* Those that count. */
-static size_t count_findings(const json_t *findings) {
-    size_t count = 0;
-    for (size_t i = 0; i < json_array_size(findings); i++)
-        count += !json_object_get(json_array_get(findings, i), "suppressed");
-    return count;
-}
-
 static void count_inputs(Merge *merge, json_t *const *inputs, size_t count) {
     weir_merged *merged = &merge->merged;
     for (size_t i = 0; i < count; i++) {
         const char *verdict = *merge_text(inputs[i], "file") ? merge_text(inputs[i], "verdict") : "";
         for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
             merged->kernels[kind] += strcmp(verdict_kind_name(kind), verdict) == 0;
-        merged->findings += count_findings(json_object_get(inputs[i], "findings"));
+        const json_t *findings = json_object_get(inputs[i], "findings");
+        for (size_t k = 0; k < json_array_size(findings); k++) {
+            bool suppressed = json_object_get(json_array_get(findings, k), "suppressed") != NULL;
+            bool note = strcmp(merge_text(json_array_get(findings, k), "severity"), "note") == 0;
+            merged->findings += !suppressed && !note;
+            merged->notes += !suppressed && note;
+            merged->suppressed += suppressed;
+        }
     }
 }
 

@@ -91,6 +91,8 @@ static bool add_counts(Merge *merge, const Document *document) {
     for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
         merge->merged.kernels[kind] += merge_number(kernels, verdict_kind_name(kind));
     merge->merged.findings += merge_number(properties, "findings");
+    merge->merged.notes += merge_number(properties, "notes");
+    merge->merged.suppressed += merge_number(properties, "suppressed");
     merge->merged.left_out += merge_number(properties, "leftOut");
     return merge_worse(merge, document, merge_text(properties, "verdict"));
 }
@@ -162,7 +164,8 @@ static void write_end(Merge *merge, const Joined *run) {
               verdict_kind_name(merge->verdict));
     for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
         text_addf(merge->to, "%s\"%s\": %zu", kind ? ", " : "", verdict_kind_name(kind), merged->kernels[kind]);
-    text_addf(merge->to, "}, \"findings\": %zu, \"leftOut\": %zu}}]}\n", merged->findings, merged->left_out);
+    text_addf(merge->to, "}, \"findings\": %zu, \"notes\": %zu, \"suppressed\": %zu, \"leftOut\": %zu}}]}\n",
+              merged->findings, merged->notes, merged->suppressed, merged->left_out);
 }
 
 static void write_run(Merge *merge, Joined *run) {

@@ -11,8 +11,13 @@ static void say_counts(const weir_merged *merged, size_t files) {
             files == 1 ? "" : "s", kernels, kernels == 1 ? "" : "s", merged->kernels[WEIR_VERDICT_CLEAN],
             merged->kernels[WEIR_VERDICT_FINDINGS], merged->kernels[WEIR_VERDICT_INCOMPLETE]);
     size_t unread = merged->kernels[WEIR_VERDICT_ERROR];
-    fprintf(stderr, "%zu input%s not read; %zu finding%s\n", unread, unread == 1 ? "" : "s", merged->findings,
+    fprintf(stderr, "%zu input%s not read; %zu finding%s", unread, unread == 1 ? "" : "s", merged->findings,
             merged->findings == 1 ? "" : "s");
+    if (merged->notes)
+        fprintf(stderr, ", %zu note%s", merged->notes, merged->notes == 1 ? "" : "s");
+    if (merged->suppressed)
+        fprintf(stderr, ", %zu suppressed", merged->suppressed);
+    fputc('\n', stderr);
 }
 
 /* Nothing is printed. */

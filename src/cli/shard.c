@@ -55,6 +55,8 @@ void shard_inputs(Options *options) {
         options->shard_count = read_part(end + 1, &end);
     if (!options->shard_count || *end || options->shard_number > options->shard_count)
         wrong_usage(options, "--shard takes K/N, one of N parts, such as 3/16, not '%s'", text);
+    if (options->update_baseline)
+        wrong_usage(options, "--update-baseline takes all inputs, and does not go with --shard");
     options->all_inputs = options->inputs.count;
     if (!keep_shard(&options->inputs, options->shard_number, options->shard_count)) {
         complain("there is not enough memory");

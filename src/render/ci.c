@@ -68,15 +68,27 @@ void ci_begin(Ci *ci, const CiFormat *format, const CiOptions *options, Text *to
         format->begin(ci);
 }
 
+static bool is_told(const CiFormat *format, const Finding *finding) {
+    return !finding->suppressed || (format->suppressed && finding->suppressed != SUPPRESSED_CONFIG);
+}
+
+static void count_finding(CiCounts *counts, const Finding *finding) {
+    bool note = finding_severity(finding) == SEVERITY_NOTE;
+    counts->suppressed += finding->suppressed != SUPPRESSED_NOT;
+    counts->findings += !finding->suppressed && !note;
+    counts->notes += !finding->suppressed && note;
+}
+
 void ci_add(Ci *ci, const CiInput *input) {
     const Verdict *verdict = input->verdict;
     const CiFormat *format = ci->format;
     ci->verdict = verdict_worse(ci->verdict, verdict->kind);
     ci->counts.kernels[verdict->kind]++;
-    ci->counts.findings += verdict_suppressed(verdict, SUPPRESSED_NOT);
     ci->counts.seconds += verdict->seconds;
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        count_finding(&ci->counts, &verdict->findings[i]);
     for (size_t i = 0; i < verdict->finding_count && format->finding; i++)
-        if (!verdict->findings[i].suppressed || format->suppressed)
+        if (is_told(format, &verdict->findings[i]))
             format->finding(ci, input, &verdict->findings[i], input->witnesses ? input->witnesses[i] : NULL);
     for (size_t i = 0; i < verdict->incomplete_count && format->incomplete; i++)
         format->incomplete(ci, input, &verdict->incomplete[i]);
@@ -101,6 +113,8 @@ void ci_join(Ci *ci, Ci *part) {
     for (size_t i = 0; i <= VERDICT_ERROR; i++)
         ci->counts.kernels[i] += part->counts.kernels[i];
     ci->counts.findings += part->counts.findings;
+    ci->counts.notes += part->counts.notes;
+    ci->counts.suppressed += part->counts.suppressed;
     ci->counts.seconds += part->counts.seconds;
 }
 

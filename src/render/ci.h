@@ -20,8 +20,8 @@ typedef struct CiOptions {
 
 /* What it comes to. */
 typedef struct CiCounts {
-    size_t kernels[VERDICT_ERROR + 1]; /* by verdict; of errors: inputs and modules */
-    size_t findings;
+    size_t kernels[VERDICT_ERROR + 1];  /* by verdict; of errors: inputs and modules */
+    size_t findings, notes, suppressed; /* that count; that do not, since they are no more than notes, or suppressed */
     double seconds;
 } CiCounts;
 
@@ -43,7 +43,7 @@ typedef struct CiFormat {
     void (*kernel)(Ci *ci, const CiInput *input);
     void (*error)(Ci *ci, const char *file, const char *sentence);
     void (*end)(Ci *ci);
-    bool suppressed;     /* it has a place for findings that do not count; else it is not given them */
+    bool suppressed;     /* it tells of findings that do not count, too, but for those of rules that are off */
     const char *between; /* two items */
     size_t most;         /* items; 0: any number */
 } CiFormat;

@@ -12,9 +12,9 @@
  *      "shard": {"number", "of", "inputs"}, "verdict": "clean|findings|incomplete|error"}
  *
  * A finding that does not count has "suppressed": {"kind": "config|inSource|baseline", "reason"}, and an input with
- * such findings "except": "2 suppressed, 1 baselined". Every other key but "shard" is always there: a text that is not
- * known is "", a number 0. docs/findings.md explains each. Keys may be added; those here stay. Inputs are written as
- * they come, which is why the verdict on all of them is the last key. */
+ * such findings "except": "2 suppressed, 1 baselined"; "shard" is there where --shard was. Every other key
+ * is always there: a text that is not known is "", a number 0. docs/findings.md explains each. Keys may be added; those
+ * here stay. Inputs are written as they come, which is why the verdict on all of them is the last key. */
 #ifndef RENDER_JSON_H
 #define RENDER_JSON_H
 

@@ -66,16 +66,16 @@ static const Finding *main_finding(const Verdict *verdict) {
 static void add_kernel(Ci *ci, const CiInput *input) {
     const Verdict *verdict = input->verdict;
     Text item = {0}, body = {0}, message = {0};
-    TextOptions options = {.witnesses = input->witnesses, .root = ci->options.root};
+    size_t counting = verdict_suppressed(verdict, SUPPRESSED_NOT);
+    TextOptions options = {.suppressed = true, .witnesses = input->witnesses, .root = ci->options.root};
     render_text(verdict, input->source, options, &body);
     Str told = {body.data ? body.data : "", body.size};
     open_case(ci, &item, input->file, verdict->kernel, verdict->seconds);
     if (verdict->kind == VERDICT_FINDINGS) {
         const Finding *finding = main_finding(verdict);
         text_addf(&message, "%s", finding->message);
-        size_t count = verdict_suppressed(verdict, SUPPRESSED_NOT);
-        if (count > 1)
-            text_addf(&message, " (and %zu more)", count - 1);
+        if (counting > 1)
+            text_addf(&message, " (and %zu more)", counting - 1);
         add_problem(&item, "failure", rule_of(finding->rule)->id, (Str){message.data, message.size}, told);
     } else if (verdict->kind == VERDICT_INCOMPLETE) {
         text_addf(&message, "%s", verdict->incomplete_count ? verdict->incomplete[0].reason : "not all was looked at");

@@ -210,7 +210,8 @@ static void add_suppressions(Json *json, const Finding *finding) {
         json_begin(json, NULL);
         json_text(json, "kind", finding->suppressed == SUPPRESSED_SOURCE ? "inSource" : "external");
         json_text(json, "status", "accepted");
-        json_text(json, "justification", finding->reason);
+        if (finding->reason && *finding->reason)
+            json_text(json, "justification", finding->reason);
         json_end(json);
     }
     json_end_list(json);
@@ -369,6 +370,8 @@ static void add_counts(Json *json, const Ci *ci) {
         json_number(json, verdict_kind_name(kind), counts->kernels[kind]);
     json_end(json);
     json_number(json, "findings", counts->findings);
+    json_number(json, "notes", counts->notes);
+    json_number(json, "suppressed", counts->suppressed);
     json_number(json, "leftOut", ci->left_out);
     if (ci->options.shards) {
         json_begin(json, "shard");

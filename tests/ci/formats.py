@@ -182,6 +182,20 @@ def other_commands():
         read_sarif(status, output)
 
 
+def suppressed():
+    """What does not count is in SARIF, and says why; it is no annotation, no issue, and no failure."""
+    project = ROOT / "tests/golden/project"
+    arguments = ("--no-config", "--source-root", "sources", "kernels/ring.ttgir")
+    status, output = check("sarif", *arguments, cwd=project)
+    results = read_sarif(status, output)["results"]
+    reasons = [each["suppressions"] for each in results if each["suppressions"]]
+    expect(status == 0 and len(reasons) == 3 and len(results) == 4, f"there are {len(reasons)} of {len(results)}")
+    expect(all(each[0]["kind"] == "inSource" and each[0]["justification"] for each in reasons), f"{reasons}")
+    expect([command[0] for command in read_github(check("github", *arguments, cwd=project)[1])] == ["notice"], "GitHub")
+    expect([issue["severity"] for issue in read_gitlab(check("gitlab", *arguments, cwd=project)[1])] == ["info"], "GitLab")
+    expect(not any(read_junit(check("junit", *arguments, cwd=project)[1])[1].values()), "JUnit")
+
+
 # ---- Names that try to break out ----------------------------------------------------------------
 
 HANG = b"""#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
@@ -376,6 +390,7 @@ def wrong_merges():
 test("all formats tell the same", agree)
 test("a clean kernel", clean)
 test("run and lint", other_commands)
+test("findings that do not count", suppressed)
 test("names that try to break out", hostile)
 test("messages that try to break out", hostile_messages)
 test("paths below the root", below_root)

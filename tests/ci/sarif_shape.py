@@ -118,7 +118,7 @@ result = shape(
         "locations": many(location, 1),
         "relatedLocations?": many(related),
         "partialFingerprints": fingerprints,
-        "suppressions?": many(suppression, 1),
+        "suppressions": many(suppression),
         "properties?": shape(
             **{
                 "kernel": any_text,
@@ -184,6 +184,8 @@ run = shape(
                 "verdict": text,
                 "kernels": kernels,
                 "findings": number,
+                "notes": number,
+                "suppressed": number,
                 "leftOut": number,
                 "shard?": shape(number=number, of=number, inputs=number),
             }
@@ -217,6 +219,10 @@ def check(sarif, status):
         expect(told["descriptor"]["id"] in kinds, f"there is no notification {told['descriptor']['id']}")
     base = the_run["originalUriBaseIds"]["SRCROOT"].get("uri")
     expect(base is None or (base.startswith("file:///") and base.endswith("/")), f"the base is {base!r}")
+    for levels, key in ((("error", "warning"), "findings"), (("note",), "notes")):
+        told = sum(each["level"] in levels and not each["suppressions"] for each in the_run["results"])
+        if not the_run["properties"]["leftOut"]:
+            expect(told == the_run["properties"][key], f"{told} {key} are told")
     verdict = the_run["properties"]["verdict"]
     invocation = the_run["invocations"][0]
     expect(STATUS[verdict] == status, f"the verdict is {verdict}, the status {status}")
