@@ -12,13 +12,14 @@ _weir_files() {
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check run report membar lint parse launch rules help"
+    local commands="check run report membar lint merge parse launch rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --rule --triton --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --verbose -v --witness"
-        [run]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --replay --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --color --format --global --output -o --quiet -q --state --state= --steps --trace --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --color --format --global --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --color --format --glossary --output -o --quiet -q --wide --width"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
-        [lint]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --port --rule --target --triton --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --verbose -v --witness"
+        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [merge]="--help -h --version -V --output -o --quiet -q"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --list --module --output -o --print --quiet -q --stats --strict"
         [launch]="--help -h --version -V --color --kernel --module --output -o --template"
         [rules]="--help -h --version -V --markdown --output -o"
@@ -32,12 +33,18 @@ _weir() {
     fi
     case "$command $before" in
     "check --arg") return ;;
+    "check --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "check --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --devices") return ;;
     "check --grid") return ;;
+    "check --ignore") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "check --kernel") return ;;
     "check --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --module") return ;;
     "check --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "check --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "check --severity") return ;;
+    "check --shard") return ;;
     "check --triton") return ;;
     "check --budget") return ;;
     "check --gsan") _weir_words "exact sampled off" && return ;;
@@ -46,16 +53,23 @@ _weir() {
     "check --resident") return ;;
     "check --timeout") return ;;
     "check --color") _weir_words "auto always never" && return ;;
-    "check --format") _weir_words "text json" && return ;;
+    "check --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "check --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --arg") return ;;
+    "run --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --devices") return ;;
     "run --grid") return ;;
+    "run --ignore") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "run --kernel") return ;;
     "run --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --module") return ;;
     "run --replay") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "run --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "run --severity") return ;;
     "run --budget") return ;;
     "run --granule") return ;;
     "run --gsan") _weir_words "exact sampled off" && return ;;
@@ -68,8 +82,9 @@ _weir() {
     "run --slots") return ;;
     "run --timeout") return ;;
     "run --color") _weir_words "auto always never" && return ;;
-    "run --format") _weir_words "text json" && return ;;
+    "run --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "run --output" | "run -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --trace") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "report --arg") return ;;
@@ -97,13 +112,19 @@ _weir() {
     "membar --output" | "membar -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "membar --why") return ;;
     "lint --arg") return ;;
+    "lint --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "lint --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --devices") return ;;
     "lint --grid") return ;;
+    "lint --ignore") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
     "lint --kernel") return ;;
     "lint --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --module") return ;;
     "lint --port") _weir_words "gfx942 gfx950 gfx1250" && return ;;
     "lint --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "lint --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "lint --severity") return ;;
+    "lint --shard") return ;;
     "lint --target") _weir_words "sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_110a sm_120a gfx942 gfx950 gfx1250" && return ;;
     "lint --triton") return ;;
     "lint --budget") return ;;
@@ -112,9 +133,11 @@ _weir() {
     "lint --resident") return ;;
     "lint --timeout") return ;;
     "lint --color") _weir_words "auto always never" && return ;;
-    "lint --format") _weir_words "text json" && return ;;
+    "lint --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "lint --output" | "lint -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "lint --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "lint --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "merge --output" | "merge -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "parse --color") _weir_words "auto always never" && return ;;
     "parse --module") return ;;
     "parse --output" | "parse -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
@@ -136,6 +159,7 @@ _weir() {
     report) _weir_files ;;
     membar) _weir_files ;;
     lint) _weir_files ;;
+    merge) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     parse) _weir_files ;;
     launch) _weir_files ;;
     rules) _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" ;;

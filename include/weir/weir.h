@@ -192,6 +192,7 @@ enum { WEIR_LINT_ALSO = 1, WEIR_LINT_ONLY };
 /* How to run. All zero, as NULL for all of it, is a good start: every kernel of the module, with launches that Weir
  * chooses. */
 typedef struct weir_run_options {
+    const char *source_root;      /* a folder below which the kernels' own source is looked for, too; or NULL */
     const char *launch;           /* a launch file (docs/launch.md), or NULL */
     const char *const *arguments; /* "NAME=VALUE" each; they go over the launch file */
     size_t argument_count;
@@ -200,13 +201,14 @@ typedef struct weir_run_options {
     const char *kernel;    /* the only one to run; NULL: every one of the module */
     const char *schedule;  /* "directed" (or NULL), "eager", "lazy", "round-robin", "random", "all" */
     const char *mma_order; /* how tensor-core work is ordered: "issue" (or NULL), or "waits": by waits alone */
-    const char *rules;     /* "race,deadlock.lapped": findings of other rules and families are left out; or NULL */
-    const char *replay;    /* a trail file: that run, and nothing else; or NULL */
-    uint64_t seed;         /* of the first random schedule */
-    uint64_t budget;       /* steps of one run, or states for "all"; 0: 4 million, 200,000 */
-    unsigned schedules;    /* how many random ones; 0: 8 */
-    unsigned timeout;      /* seconds for each kernel, after which its verdict is incomplete; 0: no bound */
-    int global;            /* nonzero: weir_steps tells of accesses to global memory, too, byte for byte */
+    const char *rules;     /* "race,deadlock.lapped": findings of other rules and families do not count; or NULL */
+    struct weir_project *project; /* what else counts (weir_project_create); or NULL */
+    const char *replay;           /* a trail file: that run, and nothing else; or NULL */
+    uint64_t seed;                /* of the first random schedule */
+    uint64_t budget;              /* steps of one run, or states for "all"; 0: 4 million, 200,000 */
+    unsigned schedules;           /* how many random ones; 0: 8 */
+    unsigned timeout;             /* seconds for each kernel, after which its verdict is incomplete; 0: no bound */
+    int global;                   /* nonzero: weir_steps tells of accesses to global memory, too, byte for byte */
     /* Races in global memory (docs/gsan.md). */
     const char *gsan;   /* "exact" (or NULL), "sampled", or "off" */
     unsigned devices;   /* on each of which every launch is made; 0: 1 */
@@ -270,6 +272,55 @@ WEIR_API weir_result *weir_port(weir_module *module, const char *target, const c
  * kernel. It is freed before the two. */
 WEIR_API weir_result *weir_compare(const weir_result *old_result, size_t old_kernel, const weir_result *new_result,
                                    size_t new_kernel);
+
+/* ---- Projects ------------------------------------------------------------------------------------ */
+
+/* What a project has decided about findings (docs/config.md): which rules count, how grave they are, comments in
+ * kernels' own sources, a baseline of findings that are known; and what its file says of paths, launches and options.
+ * It is set up by one thread; then any number may run kernels with it (weir_run_options.project). Results that were
+ * made with it are freed before it. */
+typedef struct weir_project weir_project;
+
+/* NULL if there is no memory. */
+WEIR_API weir_project *weir_project_create(void);
+WEIR_API void weir_project_free(weir_project *project);
+/* Reads a project file. NULL: the one that holds for the current folder, if there is one: weir.toml or .weir there, or
+ * in a folder above it up to the repository's root. 0, or -1: weir_project_errors tells. */
+WEIR_API int weir_project_read(weir_project *project, const char *path);
+/* The file that was read, or NULL; and the folder that its paths are relative to. */
+WEIR_API const char *weir_project_file(const weir_project *project);
+WEIR_API const char *weir_project_folder(const weir_project *project);
+/* What goes over the file: "select" and "ignore" (rules and families, "race,deadlock.lapped"; several calls add up),
+ * "severity" ("race=note"), "source-root" (below which kernels' own sources are opened), "baseline". 0 or -1. */
+WEIR_API int weir_project_set(weir_project *project, const char *key, const char *value);
+/* Reads the baseline, if the project has one. `update` nonzero: it need not be there, findings are added to it, and do
+ * not count; weir_project_write_baseline writes it, whole or not at all. 0 or -1. */
+WEIR_API int weir_project_baseline(weir_project *project, int update);
+WEIR_API int weir_project_write_baseline(weir_project *project);
+/* For a person: what is wrong. 0 or -1. */
+WEIR_API int weir_project_errors(const weir_project *project, unsigned flags, weir_write *write, void *to);
+
+/* Sets `project`, and what the file says of options that are 0 or NULL. */
+WEIR_API void weir_project_options(weir_project *project, weir_run_options *options);
+/* Nonzero if the file says how long a kernel may take, which may be 0: for ever. */
+WEIR_API int weir_project_timeout(const weir_project *project, unsigned *seconds);
+/* The launch file that the project has for an input; NULL: none. */
+WEIR_API const char *weir_project_launch(const weir_project *project, const char *path);
+/* Nonzero if a file that was found in a folder is to be checked; whether the file says at all which are. */
+WEIR_API int weir_project_means(const weir_project *project, const char *path);
+WEIR_API int weir_project_includes(const weir_project *project);
+
+/* Something about comments, or about the baseline: a warning where a comment is not honored, a note where it, or an
+ * entry, is of no use any more. */
+typedef struct weir_remark {
+    weir_severity severity;
+    const char *file;
+    uint32_t line; /* 0: it is about the whole file */
+    const char *text;
+} weir_remark;
+/* After all kernels: how many there are; and one of them. */
+WEIR_API size_t weir_project_remarks(weir_project *project);
+WEIR_API weir_remark weir_project_remark_at(const weir_project *project, size_t index);
 
 /* ---- Results ------------------------------------------------------------------------------------- */
 
@@ -347,6 +398,13 @@ typedef struct weir_item {
     int after, missing;     /* of a barrier: it goes after the op; the IR claims to have it */
     int automatic;          /* the same: no hazard needs it, the model's rule for waits does */
     size_t conflicts;       /* the same: pairs of accesses that it parts */
+    /* Of a finding: 16 hex digits by which it is known again when lines have moved or values have other numbers. Of
+     * rule, kernel, file, and what the source's line says where that can be read (weir_run_options.source_root), else
+     * which of the function's ops of that name it is. No two findings of a kernel have the same (docs/findings.md). */
+    const char *fingerprint;
+    /* Of a finding that is there, but does not count: "config" (its rule is off), "inSource" (a comment in the kernel's
+     * own source) or "baseline"; and why, in words. Else "". */
+    const char *suppressed, *reason;
 } weir_item;
 
 /* Those of one kind, of all kernels, in their order. */
@@ -372,13 +430,19 @@ typedef enum weir_format {
     WEIR_MARKDOWN, /* reports and differences */
     WEIR_DOT,      /* reports: for Graphviz, who signals whom, in one kernel */
     WEIR_HTML,     /* reports: a page that needs nothing beside it, about one kernel */
+    /* Verdicts, for continuous integration (docs/ci.md). */
+    WEIR_SARIF,  /* 2.1.0, one run: for GitHub's code scanning, and editors */
+    WEIR_GITHUB, /* workflow commands: annotations in the log of a job */
+    WEIR_GITLAB, /* a code quality report */
+    WEIR_JUNIT,  /* a test case for each kernel */
 } weir_format;
 
 enum {
     WEIR_COLOUR = 1,
-    WEIR_LAUNCHES = 2,   /* list the launches that were run */
-    WEIR_SKIP_CLEAN = 4, /* say nothing of kernels that are clean */
-    WEIR_PRUNE = 8,      /* for weir_emit */
+    WEIR_LAUNCHES = 2,    /* list the launches that were run */
+    WEIR_SKIP_CLEAN = 4,  /* say nothing of kernels that are clean, unless findings do not count */
+    WEIR_PRUNE = 8,       /* for weir_emit */
+    WEIR_SUPPRESSED = 16, /* a line for each finding that does not count */
 };
 
 typedef struct weir_write_options {
@@ -386,6 +450,12 @@ typedef struct weir_write_options {
     weir_format format;
     unsigned flags; /* of text */
     unsigned width; /* of text; 0: lines are as long as they are */
+    /* Of the formats for continuous integration: the folder that paths are relative to; NULL: the current one. */
+    const char *source_root;
+    /* Of JSON and SARIF, where this is one of several parts of the inputs: which one, from 1, of how many (0: it is all
+     * of them), and how many inputs there are in all. weir_merge sees by them whether a part is missing. */
+    unsigned shard, shards;
+    size_t inputs;
 } weir_write_options;
 
 /* All of a result. 0, or -1 if `write` stopped, there was no memory, there is no such format of the subject, or there
@@ -395,7 +465,7 @@ WEIR_API int weir_result_write(const weir_result *result, const weir_write_optio
 
 /* Any number of results, written as they come: JSON is one object about all of them. NULL if there is no memory. The
  * end frees it, and returns as above. An input for which there is no result, since it could not be opened, is an error;
- * only JSON tells of those. */
+ * text does not tell of those. */
 typedef struct weir_writer weir_writer;
 WEIR_API weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *write, void *to);
 WEIR_API void weir_writer_add(weir_writer *writer, const weir_result *result);
@@ -405,6 +475,19 @@ WEIR_API int weir_writer_end(weir_writer *writer);
  * then it is joined, which frees it. */
 WEIR_API weir_writer *weir_writer_part(const weir_write_options *options);
 WEIR_API void weir_writer_join(weir_writer *writer, weir_writer *part);
+
+/* What several writers have written, of parts of the inputs: all as JSON or all as SARIF, verdicts alone. */
+typedef struct weir_merged {
+    weir_verdict verdict;                   /* on all of it; if a shard is missing, incomplete at best */
+    size_t kernels[WEIR_VERDICT_ERROR + 1]; /* by verdict; of errors: inputs and modules */
+    size_t findings, notes, suppressed;     /* that count; and that do not */
+    size_t left_out;                        /* of SARIF: results beyond those that code scanning takes */
+} weir_merged;
+/* Writes one document of the same format: what several say of the same is in it once, SARIF has one run. 0, or -1 if a
+ * file is not what was written, if they do not belong together, or if `write` stopped; weir_error says why. After 0,
+ * too, it has a sentence if a shard is missing, and else is "". */
+WEIR_API int weir_merge(weir_context *context, const char *const *paths, size_t count, weir_write *write, void *to,
+                        weir_merged *merged);
 
 /* For a person: what is wrong with the input or the options, where the verdict is an error. 0 or -1. */
 WEIR_API int weir_result_errors(const weir_result *result, unsigned flags, weir_write *write, void *to);

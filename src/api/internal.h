@@ -3,6 +3,7 @@
 #define API_INTERNAL_H
 
 #include "analyze/pipeline/pipeline.h"
+#include "config/apply.h"
 #include "mlir/reader.h"
 #include "weir/weir.h"
 
@@ -22,6 +23,12 @@ struct weir_module {
     bool ok;
     size_t number;  /* among the modules of its file, from 1; 0 if it is the only one */
     Str when, pass; /* of a pass log: as in weir_module_info */
+};
+
+struct weir_project {
+    Project project;
+    const Remark *remarks; /* once they were asked for */
+    size_t remark_count;
 };
 
 struct weir_result {

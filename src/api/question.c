@@ -142,6 +142,11 @@ static const char *module_text(const weir_module *module, const char *why, Arena
     return text_keep(&text, arena);
 }
 
+/* Where kernels' own sources are looked for: what was given, else what the project says. */
+static const char *source_root(const weir_run_options *options) {
+    return options->source_root || !options->project ? options->source_root : options->project->project.source_root;
+}
+
 static void read_run(void *context) {
     const Ask *ask = context;
     const weir_run_options *options = ask->options;
@@ -155,6 +160,8 @@ static void read_run(void *context) {
                          .arguments = arguments,
                          .argument_count = options->argument_count,
                          .grid = copied(result, options->grid),
+                         .root = copied(result, source_root(options)),
+                         .project = options->project ? &options->project->project : NULL,
                          .shows_global = options->global,
                          .lint = options->lint && !options->replay,
                          .lint_only = options->lint == WEIR_LINT_ONLY && !options->replay,

@@ -78,8 +78,9 @@ weir_kernel weir_kernel_at(const weir_result *result, size_t index) {
 
 /* What it does not say is "". */
 static weir_item whole(weir_item item) {
-    const char **const texts[] = {&item.kernel,   &item.name,     &item.text, &item.why,  &item.fix,
-                                  &item.old_text, &item.new_text, &item.op,   &item.file, &item.witness};
+    const char **const texts[] = {&item.kernel,      &item.name,       &item.text,  &item.why,  &item.fix,
+                                  &item.old_text,    &item.new_text,   &item.op,    &item.file, &item.witness,
+                                  &item.fingerprint, &item.suppressed, &item.reason};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (!*texts[i])
             *texts[i] = "";
@@ -100,7 +101,10 @@ static weir_item finding_item(const Finding *finding) {
                        .line = place->line,
                        .column = place->column,
                        .ir_line = place->ir_line,
-                       .witness = finding->witness};
+                       .witness = finding->witness,
+                       .fingerprint = finding->fingerprint,
+                       .suppressed = suppression_kind_name(finding->suppressed),
+                       .reason = finding->reason};
 }
 
 static weir_item needed_item(const MembarNeeded *needed) {

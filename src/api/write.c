@@ -1,6 +1,7 @@
 /* Results written out, in every format: one after the other, each as it comes. */
 #include "api/internal.h"
 
+#include "render/ci.h"
 #include "render/difference.h"
 #include "render/json.h"
 #include "render/membar.h"
@@ -18,6 +19,7 @@ struct weir_writer {
     size_t count; /* reports, ports and differences so far */
     bool failed;
     JsonSeries json;
+    Ci ci; /* of formats that it has */
     MembarTotals totals;
 };
 
@@ -76,6 +78,21 @@ static bool is_json(const weir_writer *writer) {
     return writer->options.format == WEIR_JSON;
 }
 
+/* NULL: it is none for continuous integration. */
+static const CiFormat *ci_format(const weir_writer *writer) {
+    static const CiFormat *const formats[] = {
+        [WEIR_SARIF] = &ci_sarif, [WEIR_GITHUB] = &ci_github, [WEIR_GITLAB] = &ci_gitlab, [WEIR_JUNIT] = &ci_junit};
+    return formats[writer->options.format];
+}
+
+static CiOptions ci_options(const weir_write_options *options) {
+    return (CiOptions){.version = WEIR_VERSION,
+                       .root = options->source_root,
+                       .shard = options->shard,
+                       .shards = options->shards,
+                       .inputs = options->inputs};
+}
+
 weir_writer *weir_writer_part(const weir_write_options *options) {
     weir_writer *writer = calloc(1, sizeof *writer);
     if (!writer)
@@ -83,6 +100,9 @@ weir_writer *weir_writer_part(const weir_write_options *options) {
     if (options)
         writer->options = *options;
     writer->json = (JsonSeries){.json.to = &writer->out};
+    CiOptions ci = ci_options(&writer->options);
+    if (ci_format(writer))
+        ci_begin_part(&writer->ci, ci_format(writer), &ci, &writer->out);
     return writer;
 }
 
@@ -105,12 +125,19 @@ weir_writer *weir_writer_begin(const weir_write_options *options, weir_write *wr
         *out = (Text){.sink = sink_pass, .to = &writer->sink};
     if (is_json(writer) && lists[subject].key)
         writer->json = render_json_begin(out, WEIR_VERSION, lists[subject].key, lists[subject].alone);
+    writer->json.shard = (JsonShard){writer->options.shard, writer->options.shards, writer->options.inputs};
+    CiOptions ci = ci_options(&writer->options);
+    writer->failed = ci_format(writer) && subject != WEIR_VERDICTS;
+    if (ci_format(writer) && !writer->failed)
+        ci_begin(&writer->ci, ci_format(writer), &ci, out);
     return writer;
 }
 
 void weir_writer_join(weir_writer *writer, weir_writer *part) {
     if (is_json(writer))
         render_json_join(&writer->json, &part->json);
+    else if (ci_format(writer))
+        ci_join(&writer->ci, &part->ci);
     else if (part->out.size)
         text_add(&writer->out, part->out.data, part->out.size);
     writer->failed |= part->failed || part->out.failed;
@@ -127,6 +154,8 @@ int weir_writer_end(weir_writer *writer) {
         render_json_end(&writer->json, NULL, NULL);
     else if (barriers && writer->totals.functions > 1)
         render_membar_totals(&writer->totals, &writer->out);
+    else if (ci_format(writer) && !writer->failed)
+        ci_end(&writer->ci);
     bool good = !writer->failed;
     if (is_page(writer)) {
         good &= writer->count <= 1;
@@ -152,6 +181,8 @@ int weir_result_write(const weir_result *result, const weir_write_options *optio
 void weir_writer_error(weir_writer *writer, const char *file, const char *sentence) {
     Incomplete reason = {sentence, "", 0, false};
     Verdict verdict = {.kernel = "", .kind = VERDICT_ERROR, .incomplete = &reason, .incomplete_count = 1};
+    if (ci_format(writer) && !writer->failed)
+        ci_error(&writer->ci, file, sentence);
     if (!is_json(writer))
         return;
     if (writer->options.subject == WEIR_VERDICTS) {
@@ -190,11 +221,17 @@ static void add_verdicts(weir_writer *writer, const weir_result *result) {
         const Verdict *verdict = &all->verdicts[i];
         TextOptions options = {.colour = flags & WEIR_COLOUR,
                                .launches = flags & WEIR_LAUNCHES,
+                               .suppressed = flags & WEIR_SUPPRESSED,
+                               .brief = flags & WEIR_SKIP_CLEAN && verdict->kind == VERDICT_CLEAN,
                                .witnesses = witnesses,
+                               .root = all->question.root,
                                .witness_hint = "--witness DIR keeps it, for weir run --replay"};
+        CiInput input = {all->module->source->name, all->module->source, verdict, witnesses};
         if (is_json(writer))
-            render_json_input(&writer->json, all->module->source->name, verdict, witnesses);
-        else if (!(flags & WEIR_SKIP_CLEAN) || verdict->kind != VERDICT_CLEAN)
+            render_json_input(&writer->json, input.file, verdict, witnesses);
+        else if (ci_format(writer))
+            ci_add(&writer->ci, &input);
+        else if (!(flags & WEIR_SKIP_CLEAN) || verdict->kind != VERDICT_CLEAN || verdict_excepts(verdict))
             render_text(verdict, all->module->source, options, &writer->out);
         if (witnesses)
             witnesses += verdict->finding_count;
@@ -224,6 +261,8 @@ static void add_report(weir_writer *writer, const Result *result, size_t index) 
         break;
     case WEIR_HTML:
         render_report_html(report, &result->traces[index], result->module->source, to);
+        break;
+    default:
         break;
     }
 }
@@ -273,6 +312,7 @@ void weir_writer_add(weir_writer *writer, const weir_result *result) {
     const Result *all = &result->result;
     weir_subject subject = writer->options.subject;
     bool page = is_page(writer), markdown = writer->options.format == WEIR_MARKDOWN;
+    writer->failed |= ci_format(writer) && subject != WEIR_VERDICTS;
     writer->failed |= subject != WEIR_REPORTS && (page || (markdown && subject != WEIR_DIFFERENCES));
     if (all->kind == VERDICT_ERROR)
         add_problem(writer, result);

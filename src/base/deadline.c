@@ -11,6 +11,10 @@ static uint64_t now(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+double clock_seconds(void) {
+    return (double)now() * 1e-9;
+}
+
 void deadline_start(unsigned seconds) {
     deadline = (Deadline){.end = seconds ? now() + (uint64_t)seconds * 1000000000u : 0};
 }

@@ -17,6 +17,9 @@ typedef struct Deadline {
 
 extern _Thread_local Deadline deadline;
 
+/* Of a clock that does not go back. */
+double clock_seconds(void);
+
 /* From now on, so many seconds; 0: no bound. */
 void deadline_start(unsigned seconds);
 /* No bound any more. Returns whether it was missed. */

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "weir/weir.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,6 +19,7 @@ int command_run(Options *options);
 int command_report(Options *options);
 int command_membar(Options *options);
 int command_lint(Options *options);
+int command_merge(Options *options);
 int command_launch(Options *options);
 int command_rules(Options *options);
 int command_help(Options *options);
@@ -31,6 +33,20 @@ bool paths_append(Paths *paths, const char *text);
 void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
+
+/* ---- project.c: what a project file says, and the options that go over it ---- */
+/* Makes the project of a command that takes one, and sets what its file says of other options. Ends the program, with a
+ * message, if something is wrong. */
+void project_open(Options *options);
+/* Of the inputs from the first on, leaves out those that the project file does. */
+void project_filter(Options *options, size_t first);
+/* At the end: writes the baseline, if all went well, and says what is to be said of comments and entries. False, with a
+ * message, if it could not be written. */
+bool project_close(const Options *options, bool good);
+
+/* ---- shard.c ---- */
+/* Leaves of the inputs those that --shard means; ends the program, with a message, if it means none. */
+void shard_inputs(Options *options);
 
 /* ---- port.c ---- */
 /* `weir lint --port TARGET`. */
@@ -85,6 +101,7 @@ typedef struct Teller {
     size_t counts[WEIR_VERDICT_ERROR + 1]; /* kernels by verdict; of errors: inputs and modules */
     size_t *rules;                         /* findings by rule; NULL: not counted, and neither are reasons */
     size_t severities[WEIR_NOTE + 1];      /* findings by severity; counted with the rules */
+    size_t suppressed, baselined, ignored; /* findings that do not count */
     Tally reasons;                         /* why something is incomplete */
     weir_coverage coverage;                /* of all kernels */
     bool all_launches;                     /* that lie beside a file are meant, and not only the first */
@@ -97,6 +114,8 @@ typedef struct Teller {
 /* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
 Teller teller_start(const Options *options, weir_write *write_error, void *error_to);
 void teller_free(Teller *teller);
+/* From now on findings are counted by rule; false: there is no memory. */
+bool teller_count(Teller *teller);
 /* Says why an input cannot be looked at. */
 void tell_failure(Teller *teller, const char *path, const char *sentence);
 /* The same of what was found to be so when the inputs were looked for. */
@@ -159,6 +178,9 @@ void coverage_add(weir_coverage *all, const weir_coverage *part);
 /* Ends what is written, and keeps it if `keep`. The exit status: that of an error, unless `good`. */
 int session_close(Session *session, bool good, bool keep);
 
+/* What a message says, for standard error: one line, whatever is in the names of files. To be freed; NULL if there is
+ * no memory. */
+char *message_text(const char *format, va_list arguments);
 /* `weir: sentence` on standard error. */
 void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

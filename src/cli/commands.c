@@ -111,6 +111,25 @@ const Command commands[COMMAND_COUNT] = {
          .groups = {"What is looked at", "How", "What is told"},
          .examples = EXAMPLES({"See what of the kernels of a cache another target does not allow:",
                                {"weir lint --target sm_100a ~/.triton/cache"}})},
+    [COMMAND_MERGE] =
+        {.name = "merge",
+         .run = command_merge,
+         .what = "join what several processes found into one verdict",
+         .operands = "FILE...",
+         .takes = OPERANDS_RESULTS,
+         .does = "Joins what weir check, run or lint have written for parts of the inputs, as JSON or as SARIF, into "
+                 "one document of the same format, and ends with the status of the whole.",
+         .more = "FILE is what --format json or --format sarif has written. A finding that several have is told once. "
+                 "If they were made with --shard, and one of the shards is not there, the whole is incomplete.",
+         .status = "that of weir check for all inputs together: 0 if all is clean, 1 if something is wrong with a "
+                   "kernel, 3 if nothing wrong was found but not everything was looked at, 2 if an input, a FILE or "
+                   "the command line is wrong.",
+         .manual = "Inputs and results are in the order of their files. SARIF has one run. How many kernels there are "
+                   "of which verdict is said on standard error.",
+         .examples = EXAMPLES({"Check a folder in two processes, and join what they found:",
+                               {"weir check --shard 1/2 --format sarif -o 1.sarif kernels",
+                                "weir check --shard 2/2 --format sarif -o 2.sarif kernels",
+                                "weir merge -o weir.sarif 1.sarif 2.sarif"}})},
     [COMMAND_PARSE] =
         {.name = "parse",
          .run = command_parse,

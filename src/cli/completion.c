@@ -74,6 +74,7 @@ static void bash_argument(FILE *to, const Command *command, const Option *option
 
 static void bash_operands(FILE *to, const Command *command) {
     static const char *const what[] = {[OPERANDS_FILES] = "_weir_files",
+                                       [OPERANDS_RESULTS] = "mapfile -t COMPREPLY < <(compgen -f -- \"$word\")",
                                        [OPERANDS_RULES] = "_weir_words \"$(weir rules 2>/dev/null | cut -d ' ' -f 1)\"",
                                        [OPERANDS_COMMANDS] = "_weir_words \"$commands\"",
                                        [OPERANDS_PROGRAM] = "mapfile -t COMPREPLY < <(compgen -cf -- \"$word\")"};
@@ -155,6 +156,7 @@ static void zsh_option(FILE *to, const Command *command, const Option *option) {
 
 static void print_zsh(FILE *to) {
     static const char *const operands[] = {[OPERANDS_FILES] = "*:file:_files -g \"*.(ttgir|mlir|log)(-.)\"",
+                                           [OPERANDS_RESULTS] = "*:file:_files",
                                            [OPERANDS_RULES] = "*:rule:_weir__rules",
                                            [OPERANDS_COMMANDS] = "1:command:_weir__commands",
                                            [OPERANDS_PROGRAM] = "*::program:_normal"};
@@ -215,6 +217,7 @@ static void fish_option(FILE *to, const Command *command, const Option *option) 
 
 static void fish_operands(FILE *to, const Command *command) {
     static const char *const what[] = {[OPERANDS_FILES] = " -k -a '(__fish_complete_suffix .ttgir .mlir .log)'",
+                                       [OPERANDS_RESULTS] = " -F",
                                        [OPERANDS_RULES] = " -f -a '(weir rules 2>/dev/null | cut -d \" \" -f 1)'",
                                        [OPERANDS_COMMANDS] = " -f -a \"$weir_commands\"",
                                        [OPERANDS_PROGRAM] = " -F"};

@@ -1,6 +1,7 @@
 /* The files and modules that a command line means, and how the command complains. */
 #include "cli/cli.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -9,15 +10,24 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* Names of files may have control characters, which would move the cursor, or start another line of a log. */
+char *message_text(const char *format, va_list arguments) {
+    char *text = NULL;
+    if (vasprintf(&text, format, arguments) < 0)
+        return NULL;
+    for (char *at = text; *at; at++)
+        if (iscntrl((unsigned char)*at) && !(*at == '\n' && !at[1]))
+            *at = '?';
+    return text;
+}
+
 void complain(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    flockfile(stderr);
-    fputs("weir: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    funlockfile(stderr);
+    char *text = message_text(format, arguments);
     va_end(arguments);
+    fprintf(stderr, "weir: %s\n", text ? text : "there is not enough memory");
+    free(text);
 }
 
 bool paths_append(Paths *paths, const char *path) {

@@ -6,8 +6,10 @@
 static void check_options(const Options *options) {
     if (options->emit && options->port)
         wrong_usage(options, "--emit and --port print different things");
+    if (options->port && options->format > WEIR_JSON)
+        wrong_usage(options, "--port can be printed as text or as json alone");
     if (options->emit && options->format)
-        wrong_usage(options, "--emit prints IR, and does not go with --format json");
+        wrong_usage(options, "--emit prints IR, and does not go with --format");
 }
 
 static void lint_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
@@ -29,10 +31,11 @@ static void emit_module(void *context, const char *path, weir_module *module, co
 static int lint(Options *options) {
     Session session = {0};
     Teller *teller = &session.teller;
-    if (!session_open(&session, options, "looked at") || !(teller->rules = calloc(weir_rule_count(), sizeof(size_t))))
+    if (!session_open(&session, options, "looked at") || !teller_count(teller))
         return STATUS_ERROR;
     bool several = options->inputs.count > 1;
     teller->how.flags |= options->verbose || !several ? 0 : WEIR_SKIP_CLEAN;
+    teller->how.flags |= options->verbose ? WEIR_SUPPRESSED : 0;
     options->run.lint = WEIR_LINT_ONLY;
     bool good = session_write(&session, WEIR_VERDICTS);
     if (good)
@@ -43,6 +46,7 @@ static int lint(Options *options) {
 }
 
 int command_lint(Options *options) {
+    shard_inputs(options);
     check_options(options);
     return options->port ? port_kernels(options) : lint(options);
 }

@@ -325,11 +325,25 @@ static void read_words(Options *options, Line *line) {
     }
 }
 
+/* All of a file that was named; of a folder, what the project file leaves in. */
+static void add_operand(Options *options, const char *path) {
+    size_t first = options->inputs.count;
+    if (!paths_add(&options->inputs, &options->unread, path))
+        exit(STATUS_ERROR);
+    bool folder = options->inputs.count != first + 1 || strcmp(options->inputs.items[first], path) != 0;
+    if (folder && options->project)
+        project_filter(options, first);
+}
+
 static void find_inputs(Options *options) {
     for (size_t i = 0; i < options->operands.count; i++)
-        if (!paths_add(&options->inputs, &options->unread, options->operands.items[i]))
-            exit(STATUS_ERROR);
-    if (!options->operands.count && !options->dump_ops && !options->glossary)
+        add_operand(options, options->operands.items[i]);
+    if (!options->operands.count && options->project && weir_project_includes(options->project))
+        add_operand(options, weir_project_folder(options->project));
+    if (!options->inputs.count && options->left_out)
+        wrong_usage(options, "%s leaves out all files that were found: %zu", weir_project_file(options->project),
+                    options->left_out);
+    if (!options->inputs.count && !options->operands.count && !options->dump_ops && !options->glossary)
         wrong_usage(options, "no input file");
 }
 
@@ -338,6 +352,7 @@ void options_read(Options *options, const Command *command, int count, char **ar
     read_words(options, &(Line){arguments, count, 0});
     options->run.arguments = (const char *const *)options->arguments.items;
     options->run.argument_count = options->arguments.count;
+    project_open(options);
     if (command->takes == OPERANDS_FILES)
         find_inputs(options);
 }
@@ -348,4 +363,6 @@ void options_free(Options *options) {
     paths_free(&options->unread.paths);
     paths_free(&options->unread.reasons);
     paths_free(&options->arguments);
+    paths_free(&options->severities);
+    weir_project_free(options->project);
 }

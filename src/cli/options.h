@@ -54,6 +54,7 @@ typedef enum CommandId {
     COMMAND_REPORT,
     COMMAND_MEMBAR,
     COMMAND_LINT,
+    COMMAND_MERGE,
     COMMAND_PARSE,
     COMMAND_LAUNCH,
     COMMAND_RULES,
@@ -68,6 +69,7 @@ enum {
     REPORT = 1u << COMMAND_REPORT,
     MEMBAR = 1u << COMMAND_MEMBAR,
     LINT = 1u << COMMAND_LINT,
+    MERGE = 1u << COMMAND_MERGE,
     PARSE = 1u << COMMAND_PARSE,
     LAUNCH = 1u << COMMAND_LAUNCH,
     RULES = 1u << COMMAND_RULES,
@@ -78,6 +80,7 @@ enum {
 /* What stands on a command line beside options. */
 typedef enum Operands {
     OPERANDS_FILES,    /* files and folders of IR, one at least */
+    OPERANDS_RESULTS,  /* files as they are */
     OPERANDS_RULES,    /* ids of rules and families */
     OPERANDS_COMMANDS, /* names of commands */
     OPERANDS_PROGRAM   /* a program and its arguments; no option of ours comes after its name */
@@ -108,7 +111,17 @@ typedef struct Options {
     Color color;
     const char *module, *witness, *output;
 
+    weir_project *project; /* check, run, lint: what the project file and the options say of findings */
+    const char *config, *select, *ignore, *baseline;
+    bool no_config, update_baseline, timeout_given;
+    Paths severities; /* "RULE=SEVERITY" each */
+    size_t left_out;  /* files of folders, by the project file */
+
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
+
+    const char *shard;                  /* check, lint: "K/N"; then `inputs` are those of it alone: */
+    unsigned shard_number, shard_count; /* 0: all are looked at */
+    size_t all_inputs;
 
     bool steps, state; /* run: what is shown of it */
     uint64_t state_step;

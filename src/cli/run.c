@@ -138,7 +138,7 @@ int command_run(Options *options) {
     options->only_launch = true; /* the run that is asked for */
     if (!session_open(&run.session, options, "run"))
         return STATUS_ERROR;
-    run.session.teller.how.flags |= options->verbose ? WEIR_LAUNCHES : 0;
+    run.session.teller.how.flags |= options->verbose ? WEIR_LAUNCHES | WEIR_SUPPRESSED : 0;
     bool good = session_write(&run.session, WEIR_VERDICTS);
     if (good && is_row(options))
         run_in_a_row(&run);

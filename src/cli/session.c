@@ -24,6 +24,10 @@ bool session_write(Session *session, weir_subject subject) {
     Teller *teller = &session->teller;
     teller->how.subject = subject;
     teller->how.format = session->options->format;
+    teller->how.source_root = session->options->run.source_root;
+    teller->how.shard = session->options->shard_number;
+    teller->how.shards = session->options->shard_count;
+    teller->how.inputs = session->options->all_inputs;
     bool writes = !session->options->quiet && !session->options->emit;
     if (writes)
         teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
@@ -66,6 +70,8 @@ int session_close(Session *session, bool good, bool keep) {
     if (teller->writer)
         good &= weir_writer_end(teller->writer) == 0;
     good &= output_close(session->output, good && keep);
+    if (session->options->project)
+        good &= project_close(session->options, good);
     weir_verdict verdict = good ? teller->verdict : WEIR_VERDICT_ERROR;
     teller_free(teller);
     weir_destroy(session->weir);

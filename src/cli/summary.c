@@ -9,6 +9,16 @@ static void add_row(Output *output, size_t count, const char *what) {
         output_printf(output, "%8zu  %s\n", count, what);
 }
 
+/* Findings that are there, and do not count. */
+static void print_not_counted(Output *output, const Teller *all) {
+    size_t count = all->suppressed + all->baselined + all->ignored;
+    if (count)
+        output_printf(output, "not counted: %zu\n", count);
+    add_row(output, all->suppressed, all->suppressed == 1 ? "finding suppressed" : "findings suppressed");
+    add_row(output, all->baselined, all->baselined == 1 ? "finding baselined" : "findings baselined");
+    add_row(output, all->ignored, all->ignored == 1 ? "finding ignored" : "findings ignored");
+}
+
 /* "1 error, 2 warnings, 3 notes" */
 static void print_severities(Output *output, const size_t severities[WEIR_NOTE + 1]) {
     static const char *const names[] = {"error", "warning", "note"}; /* ORDER weir_severity */
@@ -55,7 +65,11 @@ void session_summary(Session *session) {
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
     bool verbose = all->options->verbose;
     size_t findings = 0, reasons = 0;
-    output_printf(output, "files: %zu\nkernels: %zu\n", all->options->inputs.count, all->kernels);
+    output_printf(output, "files: %zu", all->options->inputs.count);
+    if (all->options->left_out)
+        output_printf(output, " (%zu left out by %s)", all->options->left_out,
+                      weir_project_file(all->options->project));
+    output_printf(output, "\nkernels: %zu\n", all->kernels);
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
         add_row(output, all->counts[i], verdicts[i]);
     print_coverage(output, &all->coverage);
@@ -69,6 +83,7 @@ void session_summary(Session *session) {
     }
     for (size_t i = 0; i < weir_rule_count(); i++)
         add_row(output, all->rules[i], weir_rule_at(i).id);
+    print_not_counted(output, all);
     for (size_t i = 0; i < all->reasons.count; i++)
         reasons += all->reasons.items[i].times;
     if (reasons)

@@ -18,13 +18,12 @@ int stream_write(void *stream, const char *data, size_t size) {
 }
 
 __attribute__((format(printf, 2, 3))) static void say(Teller *teller, const char *format, ...) {
-    char *text = NULL;
     va_list arguments;
     va_start(arguments, format);
-    int size = vasprintf(&text, format, arguments);
+    char *text = message_text(format, arguments);
     va_end(arguments);
-    if (size >= 0)
-        teller->write_error(teller->error_to, text, (size_t)size);
+    if (text)
+        teller->write_error(teller->error_to, text, strlen(text));
     free(text);
 }
 
@@ -35,6 +34,11 @@ Teller teller_start(const Options *options, weir_write *write_error, void *error
                     .error_to = error_to,
                     .doing = "run",
                     .witness_prefix = ""};
+}
+
+bool teller_count(Teller *teller) {
+    teller->rules = calloc(weir_rule_count(), sizeof *teller->rules);
+    return teller->rules;
 }
 
 void teller_free(Teller *teller) {
@@ -48,6 +52,20 @@ void teller_free(Teller *teller) {
 static void count_error(Teller *teller) {
     teller->verdict = WEIR_VERDICT_ERROR;
     teller->counts[WEIR_VERDICT_ERROR]++;
+}
+
+static void count_finding(Teller *teller, const weir_item *finding) {
+    bool note = finding->severity == WEIR_NOTE;
+    if (*finding->suppressed) {
+        size_t *counts[] = {&teller->ignored, &teller->suppressed, &teller->baselined};
+        static const char *const kinds[] = {"config", "inSource", "baseline"};
+        for (size_t i = 0; !note && i < sizeof kinds / sizeof *kinds; i++)
+            *counts[i] += strcmp(finding->suppressed, kinds[i]) == 0;
+        return;
+    }
+    teller->severities[finding->severity]++;
+    for (size_t rule = 0; rule < weir_rule_count(); rule++)
+        teller->rules[rule] += strcmp(weir_rule_at(rule).id, finding->name) == 0;
 }
 
 /* A kernel that is looked at with several launches is one, and as bad as with the worst of them. */
@@ -86,9 +104,7 @@ static void tally(Teller *teller, const weir_result *result) {
         return;
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
         weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, i);
-        teller->severities[finding.severity]++;
-        for (size_t rule = 0; rule < weir_rule_count(); rule++)
-            teller->rules[rule] += strcmp(weir_rule_at(rule).id, finding.name) == 0;
+        count_finding(teller, &finding);
     }
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_INCOMPLETE); i++) {
         const char *reason = weir_item_at(result, WEIR_ITEM_INCOMPLETE, i).text;
@@ -131,7 +147,7 @@ static bool write_witnesses(Teller *teller, weir_result *result) {
     const char *written = NULL;
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
         weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, i);
-        if (!*finding.witness)
+        if (!*finding.witness || *finding.suppressed)
             continue;
         if (finding.witness != written) {
             free(path);
@@ -366,6 +382,8 @@ void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWo
         return;
     }
     options.only_launch = teller->options->only_launch;
+    if (teller->options->project && !options.launch && !options.replay && !teller->options->no_launch)
+        options.launch = weir_project_launch(teller->options->project, path);
     each_module(teller, file, path, &options, work, context);
     weir_close(file);
 }

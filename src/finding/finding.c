@@ -1,6 +1,8 @@
 /* The rules as a table, and a verdict as it is put together. */
 #include "finding/finding.h"
 
+#include "base/near.h"
+
 #include <stdarg.h>
 
 static const Rule rules[RULE_COUNT] = {
@@ -14,7 +16,7 @@ const Rule *rule_of(RuleId id) {
 }
 
 Severity finding_severity(const Finding *finding) {
-    Severity severity = rules[finding->rule].severity;
+    Severity severity = finding->graded ? finding->grade : rules[finding->rule].severity;
     return finding->elsewhere && severity == SEVERITY_ERROR ? SEVERITY_WARNING : severity;
 }
 
@@ -31,11 +33,18 @@ static Str next_name(const char **at) {
     return name;
 }
 
+size_t rule_list_match(const char *list, const char *id) {
+    size_t longest = 0;
+    for (const char *at = list; at;) {
+        Str name = next_name(&at);
+        if (means(name, id) && name.size > longest)
+            longest = name.size;
+    }
+    return longest;
+}
+
 bool rule_listed(const char *list, const char *id) {
-    for (const char *at = list; at;)
-        if (means(next_name(&at), id))
-            return true;
-    return false;
+    return rule_list_match(list, id) > 0;
 }
 
 Str rule_list_unknown(const char *list) {
@@ -48,6 +57,21 @@ Str rule_list_unknown(const char *list) {
             return name;
     }
     return (Str){NULL, 0};
+}
+
+Str rule_near(Str name) {
+    unsigned most = name.size < 4 ? 1 : name.size < 8 ? 2 : 3;
+    bool family = !memchr(name.data, '.', name.size);
+    Str nearest = {NULL, 0};
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        Str id = {rules[i].id, family ? strcspn(rules[i].id, ".") : strlen(rules[i].id)};
+        unsigned distance = near_distance(name, id, most);
+        if (distance && distance <= most) {
+            nearest = id;
+            most = distance - 1;
+        }
+    }
+    return nearest;
 }
 
 void coverage_print(const RunCoverage *coverage, Text *to) {
@@ -89,8 +113,15 @@ const char *verdict_text(Verdict *verdict, const char *format, ...) {
 
 Finding *verdict_finding(Verdict *verdict) {
     Finding *finding = ARENA_PUSH(verdict->arena, verdict->findings, verdict->finding_count, verdict->finding_capacity);
-    *finding = (Finding){
-        .space = "", .message = "", .why = "", .fix = "", .launch = "", .witness = "", .schedule = "", .times = 1};
+    *finding = (Finding){.space = "",
+                         .message = "",
+                         .why = "",
+                         .fix = "",
+                         .launch = "",
+                         .witness = "",
+                         .fingerprint = "",
+                         .schedule = "",
+                         .times = 1};
     return finding;
 }
 
@@ -147,15 +178,58 @@ FindingPlace *finding_places(Verdict *verdict, Finding *finding, size_t count) {
 void verdict_close(Verdict *verdict) {
     if (verdict->kind == VERDICT_ERROR)
         return;
-    verdict->kind = verdict->incomplete_count ? VERDICT_INCOMPLETE : VERDICT_CLEAN;
+    bool incomplete = verdict->incomplete_count || verdict->kind == VERDICT_INCOMPLETE;
+    verdict->kind = incomplete ? VERDICT_INCOMPLETE : VERDICT_CLEAN;
     for (size_t i = 0; i < verdict->finding_count; i++)
-        if (finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
+        if (!verdict->findings[i].suppressed && finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
             verdict->kind = VERDICT_FINDINGS;
     size_t kept = 0;
     for (size_t i = 0; i < verdict->incomplete_count; i++)
         if (verdict->kind != VERDICT_FINDINGS || !verdict->incomplete[i].follows)
             verdict->incomplete[kept++] = verdict->incomplete[i];
     verdict->incomplete_count = kept;
+}
+
+/* ---- What does not count ------------------------------------------------------------------------ */
+
+/* ORDER SuppressionKind */
+static const struct {
+    const char *name, *word;
+} suppressions[SUPPRESSION_KINDS] = {
+    {"", ""}, {"config", "ignored"}, {"inSource", "suppressed"}, {"baseline", "baselined"}};
+
+const char *suppression_kind_name(SuppressionKind kind) {
+    return suppressions[kind].name;
+}
+
+const char *suppression_kind_word(SuppressionKind kind) {
+    return suppressions[kind].word;
+}
+
+size_t verdict_suppressed(const Verdict *verdict, SuppressionKind kind) {
+    size_t count = 0;
+    for (size_t i = 0; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        count += finding->suppressed == kind && (!kind || finding_severity(finding) != SEVERITY_NOTE);
+    }
+    return count;
+}
+
+bool verdict_excepts(const Verdict *verdict) {
+    return verdict_suppressed(verdict, SUPPRESSED_CONFIG) || verdict_suppressed(verdict, SUPPRESSED_SOURCE) ||
+           verdict_suppressed(verdict, SUPPRESSED_BASELINE);
+}
+
+void suppressions_print(const Verdict *verdict, Text *to) {
+    static const SuppressionKind order[] = {SUPPRESSED_SOURCE, SUPPRESSED_BASELINE, SUPPRESSED_CONFIG};
+    const char *separator = "";
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        size_t count = verdict_suppressed(verdict, order[i]);
+        if (count) {
+            text_addf(to, "%s%zu %s", separator, count, suppression_kind_word(order[i]));
+            separator = ", ";
+        }
+    }
 }
 
 /* ---- Kinds of verdict -------------------------------------------------------------------------- */

@@ -37,21 +37,35 @@ typedef struct FindingPlace {
     const char *ir_file; /* of another kernel than the verdict's; NULL: it is in that one's */
 } FindingPlace;
 
+/* Why a finding does not count, though it is there (src/config). */
+typedef enum SuppressionKind {
+    SUPPRESSED_NOT,      /* it counts */
+    SUPPRESSED_CONFIG,   /* its rule is off, or was not asked for */
+    SUPPRESSED_SOURCE,   /* by a comment in the kernel's own source */
+    SUPPRESSED_BASELINE, /* it is in the baseline */
+    SUPPRESSION_KINDS
+} SuppressionKind;
+
 typedef struct Finding {
     RuleId rule;
     const char *space;   /* "barrier", "shared", "tensor", "global" */
     const char *message; /* one sentence: what happens */
     const char *why;     /* one or a few sentences, with the numbers */
     const char *fix;
-    const char *launch;   /* of the launch that shows it, in words */
-    const char *witness;  /* the trail's text; "" if there is none */
-    const char *schedule; /* in words: "in every schedule", "if partition1 is slow at line 34" */
-    FindingPlace *places; /* the first is where it is reported */
+    const char *launch;      /* of the launch that shows it, in words */
+    const char *witness;     /* the trail's text; "" if there is none */
+    const char *fingerprint; /* 16 hex digits (fingerprint.h); "": it has none yet */
+    const char *schedule;    /* in words: "in every schedule", "if partition1 is slow at line 34" */
+    FindingPlace *places;    /* the first is where it is reported */
     size_t place_count;
     const struct ReportBlocked *blocked; /* deadlocks: everyone who waits for ever (report.h); else NULL */
     size_t blocked_count;
     size_t times;   /* how often the same was found (other launches, CTAs) */
     bool elsewhere; /* not at the launch that was given, but at another one: no more than a warning */
+    bool graded;    /* the project says how grave it is: */
+    Severity grade;
+    SuppressionKind suppressed;
+    const char *reason; /* of a suppression, in words; else NULL */
 } Finding;
 
 typedef struct Incomplete {
@@ -97,14 +111,25 @@ typedef struct Verdict {
     LaunchRun *launches;
     size_t launch_count;
     RunCoverage coverage;
+    double seconds;     /* that it took to look at it */
     bool only_launch;   /* nothing is said of other launches than the one that was given */
     const char **notes; /* "loads from memory at line 12 were given 3 values each" */
     size_t note_count;
     uint32_t finding_capacity, incomplete_capacity, launch_capacity, note_capacity;
 } Verdict;
 
-/* How grave it is: what its rule says, unless it is about another launch than the one that was given. */
+/* How grave it is: what its rule, or the project, says, unless it is about another launch than the one that was given.
+ */
 Severity finding_severity(const Finding *finding);
+/* "", "config", "inSource", "baseline": as results for programs have it; and "ignored", "suppressed", "baselined". */
+const char *suppression_kind_name(SuppressionKind kind);
+const char *suppression_kind_word(SuppressionKind kind);
+/* How many findings are suppressed that way, notes not counted; SUPPRESSED_NOT: how many are not. */
+size_t verdict_suppressed(const Verdict *verdict, SuppressionKind kind);
+/* Whether any is suppressed that else would count. */
+bool verdict_excepts(const Verdict *verdict);
+/* "1 suppressed, 2 baselined"; nothing if none is. */
+void suppressions_print(const Verdict *verdict, Text *to);
 
 /* Adds an empty one at the end; the pointer is good until the next call. */
 Finding *verdict_finding(Verdict *verdict);
@@ -116,8 +141,8 @@ void verdict_incomplete(Verdict *verdict, const char *op, uint32_t ir_line, cons
 void verdict_unreached(Verdict *verdict, const char *op, uint32_t ir_line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void verdict_note(Verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Sets `kind` from what was added: error findings or warnings make it findings; else any incomplete makes it
- * incomplete. */
+/* Sets `kind` from what was added: error findings or warnings that are not suppressed make it findings; else any
+ * incomplete makes it incomplete. */
 void verdict_close(Verdict *verdict);
 /* printf into the verdict's arena. */
 const char *verdict_text(Verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -129,6 +154,10 @@ const char *verdict_keep(Verdict *verdict, Text *text);
 bool rule_listed(const char *list, const char *id);
 /* The first of them that is neither; no data if all are. */
 Str rule_list_unknown(const char *list);
+/* The longest name in the list that is the rule or one of its families; 0 if none is. */
+size_t rule_list_match(const char *list, const char *id);
+/* The rule or family whose name is nearest to one that there is not; no data if none is near. */
+Str rule_near(Str name);
 
 /* Gives a finding `count` places, all of whose texts are "". */
 FindingPlace *finding_places(Verdict *verdict, Finding *finding, size_t count);

@@ -23,6 +23,13 @@ static const JsonField finding_fields[] = {JSON(Finding, space, times),
                                            JSON_LIST(5, 6, "places", Finding, places, place_count, place_fields),
                                            {0}};
 
+static void add_suppressed(Json *json, const Finding *finding) {
+    json_begin(json, "suppressed");
+    json_text(json, "kind", suppression_kind_name(finding->suppressed));
+    json_text(json, "reason", finding->reason);
+    json_end(json);
+}
+
 static void add_finding(Json *json, const Finding *finding, const char *witness_file) {
     static const char *const severities[] = {"error", "warning", "note"}; /* ORDER Severity */
     const Rule *rule = rule_of(finding->rule);
@@ -31,6 +38,9 @@ static void add_finding(Json *json, const Finding *finding, const char *witness_
     json_text(json, "rule", rule->id);
     json_text(json, "severity", severities[finding_severity(finding)]);
     json_truth(json, "at_other_launches", finding->elsewhere);
+    json_text(json, "fingerprint", finding->fingerprint);
+    if (finding->suppressed)
+        add_suppressed(json, finding);
     json_members(json, finding_fields, finding);
     json_line(json, 5);
     json_text(json, "witness", witness_file ? witness_file : finding->witness);
@@ -62,6 +72,11 @@ void render_json_verdict(Json *json, const char *file, const Verdict *verdict, c
     json_text(json, "kernel", verdict->kernel);
     json_text(json, "verdict", verdict_kind_name(verdict->kind));
     json_truth(json, "only_launch", verdict->only_launch);
+    Text except = {0};
+    suppressions_print(verdict, &except);
+    if (except.size)
+        json_str(json, "except", (Str){except.data, except.size});
+    text_free(&except);
     json_members(json, launches_field, verdict);
     json_line(json, 3);
     json_begin(json, "run_coverage");
@@ -133,6 +148,8 @@ void render_json_join(JsonSeries *series, const JsonSeries *part) {
     series->verdict = verdict_worse(series->verdict, part->verdict);
 }
 
+static const JsonField shard_fields[] = {JSON(JsonShard, number, of, inputs), {0}};
+
 static void add_worst(Json *json, const char *key, const void *object) {
     const JsonSeries *series = object;
     json_text(json, key, verdict_kind_name(series->verdict));
@@ -149,7 +166,11 @@ void render_json_end(JsonSeries *series, const JsonField *more, const void *obje
         json_end_list(json);
         if (more)
             json_members(json, more, object);
-        else if (!series->alone)
+        if (series->shard.of) {
+            json_line(json, 1);
+            json_object_of(json, "shard", shard_fields, &series->shard);
+        }
+        if (!more && !series->alone)
             json_members(json, worst, series);
         json_end(json);
     }

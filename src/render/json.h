@@ -5,14 +5,16 @@
  *        "launches": [{"text", "chosen", "ctas", "classes", "schedules", "events"}],
  *        "run_coverage": {"barrier_ops", "barrier_ops_run", "accesses", "accesses_run", "branches", "branches_taken",
  *          "rings", "rings_turned", "unreachable"},
- *        "findings": [{"rule", "severity", "at_other_launches", "space", "message", "why", "fix", "schedule",
- *          "launch", "times", "witness",
+ *        "findings": [{"rule", "severity", "at_other_launches", "fingerprint", "space", "message", "why", "fix",
+ *          "schedule", "launch", "times", "witness",
  *          "places": [{"role", "agent", "op", "note", "file", "line", "column", "ir_line", "ir_column"}]}],
  *        "incomplete": [{"reason", "op", "ir_line"}], "notes": ["..."]}],
- *      "verdict": "clean|findings|incomplete|error"}
+ *      "shard": {"number", "of", "inputs"}, "verdict": "clean|findings|incomplete|error"}
  *
- * Every key is always there: a text that is not known is "", a number 0. docs/findings.md explains each. Keys may be
- * added; those here stay. Inputs are written as they come, which is why the verdict on all of them is the last key. */
+ * A finding that does not count has "suppressed": {"kind": "config|inSource|baseline", "reason"}, and an input with
+ * such findings "except": "2 suppressed, 1 baselined"; "shard" is there where --shard was. Every other key
+ * is always there: a text that is not known is "", a number 0. docs/findings.md explains each. Keys may be added; those
+ * here stay. Inputs are written as they come, which is why the verdict on all of them is the last key. */
 #ifndef RENDER_JSON_H
 #define RENDER_JSON_H
 
@@ -22,11 +24,16 @@
 /* Results that are written as they come: a list of objects in an object, whose last key is the verdict on all of them.
  * Those of a series that is `alone` each start with a head, and one stands alone: only the end tells whether there is
  * one, so the first is held back until there is a second. */
+typedef struct JsonShard {
+    uint64_t number, of, inputs; /* from 1; how many there are; what all of them look at. `of` 0: it is none */
+} JsonShard;
+
 typedef struct JsonSeries {
     Json json, held;
     const char *version, *key; /* of the list */
     bool alone;
     VerdictKind verdict; /* on all so far */
+    JsonShard shard;
     Text first;
     size_t count;
 } JsonSeries;

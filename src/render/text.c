@@ -1,11 +1,10 @@
 /* A verdict as terminal text. Everything that may stem from the IR goes through text_add_plain. */
 #include "render/text.h"
 
-#include <fcntl.h>
+#include "base/code.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct Renderer {
     Text *to;
@@ -38,61 +37,12 @@ void render_excerpt(Source *source, uint32_t line, uint32_t column, Text *to) {
         source_excerpt(source, (Place){line, column ? column : 1}, to);
 }
 
-/* The file's name comes from the IR, which anybody may have written: of what it may name, only source code is shown. */
-static bool is_source_code(const char *path) {
-    static const char *const endings[] = {".py", ".cu", ".cuh", ".c", ".cc", ".cpp", ".h", ".hpp", ".mlir", ".ttir"};
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (str_ends(str_of(path), str_of(endings[i])))
-            return true;
-    return false;
-}
-
-enum { LARGEST_KERNEL_SOURCE = 10 << 20 };
-
-/* NULL if it is no regular file, or too large. Never blocks: a name may be that of a pipe. */
-static Source *read_regular(const char *path) {
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    struct stat status;
-    char *data = NULL;
-    Source *source = NULL;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size < LARGEST_KERNEL_SOURCE)
-        data = malloc((size_t)status.st_size + 1);
-    if (data) {
-        ssize_t size = read(fd, data, (size_t)status.st_size);
-        if (size >= 0)
-            source = source_copy(path, data, (size_t)size);
-    }
-    free(data);
-    close(fd);
-    return source;
-}
-
-/* Beside the IR: under its recorded name, then under its last part; then where it was when the IR was made. */
-static Source *find_kernel_source(const Renderer *renderer, const char *file) {
-    if (!is_source_code(file))
-        return NULL;
-    const char *ir = renderer->source->name, *slash = strrchr(ir, '/'), *last = strrchr(file, '/');
-    int folder = slash ? (int)(slash - ir) + 1 : 0;
-    Source *found = NULL;
-    const char *const names[] = {file[0] == '/' ? NULL : file, last ? last + 1 : NULL};
-    for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++) {
-        char *path = NULL;
-        if (!names[i] || asprintf(&path, "%.*s%s", folder, ir, names[i]) < 0)
-            continue;
-        found = read_regular(path);
-        free(path);
-    }
-    return found ? found : read_regular(file);
-}
-
 static Source *kernel_source(Renderer *renderer, const char *file) {
     if (!renderer->kernel_file || strcmp(renderer->kernel_file, file) != 0) {
         free(renderer->kernel_file);
         source_free(renderer->kernel_source);
         renderer->kernel_file = strdup(file);
-        renderer->kernel_source = find_kernel_source(renderer, file);
+        renderer->kernel_source = code_find(renderer->source->name, renderer->options.root, file);
     }
     return renderer->kernel_source;
 }
@@ -138,7 +88,7 @@ static void add_ir_place(Renderer *renderer, const FindingPlace *place) {
 }
 
 static void show_ir(Renderer *renderer, const FindingPlace *place) {
-    Source *other = place->ir_file ? read_regular(place->ir_file) : NULL;
+    Source *other = place->ir_file ? code_read(place->ir_file) : NULL;
     if (other || !place->ir_file)
         render_excerpt(other ? other : renderer->source, place->ir_line, place->ir_column, renderer->to);
     source_free(other);
@@ -232,6 +182,18 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
         add_line(renderer, "witness:", renderer->options.witness_hint);
 }
 
+/* One that does not count, in a line, with why not. */
+static void add_suppressed(Renderer *renderer, const Finding *finding) {
+    static const FindingPlace nowhere = {.file = ""};
+    const FindingPlace *place = finding->place_count ? &finding->places[0] : &nowhere;
+    if (has_kernel_place(place))
+        add_place(renderer, place->file, place->line, place->column);
+    else
+        add_ir_place(renderer, place);
+    coloured(renderer, cyan, suppression_kind_word(finding->suppressed));
+    text_plainf(renderer->to, ": %s [%s] (%s)\n", finding->message, rule_of(finding->rule)->id, finding->reason);
+}
+
 /* ---- The rest of a verdict --------------------------------------------------------------------- */
 
 static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
@@ -258,13 +220,23 @@ static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     text_addf(to, "\n");
 }
 
+/* " except 2 suppressed", or " (2 suppressed)"; nothing if all count. */
+static void add_not_counted(Text *to, const Verdict *verdict) {
+    bool clean = verdict->kind == VERDICT_CLEAN;
+    Text kinds = {0};
+    suppressions_print(verdict, &kinds);
+    if (kinds.size)
+        text_addf(to, clean ? " except %.*s" : " (%.*s)", (int)kinds.size, kinds.data);
+    text_free(&kinds);
+}
+
 /* "1 error, 2 warnings, 3 notes" */
 static void add_severities(Text *to, const Verdict *verdict) {
     static const char *const names[] = {"error", "warning", "note"}; /* ORDER Severity */
     size_t counts[] = {0, 0, 0};
     const char *between = "";
     for (size_t i = 0; i < verdict->finding_count; i++)
-        counts[finding_severity(&verdict->findings[i])]++;
+        counts[finding_severity(&verdict->findings[i])] += !verdict->findings[i].suppressed;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         if (!counts[i])
             continue;
@@ -286,12 +258,13 @@ static void add_outcome(Renderer *renderer, const Verdict *verdict) {
     else
         text_addf(to, "%s%s", verdict_kind_name(verdict->kind),
                   verdict->kind == VERDICT_CLEAN && verdict->only_launch ? " (this launch only)" : "");
+    add_not_counted(to, verdict);
     if (verdict->incomplete_count) {
         text_addf(to,
                   "%s: ", verdict->kind == VERDICT_INCOMPLETE || verdict->kind == VERDICT_ERROR ? "" : "; incomplete");
         text_number_of(to, verdict->incomplete_count, "reason");
     }
-    if (!first && verdict->finding_count) {
+    if (!first && verdict_suppressed(verdict, SUPPRESSED_NOT) && !renderer->options.brief) {
         text_addf(to, "; ");
         add_severities(to, verdict);
     }
@@ -338,10 +311,19 @@ void render_text(const Verdict *verdict, Source *source, TextOptions options, Te
     Renderer renderer = {.to = to, .source = source, .options = options};
     bool list_launches = options.launches && verdict->launch_count;
     add_kernel(&renderer, verdict);
-    if (verdict->finding_count || verdict->incomplete_count || verdict->note_count || list_launches)
+    if (options.brief) {
+        add_outcome(&renderer, verdict);
+        add_basis(to, verdict);
+        return;
+    }
+    bool list_findings = verdict_suppressed(verdict, SUPPRESSED_NOT) || (options.suppressed && verdict->finding_count);
+    if (list_findings || verdict->incomplete_count || verdict->note_count || list_launches)
         text_addf(to, "%s\n", verdict_kind_name(verdict->kind));
     for (size_t i = 0; i < verdict->finding_count; i++)
-        add_finding(&renderer, &verdict->findings[i], options.witnesses ? options.witnesses[i] : NULL);
+        if (!verdict->findings[i].suppressed)
+            add_finding(&renderer, &verdict->findings[i], options.witnesses ? options.witnesses[i] : NULL);
+        else if (options.suppressed)
+            add_suppressed(&renderer, &verdict->findings[i]);
     for (size_t i = 0; i < verdict->incomplete_count; i++)
         add_incomplete(&renderer, &verdict->incomplete[i]);
     for (size_t i = 0; i < verdict->note_count; i++)

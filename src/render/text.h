@@ -18,6 +18,8 @@
  *       witness: attention.witness
  *     1 finding; 3 launches, 96 CTAs, 12,345 events
  *
+ * Findings that do not count are counted, "1 finding (2 suppressed)", or "clean except 2 suppressed".
+ *
  * A line with a place starts with that place, so that editors find it; the IR's line is always shown, the kernel's own
  * if the IR has a location, with an excerpt if that file can be read here. A verdict with nothing else to say is one
  * line: `attention.ttgir: @attention: clean: 3 launches, 96 CTAs, 12,345 events`. */
@@ -29,7 +31,10 @@
 typedef struct TextOptions {
     bool colour;
     bool launches;                /* list the launches that were run */
+    bool suppressed;              /* a line for each finding that does not count */
+    bool brief;                   /* the last line alone, which says what it comes to */
     const char *const *witnesses; /* the file of each finding's witness, or NULL; NULL: of none */
+    const char *root;             /* below which the kernel's own source is looked for, too; or NULL */
     const char *witness_hint;     /* how to get a witness file; shown where there is a witness but no file; or NULL */
 } TextOptions;
 

@@ -391,7 +391,7 @@ static void json_has_the_keys_that_programs_know(void **state) {
     check_number(launch, "events", 12000);
 
     json_t *finding = json_array_get(json_object_get(input, "findings"), 0);
-    check_keys(finding, "rule severity at_other_launches space message why fix schedule launch times places witness");
+    check_keys(finding, "rule severity at_other_launches fingerprint space message why fix schedule launch times places witness");
     check_text(finding, "rule", "deadlock.lapped");
     check_text(finding, "severity", "error");
     check_text(finding, "space", "barrier");

@@ -382,11 +382,11 @@ static FindingPlace sample_finding_places[] = {
 };
 static Finding sample_findings[] = {
     {RULE_DEADLOCK_BYTES, "barrier", "partition0 waits for ever for slot 2 of kv_full",
-     "32768 bytes are announced, 24576 come", "announce 24576 bytes", "grid 32x1x1, N_CTX = 1024", "",
+     "32768 bytes are announced, 24576 come", "announce 24576 bytes", "grid 32x1x1, N_CTX = 1024", "", "",
      "in every schedule", &sample_finding_places[0], 1, NULL, 0, 1, false},
     {RULE_RACE_WAR, "tensor", "partition0.tensor overwrites columns 65-65 of m_ij, which default may still read",
      "no chain of barriers leads from the read to the write", "let partition0 wait for default before IR line 74",
-     "grid 32x1x1, N_CTX = 1024", "", "", &sample_finding_places[1], 1, NULL, 0, 3, false},
+     "grid 32x1x1, N_CTX = 1024", "", "", "", &sample_finding_places[1], 1, NULL, 0, 3, false},
 };
 static Incomplete sample_incomplete[] = {{"the assembly is not understood", "tt.elementwise_inline_asm", 63, false}};
 static const char *sample_notes[] = {"loads from memory at line 12 were given 3 values each"};

@@ -41,10 +41,23 @@ void step_trail(Result *result, size_t kernel);
 /* Thread barriers, over all paths; of functions that kernels call, with the first kernel. */
 void step_left_out(Result *result, size_t kernel);
 void step_barriers(Result *result, size_t kernel);
-/* Tasks. Keeps the findings that were asked for, of a Look; and of the reports of a Result, what is about the buffers
- * with the buffer.id that was asked for, and no kernel that has none. */
-void step_rules(void *look);
+/* Findings of rules that were not asked for do not count. */
+void step_rules(Result *result, size_t kernel);
+/* A task: of the reports of a Result, keeps what is about the buffers with the buffer.id that was asked for, and no
+ * kernel that has none. */
 void step_buffer(void *result);
+
+/* ---- project.c ---- */
+/* Which findings count, and how grave they are, by what the project says; nothing without one. */
+void step_project(Result *result, size_t kernel);
+/* The same of what was found so far, for those who stop where something counts (CheckOptions.settle); of a Look. */
+void settle_findings(void *look, Verdict *verdict);
+
+/* ---- fingerprints.c ---- */
+/* Gives findings their fingerprints (finding/fingerprint.h): the kernel's own source is read, if it is there. */
+void step_fingerprints(Result *result, size_t kernel);
+/* The same within an attempt (result_attempt). */
+void add_fingerprints(Result *result, size_t kernel);
 
 /* ---- pipeline.c ---- */
 /* Says of a kernel that the time for it (Question.timeout) was up before all of it was looked at. */

@@ -61,6 +61,7 @@ static void check_and_close(Result *result, size_t kernel) {
     Look look = {.result = result, .at = kernel, .request = verdict->kernel};
     Row grid = {0};
     bool alone = question->global && !result->rows[kernel] && !question->lint_only;
+    double started = clock_seconds();
     set_progress(question, &look);
     deadline_start(question->timeout);
     if (alone && !result->trail && !result_given_launch(result, kernel))
@@ -79,8 +80,10 @@ static void check_and_close(Result *result, size_t kernel) {
         row_free(&grid);
     set_progress(question, NULL);
     verdict->kernel = look.request;
-    if (question->rules)
-        result_attempt(result, step_rules, &look);
+    step_rules(result, kernel);
+    step_fingerprints(result, kernel);
+    step_project(result, kernel);
+    verdict->seconds = clock_seconds() - started;
     verdict_close(verdict);
     result->kind = verdict_worse(result->kind, verdict->kind);
 }

@@ -57,8 +57,12 @@ void step_runs(Result *result, size_t kernel) {
             (LaunchRun){.text = launch_text(options.launch, &result->arena),
                         .ctas = (size_t)(programs[0] * programs[1] * programs[2]),
                         .schedules = 1};
+        verdict_unreached(&result->verdicts[kernel], "", 0,
+                          "the grid hangs at this launch: no CTA of it was looked at by itself, and no other launch");
         return;
     }
+    options.settle = result->question.project || result->question.rules ? settle_findings : NULL;
+    options.settle_context = &look;
     options.fixed = result_fixed(result);
     options.only_launch = result->question.only_launch;
     run_clusters(result, kernel, &options);
@@ -171,17 +175,14 @@ void step_buffer(void *context) {
 
 /* ---- What was asked for --------------------------------------------------------------------------- */
 
-void step_rules(void *context) {
-    const Look *look = context;
-    Verdict *verdict = &look->result->verdicts[look->at];
-    size_t kept = 0, count = verdict->finding_count;
-    for (size_t i = 0; i < count; i++)
-        if (rule_listed(look->result->question.rules, rule_of(verdict->findings[i].rule)->id))
-            verdict->findings[kept++] = verdict->findings[i];
-    verdict->finding_count = kept;
-    if (kept < count)
-        verdict_note(verdict,
-                     count - kept == 1 ? "%zu finding of other rules is left out"
-                                       : "%zu findings of other rules are left out",
-                     count - kept);
+void step_rules(Result *result, size_t kernel) {
+    const char *rules = result->question.rules;
+    Verdict *verdict = &result->verdicts[kernel];
+    for (size_t i = 0; rules && i < verdict->finding_count; i++) {
+        Finding *finding = &verdict->findings[i];
+        if (!rule_listed(rules, rule_of(finding->rule)->id)) {
+            finding->suppressed = SUPPRESSED_CONFIG;
+            finding->reason = "its rule is not selected";
+        }
+    }
 }

@@ -533,6 +533,10 @@ static void run_launch(Check *check, const Launch *launch) {
                            "--grid are looked at)",
                            (unsigned long long)(classes_covered(classes) * ctas), (unsigned long long)(clusters * ctas),
                            MOST_CLASSES);
+    if (!goes_on && classes_covered(classes) < clusters && !deadline_look())
+        verdict_unreached(check->verdict, "", 0,
+                          "only %llu of %llu CTAs were looked at: nothing comes after what goes wrong in one of them",
+                          (unsigned long long)(classes_covered(classes) * ctas), (unsigned long long)(clusters * ctas));
     bool silent = check->verdict->finding_count == findings && check->verdict->incomplete_count == incomplete;
     if (launch->chosen && silent && machine->excluded)
         return;
@@ -544,10 +548,10 @@ static void run_launch(Check *check, const Launch *launch) {
                                                   .events = machine->events - events};
 }
 
-/* The first finding, from that index on, that is more than a note; NULL: there is none. */
+/* The first finding, from that index on, that counts and is more than a note; NULL: there is none. */
 static const Finding *first_wrong(const Verdict *verdict, size_t from) {
     for (size_t i = from; i < verdict->finding_count; i++)
-        if (finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
+        if (!verdict->findings[i].suppressed && finding_severity(&verdict->findings[i]) != SEVERITY_NOTE)
             return &verdict->findings[i];
     return NULL;
 }
@@ -607,6 +611,12 @@ static const Launch *given_launch(const Check *check) {
     return count && !launches[0].chosen ? &launches[0] : NULL;
 }
 
+/* Which of what was found counts. */
+static void settle(const Check *check) {
+    if (check->options->settle)
+        check->options->settle(check->options->settle_context, check->verdict);
+}
+
 static void run_all(Check *check) {
     const CheckOptions *options = check->options;
     Verdict *verdict = check->verdict;
@@ -614,8 +624,10 @@ static void run_all(Check *check) {
     if (check->given)
         run_launch(check, check->given);
     verdict->only_launch = check->given && options->only_launch;
+    settle(check);
     if (!verdict->only_launch && !(check->given && first_wrong(verdict, 0))) /* what is wrong there comes first */
         run_chosen(check, check->given ? NULL : options->fixed);
+    settle(check);
     covered_close(check->covered, !first_wrong(verdict, 0) && !verdict->only_launch, verdict);
 }
 

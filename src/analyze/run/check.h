@@ -47,6 +47,10 @@ typedef struct CheckOptions {
     /* What the loads of a cluster gave when the whole grid ran (emulate/grid.h); NULL: it did not. */
     const struct LoadLog *(*loads)(void *context, uint64_t cluster);
     void *loads_context;
+    /* Says of the findings so far which do not count (Finding.suppressed); may be NULL. What else is not looked at once
+     * something is wrong is looked at all the same where nothing counts. */
+    void (*settle)(void *context, Verdict *verdict);
+    void *settle_context;
     /* Called now and then with what is going on; may be NULL. */
     void (*progress)(void *context, const char *launch, uint64_t cluster, uint64_t clusters);
     void *context;

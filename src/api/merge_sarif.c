@@ -1,0 +1,209 @@
+/* SARIF of several processes made one run: rules are those of all, results and notifications what each has more. */
+#include "api/merge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_RESULTS = 25000 }; /* that code scanning takes of one run */
+
+/* The parts of the run that is made. */
+typedef struct Joined {
+    json_t *rules, *rule_index; /* a list; and where in it an id is */
+    json_t *results, *notifications;
+    json_t *result_table, *notification_table;
+    bool same_root;
+} Joined;
+
+static const json_t *driver_of(const Document *document) {
+    return json_object_get(json_object_get(document->body, "tool"), "driver");
+}
+
+/* ---- What there is -------------------------------------------------------------------------------- */
+
+static void add_rules(Merge *merge, Joined *run, const Document *document) {
+    const json_t *rules = json_object_get(driver_of(document), "rules");
+    for (size_t i = 0; i < json_array_size(rules); i++) {
+        json_t *rule = json_array_get(rules, i);
+        const char *id = merge_text(rule, "id");
+        if (json_object_get(run->rule_index, id))
+            continue;
+        merge->failed |=
+            json_object_set_new(run->rule_index, id, json_integer((json_int_t)json_array_size(run->rules)));
+        merge->failed |= json_array_append(run->rules, rule) != 0;
+    }
+}
+
+static const json_t *first_location(const json_t *result) {
+    return json_object_get(json_array_get(json_object_get(result, "locations"), 0), "physicalLocation");
+}
+
+static const char *uri_of(const json_t *result) {
+    return merge_text(json_object_get(first_location(result), "artifactLocation"), "uri");
+}
+
+static bool add_results(Merge *merge, Joined *run, const Document *document) {
+    Numbering mine = {json_object()};
+    json_t *results = json_object_get(document->body, "results");
+    bool good = mine.seen != NULL;
+    merge->failed |= !good;
+    for (size_t i = 0; i < json_array_size(results) && good; i++) {
+        json_t *result = json_array_get(results, i);
+        const char *id = merge_text(result, "ruleId");
+        json_t *index = json_object_get(run->rule_index, id);
+        char *key = NULL;
+        if (!index) {
+            good = merge_fail(merge, "%s: there is no rule '%.40s'", document->path, id);
+            break;
+        }
+        const json_t *prints = json_object_get(result, "partialFingerprints");
+        merge->failed |= json_object_set(result, "ruleIndex", index) != 0;
+        if (asprintf(&key, "%s\n%s\n%s\n%s", id, uri_of(result), merge_text(prints, "weir/v1"),
+                     merge_text(json_object_get(result, "properties"), "ir")) < 0)
+            break;
+        if (!merge_known(merge, run->result_table, &mine, key, result))
+            merge->failed |= json_array_append(run->results, result) != 0;
+        free(key);
+    }
+    json_decref(mine.seen);
+    return good;
+}
+
+static void add_notifications(Merge *merge, Joined *run, const Document *document) {
+    Numbering mine = {json_object()};
+    const json_t *invocation = json_array_get(json_object_get(document->body, "invocations"), 0);
+    json_t *notifications = json_object_get(invocation, "toolExecutionNotifications");
+    for (size_t i = 0; i < json_array_size(notifications) && mine.seen; i++) {
+        json_t *notification = json_array_get(notifications, i);
+        if (strcmp(merge_text(json_object_get(notification, "descriptor"), "id"), "left-out") == 0)
+            continue; /* that is said anew */
+        char *key = json_dumps(notification, JSON_SORT_KEYS | JSON_COMPACT);
+        if (key && !merge_known(merge, run->notification_table, &mine, key, notification))
+            merge->failed |= json_array_append(run->notifications, notification) != 0;
+        merge->failed |= !key;
+        free(key);
+    }
+    json_decref(mine.seen);
+}
+
+static bool add_counts(Merge *merge, const Document *document) {
+    const json_t *properties = json_object_get(document->body, "properties");
+    const json_t *kernels = json_object_get(properties, "kernels");
+    for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
+        merge->merged.kernels[kind] += merge_number(kernels, verdict_kind_name(kind));
+    merge->merged.findings += merge_number(properties, "findings");
+    merge->merged.notes += merge_number(properties, "notes");
+    merge->merged.suppressed += merge_number(properties, "suppressed");
+    merge->merged.left_out += merge_number(properties, "leftOut");
+    return merge_worse(merge, document, merge_text(properties, "verdict"));
+}
+
+static bool add_document(Merge *merge, Joined *run, const Document *document) {
+    const json_t *root = json_object_get(document->body, "originalUriBaseIds");
+    const json_t *first = json_object_get(merge->documents[0].body, "originalUriBaseIds");
+    run->same_root &= root && first && json_equal((json_t *)root, (json_t *)first);
+    add_rules(merge, run, document);
+    add_notifications(merge, run, document);
+    return add_counts(merge, document) && add_results(merge, run, document);
+}
+
+/* ---- Writing it ----------------------------------------------------------------------------------- */
+
+static void notify(Merge *merge, Joined *run, const char *id, const char *level, const Text *text) {
+    json_t *notification = json_pack("{s:{s:s}, s:s, s:{s:s%}}", "descriptor", "id", id, "level", level, "message",
+                                     "text", text->data, text->size);
+    merge->failed |= json_array_append_new(run->notifications, notification) != 0;
+}
+
+/* By file; those of one stay in their order, which numbers tell. */
+typedef struct Sorted {
+    json_t *result;
+    size_t number;
+} Sorted;
+
+static int by_uri(const void *a, const void *b) {
+    const Sorted *x = a, *y = b;
+    int order = strcmp(uri_of(x->result), uri_of(y->result));
+    return order ? order : (x->number > y->number) - (x->number < y->number);
+}
+
+static void write_results(Merge *merge, const Joined *run) {
+    size_t count = json_array_size(run->results);
+    Sorted *sorted = calloc(count + 1, sizeof *sorted);
+    json_t **results = calloc(count + 1, sizeof *results);
+    merge->failed |= !sorted || !results;
+    for (size_t i = 0; i < count && !merge->failed; i++)
+        sorted[i] = (Sorted){json_array_get(run->results, i), i};
+    if (!merge->failed)
+        qsort(sorted, count, sizeof *sorted, by_uri);
+    for (size_t i = 0; i < count && !merge->failed; i++)
+        results[i] = sorted[i].result;
+    if (!merge->failed)
+        merge_write_list(merge, results, count < MOST_RESULTS ? count : MOST_RESULTS);
+    free(sorted);
+    free(results);
+}
+
+static void write_root(Merge *merge, const Joined *run) {
+    text_addf(merge->to, " \"originalUriBaseIds\": ");
+    if (run->same_root)
+        merge_write(merge, json_object_get(merge->documents[0].body, "originalUriBaseIds"));
+    else
+        text_addf(merge->to, "{\"SRCROOT\": {\"description\": {\"text\": \"The root of the sources\"}}}");
+    text_addf(merge->to, ",\n");
+}
+
+static void write_end(Merge *merge, const Joined *run) {
+    const weir_merged *merged = &merge->merged;
+    text_addf(merge->to,
+              " \"invocations\": [{\"executionSuccessful\": %s, \"exitCode\": %d, "
+              "\"exitCodeDescription\": \"%s\",\n \"toolExecutionNotifications\": ",
+              merge->verdict == VERDICT_ERROR ? "false" : "true", verdict_status(merge->verdict),
+              verdict_kind_name(merge->verdict));
+    merge_write(merge, run->notifications);
+    text_addf(merge->to, "}],\n \"properties\": {\"verdict\": \"%s\", \"kernels\": {",
+              verdict_kind_name(merge->verdict));
+    for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
+        text_addf(merge->to, "%s\"%s\": %zu", kind ? ", " : "", verdict_kind_name(kind), merged->kernels[kind]);
+    text_addf(merge->to, "}, \"findings\": %zu, \"notes\": %zu, \"suppressed\": %zu, \"leftOut\": %zu}}]}\n",
+              merged->findings, merged->notes, merged->suppressed, merged->left_out);
+}
+
+static void write_run(Merge *merge, Joined *run) {
+    json_t *driver = json_object_get(json_object_get(merge->documents[0].body, "tool"), "driver");
+    size_t count = json_array_size(run->results);
+    merge->merged.left_out += count > MOST_RESULTS ? count - MOST_RESULTS : 0;
+    if (merge->missing.size)
+        notify(merge, run, "incomplete", "error", &merge->missing);
+    Text said = {0};
+    text_addf(&said, "%zu more results are left out: code scanning takes %d of one run", merge->merged.left_out,
+              MOST_RESULTS);
+    if (merge->merged.left_out)
+        notify(merge, run, "left-out", "error", &said);
+    text_free(&said);
+    merge->failed |= json_object_set(driver, "rules", run->rules) != 0;
+    text_addf(merge->to, "{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", \"version\": \"2.1.0\",\n");
+    text_addf(merge->to, " \"runs\": [{\"tool\": {\"driver\": ");
+    merge_write(merge, driver);
+    text_addf(merge->to, "},\n \"columnKind\": \"unicodeCodePoints\",\n");
+    write_root(merge, run);
+    text_addf(merge->to, " \"results\": [");
+    write_results(merge, run);
+    text_addf(merge->to, "],\n");
+    write_end(merge, run);
+}
+
+bool merge_sarif(Merge *merge) {
+    json_t *lists[] = {json_array(), json_object(), json_array(), json_array(), json_object(), json_object()};
+    Joined run = {lists[0], lists[1], lists[2], lists[3], lists[4], lists[5], true};
+    bool good = true;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        good &= lists[i] != NULL;
+    merge->failed |= !good;
+    for (size_t i = 0; i < merge->count && good; i++)
+        good = add_document(merge, &run, &merge->documents[i]);
+    if (good)
+        write_run(merge, &run);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        json_decref(lists[i]);
+    return good;
+}

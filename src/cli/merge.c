@@ -1,0 +1,48 @@
+/* weir merge: what several processes found, as one verdict. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+
+static void say_counts(const weir_merged *merged, size_t files) {
+    size_t kernels = 0;
+    for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
+        kernels += merged->kernels[i];
+    fprintf(stderr, "weir: %zu file%s, %zu kernel%s: %zu clean, %zu with findings, %zu incomplete; ", files,
+            files == 1 ? "" : "s", kernels, kernels == 1 ? "" : "s", merged->kernels[WEIR_VERDICT_CLEAN],
+            merged->kernels[WEIR_VERDICT_FINDINGS], merged->kernels[WEIR_VERDICT_INCOMPLETE]);
+    size_t unread = merged->kernels[WEIR_VERDICT_ERROR];
+    fprintf(stderr, "%zu input%s not read; %zu finding%s", unread, unread == 1 ? "" : "s", merged->findings,
+            merged->findings == 1 ? "" : "s");
+    if (merged->notes)
+        fprintf(stderr, ", %zu note%s", merged->notes, merged->notes == 1 ? "" : "s");
+    if (merged->suppressed)
+        fprintf(stderr, ", %zu suppressed", merged->suppressed);
+    fputc('\n', stderr);
+}
+
+/* Nothing is printed. */
+static int write_nowhere(void *to, const char *data, size_t size) {
+    (void)to, (void)data, (void)size;
+    return 0;
+}
+
+int command_merge(Options *options) {
+    const Paths *files = &options->operands;
+    if (!files->count)
+        wrong_usage(options, "no file to merge");
+    weir_context *weir = weir_create();
+    Output *output = output_open(options->output);
+    weir_merged merged = {.verdict = WEIR_VERDICT_ERROR};
+    bool good = false;
+    if (weir && output) {
+        good = weir_merge(weir, (const char *const *)files->items, files->count,
+                          options->quiet ? write_nowhere : output_write, output, &merged) == 0;
+        if (*weir_error(weir))
+            complain("%s", weir_error(weir));
+        good &= output_close(output, good && !options->quiet);
+    }
+    if (good && !options->quiet)
+        say_counts(&merged, files->count);
+    weir_destroy(weir);
+    return good ? weir_verdict_status(merged.verdict) : STATUS_ERROR;
+}
