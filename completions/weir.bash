@@ -12,15 +12,16 @@ _weir_files() {
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check run report membar lint merge parse rules help"
+    local commands="check run report membar lint merge parse launch rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --format --output -o --quiet -q --source-root --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --format --global --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
-        [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --format --glossary --output -o --quiet -q --wide --width"
-        [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --compare --emit --format --output -o --prune --quiet -q --why"
-        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [check]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --color --format --global --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
+        [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --color --format --glossary --output -o --quiet -q --wide --width"
+        [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
+        [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q"
-        [parse]="--help -h --version -V --dump-ops --dump-ops= --effects --generic --list --module --output -o --print --quiet -q --stats --strict"
+        [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --list --module --output -o --print --quiet -q --stats --strict"
+        [launch]="--help -h --version -V --color --kernel --module --output -o --template"
         [rules]="--help -h --version -V --markdown --output -o"
         [help]="--help -h --version -V --completion --man"
     )
@@ -51,6 +52,7 @@ _weir() {
     "check --mma-order") _weir_words "issue waits" && return ;;
     "check --resident") return ;;
     "check --timeout") return ;;
+    "check --color") _weir_words "auto always never" && return ;;
     "check --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -79,6 +81,7 @@ _weir() {
     "run --seed") return ;;
     "run --slots") return ;;
     "run --timeout") return ;;
+    "run --color") _weir_words "auto always never" && return ;;
     "run --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "run --output" | "run -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -93,6 +96,7 @@ _weir() {
     "report --budget") return ;;
     "report --mma-order") _weir_words "issue waits" && return ;;
     "report --timeout") return ;;
+    "report --color") _weir_words "auto always never" && return ;;
     "report --format") _weir_words "text markdown json dot html" && return ;;
     "report --output" | "report -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "report --width") return ;;
@@ -102,6 +106,7 @@ _weir() {
     "membar --assume") _weir_words "inserted before" && return ;;
     "membar --model") _weir_words "sync near async" && return ;;
     "membar --timeout") return ;;
+    "membar --color") _weir_words "auto always never" && return ;;
     "membar --compare") _weir_words "sync near async" && return ;;
     "membar --format") _weir_words "text json" && return ;;
     "membar --output" | "membar -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
@@ -127,14 +132,20 @@ _weir() {
     "lint --mma-order") _weir_words "issue waits" && return ;;
     "lint --resident") return ;;
     "lint --timeout") return ;;
+    "lint --color") _weir_words "auto always never" && return ;;
     "lint --format") _weir_words "text json sarif github gitlab junit" && return ;;
     "lint --output" | "lint -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "lint --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "merge --output" | "merge -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "parse --color") _weir_words "auto always never" && return ;;
     "parse --module") return ;;
     "parse --output" | "parse -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "parse --print") _weir_words "effects flow slice program" && return ;;
+    "launch --color") _weir_words "auto always never" && return ;;
+    "launch --kernel") return ;;
+    "launch --module") return ;;
+    "launch --output" | "launch -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "rules --output" | "rules -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "help --completion") _weir_words "bash zsh fish" && return ;;
     esac
@@ -150,6 +161,7 @@ _weir() {
     lint) _weir_files ;;
     merge) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     parse) _weir_files ;;
+    launch) _weir_files ;;
     rules) _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" ;;
     help) _weir_words "$commands" ;;
     esac

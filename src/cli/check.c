@@ -52,6 +52,7 @@ static void check_file(Check *check, weir_context *weir, size_t index) {
         if (check->count > 1)
             snprintf(job->prefix, sizeof job->prefix, "%zu-", index + 1);
         teller->witness_prefix = job->prefix;
+        teller->all_launches = true;
     }
     if (weir && teller->rules && (teller->writer || !check->session.teller.writer)) {
         tell_modules(teller, weir, options->inputs.items[index], check_module, teller);
@@ -84,10 +85,13 @@ static void *work(void *argument) {
 static void add_up(Teller *all, Teller *part) {
     all->verdict = weir_verdict_worse(all->verdict, part->verdict);
     all->kernels += part->kernels;
+    all->kernel_found |= part->kernel_found;
+    for (weir_severity i = WEIR_ERROR; i <= WEIR_NOTE; i++)
+        all->severities[i] += part->severities[i];
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i <= WEIR_VERDICT_ERROR; i++)
         all->counts[i] += part->counts[i];
-    for (size_t i = 0; part->rules && i < 2 * weir_rule_count(); i++)
-        all->rules[i] += part->rules[i]; /* and notes */
+    for (size_t i = 0; part->rules && i < weir_rule_count(); i++)
+        all->rules[i] += part->rules[i];
     all->suppressed += part->suppressed;
     all->baselined += part->baselined;
     all->ignored += part->ignored;
@@ -179,6 +183,8 @@ int command_check(Options *options) {
                 (!check.count || check_all(&check)); /* a shard may have no file */
     if (!good)
         complain("there is not enough memory");
+    else
+        tell_passed_over(all);
     if (good && !options->format && !options->quiet)
         session_summary(&check.session);
     free(check.jobs);

@@ -328,7 +328,7 @@ static void read_words(Options *options, Line *line) {
 /* All of a file that was named; of a folder, what the project file leaves in. */
 static void add_operand(Options *options, const char *path) {
     size_t first = options->inputs.count;
-    if (!paths_add(&options->inputs, path))
+    if (!paths_add(&options->inputs, &options->unread, path))
         exit(STATUS_ERROR);
     bool folder = options->inputs.count != first + 1 || strcmp(options->inputs.items[first], path) != 0;
     if (folder && options->project)
@@ -343,7 +343,7 @@ static void find_inputs(Options *options) {
     if (!options->inputs.count && options->left_out)
         wrong_usage(options, "%s leaves out all files that were found: %zu", weir_project_file(options->project),
                     options->left_out);
-    if (!options->inputs.count && !options->dump_ops && !options->glossary)
+    if (!options->inputs.count && !options->operands.count && !options->dump_ops && !options->glossary)
         wrong_usage(options, "no input file");
 }
 
@@ -360,6 +360,8 @@ void options_read(Options *options, const Command *command, int count, char **ar
 void options_free(Options *options) {
     paths_free(&options->operands);
     paths_free(&options->inputs);
+    paths_free(&options->unread.paths);
+    paths_free(&options->unread.reasons);
     paths_free(&options->arguments);
     paths_free(&options->severities);
     weir_project_free(options->project);

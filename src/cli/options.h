@@ -40,19 +40,26 @@ typedef struct Paths {
     size_t count, capacity;
 } Paths;
 
+/* Inputs that cannot be looked at, and of each why. */
+typedef struct Failures {
+    Paths paths, reasons;
+} Failures;
+
 /* ---- Commands --------------------------------------------------------------------------------- */
 
-typedef enum CommandId { /* ORDER commands */
-                         COMMAND_CHECK,
-                         COMMAND_RUN,
-                         COMMAND_REPORT,
-                         COMMAND_MEMBAR,
-                         COMMAND_LINT,
-                         COMMAND_MERGE,
-                         COMMAND_PARSE,
-                         COMMAND_RULES,
-                         COMMAND_HELP,
-                         COMMAND_COUNT
+/* ORDER commands */
+typedef enum CommandId {
+    COMMAND_CHECK,
+    COMMAND_RUN,
+    COMMAND_REPORT,
+    COMMAND_MEMBAR,
+    COMMAND_LINT,
+    COMMAND_MERGE,
+    COMMAND_PARSE,
+    COMMAND_LAUNCH,
+    COMMAND_RULES,
+    COMMAND_HELP,
+    COMMAND_COUNT
 } CommandId;
 
 /* Commands as a set, for the table. */
@@ -64,6 +71,7 @@ enum {
     LINT = 1u << COMMAND_LINT,
     MERGE = 1u << COMMAND_MERGE,
     PARSE = 1u << COMMAND_PARSE,
+    LAUNCH = 1u << COMMAND_LAUNCH,
     RULES = 1u << COMMAND_RULES,
     HELP = 1u << COMMAND_HELP,
     ALL = (1u << COMMAND_COUNT) - 1
@@ -85,6 +93,8 @@ enum { USUAL_SECONDS = 60, MOST_SECONDS = 1000000 };
 /* Columns of text: at least, at most, and as many as it takes. */
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 100000, ANY_WIDTH = MOST_WIDTH + 1 };
 
+typedef enum Color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } Color;
+
 /* How the op table is printed; 0: it is not. */
 typedef enum TableForm { TABLE_TEXT = 1, TABLE_MARKDOWN } TableForm;
 
@@ -93,10 +103,12 @@ typedef struct Options {
     CommandId command;
     Paths operands; /* as they were given */
     Paths inputs;   /* the files that they mean */
+    Failures unread;
     weir_run_options run;
     Paths arguments; /* those of `run` */
     bool no_launch, only_launch, quiet, verbose;
     weir_format format;
+    Color color;
     const char *module, *witness, *output;
 
     weir_project *project; /* check, run, lint: what the project file and the options say of findings */
@@ -127,6 +139,8 @@ typedef struct Options {
     bool stats, list, strict; /* parse */
     weir_form form;
     TableForm dump_ops;
+
+    bool launch_template; /* launch */
 
     bool markdown; /* rules */
 

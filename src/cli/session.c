@@ -28,9 +28,13 @@ bool session_write(Session *session, weir_subject subject) {
     teller->how.shard = session->options->shard_number;
     teller->how.shards = session->options->shard_count;
     teller->how.inputs = session->options->all_inputs;
-    if (!session->options->quiet)
+    bool writes = !session->options->quiet && !session->options->emit;
+    if (writes)
         teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
-    return session->options->quiet || teller->writer;
+    if (writes && !teller->writer)
+        return false;
+    tell_unread(teller);
+    return true;
 }
 
 void session_inputs(Session *session, ModuleWork *work) {
@@ -42,6 +46,7 @@ void session_inputs(Session *session, ModuleWork *work) {
         tell_modules(&session->teller, session->weir, path, work, session);
     }
     progress_clear(progress);
+    tell_passed_over(&session->teller);
 }
 
 void session_tell(Session *session, const char *path, weir_result *result) {
