@@ -19,6 +19,7 @@ int command_report(int count, char **arguments);
 int command_membar(int count, char **arguments);
 int command_lint(int count, char **arguments);
 int command_rules(int count, char **arguments);
+int command_exec(int count, char **arguments);
 
 /* ---- inputs.c: files, folders and modules ---- */
 typedef struct Paths {

@@ -10,6 +10,7 @@ static const struct {
     int (*run)(int count, char **arguments);
 } commands[] = {
     {"check", "find races, deadlocks and misused barriers in kernels", command_check},
+    {"exec", "run a program, and check the Triton kernels that it launches", command_exec},
     {"run", "run kernels on an emulator, and look at a run", command_run},
     {"report", "tell how a kernel synchronises: partitions, barriers, phases, shared data", command_report},
     {"membar", "tell which thread barriers a kernel needs, has, and could do without", command_membar},

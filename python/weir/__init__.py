@@ -1,0 +1,1 @@
+"""Weir for Python."""
