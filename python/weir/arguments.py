@@ -174,7 +174,7 @@ class Matcher:
 
     def descriptor(self, value):
         """One parameter for the descriptor, or, where the target has none, the parts that it was rewritten to; behind
-        either its shape and strides once more."""
+        either its shape and strides, once more."""
         name, kind = self.peek()
         shape, strides = list(map(int, value.shape)), list(map(int, value.strides))
         base = value.base
@@ -188,12 +188,13 @@ class Matcher:
             if len(block) == len(shape):
                 words["block"] = block
             self.take({"descriptor": words})
+            self.at += 2 * len(shape)  # its shape and strides, which it tells
         else:
             self.take({"tensor": words})
             self.take_numbers(shape + strides)
             while self.peek()[1] == "i1":
                 self.take(self.flag(value))
-        self.take_numbers(shape + strides)
+            self.take_numbers(shape + strides)
 
     def flag(self, value):
         first = self.params[self.at - 1][1] != "i1"
