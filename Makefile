@@ -52,7 +52,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all help demo test global reference membar membar-triton fences mutants asan tsan fuzz bench gsan-rates \
-	corpus ops docs format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+	corpus ops docs static format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
 
@@ -65,6 +65,11 @@ help: ## list the targets
 
 $(BUILD)/weir: $(cli_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
+
+# For machines that have neither this C library nor Jansson.
+static: $(BUILD)/weir-static ## build the command as one file that needs no library
+$(BUILD)/weir-static: $(cli_objects) $(BUILD)/libweir.a
+	$(link) -static -o $@ $^ $(libraries)
 
 $(BUILD)/libweir.a: $(library_objects)
 	@rm -f $@
