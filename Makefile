@@ -12,7 +12,8 @@ ifeq ($(origin CC),default)
 CC = gcc
 endif
 CFLAGS ?= $(if $(SANITIZE),-O1,-O2) -g
-WERROR ?= -Werror
+# What the next compiler warns of must not keep anybody from building; where changes are tested it does.
+WERROR ?= $(if $(CI),-Werror)
 BUILD ?= build
 SANITIZE ?=
 PREFIX ?= /usr/local
@@ -51,7 +52,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all help demo test global reference membar membar-triton fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test global reference membar membar-triton fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs static format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -89,6 +90,9 @@ $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 
 # The assembler puts these into the object.
 $(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js src/render/lanes.js
+
+# What can be built for another C library without its jansson; all but the programs.
+objects: $(cli_objects) $(library_objects)
 
 # Objects depend on this file, which changes only when the flags do: `make CC=clang` rebuilds, `make` does not.
 $(BUILD)/flags: FORCE
@@ -248,7 +252,7 @@ ops: ## hold the ops of each release of Triton against the table; WHEELS=DIR has
 	@$(MAKE) --no-print-directory -s all
 	@scripts/ops --build $(BUILD) "$(WHEELS)"
 
-docs: ## make the pages of docs/ that are made from tables
+docs: ## make the pages of docs/, the man pages and completions that are made from tables
 	@$(MAKE) --no-print-directory -s all
 	@scripts/docs --build $(BUILD)
 
@@ -264,11 +268,13 @@ bin = $(DESTDIR)$(PREFIX)/bin
 lib = $(DESTDIR)$(LIBDIR)
 header = $(DESTDIR)$(PREFIX)/include/weir
 manual = $(DESTDIR)$(PREFIX)/share/man/man1
-completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+bash_completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+zsh_completion = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
+fish_completion = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	@test -n "$(VERSION)" || { echo "include/weir/weir.h defines no WEIR_VERSION" >&2; exit 1; }
-	install -d $(bin) $(lib)/pkgconfig $(header) $(manual) $(completion)
+	install -d $(bin) $(lib)/pkgconfig $(header) $(manual) $(bash_completion) $(zsh_completion) $(fish_completion)
 	install -m 755 $(BUILD)/weir $(bin)/weir
 	install -m 644 $(BUILD)/libweir.a $(lib)/libweir.a
 	install -m 755 $(BUILD)/$(SONAME) $(lib)/libweir.so.$(VERSION)
@@ -277,12 +283,15 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -m 644 include/weir/weir.h $(header)/weir.h
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' weir.pc.in \
 		> $(lib)/pkgconfig/weir.pc
-	install -m 644 man/weir.1 $(manual)/weir.1
-	install -m 644 completions/weir.bash $(completion)/weir
+	install -m 644 man/*.1 $(manual)
+	install -m 644 completions/weir.bash $(bash_completion)/weir
+	install -m 644 completions/_weir $(zsh_completion)/_weir
+	install -m 644 completions/weir.fish $(fish_completion)/weir.fish
 
 uninstall: ## remove what install put there
 	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \
-		$(header)/weir.h $(manual)/weir.1 $(completion)/weir
+		$(header)/weir.h $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
+		$(zsh_completion)/_weir $(fish_completion)/weir.fish
 	-rmdir $(header) 2>/dev/null
 
 clean: ## remove everything made

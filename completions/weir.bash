@@ -1,85 +1,150 @@
-# Bash completion for weir: commands, their options, and input files. Sourced by bash-completion.
+# Bash completion for weir: commands, their options, and input files;
+# made from src/cli/options.def by scripts/docs; do not edit.
+
+_weir_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$word"); }
+
+_weir_files() {
+    mapfile -t COMPREPLY < <(
+        compgen -d -- "$word"
+        for suffix in ttgir mlir log; do compgen -f -X "!*.$suffix" -- "$word"; done
+    )
+}
 
 _weir() {
-    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands="check run report membar lint parse rules"
-    local options_parse="--generic --effects --print --quiet --stats --list --module --strict --output --dump-ops --help --version"
-    local options_check="--launch --no-launch --only-launch --arg --grid --kernel --module --devices --rule --triton \
-        --budget --timeout --jobs --mma-order --gsan --resident --format --witness --verbose --quiet --output --help --version"
-    local options_run="--launch --no-launch --only-launch --arg --grid --kernel --module --devices --replay --schedule \
-        --seed --schedules --budget --timeout --mma-order --gsan --resident --slots --ring --granule --format \
-        --witness --steps --global --state --trace --verbose --quiet --output --help --version"
-    local options_report="--launch --no-launch --only-launch --arg --grid --kernel --module --buffer-id --diff --budget \
-        --timeout --mma-order --format --width --wide --glossary --quiet --output --help --version"
-    local options_membar="--function --kernel --module --model --assume --compare --timeout --why --emit --prune --format --quiet \
-        --output --help --version"
-    local options_lint="--launch --no-launch --only-launch --arg --grid --kernel --module --rule --target --triton \
-        --budget --timeout --mma-order --emit --format --verbose --quiet --output --help --version"
-    local options_rules="--markdown --output --help --version"
-    local command=${COMP_WORDS[1]} options formats="text json"
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+    local commands="check exec run report membar lint parse rules help"
+    local -A options=(
+        [check]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --rule --triton --budget --gsan --jobs -j --mma-order --resident --timeout --format --output -o --quiet -q --verbose -v --witness"
+        [exec]="--help -h --version -V --devices --keep --kernel --only-launch --rule --target --triton --budget --gsan --jobs -j --mma-order --resident --timeout --format --output -o --quiet -q --verbose -v --witness"
+        [run]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --replay --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --format --global --output -o --quiet -q --state --state= --steps --trace --verbose -v --witness"
+        [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --format --glossary --output -o --quiet -q --wide --width"
+        [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --compare --emit --format --output -o --prune --quiet -q --why"
+        [lint]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --port --rule --target --triton --budget --gsan --mma-order --resident --timeout --emit --format --output -o --quiet -q --verbose -v --witness"
+        [parse]="--help -h --version -V --dump-ops --dump-ops= --effects --generic --list --module --output -o --print --quiet -q --stats --strict"
+        [rules]="--help -h --version -V --markdown --output -o"
+        [help]="--help -h --version -V --completion --man"
+    )
 
     COMPREPLY=()
     if [ "$COMP_CWORD" = 1 ]; then
-        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
+        _weir_words "$commands --help --version"
         return
     fi
-    case $before in
-    --module | --arg | --grid | --kernel | --devices | --resident | --slots | --ring | --granule | --seed | --schedules | --budget | --timeout | --triton | -j | --jobs | --buffer-id | --width | --function | --why) return ;; # a number, or the input's names
-    --schedule)
-        mapfile -t COMPREPLY < <(compgen -W "directed eager lazy round-robin random all" -- "$word")
-        return
-        ;;
-    --rule)
-        mapfile -t COMPREPLY < <(compgen -W "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" -- "$word")
-        return
-        ;;
-    --target)
-        mapfile -t COMPREPLY < <(compgen -W "sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_110a sm_120a gfx942 gfx950 gfx1250" -- "$word")
-        return
-        ;;
-    --model | --compare)
-        mapfile -t COMPREPLY < <(compgen -W "sync near async" -- "$word")
-        return
-        ;;
-    --assume)
-        mapfile -t COMPREPLY < <(compgen -W "inserted before" -- "$word")
-        return
-        ;;
-    --print)
-        mapfile -t COMPREPLY < <(compgen -W "effects flow slice program" -- "$word")
-        return
-        ;;
-    --gsan)
-        mapfile -t COMPREPLY < <(compgen -W "exact sampled off" -- "$word")
-        return
-        ;;
-    --mma-order)
-        mapfile -t COMPREPLY < <(compgen -W "issue waits" -- "$word")
-        return
-        ;;
-    --format)
-        if [ "$command" = report ]; then formats="text markdown json dot html"; fi
-        mapfile -t COMPREPLY < <(compgen -W "$formats" -- "$word")
-        return
-        ;;
-    --witness)
-        mapfile -t COMPREPLY < <(compgen -d -- "$word")
-        return
-        ;;
-    -o | --output | --launch | --replay | --trace)
-        mapfile -t COMPREPLY < <(compgen -f -- "$word")
-        return
-        ;;
+    case "$command $before" in
+    "check --arg") return ;;
+    "check --devices") return ;;
+    "check --grid") return ;;
+    "check --kernel") return ;;
+    "check --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "check --module") return ;;
+    "check --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "check --triton") return ;;
+    "check --budget") return ;;
+    "check --gsan") _weir_words "exact sampled off" && return ;;
+    "check --jobs" | "check -j") return ;;
+    "check --mma-order") _weir_words "issue waits" && return ;;
+    "check --resident") return ;;
+    "check --timeout") return ;;
+    "check --format") _weir_words "text json" && return ;;
+    "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "check --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "exec --devices") return ;;
+    "exec --keep") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "exec --kernel") return ;;
+    "exec --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "exec --target") _weir_words "sm_80 sm_90 sm_100 gfx942 gfx950" && return ;;
+    "exec --triton") return ;;
+    "exec --budget") return ;;
+    "exec --gsan") _weir_words "exact sampled off" && return ;;
+    "exec --jobs" | "exec -j") return ;;
+    "exec --mma-order") _weir_words "issue waits" && return ;;
+    "exec --resident") return ;;
+    "exec --timeout") return ;;
+    "exec --format") _weir_words "text json" && return ;;
+    "exec --output" | "exec -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "exec --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "run --arg") return ;;
+    "run --devices") return ;;
+    "run --grid") return ;;
+    "run --kernel") return ;;
+    "run --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --module") return ;;
+    "run --replay") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --budget") return ;;
+    "run --granule") return ;;
+    "run --gsan") _weir_words "exact sampled off" && return ;;
+    "run --mma-order") _weir_words "issue waits" && return ;;
+    "run --resident") return ;;
+    "run --ring") return ;;
+    "run --schedule") _weir_words "directed eager lazy round-robin random all" && return ;;
+    "run --schedules") return ;;
+    "run --seed") return ;;
+    "run --slots") return ;;
+    "run --timeout") return ;;
+    "run --format") _weir_words "text json" && return ;;
+    "run --output" | "run -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --trace") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "run --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "report --arg") return ;;
+    "report --buffer-id") return ;;
+    "report --grid") return ;;
+    "report --kernel") return ;;
+    "report --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "report --module") return ;;
+    "report --budget") return ;;
+    "report --mma-order") _weir_words "issue waits" && return ;;
+    "report --timeout") return ;;
+    "report --format") _weir_words "text markdown json dot html" && return ;;
+    "report --output" | "report -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "report --width") return ;;
+    "membar --function") return ;;
+    "membar --kernel") return ;;
+    "membar --module") return ;;
+    "membar --assume") _weir_words "inserted before" && return ;;
+    "membar --model") _weir_words "sync near async" && return ;;
+    "membar --timeout") return ;;
+    "membar --compare") _weir_words "sync near async" && return ;;
+    "membar --format") _weir_words "text json" && return ;;
+    "membar --output" | "membar -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "membar --why") return ;;
+    "lint --arg") return ;;
+    "lint --devices") return ;;
+    "lint --grid") return ;;
+    "lint --kernel") return ;;
+    "lint --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "lint --module") return ;;
+    "lint --port") _weir_words "gfx942 gfx950 gfx1250" && return ;;
+    "lint --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "lint --target") _weir_words "sm_80 sm_86 sm_89 sm_90a sm_100a sm_103a sm_110a sm_120a gfx942 gfx950 gfx1250" && return ;;
+    "lint --triton") return ;;
+    "lint --budget") return ;;
+    "lint --gsan") _weir_words "exact sampled off" && return ;;
+    "lint --mma-order") _weir_words "issue waits" && return ;;
+    "lint --resident") return ;;
+    "lint --timeout") return ;;
+    "lint --format") _weir_words "text json" && return ;;
+    "lint --output" | "lint -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "lint --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "parse --module") return ;;
+    "parse --output" | "parse -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "parse --print") _weir_words "effects flow slice program" && return ;;
+    "rules --output" | "rules -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "help --completion") _weir_words "bash zsh fish" && return ;;
     esac
-    options=options_$command
-    case $word in
-    -*) mapfile -t COMPREPLY < <(compgen -W "${!options}" -- "$word") ;;
-    *)
-        mapfile -t COMPREPLY < <(
-            compgen -d -- "$word"
-            for suffix in ttgir mlir log; do compgen -f -X "!*.$suffix" -- "$word"; done
-        )
-        ;;
+    if [[ $word = -* ]]; then
+        _weir_words "${options[$command]}"
+        return
+    fi
+    case $command in
+    check) _weir_files ;;
+    exec) mapfile -t COMPREPLY < <(compgen -cf -- "$word") ;;
+    run) _weir_files ;;
+    report) _weir_files ;;
+    membar) _weir_files ;;
+    lint) _weir_files ;;
+    parse) _weir_files ;;
+    rules) _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" ;;
+    help) _weir_words "$commands" ;;
     esac
 }
 

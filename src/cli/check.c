@@ -12,32 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_WORKERS = 1024, STACK_SIZE = 16 << 20 };
-
-typedef struct Options {
-    RunOptions shared;
-    unsigned workers; /* 0: as many as there are cores */
-} Options;
-
-static const struct argp_option option_table[] = {
-    {NULL, 0, NULL, 0, "What is checked:", 1},
-    {"rule", SETS(RULES, Options, shared.run.rules), "RULE,...", 0,
-     "only findings of these rules, or families of rules, count and are shown", 1},
-    {"triton", SETS(TEXT, Options, shared.run.triton), "RELEASE", 0,
-     "the release of Triton that compiles the IR: 3.6, 3.7.1, ... (as far as the IR shows it)", 1},
-    {NULL, 0, NULL, 0, "How:", 2},
-    {"jobs", 'j', "N", 0, "check N files at once (as many as there are cores)", 2},
-    {NULL, 0, NULL, 0, "What is told:", 3},
-    {"verbose", 'v', NULL, 0, "a line for each clean kernel, too, and the time taken", 3},
-    {0},
-};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state) {
-    static const OptionField fields[] = {{.letter = 'j', SETS(UNSIGNED, Options, workers), "jobs", MOST_WORKERS, 1},
-                                         {.letter = 'v', SETS(FLAG, Options, shared.verbose)},
-                                         {0}};
-    return option_set(fields, key, argument, state);
-}
+enum { STACK_SIZE = 16 << 20 };
 
 /* ---- One file -------------------------------------------------------------------------------- */
 
@@ -66,12 +41,12 @@ static void check_module(void *context, const char *path, weir_module *module, c
 }
 
 static void check_file(Check *check, weir_context *weir, size_t index) {
-    const RunOptions *shared = &check->options->shared;
+    const Options *options = check->options;
     Job *job = &check->jobs[index];
     job->errors = open_memstream(&job->error_text, &job->error_size);
     Teller *teller = &job->teller;
     if (job->errors) {
-        *teller = teller_start(shared, stream_write, job->errors);
+        *teller = teller_start(options, stream_write, job->errors);
         teller->rules = calloc(weir_rule_count(), sizeof *teller->rules);
         teller->writer = check->session.teller.writer ? weir_writer_part(&check->session.teller.how) : NULL;
         if (check->count > 1)
@@ -79,9 +54,9 @@ static void check_file(Check *check, weir_context *weir, size_t index) {
         teller->witness_prefix = job->prefix;
     }
     if (weir && teller->rules && (teller->writer || !check->session.teller.writer)) {
-        tell_modules(teller, weir, shared->inputs.items[index], check_module, teller);
+        tell_modules(teller, weir, options->inputs.items[index], check_module, teller);
     } else {
-        complain("%s: there is not enough memory", shared->inputs.items[index]);
+        complain("%s: there is not enough memory", options->inputs.items[index]);
         teller->verdict = WEIR_VERDICT_ERROR;
         teller->counts[WEIR_VERDICT_ERROR]++;
     }
@@ -148,7 +123,7 @@ static void await(Check *check, size_t index) {
             done += check->jobs[i].done;
         if (progress_due(&check->session.progress))
             fprintf(stderr, "%zu of %zu files checked; at %.100s", done, check->count,
-                    check->options->shared.inputs.items[index]);
+                    check->options->inputs.items[index]);
     }
     pthread_mutex_unlock(&check->lock);
 }
@@ -159,7 +134,7 @@ static size_t core_count(void) {
 }
 
 static bool check_all(Check *check) {
-    size_t wanted = check->options->workers ? check->options->workers : core_count(), started = 0;
+    size_t wanted = check->options->jobs ? check->options->jobs : core_count(), started = 0;
     if (wanted > check->count)
         wanted = check->count;
     pthread_t *workers = calloc(wanted, sizeof *workers);
@@ -182,40 +157,25 @@ static bool check_all(Check *check) {
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static int check(Options *options) {
-    RunOptions *shared = &options->shared;
+int command_check(Options *options) {
+    options->run.lint = WEIR_LINT_ALSO;
+    options->run.membar = options->verbose ? WEIR_MEMBAR_SUMMARY : WEIR_MEMBAR_FINDINGS;
     Check check = {.options = options,
-                   .count = shared->inputs.count,
+                   .count = options->inputs.count,
                    .lock = PTHREAD_MUTEX_INITIALIZER,
                    .finished = PTHREAD_COND_INITIALIZER};
     Teller *all = &check.session.teller;
-    if (!session_open(&check.session, shared, "run"))
+    if (!session_open(&check.session, options, "run"))
         return STATUS_ERROR;
-    shared->run.progress = NULL; /* workers are not watched one by one */
-    all->how.flags |= shared->verbose ? 0 : WEIR_SKIP_CLEAN;
+    options->run.progress = NULL; /* workers are not watched one by one */
+    all->how.flags |= options->verbose ? 0 : WEIR_SKIP_CLEAN;
     all->rules = calloc(weir_rule_count(), sizeof *all->rules);
     check.jobs = calloc(check.count, sizeof *check.jobs);
     bool good = all->rules && check.jobs && session_write(&check.session, WEIR_VERDICTS) && check_all(&check);
     if (!good)
         complain("there is not enough memory");
-    if (good && !shared->format && !shared->quiet)
+    if (good && !options->format && !options->quiet)
         session_summary(&check.session);
     free(check.jobs);
     return session_close(&check.session, good, true);
-}
-
-int command_check(int count, char **arguments) {
-    static const struct argp argp = {
-        .options = option_table,
-        .parser = parse_option,
-        .args_doc = "FILE|DIR|-...",
-        .doc = "Checks the kernels in Triton GPU IR for races, deadlocks, misused barriers, missing fences and "
-               "what else the hardware does not allow.\v" HELP_FILES "such as a kernel cache, " HELP_BELOW
-               "checked" HELP_INPUT " Launches are chosen, also beside one that is given." HELP_STATUS,
-        .children = run_options};
-    Options options = {0};
-    command_parse_options("check", &argp, count, arguments, &options);
-    options.shared.run.lint = WEIR_LINT_ALSO;
-    options.shared.run.membar = options.shared.verbose ? WEIR_MEMBAR_SUMMARY : WEIR_MEMBAR_FINDINGS;
-    return check(&options);
 }

@@ -2,30 +2,27 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include "cli/options.h"
 #include "weir/weir.h"
 
-#include <argp.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 /* Exit statuses; those of a verdict are weir_verdict_status. */
 enum { STATUS_OK = 0, STATUS_ERROR = 2 };
 
-/* One function a command; `arguments` starts with the command's name. */
-int command_parse(int count, char **arguments);
-int command_check(int count, char **arguments);
-int command_run(int count, char **arguments);
-int command_report(int count, char **arguments);
-int command_membar(int count, char **arguments);
-int command_lint(int count, char **arguments);
-int command_rules(int count, char **arguments);
-int command_exec(int count, char **arguments);
+/* One function a command; each returns the exit status. */
+int command_parse(Options *options);
+int command_check(Options *options);
+int command_exec(Options *options);
+int command_run(Options *options);
+int command_report(Options *options);
+int command_membar(Options *options);
+int command_lint(Options *options);
+int command_rules(Options *options);
+int command_help(Options *options);
 
 /* ---- inputs.c: files, folders and modules ---- */
-typedef struct Paths {
-    char **items;
-    size_t count, capacity;
-} Paths;
 /* Adds a file as it is, a folder as every .ttgir and .mlir below it, in the order of their names. False, with a
  * message, if it cannot be looked at. */
 bool paths_add(Paths *paths, const char *path);
@@ -35,69 +32,9 @@ void paths_free(Paths *paths);
 /* Whether --module `wanted` (NULL: all), a number from 1 or the name of a pass, picks that module of the file. */
 bool module_picked(weir_file *file, size_t index, const char *wanted);
 
-/* ---- options.c: what commands take ---- */
-/* For a kernel, where --timeout does not say; and the most that it may. */
-enum { USUAL_SECONDS = 60, MOST_SECONDS = 1000000 };
-
-typedef struct RunOptions {
-    Paths inputs;
-    weir_run_options run;
-    Paths arguments; /* those of `run` */
-    bool no_launch, only_launch, quiet, verbose;
-    weir_format format;
-    bool no_input; /* none is needed */
-    const char *module, *witness, *output;
-} RunOptions;
-/* Children of the commands' parsers, whose input is a RunOptions; the groups are 1 (what), 2 (how), 3 (what is told).
- * The first takes the inputs, and says where results go; the second has it for a child, and is what all take that run
- * kernels; the third has that, and is for run and check. */
-extern const struct argp output_options_argp, launch_options_argp, run_options_argp;
-extern const struct argp_child output_options[], launch_options[], run_options[];
-void run_options_free(RunOptions *options);
-/* Ends the program, with a message, if the text is no number up to `most`. */
-uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most);
-/* The same if it is not one of the words, which NULL ends; `message` has a place for it. Returns its index. */
-size_t option_word(struct argp_state *state, const char *text, const char *const *words, const char *message);
-
-/* An option that does no more than set a field of the command's options has a key that says so: of which kind the field
- * is, and where. Argp leaves 23 bits for a key. */
-typedef enum FieldKind {
-    FIELD_FLAG,     /* a bool */
-    FIELD_TEXT,     /* a string */
-    FIELD_UNSIGNED, /* an unsigned */
-    FIELD_LONG,     /* a uint64_t */
-    FIELD_WORD,     /* a string, one of `words` */
-    FIELD_CHOICE,   /* an enum: the index among `words` */
-    FIELD_RULES,    /* a string: rules that there are */
-} FieldKind;
-enum { OPTION_SETS = 1 << 20, OFFSET_BITS = 16 };
-#define SETS(kind, type, field) (OPTION_SETS | FIELD_##kind << OFFSET_BITS | (int)offsetof(type, field))
-/* What more there is to know of such an option. */
-typedef struct OptionField {
-    int letter;       /* that is its key, too; 0: none */
-    int sets;         /* a key as above */
-    const char *name; /* of a number: the option's; of words: what is said of another one */
-    uint64_t most;    /* the largest number */
-    uint64_t least;   /* the smallest */
-    const char *const *words;
-} OptionField;
-/* Sets the field that the key names, itself or in a list that one without a key ends. The command's options, which have
- * the field, start with what its parser's child takes. */
-error_t option_set(const OptionField *fields, int key, char *argument, struct argp_state *state);
-
-/* Parses a command's arguments into `input`; ends the program, with a message, if they are wrong. */
-void command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input);
-/* Of the help: what inputs are, and what the exit status says. */
-#define HELP_FILES "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); of a DIR, "
-#define HELP_BELOW "every .ttgir and .mlir below it is "
-#define HELP_INPUT "; - is standard input."
-#define HELP_STATUS                                                                                                  \
-    "\nExit status: 0 if all is clean, 1 if something is wrong with a kernel, 3 if nothing wrong was found but not " \
-    "everything could be looked at, 2 if the input or the command line is wrong."
-
 /* ---- port.c ---- */
 /* `weir lint --port TARGET`. */
-int port_kernels(RunOptions *options, const char *target);
+int port_kernels(Options *options);
 
 /* ---- output.c: where results go ---- */
 /* Standard output, or a file that appears under its name only when it is complete. */
@@ -109,7 +46,6 @@ void output_printf(Output *output, const char *format, ...) __attribute__((forma
 bool output_close(Output *output, bool keep);
 
 /* How many columns of text fit: those of the terminal, or 80 where it is none. */
-enum { LEAST_WIDTH = 40 };
 unsigned output_width(const char *path);
 
 /* ---- tally.c: how often texts came up ---- */
@@ -132,7 +68,7 @@ typedef size_t PickModule(weir_file *file, size_t first, size_t end, const char 
 
 /* Where it goes, and what was said so far. */
 typedef struct Teller {
-    const RunOptions *options;
+    const Options *options;
     weir_write_options how;
     weir_writer *writer; /* NULL: nothing is written */
     weir_write *write_error;
@@ -150,7 +86,7 @@ typedef struct Teller {
 } Teller;
 
 /* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
-Teller teller_start(const RunOptions *options, weir_write *write_error, void *error_to);
+Teller teller_start(const Options *options, weir_write *write_error, void *error_to);
 void teller_free(Teller *teller);
 /* Says why an input cannot be looked at. */
 void tell_failure(Teller *teller, const char *path, const char *sentence);
@@ -185,7 +121,7 @@ int progress_write_error(void *progress, const char *data, size_t size);
 
 /* ---- session.c, summary.c: a command at work ---- */
 typedef struct Session {
-    RunOptions *options;
+    Options *options;
     weir_context *weir;
     Output *output;
     Progress progress;
@@ -193,9 +129,8 @@ typedef struct Session {
     size_t emitted; /* modules, as IR */
 } Session;
 
-/* Takes the options over: frees them at the end, or, if the output cannot be opened, at once; then it is false, with a
- * message. `doing`: what is done with a module. */
-bool session_open(Session *session, RunOptions *options, const char *doing);
+/* False, with a message, if the output cannot be opened. `doing`: what is done with a module. */
+bool session_open(Session *session, Options *options, const char *doing);
 /* Begins to write results, unless nothing is to be printed; false if there is no memory. */
 bool session_write(Session *session, weir_subject subject);
 /* Calls `work` with the modules of every input; its context is the session, which may be the first member of more. */

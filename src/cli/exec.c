@@ -1,5 +1,5 @@
-/* weir exec: runs a program, has the Triton kernels that it compiles and launches recorded (python/weir), and checks them
- * with the launches they had. */
+/* weir exec: runs a program, has the Triton kernels that it compiles and launches recorded (python/weir), and checks
+ * them with the launches they had. */
 #include "cli/cli.h"
 
 #include <dirent.h>
@@ -15,68 +15,11 @@
 
 enum { STATUS_INCOMPLETE = 3, CANNOT_RUN = 127 };
 
-typedef struct Exec {
-    const char *target, *keep;
-    char **program;  /* ends with NULL */
-    Paths check;     /* the arguments of `weir check` */
-    char *folder;    /* where kernels and launches are recorded */
-    bool has_triton; /* --triton was given */
-} Exec;
-
 /* What the log of the folder says. */
 typedef struct Captured {
     size_t processes, kernels, launches, kept, notes;
     char *triton, *standin, *failure; /* NULL: not said; of releases that differ, "" */
 } Captured;
-
-/* ---- The command line -------------------------------------------------------------------------- */
-
-static const char usage_text[] =
-    "Usage: weir exec [OPTION...] -- PROGRAM [ARGUMENT...]\n"
-    "Runs a program, and checks every Triton and Gluon kernel that it compiles or launches, with its launch.\n\n"
-    "      --target=TARGET  compile for that GPU (sm_90, sm_100, gfx942, ...), and run no kernel; without it, kernels\n"
-    "                       run on the GPU that is there, or are compiled for sm_90 where there is none\n"
-    "      --keep=DIR       keep kernels and launches in DIR, a new folder; 'weir check DIR' checks them again\n\n"
-    "The other options are those of 'weir check'. PROGRAM is whatever starts Python: python3, pytest, a script.\n"
-    "Exit status: that of 'weir check'; 3, too, if nothing was captured, or the program failed and nothing wrong was\n"
-    "found: what would have come after it was not looked at.\n";
-
-/* The value of an option, in this argument or the next; NULL if it is another one. */
-static const char *option_value(const char *name, int *at, char **arguments) {
-    size_t size = strlen(name);
-    if (strncmp(arguments[*at], name, size) != 0)
-        return NULL;
-    if (arguments[*at][size] == '=')
-        return arguments[*at] + size + 1;
-    return !arguments[*at][size] && strcmp(arguments[*at + 1], "--") != 0 ? arguments[++*at] : NULL;
-}
-
-static bool read_command_line(Exec *exec, int count, char **arguments) {
-    int end = 1;
-    while (end < count && strcmp(arguments[end], "--") != 0 && strcmp(arguments[end], "--help") != 0)
-        end++;
-    if (end < count && strcmp(arguments[end], "--help") == 0) {
-        fputs(usage_text, stdout);
-        exit(STATUS_OK);
-    }
-    if (end + 1 >= count) {
-        complain("exec needs a program: weir exec [OPTION...] -- python3 script.py");
-        return false;
-    }
-    exec->program = arguments + end + 1;
-    bool good = paths_append(&exec->check, "check");
-    for (int i = 1; i < end && good; i++) {
-        const char *value;
-        if ((value = option_value("--target", &i, arguments)))
-            exec->target = value;
-        else if ((value = option_value("--keep", &i, arguments)))
-            exec->keep = value;
-        else
-            good = paths_append(&exec->check, arguments[i]);
-        exec->has_triton |= !value && strncmp(arguments[i], "--triton", 8) == 0;
-    }
-    return good;
-}
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
 
@@ -124,8 +67,8 @@ static char *make_folder(const char *keep) {
     return realpath(path, NULL);
 }
 
-/* The folder that Python is to look into first. The package lies beside the command: in a source tree, below the prefix it
- * is installed under, or in the Python package that has the command in it. */
+/* The folder that Python is to look into first. The package lies beside the command: in a source tree, below the prefix
+ * it is installed under, or in the Python package that has the command in it. */
 static bool find_boot(char *path, size_t size) {
     static const char *const places[] = {"../python/weir/boot", "../../python/weir/boot",
                                          "../share/weir/python/weir/boot", "../boot"};
@@ -148,7 +91,7 @@ static bool find_boot(char *path, size_t size) {
 
 /* ---- The program ------------------------------------------------------------------------------- */
 
-static bool set_environment(const Exec *exec) {
+static bool set_environment(const char *folder, const char *target) {
     char boot[PATH_MAX];
     if (!find_boot(boot, sizeof boot)) {
         complain("the Python package is not beside this command, where 'make install' and 'pip install' put it");
@@ -158,9 +101,9 @@ static bool set_environment(const Exec *exec) {
     char *path;
     if (asprintf(&path, "%s%s%s", boot, before && *before ? ":" : "", before ? before : "") < 0)
         return false;
-    bool good = setenv("PYTHONPATH", path, 1) == 0 && setenv("WEIR_CAPTURE", exec->folder, 1) == 0;
+    bool good = setenv("PYTHONPATH", path, 1) == 0 && setenv("WEIR_CAPTURE", folder, 1) == 0;
     free(path);
-    return good && (exec->target ? setenv("WEIR_TARGET", exec->target, 1) : unsetenv("WEIR_TARGET")) == 0;
+    return good && (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0;
 }
 
 static volatile sig_atomic_t running;
@@ -174,7 +117,8 @@ static void forward(int number) {
 static void watch_signals(bool on) {
     static const int handed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, from_terminal[] = {SIGINT, SIGQUIT};
     for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++)
-        sigaction(handed_on[i], &(struct sigaction){.sa_handler = on ? forward : SIG_DFL, .sa_flags = SA_RESTART}, NULL);
+        sigaction(handed_on[i], &(struct sigaction){.sa_handler = on ? forward : SIG_DFL, .sa_flags = SA_RESTART},
+                  NULL);
     for (size_t i = 0; i < sizeof from_terminal / sizeof *from_terminal; i++)
         sigaction(from_terminal[i], &(struct sigaction){.sa_handler = on ? SIG_IGN : SIG_DFL}, NULL);
 }
@@ -187,19 +131,23 @@ static int await(pid_t child) {
     return status;
 }
 
-static int run_program(const Exec *exec) {
+static int run_program(const Paths *words) {
+    char **program = calloc(words->count + 1, sizeof *program);
+    if (program)
+        memcpy(program, words->items, sizeof *program * words->count);
     watch_signals(true);
-    pid_t child = fork();
+    pid_t child = program ? fork() : -1;
     if (child == 0) {
         watch_signals(false);
-        execvp(exec->program[0], exec->program);
-        complain("%s: %s", exec->program[0], strerror(errno));
+        execvp(program[0], program);
+        complain("%s: %s", program[0], strerror(errno));
         _exit(CANNOT_RUN);
     }
     running = child;
     int status = await(child);
     running = 0;
     watch_signals(false);
+    free(program);
     return status;
 }
 
@@ -263,7 +211,8 @@ static void say_nothing_captured(const Captured *captured) {
     if (captured->failure)
         complain("nothing was captured: %s", captured->failure);
     else if (!captured->processes)
-        complain("nothing was captured: the program started no Python that heeds PYTHONPATH (python -I, -E and -S do not)");
+        complain(
+            "nothing was captured: the program started no Python that heeds PYTHONPATH (python -I, -E and -S do not)");
     else if (!captured->triton)
         complain("nothing was captured: the program did not import triton");
     else
@@ -281,47 +230,40 @@ static void say_captured(const Captured *captured) {
     fputc('\n', stderr);
 }
 
-static void say_program(const Exec *exec, int status) {
+static void say_program(const char *program, int status) {
     if (WIFSIGNALED(status))
-        complain("%s was ended by a signal: %s", exec->program[0], strsignal(WTERMSIG(status)));
+        complain("%s was ended by a signal: %s", program, strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status))
-        complain("%s ended with status %d", exec->program[0], WEXITSTATUS(status));
+        complain("%s ended with status %d", program, WEXITSTATUS(status));
 }
 
 /* ---- The check ----------------------------------------------------------------------------------- */
 
 /* In a process of its own, so that the folder is removed however it ends. */
-static int check_folder(Exec *exec, const Captured *captured) {
-    char *arguments[64] = {0};
-    size_t count = 0;
-    bool good = paths_append(&exec->check, exec->folder);
-    if (good && captured->triton && *captured->triton && !exec->has_triton)
-        good = paths_append(&exec->check, "--triton") && paths_append(&exec->check, captured->triton);
-    while (count < exec->check.count && count < sizeof arguments / sizeof *arguments - 1) {
-        arguments[count] = exec->check.items[count];
-        count++;
-    }
+static int check_folder(Options *options, const char *folder, const Captured *captured) {
+    if (captured->triton && *captured->triton && !options->run.triton)
+        options->run.triton = captured->triton;
     fflush(NULL);
-    pid_t child = good ? fork() : -1;
+    pid_t child = paths_add(&options->inputs, folder) ? fork() : -1;
     if (child == 0)
-        exit(command_check((int)count, arguments));
+        exit(command_check(options));
     int status = await(child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_ERROR;
 }
 
-static int run_and_check(Exec *exec) {
-    if (!set_environment(exec))
+static int run_and_check(Options *options, const char *folder) {
+    if (!set_environment(folder, options->standin))
         return STATUS_ERROR;
-    int ended = run_program(exec);
+    int ended = run_program(&options->operands);
     if (ended < 0 || (WIFEXITED(ended) && WEXITSTATUS(ended) == CANNOT_RUN))
         return STATUS_ERROR;
-    Captured captured = read_log(exec->folder);
-    each_entry(exec->folder, count_file);
-    say_program(exec, ended);
+    Captured captured = read_log(folder);
+    each_entry(folder, count_file);
+    say_program(options->operands.items[0], ended);
     int status = STATUS_INCOMPLETE;
     if (files_found) {
         say_captured(&captured);
-        status = check_folder(exec, &captured);
+        status = check_folder(options, folder, &captured);
     } else {
         say_nothing_captured(&captured);
     }
@@ -331,15 +273,15 @@ static int run_and_check(Exec *exec) {
     return status == STATUS_OK && (ended || captured.notes) ? STATUS_INCOMPLETE : status;
 }
 
-int command_exec(int count, char **arguments) {
-    Exec exec = {0};
-    int status = STATUS_ERROR;
-    if (read_command_line(&exec, count, arguments) && (exec.folder = make_folder(exec.keep))) {
-        status = run_and_check(&exec);
-        if (!exec.keep && (!each_entry(exec.folder, remove_file) || rmdir(exec.folder) != 0))
-            complain("%s: %s", exec.folder, strerror(errno));
-    }
-    free(exec.folder);
-    paths_free(&exec.check);
+int command_exec(Options *options) {
+    if (!options->operands.count)
+        wrong_usage(options, "no program to run, as in 'weir exec -- python3 script.py'");
+    char *folder = make_folder(options->keep);
+    if (!folder)
+        return STATUS_ERROR;
+    int status = run_and_check(options, folder);
+    if (!options->keep && (!each_entry(folder, remove_file) || rmdir(folder) != 0))
+        complain("%s: %s", folder, strerror(errno));
+    free(folder);
     return status;
 }

@@ -1,8 +1,8 @@
 /* The files and modules that a command line means, and how the command complains. */
 #include "cli/cli.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fts.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,28 +38,54 @@ static bool is_ir(const char *name) {
     return dot && (strcmp(dot, ".ttgir") == 0 || strcmp(dot, ".mlir") == 0);
 }
 
-static int by_name(const FTSENT **a, const FTSENT **b) {
-    return strcmp((*a)->fts_name, (*b)->fts_name);
+static int by_name(const struct dirent **a, const struct dirent **b) {
+    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static bool add_folder(Paths *paths, const char *path) {
-    char *roots[] = {(char *)path, NULL};
-    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
-    if (!tree) {
+static int is_entry(const struct dirent *entry) {
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+static bool add_below(Paths *paths, const char *folder);
+
+/* Links are not followed, so that no folder comes twice. */
+static bool add_entry(Paths *paths, const char *folder, const char *name) {
+    char *path = NULL;
+    struct stat status;
+    size_t size = strlen(folder);
+    bool good = asprintf(&path, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", name) >= 0;
+    if (good && lstat(path, &status) != 0) {
         complain("%s: %s", path, strerror(errno));
+        good = false;
+    } else if (good && S_ISDIR(status.st_mode)) {
+        good = add_below(paths, path);
+    } else if (good && S_ISREG(status.st_mode) && is_ir(name)) {
+        good = paths_append(paths, path);
+    }
+    free(path);
+    return good;
+}
+
+/* All that can be read is added, even if it is not all. */
+static bool add_below(Paths *paths, const char *folder) {
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_entry, by_name);
+    if (count < 0) {
+        complain("%s: %s", folder, strerror(errno));
         return false;
     }
     bool good = true;
-    size_t before = paths->count;
-    for (FTSENT *entry; (entry = fts_read(tree));) {
-        if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS) {
-            complain("%s: %s", entry->fts_path, strerror(entry->fts_errno));
-            good = false;
-        } else if (entry->fts_info == FTS_F && is_ir(entry->fts_name)) {
-            good &= paths_append(paths, entry->fts_path);
-        }
+    for (int i = 0; i < count; i++) {
+        good &= add_entry(paths, folder, entries[i]->d_name);
+        free(entries[i]);
     }
-    fts_close(tree);
+    free(entries);
+    return good;
+}
+
+static bool add_folder(Paths *paths, const char *path) {
+    size_t before = paths->count;
+    bool good = add_below(paths, path);
     if (good && paths->count == before) {
         complain("%s: there is no .ttgir or .mlir file below this folder", path);
         return false;

@@ -1,197 +1,349 @@
-/* The options that commands share: what is run, how, and where the results go; and those of run and check, whose
- * results are verdicts. */
+/* The parser: a command line, read by the table of options. */
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPTION_ARG = 256 };
-
-enum { MOST_DEVICES = 64 };
-
-static const struct argp_option output_table[] = {
-    {"quiet", 'q', NULL, 0, "print nothing: the exit status tells", 3},
-    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 3},
-    {0},
+#define AT(field)       offsetof(Options, field)
+#define FLAG(field)     .kind = FIELD_FLAG, .at = AT(field)
+#define TEXT(field)     .kind = FIELD_TEXT, .at = AT(field)
+#define NUMBER(field)   .kind = FIELD_NUMBER, .at = AT(field)
+#define LONG(field)     .kind = FIELD_LONG, .at = AT(field)
+#define WORD(field)     .kind = FIELD_WORD, .at = AT(field)
+#define CHOICE(field)   .kind = FIELD_CHOICE, .at = AT(field)
+#define VALUE(field)    .kind = FIELD_VALUE, .at = AT(field)
+#define LIST(field)     .kind = FIELD_LIST, .at = AT(field)
+#define RULE_IDS(field) .kind = FIELD_RULES, .at = AT(field)
+#define W(word) \
+    { word, 0 }
+#define V(word, value) \
+    { word, value }
+#define WORDS(...)     \
+    (const Word[]) {   \
+        __VA_ARGS__, { \
+            NULL, 0    \
+        }              \
+    }
+#define OPTION(commands_, name_, letter_, argument_, group_, sets, help_, ...) \
+    {.commands = (commands_),                                                  \
+     .name = (name_),                                                          \
+     .letter = (letter_),                                                      \
+     .argument = (argument_),                                                  \
+     .group = (group_),                                                        \
+     sets,                                                                     \
+     .help = (help_),                                                          \
+     __VA_ARGS__},
+const Option option_table[] = {
+#include "cli/options.def"
 };
+const size_t option_count = sizeof option_table / sizeof *option_table;
 
-static const struct argp_option launch_table[] = {
-    {"launch", SETS(TEXT, RunOptions, run.launch), "FILE", 0,
-     "take grid and arguments from FILE, not from K.launch.json beside K.ttgir", 1},
-    {"no-launch", SETS(FLAG, RunOptions, no_launch), NULL, 0, "look for no launch file", 1},
-    {"only-launch", SETS(FLAG, RunOptions, only_launch), NULL, 0, "run no other launch than the one that is given", 1},
-    {"arg", OPTION_ARG, "NAME=VALUE", 0, "give an argument of the kernel; as often as there are arguments", 1},
-    {"grid", SETS(TEXT, RunOptions, run.grid), "X,Y,Z", 0, "how many programs are launched", 1},
-    {"kernel", SETS(TEXT, RunOptions, run.kernel), "NAME", 0, "run only this kernel of a module", 1},
-    {"budget", SETS(LONG, RunOptions, run.budget), "N", 0,
-     "stop a run after N steps (4000000); an exhaustive one after N states (200000)", 2},
-    {"timeout", SETS(UNSIGNED, RunOptions, run.timeout), "SECONDS", 0,
-     "stop looking at a kernel after so long, which makes it incomplete (60; 0: never)", 2},
-    {"mma-order", SETS(WORD, RunOptions, run.mma_order), "ORDER", 0,
-     "tensor-core work completes in the order of its issue (issue), or as waits alone say (waits)", 2},
-    {0},
-};
+/* ---- What is wrong ------------------------------------------------------------------------------ */
 
-static const struct argp_option verdict_table[] = {
-    {"module", SETS(TEXT, RunOptions, module), "N|PASS", 0,
-     "only module N, counted from 1, or those dumped by a pass; of a pass log else of each compilation the last with a "
-     "kernel",
-     1},
-    {"devices", SETS(UNSIGNED, RunOptions, run.devices), "N", 0, "make every launch on each of N devices (1)", 1},
-    {"resident", SETS(UNSIGNED, RunOptions, run.resident), "N", 0,
-     "so many clusters of a device are there at once (all)", 2},
-    {"gsan", SETS(WORD, RunOptions, run.gsan), "MODE", 0,
-     "races in global memory: exact, sampled (as on a device), or off, which leaves kernels incomplete", 2},
-    {"format", SETS(CHOICE, RunOptions, format), "FORMAT", 0, "text, or json for programs", 3},
-    {"witness", SETS(TEXT, RunOptions, witness), "DIR", 0,
-     "write the run that shows a finding to DIR, for weir run --replay", 3},
-    {0},
-};
+void wrong_usage(const Options *options, const char *format, ...) {
+    const char *name = commands[options->command].name;
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(stderr, "weir %s: ", name);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\nTry 'weir %s --help' for more information.\n", name);
+    va_end(arguments);
+    exit(STATUS_ERROR);
+}
 
-uint64_t option_number(struct argp_state *state, const char *option, const char *text, uint64_t least, uint64_t most) {
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* How many letters are to be added, left out, changed or swapped with the next to make one word of the other; more than
+ * a few counts as many. */
+static size_t distance(const char *word, const char *other) {
+    enum { MOST = 31, MANY = 100 };
+    size_t size = strlen(word), width = strlen(other), rows[3][MOST + 1];
+    if (size > MOST || width > MOST)
+        return MANY;
+    for (size_t j = 0; j <= width; j++)
+        rows[0][j] = j;
+    for (size_t i = 1; i <= size; i++) {
+        size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            row[j] = least(above[j - 1] + (word[i - 1] != other[j - 1]), least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && word[i - 1] == other[j - 2] && word[i - 2] == other[j - 1])
+                row[j] = least(row[j], before[j - 2] + 1);
+        }
+    }
+    return rows[size % 3][width];
+}
+
+/* How near a name is that may have been meant: it starts like this, or a letter of three is wrong at most. */
+static size_t nearness(const char *meant, const char *name) {
+    size_t size = strlen(meant), far = distance(meant, name);
+    if (size >= 2 && strncmp(meant, name, size) == 0)
+        return 1;
+    return far <= 2 && far * 3 <= size ? far : SIZE_MAX;
+}
+
+const Command *command_find(const char *name) {
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+void command_unknown(const char *name) {
+    const Command *near = NULL;
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        size_t far = nearness(name, commands[i].name);
+        if (far < best) {
+            near = &commands[i];
+            best = far;
+        }
+    }
+    if (near)
+        complain("there is no command '%s'; did you mean '%s'?", name, near->name);
+    else
+        complain("there is no command '%s'; 'weir --help' lists them", name);
+}
+
+/* Ends the program; a name that is wrong by a slip is set right, and one that another command takes is known. */
+static _Noreturn void unknown_option(const Options *options, const char *name) {
+    const Option *near = NULL;
+    size_t best = SIZE_MAX;
+    for (size_t i = 0; i < option_count; i++) {
+        const Option *option = &option_table[i];
+        size_t far = option->commands & 1u << options->command ? nearness(name, option->name) : SIZE_MAX;
+        if (far < best) {
+            near = option;
+            best = far;
+        }
+    }
+    if (near)
+        wrong_usage(options, "unknown option '--%s'; did you mean '--%s'?", name, near->name);
+    for (size_t i = 0; i < COMMAND_COUNT; i++)
+        if (option_find((CommandId)i, name, strlen(name)))
+            wrong_usage(options, "unknown option '--%s', which is one of 'weir %s'", name, commands[i].name);
+    wrong_usage(options, "unknown option '--%s'", name);
+}
+
+/* ---- Setting fields ----------------------------------------------------------------------------- */
+
+static uint64_t read_number(const Options *options, const Option *option, const char *text) {
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
     if (errno || *end || *text < '0' || *text > '9')
-        argp_error(state, "--%s takes a number, not '%s'", option, text);
-    if (number < least || number > most)
-        argp_error(state, "--%s takes a number from %llu to %llu, not '%s'", option, (unsigned long long)least,
-                   (unsigned long long)most, text);
+        wrong_usage(options, "--%s takes a number, not '%s'", option->name, text);
+    if (number < option->least && option->wrong)
+        wrong_usage(options, "%s", option->wrong);
+    if (number < option->least || number > option->most)
+        wrong_usage(options, "--%s takes a number from %llu to %llu, not '%s'", option->name,
+                    (unsigned long long)option->least, (unsigned long long)option->most, text);
     return number;
 }
 
-size_t option_word(struct argp_state *state, const char *text, const char *const *words, const char *message) {
-    size_t index = 0;
-    while (words[index] && strcmp(words[index], text) != 0)
-        index++;
-    if (!words[index])
-        argp_error(state, message, text);
-    return index;
+/* "--gsan is exact, sampled or off, not 'of'" */
+static _Noreturn void wrong_word(const Options *options, const Option *option, const char *text) {
+    char list[256] = "";
+    if (option->wrong)
+        wrong_usage(options, option->wrong, text);
+    for (const Word *word = option->words; word->text; word++) {
+        const char *before = word == option->words ? "" : word[1].text ? ", " : " or ";
+        strncat(list, before, sizeof list - strlen(list) - 1);
+        strncat(list, word->text, sizeof list - strlen(list) - 1);
+    }
+    wrong_usage(options, "--%s is %s, not '%s'", option->name, list, text);
+}
+
+static const Word *read_word(const Options *options, const Option *option, const char *text) {
+    const Word *word = option->words;
+    while (word->text && strcmp(word->text, text) != 0)
+        word++;
+    if (!word->text)
+        wrong_word(options, option, text);
+    return word;
 }
 
 /* Rules, beside those that were given before. */
-static const char *known_rules(struct argp_state *state, const char *before, const char *rules) {
+static const char *join_rules(const Options *options, const char *before, const char *rules) {
     weir_string unknown = weir_rules_unknown(rules);
     char *both = NULL;
     if (unknown.data)
-        argp_error(state, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
+        wrong_usage(options, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
     if (before && asprintf(&both, "%s,%s", before, rules) < 0)
         exit(STATUS_ERROR);
     return before ? both : rules;
 }
 
-error_t option_set(const OptionField *field, int key, char *argument, struct argp_state *state) {
-    if (key == ARGP_KEY_INIT && state->child_inputs)
-        state->child_inputs[0] = state->input;
-    while (field->sets && field->sets != key && (!field->letter || field->letter != key))
-        field++;
-    int sets = field->sets ? field->sets : key;
-    void *at = (char *)state->input + (sets & ((1 << OFFSET_BITS) - 1));
-    switch ((sets ^ OPTION_SETS) >> OFFSET_BITS) {
+void option_apply(Options *options, const Option *option, const char *text) {
+    void *at = (char *)options + option->at;
+    if (option->given)
+        *(bool *)((char *)options + option->given) = true;
+    switch (option->kind) {
     case FIELD_FLAG:
         *(bool *)at = true;
-        return 0;
+        break;
     case FIELD_TEXT:
-        *(const char **)at = argument;
-        return 0;
-    case FIELD_UNSIGNED:
-        *(unsigned *)at = (unsigned)option_number(state, field->name, argument, field->least, field->most);
-        return 0;
+        *(const char **)at = text;
+        break;
+    case FIELD_NUMBER:
+        *(unsigned *)at = (unsigned)(text ? read_number(options, option, text) : option->value);
+        break;
     case FIELD_LONG:
-        *(uint64_t *)at = option_number(state, field->name, argument, field->least, field->most);
-        return 0;
+        *(uint64_t *)at = text ? read_number(options, option, text) : option->value;
+        break;
     case FIELD_WORD:
-        *(const char **)at = field->words[option_word(state, argument, field->words, field->name)];
-        return 0;
+        *(const char **)at = (text ? read_word(options, option, text) : option->words)->text;
+        break;
     case FIELD_CHOICE:
-        *(unsigned *)at = (unsigned)option_word(state, argument, field->words, field->name);
-        return 0;
-    case FIELD_RULES:
-        *(const char **)at = known_rules(state, *(const char **)at, argument);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-/* ---- Inputs and output ------------------------------------------------------------------------ */
-
-static error_t parse_output_option(int key, char *argument, struct argp_state *state) {
-    static const OptionField fields[] = {
-        {.letter = 'q', SETS(FLAG, RunOptions, quiet)}, {.letter = 'o', SETS(TEXT, RunOptions, output)}, {0}};
-    RunOptions *options = state->input;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        if (!paths_add(&options->inputs, argument))
+        *(unsigned *)at = (text ? read_word(options, option, text) : option->words)->value;
+        break;
+    case FIELD_VALUE:
+        *(unsigned *)at = (unsigned)option->value;
+        break;
+    case FIELD_LIST:
+        if (!paths_append(at, text))
             exit(STATUS_ERROR);
-        return 0;
-    case ARGP_KEY_END:
-        if (!options->inputs.count && !options->no_input)
-            argp_error(state, "no input file");
-        return 0;
-    default:
-        return option_set(fields, key, argument, state);
+        break;
+    case FIELD_RULES:
+        *(const char **)at = join_rules(options, *(const char **)at, text);
+        break;
     }
 }
 
-const struct argp output_options_argp = {output_table, parse_output_option, NULL, NULL, NULL, NULL, NULL};
-const struct argp_child output_options[] = {{&output_options_argp, 0, NULL, 0}, {0}};
+/* ---- Finding options ---------------------------------------------------------------------------- */
 
-/* ---- Launches ---------------------------------------------------------------------------------- */
+const Option *option_find(CommandId command, const char *name, size_t size) {
+    for (size_t i = 0; i < option_count; i++) {
+        const Option *option = &option_table[i];
+        bool same = strncmp(option->name, name, size) == 0 && !option->name[size];
+        if (option->commands & 1u << command && (same || (size == 1 && option->letter == *name)))
+            return option;
+    }
+    return NULL;
+}
 
-static error_t parse_launch_option(int key, char *argument, struct argp_state *state) {
-    static const char *const orders[] = {"issue", "waits", NULL};
-    static const OptionField fields[] = {{.sets = SETS(LONG, RunOptions, run.budget), "budget", UINT64_MAX / 2},
-                                         {.sets = SETS(UNSIGNED, RunOptions, run.timeout), "timeout", MOST_SECONDS},
-                                         {.sets = SETS(WORD, RunOptions, run.mma_order),
-                                          "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'",
-                                          .words = orders},
-                                         {0}};
-    RunOptions *options = state->input;
-    if (key == ARGP_KEY_INIT)
-        options->run.timeout = USUAL_SECONDS;
-    if (key != OPTION_ARG)
-        return option_set(fields, key, argument, state);
-    if (!paths_append(&options->arguments, argument))
+static const Command *sorted_for;
+static int by_group_and_name(const void *a, const void *b) {
+    const Option *x = *(const Option *const *)a, *y = *(const Option *const *)b;
+    int order = sorted_for->groups[0] ? (int)x->group - (int)y->group : 0;
+    return order ? order : strcmp(x->name, y->name);
+}
+
+const Option **options_of(CommandId command, size_t *count) {
+    const Option **list = calloc(option_count, sizeof *list);
+    *count = 0;
+    for (size_t i = 0; list && i < option_count; i++)
+        if (option_table[i].commands & 1u << command)
+            list[(*count)++] = &option_table[i];
+    sorted_for = &commands[command];
+    if (list)
+        qsort(list, *count, sizeof *list, by_group_and_name);
+    return list;
+}
+
+/* ---- The command line --------------------------------------------------------------------------- */
+
+typedef struct Line {
+    char **words;
+    int count, next;
+} Line;
+
+static _Noreturn void print_and_end(const Options *options, bool version) {
+    if (version)
+        printf("weir %s\n", weir_version());
+    else
+        help_command(stdout, &commands[options->command]);
+    exit(fflush(stdout) == 0 ? STATUS_OK : STATUS_ERROR);
+}
+
+/* The word after an option, which is its argument. */
+static const char *next_word(const Options *options, const Option *option, Line *line) {
+    if (line->next == line->count)
+        wrong_usage(options, "option '--%s' requires an argument", option->name);
+    return line->words[line->next++];
+}
+
+static void read_long(Options *options, char *name, Line *line) {
+    char *equals = strchr(name, '=');
+    size_t size = equals ? (size_t)(equals - name) : strlen(name);
+    const Option *option = size > 1 ? option_find(options->command, name, size) : NULL;
+    if (!equals && (strcmp(name, "help") == 0 || strcmp(name, "version") == 0))
+        print_and_end(options, *name == 'v');
+    if (equals)
+        *equals = 0; /* for messages; the argument is behind it */
+    if (!option)
+        unknown_option(options, name);
+    if (equals && !option->argument)
+        wrong_usage(options, "option '--%s' doesn't allow an argument", name);
+    const char *argument = equals ? equals + 1 : NULL;
+    if (option->argument && !equals && !option->optional)
+        argument = next_word(options, option, line);
+    option_apply(options, option, argument);
+}
+
+/* Letters in one word; what is behind one that takes an argument is that. */
+static void read_letters(Options *options, const char *letters, Line *line) {
+    while (*letters) {
+        const Option *option = option_find(options->command, letters, 1);
+        if (!option && (*letters == 'h' || *letters == 'V'))
+            print_and_end(options, *letters == 'V');
+        if (!option)
+            wrong_usage(options, "unknown option '-%c'", *letters);
+        letters++;
+        if (!option->argument) {
+            option_apply(options, option, NULL);
+            continue;
+        }
+        option_apply(options, option, *letters ? letters : next_word(options, option, line));
+        return;
+    }
+}
+
+static void read_operand(Options *options, const char *word) {
+    if (!paths_append(&options->operands, word))
         exit(STATUS_ERROR);
+}
+
+static void read_words(Options *options, Line *line) {
+    bool only_operands = false;
+    while (line->next < line->count) {
+        char *word = line->words[line->next++];
+        if (only_operands || word[0] != '-' || !word[1]) {
+            read_operand(options, word);
+            only_operands |= commands[options->command].takes == OPERANDS_PROGRAM;
+        } else if (strcmp(word, "--") == 0) {
+            only_operands = true;
+        } else if (word[1] == '-') {
+            read_long(options, word + 2, line);
+        } else {
+            read_letters(options, word + 1, line);
+        }
+    }
+}
+
+static void find_inputs(Options *options) {
+    for (size_t i = 0; i < options->operands.count; i++)
+        if (!paths_add(&options->inputs, options->operands.items[i]))
+            exit(STATUS_ERROR);
+    if (!options->inputs.count && !options->dump_ops && !options->glossary)
+        wrong_usage(options, "no input file");
+}
+
+void options_read(Options *options, const Command *command, int count, char **arguments) {
+    *options = (Options){.command = (CommandId)(command - commands), .run.timeout = USUAL_SECONDS};
+    read_words(options, &(Line){arguments, count, 0});
     options->run.arguments = (const char *const *)options->arguments.items;
     options->run.argument_count = options->arguments.count;
-    return 0;
+    if (command->takes == OPERANDS_FILES)
+        find_inputs(options);
 }
 
-const struct argp launch_options_argp = {launch_table, parse_launch_option, NULL, NULL, output_options, NULL, NULL};
-const struct argp_child launch_options[] = {{&launch_options_argp, 0, NULL, 0}, {0}};
-
-/* ---- Verdicts ---------------------------------------------------------------------------------- */
-
-static error_t parse_verdict_option(int key, char *argument, struct argp_state *state) {
-    static const char *const formats[] = {"text", "json", NULL}, *const modes[] = {"exact", "sampled", "off", NULL};
-    static const OptionField fields[] = {
-        {.sets = SETS(UNSIGNED, RunOptions, run.devices), "devices", MOST_DEVICES},
-        {.sets = SETS(UNSIGNED, RunOptions, run.resident), "resident", UINT32_MAX},
-        {.sets = SETS(CHOICE, RunOptions, format),
-         "a verdict can be printed as text or as json, not as '%s'",
-         .words = formats},
-        {.sets = SETS(WORD, RunOptions, run.gsan), "--gsan is exact, sampled or off, not '%s'", .words = modes},
-        {0}};
-    return option_set(fields, key, argument, state);
-}
-
-const struct argp run_options_argp = {verdict_table, parse_verdict_option, NULL, NULL, launch_options, NULL, NULL};
-const struct argp_child run_options[] = {{&run_options_argp, 0, NULL, 0}, {0}};
-
-void run_options_free(RunOptions *options) {
+void options_free(Options *options) {
+    paths_free(&options->operands);
     paths_free(&options->inputs);
     paths_free(&options->arguments);
-}
-
-void command_parse_options(const char *command, const struct argp *argp, int count, char **arguments, void *input) {
-    char program[32] = "weir ";
-    strncat(program, command, sizeof program - 6);
-    argp_err_exit_status = STATUS_ERROR;
-    argp_program_version = "weir " WEIR_VERSION;
-    arguments[0] = program;
-    if (argp_parse(argp, count, arguments, 0, NULL, input) != 0)
-        exit(STATUS_ERROR);
 }

@@ -2,75 +2,11 @@
 #include "cli/cli.h"
 #include "weir/weir.h"
 
-#include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { OPTION_GENERIC = 256, OPTION_EFFECTS, OPTION_PRINT, OPTION_DUMP_OPS };
-
-typedef struct Options {
-    Paths inputs;
-    bool quiet, stats, list, dump_ops, markdown, strict;
-    weir_form form;
-    const char *module, *output;
-} Options;
-
-static const struct argp_option option_table[] = {
-    {"generic", OPTION_GENERIC, NULL, 0, "print MLIR's generic form", 0},
-    {"effects", OPTION_EFFECTS, NULL, 0, "print what each op does to memory and to time instead of the IR", 0},
-    {"print", OPTION_PRINT, "STAGE", 0,
-     "print what the IR is made into: effects (as --effects), flow (control flow of functions), slice (the values of "
-     "a kernel that a run depends on), or program (what is run)",
-     0},
-    {"quiet", 'q', NULL, 0, "parse only, print nothing", 0},
-    {"stats", SETS(FLAG, Options, stats), NULL, 0, "print op counts, bytes, time and memory instead of the IR", 0},
-    {"list", SETS(FLAG, Options, list), NULL, 0, "list the modules of each file, with the passes of a pass log", 0},
-    {"module", SETS(TEXT, Options, module), "N|PASS", 0, "only module N, counted from 1, or those dumped by a pass", 0},
-    {"strict", SETS(FLAG, Options, strict), NULL, 0, "an op that the op table does not know is an error", 0},
-    {"dump-ops", OPTION_DUMP_OPS, "FORMAT", OPTION_ARG_OPTIONAL,
-     "print the op table, as text or, for FORMAT markdown, as a page of the documentation", 0},
-    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
-    {0},
-};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state) {
-    static const char *const stages[] = {"effects", "flow", "slice", "program", NULL}; /* ORDER weir_form */
-    static const char *const tables[] = {"text", "markdown", NULL};
-    static const OptionField fields[] = {
-        {.letter = 'q', SETS(FLAG, Options, quiet)}, {.letter = 'o', SETS(TEXT, Options, output)}, {0}};
-    Options *options = state->input;
-    switch (key) {
-    case OPTION_GENERIC:
-        options->form = WEIR_GENERIC;
-        return 0;
-    case OPTION_EFFECTS:
-        options->form = WEIR_EFFECTS;
-        return 0;
-    case OPTION_PRINT:
-        options->form =
-            WEIR_EFFECTS + (weir_form)option_word(state, argument, stages,
-                                                  "what can be printed is effects, flow, slice or program, not '%s'");
-        return 0;
-    case OPTION_DUMP_OPS:
-        options->dump_ops = true;
-        options->markdown = option_word(state, argument ? argument : tables[0], tables,
-                                        "the op table can be printed as text or as markdown, not as '%s'");
-        return 0;
-    case ARGP_KEY_ARG:
-        if (!paths_add(&options->inputs, argument))
-            exit(STATUS_ERROR);
-        return 0;
-    case ARGP_KEY_END:
-        if (!options->inputs.count && !options->dump_ops)
-            argp_error(state, "no input file");
-        return 0;
-    default:
-        return option_set(fields, key, argument, state);
-    }
-}
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
@@ -264,36 +200,27 @@ static void show_progress(const Paths *inputs, size_t index, Progress *progress)
         fprintf(stderr, ", %lld MB", (long long)status.st_size / 1000000);
 }
 
-int command_parse(int count, char **arguments) {
-    Options options = {0};
-    const struct argp argp = {.options = option_table,
-                              .parser = parse_option,
-                              .args_doc = "FILE|DIR|-...",
-                              .doc = "Reads Triton GPU IR and prints it back, token for token.\v" HELP_FILES HELP_BELOW
-                                     "read" HELP_INPUT "\n"
-                                     "Exit status: 0 if all is well, 2 if the input or the command line is wrong."};
-    command_parse_options("parse", &argp, count, arguments, &options);
+int command_parse(Options *options) {
     weir_context *weir = weir_create();
-    Output *output = output_open(options.output);
+    Output *output = output_open(options->output);
     if (!weir || !output)
         return STATUS_ERROR;
     Stats stats = {0};
     bool good = true, first = true;
     Progress progress = {.shown = seconds_now()};
-    if (options.dump_ops && options.markdown)
+    if (options->dump_ops == TABLE_MARKDOWN)
         dump_markdown(output);
-    else if (options.dump_ops)
+    else if (options->dump_ops)
         dump_ops(output);
-    for (size_t i = 0; i < options.inputs.count; i++) {
-        show_progress(&options.inputs, i, &progress);
-        good &= parse_file(&options, weir, options.inputs.items[i], output, &stats, &first);
+    for (size_t i = 0; i < options->inputs.count; i++) {
+        show_progress(&options->inputs, i, &progress);
+        good &= parse_file(options, weir, options->inputs.items[i], output, &stats, &first);
     }
     progress_clear(&progress);
-    if (options.stats)
+    if (options->stats)
         print_stats(&stats, output);
     good &= output_close(output, good);
     tally_free(&stats.names);
-    paths_free(&options.inputs);
     weir_destroy(weir);
     return good ? STATUS_OK : STATUS_ERROR;
 }

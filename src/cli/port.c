@@ -11,8 +11,8 @@ static void port_module(void *context, const char *path, weir_module *module, co
     session_tell(&port->session, path, weir_port(module, port->target, options->kernel));
 }
 
-int port_kernels(RunOptions *options, const char *target) {
-    Port port = {.target = target};
+int port_kernels(Options *options) {
+    Port port = {.target = options->port};
     Session *session = &port.session;
     options->no_launch = true;
     if (!session_open(session, options, "looked at"))

@@ -2,33 +2,8 @@
 #include "cli/cli.h"
 #include "weir/weir.h"
 
-#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct Options {
-    char **names; /* ids, or families such as "deadlock"; all rules if there are none */
-    size_t count;
-    bool markdown;
-    const char *output;
-} Options;
-
-static const struct argp_option option_table[] = {
-    {"markdown", SETS(FLAG, Options, markdown), NULL, 0,
-     "print the pages of docs/rules: that of each ID, or without one the list", 0},
-    {"output", 'o', "FILE", 0, "write to FILE instead of standard output", 0},
-    {0},
-};
-
-static error_t parse_option(int key, char *argument, struct argp_state *state) {
-    static const OptionField fields[] = {{.letter = 'o', SETS(TEXT, Options, output)}, {0}};
-    Options *options = state->input;
-    if (key != ARGP_KEY_ARGS)
-        return option_set(fields, key, argument, state);
-    options->names = state->argv + state->next;
-    options->count = (size_t)(state->argc - state->next);
-    return 0;
-}
 
 static const char *severity_name(weir_severity severity) {
     static const char *const names[] = {"error", "warning", "note"};
@@ -105,28 +80,20 @@ static bool tell(Output *output, const char *name, bool markdown) {
     return family;
 }
 
-int command_rules(int count, char **arguments) {
-    Options options = {0};
-    const struct argp argp = {
-        .options = option_table,
-        .parser = parse_option,
-        .args_doc = "[ID|FAMILY]...",
-        .doc = "Lists the rules that findings are about, or explains one.\v"
-               "An ID is what a finding ends with, such as deadlock.lapped; a FAMILY is its first part.\n"
-               "Exit status: 0 if all is well, 2 if there is no such rule."};
-    command_parse_options("rules", &argp, count, arguments, &options);
-    Output *output = output_open(options.output);
+int command_rules(Options *options) {
+    const Paths *names = &options->operands; /* ids, or families such as "deadlock"; all rules if there are none */
+    Output *output = output_open(options->output);
     if (!output)
         return STATUS_ERROR;
     bool good = true;
-    if (!options.count && options.markdown)
+    if (!names->count && options->markdown)
         list_markdown(output);
-    else if (!options.count)
+    else if (!names->count)
         list_rules(output, NULL);
-    for (size_t i = 0; i < options.count && good; i++) {
+    for (size_t i = 0; i < names->count && good; i++) {
         if (i)
             output_printf(output, "\n");
-        good = tell(output, options.names[i], options.markdown);
+        good = tell(output, names->items[i], options->markdown);
     }
     good &= output_close(output, good);
     return good ? STATUS_OK : STATUS_ERROR;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-bool session_open(Session *session, RunOptions *options, const char *doing) {
+bool session_open(Session *session, Options *options, const char *doing) {
     session->options = options;
     session->weir = weir_create();
     session->output = output_open(options->output);
@@ -16,7 +16,6 @@ bool session_open(Session *session, RunOptions *options, const char *doing) {
     options->run.progress_context = &session->progress;
     if (session->weir && session->output)
         return true;
-    run_options_free(options);
     weir_destroy(session->weir);
     return false;
 }
@@ -64,7 +63,6 @@ int session_close(Session *session, bool good, bool keep) {
     good &= output_close(session->output, good && keep);
     weir_verdict verdict = good ? teller->verdict : WEIR_VERDICT_ERROR;
     teller_free(teller);
-    run_options_free(session->options);
     weir_destroy(session->weir);
     return weir_verdict_status(verdict);
 }

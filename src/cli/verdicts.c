@@ -28,7 +28,7 @@ __attribute__((format(printf, 2, 3))) static void say(Teller *teller, const char
     free(text);
 }
 
-Teller teller_start(const RunOptions *options, weir_write *write_error, void *error_to) {
+Teller teller_start(const Options *options, weir_write *write_error, void *error_to) {
     return (Teller){.options = options,
                     .how = {.flags = isatty(STDOUT_FILENO) && !options->output ? WEIR_COLOUR : 0},
                     .write_error = write_error,
