@@ -143,7 +143,7 @@ class Matcher:
     """Hands out the kernel's parameters one after the other."""
 
     def __init__(self, params):
-        self.params, self.at, self.args, self.areas = params, 0, {}, []
+        self.params, self.at, self.args, self.memory = params, 0, {}, []
 
     def peek(self):
         if self.at >= len(self.params):
@@ -168,8 +168,7 @@ class Matcher:
         data = integer_data(kind, value)
         if data is not None:
             words["data"] = data
-        size = element_bytes(kind, value)
-        self.areas.append((value.data_ptr(), extent(words["shape"], words["strides"]) * size, size, name, words))
+        self.memory.append((name, words))
         self.take({"tensor": words})
 
     def descriptor(self, value):
@@ -177,12 +176,9 @@ class Matcher:
         either its shape and strides, once more."""
         name, kind = self.peek()
         shape, strides = list(map(int, value.shape)), list(map(int, value.strides))
-        base = value.base
-        element = str(base.dtype)
-        words = {"shape": shape, "strides": strides, "dtype": element}
-        size = element_bytes(None, base)
-        if not is_mock(base) and is_tensor(base):
-            self.areas.append((base.data_ptr(), extent(shape, strides) * size, size, name, words))
+        words = {"shape": shape, "strides": strides, "dtype": str(value.base.dtype)}
+        if not is_mock(value.base):
+            self.memory.append((name, words))
         if "tensordesc" in kind:
             block = list(map(int, value.block_shape))
             if len(block) == len(shape):
@@ -202,9 +198,10 @@ class Matcher:
 
 
 def match(params, types, values):
-    """The arguments by the parameters' names, and the memory they name: (address, bytes, element's bytes, name, words)."""
+    """The arguments by the parameters' names, and a sentence for each thing that cannot be said of them."""
     matcher = Matcher(params)
-    for kind, value in with_types(types, values):
+    passed = list(with_types(types, values))
+    for kind, value in passed:
         if is_descriptor(value):
             matcher.descriptor(value)
         elif matcher.peek()[1].startswith("!tt.ptr"):
@@ -213,34 +210,52 @@ def match(params, types, values):
             matcher.take(number(value))
     if matcher.at != len(params):
         raise Unmatched("there are more parameters than arguments")
-    return matcher.args, matcher.areas
+    return matcher.args, tell_sharing(matcher.memory, sharing(passed))
 
 
 # ---- Memory that several arguments name ----------------------------------------------------------
 
 
-def shared_areas(areas):
-    """Groups of areas that touch the same bytes, each in the order of their addresses."""
-    groups, end = [], 0
-    for area in sorted((a for a in areas if a[1] > 0), key=lambda a: a[:2]):
-        if groups and area[0] < end:
-            groups[-1].append(area)
-        else:
-            groups.append([area])
-        end = max(end, area[0] + area[1])
-    return [group for group in groups if len(group) > 1]
+def areas(passed):
+    """Where each argument that is memory lies: address, bytes, bytes of an element."""
+    found = []
+    for kind, value in passed:
+        tensor = value.base if is_descriptor(value) else value
+        if not is_tensor(tensor) or is_mock(tensor):
+            continue
+        size = element_bytes(kind, tensor)
+        strides = value.strides if is_descriptor(value) else value.stride()
+        own = tensor.element_size() if hasattr(tensor, "element_size") else size
+        found.append((tensor.data_ptr(), extent(value.shape, strides) * own, size))
+    return found
 
 
-def tell_sharing(areas):
-    """Gives arguments that share memory one buffer. Returns the pairs of names of which that cannot be said."""
-    untold = []
-    for group in shared_areas(areas):
-        first = group[0]
-        for area in group:
-            if area[0] == first[0] and area[2] == first[2]:
-                area[4]["buffer"] = first[3]
-                if "data" in area[4] and area is not first:
-                    del area[4]["data"]
-            else:
-                untold.append((first[3], area[3]))
-    return untold
+def sharing(passed):
+    """Of each argument that is memory: the first of those that it shares bytes with, directly or through others, and how
+    many bytes behind that one's begin it begins. Nothing else about addresses matters."""
+    found = areas(passed)
+    if len(found) < 2:
+        return ((0, 0),) * len(found)
+    told, first, end = [None] * len(found), 0, -1
+    for i in sorted(range(len(found)), key=lambda i: found[i][:2]):
+        begin, size, _ = found[i]
+        if begin >= end:
+            first = i
+        told[i] = first, begin - found[first][0]
+        end = max(end, begin + size)
+    return tuple(told)
+
+
+def tell_sharing(memory, told):
+    """Gives arguments that share memory one buffer. Returns sentences on those of which that cannot be said."""
+    sentences = []
+    for i, (first, offset) in enumerate(told):
+        if first == i:
+            continue
+        (owner, owned), (name, words) = memory[first], memory[i]
+        if offset or owned["dtype"] != words["dtype"]:
+            sentences.append(f"{owner} and {name} overlap in memory, which is not looked at")
+            continue
+        owned["buffer"] = words["buffer"] = owner
+        words.pop("data", None)
+    return sentences

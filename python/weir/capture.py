@@ -16,7 +16,6 @@ from . import _hook, arguments, standin
 OLDEST = (3, 5)
 MOST_LAUNCHES = 100  # that are kept of one kernel
 MOST_SEEN = 65536  # exact keys of launches that are remembered for one kernel
-FIRST_ARGUMENT = 9  # of a launcher: behind grid, stream, function, metadata and hooks
 
 
 def release_of(version):
@@ -28,24 +27,51 @@ def release_of(version):
 # ---- Keys: whether a launch is one that was seen --------------------------------------------------
 
 
-def float_class(value):
-    """Floats seldom steer a kernel: of those that are alike in this one is recorded."""
-    return "zero" if value == 0 else "negative" if value < 0 else "positive" if value > 0 else "nan"
-
-
 def value_key(value, pointers):
-    """What of an argument tells launches apart; addresses are appended to `pointers`."""
+    """What of an argument tells launches apart; addresses are appended to `pointers`. Floats seldom steer a kernel: of
+    those with the same sign one is recorded."""
     if isinstance(value, float):
-        return float_class(value)
+        return (value > 0) - (value < 0)
     if isinstance(value, tuple):
         return tuple(value_key(part, pointers) for part in value)
     if arguments.is_descriptor(value):
         pointers.append(value.base.data_ptr())
-        return tuple(value.shape), tuple(value.strides), tuple(value.block_shape)
+        return tuple(value.shape), tuple(value.strides)
     if arguments.is_tensor(value):
         pointers.append(value.data_ptr())
-        return tuple(value.shape), value.stride()
+        return tuple(value.shape), tuple(value.stride())
     return value
+
+
+def exact_key(value):
+    pointers = []
+    return value_key(value, pointers), tuple(pointers)
+
+
+def key_parts(kind, name):
+    """Python for what value_key has of an argument of that type, and for its address: as little as can be, since every
+    launch does it."""
+    if not isinstance(kind, str):
+        return [f"exact_key({name})"]
+    if kind.startswith("*"):
+        return [f"{name}.shape", f"{name}.stride()", f"{name}.data_ptr()"]
+    if kind.startswith("tensordesc"):
+        return [f"tuple({name}.shape)", f"tuple({name}.strides)", f"{name}.base.data_ptr()"]
+    if kind.startswith(("fp", "bf")):
+        return [f"({name} > 0) - ({name} < 0)"]
+    return [name] if kind[0] in "iu" else [f"exact_key({name})"]
+
+
+LAUNCH = """
+def launch(g0, g1, g2, stream, function, packed, metadata, enter, leave{names}):
+    try:
+        if ({key}) not in seen:
+            kernel.launched((g0, g1, g2), ({values}), ({key}))
+        kernel.launches += 1
+    except Exception as error:
+        kernel.odd_launch((g0, g1, g2), ({values}), error)
+    return inner(g0, g1, g2, stream, function, packed, metadata, enter, leave{names})
+"""
 
 
 class Kernel:
@@ -59,58 +85,47 @@ class Kernel:
         self.seen, self.told, self.lock = set(), set(), threading.Lock()
         self.launches = self.dropped = 0
 
-    def launched(self, grid, values):
-        self.launches += 1
-        pointers = []
-        key = [grid]
-        for kind, value in zip(self.types, values):
+    def launcher(self, inner):
+        """A function that records a launch, then makes it with `inner`."""
+        names = [f"a{i}" for i in range(len(self.types))]
+        key = ["g0", "g1", "g2"]
+        for kind, name in zip(self.types, names):
             if kind != "constexpr":
-                key.append(value if type(value) is int else value_key(value, pointers))
-        key = tuple(key)
-        exact = key, tuple(pointers)
-        if exact in self.seen:
-            return
+                key += key_parts(kind, name)
+        listed = "".join(f", {name}" for name in names)
+        text = LAUNCH.format(names=listed, key=", ".join(key), values="".join(f"{name}, " for name in names))
+        space = {"seen": self.seen, "kernel": self, "inner": inner, "exact_key": exact_key}
+        exec(text, space)
+        return space["launch"]
+
+    def odd_launch(self, grid, values, error):
+        """Of a launch whose arguments are other than their types say: addresses for tensors, as one may pass them to a
+        kernel that was compiled ahead of time."""
+        try:
+            self.launches += 1
+            self.launched(grid, values, ("odd", grid, exact_key(tuple(values))))
+        except Exception as another:
+            self.recorder.failed(self, another)
+
+    def launched(self, grid, values, exact):
+        """A launch with other addresses than those before it, at least."""
         with self.lock:
+            if exact in self.seen:
+                return
             if len(self.seen) >= MOST_SEEN:
                 self.seen.clear()
             self.seen.add(exact)
-            self.told_once(grid, key, values)
-
-    def told_once(self, grid, key, values):
-        """Addresses matter only as far as memory is shared."""
-        if self.ttgir is None:
-            return
-        if self.params is None:
-            self.params = arguments.parameters(self.ttgir)
-        args, areas = arguments.match(self.params, self.types, values) if values is not None else ({}, [])
-        untold = arguments.tell_sharing(areas)
-        sharing = tuple(sorted((area[3], area[4]["buffer"]) for area in areas if "buffer" in area[4]))
-        if (key, sharing) in self.told:
-            return
-        self.told.add((key, sharing))
-        if len(self.told) > MOST_LAUNCHES:
-            self.dropped += 1
-            return
-        self.recorder.write_launch(self, grid, args, untold)
-
-
-class Runner:
-    """In the place of a kernel's launcher: records the launch, then makes it."""
-
-    __slots__ = ("kernel", "inner")
-
-    def __init__(self, kernel, inner):
-        self.kernel, self.inner = kernel, inner
-
-    def __getattr__(self, name):
-        return getattr(self.inner, name)
-
-    def __call__(self, *args, **named):
-        try:
-            self.kernel.launched(args[:3], args[FIRST_ARGUMENT:])
-        except Exception as error:
-            self.kernel.recorder.failed(self.kernel, error)
-        return self.inner(*args, **named)
+            if self.ttgir is None:
+                return
+            passed = list(arguments.with_types(self.types, values))
+            key = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed)
+            if key in self.told:
+                return
+            self.told.add(key)
+            if len(self.told) > MOST_LAUNCHES:
+                self.dropped += 1
+            else:
+                self.recorder.write_launch(self, grid, values)
 
 
 # ---- Files ---------------------------------------------------------------------------------------
@@ -197,13 +212,16 @@ class Recorder:
                 self.kernels.setdefault(id(kernel), kernel)
         return kernel
 
-    def write_launch(self, kernel, grid, args, untold):
+    def write_launch(self, kernel, grid, values):
+        if kernel.params is None:
+            kernel.params = arguments.parameters(kernel.ttgir)
+        args, untold = arguments.match(kernel.params, kernel.types, values)
         launch = {"kernel": kernel.compiled.metadata.name, "triton": self.version, "grid": [int(n) for n in grid],
                   "args": args, "from": "weir exec"}
         if getattr(kernel.compiled.metadata, "launch_pdl", False):
             launch["dependent"] = True
-        for first, second in untold:
-            self.complain(f"kernel {kernel.name}: {first} and {second} overlap in memory, which is not looked at")
+        for sentence in untold:
+            self.complain(f"kernel {kernel.name}: {sentence}")
         self.store.write_launch(kernel.name, launch)
         if self.listener:
             self.listener(kernel, launch)
@@ -235,10 +253,10 @@ def wrap(compiled_kernel, recorder):
 
     def watched_run(self):
         inner = run.fget(self)
-        runner = self.__dict__.get("_weir_runner")
-        if runner is None or runner.inner is not inner:
-            runner = self.__dict__["_weir_runner"] = Runner(recorder.kernel_of(self), inner)
-        return runner
+        launcher = self.__dict__.get("_weir_launcher")
+        if launcher is None or launcher[0] is not inner:
+            launcher = self.__dict__["_weir_launcher"] = inner, recorder.kernel_of(self).launcher(inner)
+        return launcher[1]
 
     def watched_initialize(self, *args, **named):
         initialize(self, *args, **named)
@@ -277,7 +295,10 @@ def record_warmup(recorder, function, compiled, args, grid, named):
     if callable(grid):
         grid = grid(dict(bound.arguments))
     grid = (tuple(grid) + (1, 1, 1))[:3]
-    recorder.kernel_of(compiled).launched(grid, tuple(bound.arguments.values()))
+    values = tuple(bound.arguments.values())
+    kernel = recorder.kernel_of(compiled)
+    kernel.launches += 1
+    kernel.launched(grid, values, ("warmup", grid, exact_key(values)))
 
 
 def install(recorder, target):
