@@ -14,13 +14,13 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="check exec run report membar lint parse rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --rule --triton --budget --gsan --jobs -j --mma-order --resident --timeout --format --output -o --quiet -q --verbose -v --witness"
-        [exec]="--help -h --version -V --devices --keep --kernel --only-launch --rule --target --triton --budget --gsan --jobs -j --mma-order --resident --timeout --format --output -o --quiet -q --verbose -v --witness"
-        [run]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --replay --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --format --global --output -o --quiet -q --state --state= --steps --trace --verbose -v --witness"
-        [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --format --glossary --output -o --quiet -q --wide --width"
-        [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --compare --emit --format --output -o --prune --quiet -q --why"
-        [lint]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --port --rule --target --triton --budget --gsan --mma-order --resident --timeout --emit --format --output -o --quiet -q --verbose -v --witness"
-        [parse]="--help -h --version -V --dump-ops --dump-ops= --effects --generic --list --module --output -o --print --quiet -q --stats --strict"
+        [check]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --rule --triton --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --verbose -v --witness"
+        [exec]="--help -h --version -V --devices --keep --kernel --only-launch --rule --target --triton --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --verbose -v --witness"
+        [run]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --replay --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --color --format --global --output -o --quiet -q --state --state= --steps --trace --verbose -v --witness"
+        [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --color --format --glossary --output -o --quiet -q --wide --width"
+        [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
+        [lint]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --port --rule --target --triton --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --verbose -v --witness"
+        [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --list --module --output -o --print --quiet -q --stats --strict"
         [rules]="--help -h --version -V --markdown --output -o"
         [help]="--help -h --version -V --completion --man"
     )
@@ -45,6 +45,7 @@ _weir() {
     "check --mma-order") _weir_words "issue waits" && return ;;
     "check --resident") return ;;
     "check --timeout") return ;;
+    "check --color") _weir_words "auto always never" && return ;;
     "check --format") _weir_words "text json" && return ;;
     "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -60,6 +61,7 @@ _weir() {
     "exec --mma-order") _weir_words "issue waits" && return ;;
     "exec --resident") return ;;
     "exec --timeout") return ;;
+    "exec --color") _weir_words "auto always never" && return ;;
     "exec --format") _weir_words "text json" && return ;;
     "exec --output" | "exec -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "exec --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
@@ -81,6 +83,7 @@ _weir() {
     "run --seed") return ;;
     "run --slots") return ;;
     "run --timeout") return ;;
+    "run --color") _weir_words "auto always never" && return ;;
     "run --format") _weir_words "text json" && return ;;
     "run --output" | "run -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --trace") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
@@ -94,6 +97,7 @@ _weir() {
     "report --budget") return ;;
     "report --mma-order") _weir_words "issue waits" && return ;;
     "report --timeout") return ;;
+    "report --color") _weir_words "auto always never" && return ;;
     "report --format") _weir_words "text markdown json dot html" && return ;;
     "report --output" | "report -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "report --width") return ;;
@@ -103,6 +107,7 @@ _weir() {
     "membar --assume") _weir_words "inserted before" && return ;;
     "membar --model") _weir_words "sync near async" && return ;;
     "membar --timeout") return ;;
+    "membar --color") _weir_words "auto always never" && return ;;
     "membar --compare") _weir_words "sync near async" && return ;;
     "membar --format") _weir_words "text json" && return ;;
     "membar --output" | "membar -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
@@ -122,9 +127,11 @@ _weir() {
     "lint --mma-order") _weir_words "issue waits" && return ;;
     "lint --resident") return ;;
     "lint --timeout") return ;;
+    "lint --color") _weir_words "auto always never" && return ;;
     "lint --format") _weir_words "text json" && return ;;
     "lint --output" | "lint -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "lint --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "parse --color") _weir_words "auto always never" && return ;;
     "parse --module") return ;;
     "parse --output" | "parse -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "parse --print") _weir_words "effects flow slice program" && return ;;

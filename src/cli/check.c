@@ -52,6 +52,7 @@ static void check_file(Check *check, weir_context *weir, size_t index) {
         if (check->count > 1)
             snprintf(job->prefix, sizeof job->prefix, "%zu-", index + 1);
         teller->witness_prefix = job->prefix;
+        teller->all_launches = true;
     }
     if (weir && teller->rules && (teller->writer || !check->session.teller.writer)) {
         tell_modules(teller, weir, options->inputs.items[index], check_module, teller);
@@ -84,6 +85,9 @@ static void *work(void *argument) {
 static void add_up(Teller *all, Teller *part) {
     all->verdict = weir_verdict_worse(all->verdict, part->verdict);
     all->kernels += part->kernels;
+    all->kernel_found |= part->kernel_found;
+    for (weir_severity i = WEIR_ERROR; i <= WEIR_NOTE; i++)
+        all->severities[i] += part->severities[i];
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i <= WEIR_VERDICT_ERROR; i++)
         all->counts[i] += part->counts[i];
     for (size_t i = 0; part->rules && i < weir_rule_count(); i++)
@@ -174,6 +178,8 @@ int command_check(Options *options) {
     bool good = all->rules && check.jobs && session_write(&check.session, WEIR_VERDICTS) && check_all(&check);
     if (!good)
         complain("there is not enough memory");
+    else
+        tell_passed_over(all);
     if (good && !options->format && !options->quiet)
         session_summary(&check.session);
     free(check.jobs);

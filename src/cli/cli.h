@@ -23,9 +23,9 @@ int command_rules(Options *options);
 int command_help(Options *options);
 
 /* ---- inputs.c: files, folders and modules ---- */
-/* Adds a file as it is, a folder as every .ttgir and .mlir below it, in the order of their names. False, with a
- * message, if it cannot be looked at. */
-bool paths_add(Paths *paths, const char *path);
+/* Adds a file as it is, a folder as every .ttgir and .mlir below it, in the order of their names. What cannot be looked
+ * at does not keep the rest from it. False if there is no memory. */
+bool paths_add(Paths *paths, Failures *unread, const char *path);
 /* Adds a text as it is; false if there is no memory. */
 bool paths_append(Paths *paths, const char *text);
 void paths_free(Paths *paths);
@@ -44,6 +44,9 @@ int output_write(void *output, const char *data, size_t size);
 void output_printf(Output *output, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Keeps the file if `keep`, else removes it. False, with a message, if not everything could be written. */
 bool output_close(Output *output, bool keep);
+
+/* Whether what goes to that stream, or to the file that was named instead of it, is colored. */
+bool color_wanted(const Options *options, int fd, const char *path);
 
 /* How many columns of text fit: those of the terminal, or 80 where it is none. */
 unsigned output_width(const char *path);
@@ -81,8 +84,14 @@ typedef struct Teller {
     size_t kernels;
     size_t counts[WEIR_VERDICT_ERROR + 1]; /* kernels by verdict; of errors: inputs and modules */
     size_t *rules;                         /* findings by rule; NULL: not counted, and neither are reasons */
+    size_t severities[WEIR_NOTE + 1];      /* findings by severity; counted with the rules */
     Tally reasons;                         /* why something is incomplete */
     weir_coverage coverage;                /* of all kernels */
+    bool all_launches;                     /* that lie beside a file are meant, and not only the first */
+    bool kernel_found;                     /* the one that was asked for */
+    bool again;                            /* the result is about the same module as the one before */
+    weir_verdict *module_verdicts;         /* of that module's kernels, with the launches so far */
+    size_t module_kernels;
 } Teller;
 
 /* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
@@ -90,6 +99,10 @@ Teller teller_start(const Options *options, weir_write *write_error, void *error
 void teller_free(Teller *teller);
 /* Says why an input cannot be looked at. */
 void tell_failure(Teller *teller, const char *path, const char *sentence);
+/* The same of what was found to be so when the inputs were looked for. */
+void tell_unread(Teller *teller);
+/* At the end: says so if no input has the kernel that was asked for. */
+void tell_passed_over(Teller *teller);
 /* What is wrong, witness files, and the count of it; false if a file could not be written. */
 bool tell_verdict(Teller *teller, weir_result *result);
 /* All there is to say of a result, which is freed; NULL: there was no memory for it. */
@@ -97,8 +110,8 @@ void tell_result(Teller *teller, const char *path, weir_result *result);
 /* Calls `work` with each module of the file that is meant, and how to run it; tells what is wrong with the file. */
 typedef void ModuleWork(void *context, const char *path, weir_module *module, const weir_run_options *options);
 void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWork *work, void *context);
-/* K.launch.json beside K.ttgir; NULL if there is none. To be freed. */
-char *launch_beside(const char *path);
+/* K.launch.json beside K.ttgir, or K.launch.2.json and so on; NULL if there is none. To be freed. */
+char *launch_beside(const char *path, unsigned number);
 /* A weir_write for a FILE. */
 int stream_write(void *stream, const char *data, size_t size);
 
@@ -131,7 +144,8 @@ typedef struct Session {
 
 /* False, with a message, if the output cannot be opened. `doing`: what is done with a module. */
 bool session_open(Session *session, Options *options, const char *doing);
-/* Begins to write results, unless nothing is to be printed; false if there is no memory. */
+/* Begins to write results, unless nothing is to be printed or IR is, with the inputs that cannot be looked at; false if
+ * there is no memory. */
 bool session_write(Session *session, weir_subject subject);
 /* Calls `work` with the modules of every input; its context is the session, which may be the first member of more. */
 void session_inputs(Session *session, ModuleWork *work);

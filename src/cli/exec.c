@@ -244,7 +244,7 @@ static int check_folder(Options *options, const char *folder, const Captured *ca
     if (captured->triton && *captured->triton && !options->run.triton)
         options->run.triton = captured->triton;
     fflush(NULL);
-    pid_t child = paths_add(&options->inputs, folder) ? fork() : -1;
+    pid_t child = paths_add(&options->inputs, &options->unread, folder) ? fork() : -1;
     if (child == 0)
         exit(command_check(options));
     int status = await(child);

@@ -46,58 +46,72 @@ static int is_entry(const struct dirent *entry) {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static bool add_below(Paths *paths, const char *folder);
+static bool add_failure(Failures *unread, const char *path, const char *reason) {
+    return paths_append(&unread->paths, path) && paths_append(&unread->reasons, reason);
+}
+
+static bool add_below(Paths *paths, Failures *unread, const char *folder);
 
 /* Links are not followed, so that no folder comes twice. */
-static bool add_entry(Paths *paths, const char *folder, const char *name) {
+static bool add_entry(Paths *paths, Failures *unread, const char *folder, const char *name) {
     char *path = NULL;
     struct stat status;
     size_t size = strlen(folder);
     bool good = asprintf(&path, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", name) >= 0;
-    if (good && lstat(path, &status) != 0) {
-        complain("%s: %s", path, strerror(errno));
-        good = false;
-    } else if (good && S_ISDIR(status.st_mode)) {
-        good = add_below(paths, path);
-    } else if (good && S_ISREG(status.st_mode) && is_ir(name)) {
+    if (good && lstat(path, &status) != 0)
+        good = add_failure(unread, path, strerror(errno));
+    else if (good && S_ISDIR(status.st_mode))
+        good = add_below(paths, unread, path);
+    else if (good && S_ISREG(status.st_mode) && is_ir(name))
         good = paths_append(paths, path);
-    }
     free(path);
     return good;
 }
 
-/* All that can be read is added, even if it is not all. */
-static bool add_below(Paths *paths, const char *folder) {
+static bool add_below(Paths *paths, Failures *unread, const char *folder) {
     struct dirent **entries;
     int count = scandir(folder, &entries, is_entry, by_name);
-    if (count < 0) {
-        complain("%s: %s", folder, strerror(errno));
-        return false;
-    }
+    if (count < 0)
+        return add_failure(unread, folder, strerror(errno));
     bool good = true;
     for (int i = 0; i < count; i++) {
-        good &= add_entry(paths, folder, entries[i]->d_name);
+        good = good && add_entry(paths, unread, folder, entries[i]->d_name);
         free(entries[i]);
     }
     free(entries);
     return good;
 }
 
-static bool add_folder(Paths *paths, const char *path) {
-    size_t before = paths->count;
-    bool good = add_below(paths, path);
-    if (good && paths->count == before) {
-        complain("%s: there is no .ttgir or .mlir file below this folder", path);
-        return false;
-    }
+static bool is_python(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".py") == 0;
+}
+
+/* A kernel is there only once its program has compiled it. */
+static bool add_python(Failures *unread, const char *path) {
+    char *reason = NULL;
+    bool good = asprintf(&reason,
+                         "this is Python, not IR; 'weir exec -- python3 %s' checks the kernels that it compiles or "
+                         "launches",
+                         path) >= 0 &&
+                add_failure(unread, path, reason);
+    free(reason);
     return good;
 }
 
-bool paths_add(Paths *paths, const char *path) {
+bool paths_add(Paths *paths, Failures *unread, const char *path) {
     struct stat status;
-    if (strcmp(path, "-") != 0 && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        return add_folder(paths, path);
-    return paths_append(paths, path);
+    size_t before = paths->count, failures = unread->paths.count;
+    bool there = strcmp(path, "-") != 0 && stat(path, &status) == 0;
+    if (there && S_ISREG(status.st_mode) && is_python(path))
+        return add_python(unread, path);
+    if (!there || !S_ISDIR(status.st_mode))
+        return paths_append(paths, path);
+    if (!add_below(paths, unread, path))
+        return false;
+    if (paths->count > before || unread->paths.count > failures)
+        return true;
+    return add_failure(unread, path, "there is no .ttgir or .mlir file below this folder");
 }
 
 void paths_free(Paths *paths) {

@@ -34,7 +34,7 @@ static int lint(Options *options) {
     bool several = options->inputs.count > 1;
     teller->how.flags |= options->verbose || !several ? 0 : WEIR_SKIP_CLEAN;
     options->run.lint = WEIR_LINT_ONLY;
-    bool good = options->emit || session_write(&session, WEIR_VERDICTS);
+    bool good = session_write(&session, WEIR_VERDICTS);
     if (good)
         session_inputs(&session, options->emit ? emit_module : lint_module);
     if (!options->format && !options->quiet && !options->emit && several)

@@ -42,7 +42,7 @@ int command_membar(Options *options) {
     options->membar.timeout = options->run.timeout;
     if (!session_open(session, options, "looked at"))
         return STATUS_ERROR;
-    bool good = options->emit || session_write(session, WEIR_BARRIERS);
+    bool good = session_write(session, WEIR_BARRIERS);
     if (good)
         session_inputs(session, look_at_module);
     if (options->membar.line && !membar.answers && session->teller.verdict != WEIR_VERDICT_ERROR) {

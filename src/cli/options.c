@@ -327,9 +327,9 @@ static void read_words(Options *options, Line *line) {
 
 static void find_inputs(Options *options) {
     for (size_t i = 0; i < options->operands.count; i++)
-        if (!paths_add(&options->inputs, options->operands.items[i]))
+        if (!paths_add(&options->inputs, &options->unread, options->operands.items[i]))
             exit(STATUS_ERROR);
-    if (!options->inputs.count && !options->dump_ops && !options->glossary)
+    if (!options->operands.count && !options->dump_ops && !options->glossary)
         wrong_usage(options, "no input file");
 }
 
@@ -345,5 +345,7 @@ void options_read(Options *options, const Command *command, int count, char **ar
 void options_free(Options *options) {
     paths_free(&options->operands);
     paths_free(&options->inputs);
+    paths_free(&options->unread.paths);
+    paths_free(&options->unread.reasons);
     paths_free(&options->arguments);
 }

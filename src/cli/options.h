@@ -40,6 +40,11 @@ typedef struct Paths {
     size_t count, capacity;
 } Paths;
 
+/* Inputs that cannot be looked at, and of each why. */
+typedef struct Failures {
+    Paths paths, reasons;
+} Failures;
+
 /* ---- Commands --------------------------------------------------------------------------------- */
 
 typedef enum CommandId { /* ORDER commands */
@@ -86,6 +91,8 @@ enum { USUAL_SECONDS = 60, MOST_SECONDS = 1000000 };
 /* Columns of text: at least, at most, and as many as it takes. */
 enum { LEAST_WIDTH = 40, MOST_WIDTH = 100000, ANY_WIDTH = MOST_WIDTH + 1 };
 
+typedef enum Color { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } Color;
+
 /* How the op table is printed; 0: it is not. */
 typedef enum TableForm { TABLE_TEXT = 1, TABLE_MARKDOWN } TableForm;
 
@@ -94,10 +101,12 @@ typedef struct Options {
     CommandId command;
     Paths operands; /* as they were given */
     Paths inputs;   /* the files that they mean */
+    Failures unread;
     weir_run_options run;
     Paths arguments; /* those of `run` */
     bool no_launch, only_launch, quiet, verbose;
     weir_format format;
+    Color color;
     const char *module, *witness, *output;
 
     const char *standin, *keep; /* exec: the target that is compiled for, and where what was captured stays */

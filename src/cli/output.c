@@ -89,6 +89,13 @@ bool output_close(Output *output, bool keep) {
     return good;
 }
 
+bool color_wanted(const Options *options, int fd, const char *path) {
+    const char *never = getenv("NO_COLOR");
+    if (options->color != COLOR_AUTO)
+        return options->color == COLOR_ALWAYS;
+    return !path && isatty(fd) && !(never && *never);
+}
+
 unsigned output_width(const char *path) {
     enum { USUAL_WIDTH = 80 };
     struct winsize size;

@@ -45,7 +45,7 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
         complain("%s: there is not enough memory", weir_file_name(file));
         return false;
     }
-    weir_report(file, module, isatty(STDERR_FILENO), stream_write, stderr);
+    weir_report(file, module, color_wanted(options, STDERR_FILENO, NULL), stream_write, stderr);
     bool good = weir_module_ok(module);
     stats->modules++;
     stats->ops += weir_module_ops(module);
@@ -212,6 +212,10 @@ int command_parse(Options *options) {
         dump_markdown(output);
     else if (options->dump_ops)
         dump_ops(output);
+    for (size_t i = 0; i < options->unread.paths.count; i++) {
+        complain("%s: %s", options->unread.paths.items[i], options->unread.reasons.items[i]);
+        good = false;
+    }
     for (size_t i = 0; i < options->inputs.count; i++) {
         show_progress(&options->inputs, i, &progress);
         good &= parse_file(options, weir, options->inputs.items[i], output, &stats, &first);

@@ -75,7 +75,7 @@ static void run_module(void *context, const char *path, weir_module *module, con
 static bool is_row(const Options *options) {
     bool found = options->run.replay != NULL;
     for (size_t i = 0; i < options->inputs.count && !found && !options->no_launch && !options->run.launch; i++) {
-        char *launch = launch_beside(options->inputs.items[i]);
+        char *launch = launch_beside(options->inputs.items[i], 1);
         found = launch && weir_launch_shares(launch);
         free(launch);
     }
@@ -126,7 +126,7 @@ static void summarise(const Run *run) {
     const Teller *teller = &run->session.teller;
     const size_t *counts = teller->counts;
     output_printf(run->session.output,
-                  "%zu files, %zu kernel%s: %zu clean, %zu with findings, %zu incomplete, %zu error%s\n",
+                  "%zu files, %zu kernel%s: %zu clean, %zu with findings, %zu incomplete; %zu input%s failed\n",
                   run->options->inputs.count, teller->kernels, teller->kernels == 1 ? "" : "s",
                   counts[WEIR_VERDICT_CLEAN], counts[WEIR_VERDICT_FINDINGS], counts[WEIR_VERDICT_INCOMPLETE],
                   counts[WEIR_VERDICT_ERROR], counts[WEIR_VERDICT_ERROR] == 1 ? "" : "s");

@@ -24,9 +24,13 @@ bool session_write(Session *session, weir_subject subject) {
     Teller *teller = &session->teller;
     teller->how.subject = subject;
     teller->how.format = session->options->format;
-    if (!session->options->quiet)
+    bool writes = !session->options->quiet && !session->options->emit;
+    if (writes)
         teller->writer = weir_writer_begin(&teller->how, output_write, session->output);
-    return session->options->quiet || teller->writer;
+    if (writes && !teller->writer)
+        return false;
+    tell_unread(teller);
+    return true;
 }
 
 void session_inputs(Session *session, ModuleWork *work) {
@@ -38,6 +42,7 @@ void session_inputs(Session *session, ModuleWork *work) {
         tell_modules(&session->teller, session->weir, path, work, session);
     }
     progress_clear(progress);
+    tell_passed_over(&session->teller);
 }
 
 void session_tell(Session *session, const char *path, weir_result *result) {

@@ -1,15 +1,24 @@
 /* The table at the end: kernels by verdict, findings by rule, reasons by how often they came up. */
 #include "cli/cli.h"
 
+#include <unistd.h>
+
 /* A row of the table, if there is anything to count. */
 static void add_row(Output *output, size_t count, const char *what) {
     if (count)
         output_printf(output, "%8zu  %s\n", count, what);
 }
 
-/* Of what such a rule finds, nothing is wrong. */
-static bool is_note(size_t rule) {
-    return weir_rule_at(rule).severity == WEIR_NOTE;
+/* "1 error, 2 warnings, 3 notes" */
+static void print_severities(Output *output, const size_t severities[WEIR_NOTE + 1]) {
+    static const char *const names[] = {"error", "warning", "note"}; /* ORDER weir_severity */
+    const char *between = "";
+    for (weir_severity i = WEIR_ERROR; i <= WEIR_NOTE; i++) {
+        if (!severities[i])
+            continue;
+        output_printf(output, "%s%zu %s%s", between, severities[i], names[i], severities[i] == 1 ? "" : "s");
+        between = ", ";
+    }
 }
 
 void coverage_add(weir_coverage *all, const weir_coverage *part) {
@@ -45,29 +54,29 @@ void session_summary(Session *session) {
     Teller *all = &session->teller;
     static const char *const verdicts[] = {"clean", "with findings", "incomplete"}; /* ORDER weir_verdict */
     bool verbose = all->options->verbose;
-    size_t findings = 0, notes = 0, reasons = 0;
+    size_t findings = 0, reasons = 0;
     output_printf(output, "files: %zu\nkernels: %zu\n", all->options->inputs.count, all->kernels);
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)
         add_row(output, all->counts[i], verdicts[i]);
     print_coverage(output, &all->coverage);
+    for (weir_severity i = WEIR_ERROR; i <= WEIR_NOTE; i++)
+        findings += all->severities[i];
+    if (findings) {
+        output_printf(output, "findings: ");
+        print_severities(output, all->severities);
+        output_printf(output, "%s\n",
+                      all->severities[WEIR_NOTE] && !verbose ? " (-v shows those of clean kernels)" : "");
+    }
     for (size_t i = 0; i < weir_rule_count(); i++)
-        *(is_note(i) ? &notes : &findings) += all->rules[i];
-    if (findings)
-        output_printf(output, "findings: %zu\n", findings);
-    for (size_t i = 0; i < weir_rule_count(); i++)
-        add_row(output, is_note(i) ? 0 : all->rules[i], weir_rule_at(i).id);
-    if (notes)
-        output_printf(output, "notes: %zu%s\n", notes, verbose ? "" : " (-v shows them)");
-    for (size_t i = 0; i < weir_rule_count(); i++)
-        add_row(output, is_note(i) ? all->rules[i] : 0, weir_rule_at(i).id);
+        add_row(output, all->rules[i], weir_rule_at(i).id);
     for (size_t i = 0; i < all->reasons.count; i++)
         reasons += all->reasons.items[i].times;
     if (reasons)
         output_printf(output, "not looked at: %zu\n", reasons);
     tally_print(&all->reasons, output);
     if (all->counts[WEIR_VERDICT_ERROR])
-        output_printf(output, "errors: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
+        output_printf(output, "failed inputs: %zu\n", all->counts[WEIR_VERDICT_ERROR]);
     /* The same input gives the same bytes, unless somebody looks on. */
-    if (verbose || (all->how.flags & WEIR_COLOUR))
+    if (verbose || (isatty(STDOUT_FILENO) && !all->options->output))
         output_printf(output, "time: %.2f s\n", progress_seconds(&session->progress));
 }

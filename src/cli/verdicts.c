@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) static void say(Teller *teller, const char
 
 Teller teller_start(const Options *options, weir_write *write_error, void *error_to) {
     return (Teller){.options = options,
-                    .how = {.flags = isatty(STDOUT_FILENO) && !options->output ? WEIR_COLOUR : 0},
+                    .how = {.flags = color_wanted(options, STDOUT_FILENO, options->output) ? WEIR_COLOUR : 0},
                     .write_error = write_error,
                     .error_to = error_to,
                     .doing = "run",
@@ -40,6 +40,7 @@ Teller teller_start(const Options *options, weir_write *write_error, void *error
 void teller_free(Teller *teller) {
     tally_free(&teller->reasons);
     free(teller->rules);
+    free(teller->module_verdicts);
 }
 
 /* ---- Counting -------------------------------------------------------------------------------- */
@@ -49,20 +50,45 @@ static void count_error(Teller *teller) {
     teller->counts[WEIR_VERDICT_ERROR]++;
 }
 
+/* A kernel that is looked at with several launches is one, and as bad as with the worst of them. */
+static void count_kernel(Teller *teller, size_t index, const weir_kernel *kernel) {
+    if (index < teller->module_kernels) {
+        weir_verdict *before = &teller->module_verdicts[index];
+        weir_verdict worse = weir_verdict_worse(*before, kernel->verdict);
+        teller->counts[*before]--;
+        teller->counts[worse]++;
+        *before = worse;
+        teller->coverage.launches += kernel->coverage.launches;
+        return;
+    }
+    weir_verdict *verdicts = realloc(teller->module_verdicts, (index + 1) * sizeof *verdicts);
+    if (!verdicts) {
+        complain("%s", no_memory);
+        exit(STATUS_ERROR);
+    }
+    teller->module_verdicts = verdicts;
+    verdicts[index] = kernel->verdict;
+    teller->module_kernels = index + 1;
+    teller->kernels++;
+    teller->counts[kernel->verdict]++;
+    coverage_add(&teller->coverage, &kernel->coverage);
+}
+
 static void tally(Teller *teller, const weir_result *result) {
-    teller->kernels += weir_result_kernels(result);
+    if (!teller->again)
+        teller->module_kernels = 0;
     for (size_t i = 0; i < weir_result_kernels(result); i++) {
         weir_kernel kernel = weir_kernel_at(result, i);
-        teller->counts[kernel.verdict]++;
-        coverage_add(&teller->coverage, &kernel.coverage);
+        count_kernel(teller, i, &kernel);
     }
     teller->verdict = weir_verdict_worse(teller->verdict, weir_result_verdict(result));
     if (!teller->rules)
         return;
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
-        const char *id = weir_item_at(result, WEIR_ITEM_FINDING, i).name;
+        weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, i);
+        teller->severities[finding.severity]++;
         for (size_t rule = 0; rule < weir_rule_count(); rule++)
-            teller->rules[rule] += strcmp(weir_rule_at(rule).id, id) == 0;
+            teller->rules[rule] += strcmp(weir_rule_at(rule).id, finding.name) == 0;
     }
     for (size_t i = 0; i < weir_item_count(result, WEIR_ITEM_INCOMPLETE); i++) {
         const char *reason = weir_item_at(result, WEIR_ITEM_INCOMPLETE, i).text;
@@ -127,9 +153,25 @@ void tell_failure(Teller *teller, const char *path, const char *sentence) {
     count_error(teller);
 }
 
+void tell_unread(Teller *teller) {
+    const Failures *unread = &teller->options->unread;
+    for (size_t i = 0; i < unread->paths.count; i++)
+        tell_failure(teller, unread->paths.items[i], unread->reasons.items[i]);
+}
+
+void tell_passed_over(Teller *teller) {
+    const char *kernel = teller->options->run.kernel;
+    if (!kernel || teller->options->inputs.count < 2 || teller->kernel_found || teller->counts[WEIR_VERDICT_ERROR])
+        return;
+    char sentence[300];
+    snprintf(sentence, sizeof sentence, "there is no kernel '%s', and in no other input", kernel);
+    tell_failure(teller, teller->options->inputs.items[0], sentence);
+}
+
 bool tell_verdict(Teller *teller, weir_result *result) {
     if (weir_result_verdict(result) == WEIR_VERDICT_ERROR) {
-        weir_result_errors(result, isatty(STDERR_FILENO) ? WEIR_COLOUR : 0, teller->write_error, teller->error_to);
+        unsigned color = color_wanted(teller->options, STDERR_FILENO, NULL) ? WEIR_COLOUR : 0;
+        weir_result_errors(result, color, teller->write_error, teller->error_to);
         count_error(teller);
         return true;
     }
@@ -151,11 +193,13 @@ void tell_result(Teller *teller, const char *path, weir_result *result) {
 
 /* ---- A file ---------------------------------------------------------------------------------- */
 
-char *launch_beside(const char *path) {
+char *launch_beside(const char *path, unsigned number) {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     int stem = dot && (!slash || dot > slash) ? (int)(dot - path) : (int)strlen(path);
-    char *launch = NULL;
-    if (strcmp(path, "-") == 0 || asprintf(&launch, "%.*s.launch.json", stem, path) < 0)
+    char *launch = NULL, which[16] = "";
+    if (number > 1)
+        snprintf(which, sizeof which, ".%u", number);
+    if (strcmp(path, "-") == 0 || asprintf(&launch, "%.*s.launch%s.json", stem, path, which) < 0)
         return NULL;
     if (access(launch, F_OK) == 0)
         return launch;
@@ -176,8 +220,7 @@ static size_t last_with_kernel(weir_file *file, size_t first, size_t end, const 
     return end - 1;
 }
 
-static bool has_function(weir_file *file, size_t index, const char *name) {
-    weir_module *module = weir_parse(file, index, 0);
+static bool module_has(const weir_module *module, const char *name) {
     bool found = false;
     for (const weir_op *op = module ? weir_first_op(module) : NULL; op && !found; op = weir_next_op(op)) {
         weir_string symbol = weir_op_attribute(op, "sym_name");
@@ -187,6 +230,12 @@ static bool has_function(weir_file *file, size_t index, const char *name) {
         }
         found = symbol.size == strlen(name) && memcmp(symbol.data, name, symbol.size) == 0;
     }
+    return found;
+}
+
+static bool has_function(weir_file *file, size_t index, const char *name) {
+    weir_module *module = weir_parse(file, index, 0);
+    bool found = module_has(module, name);
     weir_module_free(module);
     return found;
 }
@@ -227,13 +276,44 @@ static void say_picked(Teller *teller, const char *path, weir_file *file, const 
         count == 1 ? "" : " of each compilation");
 }
 
-static void do_module(Teller *teller, weir_file *file, size_t index, const char *path, const weir_run_options *options,
+/* Whether the one kernel that was asked for is not here, but may be in another input. */
+static bool is_passed_over(Teller *teller, const weir_module *module) {
+    const char *kernel = teller->options->run.kernel;
+    if (!kernel || teller->options->inputs.count < 2 || !weir_module_ok(module))
+        return false;
+    bool found = module_has(module, kernel);
+    teller->kernel_found |= found;
+    return !found;
+}
+
+/* With the launch that was given; else with each that lies beside it, if more than one is asked for. */
+static void do_launches(Teller *teller, const char *path, weir_module *module, weir_run_options *options,
+                        ModuleWork *work, void *context) {
+    bool looks = !options->launch && !options->replay && !teller->options->no_launch;
+    unsigned number = 1;
+    do {
+        char *beside = looks ? launch_beside(path, number) : NULL;
+        if (number > 1 && !beside)
+            break;
+        if (looks)
+            options->launch = beside;
+        teller->again = number > 1;
+        work(context, path, module, options);
+        free(beside);
+        number++;
+    } while (looks && options->launch && teller->all_launches && weir_module_ok(module));
+    teller->again = false;
+    if (looks)
+        options->launch = NULL;
+}
+
+static void do_module(Teller *teller, weir_file *file, size_t index, const char *path, weir_run_options *options,
                       ModuleWork *work, void *context) {
     weir_module *module = weir_parse(file, index, 0);
-    if (module)
-        work(context, path, module, options);
-    else
+    if (!module)
         tell_failure(teller, path, no_memory);
+    else if (!is_passed_over(teller, module))
+        do_launches(teller, path, module, options, work, context);
     weir_module_free(module);
 }
 
@@ -285,11 +365,7 @@ void tell_modules(Teller *teller, weir_context *weir, const char *path, ModuleWo
         tell_failure(teller, path, sentence);
         return;
     }
-    char *beside = NULL;
     options.only_launch = teller->options->only_launch;
-    if (!options.launch && !options.replay && !teller->options->no_launch)
-        options.launch = beside = launch_beside(path);
     each_module(teller, file, path, &options, work, context);
-    free(beside);
     weir_close(file);
 }

@@ -258,23 +258,42 @@ static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     text_addf(to, "\n");
 }
 
-/* "1 finding; incomplete: 2 reasons" */
+/* "1 error, 2 warnings, 3 notes" */
+static void add_severities(Text *to, const Verdict *verdict) {
+    static const char *const names[] = {"error", "warning", "note"}; /* ORDER Severity */
+    size_t counts[] = {0, 0, 0};
+    const char *between = "";
+    for (size_t i = 0; i < verdict->finding_count; i++)
+        counts[finding_severity(&verdict->findings[i])]++;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        if (!counts[i])
+            continue;
+        text_addf(to, "%s", between);
+        text_number_of(to, counts[i], names[i]);
+        between = ", ";
+    }
+}
+
+/* "clean; 2 notes", "1 error, 1 note; incomplete: 2 reasons", "incomplete: 1 reason; 1 note" */
 static void add_outcome(Renderer *renderer, const Verdict *verdict) {
     static const char *const colours[] = {green, red, yellow, red}; /* ORDER VerdictKind */
     Text *to = renderer->to;
+    bool first = verdict->kind == VERDICT_FINDINGS; /* whose name need not be said */
     if (renderer->options.colour)
         text_addf(to, "%s", colours[verdict->kind]);
-    if (verdict->kind != VERDICT_FINDINGS)
+    if (first)
+        add_severities(to, verdict);
+    else
         text_addf(to, "%s%s", verdict_kind_name(verdict->kind),
                   verdict->kind == VERDICT_CLEAN && verdict->only_launch ? " (this launch only)" : "");
-    if (verdict->finding_count) {
-        text_addf(to, "%s", verdict->kind == VERDICT_FINDINGS ? "" : "; ");
-        text_number_of(to, verdict->finding_count, "finding");
-    }
     if (verdict->incomplete_count) {
         text_addf(to,
                   "%s: ", verdict->kind == VERDICT_INCOMPLETE || verdict->kind == VERDICT_ERROR ? "" : "; incomplete");
         text_number_of(to, verdict->incomplete_count, "reason");
+    }
+    if (!first && verdict->finding_count) {
+        text_addf(to, "; ");
+        add_severities(to, verdict);
     }
     if (renderer->options.colour)
         text_addf(to, "%s", normal);
@@ -290,7 +309,7 @@ static void add_basis(Text *to, const Verdict *verdict) {
         chosen += verdict->launches[i].chosen;
     }
     if (verdict->launch_count) {
-        text_addf(to, "%s", verdict->incomplete_count || verdict->kind == VERDICT_FINDINGS ? "; " : ": ");
+        text_addf(to, "%s", verdict->incomplete_count || verdict->finding_count ? "; " : ": ");
         text_number_of(to, verdict->launch_count, "launch");
         if (chosen == verdict->launch_count)
             text_addf(to, " (chosen)");
