@@ -68,17 +68,21 @@ def launch(g0, g1, g2, stream, function, packed, metadata, enter, leave{names}):
         if ({key}) not in seen:
             kernel.launched((g0, g1, g2), ({values}), ({key}))
         kernel.launches += 1
-    except Exception as error:
-        kernel.odd_launch((g0, g1, g2), ({values}), error)
+    except kernel.recorder.passed_on:
+        raise
+    except Exception:
+        kernel.odd_launch((g0, g1, g2), ({values}))
     return inner(g0, g1, g2, stream, function, packed, metadata, enter, leave{names})
 """
 
 
 class Kernel:
-    """A compiled kernel, and the launches of it that were seen."""
+    """A compiled kernel, and the launches of it that were seen. It must not keep Triton's own object alive."""
 
     def __init__(self, compiled, recorder):
-        self.compiled, self.recorder = compiled, recorder
+        self.recorder = recorder
+        self.function = getattr(compiled, "name", None) or compiled.metadata.name
+        self.dependent = bool(getattr(compiled.metadata, "launch_pdl", False))
         self.ttgir = compiled.asm.get("ttgir")
         self.types = list(getattr(compiled.src, "signature", {}).values())
         self.name = self.params = None
@@ -98,14 +102,16 @@ class Kernel:
         exec(text, space)
         return space["launch"]
 
-    def odd_launch(self, grid, values, error):
+    def odd_launch(self, grid, values):
         """Of a launch whose arguments are other than their types say: addresses for tensors, as one may pass them to a
         kernel that was compiled ahead of time."""
         try:
             self.launches += 1
             self.launched(grid, values, ("odd", grid, exact_key(tuple(values))))
-        except Exception as another:
-            self.recorder.failed(self, another)
+        except self.recorder.passed_on:
+            raise
+        except Exception as error:
+            self.recorder.failed(self, error)
 
     def launched(self, grid, values, exact):
         """A launch with other addresses than those before it, at least."""
@@ -196,29 +202,37 @@ class Folder:
 class Recorder:
     """What this process has seen, and where it goes. `listener`, if there is one, is told of each launch that is new."""
 
-    def __init__(self, store, version, listener=None):
-        self.store, self.version, self.listener = store, version, listener
-        self.kernels, self.complaints = {}, set()
+    def __init__(self, store, version, listener=None, passed_on=()):
+        """Exceptions of the kinds in `passed_on` are the listener's, and keep the launch from being made."""
+        self.store, self.version, self.listener, self.passed_on = store, version, listener, passed_on
+        self.kernels, self.complaints = [], set()
+        self.own = f"_weir_{id(self)}"  # the attribute of compiled kernels that is this recorder's
+
+    def forget(self):
+        """What is launched from here on is new, whether it was seen before or not."""
+        for kernel in self.kernels:
+            with kernel.lock:
+                kernel.seen.clear()
+                kernel.told.clear()
 
     def kernel_of(self, compiled):
-        kernel = compiled.__dict__.get("_weir")
+        kernel = compiled.__dict__.get(self.own)
         if kernel is None:
-            kernel = compiled.__dict__["_weir"] = Kernel(compiled, self)
-            name = getattr(compiled, "name", None) or compiled.metadata.name
+            kernel = compiled.__dict__[self.own] = Kernel(compiled, self)
+            self.kernels.append(kernel)
             if kernel.ttgir is None:
-                self.complain(f"kernel {name} has no TTGIR: it was not compiled from Triton or Gluon")
+                self.complain(f"kernel {kernel.function} has no TTGIR: it was not compiled from Triton or Gluon")
             else:
-                kernel.name = self.store.write_kernel(name, kernel.ttgir)
-                self.kernels.setdefault(id(kernel), kernel)
+                kernel.name = self.store.write_kernel(kernel.function, kernel.ttgir)
         return kernel
 
     def write_launch(self, kernel, grid, values):
         if kernel.params is None:
             kernel.params = arguments.parameters(kernel.ttgir)
         args, untold = arguments.match(kernel.params, kernel.types, values)
-        launch = {"kernel": kernel.compiled.metadata.name, "triton": self.version, "grid": [int(n) for n in grid],
+        launch = {"kernel": kernel.function, "triton": self.version, "grid": [int(n) for n in grid],
                   "args": args, "from": "weir exec"}
-        if getattr(kernel.compiled.metadata, "launch_pdl", False):
+        if kernel.dependent:
             launch["dependent"] = True
         for sentence in untold:
             self.complain(f"kernel {kernel.name}: {sentence}")
@@ -232,13 +246,13 @@ class Recorder:
             self.store.note("note", sentence)
 
     def failed(self, kernel, error):
-        self.complain(f"a launch of kernel {kernel.name} was not recorded: {type(error).__name__}: {error}")
+        self.complain(f"a launch of kernel {kernel.function} was not recorded: {type(error).__name__}: {error}")
 
     def finish(self):
-        launches = sum(kernel.launches for kernel in self.kernels.values())
-        kept = sum(min(len(kernel.told), MOST_LAUNCHES) for kernel in self.kernels.values())
+        launches = sum(kernel.launches for kernel in self.kernels)
+        kept = sum(min(len(kernel.told), MOST_LAUNCHES) for kernel in self.kernels)
         self.store.note("counts", os.getpid(), len(self.kernels), launches, kept)
-        for kernel in self.kernels.values():
+        for kernel in self.kernels:
             if kernel.dropped:
                 self.complain(f"{kernel.dropped} launches of kernel {kernel.name} were not kept: there are "
                               f"{MOST_LAUNCHES} of it")
@@ -250,12 +264,13 @@ class Recorder:
 def wrap(compiled_kernel, recorder):
     """Has every launch of a compiled kernel recorded, and every kernel that is compiled written."""
     run, initialize = compiled_kernel.run, compiled_kernel.__init__
+    own = f"{recorder.own}_launcher"
 
     def watched_run(self):
         inner = run.fget(self)
-        launcher = self.__dict__.get("_weir_launcher")
+        launcher = self.__dict__.get(own)
         if launcher is None or launcher[0] is not inner:
-            launcher = self.__dict__["_weir_launcher"] = inner, recorder.kernel_of(self).launcher(inner)
+            launcher = self.__dict__[own] = inner, recorder.kernel_of(self).launcher(inner)
         return launcher[1]
 
     def watched_initialize(self, *args, **named):
@@ -277,6 +292,8 @@ def wrap_warmup(function, recorder):
         compiled = warmup(self, *args, grid=grid, **named)
         try:
             record_warmup(recorder, self, compiled, args, grid, named)
+        except recorder.passed_on:
+            raise
         except Exception as error:
             recorder.complain(f"a warmup was not recorded: {type(error).__name__}: {error}")
         return compiled
