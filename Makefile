@@ -67,16 +67,16 @@ help: ## list the targets
 $(BUILD)/weir: $(cli_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
 
-# As a Python wheel has them: with Jansson in them, where that is there as a library to be linked in.
-jansson := $(shell $(CC) -print-file-name=libjansson.a)
-package_libraries = $(if $(findstring /,$(jansson)),$(jansson),$(libraries))
+# As a Python wheel has them: with Jansson in the command, where there is a library to be linked in, and beside the library.
+jansson = $(shell $(CC) -print-file-name=libjansson.$(1))
 package: $(BUILD)/package/weir $(BUILD)/package/$(SONAME)
 $(BUILD)/package/weir: $(cli_objects) $(BUILD)/libweir.a
 	@mkdir -p $(@D)
-	$(link) -s -o $@ $^ $(package_libraries)
+	$(link) -s -o $@ $^ $(or $(filter /%,$(call jansson,a)),$(libraries))
 $(BUILD)/package/$(SONAME): $(library_objects)
 	@mkdir -p $(@D)
-	$(link) -s -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,--exclude-libs,ALL -o $@ $^ $(package_libraries)
+	$(link) -s -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(libraries)
+	cp -L $(call jansson,so) $(@D)/libjansson.so.4
 
 # For machines that have neither this C library nor Jansson.
 static: $(BUILD)/weir-static ## build the command as one file that needs no library

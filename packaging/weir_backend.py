@@ -12,7 +12,6 @@ import tarfile
 import zipfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SONAME = "libweir.so.0"
 SOURCES = ["CHANGELOG.md", "LICENSE", "Makefile", "README.md", "completions", "include", "man", "packaging", "pyproject.toml",
            "python", "src", "weir.pc.in"]
 
@@ -69,7 +68,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     for path in sorted((ROOT / "python/weir").rglob("*.py")):
         wheel.add(path.relative_to(ROOT / "python").as_posix(), path.read_bytes())
     wheel.add("weir/bin/weir", (package / "weir").read_bytes(), executable=True)
-    wheel.add(f"weir/lib/{SONAME}", (package / SONAME).read_bytes(), executable=True)
+    for library in sorted(package.glob("*.so.*")):
+        wheel.add(f"weir/lib/{library.name}", library.read_bytes(), executable=True)
     wheel.add(f"{wheel.info}/METADATA", metadata())
     wheel.add(f"{wheel.info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: weir\nRoot-Is-Purelib: false\nTag: {tag()}\n")
     wheel.add(f"{wheel.info}/entry_points.txt",

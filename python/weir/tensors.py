@@ -59,11 +59,15 @@ class Tensor:
         self.data = None if data is None else [int(value) for value in data]
         if self.data is not None and len(self.data) != self.numel():
             raise ValueError(f"a tensor of {self.numel()} elements cannot hold {len(self.data)}")
-        extent = 1 + sum((n - 1) * s for n, s in zip(self.shape, self.strides)) if self.numel() else 0
-        self.address = Memory.take(extent * self.dtype.itemsize) if address is None else address
+        self.address = Memory.take(self.ptr_range()) if address is None else address
 
     def data_ptr(self):
         return self.address
+
+    def ptr_range(self):
+        """Bytes from the first to the last; Triton asks for it for AMD."""
+        reach = 1 + sum((size - 1) * stride for size, stride in zip(self.shape, self.strides))
+        return reach * self.dtype.itemsize if self.numel() else 0
 
     def stride(self, dimension=None):
         return self.strides if dimension is None else self.strides[dimension]

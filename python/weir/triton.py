@@ -125,7 +125,7 @@ def watch(raises=False, target=None, **options):
     """Has every launch from here on checked: at the end of the program, where findings are written to standard error, or
     with `raises` at each launch that is new, before it is made. Options are those of weir.check."""
     each = Watch(raises, **options)
-    install(target)
+    install(target).forget()
     State.watches.append(each)
     if not raises:
         atexit.register(each.report)
