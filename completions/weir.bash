@@ -12,7 +12,7 @@ _weir_files() {
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check exec run report membar lint parse rules help"
+    local commands="check exec run report membar lint parse launch rules help"
     local -A options=(
         [check]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --rule --triton --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --verbose -v --witness"
         [exec]="--help -h --version -V --devices --keep --kernel --only-launch --rule --target --triton --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --verbose -v --witness"
@@ -21,6 +21,7 @@ _weir() {
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
         [lint]="--help -h --version -V --arg --devices --grid --kernel --launch --module --no-launch --only-launch --port --rule --target --triton --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --verbose -v --witness"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --list --module --output -o --print --quiet -q --stats --strict"
+        [launch]="--help -h --version -V --color --kernel --module --output -o --template"
         [rules]="--help -h --version -V --markdown --output -o"
         [help]="--help -h --version -V --completion --man"
     )
@@ -135,6 +136,10 @@ _weir() {
     "parse --module") return ;;
     "parse --output" | "parse -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "parse --print") _weir_words "effects flow slice program" && return ;;
+    "launch --color") _weir_words "auto always never" && return ;;
+    "launch --kernel") return ;;
+    "launch --module") return ;;
+    "launch --output" | "launch -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "rules --output" | "rules -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "help --completion") _weir_words "bash zsh fish" && return ;;
     esac
@@ -150,6 +155,7 @@ _weir() {
     membar) _weir_files ;;
     lint) _weir_files ;;
     parse) _weir_files ;;
+    launch) _weir_files ;;
     rules) _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" ;;
     help) _weir_words "$commands" ;;
     esac

@@ -1,7 +1,7 @@
 # Fish completion for weir: commands, their options, and input files;
 # made from src/cli/options.def by scripts/docs; do not edit.
 
-set -l weir_commands check exec run report membar lint parse rules help
+set -l weir_commands check exec run report membar lint parse launch rules help
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a check -d 'find races, deadlocks and misused barriers in kernels'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a exec -d 'run a program, and check the Triton kernels that it launches'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a run -d 'run kernels on an emulator, and look at a run'
@@ -9,6 +9,7 @@ complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a repor
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a membar -d 'tell which thread barriers a kernel needs, has, and could do without'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a lint -d 'tell what of a kernel the hardware does not allow'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a parse -d 'read Triton GPU IR and print it back'
+complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a launch -d 'print a launch file for a kernel, to be filled in'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a rules -d 'list the rules that findings are about, or explain one'
 complete -c weir -f -n "not __fish_seen_subcommand_from $weir_commands" -a help -d 'tell what weir or one of its commands does and takes'
 complete -c weir -n '__fish_seen_subcommand_from check' -l arg -x -d 'give an argument of the kernel; as often as there are arguments'
@@ -171,6 +172,14 @@ complete -c weir -n '__fish_seen_subcommand_from parse' -l strict -d 'an op that
 complete -c weir -n '__fish_seen_subcommand_from parse' -k -a '(__fish_complete_suffix .ttgir .mlir .log)'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l help -s h -d 'print a summary of the options'
 complete -c weir -n '__fish_seen_subcommand_from parse' -l version -s V -d 'print the version'
+complete -c weir -n '__fish_seen_subcommand_from launch' -l color -x -a 'auto always never' -d 'color what is printed: auto (on a terminal, unless NO_COLOR is set), always or never'
+complete -c weir -n '__fish_seen_subcommand_from launch' -l kernel -x -d 'the kernel that is launched, if there are several'
+complete -c weir -n '__fish_seen_subcommand_from launch' -l module -x -d 'only module N, counted from 1, or those dumped by a pass'
+complete -c weir -n '__fish_seen_subcommand_from launch' -l output -s o -rF -d 'write to FILE instead of standard output'
+complete -c weir -n '__fish_seen_subcommand_from launch' -l template -d 'print a launch file for the kernel, to be filled in'
+complete -c weir -n '__fish_seen_subcommand_from launch' -k -a '(__fish_complete_suffix .ttgir .mlir .log)'
+complete -c weir -n '__fish_seen_subcommand_from launch' -l help -s h -d 'print a summary of the options'
+complete -c weir -n '__fish_seen_subcommand_from launch' -l version -s V -d 'print the version'
 complete -c weir -n '__fish_seen_subcommand_from rules' -l markdown -d 'print the pages of docs/rules: that of each ID, or without one the list'
 complete -c weir -n '__fish_seen_subcommand_from rules' -l output -s o -rF -d 'write to FILE instead of standard output'
 complete -c weir -n '__fish_seen_subcommand_from rules' -f -a '(weir rules 2>/dev/null | cut -d " " -f 1)'

@@ -238,6 +238,9 @@ WEIR_API int weir_run_row(weir_module *const *modules, const weir_run_options *o
                           weir_result **results);
 /* Nonzero if the launch file names a buffer, so that its launch can share memory with others. */
 WEIR_API int weir_launch_shares(const char *path);
+/* A launch file for a kernel of the module (NULL: its only one), to be filled in: what is not known is null, and
+ * "x-parameters" says what there is to know of it. 0; 1 if there is no such kernel; -1 if it could not be written. */
+WEIR_API int weir_launch_template(weir_module *module, const char *kernel, weir_write *write, void *to);
 /* Of a file with several modules, which one has most to report: the latest with partitions and barriers, else with
  * tasks and barriers, and so on. *why says so in a few words. */
 WEIR_API size_t weir_pick_module(weir_file *file, const char **why);

@@ -3,6 +3,7 @@
 
 #include "analyze/report/compare.h"
 #include "analyze/report/rank.h"
+#include "emulate/launch_template.h"
 
 #include <stdlib.h>
 
@@ -257,6 +258,38 @@ int weir_launch_shares(const char *path) {
     diagnostics_free(&shares.diagnostics);
     source_free(shares.source);
     return shares.any;
+}
+
+typedef struct Templating {
+    weir_module *module;
+    const char *kernel;
+    Text *out;
+    bool found;
+} Templating;
+
+static void write_template(void *context) {
+    Templating *templating = context;
+    Module *module = &templating->module->module;
+    size_t count = program_kernels(module, NULL, 0), wanted = 0, named = 0;
+    const Op **kernels = ARENA_ARRAY(&module->arena, const Op *, count + 1);
+    program_kernels(module, kernels, count);
+    for (size_t i = 0; templating->kernel && i < count; i++)
+        if (strcmp(program_name(module, kernels[i]), templating->kernel) == 0) {
+            wanted = i;
+            named++;
+        }
+    templating->found = templating->kernel ? named > 0 : count == 1;
+    if (templating->found)
+        launch_template(module, kernels[wanted], templating->out);
+}
+
+int weir_launch_template(weir_module *module, const char *kernel, weir_write *write, void *to) {
+    Text out = SINK_TEXT(write, to);
+    Templating templating = {.module = module, .kernel = kernel, .out = &out};
+    bool enough = !module->ok || results_attempt(NULL, 0, &module->module.arena, write_template, &templating);
+    if (sink_finish(&out) != 0 || !enough)
+        return -1;
+    return templating.found ? 0 : 1;
 }
 
 /* ---- Without a run -------------------------------------------------------------------------------- */

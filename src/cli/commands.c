@@ -152,6 +152,18 @@ const Command commands[COMMAND_COUNT] = {
              {"See what each operation does to memory and to barriers:", {"weir parse --effects kernel.ttgir"}},
              {"Hand a kernel to MLIR's own tools:",
               {"weir parse --generic kernel.ttgir | mlir-opt --allow-unregistered-dialect"}})},
+    [COMMAND_LAUNCH] =
+        {.name = "launch",
+         .run = command_launch,
+         .what = "print a launch file for a kernel, to be filled in",
+         .operands = "--template FILE|-",
+         .does = "Prints what a launch of the kernel needs, as a launch file to be filled in.",
+         .more = "FILE is a .ttgir or .mlir file or a log of compiler passes (MLIR_ENABLE_DUMP); - is standard input. "
+                 "K.launch.json beside K.ttgir is found by itself.",
+         .status = "0 if all is well, 2 if the input or the command line is wrong.",
+         .examples = EXAMPLES({"Write a launch file, fill it in, and check the kernel with it:",
+                               {"weir launch --template -o kernel.launch.json kernel.ttgir",
+                                "$EDITOR kernel.launch.json", "weir check kernel.ttgir"}})},
     [COMMAND_RULES] = {.name = "rules",
                        .run = command_rules,
                        .what = "list the rules that findings are about, or explain one",

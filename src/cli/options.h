@@ -47,17 +47,19 @@ typedef struct Failures {
 
 /* ---- Commands --------------------------------------------------------------------------------- */
 
-typedef enum CommandId { /* ORDER commands */
-                         COMMAND_CHECK,
-                         COMMAND_EXEC,
-                         COMMAND_RUN,
-                         COMMAND_REPORT,
-                         COMMAND_MEMBAR,
-                         COMMAND_LINT,
-                         COMMAND_PARSE,
-                         COMMAND_RULES,
-                         COMMAND_HELP,
-                         COMMAND_COUNT
+/* ORDER commands */
+typedef enum CommandId {
+    COMMAND_CHECK,
+    COMMAND_EXEC,
+    COMMAND_RUN,
+    COMMAND_REPORT,
+    COMMAND_MEMBAR,
+    COMMAND_LINT,
+    COMMAND_PARSE,
+    COMMAND_LAUNCH,
+    COMMAND_RULES,
+    COMMAND_HELP,
+    COMMAND_COUNT
 } CommandId;
 
 /* Commands as a set, for the table. */
@@ -71,6 +73,7 @@ enum {
     MEMBAR = 1u << COMMAND_MEMBAR,
     LINT = 1u << COMMAND_LINT,
     PARSE = 1u << COMMAND_PARSE,
+    LAUNCH = 1u << COMMAND_LAUNCH,
     RULES = 1u << COMMAND_RULES,
     HELP = 1u << COMMAND_HELP,
     ALL = (1u << COMMAND_COUNT) - 1
@@ -129,6 +132,8 @@ typedef struct Options {
     bool stats, list, strict; /* parse */
     weir_form form;
     TableForm dump_ops;
+
+    bool launch_template; /* launch */
 
     bool markdown; /* rules */
 

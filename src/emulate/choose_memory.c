@@ -122,22 +122,6 @@ static void choose_numbers(Chooser *chooser) {
 
 /* ---- The grid ------------------------------------------------------------------------------------- */
 
-/* Along which axes the kernel, or what it calls, looks at its program id, for whatever purpose; `counts`: or at how
- * many there are. */
-static unsigned axes_of(const Program *program, bool counts) {
-    unsigned axes = 0;
-    int64_t axis;
-    for (const Op *op = module_first_op(program->module); op; op = op_next_in_walk(op, NULL)) {
-        Evaluator evaluator = op_evaluator(op);
-        if ((evaluator == EVALUATE_PROGRAM_ID || (counts && evaluator == EVALUATE_PROGRAM_COUNT)) &&
-            op_number(op, "axis", &axis) && axis >= 0 && axis < 3)
-            axes |= 1u << axis;
-        else if (evaluator == EVALUATE_CANCEL_PROGRAM || evaluator == EVALUATE_CANCEL_QUERY)
-            axes |= 1;
-    }
-    return axes;
-}
-
 static void choose_grid(const Chooser *chooser, int64_t *grid) {
     enum { USUAL, OTHER, LEAST, UNEVEN };
     static const int64_t sizes[4][4][3] = {[USUAL] = {{2, 1, 1}, {8, 1, 1}, {4, 2, 1}, {2, 2, 2}},
@@ -146,7 +130,7 @@ static void choose_grid(const Chooser *chooser, int64_t *grid) {
                                            [UNEVEN] = {{2, 1, 1}, {9, 1, 1}, {3, 9, 1}, {3, 3, 3}}};
     const MemoryRequest *request = chooser->request;
     const Program *program = chooser->program;
-    unsigned axes = axes_of(program, true), used = 0;
+    unsigned axes = program_axes(program->module, true), used = 0;
     unsigned which = request->room == ROOM_OTHER    ? OTHER
                      : request->room == ROOM_LEAST  ? LEAST
                      : request->room == ROOM_UNEVEN ? UNEVEN
@@ -184,10 +168,8 @@ static bool holds_integers(const Chooser *chooser, const Parameter *parameter) {
 }
 
 static Argument describe(const Chooser *chooser, uint32_t index) {
-    Module *module = chooser->program->module;
     const Parameter *parameter = &chooser->program->parameters[index];
-    const Type *inner = parameter->type->element ? type_resolve(module, parameter->type->element) : NULL;
-    const Type *block = inner && inner->kind == TYPE_TENSOR ? inner : parameter->type; /* from Triton 3.9 on */
+    const Type *block = parameter_block(chooser->program->module, parameter);
     Argument argument = {.name = str_of(parameter->name), .kind = ARGUMENT_DESCRIPTOR};
     argument.rank = (uint8_t)(block->dim_count <= ARGUMENT_MOST_DIMS ? block->dim_count : 0);
     int64_t size = size_for(chooser);
@@ -421,5 +403,5 @@ bool number_varies(const MemoryRequest *request, uint32_t parameter) {
 }
 
 bool programs_are_alike(const MemoryRequest *request) {
-    return !(request->given && request->given->grid[0]) && !axes_of(request->program, false);
+    return !(request->given && request->given->grid[0]) && !program_axes(request->program->module, false);
 }

@@ -620,6 +620,31 @@ static bool read_launch(Reading *reading, Launch *launch) {
     return true;
 }
 
+/* Names all that a template leaves open and nobody has filled in. The writer's own keys may hold anything. */
+static bool is_filled(Reading *reading, json_t *value, const char *name) {
+    const char *key;
+    json_t *member;
+    size_t position = 0, index;
+    bool filled = true;
+    if (json_is_null(value))
+        return fail(reading, "'%s' is still to be filled in", name);
+    if (reading->depth == LONGEST_PATH)
+        return true; /* nothing that is read is as far in */
+    json_object_foreach(value, key, member) {
+        reading->path[reading->depth++] = position++;
+        filled &= strcmp(key, "from") == 0 || strncmp(key, "x-", 2) == 0 || is_filled(reading, member, key);
+        leave(reading);
+    }
+    json_array_foreach(value, index, member) {
+        reading->path[reading->depth++] = index;
+        bool good = is_filled(reading, member, name);
+        leave(reading);
+        if (!good)
+            return false; /* the list is told of once */
+    }
+    return filled;
+}
+
 bool launch_read(Arena *arena, Source *source, Launch *launch, Diagnostics *diagnostics) {
     Reading reading = {.arena = arena, .source = source, .diagnostics = diagnostics};
     *launch = (Launch){.kernel = STR(""), .grid = {1, 1, 1}};
@@ -634,7 +659,7 @@ bool launch_read(Arena *arena, Source *source, Launch *launch, Diagnostics *diag
         longjmp(*outer, 1);
     }
     arena->exhausted = outer ? &here : NULL;
-    bool good = read_launch(&reading, launch);
+    bool good = is_filled(&reading, reading.root, "launch") && read_launch(&reading, launch);
     arena->exhausted = outer;
     json_decref(reading.root);
     return good;

@@ -256,6 +256,25 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
     return parameters;
 }
 
+const Type *parameter_block(Module *module, const Parameter *parameter) {
+    const Type *inner = parameter->type->element ? type_resolve(module, parameter->type->element) : NULL;
+    return inner && inner->kind == TYPE_TENSOR ? inner : parameter->type; /* from Triton 3.9 on */
+}
+
+unsigned program_axes(const Module *module, bool counts) {
+    unsigned axes = 0;
+    int64_t axis;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
+        Evaluator evaluator = op_evaluator(op);
+        if ((evaluator == EVALUATE_PROGRAM_ID || (counts && evaluator == EVALUATE_PROGRAM_COUNT)) &&
+            op_number(op, "axis", &axis) && axis >= 0 && axis < 3)
+            axes |= 1u << axis;
+        else if (evaluator == EVALUATE_CANCEL_PROGRAM || evaluator == EVALUATE_CANCEL_QUERY)
+            axes |= 1;
+    }
+    return axes;
+}
+
 static uint32_t ring_of(const Value *value) {
     const Op *op = value_op(value);
     const Attr *buffers = op ? op_attr(op, "numBuffers") : NULL;

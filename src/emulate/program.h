@@ -161,6 +161,11 @@ typedef struct Parameter {
 
 /* Of a function with a body. */
 Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count);
+/* Of one that is a descriptor, the type whose dimensions are those of its box. */
+const Type *parameter_block(Module *module, const Parameter *parameter);
+/* Along which axes the kernel, or what it calls, looks at its program id, for whatever purpose; `counts`: or at how
+ * many there are. */
+unsigned program_axes(const Module *module, bool counts);
 
 typedef struct Program {
     Module *module;

@@ -367,6 +367,24 @@ static void run_rows(weir_context *weir) {
               WEIR_VERDICT_FINDINGS);
 }
 
+static void make_a_template(weir_context *weir) {
+    static const char text[] = "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 4 : i32} {\n"
+                               "  tt.func public @one(%n: i32 {tt.divisibility = 16 : i32}) {\n    tt.return\n  }\n"
+                               "  tt.func public @two() {\n    tt.return\n  }\n}\n";
+    Buffer said = {0};
+    weir_file *file = weir_open_buffer(weir, "k.ttgir", text, sizeof text - 1);
+    weir_module *module = weir_parse(file, 0, 0);
+    CHECK(weir_launch_template(module, NULL, append, &said) == 1); /* which of the two? */
+    CHECK(weir_launch_template(module, "three", append, &said) == 1);
+    CHECK(!said.size);
+    CHECK(weir_launch_template(module, "one", refuse, NULL) == -1);
+    CHECK(weir_launch_template(module, "one", append, &said) == 0);
+    CHECK(strstr(said.data, "\"kernel\": \"one\"") && strstr(said.data, "\"n\": null"));
+    CHECK(strstr(said.data, "\"n\": \"i32, a multiple of 16\""));
+    weir_module_free(module);
+    weir_close(file);
+}
+
 /* ---- The op table ------------------------------------------------------------------------------ */
 
 static void look_at_the_table(void) {
@@ -395,6 +413,7 @@ int main(void) {
     read_several_modules(weir);
     open_files(weir);
     run_rows(weir);
+    make_a_template(weir);
     look_at_the_table();
     weir_destroy(weir);
     return failures ? 1 : 0;

@@ -320,7 +320,7 @@ static void errors_have_a_place(void **state) {
                                   "                  ^\n"},
         /* Before it: strings with brackets and quotes, and keys that look the same. */
         {"{\"from\": \"[{\\\"grid\\\\\", \"x-\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}",
-         "k.launch.json:1:64: error: 'grid' is a list of three positive integers\n"
+         "k.launch.json:1:64: error: 'grid' is still to be filled in\n"
          "    {\"from\": \"[{\\\"grid\\\\\", \"x-\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}\n"
          "                                                                   ^\n"},
         {"{\"args\": {\"x\": 1, \"y\": \"z\"}}", "k.launch.json:1:24: error: 'y' is a number, true, false, or an "
@@ -469,6 +469,30 @@ static void assert_limit(const char *before, const char *unit, size_t count, con
     }
     done(&fixture);
     text_free(&text);
+}
+
+/* All that a template leaves open is told, a list once; what the writer keeps for itself may be null. */
+static void what_is_open_is_named(void **state) {
+    (void)state;
+    Fixture fixture =
+        read_text("{\"grid\": [null, 1, null], \"x-a\": null, \"args\": {\"n\": null, \"p\": {\"tensor\": "
+                  "{\"shape\": [4, null], \"x-b\": null}}}, \"after\": [\"k\", null]}");
+    static const char *const names[] = {"'grid'", "'n'", "'shape'", "'after'"};
+    assert_false(fixture.good);
+    assert_int_equal(fixture.diagnostics.count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_non_null(strstr(fixture.diagnostics.items[i].message, names[i]));
+        assert_non_null(strstr(fixture.diagnostics.items[i].message, "is still to be filled in"));
+    }
+    done(&fixture);
+    fixture = read_text("{\"from\": null, \"x-a\": [null], \"args\": {\"n\": 0}}");
+    assert_true(fixture.good);
+    done(&fixture);
+    /* Further in than anything is read: another fault. */
+    fixture = read_text("{\"args\": {\"n\": [[[[[[[[null]]]]]]]]}}");
+    assert_false(fixture.good);
+    assert_int_equal(fixture.diagnostics.count, 1);
+    done(&fixture);
 }
 
 static void limits(void **state) {
@@ -663,6 +687,7 @@ int main(void) {
         cmocka_unit_test(arguments_are_found_by_name),
         cmocka_unit_test(element_types_by_all_their_names),
         cmocka_unit_test(errors_have_a_place),
+        cmocka_unit_test(what_is_open_is_named),
         cmocka_unit_test(limits),
         cmocka_unit_test(at_most_so_many_arguments),
         cmocka_unit_test(a_full_arena_is_its_owners_matter),

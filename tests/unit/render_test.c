@@ -117,7 +117,7 @@ static void a_finding_names_places_reasons_and_remedy(void **state) {
                         "  launch: grid 32x1x1, N = 1024\n"
                         "  seen: 1,200 times\n"
                         "  witness: lap.witness\n"
-                        "1 finding; 2 launches (chosen), 96 CTAs, 12,345 events\n");
+                        "1 error; 2 launches (chosen), 96 CTAs, 12,345 events\n");
 }
 
 /* Without the kernel's own location the IR's is the place; a place without texts is but a place. */
@@ -136,7 +136,7 @@ static void a_finding_may_know_little(void **state) {
                         "    ^\n"
                         "  witness: weir run writes one\n"
                         "lap.ttgir: error: nobody knows where [deadlock.no-producer]\n"
-                        "2 findings\n");
+                        "2 errors\n");
 }
 
 static void a_clean_verdict_is_one_line(void **state) {
@@ -174,7 +174,27 @@ static void reasons_notes_and_launches_are_listed(void **state) {
                         "lap.ttgir: error: it hangs [deadlock.no-producer]\n"
                         "lap.ttgir:3: incomplete: its effects are not known (ttg.odd)\n"
                         "lap.ttgir: incomplete: time ran out\n"
-                        "1 finding; incomplete: 2 reasons\n");
+                        "1 error; incomplete: 2 reasons\n");
+}
+
+/* By the severity that each finding has, and not by how many there are. */
+static void findings_are_counted_by_severity(void **state) {
+    Fixture *fixture = *state;
+    Verdict *verdict = &fixture->verdict;
+    for (int i = 0; i < 3; i++)
+        verdict_finding(verdict)->message = "it hangs";
+    verdict->findings[1].elsewhere = true;
+    verdict->kind = VERDICT_FINDINGS;
+    assert_non_null(strstr(as_text(fixture, (TextOptions){0}), "\n2 errors, 1 warning\n"));
+    verdict->findings[0].rule = verdict->findings[2].rule = RULE_RACE_SAME_VALUE;
+    assert_non_null(strstr(as_text(fixture, (TextOptions){0}), "\n1 warning, 2 notes\n"));
+    verdict->findings[1].rule = RULE_RACE_SAME_VALUE;
+    verdict->kind = VERDICT_CLEAN;
+    assert_non_null(strstr(as_text(fixture, (TextOptions){0}), "\nclean; 3 notes\n"));
+    verdict->finding_count = 1;
+    verdict->kind = VERDICT_INCOMPLETE;
+    verdict_incomplete(verdict, "", 0, "time ran out");
+    assert_non_null(strstr(as_text(fixture, (TextOptions){0}), "\nincomplete: 1 reason; 1 note\n"));
 }
 
 /* A name from the IR cannot drive the terminal, with colours or without. */
@@ -195,7 +215,7 @@ static void text_from_the_ir_is_plain(void **state) {
                                             "  why: ??\n"
                                             "lap.ttgir: incomplete: ? (?)\n"
                                             "  note: ?\n"
-                                            "1 finding; incomplete: 1 reason\n");
+                                            "1 error; incomplete: 1 reason\n");
 }
 
 static void colour_is_for_who_asks(void **state) {
@@ -207,7 +227,7 @@ static void colour_is_for_who_asks(void **state) {
                         "\033[1mlap.ttgir:\033[0m @lap: findings\n"
                         "\033[1mlap.ttgir:\033[0m \033[1;31merror:\033[0m it hangs [deadlock.no-producer]\n"
                         "  \033[1mfix:\033[0m mend it\n"
-                        "\033[1;31m1 finding\033[0m\n");
+                        "\033[1;31m1 error\033[0m\n");
     fixture->verdict.finding_count = 0;
     assert_string_equal(as_text(fixture, (TextOptions){.colour = true}),
                         "\033[1mlap.ttgir:\033[0m @lap: \033[1;32mclean\033[0m\n");
@@ -586,6 +606,7 @@ int main(void) {
         TEST(a_finding_may_know_little),
         TEST(a_clean_verdict_is_one_line),
         TEST(reasons_notes_and_launches_are_listed),
+        TEST(findings_are_counted_by_severity),
         TEST(text_from_the_ir_is_plain),
         TEST(colour_is_for_who_asks),
         TEST_IN_FOLDER(the_kernels_own_line_is_shown),

@@ -1,0 +1,75 @@
+/* weir launch: a launch file to be filled in, for a kernel that has none. */
+#include "cli/cli.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+/* Where the kernel is that was meant. */
+typedef struct Wanted {
+    const Options *options;
+    Output *output;
+    size_t kernels; /* that may be meant */
+    bool written;
+} Wanted;
+
+static bool fail(const char *path, const char *sentence) {
+    complain("%s: %s", path, sentence);
+    return false;
+}
+
+static bool template_of_module(Wanted *wanted, weir_file *file, size_t index) {
+    const char *kernel = wanted->options->run.kernel;
+    weir_module *module = weir_parse(file, index, 0);
+    bool good = module && weir_module_ok(module);
+    if (!module)
+        fail(weir_file_name(file), "there is not enough memory");
+    else if (!good)
+        weir_report(file, module, color_wanted(wanted->options, STDERR_FILENO, NULL), stream_write, stderr);
+    size_t count = good ? weir_kernel_count(module) : 0;
+    wanted->kernels += kernel ? 0 : count;
+    if (good && !wanted->written && (kernel || count == 1)) {
+        int status = weir_launch_template(module, kernel, output_write, wanted->output);
+        wanted->written = status == 0;
+        wanted->kernels += kernel && status == 0;
+        good = status >= 0 || fail(weir_file_name(file), "the template could not be written");
+    }
+    weir_module_free(module);
+    return good;
+}
+
+/* Of a pass log the module with most to report, unless one was named. */
+static bool template_of_file(Wanted *wanted, weir_file *file) {
+    const Options *options = wanted->options;
+    const char *why, *path = weir_file_name(file);
+    bool good = true, log = weir_file_is_pass_log(file) && !options->module;
+    size_t only = log ? weir_pick_module(file, &why) : 0;
+    for (size_t i = 0; i < weir_module_count(file); i++)
+        if (log ? i == only : module_picked(file, i, options->module))
+            good &= template_of_module(wanted, file, i);
+    if (good && wanted->kernels > 1)
+        good = fail(path, "a launch is of one kernel, and there are several; --kernel or --module picks one");
+    else if (good && !wanted->written)
+        good = fail(path, options->run.kernel ? "there is no such kernel in it" : "there is no kernel in it");
+    return good;
+}
+
+int command_launch(Options *options) {
+    if (!options->launch_template)
+        wrong_usage(options, "say what is to be done: --template");
+    if (options->operands.count > 1 || options->inputs.count > 1)
+        wrong_usage(options, "a template is for one FILE");
+    for (size_t i = 0; i < options->unread.paths.count; i++)
+        fail(options->unread.paths.items[i], options->unread.reasons.items[i]);
+    weir_context *weir = weir_create();
+    const char *path = options->inputs.count ? options->inputs.items[0] : NULL;
+    weir_file *file = weir && path ? weir_open(weir, path) : NULL;
+    if (path && !file)
+        complain("%s: cannot be read: %s", path, weir ? weir_error(weir) : "there is not enough memory");
+    Wanted wanted = {.options = options, .output = file ? output_open(options->output) : NULL};
+    bool good = wanted.output && template_of_file(&wanted, file);
+    if (wanted.output)
+        good &= output_close(wanted.output, good);
+    weir_close(file);
+    weir_destroy(weir);
+    return good ? STATUS_OK : STATUS_ERROR;
+}
