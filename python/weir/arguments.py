@@ -168,7 +168,7 @@ class Matcher:
         data = integer_data(kind, value)
         if data is not None:
             words["data"] = data
-        self.memory.append((name, words))
+        self.memory.append((name, words, element_bytes(kind, value)))
         self.take({"tensor": words})
 
     def descriptor(self, value):
@@ -178,7 +178,7 @@ class Matcher:
         shape, strides = list(map(int, value.shape)), list(map(int, value.strides))
         words = {"shape": shape, "strides": strides, "dtype": str(value.base.dtype)}
         if not is_mock(value.base):
-            self.memory.append((name, words))
+            self.memory.append((name, words, element_bytes(None, value.base)))
         if "tensordesc" in kind:
             block = list(map(int, value.block_shape))
             if len(block) == len(shape):
@@ -247,15 +247,18 @@ def sharing(passed):
 
 
 def tell_sharing(memory, told):
-    """Gives arguments that share memory one buffer. Returns sentences on those of which that cannot be said."""
+    """Gives arguments that share memory one buffer. Returns sentences on those of which that cannot be said: their
+    elements differ in size."""
     sentences = []
     for i, (first, offset) in enumerate(told):
         if first == i:
             continue
-        (owner, owned), (name, words) = memory[first], memory[i]
-        if offset or owned["dtype"] != words["dtype"]:
-            sentences.append(f"{owner} and {name} overlap in memory, which is not looked at")
+        (owner, owned, size), (name, words, own) = memory[first], memory[i]
+        if own != size or offset % size:
+            sentences.append(f"{owner} and {name} share memory with elements of different sizes, which is not looked at")
             continue
         owned["buffer"] = words["buffer"] = owner
         words.pop("data", None)
+        if offset:
+            words["offset"] = offset // size
     return sentences

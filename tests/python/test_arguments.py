@@ -102,6 +102,19 @@ class Sharing(unittest.TestCase):
         self.assertNotIn("buffer", str(args))
         self.assertEqual(said, [])
 
+    def test_views(self):
+        x = tensor([16])
+        args, said = self.told(x.view(4, [8]), x.view(2, [4]), x)
+        self.assertEqual([args[f"p{i}"]["tensor"].get("offset") for i in range(3)], [4, 2, None])
+        self.assertEqual({args[f"p{i}"]["tensor"]["buffer"] for i in range(3)}, {"p2"})
+        self.assertEqual(said, [])
+
+    def test_other_elements(self):
+        x = tensor([16])
+        narrow = type(x)([16], "float16", address=x.data_ptr())
+        _, said = arguments.match([("a", "!tt.ptr<f32>"), ("b", "!tt.ptr<f16>")], ["*fp32", "*fp16"], [x, narrow])
+        self.assertEqual(len(said), 1)
+
     def test_key_has_no_addresses(self):
         pairs = [("*fp32", tensor([4])), ("*fp32", tensor([4]))]
         others = [("*fp32", tensor([4])), ("*fp32", tensor([4]))]

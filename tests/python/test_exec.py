@@ -144,10 +144,14 @@ class Captured(Case):
                 text = next((self.folder / "kept").glob("gather*.ttgir")).read_text()
                 self.assertIn(f"hip:{target}" if target[0] == "g" else f"cuda:{target[3:]}", text)
 
-    def test_overlap_is_looked_at_or_told(self):
+    def test_views_of_one_tensor(self):
         for release in self.each():
             told = self.exec(sys.executable, SCRIPTS / "overlapping.py", release=release)
-            self.assertNotEqual(told.returncode, 0, told.stdout + told.stderr)
+            self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
+            self.assertIn("overlapping.py", told.stdout)
+            self.assertIn("[race.", told.stdout)
+            told = self.exec(sys.executable, SCRIPTS / "overlapping.py", "apart", release=release)
+            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
 
     def test_other_processes(self):
         for release in self.each():
