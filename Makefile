@@ -218,7 +218,7 @@ membar: ## place thread barriers in 100,000 random kernels and look for races on
 	@$(BUILD)/tests/membar/compare --count 100000
 
 python-venv: ## pip install . into new environments with Triton from TRITON_WHEELS=DIR (or an index), and find a race
-	@scripts/python-venv
+	@CC="$(CC)" scripts/python-venv
 
 fences: ## hold what is said of proxy fences against the PTX of each Triton below TRITON_WHEELS=DIR (unpacked wheels)
 	@test -n "$(TRITON_WHEELS)" || { echo "make fences needs TRITON_WHEELS=DIR, a folder of unpacked wheels" >&2; exit 2; }
@@ -282,6 +282,7 @@ bin = $(DESTDIR)$(PREFIX)/bin
 lib = $(DESTDIR)$(LIBDIR)
 header = $(DESTDIR)$(PREFIX)/include/weir
 manual = $(DESTDIR)$(PREFIX)/share/man/man1
+python = $(DESTDIR)$(PREFIX)/share/weir/python/weir
 bash_python = $(DESTDIR)$(PREFIX)/share/weir/python/weir
 completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh_completion = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
@@ -308,7 +309,7 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 
 deb: ## make a Debian package in $(BUILD)
 	@$(MAKE) --no-print-directory -s all
-	@BUILD=$(BUILD) packaging/deb
+	@BUILD=$(BUILD) CC="$(CC)" packaging/deb
 
 uninstall: ## remove what install put there
 	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \

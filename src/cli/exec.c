@@ -262,7 +262,8 @@ static int run_and_check(Options *options, const char *folder) {
     say_program(options->operands.items[0], ended);
     int status = STATUS_INCOMPLETE;
     if (files_found) {
-        say_captured(&captured);
+        if (!options->quiet)
+            say_captured(&captured);
         status = check_folder(options, folder, &captured);
     } else {
         say_nothing_captured(&captured);
