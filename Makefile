@@ -283,8 +283,7 @@ lib = $(DESTDIR)$(LIBDIR)
 header = $(DESTDIR)$(PREFIX)/include/weir
 manual = $(DESTDIR)$(PREFIX)/share/man/man1
 python = $(DESTDIR)$(PREFIX)/share/weir/python/weir
-bash_python = $(DESTDIR)$(PREFIX)/share/weir/python/weir
-completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+bash_completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh_completion = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish_completion = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 

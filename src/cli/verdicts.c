@@ -291,13 +291,13 @@ static bool is_passed_over(Teller *teller, const weir_module *module) {
 static bool leave_launches(Teller *teller, const char *path, unsigned next, double started) {
     unsigned left = 0, timeout = teller->options->run.timeout;
     bool late = timeout && seconds_now() - started >= timeout && teller->verdict == WEIR_VERDICT_INCOMPLETE;
-    if (!late && teller->verdict != WEIR_VERDICT_FINDINGS)
+    if (!late && !teller->severities[WEIR_ERROR])
         return false;
     for (char *beside; (beside = launch_beside(path, next + left)); free(beside))
         left++;
     if (left && !teller->options->quiet)
         say(teller, "weir: %s: %u more launch%s not looked at: %s\n", path, left, left == 1 ? " is" : "es are",
-            late ? "the time for this kernel is up" : "there are findings with the one before");
+            late ? "the time for this kernel is up" : "there are errors with the one before");
     return true;
 }
 
