@@ -47,34 +47,47 @@ class AfterImport:
         self.then()
 
 
-class TritonFinder:
-    """The first of the finders: lets the others find Triton, and has their loader call back."""
+class Finder:
+    """The first of the finders: lets the others find modules of these names, and has their loaders call back."""
 
     def __init__(self, then):
-        self.then, self.busy = then, False
+        self.then, self.busy = then, set()
 
     def find_spec(self, name, path=None, target=None):
-        if name != "triton" or self.busy:
+        if name not in self.then or name in self.busy:
             return None
-        self.busy = True
+        self.busy.add(name)
         try:
             spec = importlib.util.find_spec(name)
         finally:
-            self.busy = False
+            self.busy.remove(name)
         if spec is not None and hasattr(spec.loader, "exec_module"):
-            spec.loader = AfterImport(spec.loader, self.then)
+            spec.loader = AfterImport(spec.loader, self.then[name])
         return spec
 
 
 def install(folder):
-    def triton_is_there():
-        try:
-            from weir import capture
+    target = os.environ.get("WEIR_TARGET") or None
 
-            capture.start(folder, os.environ.get("WEIR_TARGET") or None)
-        except Exception as error:
-            note(folder, "failed", f"{type(error).__name__}: {error}")
+    def guarded(work):
+        def then():
+            try:
+                work()
+            except Exception as error:
+                note(folder, "failed", f"{type(error).__name__}: {error}")
+
+        return then
+
+    def triton_is_there():
+        from weir import capture
+
+        capture.start(folder, target)
+
+    def torch_is_there():
+        from weir import standin_torch
+
+        standin_torch.install(target)
 
     note(folder, "python", os.getpid())
     sys.meta_path.append(OwnPackage)
-    sys.meta_path.insert(0, TritonFinder(triton_is_there))
+    sys.meta_path.insert(0, Finder({"triton": guarded(triton_is_there), "torch": guarded(torch_is_there)}))
