@@ -63,16 +63,17 @@ def key_parts(kind, name):
 
 
 LAUNCH = """
-def launch(g0, g1, g2, stream, function, packed, metadata, enter, leave{names}):
+def launch(*args, **named):
     try:
+        g0, g1, g2, _, _, _, _, _, _{names} = args
         if ({key}) not in seen:
-            kernel.launched((g0, g1, g2), ({values}), ({key}))
+            kernel.launched((g0, g1, g2), args[9:], ({key}))
         kernel.launches += 1
     except kernel.recorder.passed_on:
         raise
     except Exception:
-        kernel.odd_launch((g0, g1, g2), ({values}))
-    return inner(g0, g1, g2, stream, function, packed, metadata, enter, leave{names})
+        kernel.odd_launch(args[:3], args[9:])
+    return inner(*args, **named)
 """
 
 
@@ -97,16 +98,21 @@ class Kernel:
             if kind != "constexpr":
                 key += key_parts(kind, name)
         listed = "".join(f", {name}" for name in names)
-        text = LAUNCH.format(names=listed, key=", ".join(key), values="".join(f"{name}, " for name in names))
+        text = LAUNCH.format(names=listed, key=", ".join(key))
         space = {"seen": self.seen, "kernel": self, "inner": inner, "exact_key": exact_key}
         exec(text, space)
         return space["launch"]
 
     def odd_launch(self, grid, values):
         """Of a launch whose arguments are other than their types say: addresses for tensors, as one may pass them to a
-        kernel that was compiled ahead of time."""
+        kernel that was compiled ahead of time, or no constants, as some callers have it."""
         try:
             self.launches += 1
+            if len(values) == sum(kind != "constexpr" for kind in self.types):
+                passed = iter(values)
+                values = [None if kind == "constexpr" else next(passed) for kind in self.types]
+            elif len(values) != len(self.types):
+                raise arguments.Unmatched(f"it has {len(self.types)} parameters, and {len(values)} arguments")
             self.launched(grid, values, ("odd", grid, exact_key(tuple(values))))
         except self.recorder.passed_on:
             raise

@@ -33,9 +33,10 @@ add[grid](x, y, x, 1000)  # in place
 add[grid](tensor([1000], "float32"), y, out, 1000)  # other memory, and the same launch
 
 table = TensorDescriptor.from_tensor(tensor([256, 64], "float16"), [64, 64])
-rows = tensor([4], "int32", data=[3, 1, 2, 0])
-arguments = (table, rows, tensor([256, 64], "float16"), (tensor([1], "int32"), 7), 0.5)
+rows = tensor([5], "int32", data=[3, 1, 2, 0, 0])
+arguments = (table, rows, tensor([320, 64], "float16"), (tensor([1], "int32"), 7), 0.5)
 gather[(4,)](*arguments, BLOCK=64)
 gather[(2,)](*arguments, BLOCK=64)
 compiled = gather.warmup(*arguments, BLOCK=64, grid=(3,))
 compiled[(1, 1, 1)](*arguments, 64)
+compiled.run(5, 1, 1, 0, compiled.function, compiled.packed_metadata, None, None, None, *arguments)  # without constants
