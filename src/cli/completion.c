@@ -126,7 +126,7 @@ static void zsh_argument(FILE *to, const Option *option) {
         print_words(to, option->words);
         fputs(")", to);
     } else if (option->completes == COMPLETE_RULES) {
-        fputs("_weir_rules", to);
+        fputs("_weir__rules", to);
     } else if (option->completes) {
         fputs(option->completes == COMPLETE_FOLDERS ? "_files -/" : "_files", to);
     } else {
@@ -155,13 +155,13 @@ static void zsh_option(FILE *to, const Command *command, const Option *option) {
 
 static void print_zsh(FILE *to) {
     static const char *const operands[] = {[OPERANDS_FILES] = "*:file:_files -g \"*.(ttgir|mlir|log)(-.)\"",
-                                           [OPERANDS_RULES] = "*:rule:_weir_rules",
-                                           [OPERANDS_COMMANDS] = "1:command:_weir_commands",
+                                           [OPERANDS_RULES] = "*:rule:_weir__rules",
+                                           [OPERANDS_COMMANDS] = "1:command:_weir__commands",
                                            [OPERANDS_PROGRAM] = "*::program:_normal"};
     fprintf(to,
             "#compdef weir\n# Zsh completion for weir: commands, their options, and input files;\n# %s\n\n"
-            "_weir_rules() {\n    local -a rules=(${(f)\"$(weir rules 2>/dev/null | cut -d ' ' -f 1)\"})\n"
-            "    compadd -a rules\n}\n\n_weir_commands() {\n    local -a commands=(\n",
+            "_weir__rules() {\n    local -a rules=(${(f)\"$(weir rules 2>/dev/null | cut -d ' ' -f 1)\"})\n"
+            "    compadd -a rules\n}\n\n_weir__commands() {\n    local -a commands=(\n",
             made);
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
         fprintf(to, "        '%s:", commands[i].name);
@@ -178,7 +178,7 @@ static void print_zsh(FILE *to) {
                 operands[commands[i].takes]);
     }
     fputs("_weir() {\n    if (( CURRENT == 2 )); then\n"
-          "        _weir_commands\n        compadd -- --help --version\n        return\n    fi\n"
+          "        _weir__commands\n        compadd -- --help --version\n        return\n    fi\n"
           "    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
           "    (( $+functions[_weir_$command] )) && _weir_$command\n}\n\n"
           "if [ \"$funcstack[1]\" = _weir ]; then _weir \"$@\"; else compdef _weir weir; fi\n",

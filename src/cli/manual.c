@@ -159,6 +159,9 @@ static const char statuses[] = ".Sh EXIT STATUS\n.Bl -tag -width Ds\n"
                                ".It 3\nNothing wrong was found, but not everything that matters could be looked at.\n"
                                ".El\n.Pp\nOf several inputs the worst counts: 2, then 1, then 3.\n";
 
+static const char environment[] = ".Sh ENVIRONMENT\n.Bl -tag -width Ds\n.It Ev NO_COLOR\n"
+                                  "If it is set and not empty, nothing is colored, unless\n.Fl -color\nsays so.\n.El\n";
+
 static const char diagnostics[] =
     ".Sh DIAGNOSTICS\nWhat is wrong is printed on standard error, with its place and the line it is in:\n"
     ".Bd -literal -offset indent\n"
@@ -179,7 +182,7 @@ static void overview_page(FILE *to) {
         add_sentences(to, commands[i].does);
         fprintf(to, "See\n.Xr weir-%s 1 .\n", commands[i].name);
     }
-    fprintf(to, ".El\n%s", statuses);
+    fprintf(to, ".El\n%s%s", environment, statuses);
     add_examples(to, commands, commands + COMMAND_COUNT);
     fprintf(to, "%s.Sh SEE ALSO\n", diagnostics);
     for (size_t i = 0; i < COMMAND_COUNT; i++)

@@ -31,6 +31,8 @@ for command in $commands; do
     [ "$(of_fish "$command")" = "$help" ] || same="fish is not: $(of_fish "$command" | xargs)"
     echo "$command: $same"
 done
+# A function of zsh for each command, and helpers: one of the same name would be lost.
+grep -o '^_weir[a-z_]*()' "$root/completions/_weir" | sort | uniq -d
 for shell in bash zsh fish; do
     script=$(echo "$root"/completions/*"${shell/zsh/_weir}")
     if command -v "$shell" >/dev/null && ! "$shell" -n "$script"; then echo "$script: wrong"; fi
