@@ -53,7 +53,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all objects help demo test global reference membar membar-triton fences mutants asan tsan fuzz bench gsan-rates \
-	corpus ops docs format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+	corpus ops docs static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
 
@@ -66,6 +66,22 @@ help: ## list the targets
 
 $(BUILD)/weir: $(cli_objects) $(BUILD)/libweir.a
 	$(link) -o $@ $^ $(libraries)
+
+# As a Python wheel has them: with Jansson in the command, where there is a library to be linked in, and beside the library.
+jansson = $(shell $(CC) -print-file-name=libjansson.$(1))
+package: $(BUILD)/package/weir $(BUILD)/package/$(SONAME)
+$(BUILD)/package/weir: $(cli_objects) $(BUILD)/libweir.a
+	@mkdir -p $(@D)
+	$(link) -s -o $@ $^ $(or $(filter /%,$(call jansson,a)),$(libraries))
+$(BUILD)/package/$(SONAME): $(library_objects)
+	@mkdir -p $(@D)
+	$(link) -s -shared -Wl,-soname,$(SONAME) -Wl,-z,defs -Wl,-rpath,'$$ORIGIN' -o $@ $^ $(libraries)
+	cp -L $(call jansson,so) $(@D)/libjansson.so.4
+
+# For machines that have neither this C library nor Jansson.
+static: $(BUILD)/weir-static ## build the command as one file that needs no library
+$(BUILD)/weir-static: $(cli_objects) $(BUILD)/libweir.a
+	$(link) -static -o $@ $^ $(libraries)
 
 $(BUILD)/libweir.a: $(library_objects)
 	@rm -f $@
@@ -201,6 +217,9 @@ membar: ## place thread barriers in 100,000 random kernels and look for races on
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/membar/compare
 	@$(BUILD)/tests/membar/compare --count 100000
 
+python-venv: ## pip install . into new environments with Triton from TRITON_WHEELS=DIR (or an index), and find a race
+	@CC="$(CC)" scripts/python-venv
+
 fences: ## hold what is said of proxy fences against the PTX of each Triton below TRITON_WHEELS=DIR (unpacked wheels)
 	@test -n "$(TRITON_WHEELS)" || { echo "make fences needs TRITON_WHEELS=DIR, a folder of unpacked wheels" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
@@ -263,13 +282,15 @@ bin = $(DESTDIR)$(PREFIX)/bin
 lib = $(DESTDIR)$(LIBDIR)
 header = $(DESTDIR)$(PREFIX)/include/weir
 manual = $(DESTDIR)$(PREFIX)/share/man/man1
+python = $(DESTDIR)$(PREFIX)/share/weir/python/weir
 bash_completion = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 zsh_completion = $(DESTDIR)$(PREFIX)/share/zsh/site-functions
 fish_completion = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 
 install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	@test -n "$(VERSION)" || { echo "include/weir/weir.h defines no WEIR_VERSION" >&2; exit 1; }
-	install -d $(bin) $(lib)/pkgconfig $(header) $(manual) $(bash_completion) $(zsh_completion) $(fish_completion)
+	install -d $(bin) $(lib)/pkgconfig $(header) $(manual) $(bash_completion) $(zsh_completion) $(fish_completion) \
+		$(python)/boot
 	install -m 755 $(BUILD)/weir $(bin)/weir
 	install -m 644 $(BUILD)/libweir.a $(lib)/libweir.a
 	install -m 755 $(BUILD)/$(SONAME) $(lib)/libweir.so.$(VERSION)
@@ -282,12 +303,19 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 	install -m 644 completions/weir.bash $(bash_completion)/weir
 	install -m 644 completions/_weir $(zsh_completion)/_weir
 	install -m 644 completions/weir.fish $(fish_completion)/weir.fish
+	install -m 644 python/weir/*.py $(python)
+	install -m 644 python/weir/boot/*.py $(python)/boot
+
+deb: ## make a Debian package in $(BUILD)
+	@$(MAKE) --no-print-directory -s all
+	@BUILD=$(BUILD) CC="$(CC)" packaging/deb
 
 uninstall: ## remove what install put there
 	rm -f $(bin)/weir $(lib)/libweir.a $(lib)/libweir.so $(lib)/libweir.so.* $(lib)/pkgconfig/weir.pc \
 		$(header)/weir.h $(patsubst man/%,$(manual)/%,$(wildcard man/*.1)) $(bash_completion)/weir \
 		$(zsh_completion)/_weir $(fish_completion)/weir.fish
-	-rmdir $(header) 2>/dev/null
+	rm -rf $(DESTDIR)$(PREFIX)/share/weir/python
+	-rmdir $(header) $(DESTDIR)$(PREFIX)/share/weir 2>/dev/null
 
 clean: ## remove everything made
 	rm -rf $(BUILD)

@@ -12,9 +12,10 @@ _weir_files() {
 
 _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check run report membar lint merge parse launch rules help"
+    local commands="check exec run report membar lint merge parse launch rules help"
     local -A options=(
         [check]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --source-root --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --ignore --keep --kernel --no-config --only-launch --rule --select --severity --target --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --source-root --verbose -v --witness"
         [run]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --color --format --global --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
         [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --color --format --glossary --output -o --quiet -q --wide --width"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
@@ -57,6 +58,28 @@ _weir() {
     "check --output" | "check -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "check --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "check --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "exec --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "exec --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "exec --devices") return ;;
+    "exec --ignore") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "exec --keep") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "exec --kernel") return ;;
+    "exec --rule") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "exec --select") _weir_words "$(weir rules 2>/dev/null | cut -d ' ' -f 1)" && return ;;
+    "exec --severity") return ;;
+    "exec --target") _weir_words "sm_80 sm_90 sm_100 gfx942 gfx950" && return ;;
+    "exec --triton") return ;;
+    "exec --budget") return ;;
+    "exec --gsan") _weir_words "exact sampled off" && return ;;
+    "exec --jobs" | "exec -j") return ;;
+    "exec --mma-order") _weir_words "issue waits" && return ;;
+    "exec --resident") return ;;
+    "exec --timeout") return ;;
+    "exec --color") _weir_words "auto always never" && return ;;
+    "exec --format") _weir_words "text json sarif github gitlab junit" && return ;;
+    "exec --output" | "exec -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "exec --source-root") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
+    "exec --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "run --arg") return ;;
     "run --baseline") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "run --config") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
@@ -155,6 +178,7 @@ _weir() {
     fi
     case $command in
     check) _weir_files ;;
+    exec) mapfile -t COMPREPLY < <(compgen -cf -- "$word") ;;
     run) _weir_files ;;
     report) _weir_files ;;
     membar) _weir_files ;;

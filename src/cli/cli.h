@@ -15,6 +15,7 @@ enum { STATUS_OK = 0, STATUS_ERROR = 2 };
 /* One function a command; each returns the exit status. */
 int command_parse(Options *options);
 int command_check(Options *options);
+int command_exec(Options *options);
 int command_run(Options *options);
 int command_report(Options *options);
 int command_membar(Options *options);

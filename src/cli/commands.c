@@ -39,6 +39,31 @@ const Command commands[COMMAND_COUNT] = {
              {"Check every kernel of a cache, as a step of continuous integration:", {"weir check ~/.triton/cache"}},
              {"Look for races only, for a program to read:",
               {"weir check --rule race --format json -o verdicts.json kernels"}})},
+    [COMMAND_EXEC] =
+        {.name = "exec",
+         .run = command_exec,
+         .what = "run a program, and check the Triton kernels that it launches",
+         .operands = "[--] PROGRAM [ARGUMENT...]",
+         .takes = OPERANDS_PROGRAM,
+         .does =
+             "Runs a program, and checks every Triton and Gluon kernel that it compiles or launches, with its launch: "
+             "grid, shapes, strides, numbers, and integers in memory where they are few.",
+         .more =
+             "PROGRAM is whatever starts Python, at whatever depth: python3, pytest, torchrun, a script. Triton 3.5 to "
+             "3.9 is watched. Launches that are alike are checked once.",
+         .status =
+             STATUS " It is 3, too, if nothing was captured, or if the program failed and nothing wrong was found: "
+                    "what would have come after that was not looked at.",
+         .manual =
+             "The program is not changed. Python loads a small package of Weir's when it starts, which waits for "
+             "Triton to be imported and then records each kernel, and each launch before it is made. Without a GPU, "
+             "Triton is given a stand-in for one.\n"
+             "Signals that end this command are handed on to the program; what was captured up to then is checked.",
+         .groups = {"What is checked", "How", "What is told"},
+         .examples = EXAMPLES(
+             {"Check the kernels of a script, on a machine with or without a GPU:", {"weir exec -- python3 train.py"}},
+             {"Compile the kernels of a test suite for another GPU, and keep them:",
+              {"weir exec --target sm_100 --keep kernels -- pytest tests"}})},
     [COMMAND_RUN] =
         {.name = "run",
          .run = command_run,

@@ -50,6 +50,7 @@ typedef struct Failures {
 /* ORDER commands */
 typedef enum CommandId {
     COMMAND_CHECK,
+    COMMAND_EXEC,
     COMMAND_RUN,
     COMMAND_REPORT,
     COMMAND_MEMBAR,
@@ -64,7 +65,10 @@ typedef enum CommandId {
 
 /* Commands as a set, for the table. */
 enum {
-    CHECK = 1u << COMMAND_CHECK,
+    EXEC = 1u << COMMAND_EXEC,
+    ONLY_CHECK = 1u << COMMAND_CHECK,
+    CHECK =
+        ONLY_CHECK | EXEC, /* exec checks what it captured, so it takes what check takes, but for inputs and launches */
     RUN = 1u << COMMAND_RUN,
     REPORT = 1u << COMMAND_REPORT,
     MEMBAR = 1u << COMMAND_MEMBAR,
@@ -116,6 +120,7 @@ typedef struct Options {
     bool no_config, update_baseline, timeout_given;
     Paths severities; /* "RULE=SEVERITY" each */
     size_t left_out;  /* files of folders, by the project file */
+    const char *standin, *keep; /* exec: the target that is compiled for, and where what was captured stays */
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */
 

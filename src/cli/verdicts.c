@@ -302,25 +302,47 @@ static bool is_passed_over(Teller *teller, const weir_module *module) {
     return !found;
 }
 
-/* With the launch that was given; else with each that lies beside it, if more than one is asked for. */
+/* Whether no further launch of a file is looked at, and says so: what is wrong has been seen, or the time that a kernel
+ * has is up, and it is incomplete. */
+static bool leave_launches(Teller *teller, const char *path, unsigned next, double started) {
+    unsigned left = 0, timeout = teller->options->run.timeout;
+    bool late = timeout && seconds_now() - started >= timeout && teller->verdict == WEIR_VERDICT_INCOMPLETE;
+    if (!late && !teller->severities[WEIR_ERROR])
+        return false;
+    for (char *beside; (beside = launch_beside(path, next + left)); free(beside))
+        left++;
+    if (left && !teller->options->quiet)
+        say(teller, "weir: %s: %u more launch%s not looked at: %s\n", path, left, left == 1 ? " is" : "es are",
+            late ? "the time for this kernel is up" : "there are errors with the one before");
+    return true;
+}
+
+/* With the launch that was given; else with each that lies beside it, if more than one is asked for. All of them have
+ * the time that one kernel has, and other launches are chosen beside the first alone. */
 static void do_launches(Teller *teller, const char *path, weir_module *module, weir_run_options *options,
                         ModuleWork *work, void *context) {
     bool looks = !options->launch && !options->replay && !teller->options->no_launch;
+    weir_run_options one = *options;
+    double started = seconds_now();
     unsigned number = 1;
     do {
         char *beside = looks ? launch_beside(path, number) : NULL;
-        if (number > 1 && !beside)
+        if (number > 1 && (!beside || leave_launches(teller, path, number, started))) {
+            free(beside);
             break;
+        }
         if (looks)
-            options->launch = beside;
+            one.launch = beside;
+        double spent = seconds_now() - started;
+        if (number > 1 && options->timeout)
+            one.timeout = spent + 1 < options->timeout ? options->timeout - (unsigned)spent : 1;
+        one.only_launch |= number > 1;
         teller->again = number > 1;
-        work(context, path, module, options);
+        work(context, path, module, &one);
         free(beside);
         number++;
-    } while (looks && options->launch && teller->all_launches && weir_module_ok(module));
+    } while (looks && one.launch && teller->all_launches && weir_module_ok(module));
     teller->again = false;
-    if (looks)
-        options->launch = NULL;
 }
 
 static void do_module(Teller *teller, weir_file *file, size_t index, const char *path, weir_run_options *options,

@@ -1,11 +1,11 @@
 /* How a kernel is launched: its grid and its arguments, from a launch file, from the command line, or chosen.
  *
  * A launch file is JSON: {"kernel", "grid": [x, y, z], "args": {NAME: number | true | {"tensor": {"shape", "strides",
- * "dtype", "data", "buffer", "device", "output", "zero"}} | {"descriptor": {the same, and "block"}} | {"pointers":
- * BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL], "triton":
- * RELEASE}; "data" is a flat list of integers, what the memory holds in the order of the addresses. Of the rest a shape
- * alone must be there. Any other key is an error, but for "from" and those that begin with "x-". docs/launch.md says
- * it at length. */
+ * "dtype", "data", "buffer", "offset", "device", "output", "zero"}} | {"descriptor": {the same, and "block"}} |
+ * {"pointers": BUFFER} | {"rank": true} | {"devices": true}}, "stream", "device", "dependent", "after": [KERNEL],
+ * "triton": RELEASE}; "data" is a flat list of integers, what the memory holds in the order of the addresses. Of the
+ * rest a shape alone must be there. Any other key is an error, but for "from" and those that begin with "x-".
+ * docs/launch.md says it at length. */
 #ifndef EMULATE_LAUNCH_H
 #define EMULATE_LAUNCH_H
 
@@ -40,6 +40,7 @@ typedef struct Argument {
     const int64_t *data;               /* NULL: nobody knows */
     size_t data_count;                 /* may be less than there is memory: nobody knows the rest */
     Str buffer;                        /* shared by all launches that name it; "": its own */
+    int64_t offset;                    /* elements from the begin of the buffer to its first one */
     ArgumentPlace place;
     uint32_t device; /* DEVICE_NUMBER */
     bool output;     /* nobody has written it before the run */

@@ -25,6 +25,8 @@ static void describe_history(const Argument *argument, Text *to) {
     if (argument->buffer.size) {
         text_addf(to, "%sbuffer ", between);
         text_add_plain(to, argument->buffer);
+        if (argument->offset)
+            text_addf(to, " from %lld on", (long long)argument->offset);
         between = argument->place == DEVICE_OWN ? ", " : " ";
     }
     if (argument->place == DEVICE_NUMBER)
@@ -114,6 +116,8 @@ const char *launch_text(const Launch *launch, Arena *arena) {
 static void write_history(const Argument *argument, Json *json) {
     if (argument->buffer.size)
         json_str(json, "buffer", argument->buffer);
+    if (argument->offset)
+        json_number(json, "offset", (uint64_t)argument->offset);
     if (argument->place == DEVICE_NUMBER)
         json_number(json, "device", argument->device);
     else if (argument->place != DEVICE_OWN)

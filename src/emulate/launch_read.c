@@ -380,10 +380,26 @@ static bool read_device(Reading *reading, json_t *memory, Argument *argument) {
     return true;
 }
 
+/* Where in its buffer it begins. What the buffer holds is told by arguments that begin where it does. */
+static bool read_offset(Reading *reading, json_t *memory, Argument *argument) {
+    json_t *value = enter(reading, memory, "offset");
+    if (!value)
+        return true;
+    argument->offset = json_integer_value(value);
+    if (!json_is_integer(value) || argument->offset < 0 || argument->offset > LAUNCH_MOST_ELEMENTS)
+        return fail(reading, "'offset' is an integer from 0 to 2^48");
+    if (argument->offset && !argument->buffer.size)
+        return fail(reading, "'offset' is that in a buffer, and no 'buffer' is named");
+    if (argument->offset && argument->data)
+        return fail(reading, "'data' is what a buffer holds from its begin on, and this begins behind it");
+    leave(reading);
+    return true;
+}
+
 /* Whose memory it is, and what is known of it before the run. */
 static bool read_history(Reading *reading, json_t *memory, Argument *argument) {
-    if (!read_name(reading, memory, "buffer", &argument->buffer) || !read_device(reading, memory, argument) ||
-        !read_flag(reading, memory, "output", &argument->output) ||
+    if (!read_name(reading, memory, "buffer", &argument->buffer) || !read_offset(reading, memory, argument) ||
+        !read_device(reading, memory, argument) || !read_flag(reading, memory, "output", &argument->output) ||
         !read_flag(reading, memory, "zero", &argument->zero))
         return false;
     if (argument->output && (argument->zero || argument->data)) {
@@ -397,7 +413,7 @@ static bool read_history(Reading *reading, json_t *memory, Argument *argument) {
 static bool read_memory(Reading *reading, json_t *memory, Argument *argument, const char *kind) {
     if (!json_is_object(memory))
         return fail(reading, "a %s is an object with a shape", kind);
-    if (!has_only(reading, memory, "shape strides block dtype data zero output buffer device"))
+    if (!has_only(reading, memory, "shape strides block dtype data zero output buffer offset device"))
         return false;
     json_t *value;
     if ((value = enter(reading, memory, "dtype"))) {

@@ -181,9 +181,10 @@ static void make_slice(Compiler *compiler) {
 
 /* ---- Parameters and the rest ---------------------------------------------------------------------- */
 
-static const char *argument_name(Module *module, const Block *entry, uint32_t index) {
+/* As the source has it, or else as the IR does. */
+static const char *argument_name(Module *module, const Block *entry, uint32_t index, bool of_source) {
     const Attr *location = entry->arg_locations ? entry->arg_locations[index] : NULL;
-    location = location ? attr_resolve(module, location) : NULL;
+    location = location && of_source ? attr_resolve(module, location) : NULL;
     Str name = {"", 0};
     if (location && location->kind == ATTR_LOCATION && location->location == LOC_NAME)
         name = location->name;
@@ -213,6 +214,15 @@ static bool is_part_of(const char *name, const char *whole) {
     return *rest && strspn(rest, "0123456789") == strlen(rest);
 }
 
+/* Whether one of the first has that name: the elements of a tuple all have the tuple's, and so do the parts of a
+ * descriptor on a target that has none. */
+static bool is_named(const Parameter *parameters, uint32_t count, const char *name) {
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(parameters[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count) {
     const Block *entry = kernel->regions[0].first;
     const Function *function = op_function(kernel);
@@ -224,7 +234,7 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
         Parameter *parameter = &parameters[i];
         const Type *type = type_resolve(module, entry->args[i].type);
         *parameter =
-            (Parameter){.name = argument_name(module, entry, i), .type = type, .divisibility = 1, .descriptor = -1};
+            (Parameter){.name = argument_name(module, entry, i, true), .type = type, .divisibility = 1, .descriptor = -1};
         const Attr *attrs = function && function->arg_attrs ? function->arg_attrs[i] : NULL;
         const Attr *divisibility = attrs ? dict_get(attrs, STR("tt.divisibility")) : NULL;
         if (divisibility && divisibility->kind == ATTR_INTEGER && divisibility->integer > 0 &&
@@ -239,6 +249,8 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
             parameter->part = part++;
         } else {
             whole = -1;
+            if (is_named(parameters, i, parameter->name))
+                parameter->name = argument_name(module, entry, i, false);
         }
     }
     return parameters;

@@ -98,6 +98,10 @@ static bool leaves_gaps(const Area *area) {
     return gaps && area->element_bits % 8 == 0;
 }
 
+static int64_t offset_bytes(const Argument *argument, uint16_t bits) {
+    return argument->offset / 8 * bits + argument->offset % 8 * bits / 8;
+}
+
 static Area describe_area(const Argument *argument, uint16_t bits) {
     Area area = {.rank = argument->rank, .element_bits = bits, .bytes = -1, .zero = argument->zero};
     memcpy(area.shape, argument->shape, sizeof area.shape);
@@ -106,6 +110,13 @@ static Area describe_area(const Argument *argument, uint16_t bits) {
     if (bits && elements >= 0) { /* at most 2^48 of at most 128 bits */
         area.bytes = elements / 8 * bits + (elements % 8 * bits + 7) / 8;
         area.sparse = leaves_gaps(&area);
+    }
+    if (argument->offset && bits && elements >= 0) { /* with all of its buffer that lies before it */
+        area.rank = 1;
+        area.shape[0] = argument->offset + elements;
+        area.strides[0] = 1;
+        area.bytes += offset_bytes(argument, bits);
+        area.sparse = false;
     }
     return area;
 }
@@ -327,7 +338,7 @@ static bool place_arguments(Builder *builder, const Prepared *prepared, uint32_t
         uint32_t where = device_of(builder, argument, device);
         if ((buffer->holds && !buffer->data && !make_pointers(builder, buffer)) || !make_area(builder, buffer, where))
             return false;
-        argument->address = global_address(buffer->areas[where]);
+        argument->address = global_address(buffer->areas[where]) + offset_bytes(argument, buffer->area.element_bits);
     }
     return true;
 }

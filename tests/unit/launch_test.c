@@ -143,13 +143,13 @@ static void a_launch_file_in_words_and_as_json(void **state) {
         /* Whose memory it is, and what it held. */
         {IN_ARGS("\"f\": {\"tensor\": {\"shape\": [4], \"buffer\": \"flags\", \"device\": \"next\", \"zero\": true}}, "
                  "\"o\": {\"descriptor\": {\"shape\": [4], \"device\": 3, \"output\": true}}, "
-                 "\"p\": {\"tensor\": {\"shape\": [4], \"buffer\": \"b\", \"device\": \"previous\"}}"),
+                 "\"p\": {\"tensor\": {\"shape\": [4], \"buffer\": \"b\", \"offset\": 2, \"device\": \"previous\"}}"),
          "grid 1x1x1, f = tensor 4 (zeros, buffer flags of the next device), o = descriptor 4 (output, of device 3), "
-         "p = tensor 4 (buffer b of the previous device)",
+         "p = tensor 4 (buffer b from 2 on of the previous device)",
          "{\"grid\": [1, 1, 1], \"args\": {\"f\": {\"tensor\": {\"shape\": [4], \"strides\": [1], \"buffer\": "
          "\"flags\", \"device\": \"next\", \"zero\": true}}, \"o\": {\"descriptor\": {\"shape\": [4], \"strides\": "
          "[1], \"device\": 3, \"output\": true}}, \"p\": {\"tensor\": {\"shape\": [4], \"strides\": [1], "
-         "\"buffer\": \"b\", \"device\": \"previous\"}}}}"},
+         "\"buffer\": \"b\", \"offset\": 2, \"device\": \"previous\"}}}}"},
         {IN_ARGS("\"f\": {\"tensor\": {\"shape\": [4], \"data\": [1], \"buffer\": \"b\", \"zero\": true, \"output\": "
                  "false}}, \"all\": {\"pointers\": \"b\"}, \"me\": {\"rank\": true}, \"n\": {\"devices\": true}"),
          "grid 1x1x1, f = tensor 4 [1] (zeros, buffer b), all = pointers to b, me = the device, n = the number of "
@@ -410,6 +410,18 @@ static void errors_have_a_place(void **state) {
          "k.launch.json:1:52: error: 'buffer' is a name in quotes\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": \"\"}}}}\n"
          "                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": 2}}}}",
+         "k.launch.json:1:52: error: 'offset' is that in a buffer, and no 'buffer' is named\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": 2}}}}\n"
+         "                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": -2}}}}",
+         "k.launch.json:1:52: error: 'offset' is an integer from 0 to 2^48\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": -2}}}}\n"
+         "                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": {\"data\": [4], \"buffer\": \"b\", \"offset\": 2}}}}",
+         "k.launch.json:1:66: error: 'data' is what a buffer holds from its begin on, and this begins behind it\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"data\": [4], \"buffer\": \"b\", \"offset\": 2}}}}\n"
+         "                                                                     ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": \"cuda\"}}}}",
          "k.launch.json:1:52: error: 'device' is an integer from 0 to 63, \"next\" or \"previous\"\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": \"cuda\"}}}}\n"

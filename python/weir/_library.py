@@ -1,0 +1,151 @@
+"""libweir by ctypes: the few calls of include/weir/weir.h that a check takes. A test holds the structures against the
+header."""
+
+import ctypes
+import os
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VERDICTS = ("clean", "findings", "incomplete", "error")
+LINT_ALSO, MEMBAR_FINDINGS = 1, 1
+SUBJECT_VERDICTS, FORMAT_TEXT, FORMAT_JSON = 0, 0, 1
+
+WRITE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
+
+
+class RunOptions(ctypes.Structure):
+    """weir_run_options."""
+
+    _fields_ = [
+        ("launch", ctypes.c_char_p), ("arguments", ctypes.c_void_p), ("argument_count", ctypes.c_size_t),
+        ("grid", ctypes.c_char_p), ("only_launch", ctypes.c_int), ("kernel", ctypes.c_char_p),
+        ("schedule", ctypes.c_char_p), ("mma_order", ctypes.c_char_p), ("rules", ctypes.c_char_p),
+        ("replay", ctypes.c_char_p), ("seed", ctypes.c_uint64), ("budget", ctypes.c_uint64),
+        ("schedules", ctypes.c_uint), ("timeout", ctypes.c_uint), ("global", ctypes.c_int), ("gsan", ctypes.c_char_p),
+        ("devices", ctypes.c_uint), ("resident", ctypes.c_uint), ("granule", ctypes.c_uint), ("slots", ctypes.c_uint),
+        ("ring", ctypes.c_uint), ("target", ctypes.c_char_p), ("triton", ctypes.c_char_p), ("lint", ctypes.c_int),
+        ("membar", ctypes.c_int), ("report", ctypes.c_int), ("why", ctypes.c_char_p), ("buffer", ctypes.c_void_p),
+        ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p),
+    ]
+
+
+class WriteOptions(ctypes.Structure):
+    """weir_write_options."""
+
+    _fields_ = [("subject", ctypes.c_int), ("format", ctypes.c_int), ("flags", ctypes.c_uint), ("width", ctypes.c_uint)]
+
+
+def find(names, folders, what):
+    for folder in folders:
+        for name in names:
+            path = os.path.normpath(os.path.join(HERE, folder, name))
+            if os.path.exists(path):
+                return path
+    raise RuntimeError(f"{what} is not beside the Python package, where 'pip install' and 'make install' put it")
+
+
+def library_path():
+    """In the wheel, in a source tree, or below the prefix it is installed under."""
+    try:
+        return find(["libweir.so.0"], ["lib", "../../build", "../../../../lib"], "libweir.so.0")
+    except RuntimeError:
+        return "libweir.so.0"  # where the system has its libraries
+
+
+def command_path():
+    return find(["weir"], ["bin", "../../build", "../../../../bin"], "the weir command")
+
+
+class Library:
+    """The loaded library, with the types of what is called."""
+
+    loaded = None
+
+    def __init__(self):
+        library = ctypes.CDLL(library_path())
+        pointer, text, size = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t
+        for name, result, parameters in (
+                ("weir_version", text, []), ("weir_create", pointer, []), ("weir_destroy", None, [pointer]),
+                ("weir_error", text, [pointer]), ("weir_open", pointer, [pointer, text]),
+                ("weir_open_buffer", pointer, [pointer, text, text, size]), ("weir_close", None, [pointer]),
+                ("weir_module_count", size, [pointer]), ("weir_parse", pointer, [pointer, size, ctypes.c_uint]),
+                ("weir_module_free", None, [pointer]), ("weir_run", pointer, [pointer, ctypes.POINTER(RunOptions)]),
+                ("weir_result_free", None, [pointer]), ("weir_result_verdict", ctypes.c_int, [pointer]),
+                ("weir_verdict_worse", ctypes.c_int, [ctypes.c_int, ctypes.c_int]),
+                ("weir_writer_begin", pointer, [ctypes.POINTER(WriteOptions), WRITE, pointer]),
+                ("weir_writer_add", None, [pointer, pointer]), ("weir_writer_end", ctypes.c_int, [pointer]),
+                ("weir_result_errors", ctypes.c_int, [pointer, ctypes.c_uint, WRITE, pointer])):
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, parameters
+            setattr(self, name, function)
+
+    @classmethod
+    def get(cls):
+        if cls.loaded is None:
+            cls.loaded = cls()
+        return cls.loaded
+
+
+class Sink:
+    """Takes the pieces of a text."""
+
+    def __init__(self):
+        self.pieces = []
+        self.write = WRITE(self.take)
+
+    def take(self, _, data, size):
+        self.pieces.append(ctypes.string_at(data, size))
+        return 0
+
+    def text(self):
+        return b"".join(self.pieces).decode("utf-8", "replace")
+
+
+def written(library, result, how):
+    """A result as text or JSON."""
+    sink = Sink()
+    writer = library.weir_writer_begin(ctypes.byref(WriteOptions(SUBJECT_VERDICTS, how, 0, 0)), sink.write, None)
+    if not writer:
+        raise MemoryError("there is not enough memory")
+    library.weir_writer_add(writer, result)
+    library.weir_writer_end(writer)
+    return sink.text()
+
+
+def run_module(library, file, index, options):
+    """Verdict, JSON and text of one module of an open file."""
+    module = library.weir_parse(file, index, 0)
+    result = library.weir_run(module, ctypes.byref(options)) if module else None
+    try:
+        if not result:
+            raise MemoryError("there is not enough memory")
+        verdict = library.weir_result_verdict(result)
+        if VERDICTS[verdict] == "error":
+            sink = Sink()
+            library.weir_result_errors(result, 0, sink.write, None)
+            return verdict, "", sink.text()
+        return verdict, written(library, result, FORMAT_JSON), written(library, result, FORMAT_TEXT)
+    finally:
+        if result:
+            library.weir_result_free(result)
+        if module:
+            library.weir_module_free(module)
+
+
+def run(name, text, path, options):
+    """A tuple for each module: verdict, JSON, text. Of a file, or of a text that has a name."""
+    library = Library.get()
+    context = library.weir_create()
+    if not context:
+        raise MemoryError("there is not enough memory")
+    file = None
+    try:
+        data = text.encode() if text is not None else b""
+        file = (library.weir_open_buffer(context, name.encode(), data, len(data)) if text is not None else
+                library.weir_open(context, os.fsencode(path)))
+        if not file:
+            raise OSError(f"{path or name}: {library.weir_error(context).decode()}")
+        return [run_module(library, file, i, options) for i in range(library.weir_module_count(file))]
+    finally:
+        if file:
+            library.weir_close(file)
+        library.weir_destroy(context)

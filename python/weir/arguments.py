@@ -1,0 +1,264 @@
+"""From what a kernel is called with to what a launch file says (docs/launch.md): memory, descriptors and numbers, by the
+names that the kernel's parameters have in the IR."""
+
+import math
+
+INTEGERS = {"i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u1": 8, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
+MOST_DATA = 4096  # integers of one argument that are copied from the device
+MOST_DIMENSIONS = 8
+
+
+class Unmatched(Exception):
+    """The arguments are not those that the kernel's parameters ask for."""
+
+
+# ---- Parameters, as the IR has them --------------------------------------------------------------
+
+
+def split_list(text, start):
+    """The parts of a list in parentheses that begins behind `start`: text between commas that are in no brackets."""
+    parts, depth, begin, i = [], 1, start, start
+    while i < len(text):
+        c = text[i]
+        if c == '"':
+            i += 1
+            while text[i] != '"':
+                i += 2 if text[i] == "\\" else 1
+        elif c in "([{<":
+            depth += 1
+        elif c in ")]}" or (c == ">" and text[i - 1] != "-"):
+            depth -= 1
+            if depth == 0:
+                return parts + [text[begin:i]] if text[begin:i].strip() else parts
+        elif c == "," and depth == 1:
+            parts.append(text[begin:i])
+            begin = i + 1
+        i += 1
+    raise Unmatched("the kernel's parameters cannot be read")
+
+
+def parameters(ttgir):
+    """Name and type of each parameter of the kernel: the module's one public function."""
+    at = ttgir.find("tt.func public @")
+    if at < 0:
+        raise Unmatched("the module has no public function")
+    pairs = []
+    for part in split_list(ttgir, ttgir.index("(", at) + 1):
+        name, _, rest = part.strip().partition(":")
+        pairs.append((name.strip().lstrip("%"), rest.strip().split(" ")[0]))
+    return pairs
+
+
+# ---- Arguments -----------------------------------------------------------------------------------
+
+
+def is_descriptor(value):
+    return hasattr(value, "block_shape") and hasattr(value, "base")
+
+
+def is_tensor(value):
+    return hasattr(value, "data_ptr") and hasattr(value, "dtype")
+
+
+def is_mock(value):
+    """A stand-in for a tensor of any size, as warmup takes it."""
+    return type(value).__name__ == "MockTensor"
+
+
+def with_types(types, values):
+    """Pairs of type and value for what is passed at run time: tuples are taken apart, constants left out."""
+    for kind, value in zip(types, values):
+        if isinstance(kind, (tuple, list)):
+            yield from with_types(kind, value)
+        elif kind != "constexpr":
+            yield kind, value
+
+
+def element_bytes(kind, tensor):
+    """Of an element behind a pointer of that type ("*fp16"), or as the tensor says."""
+    if isinstance(kind, str) and kind.startswith("*"):
+        digits = "".join(c for c in kind.lstrip("*k")[:4] if c.isdigit())
+        if digits:
+            return 1 if digits.startswith("8") else max(1, int(digits[:2]) // 8)
+    if hasattr(tensor, "element_size"):
+        return tensor.element_size()
+    return getattr(tensor.dtype, "itemsize", 1)
+
+
+def extent(shape, strides):
+    """Elements from the first to the last."""
+    return 0 if 0 in shape else 1 + sum((size - 1) * stride for size, stride in zip(shape, strides))
+
+
+def memory(kind, tensor):
+    """What a launch file says of a tensor."""
+    shape, strides = [int(n) for n in tensor.shape], [int(n) for n in tensor.stride()]
+    bits = 8 * element_bytes(kind, tensor)
+    own = 8 * tensor.element_size() if hasattr(tensor, "element_size") else bits
+    if len(shape) > MOST_DIMENSIONS or own != bits:
+        shape, strides = [extent(shape, strides) * own // bits], [1]
+    name = str(kind).lstrip("*k") if isinstance(kind, str) and kind.startswith("*") else str(tensor.dtype)
+    return {"shape": shape, "strides": strides, "dtype": name}
+
+
+def may_copy(tensor):
+    """Whether a copy to the host may be made now: not while a CUDA graph is captured."""
+    if getattr(getattr(tensor, "device", None), "type", "cpu") == "cpu":
+        return True
+    import torch
+
+    return not torch.cuda.is_current_stream_capturing()
+
+
+def integer_data(kind, tensor):
+    """The integers in a small tensor, in the order of their addresses; None where it is large, or holds others."""
+    tensor = getattr(tensor, "base", tensor)
+    if str(kind).lstrip("*k") not in INTEGERS:
+        return None
+    if hasattr(tensor, "integers"):
+        return tensor.integers()
+    if not hasattr(tensor, "tolist"):
+        return None
+    shape, strides = list(tensor.shape), list(tensor.stride())
+    count = math.prod(shape)
+    if not 0 < count <= MOST_DATA or extent(shape, strides) != count or not may_copy(tensor):
+        return None
+    order = sorted(range(len(shape)), key=lambda i: -strides[i])
+    flat = tensor.permute(order).reshape(-1) if order != list(range(len(shape))) else tensor.reshape(-1)
+    return [int(value) for value in flat.tolist()]
+
+
+def number(value):
+    """A scalar as JSON has it; None for what no launch file can say."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return value - (1 << 64) if value >= 1 << 63 else value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return None
+
+
+class Matcher:
+    """Hands out the kernel's parameters one after the other."""
+
+    def __init__(self, params):
+        self.params, self.at, self.args, self.memory = params, 0, {}, []
+
+    def peek(self):
+        if self.at >= len(self.params):
+            raise Unmatched("there are more arguments than parameters")
+        return self.params[self.at]
+
+    def take(self, value):
+        name, _ = self.peek()
+        self.at += 1
+        if value is not None:
+            self.args[name] = value
+
+    def take_numbers(self, values):
+        for value in values:
+            self.take(int(value))
+
+    def pointer(self, kind, value):
+        name, _ = self.peek()
+        if not is_tensor(value) or is_mock(value):
+            return self.take(None)
+        words = memory(kind, value)
+        data = integer_data(kind, value)
+        if data is not None:
+            words["data"] = data
+        self.memory.append((name, words, element_bytes(kind, value)))
+        self.take({"tensor": words})
+
+    def descriptor(self, value):
+        """One parameter for the descriptor, or, where the target has none, the parts that it was rewritten to; behind
+        either its shape and strides, once more."""
+        name, kind = self.peek()
+        shape, strides = list(map(int, value.shape)), list(map(int, value.strides))
+        words = {"shape": shape, "strides": strides, "dtype": str(value.base.dtype)}
+        if not is_mock(value.base):
+            self.memory.append((name, words, element_bytes(None, value.base)))
+        if "tensordesc" in kind:
+            block = list(map(int, value.block_shape))
+            if len(block) == len(shape):
+                words["block"] = block
+            self.take({"descriptor": words})
+            self.at += 2 * len(shape)  # its shape and strides, which it tells
+        else:
+            self.take({"tensor": words})
+            self.take_numbers(shape + strides)
+            while self.peek()[1] == "i1":
+                self.take(self.flag(value))
+            self.take_numbers(shape + strides)
+
+    def flag(self, value):
+        first = self.params[self.at - 1][1] != "i1"
+        return getattr(value, "padding", "zero") == "nan" if first else bool(getattr(value, "round_f32_to_tf32", False))
+
+
+def match(params, types, values):
+    """The arguments by the parameters' names, and a sentence for each thing that cannot be said of them."""
+    matcher = Matcher(params)
+    passed = list(with_types(types, values))
+    for kind, value in passed:
+        if is_descriptor(value):
+            matcher.descriptor(value)
+        elif matcher.peek()[1].startswith("!tt.ptr"):
+            matcher.pointer(kind, value)
+        else:
+            matcher.take(number(value))
+    if matcher.at != len(params):
+        raise Unmatched("there are more parameters than arguments")
+    return matcher.args, tell_sharing(matcher.memory, sharing(passed))
+
+
+# ---- Memory that several arguments name ----------------------------------------------------------
+
+
+def areas(passed):
+    """Where each argument that is memory lies: address, bytes, bytes of an element."""
+    found = []
+    for kind, value in passed:
+        tensor = value.base if is_descriptor(value) else value
+        if not is_tensor(tensor) or is_mock(tensor):
+            continue
+        size = element_bytes(kind, tensor)
+        strides = value.strides if is_descriptor(value) else value.stride()
+        own = tensor.element_size() if hasattr(tensor, "element_size") else size
+        found.append((tensor.data_ptr(), extent(value.shape, strides) * own, size))
+    return found
+
+
+def sharing(passed):
+    """Of each argument that is memory: the first of those that it shares bytes with, directly or through others, and how
+    many bytes behind that one's begin it begins. Nothing else about addresses matters."""
+    found = areas(passed)
+    if len(found) < 2:
+        return ((0, 0),) * len(found)
+    told, first, end = [None] * len(found), 0, -1
+    for i in sorted(range(len(found)), key=lambda i: found[i][:2]):
+        begin, size, _ = found[i]
+        if begin >= end:
+            first = i
+        told[i] = first, begin - found[first][0]
+        end = max(end, begin + size)
+    return tuple(told)
+
+
+def tell_sharing(memory, told):
+    """Gives arguments that share memory one buffer. Returns sentences on those of which that cannot be said: their
+    elements differ in size."""
+    sentences = []
+    for i, (first, offset) in enumerate(told):
+        if first == i:
+            continue
+        (owner, owned, size), (name, words, own) = memory[first], memory[i]
+        if own != size or offset % size:
+            sentences.append(f"{owner} and {name} share memory with elements of different sizes, which is not looked at")
+            continue
+        owned["buffer"] = words["buffer"] = owner
+        words.pop("data", None)
+        if offset:
+            words["offset"] = offset // size
+    return sentences

@@ -1,0 +1,349 @@
+"""Records what Triton compiles and launches: the IR of each kernel, and of each launch the grid and the arguments.
+
+Every launch goes through `CompiledKernel.run`, whatever led to it: a call of a jitted function, an autotuner, a kernel that
+was compiled ahead of time. That property is wrapped. What was not seen before is written at once, before the launch is made:
+a kernel that hangs is one that is to be looked at. A launch that was seen before costs one look into a set."""
+
+import atexit
+import hashlib
+import json
+import os
+import re
+import threading
+
+from . import _hook, arguments, standin
+
+OLDEST = (3, 5)
+MOST_LAUNCHES = 100  # that are kept of one kernel
+MOST_SEEN = 65536  # exact keys of launches that are remembered for one kernel
+
+
+def release_of(version):
+    """3.9.0+git1234 is release 3.9.0."""
+    match = re.match(r"\d+(\.\d+)*", version)
+    return match.group() if match else "0"
+
+
+# ---- Keys: whether a launch is one that was seen --------------------------------------------------
+
+
+def value_key(value, pointers):
+    """What of an argument tells launches apart; addresses are appended to `pointers`. Floats seldom steer a kernel: of
+    those with the same sign one is recorded."""
+    if isinstance(value, float):
+        return (value > 0) - (value < 0)
+    if isinstance(value, tuple):
+        return tuple(value_key(part, pointers) for part in value)
+    if arguments.is_descriptor(value):
+        pointers.append(value.base.data_ptr())
+        return tuple(value.shape), tuple(value.strides)
+    if arguments.is_tensor(value):
+        pointers.append(value.data_ptr())
+        return tuple(value.shape), tuple(value.stride())
+    return value
+
+
+def exact_key(value):
+    pointers = []
+    return value_key(value, pointers), tuple(pointers)
+
+
+def key_parts(kind, name):
+    """Python for what value_key has of an argument of that type, and for its address: as little as can be, since every
+    launch does it."""
+    if not isinstance(kind, str):
+        return [f"exact_key({name})"]
+    if kind.startswith("*"):
+        return [f"{name}.shape", f"{name}.stride()", f"{name}.data_ptr()"]
+    if kind.startswith("tensordesc"):
+        return [f"tuple({name}.shape)", f"tuple({name}.strides)", f"{name}.base.data_ptr()"]
+    if kind.startswith(("fp", "bf")):
+        return [f"({name} > 0) - ({name} < 0)"]
+    return [name] if kind[0] in "iu" else [f"exact_key({name})"]
+
+
+LAUNCH = """
+def launch(*args, **named):
+    try:
+        g0, g1, g2, _, _, _, _, _, _{names} = args
+        if ({key}) not in seen:
+            kernel.launched((g0, g1, g2), args[9:], ({key}))
+        kernel.launches += 1
+    except kernel.recorder.passed_on:
+        raise
+    except Exception:
+        kernel.odd_launch(args[:3], args[9:])
+    return inner(*args, **named)
+"""
+
+
+class Kernel:
+    """A compiled kernel, and the launches of it that were seen. It must not keep Triton's own object alive."""
+
+    def __init__(self, compiled, recorder):
+        self.recorder = recorder
+        self.function = getattr(compiled, "name", None) or compiled.metadata.name
+        self.dependent = bool(getattr(compiled.metadata, "launch_pdl", False))
+        self.ttgir = compiled.asm.get("ttgir")
+        self.types = list(getattr(compiled.src, "signature", {}).values())
+        self.name = self.params = None
+        self.seen, self.told, self.lock = set(), set(), threading.Lock()
+        self.launches = self.dropped = 0
+
+    def launcher(self, inner):
+        """A function that records a launch, then makes it with `inner`."""
+        names = [f"a{i}" for i in range(len(self.types))]
+        key = ["g0", "g1", "g2"]
+        for kind, name in zip(self.types, names):
+            if kind != "constexpr":
+                key += key_parts(kind, name)
+        listed = "".join(f", {name}" for name in names)
+        text = LAUNCH.format(names=listed, key=", ".join(key))
+        space = {"seen": self.seen, "kernel": self, "inner": inner, "exact_key": exact_key}
+        exec(text, space)
+        return space["launch"]
+
+    def odd_launch(self, grid, values):
+        """Of a launch whose arguments are other than their types say: addresses for tensors, as one may pass them to a
+        kernel that was compiled ahead of time, or no constants, as some callers have it."""
+        try:
+            self.launches += 1
+            if len(values) == sum(kind != "constexpr" for kind in self.types):
+                passed = iter(values)
+                values = [None if kind == "constexpr" else next(passed) for kind in self.types]
+            elif len(values) != len(self.types):
+                raise arguments.Unmatched(f"it has {len(self.types)} parameters, and {len(values)} arguments")
+            self.launched(grid, values, ("odd", grid, exact_key(tuple(values))))
+        except self.recorder.passed_on:
+            raise
+        except Exception as error:
+            self.recorder.failed(self, error)
+
+    def launched(self, grid, values, exact):
+        """A launch with other addresses than those before it, at least."""
+        with self.lock:
+            if exact in self.seen:
+                return
+            if len(self.seen) >= MOST_SEEN:
+                self.seen.clear()
+            self.seen.add(exact)
+            if self.ttgir is None:
+                return
+            passed = list(arguments.with_types(self.types, values))
+            key = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed)
+            if key in self.told:
+                return
+            self.told.add(key)
+            if len(self.told) > MOST_LAUNCHES:
+                self.dropped += 1
+            else:
+                self.recorder.write_launch(self, grid, values)
+
+
+# ---- Files ---------------------------------------------------------------------------------------
+
+
+def write_file(path, text):
+    """The file appears when it is complete."""
+    part = f"{path}.{os.getpid()}.part"
+    with open(part, "w", encoding="utf-8") as file:
+        file.write(text)
+    os.replace(part, path)
+
+
+def launch_text(launch):
+    """A launch file, an argument a line."""
+    args = ",\n".join(f"    {json.dumps(name)}: {json.dumps(value)}" for name, value in launch["args"].items())
+    rest = "".join(f"  {json.dumps(key)}: {json.dumps(value)},\n" for key, value in launch.items() if key != "args")
+    return f'{{\n{rest}  "args": {{\n{args}\n  }}\n}}\n'
+
+
+class Lock:
+    """Of a folder, against other processes that write to it."""
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, ".lock")
+
+    def __enter__(self):
+        import fcntl
+
+        self.file = open(self.path, "w")
+        fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def __exit__(self, *error):
+        self.file.close()
+
+
+class Folder:
+    """Writes kernels and launches as `weir check` reads them: NAME.ttgir, NAME.launch.json, NAME.launch.2.json, ..."""
+
+    def __init__(self, path):
+        self.path = path
+        os.makedirs(path, exist_ok=True)
+
+    def note(self, *words):
+        _hook.note(self.path, *words)
+
+    def write_kernel(self, name, ttgir):
+        name = f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)[:80]}-{hashlib.sha256(ttgir.encode()).hexdigest()[:8]}"
+        path = os.path.join(self.path, f"{name}.ttgir")
+        if not os.path.exists(path):
+            write_file(path, ttgir)
+        return name
+
+    def write_launch(self, name, launch):
+        text = launch_text(launch)
+        with Lock(self.path):
+            number = 1
+            while True:
+                path = os.path.join(self.path, f"{name}.launch.json" if number == 1 else f"{name}.launch.{number}.json")
+                if not os.path.exists(path):
+                    return write_file(path, text)
+                with open(path, encoding="utf-8") as file:
+                    if file.read() == text:
+                        return
+                number += 1
+
+
+class Recorder:
+    """What this process has seen, and where it goes. `listener`, if there is one, is told of each launch that is new."""
+
+    def __init__(self, store, version, listener=None, passed_on=()):
+        """Exceptions of the kinds in `passed_on` are the listener's, and keep the launch from being made."""
+        self.store, self.version, self.listener, self.passed_on = store, version, listener, passed_on
+        self.kernels, self.complaints = [], set()
+        self.own = f"_weir_{id(self)}"  # the attribute of compiled kernels that is this recorder's
+
+    def forget(self):
+        """What is launched from here on is new, whether it was seen before or not."""
+        for kernel in self.kernels:
+            with kernel.lock:
+                kernel.seen.clear()
+                kernel.told.clear()
+
+    def kernel_of(self, compiled):
+        kernel = compiled.__dict__.get(self.own)
+        if kernel is None:
+            kernel = compiled.__dict__[self.own] = Kernel(compiled, self)
+            self.kernels.append(kernel)
+            if kernel.ttgir is None:
+                self.complain(f"kernel {kernel.function} has no TTGIR: it was not compiled from Triton or Gluon")
+            else:
+                kernel.name = self.store.write_kernel(kernel.function, kernel.ttgir)
+        return kernel
+
+    def write_launch(self, kernel, grid, values):
+        if kernel.params is None:
+            kernel.params = arguments.parameters(kernel.ttgir)
+        args, untold = arguments.match(kernel.params, kernel.types, values)
+        launch = {"kernel": kernel.function, "triton": self.version, "grid": [int(n) for n in grid],
+                  "args": args, "from": "weir exec"}
+        if kernel.dependent:
+            launch["dependent"] = True
+        for sentence in untold:
+            self.complain(f"kernel {kernel.name}: {sentence}")
+        self.store.write_launch(kernel.name, launch)
+        if self.listener:
+            self.listener(kernel, launch)
+
+    def complain(self, sentence):
+        if sentence not in self.complaints:
+            self.complaints.add(sentence)
+            self.store.note("note", sentence)
+
+    def failed(self, kernel, error):
+        self.complain(f"a launch of kernel {kernel.function} was not recorded: {type(error).__name__}: {error}")
+
+    def finish(self):
+        launches = sum(kernel.launches for kernel in self.kernels)
+        kept = sum(min(len(kernel.told), MOST_LAUNCHES) for kernel in self.kernels)
+        self.store.note("counts", os.getpid(), len(self.kernels), launches, kept)
+        for kernel in self.kernels:
+            if kernel.dropped:
+                self.complain(f"{kernel.dropped} launches of kernel {kernel.name} were not kept: there are "
+                              f"{MOST_LAUNCHES} of it")
+
+
+# ---- Wrapping Triton -----------------------------------------------------------------------------
+
+
+def wrap(compiled_kernel, recorder):
+    """Has every launch of a compiled kernel recorded, and every kernel that is compiled written."""
+    run, initialize = compiled_kernel.run, compiled_kernel.__init__
+    own = f"{recorder.own}_launcher"
+
+    def watched_run(self):
+        inner = run.fget(self)
+        launcher = self.__dict__.get(own)
+        if launcher is None or launcher[0] is not inner:
+            launcher = self.__dict__[own] = inner, recorder.kernel_of(self).launcher(inner)
+        return launcher[1]
+
+    def watched_initialize(self, *args, **named):
+        initialize(self, *args, **named)
+        try:
+            recorder.kernel_of(self)
+        except Exception as error:
+            recorder.complain(f"a kernel was not recorded: {type(error).__name__}: {error}")
+
+    compiled_kernel.run = property(watched_run)
+    compiled_kernel.__init__ = watched_initialize
+
+
+def wrap_warmup(function, recorder):
+    """Of a kernel that is only compiled ahead of its launch: what is known of that launch."""
+    warmup = function.warmup
+
+    def watched_warmup(self, *args, grid, **named):
+        compiled = warmup(self, *args, grid=grid, **named)
+        try:
+            record_warmup(recorder, self, compiled, args, grid, named)
+        except recorder.passed_on:
+            raise
+        except Exception as error:
+            recorder.complain(f"a warmup was not recorded: {type(error).__name__}: {error}")
+        return compiled
+
+    function.warmup = watched_warmup
+
+
+def record_warmup(recorder, function, compiled, args, grid, named):
+    if hasattr(compiled, "result"):
+        compiled = compiled.result()
+    if compiled is None:
+        return
+    names = set(function.signature.parameters)
+    bound = function.signature.bind(*args, **{name: value for name, value in named.items() if name in names})
+    bound.apply_defaults()
+    if callable(grid):
+        grid = grid(dict(bound.arguments))
+    grid = (tuple(grid) + (1, 1, 1))[:3]
+    values = tuple(bound.arguments.values())
+    kernel = recorder.kernel_of(compiled)
+    kernel.launches += 1
+    kernel.launched(grid, values, ("warmup", grid, exact_key(values)))
+
+
+def install(recorder, target):
+    """From now on Triton's launches are recorded. Fails where Triton is not as expected."""
+    import triton
+    from triton.compiler.compiler import CompiledKernel
+    from triton.runtime.jit import JITFunction
+
+    if tuple(map(int, release_of(triton.__version__).split("."))) < OLDEST or not isinstance(getattr(CompiledKernel, "run", None), property):
+        raise RuntimeError(f"Triton {triton.__version__} is not supported: releases 3.5 to 3.9 are")
+    wrap(CompiledKernel, recorder)
+    wrap_warmup(JITFunction, recorder)
+    standin.install(target, lambda chosen: recorder.store.note("standin", chosen))
+
+
+def start(folder, target):
+    """For `weir exec`: records into a folder until the process ends."""
+    import triton
+
+    store, release = Folder(folder), release_of(triton.__version__)
+    store.note("triton", release)
+    recorder = Recorder(store, release)
+    install(recorder, target)
+    atexit.register(recorder.finish)
+    return recorder

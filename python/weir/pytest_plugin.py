@@ -1,0 +1,45 @@
+"""pytest --weir: a test fails whose Triton kernels have findings; --weir-target names the GPU to compile for where there is
+none. A test in which a kernel could not be looked at as a whole is told of at the end."""
+
+import pytest
+
+
+def pytest_addoption(parser):
+    group = parser.getgroup("weir", "races, deadlocks and missing barriers in Triton kernels")
+    group.addoption("--weir", action="store_true", help="check the Triton kernels that tests launch")
+    group.addoption("--weir-target", metavar="TARGET", help="compile for this GPU, and run no kernel (sm_90, gfx942, ...)")
+
+
+def pytest_configure(config):
+    if config.getoption("--weir"):
+        config.pluginmanager.register(Plugin(config.getoption("--weir-target")), "weir-checks")
+
+
+class Plugin:
+    def __init__(self, target):
+        self.target, self.launches, self.incomplete = target, 0, []
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self, item):
+        from . import triton
+
+        recorder = triton.install(self.target)
+        recorder.forget()
+        watch = triton.Watch()
+        triton.State.watches.append(watch)
+        outcome = yield
+        triton.State.watches.remove(watch)
+        results = watch.finish()
+        self.launches += len(results)
+        self.incomplete += [(item.nodeid, name, result) for name, result in results if result.verdict == "incomplete"]
+        bad = watch.bad()
+        if bad and outcome.excinfo is None:
+            outcome.force_exception(triton.Findings(bad))
+
+    def pytest_terminal_summary(self, terminalreporter):
+        terminalreporter.section("weir")
+        terminalreporter.line(f"{self.launches} launches checked" if self.launches else
+                              "nothing was checked: no test launched a Triton kernel")
+        for test, name, result in self.incomplete:
+            terminalreporter.line(f"{test}: kernel {name} is incomplete: {'; '.join(map(str, result.incomplete))[:200]}")
+

@@ -1,0 +1,174 @@
+"""Checks the Triton kernels of this program, without `weir exec`.
+
+    import weir.triton
+
+    weir.triton.watch()                 # every kernel from here on; findings are told at the end of the program
+    weir.triton.watch(raises=True)      # an exception at the launch that has a finding
+
+    with weir.triton.checked() as watch:      # those that are launched in this block; raises at its end
+        kernel[grid](x, y)
+
+    @weir.triton.checked                      # each call of a function, such as a test
+    def test_kernel(): ...
+
+    result = weir.triton.check(kernel, grid, x, y, BLOCK=64)      # one launch of one kernel, which is not made
+
+Where there is no GPU, Triton compiles for `target` (sm_90), and a launch runs nothing."""
+
+import atexit
+import contextlib
+import functools
+import sys
+import threading
+
+from . import check as check_ir
+from .tensors import tensor
+
+__all__ = ["Findings", "check", "checked", "tensor", "watch"]
+
+
+class Findings(AssertionError):
+    """Something is wrong with a kernel. `results` has it all."""
+
+    def __init__(self, results):
+        self.results = results
+        super().__init__("\n".join(str(result).rstrip() for _, result in results))
+
+
+class Memory:
+    """In the place of a folder: kernels and launches that are kept in memory."""
+
+    def __init__(self):
+        self.texts, self.said = {}, []
+
+    def note(self, *words):
+        if words[0] == "note":
+            self.said.append(" ".join(map(str, words[1:])))
+
+    def write_kernel(self, name, ttgir):
+        self.texts.setdefault(ttgir, name)
+        return name
+
+    def write_launch(self, name, launch):
+        pass
+
+
+class Watch:
+    """What was launched while it was on, and what the checks of that said."""
+
+    def __init__(self, raises=False, **options):
+        self.raises, self.options = raises, options
+        self.pending, self.results, self.lock = [], [], threading.Lock()
+
+    def launched(self, kernel, launch):
+        with self.lock:
+            self.pending.append((kernel.name, kernel.ttgir, launch))
+        if self.raises:
+            self.finish()
+            self.complain()
+
+    def finish(self):
+        """Checks what was launched and not checked yet. Gives all results, as pairs of a kernel's name and a Result."""
+        with self.lock:
+            pending, self.pending = self.pending, []
+        for name, ttgir, launch in pending:
+            self.results.append((name, check_ir(ttgir, launch, name=f"{name}.ttgir", **self.options)))
+        return self.results
+
+    def bad(self):
+        return [(name, result) for name, result in self.finish() if result.verdict in ("findings", "error")]
+
+    def complain(self):
+        bad = self.bad()
+        if bad:
+            raise Findings(bad)
+
+    def report(self, to=None):
+        to = to or sys.stderr
+        results = self.finish()
+        for name, result in results:
+            if not result:
+                to.write(str(result))
+        counts = {}
+        for _, result in results:
+            counts[result.verdict] = counts.get(result.verdict, 0) + 1
+        told = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        many = "launch" if len(results) == 1 else "launches"
+        to.write(f"weir: {len(results)} {many} checked: {told}\n" if results else
+                 "weir: nothing was checked: no kernel was launched\n")
+
+
+class State:
+    """Triton is wrapped once; who listens changes."""
+
+    recorder, watches = None, []
+
+
+def tell_all(kernel, launch):
+    for each in list(State.watches):
+        each.launched(kernel, launch)
+
+
+def install(target):
+    if State.recorder is None:
+        import triton
+
+        from . import capture
+
+        recorder = capture.Recorder(Memory(), capture.release_of(triton.__version__), tell_all, (Findings,))
+        capture.install(recorder, target)
+        State.recorder = recorder
+    return State.recorder
+
+
+def watch(raises=False, target=None, **options):
+    """Has every launch from here on checked: at the end of the program, where findings are written to standard error, or
+    with `raises` at each launch that is new, before it is made. Options are those of weir.check."""
+    each = Watch(raises, **options)
+    install(target).forget()
+    State.watches.append(each)
+    if not raises:
+        atexit.register(each.report)
+    return each
+
+
+class checked(contextlib.ContextDecorator):
+    """A block, or a function, whose launches are checked when it is over; raises Findings if something is wrong."""
+
+    def __init__(self, function=None, *, target=None, **options):
+        self.function, self.target, self.options = function, target, options
+        if function is not None:
+            functools.update_wrapper(self, function)
+
+    def __enter__(self):
+        install(self.target).forget()
+        self.watch = Watch(**self.options)
+        State.watches.append(self.watch)
+        return self.watch
+
+    def __exit__(self, kind, error, trace):
+        State.watches.remove(self.watch)
+        if kind is None:
+            self.watch.complain()
+        return False
+
+    def __call__(self, *args, **named):
+        if self.function is None:
+            return super().__call__(*args, **named)
+        with checked(target=self.target, **self.options):
+            return self.function(*args, **named)
+
+
+def check(kernel, grid, *args, target=None, options=None, **named):
+    """Compiles a kernel for a launch, and checks that launch without making it."""
+    install(target).forget()
+    each = Watch(**(options or {}))
+    State.watches.append(each)
+    try:
+        kernel.warmup(*args, grid=grid, **named)
+    finally:
+        State.watches.remove(each)
+    results = each.finish()
+    if not results:
+        raise RuntimeError("nothing was recorded: " + ("; ".join(State.recorder.store.said) or "no kernel was compiled"))
+    return results[0][1] if len(results) == 1 else [result for _, result in results]

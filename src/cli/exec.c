@@ -1,0 +1,288 @@
+/* weir exec: runs a program, has the Triton kernels that it compiles and launches recorded (python/weir), and checks
+ * them with the launches they had. */
+#include "cli/cli.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { STATUS_INCOMPLETE = 3, CANNOT_RUN = 127 };
+
+/* What the log of the folder says. */
+typedef struct Captured {
+    size_t processes, launches, notes;
+    char *triton, *standin, *failure; /* NULL: not said; of releases that differ, "" */
+} Captured;
+
+/* ---- Folders ----------------------------------------------------------------------------------- */
+
+/* Calls `work` with each entry of a folder but "." and ".."; false if it cannot be read or one call is false. */
+static bool each_entry(const char *folder, bool (*work)(const char *path)) {
+    DIR *directory = opendir(folder);
+    bool good = directory;
+    for (struct dirent *entry; good && (entry = readdir(directory));) {
+        char path[PATH_MAX];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        good = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path && work(path);
+    }
+    if (directory)
+        closedir(directory);
+    return good;
+}
+
+static bool is_nothing(const char *path) {
+    (void)path;
+    return false;
+}
+
+static bool remove_file(const char *path) {
+    return unlink(path) == 0;
+}
+
+static char *make_folder(const char *keep) {
+    if (keep) {
+        if (mkdir(keep, 0777) != 0 && errno != EEXIST)
+            complain("%s: %s", keep, strerror(errno));
+        else if (!each_entry(keep, is_nothing))
+            complain("%s: --keep takes a folder that is new or empty", keep);
+        else
+            return realpath(keep, NULL);
+        return NULL;
+    }
+    const char *temporary = getenv("TMPDIR");
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/weir-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+    if (!mkdtemp(path)) {
+        complain("%s: %s", path, strerror(errno));
+        return NULL;
+    }
+    return realpath(path, NULL);
+}
+
+/* The folder that Python is to look into first. The package lies beside the command: in a source tree, below the prefix
+ * it is installed under, or in the Python package that has the command in it. */
+static bool find_boot(char *path, size_t size) {
+    static const char *const places[] = {"../python/weir/boot", "../../python/weir/boot",
+                                         "../share/weir/python/weir/boot", "../boot"};
+    char self[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (length <= 0)
+        return false;
+    self[length] = 0;
+    *(strrchr(self, '/') + 1) = 0;
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        char file[PATH_MAX + 32];
+        if (snprintf(path, size, "%s%s", self, places[i]) >= (int)size)
+            return false;
+        snprintf(file, sizeof file, "%s/sitecustomize.py", path);
+        if (access(file, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ---- The program ------------------------------------------------------------------------------- */
+
+static bool set_environment(const char *folder, const char *target) {
+    char boot[PATH_MAX];
+    if (!find_boot(boot, sizeof boot)) {
+        complain("the Python package is not beside this command, where 'make install' and 'pip install' put it");
+        return false;
+    }
+    const char *before = getenv("PYTHONPATH");
+    char *path;
+    if (asprintf(&path, "%s%s%s", boot, before && *before ? ":" : "", before ? before : "") < 0)
+        return false;
+    bool good = setenv("PYTHONPATH", path, 1) == 0 && setenv("WEIR_CAPTURE", folder, 1) == 0;
+    free(path);
+    return good && (target ? setenv("WEIR_TARGET", target, 1) : unsetenv("WEIR_TARGET")) == 0;
+}
+
+static volatile sig_atomic_t running;
+
+static void forward(int number) {
+    if (running > 0)
+        kill((pid_t)running, number);
+}
+
+/* What a terminal sends reaches the program by itself; what is sent to this process is handed on. */
+static void watch_signals(bool on) {
+    static const int handed_on[] = {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}, from_terminal[] = {SIGINT, SIGQUIT};
+    for (size_t i = 0; i < sizeof handed_on / sizeof *handed_on; i++)
+        sigaction(handed_on[i], &(struct sigaction){.sa_handler = on ? forward : SIG_DFL, .sa_flags = SA_RESTART},
+                  NULL);
+    for (size_t i = 0; i < sizeof from_terminal / sizeof *from_terminal; i++)
+        sigaction(from_terminal[i], &(struct sigaction){.sa_handler = on ? SIG_IGN : SIG_DFL}, NULL);
+}
+
+/* Its status as waitpid has it; -1 if it could not be started. */
+static int await(pid_t child) {
+    int status = -1;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return status;
+}
+
+static int run_program(const Paths *words) {
+    char **program = calloc(words->count + 1, sizeof *program);
+    if (program)
+        memcpy(program, words->items, sizeof *program * words->count);
+    watch_signals(true);
+    pid_t child = program ? fork() : -1;
+    if (child == 0) {
+        watch_signals(false);
+        execvp(program[0], program);
+        complain("%s: %s", program[0], strerror(errno));
+        _exit(CANNOT_RUN);
+    }
+    running = child;
+    int status = await(child);
+    running = 0;
+    watch_signals(false);
+    free(program);
+    return status;
+}
+
+/* ---- What was captured --------------------------------------------------------------------------- */
+
+static void set_word(char **word, const char *to) {
+    bool differs = *word && strcmp(*word, to) != 0;
+    free(*word);
+    *word = strdup(differs ? "" : to);
+}
+
+static void read_line(Captured *captured, char *line) {
+    size_t launches;
+    char *rest = strchr(line, ' ');
+    line[strcspn(line, "\n")] = 0;
+    if (!rest)
+        return;
+    *rest++ = 0;
+    if (strcmp(line, "python") == 0) {
+        captured->processes++;
+    } else if (strcmp(line, "triton") == 0) {
+        set_word(&captured->triton, rest);
+    } else if (strcmp(line, "standin") == 0) {
+        set_word(&captured->standin, rest);
+    } else if (strcmp(line, "failed") == 0) {
+        set_word(&captured->failure, rest);
+    } else if (strcmp(line, "note") == 0) {
+        captured->notes++;
+        complain("%s", rest);
+    } else if (strcmp(line, "counts") == 0 && sscanf(rest, "%*d %*u %zu", &launches) == 1) {
+        captured->launches += launches;
+    }
+}
+
+static Captured read_log(const char *folder) {
+    Captured captured = {0};
+    char *path, *line = NULL;
+    size_t size = 0;
+    if (asprintf(&path, "%s/capture.log", folder) < 0)
+        return captured;
+    FILE *log = fopen(path, "r");
+    while (log && getline(&line, &size, log) >= 0)
+        read_line(&captured, line);
+    if (log)
+        fclose(log);
+    free(line);
+    free(path);
+    return captured;
+}
+
+static size_t files_found, launches_found;
+
+static bool count_file(const char *path) {
+    size_t length = strlen(path);
+    files_found += length > 6 && strcmp(path + length - 6, ".ttgir") == 0;
+    launches_found += strstr(path, ".launch.") != NULL;
+    return true;
+}
+
+static void say_nothing_captured(const Captured *captured) {
+    if (captured->failure)
+        complain("nothing was captured: %s", captured->failure);
+    else if (!captured->processes)
+        complain(
+            "nothing was captured: the program started no Python that heeds PYTHONPATH (python -I, -E and -S do not)");
+    else if (!captured->triton)
+        complain("nothing was captured: the program did not import triton");
+    else
+        complain("nothing was captured: the program compiled and launched no kernel%s",
+                 getenv("TRITON_INTERPRET") ? " (TRITON_INTERPRET is set: Triton interprets kernels)" : "");
+}
+
+static void say_captured(const Captured *captured) {
+    fprintf(stderr, "weir: %zu kernel%s, %zu different launch%s", files_found, files_found == 1 ? "" : "s",
+            launches_found, launches_found == 1 ? "" : "es");
+    if (captured->launches)
+        fprintf(stderr, " of %zu", captured->launches);
+    if (captured->standin)
+        fprintf(stderr, ", compiled for %s; none was run", captured->standin);
+    fputc('\n', stderr);
+}
+
+static void say_program(const char *program, int status) {
+    if (WIFSIGNALED(status))
+        complain("%s was ended by a signal: %s", program, strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status))
+        complain("%s ended with status %d", program, WEXITSTATUS(status));
+}
+
+/* ---- The check ----------------------------------------------------------------------------------- */
+
+/* In a process of its own, so that the folder is removed however it ends. */
+static int check_folder(Options *options, const char *folder, const Captured *captured) {
+    if (captured->triton && *captured->triton && !options->run.triton)
+        options->run.triton = captured->triton;
+    fflush(NULL);
+    pid_t child = paths_add(&options->inputs, &options->unread, folder) ? fork() : -1;
+    if (child == 0)
+        exit(command_check(options));
+    int status = await(child);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_ERROR;
+}
+
+static int run_and_check(Options *options, const char *folder) {
+    if (!set_environment(folder, options->standin))
+        return STATUS_ERROR;
+    int ended = run_program(&options->operands);
+    if (ended < 0 || (WIFEXITED(ended) && WEXITSTATUS(ended) == CANNOT_RUN))
+        return STATUS_ERROR;
+    Captured captured = read_log(folder);
+    each_entry(folder, count_file);
+    say_program(options->operands.items[0], ended);
+    int status = STATUS_INCOMPLETE;
+    if (files_found) {
+        if (!options->quiet)
+            say_captured(&captured);
+        status = check_folder(options, folder, &captured);
+    } else {
+        say_nothing_captured(&captured);
+    }
+    free(captured.triton);
+    free(captured.standin);
+    free(captured.failure);
+    return status == STATUS_OK && (ended || captured.notes) ? STATUS_INCOMPLETE : status;
+}
+
+int command_exec(Options *options) {
+    if (!options->operands.count)
+        wrong_usage(options, "no program to run, as in 'weir exec -- python3 script.py'");
+    char *folder = make_folder(options->keep);
+    if (!folder)
+        return STATUS_ERROR;
+    int status = run_and_check(options, folder);
+    if (!options->keep && (!each_entry(folder, remove_file) || rmdir(folder) != 0))
+        complain("%s: %s", folder, strerror(errno));
+    free(folder);
+    return status;
+}

@@ -1,0 +1,126 @@
+"""From what a kernel is called with to what a launch file says; no Triton is needed."""
+
+import unittest
+
+from weir import arguments
+from weir.tensors import tensor
+
+FUNCTION = '''module {
+  tt.func public @kernel(%s) attributes {noinline = false} {
+    tt.return
+  }
+}
+'''
+TENSOR = "%x: !tt.ptr<f16> {tt.divisibility = 16 : i32} loc(\"x\"(#loc))"
+
+
+class Descriptor:
+    def __init__(self, base, block, padding="zero"):
+        self.base, self.shape, self.strides, self.block_shape = base, list(base.shape), list(base.stride()), block
+        self.padding, self.round_f32_to_tf32 = padding, False
+
+
+class Parameters(unittest.TestCase):
+    def test_names_and_types(self):
+        text = FUNCTION % (TENSOR + ", %d: !tt.tensordesc<tensor<64x64xf16, #ttg.nvmma<{a = 1, b = \"),\"}>>>, %n: i32")
+        self.assertEqual([name for name, _ in arguments.parameters(text)], ["x", "d", "n"])
+        self.assertEqual(arguments.parameters(text)[0][1], "!tt.ptr<f16>")
+
+    def test_none(self):
+        self.assertEqual(arguments.parameters(FUNCTION % ""), [])
+
+    def test_no_function(self):
+        with self.assertRaises(arguments.Unmatched):
+            arguments.parameters("module {}")
+
+
+class Matching(unittest.TestCase):
+    def match(self, params, types, values):
+        return arguments.match(params, types, values)
+
+    def test_numbers_constants_and_tuples(self):
+        params = [("n", "i32"), ("t", "i64"), ("t_0", "f32"), ("flag", "i1")]
+        args, said = self.match(params, ["i32", "constexpr", ("i64", "fp32", "constexpr"), "u1"],
+                                [3, 64, (1 << 63, 0.5, None), True])
+        self.assertEqual(args, {"n": 3, "t": -(1 << 63), "t_0": 0.5, "flag": True})
+        self.assertEqual(said, [])
+
+    def test_what_json_cannot_say(self):
+        args, _ = self.match([("a", "f32"), ("b", "f32")], ["fp32", "fp32"], [float("inf"), float("nan")])
+        self.assertEqual(args, {})
+
+    def test_memory(self):
+        params = [("x", "!tt.ptr<f16>"), ("rows", "!tt.ptr<i32>")]
+        args, _ = self.match(params, ["*fp16", "*i32"],
+                             [tensor([4, 8], "float16", strides=[16, 1]), tensor([2], "int32", data=[5, 6])])
+        self.assertEqual(args["x"]["tensor"], {"shape": [4, 8], "strides": [16, 1], "dtype": "fp16"})
+        self.assertEqual(args["rows"]["tensor"]["data"], [5, 6])
+
+    def test_descriptor(self):
+        params = [("d", "!tt.tensordesc<tensor<64x64xf16>>"), ("d_0", "i32"), ("d_1", "i32"), ("d_2", "i64"),
+                  ("d_3", "i64"), ("n", "i32")]
+        args, _ = self.match(params, ["tensordesc<fp16[64, 64]>", "i32"], [Descriptor(tensor([128, 64], "float16"),
+                                                                                     [64, 64]), 9])
+        self.assertEqual(args, {"n": 9, "d": {"descriptor": {
+            "shape": [128, 64], "strides": [64, 1], "dtype": "float16", "block": [64, 64]}}})
+
+    def test_descriptor_taken_apart(self):
+        for flags in 1, 2:
+            params = ([("d", "!tt.ptr<f16>")] + [(f"s{i}", "i64") for i in range(4)]
+                      + [(f"f{i}", "i1") for i in range(flags)] + [("a", "i32"), ("b", "i32"), ("c", "i64"), ("e", "i64")])
+            args, _ = self.match(params, ["tensordesc<fp16[64, 64]>"],
+                                 [Descriptor(tensor([128, 64], "float16"), [64, 64], padding="nan")])
+            self.assertEqual([args[f"s{i}"] for i in range(4)], [128, 64, 64, 1])
+            self.assertEqual((args["f0"], args.get("f1", False), args["a"], args["e"]), (True, False, 128, 1))
+
+    def test_too_few_and_too_many(self):
+        for params in [("a", "i32")], [("a", "i32"), ("b", "i32"), ("c", "i32")]:
+            with self.assertRaises(arguments.Unmatched):
+                self.match(params, ["i32", "i32"], [1, 2])
+
+
+class Sharing(unittest.TestCase):
+    def told(self, *tensors):
+        params = [(f"p{i}", "!tt.ptr<f32>") for i in range(len(tensors))]
+        return arguments.match(params, ["*fp32"] * len(tensors), tensors)
+
+    def test_apart(self):
+        args, said = self.told(tensor([4]), tensor([4]))
+        self.assertNotIn("buffer", str(args))
+        self.assertEqual(said, [])
+
+    def test_the_same(self):
+        x = tensor([4])
+        args, said = self.told(x, tensor([4]), x)
+        self.assertEqual(args["p0"]["tensor"]["buffer"], args["p2"]["tensor"]["buffer"])
+        self.assertNotIn("buffer", args["p1"]["tensor"])
+        self.assertEqual(said, [])
+
+    def test_beside_each_other(self):
+        x = tensor([8])
+        args, said = self.told(x.view(0, [4]), x.view(4, [4]))
+        self.assertNotIn("buffer", str(args))
+        self.assertEqual(said, [])
+
+    def test_views(self):
+        x = tensor([16])
+        args, said = self.told(x.view(4, [8]), x.view(2, [4]), x)
+        self.assertEqual([args[f"p{i}"]["tensor"].get("offset") for i in range(3)], [4, 2, None])
+        self.assertEqual({args[f"p{i}"]["tensor"]["buffer"] for i in range(3)}, {"p2"})
+        self.assertEqual(said, [])
+
+    def test_other_elements(self):
+        x = tensor([16])
+        narrow = type(x)([16], "float16", address=x.data_ptr())
+        _, said = arguments.match([("a", "!tt.ptr<f32>"), ("b", "!tt.ptr<f16>")], ["*fp32", "*fp16"], [x, narrow])
+        self.assertEqual(len(said), 1)
+
+    def test_key_has_no_addresses(self):
+        pairs = [("*fp32", tensor([4])), ("*fp32", tensor([4]))]
+        others = [("*fp32", tensor([4])), ("*fp32", tensor([4]))]
+        self.assertEqual(arguments.sharing(pairs), arguments.sharing(others))
+        self.assertNotEqual(arguments.sharing(pairs), arguments.sharing([pairs[0], pairs[0]]))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,201 @@
+"""weir exec with releases of Triton, without a GPU. TRITON_WHEELS=DIR has a folder for each release, its wheel unpacked;
+without it the Triton of this Python is taken. Skipped where there is neither. TRITON_RELEASES names those that are tried
+(3.6.0 and 3.9.0, of those that are there)."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+SCRIPTS = pathlib.Path(__file__).resolve().parent / "scripts"
+WEIR = os.environ.get("WEIR", str(ROOT / "build" / "weir"))
+
+
+def releases():
+    """Folders for PYTHONPATH, "" for what this Python has by itself."""
+    wheels = os.environ.get("TRITON_WHEELS")
+    if wheels:
+        wanted = os.environ.get("TRITON_RELEASES", "3.6.0 3.9.0").split()
+        return [str(pathlib.Path(wheels) / name) for name in wanted if (pathlib.Path(wheels) / name / "triton").is_dir()]
+    import importlib.util
+
+    return [""] if importlib.util.find_spec("triton") else []
+
+
+RELEASES = releases()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="weir-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def exec(self, *words, release="", options=(), environment=None):
+        path = os.pathsep.join(filter(None, [release, str(ROOT / "python")]))
+        cache = pathlib.Path(tempfile.gettempdir()) / f"weir-test-cache-{os.getuid()}" / (pathlib.Path(release).name or "own")
+        words = [WEIR, "exec", *options, "--", *map(str, words)]
+        return subprocess.run(words, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
+                              env=dict(os.environ, PYTHONPATH=path, TRITON_CACHE_DIR=str(cache), PYTHONWARNINGS="ignore",
+                                       **(environment or {})))
+
+    def launches(self, name):
+        return [json.loads(path.read_text()) for path in sorted((self.folder / "kept").glob(f"{name}*.launch*.json"))]
+
+
+class Plain(Case):
+    """No Triton is needed."""
+
+    def test_no_python(self):
+        told = self.exec("true")
+        self.assertEqual(told.returncode, 3)
+        self.assertIn("nothing was captured: the program started no Python", told.stderr)
+
+    def test_no_triton(self):
+        told = self.exec(sys.executable, "-c", "print('hello')")
+        self.assertEqual((told.returncode, told.stdout), (3, "hello\n"))
+        self.assertIn("did not import triton", told.stderr)
+
+    def test_isolated(self):
+        self.assertIn("that heeds PYTHONPATH", self.exec(sys.executable, "-I", "-c", "1").stderr)
+
+    def test_failing_program(self):
+        told = self.exec(sys.executable, "-c", "import sys; sys.exit(7)")
+        self.assertEqual(told.returncode, 3)
+        self.assertIn("ended with status 7", told.stderr)
+
+    def test_signal(self):
+        told = self.exec(sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+        self.assertEqual(told.returncode, 3)
+        self.assertIn("ended by a signal", told.stderr)
+
+    def test_no_program(self):
+        self.assertEqual(self.exec("/nonexistent/program").returncode, 2)
+
+    def test_keep_takes_an_empty_folder(self):
+        (self.folder / "file").write_text("")
+        told = self.exec("true", options=["--keep", str(self.folder)])
+        self.assertEqual(told.returncode, 2)
+        self.assertIn("new or empty", told.stderr)
+
+    def test_hidden_sitecustomize_runs(self):
+        (self.folder / "sitecustomize.py").write_text("print('customized')\n")
+        told = self.exec(sys.executable, "-c", "1", release=str(self.folder))
+        self.assertEqual(told.stdout, "customized\n")
+
+    def test_old_triton(self):
+        package = self.folder / "triton"
+        for name in "triton", "triton/compiler", "triton/runtime":
+            (self.folder / name).mkdir()
+            (self.folder / name / "__init__.py").write_text("")
+        (package / "__init__.py").write_text("__version__ = '2.1.0'\n")
+        (package / "compiler/compiler.py").write_text("class CompiledKernel: pass\n")
+        (package / "runtime/jit.py").write_text("class JITFunction: pass\n")
+        told = self.exec(sys.executable, "-c", "import triton", release=str(self.folder))
+        self.assertEqual(told.returncode, 3)
+        self.assertIn("Triton 2.1.0 is not supported", told.stderr)
+
+
+@unittest.skipUnless(RELEASES, "no Triton: TRITON_WHEELS=DIR names unpacked wheels")
+class Captured(Case):
+    def each(self):
+        for release in RELEASES:
+            shutil.rmtree(self.folder / "kept", ignore_errors=True)
+            yield release
+
+    def keep(self):
+        return ["--keep", str(self.folder / "kept")]
+
+    def test_broken_and_right(self):
+        for release in self.each():
+            told = self.exec(sys.executable, SCRIPTS / "broken.py", release=release)
+            self.assertEqual(told.returncode, 1, told.stderr)
+            self.assertRegex(told.stdout, r"broken.py:\d+:\d+: error: .*\[race.war\]")
+            told = self.exec(sys.executable, SCRIPTS / "broken.py", "right", release=release)
+            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+
+    def test_many_ways(self):
+        for release in self.each():
+            told = self.exec(sys.executable, SCRIPTS / "many.py", release=release, options=self.keep())
+            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+            self.assertIn("compiled for sm_90; none was run", told.stderr)
+            adds, gathers = self.launches("add"), self.launches("gather")
+            self.assertEqual(sorted(launch["grid"][0] for launch in adds), [4, 8, 8], release)
+            self.assertEqual(sum("buffer" in json.dumps(launch) for launch in adds), 1)
+            self.assertEqual(sorted(launch["grid"][0] for launch in gathers), [1, 2, 3, 4, 5])
+            self.assertEqual(gathers[0]["args"]["rows"]["tensor"]["data"], [3, 1, 2, 0, 0])
+            self.assertEqual(gathers[0]["args"]["table"]["descriptor"]["block"], [64, 64])
+            self.assertEqual(gathers[0]["args"]["scale"], 0.5)
+            again = subprocess.run([WEIR, "check", str(self.folder / "kept")], capture_output=True, text=True)
+            self.assertEqual(again.returncode, 0, again.stdout + again.stderr)
+
+    def test_targets(self):
+        for release in self.each():
+            # Before 3.9, Triton for AMD needs PyTorch.
+            for target in ("sm_80", "sm_100", "gfx942") if release.endswith("3.9.0") else ("sm_80",):
+                shutil.rmtree(self.folder / "kept", ignore_errors=True)
+                told = self.exec(sys.executable, SCRIPTS / "many.py", release=release,
+                                 options=["--target", target, *self.keep()])
+                self.assertEqual(told.returncode, 0, f"{target}: {told.stdout}{told.stderr}")
+                text = next((self.folder / "kept").glob("gather*.ttgir")).read_text()
+                self.assertIn(f"hip:{target}" if target[0] == "g" else f"cuda:{target[3:]}", text)
+
+    def test_views_of_one_tensor(self):
+        for release in self.each():
+            told = self.exec(sys.executable, SCRIPTS / "overlapping.py", release=release)
+            self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
+            self.assertIn("overlapping.py", told.stdout)
+            self.assertIn("[race.", told.stdout)
+            told = self.exec(sys.executable, SCRIPTS / "overlapping.py", "apart", release=release)
+            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+
+    def test_other_processes(self):
+        for release in self.each():
+            for method in "fork", "spawn":
+                told = self.exec("sh", "-c", f"{sys.executable} {SCRIPTS / 'spawned.py'} {method}", release=release)
+                self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+                self.assertIn("weir: 1 kernel, 1 different launch", told.stderr)
+
+    def test_failed_program_is_incomplete(self):
+        script = self.folder / "fails.py"
+        script.write_text("import sys\nsys.path.insert(0, %r)\nimport spawned\nspawned.work()\nsys.exit(5)\n" % str(SCRIPTS))
+        for release in self.each():
+            told = self.exec(sys.executable, script, release=release)
+            self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
+            self.assertIn("ended with status 5", told.stderr)
+
+    def test_watch(self):
+        code = ("import sys; sys.path.insert(0, %r)\nimport weir.triton, test_kernels as t\n"
+                "r = weir.triton.check(t.fill, (4,), weir.triton.tensor([512], 'int32'), 64, 128)\n"
+                "assert r.verdict == 'findings' and r.errors[0].rule.startswith('race'), r\n"
+                "with weir.triton.checked(): t.test_right()\n"
+                "try:\n    weir.triton.checked(t.test_racy)()\n    sys.exit('not raised')\n"
+                "except weir.triton.Findings as findings: assert 'test_kernels.py' in str(findings)\n"
+                "watch = weir.triton.watch(raises=True)\n"
+                "try:\n    t.test_racy()\n    sys.exit('not raised at the launch')\nexcept weir.triton.Findings: pass\n"
+                % str(SCRIPTS))
+        for release in self.each():
+            environment = dict(os.environ, PYTHONPATH=os.pathsep.join([release, str(ROOT / "python")]), PYTHONWARNINGS="ignore")
+            told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+
+    def test_pytest(self):
+        import importlib.util
+
+        if not importlib.util.find_spec("pytest"):
+            self.skipTest("no pytest")
+        for release in self.each():
+            environment = dict(os.environ, PYTHONPATH=os.pathsep.join([release, str(ROOT / "python")]), PYTHONWARNINGS="ignore")
+            told = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider",
+                                   "--weir", str(SCRIPTS / "test_kernels.py")], capture_output=True, text=True, env=environment)
+            self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
+            self.assertRegex(told.stdout, r"1 failed, 1 passed")
+            self.assertIn("[race.waw]", told.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
