@@ -44,6 +44,8 @@ void step_barriers(Result *result, size_t kernel);
 /* Tasks. Keeps the findings that were asked for, of a Look; and of the reports of a Result, what is about the buffers
  * with the buffer.id that was asked for, and no kernel that has none. */
 void step_rules(void *look);
+/* Texts of findings name the kernel's own source lines, of a Look. */
+void step_lines(void *look);
 void step_buffer(void *result);
 
 /* ---- pipeline.c ---- */

@@ -81,6 +81,7 @@ static void check_and_close(Result *result, size_t kernel) {
     verdict->kernel = look.request;
     if (question->rules)
         result_attempt(result, step_rules, &look);
+    result_attempt(result, step_lines, &look);
     verdict_close(verdict);
     result->kind = verdict_worse(result->kind, verdict->kind);
 }

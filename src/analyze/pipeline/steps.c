@@ -4,6 +4,7 @@
 #include "analyze/lint/lint.h"
 #include "analyze/report/one_buffer.h"
 #include "analyze/report/report.h"
+#include "analyze/telling/source_lines.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -184,4 +185,9 @@ void step_rules(void *context) {
                      count - kept == 1 ? "%zu finding of other rules is left out"
                                        : "%zu findings of other rules are left out",
                      count - kept);
+}
+
+void step_lines(void *context) {
+    const Look *look = context;
+    verdict_name_source(&look->result->verdicts[look->at], look->result->module);
 }
