@@ -43,8 +43,9 @@ void step_left_out(Result *result, size_t kernel);
 void step_barriers(Result *result, size_t kernel);
 /* Findings of rules that were not asked for do not count. */
 void step_rules(Result *result, size_t kernel);
-/* A task: of the reports of a Result, keeps what is about the buffers with the buffer.id that was asked for, and no
- * kernel that has none. */
+/* Tasks. Texts of findings name the kernel's own source lines, of a Look; and of the reports of a Result, keeps what is
+ * about the buffers with the buffer.id that was asked for, and no kernel that has none. */
+void step_lines(void *look);
 void step_buffer(void *result);
 
 /* ---- project.c ---- */

@@ -81,6 +81,7 @@ static void check_and_close(Result *result, size_t kernel) {
     set_progress(question, NULL);
     verdict->kernel = look.request;
     step_rules(result, kernel);
+    result_attempt(result, step_lines, &look);
     step_fingerprints(result, kernel);
     step_project(result, kernel);
     verdict->seconds = clock_seconds() - started;

@@ -4,6 +4,7 @@
 #include "analyze/lint/lint.h"
 #include "analyze/report/one_buffer.h"
 #include "analyze/report/report.h"
+#include "analyze/telling/source_lines.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -185,4 +186,9 @@ void step_rules(Result *result, size_t kernel) {
             finding->reason = "its rule is not selected";
         }
     }
+}
+
+void step_lines(void *context) {
+    const Look *look = context;
+    verdict_name_source(&look->result->verdicts[look->at], look->result->module);
 }

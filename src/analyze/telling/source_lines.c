@@ -1,0 +1,114 @@
+/* "IR line 41" becomes "rings.py:86 (IR line 41)". */
+#include "analyze/telling/source_lines.h"
+
+#include "ir/location.h"
+#include "ir/op.h"
+
+#include <stdlib.h>
+
+/* The source line of the ops of one line of the IR. */
+typedef struct SourceLine {
+    uint32_t ir_line, line;
+    Str file; /* without its folders */
+} SourceLine;
+
+typedef struct SourceLines {
+    SourceLine *items; /* by IR line, each once */
+    size_t count;
+} SourceLines;
+
+static Str without_folders(Str path) {
+    size_t start = path.size;
+    while (start && path.data[start - 1] != '/')
+        start--;
+    return (Str){path.data + start, path.size - start};
+}
+
+static int by_ir_line(const void *a, const void *b) {
+    const SourceLine *x = a, *y = b;
+    return (x->ir_line > y->ir_line) - (x->ir_line < y->ir_line);
+}
+
+static SourceLines lines_of(Verdict *verdict, Module *module) {
+    SourceLines lines = {0};
+    size_t most = 0;
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL))
+        most++;
+    lines.items = ARENA_ARRAY(verdict->arena, SourceLine, most + 1);
+    for (const Op *op = module_first_op(module); op; op = op_next_in_walk(op, NULL)) {
+        uint32_t ir_line = op_line(module, op);
+        const Attr *location = kernel_location(module, op->location);
+        if (location && (!lines.count || lines.items[lines.count - 1].ir_line != ir_line))
+            lines.items[lines.count++] =
+                (SourceLine){ir_line, location->line, without_folders(location_text(location))};
+    }
+    qsort(lines.items, lines.count, sizeof *lines.items, by_ir_line);
+    return lines;
+}
+
+/* ---- One text ------------------------------------------------------------------------------------ */
+
+static const Str mark = STR("IR line ");
+
+/* What stands at `at`, if that is a line of this kernel with a source; *end is behind the number. */
+static const SourceLine *mentioned(const SourceLines *lines, const char *at, const char **end) {
+    static const Str elsewhere = STR(" of ");
+    if (strncmp(at, mark.data, mark.size) != 0)
+        return NULL;
+    char *behind;
+    SourceLine key = {.ir_line = (uint32_t)strtoul(at + mark.size, &behind, 10)};
+    *end = behind;
+    if (behind == at + mark.size || strncmp(behind, elsewhere.data, elsewhere.size) == 0)
+        return NULL;
+    return bsearch(&key, lines->items, lines->count, sizeof key, by_ir_line);
+}
+
+static bool same_source(const SourceLine *a, const SourceLine *b) {
+    return a->line == b->line && str_equal(a->file, b->file);
+}
+
+/* Whether the text has another IR line with that source line, or, up to `end`, this one. */
+static bool mentions(const SourceLines *lines, const char *text, const char *end, const SourceLine *line, bool other) {
+    const char *behind;
+    for (const char *at = text; (at = strstr(at, mark.data)) && (!end || at < end); at += mark.size) {
+        const SourceLine *found = mentioned(lines, at, &behind);
+        if (found && (other ? found != line && same_source(found, line) : found == line))
+            return true;
+    }
+    return false;
+}
+
+static const char *with_source(Verdict *verdict, const SourceLines *lines, const char *text) {
+    if (!text || !strstr(text, mark.data))
+        return text;
+    Text to = {0};
+    for (const char *at = text; *at;) {
+        const char *next = strstr(at, mark.data), *end = next;
+        const SourceLine *line = next ? mentioned(lines, next, &end) : NULL;
+        if (!line) {
+            end = next ? next + mark.size : at + strlen(at);
+            text_str(&to, str_between(at, end));
+        } else {
+            text_str(&to, str_between(at, next));
+            text_add_plain(&to, line->file);
+            text_addf(&to, ":%u", line->line);
+            if (!mentions(lines, text, next, line, false) || mentions(lines, text, NULL, line, true))
+                text_addf(&to, " (IR line %u)", line->ir_line);
+        }
+        at = end;
+    }
+    return verdict_keep(verdict, &to);
+}
+
+void verdict_name_source(Verdict *verdict, Module *module) {
+    if (!verdict->finding_count)
+        return;
+    SourceLines lines = lines_of(verdict, module);
+    for (size_t i = 0; i < verdict->finding_count && lines.count; i++) {
+        Finding *finding = &verdict->findings[i];
+        finding->message = with_source(verdict, &lines, finding->message);
+        finding->why = with_source(verdict, &lines, finding->why);
+        finding->fix = with_source(verdict, &lines, finding->fix);
+        finding->schedule = with_source(verdict, &lines, finding->schedule);
+    }
+}

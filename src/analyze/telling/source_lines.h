@@ -1,0 +1,16 @@
+/* Lines of the kernel's own source in texts that name lines of the IR.
+ *
+ * Analyses see IR, and their texts say "IR line 41". People wrote Python: once a kernel's verdict is whole, its texts
+ * are gone through, and name the source line first: "rings.py:86 (IR line 41)". */
+#ifndef ANALYZE_TELLING_SOURCE_LINES_H
+#define ANALYZE_TELLING_SOURCE_LINES_H
+
+#include "finding/finding.h"
+#include "ir/ir.h"
+
+/* Goes through the texts of all findings of the verdict, which is about a kernel of the module. A line is named in both
+ * ways where a text first has it, then by its source alone, unless two IR lines in the text have that source line.
+ * Lines without a location, and lines of other files ("IR line 41 of producer"), stay as they are. */
+void verdict_name_source(Verdict *verdict, Module *module);
+
+#endif
