@@ -113,7 +113,7 @@ typedef int weir_write(void *to, const char *data, size_t size);
 
 /* Writes all of them for a person: file, line and column, the message, the source line and a caret. 0, or -1 if
  * `write` stopped or there was no memory. */
-WEIR_API int weir_report(const weir_file *file, const weir_module *module, int colour, weir_write *write, void *to);
+WEIR_API int weir_report(const weir_file *file, const weir_module *module, int color, weir_write *write, void *to);
 
 /* ---- Looking at ops -------------------------------------------------------------------------- */
 
@@ -220,7 +220,7 @@ typedef struct weir_run_options {
     const char *triton; /* the release that lowers the IR: "3.6", "3.7.1"; NULL: what the launch file or the IR shows */
     int lint;           /* WEIR_LINT_ALSO or WEIR_LINT_ONLY; 0: legality and fences are not looked at */
     int membar;         /* WEIR_MEMBAR_FINDINGS or WEIR_MEMBAR_SUMMARY; 0: thread barriers are not looked at */
-    /* Barrier reports: how a kernel synchronises, its partitions, who signals whom, the slots and phases of every
+    /* Barrier reports: how a kernel synchronizes, its partitions, who signals whom, the slots and phases of every
      * barrier, shared data, deadlocks, and whether all that is overwritten was waited for (docs/report.md). */
     int report;      /* nonzero: one of each kernel; of a module without kernels one that says so. Not with `replay` */
     const char *why; /* the module was picked (weir_pick_module); NULL: it was not */
@@ -302,7 +302,7 @@ WEIR_API int weir_project_errors(const weir_project *project, unsigned flags, we
 
 /* Sets `project`, and what the file says of options that are 0 or NULL. */
 WEIR_API void weir_project_options(weir_project *project, weir_run_options *options);
-/* Nonzero if the file says how long a kernel may take, which may be 0: for ever. */
+/* Nonzero if the file says how long a kernel may take, which may be 0: forever. */
 WEIR_API int weir_project_timeout(const weir_project *project, unsigned *seconds);
 /* The launch file that the project has for an input; NULL: none. */
 WEIR_API const char *weir_project_launch(const weir_project *project, const char *path);
@@ -438,7 +438,7 @@ typedef enum weir_format {
 } weir_format;
 
 enum {
-    WEIR_COLOUR = 1,
+    WEIR_COLOR = 1,
     WEIR_LAUNCHES = 2,    /* list the launches that were run */
     WEIR_SKIP_CLEAN = 4,  /* say nothing of kernels that are clean, unless findings do not count */
     WEIR_PRUNE = 8,       /* for weir_emit */

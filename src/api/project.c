@@ -84,7 +84,7 @@ int weir_project_errors(const weir_project *project, unsigned flags, weir_write 
     Text out = SINK_TEXT(write, to);
     const Project *all = &project->project;
     if (all->diagnostics.errors)
-        report_diagnostics(&all->diagnostics, all->source->name, flags & WEIR_COLOUR, &out);
+        report_diagnostics(&all->diagnostics, all->source->name, flags & WEIR_COLOR, &out);
     else if (all->problem)
         text_plainf(&out, "weir: %s\n", all->problem);
     return sink_finish(&out);

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 static _Noreturn void fail(const Options *options) {
-    weir_project_errors(options->project, isatty(STDERR_FILENO) ? WEIR_COLOUR : 0, stream_write, stderr);
+    weir_project_errors(options->project, isatty(STDERR_FILENO) ? WEIR_COLOR : 0, stream_write, stderr);
     exit(STATUS_ERROR);
 }
 

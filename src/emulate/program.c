@@ -233,8 +233,8 @@ Parameter *program_parameters(Module *module, const Op *kernel, uint32_t *count)
     for (uint32_t i = 0; i < entry->arg_count; i++) {
         Parameter *parameter = &parameters[i];
         const Type *type = type_resolve(module, entry->args[i].type);
-        *parameter =
-            (Parameter){.name = argument_name(module, entry, i, true), .type = type, .divisibility = 1, .descriptor = -1};
+        *parameter = (Parameter){
+            .name = argument_name(module, entry, i, true), .type = type, .divisibility = 1, .descriptor = -1};
         const Attr *attrs = function && function->arg_attrs ? function->arg_attrs[i] : NULL;
         const Attr *divisibility = attrs ? dict_get(attrs, STR("tt.divisibility")) : NULL;
         if (divisibility && divisibility->kind == ATTR_INTEGER && divisibility->integer > 0 &&
@@ -313,7 +313,7 @@ static void measure_rings(Compiler *compiler) {
 static uint64_t tasks_of(const Compiler *compiler) {
     const Op *root = compiler->program->function;
     uint64_t tasks = 0;
-    bool synchronises = false;
+    bool synchronizes = false;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         if (op_is_control(op, CONTROL_FORK))
             return 0;
@@ -324,9 +324,9 @@ static uint64_t tasks_of(const Compiler *compiler) {
         Effect effects[EFFECTS_MOST];
         unsigned count = effects_of(compiler->module, op, effects);
         for (unsigned i = 0; i < count; i++)
-            synchronises |= effects[i].verb == EFFECT_WAIT;
+            synchronizes |= effects[i].verb == EFFECT_WAIT;
     }
-    return synchronises && tasks & (tasks - 1) ? tasks : 0;
+    return synchronizes && tasks & (tasks - 1) ? tasks : 0;
 }
 
 const char *program_name(Module *module, const Op *function) {

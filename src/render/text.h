@@ -1,7 +1,7 @@
 /* A verdict for a person at a terminal, in the manner of a compiler's messages.
  *
  *     attention.ttgir: @attention: findings
- *     attention.py:41:8: error: partition1 waits for ever for slot 1 of %full [deadlock.lapped]
+ *     attention.py:41:8: error: partition1 waits forever for slot 1 of %full [deadlock.lapped]
  *             bar.wait(phase)
  *             ^
  *     attention.ttgir:120:5: note: partition1 waits (ttng.wait_barrier): parity 0, phase 2, 1 arrival pending
@@ -29,7 +29,7 @@
 #include "finding/finding.h"
 
 typedef struct TextOptions {
-    bool colour;
+    bool color;
     bool launches;                /* list the launches that were run */
     bool suppressed;              /* a line for each finding that does not count */
     bool brief;                   /* the last line alone, which says what it comes to */

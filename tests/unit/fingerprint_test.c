@@ -221,7 +221,7 @@ static void source_may_be_moved_within_its_file(void **state) {
 
     write_code(folder, "def hang():\n    wait(bar, 0)\n");
     fingerprint_of(ir, "", "bar", " loc(\"/elsewhere/hang.py\":2:5)", first);
-    write_code(folder, "import x\n\n\ndef hang():\n        wait(bar,  0)  # for ever\n");
+    write_code(folder, "import x\n\n\ndef hang():\n        wait(bar,  0)  # forever\n");
     fingerprint_of(ir, "// moved\n", "9", " loc(\"/elsewhere/hang.py\":5:9)", now);
     assert_string_equal(first, now);
     write_code(folder, "def hang():\n    wait(bar, 1)\n");
