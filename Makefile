@@ -200,20 +200,20 @@ demo: ## build, and check some of the kernels in examples/
 	@BUILD=$(BUILD) scripts/demo
 
 test: ## run every test
-	@CC=$(CC) scripts/setup test
-	@CC=$(CC) scripts/test
+	@CC="$(CC)" scripts/setup test
+	@CC="$(CC)" scripts/test
 
 global: ## run the kernels of tests/global and examples/global: races in global memory, and grids that hang
-	@CC=$(CC) scripts/setup test
-	@CC=$(CC) scripts/test global
+	@CC="$(CC)" scripts/setup test
+	@CC="$(CC)" scripts/test global
 
 reference: ## compare the emulator with the reference (tests/reference) on 100,000 random barrier programs
-	@CC=$(CC) scripts/setup test
+	@CC="$(CC)" scripts/setup test
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/reference/compare
 	@$(BUILD)/tests/reference/compare --count 100000
 
 membar: ## place thread barriers in 100,000 random kernels and look for races on every path (tests/membar)
-	@CC=$(CC) scripts/setup test
+	@CC="$(CC)" scripts/setup test
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/membar/compare
 	@$(BUILD)/tests/membar/compare --count 100000
 
@@ -235,12 +235,12 @@ mutants: ## put faults into the clean kernels of CORPUS=DIR, which TRITON_RELEAS
 	@BUILD=$(BUILD) TRITON_RELEASE=$(TRITON_RELEASE) scripts/mutants "$(CORPUS)"
 
 asan: ## run the unit, golden, malformed and global tests under the address and undefined-behavior sanitizers
-	@CC=$(CC) scripts/setup test
-	@CC=$(CC) scripts/test asan
+	@CC="$(CC)" scripts/setup test
+	@CC="$(CC)" scripts/test asan
 
 tsan: ## run the thread test under the thread sanitizer
-	@CC=$(CC) scripts/setup test
-	@CC=$(CC) scripts/test threads
+	@CC="$(CC)" scripts/setup test
+	@CC="$(CC)" scripts/test threads
 
 fuzz: ## fuzz for FUZZ_SECONDS (60) altogether
 	@scripts/setup fuzz
