@@ -22,7 +22,7 @@ enum {
     NAMED_BARRIERS = 16,
     MOST_FLIGHTS = 512, /* operations in flight in one cluster */
     MOST_CELLS = 128,   /* integers in shared memory that control depends on */
-    AGENT_SLOTS = 64,   /* 16 base threads, and a TMA, a tensor-core and a CLC helper for each */
+    MOST_AGENTS = 512,  /* of a cluster: of 16 CTAs, 32 each */
 };
 
 typedef enum AgentStatus {
