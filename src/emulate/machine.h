@@ -237,6 +237,7 @@ typedef struct Machine {
     int64_t programs[3];
     uint64_t budget, used; /* instructions and completions */
     uint64_t events;
+    uint64_t flips; /* of phases */
     /* places of mbarriers: storage << 32 | byte -> slot, the same for every CTA */
     uint64_t *slot_keys;
     uint32_t *slot_values;
@@ -305,8 +306,19 @@ void loads_add(LoadLog *loads, uint32_t agent, const Op *op, int64_t value);
 /* Whether some data that nobody knows may be taken to be 0. */
 bool machine_world_has_zeros(unsigned world);
 
-/* Whether the agent can make a step. */
-bool machine_can_step(const Machine *machine, uint32_t agent);
+/* Whether the agent can make a step. Schedules ask it of every agent again and again: what most of them do, which is
+ * wait, is looked at here. */
+bool machine_can_step_on(const Machine *machine, uint32_t agent); /* one that has not ended, nor waits for an mbarrier */
+static inline bool machine_can_step(const Machine *machine, uint32_t index) {
+    const Agent *agent = &machine->state->agents[index];
+    if (agent->status == AGENT_ENDED || agent->status == AGENT_IDLE)
+        return false;
+    if (agent->status == AGENT_WAITS) {
+        const Barrier *barrier = &machine->state->barriers[agent->barrier];
+        return barrier->phase != agent->parity || barrier->life != BARRIER_LIVE || agent->forced;
+    }
+    return machine_can_step_on(machine, index);
+}
 StepResult machine_step(Machine *machine, uint32_t agent);
 /* Whether that flight can complete now, and completing it. */
 bool machine_can_complete(const Machine *machine, uint32_t flight);

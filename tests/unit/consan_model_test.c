@@ -24,7 +24,7 @@
 #include "engine/consan.h"
 
 enum { SPANS = 160, BARRIERS = 8, FEW = 4, STEPS = 500, HISTORIES = 4000, MANY_HISTORIES = 300 };
-enum { MOST_AGENTS = 100, MOST_ACTORS = (MOST_AGENTS / CONSAN_SET + 1) * CONSAN_SET_ACTORS, MOST_HOMES = 16 };
+enum { MODEL_AGENTS = 100, MOST_ACTORS = (MODEL_AGENTS / CONSAN_SET + 1) * CONSAN_SET_ACTORS, MOST_HOMES = 16 };
 enum { EVENTS = 1024, EVENT_WORDS = EVENTS / 64, NONE = UINT32_MAX };
 
 typedef struct Known {
@@ -35,7 +35,7 @@ typedef struct ModelSpan {
     uint32_t write; /* event, or NONE */
     uint32_t read_count;
     uint32_t reads[EVENTS];
-    int32_t groups[CONSAN_GROUPS][MOST_AGENTS]; /* that touch it: 0 none, -1 not committed, else its number */
+    int32_t groups[CONSAN_GROUPS][MODEL_AGENTS]; /* that touch it: 0 none, -1 not committed, else its number */
 } ModelSpan;
 
 typedef struct Model {
@@ -45,7 +45,7 @@ typedef struct Model {
     Known actors[MOST_ACTORS];
     Known now[BARRIERS], before[BARRIERS];
     uint32_t parity[BARRIERS];
-    int32_t committed[CONSAN_GROUPS][MOST_AGENTS]; /* groups so far */
+    int32_t committed[CONSAN_GROUPS][MODEL_AGENTS]; /* groups so far */
     uint32_t events;
     uint64_t random;
     ModelSpan spans[SPANS * MOST_HOMES]; /* the last, and large: cleared one by one */
@@ -80,7 +80,7 @@ static bool knows(const Model *model, uint32_t actor, uint32_t event) {
 }
 
 static bool is_pending(const ModelSpan *span, ConsanGroup group) {
-    for (uint32_t agent = 0; agent < MOST_AGENTS; agent++)
+    for (uint32_t agent = 0; agent < MODEL_AGENTS; agent++)
         if (span->groups[group][agent])
             return true;
     return false;
