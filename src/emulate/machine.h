@@ -25,6 +25,31 @@ enum {
     MOST_AGENTS = 512,  /* of a cluster: of 16 CTAs, 32 each */
 };
 
+/* Agents of a cluster. */
+typedef struct AgentSet {
+    uint64_t words[MOST_AGENTS / 64];
+} AgentSet;
+
+static inline void agents_add(AgentSet *set, uint32_t agent) {
+    set->words[agent / 64] |= UINT64_C(1) << agent % 64;
+}
+
+static inline void agents_remove(AgentSet *set, uint32_t agent) {
+    set->words[agent / 64] &= ~(UINT64_C(1) << agent % 64);
+}
+
+static inline bool agents_have(const AgentSet *set, uint32_t agent) {
+    return set->words[agent / 64] >> agent % 64 & 1;
+}
+
+/* Whether some agent is in both. */
+static inline bool agents_meet(const AgentSet *a, const AgentSet *b) {
+    uint64_t common = 0;
+    for (uint32_t i = 0; i < MOST_AGENTS / 64; i++)
+        common |= a->words[i] & b->words[i];
+    return common;
+}
+
 typedef enum AgentStatus {
     AGENT_IDLE, /* a partition that is not running */
     AGENT_READY,

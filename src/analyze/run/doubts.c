@@ -134,7 +134,7 @@ Doubt doubts_about(Doubts *doubts, uint32_t note, const Event *event) {
     for (uint32_t i = 0; i < doubts->agents; i++) {
         uint32_t both = before[i] < after[i] ? before[i] : after[i];
         if (both == doubts->unknowns[i].count) {
-            doubt.open[i / 64] |= UINT64_C(1) << i % 64;
+            agents_add(&doubt.open, i);
         } else if (!doubt.op) {
             doubt.op = doubts->unknowns[i].ops[both];
             doubt.agent = i;
@@ -144,10 +144,9 @@ Doubt doubts_about(Doubts *doubts, uint32_t note, const Event *event) {
 }
 
 void doubts_settle(const Doubts *doubts, const Event *event, Doubt *doubt) {
-    uint64_t *open = &doubt->open[event->agent / 64], bit = UINT64_C(1) << event->agent % 64;
-    if (!(*open & bit))
+    if (!agents_have(&doubt->open, event->agent))
         return;
-    *open &= ~bit;
+    agents_remove(&doubt->open, event->agent);
     if (doubt->op || (knows(doubts, event->agent, doubt->earlier) && knows(doubts, event->agent, doubt->later)))
         return;
     doubt->op = event->op;

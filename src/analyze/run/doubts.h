@@ -8,18 +8,15 @@
 #define ANALYZE_RUN_DOUBTS_H
 
 #include "emulate/clocks.h"
-#include "engine/consan.h"
 
 typedef struct Doubts Doubts;
-
-enum { DOUBT_WORDS = CONSAN_MOST_AGENTS / 64 }; /* a set of agents */
 
 /* Whether two accesses are surely unordered. */
 typedef struct Doubt {
     const Op *op;         /* that may order them; NULL: none yet */
     uint32_t agent;       /* who runs it */
     Stamp earlier, later; /* when the two are over */
-    uint64_t open[DOUBT_WORDS]; /* agents, a bit each, whose next unknown op is still to be looked at */
+    AgentSet open;        /* those whose next unknown op is still to be looked at */
 } Doubt;
 
 /* NULL if everything in the program is known. */

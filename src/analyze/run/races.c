@@ -49,7 +49,7 @@ void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     if (races->doubts)
         doubts_start(races->doubts);
     for (uint32_t i = 0; i < races->count; i++) /* what the runs before have shown is settled */
-        memset(races->found[i].doubt.open, 0, sizeof races->found[i].doubt.open);
+        races->found[i].doubt.open = (AgentSet){0};
 }
 
 uint32_t races_forget_doubts(Races *races) {
