@@ -61,7 +61,7 @@ struct Causes {
     uint32_t *met;         /* of agents: the clock of the meeting that they wait for or have come to */
     uint32_t meeting_count;
     Arena *arena;
-    uint32_t **spare; /* clocks of phases that are over, all zero */
+    uint32_t **spare; /* clocks of phases that are over */
     uint32_t spare_count, spare_capacity;
     Past *pasts;
     Pass *passes; /* [barrier][agent] */
@@ -133,10 +133,27 @@ static bool at_most(const Causes *causes, const uint32_t *a, const uint32_t *b) 
     return true;
 }
 
+/* A clock; what is in it means nothing. */
+static uint32_t *spare_clock(Causes *causes) {
+    return causes->spare_count ? causes->spare[--causes->spare_count]
+                               : ARENA_ARRAY(causes->arena, uint32_t, causes->size);
+}
+
+/* What the clock knows comes into the phase. */
+static void come_into(Causes *causes, Past *past, const uint32_t *clock) {
+    if (past->phase) {
+        join(causes, past->phase, clock);
+        return;
+    }
+    past->phase = spare_clock(causes);
+    copy(causes, past->phase, clock);
+}
+
 static uint32_t *phase_of(Causes *causes, Past *past) {
-    if (!past->phase)
-        past->phase = causes->spare_count ? causes->spare[--causes->spare_count]
-                                          : ARENA_ARRAY(causes->arena, uint32_t, causes->size);
+    if (!past->phase) {
+        past->phase = spare_clock(causes);
+        clear(causes, past->phase);
+    }
     return past->phase;
 }
 
@@ -144,7 +161,6 @@ static uint32_t *phase_of(Causes *causes, Past *past) {
 static void give_back(Causes *causes, uint32_t **clock) {
     if (!*clock)
         return;
-    clear(causes, *clock);
     *ARENA_PUSH(causes->arena, causes->spare, causes->spare_count, causes->spare_capacity) = *clock;
     *clock = NULL;
 }
@@ -309,7 +325,7 @@ static void contribute(Causes *causes, const Event *event, const uint32_t *clock
         past->stream = NO_STREAM;
     past->now_flights |= event->flight != NULL;
     past->now_bytes |= event->flight && event->flight->kind == FLIGHT_BYTES;
-    join(causes, phase_of(causes, past), clock);
+    come_into(causes, past, clock);
 }
 
 static void flip(Causes *causes, const Event *event) {
@@ -325,7 +341,8 @@ static void flip(Causes *causes, const Event *event) {
     }
     past->overrun |= state->generation > state->born + 1 && past->observed + 1 < state->generation;
     uint32_t *clock = clock_of(causes, event->agent);
-    if (!past->now_flights && at_most(causes, phase, clock))
+    bool alone = past->now_count == 1 && past->now[0].agent == event->agent; /* its clock, as it was then */
+    if (!past->now_flights && (alone || at_most(causes, phase, clock)))
         clock[causes->components[barrier]] = state->generation;
     phase[causes->components[barrier]] = state->generation;
     keep_phase(causes, past);
