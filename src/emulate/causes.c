@@ -31,11 +31,11 @@ typedef struct Past {
     Packed done;     /* the same */
     Contributor *now, *before;
     uint32_t now_count, before_count;
-    uint16_t *passers; /* agents that have gone past it since it last flipped, in their order */
+    uint16_t *passers;                 /* agents that have gone past it since it last flipped, in their order */
     uint32_t passer_count, passers_of; /* of which generation, + 1 */
-    bool now_flights, before_flights; /* something asynchronous is among them */
-    bool now_bytes, before_bytes;     /* a copy is */
-    uint32_t stream, stream_before;   /* if all came from one ordered stream: which */
+    bool now_flights, before_flights;  /* something asynchronous is among them */
+    bool now_bytes, before_bytes;      /* a copy is */
+    uint32_t stream, stream_before;    /* if all came from one ordered stream: which */
     uint32_t init_agent, init_tick, init_pc;
     uint32_t observed; /* phases complete when a wait last passed */
     bool waited, overrun;

@@ -16,11 +16,11 @@ static void size_state(Machine *machine) {
         if (effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_COMPLETE || effect->done == DONE_COMMIT)
             machine->flight_capacity = MOST_FLIGHTS;
         if (effect->side != SIDE_NONE || effect->helper == HELPER_CLC)
-            machine->cell_capacity = MOST_CELLS;
+            machine->cell_capacity = MOST_CELLS * program->ctas;
     }
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->code[i].code == CODE_KEEP || program->code[i].code == CODE_KEEP_BUFFER)
-            machine->cell_capacity = MOST_CELLS;
+            machine->cell_capacity = MOST_CELLS * program->ctas;
 }
 
 Machine *machine_create(Arena *arena, const Program *program, const char **problem) {

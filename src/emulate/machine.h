@@ -21,7 +21,7 @@
 enum {
     NAMED_BARRIERS = 16,
     MOST_FLIGHTS = 512, /* operations in flight in one cluster */
-    MOST_CELLS = 128,   /* integers in shared memory that control depends on */
+    MOST_CELLS = 128,   /* integers in shared memory of a CTA that control depends on */
     MOST_AGENTS = 512,  /* of a cluster: of 16 CTAs, 32 each */
 };
 
@@ -332,8 +332,8 @@ void loads_add(LoadLog *loads, uint32_t agent, const Op *op, int64_t value);
 bool machine_world_has_zeros(unsigned world);
 
 /* Whether the agent can make a step. Schedules ask it of every agent again and again: what most of them do, which is
- * wait, is looked at here. */
-bool machine_can_step_on(const Machine *machine, uint32_t agent); /* one that has not ended, nor waits for an mbarrier */
+ * wait, is looked at here; the rest of it there. */
+bool machine_can_step_on(const Machine *machine, uint32_t agent);
 static inline bool machine_can_step(const Machine *machine, uint32_t index) {
     const Agent *agent = &machine->state->agents[index];
     if (agent->status == AGENT_ENDED || agent->status == AGENT_IDLE)

@@ -3,16 +3,16 @@
  * It stands alone: it knows no IR and no emulator, takes what happens as calls, allocates through what it is given, and
  * uses nothing but fixed-width integers, so that it compiles for a device, too.
  *
- * Actors. Agents are numbered from 0, as many as the engine was made for, in sets of 16. A set has 64 logical actors, so
- * that its actors are one 64-bit mask: in the first set 16 base actors (0-15), and for base actor t its TMA helper
+ * Actors. Agents are numbered from 0, as many as the engine was made for, in sets of 16. A set has 64 logical actors,
+ * so that its actors are one 64-bit mask: in the first set 16 base actors (0-15), and for base actor t its TMA helper
  * 16 + t, its tensor-core helper 32 + t, and its cluster-launch-control helper 48 + t; in the next set the same, 64
  * higher. A kernel of up to 16 agents has one set; a cluster has as many as its CTAs' agents need. What a base actor
  * does is seen by the helpers that it uses afterwards; what a helper does is seen by nobody until a barrier says so. An
  * actor's peers are itself and, if it is a base actor, its helpers.
  *
  * Spans. A buffer is a set of spans: pieces of memory that are always accessed together. Two buffers that overlap share
- * spans. When an access cuts a span in two, `consan_split` gives the new piece the old one's past. A span has a home, the
- * CTA that its memory is in.
+ * spans. When an access cuts a span in two, `consan_split` gives the new piece the old one's past. A span has a home,
+ * the CTA that its memory is in.
  *
  * Tables (B spans, K barriers, F = 2 parities of a phase, S sets of actors, A agents):
  *
@@ -127,9 +127,9 @@ typedef struct ConsanStaged {
 /* 64 spans of one home. */
 typedef struct ConsanWord {
     uint32_t index, home, used; /* which word it is; used: how many of them there are */
-    uint64_t written;    /* at all */
-    uint64_t *seen;      /* by actor: the latest writes that it sees, itself */
-    uint64_t *tracked;   /* by phase: the latest writes that it publishes */
+    uint64_t written;           /* at all */
+    uint64_t *seen;             /* by actor: the latest writes that it sees, itself */
+    uint64_t *tracked;          /* by phase: the latest writes that it publishes */
     ConsanReader **readers;
     uint32_t reader_count;
     ConsanReader **reader_of; /* by actor; NULL: it has never read here */
@@ -147,10 +147,10 @@ typedef struct Consan {
     uint32_t homes, agents, actors, barriers, phases;
     ConsanWord *words;
     uint32_t word_count, word_capacity;
-    uint32_t *home_word;                    /* by home: its last word, + 1; 0: none */
-    ConsanWords watched;                    /* by actor */
-    ConsanWords tracking;                   /* by phase */
-    ConsanWords staging[CONSAN_GROUPS];     /* by agent */
+    uint32_t *home_word;                /* by home: its last word, + 1; 0: none */
+    ConsanWords watched;                /* by actor */
+    ConsanWords tracking;               /* by phase */
+    ConsanWords staging[CONSAN_GROUPS]; /* by agent */
     bool exhausted; /* memory was refused: some access is missing, and nothing is sure from there on */
     ConsanAllocate *allocate;
     void *context;

@@ -1,7 +1,7 @@
 /* The words of ConSan's tables, and who has something in them: what its rules and its tables share.
  *
- * Actors, phases and agents are holders of words. A holder that is in a word's list has something there, or had; one that
- * is not has nothing there: its entries are zero. Both sides keep lists, so that either can be gone through. */
+ * Actors, phases and agents are holders of words. A holder that is in a word's list has something there, or had; one
+ * that is not has nothing there: its entries are zero. Both sides keep lists, so that either can be gone through. */
 #ifndef ENGINE_CONSAN_INTERNAL_H
 #define ENGINE_CONSAN_INTERNAL_H
 

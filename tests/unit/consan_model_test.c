@@ -352,9 +352,7 @@ static void test_it_objects_iff_happens_before_does(void **state) {
 
 static void test_so_it_does_with_more_than_a_set_of_agents(void **state) {
     (void)state;
-    static const struct {
-        uint32_t agents, homes;
-    } sizes[] = {{17, 1}, {20, 4}, {33, 3}, {40, 8}, {80, 16}, {100, 2}};
+    static const struct { uint32_t agents, homes; } sizes[] = {{17, 1}, {20, 4}, {33, 3}, {40, 8}, {80, 16}, {100, 2}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         compare_histories(sizes[i].agents, sizes[i].homes, MANY_HISTORIES);
 }

@@ -297,7 +297,8 @@ static void check_late(Coverage *coverage, const Event *event, Touch *touch) {
         agents_add(&area->last.readers, event->agent);
     }
     if (!latest || !latest->before.touch || latest->last.touch->agent == event->agent ||
-        agents_have(&latest->before.readers, event->agent) || clocks_follow(coverage->clocks, event, latest->last.stamp) ||
+        agents_have(&latest->before.readers, event->agent) ||
+        clocks_follow(coverage->clocks, event, latest->last.stamp) ||
         !clocks_follow(coverage->clocks, event, latest->before.stamp))
         return;
     add_missing(coverage, coverage_row(coverage, latest->last.touch, touch));

@@ -19,13 +19,13 @@ struct Doubts {
     Clocks *clocks; /* NULL: there are more agents than it has room for, and nothing is surely before anything */
     uint32_t agents;
     Unknowns *unknowns; /* of each agent */
-    Note *notes; /* of accesses */
+    Note *notes;        /* of accesses */
     uint32_t note_count, note_capacity;
     /* Pasts: of each agent, how many of its unknown ops surely came before. The first is that of nobody; many accesses
      * have one in common. */
     uint32_t **pasts, past_count, past_capacity, past_room; /* past_room: pasts that there is memory for */
-    uint32_t *last; /* of each agent, its latest one */
-    uint32_t *now;  /* scratch: a past */
+    uint32_t *last;                                         /* of each agent, its latest one */
+    uint32_t *now;                                          /* scratch: a past */
 };
 
 Doubts *doubts_create(Arena *arena, Machine *machine) {

@@ -142,7 +142,8 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
     bool same_barrier = race_ring(races, known->barrier) == race_ring(races, race->barrier) ||
                         (races->again && known->unseen && race->unseen &&
                          race_ring(races, known->guard) == race_ring(races, race->guard));
-    bool same_edge = with_edge && same_actors(races, known, race) && known->kind == race->kind && known->group == race->group &&
+    bool same_edge = with_edge && same_actors(races, known, race) && known->kind == race->kind &&
+                     known->group == race->group &&
                      (same_barrier || (race->kind == RACE_EXIT && race->arrives && known->arrives));
     /* In another run the other one of the two came first. */
     bool turned = races->again && known->pc == race->other_pc && known->other_pc == race->pc &&
@@ -208,8 +209,7 @@ void race_object(Races *races, const Event *event, uint32_t thread, bool writes,
     if (is_known(races, &race, false))
         return;
     if (race.kind == RACE_EXIT && race.group == GROUP_NONE)
-        (void)race_find_report(races, &race, conflict,
-                               event->state->agents[consan_agent(race.other_thread)].strand);
+        (void)race_find_report(races, &race, conflict, event->state->agents[consan_agent(race.other_thread)].strand);
     else if (race.group == GROUP_NONE)
         race_find_edge(races, &race, conflict, event->state);
     if (is_known(races, &race, true))
@@ -405,7 +405,8 @@ static void issue_event(Races *races, const Event *event) {
         *place = late_event(races, event, words[effect->on]);
     if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
         uint32_t late = late_place(races, 0);
-        if (late == races->late_count) /* what it reports is settled when it comes, then: too much rather than too little */
+        if (late ==
+            races->late_count) /* what it reports is settled when it comes, then: too much rather than too little */
             return;
         races->late[late] = event->flight->sequence;
         track_arrival(races, event, races->late_first + late / CONSAN_PHASES, late % CONSAN_PHASES);

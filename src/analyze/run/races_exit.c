@@ -7,13 +7,13 @@ static void check_stores(Races *races, const Event *event) {
     uint32_t actor = consan_base(event->agent);
     for (uint32_t span = consan_next_staged(engine, CONSAN_STORE, actor, 0); span != UINT32_MAX;
          span = consan_next_staged(engine, CONSAN_STORE, actor, span + 1)) {
-            ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
-                                       .span = span,
-                                       .actor = actor,
-                                       .place = consan_stage_place(engine, CONSAN_STORE, actor, span),
-                                       .group = CONSAN_STORE};
-            race_object(races, event, actor, false, &conflict, false);
-        }
+        ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
+                                   .span = span,
+                                   .actor = actor,
+                                   .place = consan_stage_place(engine, CONSAN_STORE, actor, span),
+                                   .group = CONSAN_STORE};
+        race_object(races, event, actor, false, &conflict, false);
+    }
 }
 
 /* Whether the access that is in the way of a write by the last agent of a CTA goes on when that ends. What threads do

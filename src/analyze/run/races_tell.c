@@ -57,9 +57,7 @@ static void explain_group(const Machine *machine, const Race *race, Finding *fin
         names[race->group], line_at(machine, race->other_pc));
     finding->fix = verdict_text(
         verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
-        consan_agent(race->thread) != consan_agent(race->other_thread)
-            ? ", and hand over through a barrier"
-            : "");
+        consan_agent(race->thread) != consan_agent(race->other_thread) ? ", and hand over through a barrier" : "");
 }
 
 /* The wait that should have covered the earlier access was passed on arrivals of others alone. */

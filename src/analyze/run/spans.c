@@ -29,7 +29,7 @@ struct Spans {
     Arena *arena;
     Module *module;
     Consan *engine;
-    SpanSet **sets; /* open addressing */
+    SpanSet **sets;         /* open addressing */
     uint32_t used, buckets; /* buckets: a power of two */
     Memory *memories;
     SpanInfo *infos;
