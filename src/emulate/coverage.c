@@ -367,8 +367,8 @@ static void count_branches(const Covered *covered, Verdict *verdict) {
         const Value *condition = condition_of(op);
         bool closed = condition && solver_closed(covered->solver, condition);
         unsigned taken = ((flags & RAN_YES) != 0) + ((flags & RAN_NO) != 0);
-        verdict->coverage.branches +=
-            closed && taken < 2 ? 1 : 2; /* one that asks for the rank has a way for each CTA */
+        /* One that is closed may be both all the same: at the end of a loop, or by rank. */
+        verdict->coverage.branches += closed && taken < 2 ? 1 : 2;
         verdict->coverage.branches_taken += taken;
     }
 }
