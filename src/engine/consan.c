@@ -4,7 +4,7 @@
 
 /* ---- Lists of spans ------------------------------------------------------------------------------- */
 
-/* Neighbours in a list that lie in one word. */
+/* Neighbors in a list that lie in one word. */
 typedef struct Piece {
     ConsanWord *word;
     uint64_t mask;

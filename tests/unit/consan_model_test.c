@@ -157,7 +157,7 @@ static uint32_t choose_actor(Model *model) {
     return consan_base(choose_agent(model)) + CONSAN_SET * (choose(model, 2) ? 0 : choose(model, 4));
 }
 
-/* Some neighbours: they lie in one word, or in two, or in the last one. */
+/* Some neighbors: they lie in one word, or in two, or in the last one. */
 static uint32_t choose_spans(Model *model, uint32_t *spans) {
     static const uint32_t starts[] = {0, 2, 3, 62, 63};
     uint32_t start = starts[choose(model, 5)], count = 1 + choose(model, 3), kept = 0;
