@@ -506,7 +506,7 @@ WEIR_API int weir_trace(weir_result *result, weir_write *write, void *to);
  * single kernel, or there is none, or a verdict is an error: then weir_steps tells of each. */
 WEIR_API int weir_row_steps(weir_result *const *results, size_t count, weir_write *write, void *to);
 /* What the race engine knows after that step of it (UINT64_MAX: at the end), as tables (docs/running.md). -1, too, if
- * it does not watch such runs: those in which copies do not complete at once, or of more than 16 agents. */
+ * it does not watch such runs: those in which copies do not complete at once. */
 WEIR_API int weir_state(weir_result *result, uint64_t step, weir_write *write, void *to);
 
 /* The words that reports use, for a person. 0 or -1. */

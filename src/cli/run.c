@@ -49,7 +49,7 @@ static bool show(Run *run, weir_result *result) {
         good = false;
     }
     if (options->state && weir_state(result, options->state_step, output_write, output) != 0) {
-        complain("the race engine has watched no such run: it watches those of at most 16 agents");
+        complain("the race engine has watched no such run");
         good = false;
     }
     return good;

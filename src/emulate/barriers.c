@@ -11,6 +11,7 @@ static void settle(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc,
     barrier->phase ^= 1;
     barrier->pending = barrier->count;
     barrier->generation++;
+    machine->flips++;
     machine_tell(machine, (Event){.kind = EVENT_FLIP, .agent = agent, .pc = pc, .effect = effect, .barrier = slot});
 }
 

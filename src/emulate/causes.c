@@ -1,7 +1,9 @@
 /* Clocks over one run. */
 #include "emulate/causes.h"
 
-enum { WINDOW = 2 * MOST_FLIGHTS, MOST_CONTRIBUTORS = 16, NO_STREAM = UINT32_MAX };
+enum { WINDOW = 2 * MOST_FLIGHTS, FEWEST_CONTRIBUTORS = 16, NO_STREAM = UINT32_MAX };
+/* Clocks of phases are packed where all of them, as they are, would take more memory than this. */
+static const size_t most_plain = (size_t)1 << 20;
 /* Clocks are gone through in pieces of this many components, for the compiler to use vectors. */
 enum { LANES = 4 };
 
@@ -25,12 +27,15 @@ typedef struct Packed {
 /* Of one mbarrier. */
 typedef struct Past {
     uint32_t *phase; /* clock: all that has come into this phase; NULL: nothing has */
-    Packed done;     /* of the last completed one */
-    Contributor now[MOST_CONTRIBUTORS], before[MOST_CONTRIBUTORS];
-    uint8_t now_count, before_count;
-    bool now_flights, before_flights; /* something asynchronous is among them */
-    bool now_bytes, before_bytes;     /* a copy is */
-    uint32_t stream, stream_before;   /* if all came from one ordered stream: which */
+    uint32_t *plain; /* of the last completed one; NULL: there is none, or it is packed */
+    Packed done;     /* the same */
+    Contributor *now, *before;
+    uint32_t now_count, before_count;
+    uint16_t *passers;                 /* agents that have gone past it since it last flipped, in their order */
+    uint32_t passer_count, passers_of; /* of which generation, + 1 */
+    bool now_flights, before_flights;  /* something asynchronous is among them */
+    bool now_bytes, before_bytes;      /* a copy is */
+    uint32_t stream, stream_before;    /* if all came from one ordered stream: which */
     uint32_t init_agent, init_tick, init_pc;
     uint32_t observed; /* phases complete when a wait last passed */
     bool waited, overrun;
@@ -40,13 +45,15 @@ typedef struct Past {
 /* Of one named or cluster barrier. */
 typedef struct Meeting {
     uint32_t *coming; /* clock: of all who have come */
-    Contributor now[MOST_CONTRIBUTORS], before[MOST_CONTRIBUTORS];
-    uint8_t now_count, before_count;
+    Contributor *now, *before;
+    uint32_t now_count, before_count;
 } Meeting;
 
 struct Causes {
     Machine *machine;
     uint32_t agents, size; /* of a clock */
+    uint32_t contributors; /* to a phase, or to a meeting, that are remembered: of each agent one at least */
+    bool packs;            /* clocks of phases that are over */
     uint32_t *components;  /* of barriers: where in a clock. Those in use come first, of all CTAs */
     uint32_t *clocks;      /* of agents */
     uint32_t *flights;     /* of flights: WINDOW clocks, by sequence number */
@@ -54,7 +61,7 @@ struct Causes {
     uint32_t *met;         /* of agents: the clock of the meeting that they wait for or have come to */
     uint32_t meeting_count;
     Arena *arena;
-    uint32_t **spare; /* clocks of phases that are over, all zero */
+    uint32_t **spare; /* clocks of phases that are over */
     uint32_t spare_count, spare_capacity;
     Past *pasts;
     Pass *passes; /* [barrier][agent] */
@@ -76,14 +83,21 @@ Causes *causes_create(Arena *arena, Machine *machine) {
     causes->meeting_count = machine->program->ctas * NAMED_BARRIERS + machine->cluster_barriers;
     causes->meetings = ARENA_ARRAY(arena, Meeting, causes->meeting_count);
     causes->met = ARENA_ARRAY(arena, uint32_t, (size_t)causes->agents * causes->size);
+    causes->contributors = causes->agents > FEWEST_CONTRIBUTORS ? causes->agents : FEWEST_CONTRIBUTORS;
+    causes->packs = (size_t)machine->slot_count * causes->size * sizeof(uint32_t) > most_plain;
     for (uint32_t i = 0; i < causes->meeting_count; i++) {
         causes->meetings[i].coming = ARENA_ARRAY(arena, uint32_t, causes->size);
+        causes->meetings[i].now = ARENA_ARRAY(arena, Contributor, causes->contributors);
+        causes->meetings[i].before = ARENA_ARRAY(arena, Contributor, causes->contributors);
     }
     causes->pasts = ARENA_ARRAY(arena, Past, machine->slot_count);
     causes->passes = ARENA_ARRAY(arena, Pass, (size_t)machine->slot_count * causes->agents);
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         causes->components[i] =
             causes->agents + i % machine->slots_per_cta * machine->program->ctas + barrier_cta(machine, i);
+        causes->pasts[i].now = ARENA_ARRAY(arena, Contributor, causes->contributors);
+        causes->pasts[i].before = ARENA_ARRAY(arena, Contributor, causes->contributors);
+        causes->pasts[i].passers = ARENA_ARRAY(arena, uint16_t, causes->agents);
     }
     return causes;
 }
@@ -109,25 +123,52 @@ static void join(const Causes *causes, uint32_t *restrict to, const uint32_t *re
 }
 
 static bool at_most(const Causes *causes, const uint32_t *a, const uint32_t *b) {
-    for (uint32_t i = 0, end = length(causes); i < end; i++)
-        if (a[i] > b[i])
+    for (uint32_t i = length(causes); i > 0; i -= LANES, a += LANES, b += LANES) {
+        bool more = false;
+        for (uint32_t k = 0; k < LANES; k++)
+            more |= a[k] > b[k];
+        if (more)
             return false;
+    }
     return true;
 }
 
+/* A clock; what is in it means nothing. */
+static uint32_t *spare_clock(Causes *causes) {
+    return causes->spare_count ? causes->spare[--causes->spare_count]
+                               : ARENA_ARRAY(causes->arena, uint32_t, causes->size);
+}
+
+/* What the clock knows comes into the phase. */
+static void come_into(Causes *causes, Past *past, const uint32_t *clock) {
+    if (past->phase) {
+        join(causes, past->phase, clock);
+        return;
+    }
+    past->phase = spare_clock(causes);
+    copy(causes, past->phase, clock);
+}
+
 static uint32_t *phase_of(Causes *causes, Past *past) {
-    if (!past->phase)
-        past->phase = causes->spare_count ? causes->spare[--causes->spare_count]
-                                          : ARENA_ARRAY(causes->arena, uint32_t, causes->size);
+    if (!past->phase) {
+        past->phase = spare_clock(causes);
+        clear(causes, past->phase);
+    }
     return past->phase;
 }
 
-static void end_phase(Causes *causes, Past *past) {
-    if (!past->phase)
+/* A clock is not needed any more. */
+static void give_back(Causes *causes, uint32_t **clock) {
+    if (!*clock)
         return;
-    clear(causes, past->phase);
-    *ARENA_PUSH(causes->arena, causes->spare, causes->spare_count, causes->spare_capacity) = past->phase;
-    past->phase = NULL;
+    *ARENA_PUSH(causes->arena, causes->spare, causes->spare_count, causes->spare_capacity) = *clock;
+    *clock = NULL;
+}
+
+static void forget_phases(Causes *causes, Past *past) {
+    give_back(causes, &past->phase);
+    give_back(causes, &past->plain);
+    past->done.count = 0;
 }
 
 static void pack(Causes *causes, const uint32_t *clock, Packed *to) {
@@ -145,6 +186,18 @@ static void join_packed(uint32_t *to, const Packed *from) {
     for (uint32_t i = 0; i < from->count; i += 2)
         for (uint32_t k = from->runs[i], number = from->runs[i + 1]; k > 0; k--, to++)
             *to = *to > number ? *to : number;
+}
+
+/* The phase is complete: its clock is that of the last one now. */
+static void keep_phase(Causes *causes, Past *past) {
+    if (causes->packs) {
+        pack(causes, past->phase, &past->done);
+        give_back(causes, &past->phase);
+        return;
+    }
+    give_back(causes, &past->plain);
+    past->plain = past->phase;
+    past->phase = NULL;
 }
 
 static uint32_t *clock_of(Causes *causes, uint32_t agent) {
@@ -172,9 +225,13 @@ void causes_start(Causes *causes) {
         for (uint32_t cta = 0; cta < causes->machine->program->ctas; cta++) {
             uint32_t barrier = cta * causes->machine->slots_per_cta + i;
             Past *past = &causes->pasts[barrier];
-            end_phase(causes, past);
-            past->done.count = 0;
-            *past = (Past){.done = past->done, .stream = NO_STREAM, .stream_before = NO_STREAM};
+            forget_phases(causes, past);
+            *past = (Past){.done = past->done,
+                           .now = past->now,
+                           .before = past->before,
+                           .passers = past->passers,
+                           .stream = NO_STREAM,
+                           .stream_before = NO_STREAM};
             memset(pass_of(causes, barrier, 0), 0, causes->agents * sizeof(Pass));
         }
 }
@@ -258,7 +315,7 @@ static void contribute(Causes *causes, const Event *event, const uint32_t *clock
     bool in_order = stream != NO_STREAM && stream == past->stream_before;
     if (state->generation > state->born && clock[causes->components[barrier]] < state->generation && !in_order)
         come_early(causes, event, clock);
-    if (past->now_count < MOST_CONTRIBUTORS)
+    if (past->now_count < causes->contributors)
         past->now[past->now_count++] =
             (Contributor){event->agent, event->flight ? event->flight->tick : event->state->agents[event->agent].ticks,
                           event->pc, event->flight != NULL};
@@ -268,7 +325,7 @@ static void contribute(Causes *causes, const Event *event, const uint32_t *clock
         past->stream = NO_STREAM;
     past->now_flights |= event->flight != NULL;
     past->now_bytes |= event->flight && event->flight->kind == FLIGHT_BYTES;
-    join(causes, phase_of(causes, past), clock);
+    come_into(causes, past, clock);
 }
 
 static void flip(Causes *causes, const Event *event) {
@@ -276,19 +333,19 @@ static void flip(Causes *causes, const Event *event) {
     Past *past = &causes->pasts[barrier];
     const Barrier *state = &event->state->barriers[barrier];
     uint32_t *phase = phase_of(causes, past);
-    for (uint32_t i = 0; i < causes->agents; i++) {
-        const Pass *pass = pass_of(causes, barrier, i);
-        /* It passed in the phase that is over now. */
-        if (pass->generation == state->generation && phase[i] < pass->tick)
-            risk(causes, RISK_LAPPED, i, pass->pc, pass->tick - 1, barrier);
+    for (uint32_t i = 0; past->passers_of == state->generation && i < past->passer_count; i++) {
+        uint32_t agent = past->passers[i]; /* It passed in the phase that is over now. */
+        const Pass *pass = pass_of(causes, barrier, agent);
+        if (phase[agent] < pass->tick)
+            risk(causes, RISK_LAPPED, agent, pass->pc, pass->tick - 1, barrier);
     }
     past->overrun |= state->generation > state->born + 1 && past->observed + 1 < state->generation;
     uint32_t *clock = clock_of(causes, event->agent);
-    if (!past->now_flights && at_most(causes, phase, clock))
+    bool alone = past->now_count == 1 && past->now[0].agent == event->agent; /* its clock, as it was then */
+    if (!past->now_flights && (alone || at_most(causes, phase, clock)))
         clock[causes->components[barrier]] = state->generation;
     phase[causes->components[barrier]] = state->generation;
-    pack(causes, phase, &past->done);
-    end_phase(causes, past);
+    keep_phase(causes, past);
     memcpy(past->before, past->now, past->now_count * sizeof *past->now);
     past->before_count = past->now_count;
     past->before_flights = past->now_flights;
@@ -297,6 +354,19 @@ static void flip(Causes *causes, const Event *event) {
     past->now_count = 0;
     past->now_flights = past->now_bytes = false;
     past->stream = NO_STREAM;
+}
+
+/* `last`: when it passed before; `now`: when it does. */
+static void remember_passer(Past *past, uint32_t agent, uint32_t last, uint32_t now) {
+    if (past->passers_of != now)
+        past->passer_count = 0;
+    else if (last == now)
+        return;
+    past->passers_of = now;
+    uint32_t at = past->passer_count++;
+    for (; at > 0 && past->passers[at - 1] > agent; at--)
+        past->passers[at] = past->passers[at - 1];
+    past->passers[at] = (uint16_t)agent;
 }
 
 static void passed(Causes *causes, const Event *event) {
@@ -308,9 +378,13 @@ static void passed(Causes *causes, const Event *event) {
     check_init(causes, event->barrier, clock);
     if (state->generation > state->born + 1 && clock[causes->components[event->barrier]] + 1 < state->generation)
         risk_flights(causes, RISK_OLDER, event);
-    join_packed(clock, &past->done);
-    *pass_of(causes, event->barrier, event->agent) =
-        (Pass){state->generation + 1, event->state->agents[event->agent].ticks, event->pc};
+    if (past->plain)
+        join(causes, clock, past->plain);
+    else
+        join_packed(clock, &past->done);
+    Pass *pass = pass_of(causes, event->barrier, event->agent);
+    remember_passer(past, event->agent, pass->generation, state->generation + 1);
+    *pass = (Pass){state->generation + 1, event->state->agents[event->agent].ticks, event->pc};
 }
 
 static void invalidated(Causes *causes, const Event *event) {
@@ -357,7 +431,7 @@ static void come(Causes *causes, const Event *event, const uint32_t *clock) {
         if (named->arrived && named->expected != event->amount)
             hold_unknown(causes, meeting->now, meeting->now_count, clock, event->barrier);
     }
-    if (meeting->now_count < MOST_CONTRIBUTORS)
+    if (meeting->now_count < causes->contributors)
         meeting->now[meeting->now_count++] =
             (Contributor){event->agent, event->state->agents[event->agent].ticks, event->pc, false};
     join(causes, meeting->coming, clock);
@@ -402,8 +476,7 @@ void causes_observe(void *observer, const Event *event) {
         past->now_count = past->before_count = 0;
         past->now_flights = past->before_flights = past->now_bytes = past->before_bytes = false;
         past->stream = past->stream_before = NO_STREAM;
-        end_phase(causes, past);
-        past->done.count = 0;
+        forget_phases(causes, past);
         break;
     }
     case EVENT_INVALIDATE:

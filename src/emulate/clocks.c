@@ -6,8 +6,7 @@ enum {
     MARKS = 64, /* groups that can be open at a time */
     LATEST = 2, /* meetings of one named barrier that somebody may still have to leave */
     RECENT = 4, /* complete phases of an mbarrier that somebody may still wait for */
-    MOST_SLOTS = 1024,
-    MOST_AGENTS = 256,
+    MOST_SLOTS = 4096,
     NOBODY = UINT16_MAX,
 };
 

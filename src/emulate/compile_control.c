@@ -286,7 +286,7 @@ static void compile_fork(Compiler *compiler, const Op *op) {
     *ARENA_PUSH(&compiler->module->arena, compiler->pending, compiler->pending_count, compiler->pending_capacity) =
         (Pending){.op = holder, .fork = index};
     if (holder->region_count > MOST_PARTITIONS)
-        compile_cannot(compiler, op, "there are more than 15 partitions");
+        compile_cannot(compiler, op, "there are more than 31 partitions");
     emit_code(compiler, CODE_FORK, op)->aux = index;
     compile_yielding(compiler, op, &op->regions[0]);
     emit_code(compiler, CODE_JOIN, op)->aux = index;
@@ -304,7 +304,7 @@ static bool is_inside(const Value *value, const Op *op) {
 static void compile_groups(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
     if (compiler->strand != 0 || compiler->call_depth || compiler->tasks || op->region_count > MOST_PARTITIONS) {
-        compile_unknown(compiler, op, "a warp group inside another, or of more than 15 partitions, is not emulated");
+        compile_unknown(compiler, op, "a warp group inside another, or of more than 31 partitions, is not emulated");
         return;
     }
     Value **captured = NULL;

@@ -366,8 +366,10 @@ static void count_branches(const Covered *covered, Verdict *verdict) {
         unsigned flags = flags_of(covered, op);
         const Value *condition = condition_of(op);
         bool closed = condition && solver_closed(covered->solver, condition);
-        verdict->coverage.branches += closed ? 1 : 2;
-        verdict->coverage.branches_taken += ((flags & RAN_YES) != 0) + ((flags & RAN_NO) != 0);
+        unsigned taken = ((flags & RAN_YES) != 0) + ((flags & RAN_NO) != 0);
+        /* One that is closed may be both all the same: at the end of a loop, or by rank. */
+        verdict->coverage.branches += closed && taken < 2 ? 1 : 2;
+        verdict->coverage.branches_taken += taken;
     }
 }
 

@@ -24,8 +24,8 @@ typedef struct Explorer {
     ExploreFound *found;
     void *context;
     State *saved[MOST_DEPTH];
-    Objects *future[256]; /* of each agent: what it touches from its nth visible effect on */
-    uint32_t future_count[256];
+    Objects *future[MOST_AGENTS]; /* of each agent: what it touches from its nth visible effect on */
+    uint32_t future_count[MOST_AGENTS];
     bool reduces, stopped;
 } Explorer;
 
@@ -110,8 +110,8 @@ static bool has_object(const Objects *objects, uint32_t number) {
 
 typedef struct Listing {
     Explorer *explorer;
-    Objects *lists[256];
-    uint32_t capacity[256];
+    Objects *lists[MOST_AGENTS];
+    uint32_t capacity[MOST_AGENTS];
     bool too_many;
 } Listing;
 
@@ -164,7 +164,7 @@ static bool list_futures(Explorer *explorer, uint64_t cluster) {
     listing->explorer = explorer;
     machine->observe = list_event;
     machine->observer = listing;
-    bool good = machine->agent_count <= 256 && machine_start(machine, cluster) == STEP_DONE;
+    bool good = machine_start(machine, cluster) == STEP_DONE;
     for (bool moved = true; good && moved;) {
         moved = false;
         for (uint32_t i = 0; i < machine->agent_count && good; i++) {

@@ -40,9 +40,7 @@ static void remember(const History *history, BarrierHistory *barrier, const Even
 
 /* All of them, if they are of the agent itself. */
 static uint32_t unknowns_before(const History *history, uint32_t agent) {
-    return history->unknown_agents == UINT64_C(1) << agent % 64 && history->machine->agent_count <= 64
-               ? history->unknowns
-               : 0;
+    return history->unknown_agent_count == 1 && agents_have(&history->unknown_agents, agent) ? history->unknowns : 0;
 }
 
 /* Whether the barrier is as it is whatever the unknown ops have done. */
@@ -125,7 +123,8 @@ void history_observe(void *observer, const Event *event) {
     case EVENT_UNKNOWN:
         history->unknown = event->op;
         history->unknowns++;
-        history->unknown_agents |= UINT64_C(1) << event->agent % 64;
+        history->unknown_agent_count += !agents_have(&history->unknown_agents, event->agent);
+        agents_add(&history->unknown_agents, event->agent);
         break;
     case EVENT_NAMED_ARRIVE:
         history->named[event->barrier] =

@@ -55,7 +55,8 @@ typedef struct History {
     /* Ops run that nobody knows: they could have arrived, waited or made a barrier. The latest; how many; by whom. */
     const Op *unknown;
     uint32_t unknowns;
-    uint64_t unknown_agents;
+    AgentSet unknown_agents;
+    uint32_t unknown_agent_count;
 } History;
 
 History *history_create(Arena *arena, const Machine *machine);

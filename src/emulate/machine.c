@@ -16,11 +16,11 @@ static void size_state(Machine *machine) {
         if (effect->verb == EFFECT_ARRIVE || effect->verb == EFFECT_COMPLETE || effect->done == DONE_COMMIT)
             machine->flight_capacity = MOST_FLIGHTS;
         if (effect->side != SIDE_NONE || effect->helper == HELPER_CLC)
-            machine->cell_capacity = MOST_CELLS;
+            machine->cell_capacity = MOST_CELLS * program->ctas;
     }
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->code[i].code == CODE_KEEP || program->code[i].code == CODE_KEEP_BUFFER)
-            machine->cell_capacity = MOST_CELLS;
+            machine->cell_capacity = MOST_CELLS * program->ctas;
 }
 
 Machine *machine_create(Arena *arena, const Program *program, const char **problem) {
@@ -294,15 +294,11 @@ static StepResult pass_gate(Machine *machine, uint32_t index) {
     return machine_advance(machine, index);
 }
 
-bool machine_can_step(const Machine *machine, uint32_t index) {
+bool machine_can_step_on(const Machine *machine, uint32_t index) {
     const Agent *agent = &machine->state->agents[index];
     switch ((AgentStatus)agent->status) {
     case AGENT_READY:
         return agent->gate == GATE_NONE || agent->forced || gate_is_open(machine, index);
-    case AGENT_WAITS: {
-        const Barrier *barrier = &machine->state->barriers[agent->barrier];
-        return barrier->phase != agent->parity || barrier->life != BARRIER_LIVE || agent->forced;
-    }
     case AGENT_NAMED:
         return machine->state->named[agent->barrier].generation != agent->generation || agent->forced;
     case AGENT_CLUSTER: {

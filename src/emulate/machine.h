@@ -21,9 +21,34 @@
 enum {
     NAMED_BARRIERS = 16,
     MOST_FLIGHTS = 512, /* operations in flight in one cluster */
-    MOST_CELLS = 128,   /* integers in shared memory that control depends on */
-    AGENT_SLOTS = 64,   /* 16 base threads, and a TMA, a tensor-core and a CLC helper for each */
+    MOST_CELLS = 128,   /* integers in shared memory of a CTA that control depends on */
+    MOST_AGENTS = 512,  /* of a cluster: of 16 CTAs, 32 each */
 };
+
+/* Agents of a cluster. */
+typedef struct AgentSet {
+    uint64_t words[MOST_AGENTS / 64];
+} AgentSet;
+
+static inline void agents_add(AgentSet *set, uint32_t agent) {
+    set->words[agent / 64] |= UINT64_C(1) << agent % 64;
+}
+
+static inline void agents_remove(AgentSet *set, uint32_t agent) {
+    set->words[agent / 64] &= ~(UINT64_C(1) << agent % 64);
+}
+
+static inline bool agents_have(const AgentSet *set, uint32_t agent) {
+    return set->words[agent / 64] >> agent % 64 & 1;
+}
+
+/* Whether some agent is in both. */
+static inline bool agents_meet(const AgentSet *a, const AgentSet *b) {
+    uint64_t common = 0;
+    for (uint32_t i = 0; i < MOST_AGENTS / 64; i++)
+        common |= a->words[i] & b->words[i];
+    return common;
+}
 
 typedef enum AgentStatus {
     AGENT_IDLE, /* a partition that is not running */
@@ -237,6 +262,7 @@ typedef struct Machine {
     int64_t programs[3];
     uint64_t budget, used; /* instructions and completions */
     uint64_t events;
+    uint64_t flips; /* of phases */
     /* places of mbarriers: storage << 32 | byte -> slot, the same for every CTA */
     uint64_t *slot_keys;
     uint32_t *slot_values;
@@ -305,8 +331,19 @@ void loads_add(LoadLog *loads, uint32_t agent, const Op *op, int64_t value);
 /* Whether some data that nobody knows may be taken to be 0. */
 bool machine_world_has_zeros(unsigned world);
 
-/* Whether the agent can make a step. */
-bool machine_can_step(const Machine *machine, uint32_t agent);
+/* Whether the agent can make a step. Schedules ask it of every agent again and again: what most of them do, which is
+ * wait, is looked at here; the rest of it there. */
+bool machine_can_step_on(const Machine *machine, uint32_t agent);
+static inline bool machine_can_step(const Machine *machine, uint32_t index) {
+    const Agent *agent = &machine->state->agents[index];
+    if (agent->status == AGENT_ENDED || agent->status == AGENT_IDLE)
+        return false;
+    if (agent->status == AGENT_WAITS) {
+        const Barrier *barrier = &machine->state->barriers[agent->barrier];
+        return barrier->phase != agent->parity || barrier->life != BARRIER_LIVE || agent->forced;
+    }
+    return machine_can_step_on(machine, index);
+}
 StepResult machine_step(Machine *machine, uint32_t agent);
 /* Whether that flight can complete now, and completing it. */
 bool machine_can_complete(const Machine *machine, uint32_t flight);

@@ -42,7 +42,7 @@ enum {
     MOST_INSTRUCTIONS = 1 << 20,
     MOST_CALL_DEPTH = 32,
     MOST_CALLS = 1 << 14,
-    MOST_PARTITIONS = 15,
+    MOST_PARTITIONS = 31, /* a CTA has at most 32 warps, and every agent one of them */
     MOST_WARPS = 64,
     MOST_WARP_THREADS = 64,
     MOST_DIVISIBILITY = 1 << 30

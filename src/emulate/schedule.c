@@ -126,14 +126,17 @@ static RunEnd run_lazily(Machine *machine, const Schedule *schedule) {
             }
         if (moved)
             continue;
-        uint32_t flight = 0;
-        while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))
-            flight++;
-        if (flight == machine->state->flight_count)
-            return schedule_end(machine);
-        StepResult result = complete(machine, schedule, flight);
-        if (result != STEP_DONE)
-            return schedule_end_of(result);
+        /* One after the other, until a phase is complete: before that nobody can go on. */
+        for (uint64_t flips = machine->flips; flips == machine->flips;) {
+            uint32_t flight = 0;
+            while (flight < machine->state->flight_count && !machine_can_complete(machine, flight))
+                flight++;
+            if (flight == machine->state->flight_count)
+                return schedule_end(machine);
+            StepResult result = complete(machine, schedule, flight);
+            if (result != STEP_DONE)
+                return schedule_end_of(result);
+        }
     }
 }
 

@@ -115,10 +115,11 @@ static double now(void) {
 static void measure(const Trace *trace, uint32_t pieces) {
     Consan engine;
     uint32_t spans[TRACE_BUFFERS * MOST_PIECES], count = TRACE_BUFFERS * pieces, again = EVENTS_A_ROUND / trace->count;
-    if (!consan_create(&engine, count, TRACE_BARRIERS, allocate, NULL))
+    ConsanSize size = {.agents = TRACE_AGENTS, .spans = count, .barriers = TRACE_BARRIERS};
+    if (!consan_create(&engine, &size, allocate, NULL))
         exit(1);
     for (uint32_t i = 0; i < count; i++)
-        spans[i] = consan_span(&engine);
+        spans[i] = consan_span(&engine, 0);
     for (uint32_t i = 1; i < TRACE_AGENTS; i++)
         consan_fork(&engine, 0, i);
     double best = 0;

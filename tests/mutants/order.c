@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_REGIONS = 512, MOST_ACCESSES = 1 << 16, MOST_AGENTS = 64, MOST_GROUPS = 64 };
+enum { MOST_REGIONS = 512, MOST_ACCESSES = 1 << 16, MOST_GROUPS = 64 };
 
 typedef struct Area {
     Word view;

@@ -7,6 +7,9 @@
  * before its latest one, so whoever knows that knows all. Waits are for the phase that was completed last; groups are
  * kept as numbers.
  *
+ * Histories are of few agents, or of more than a set of them, whose spans lie in the memory of several CTAs. In the
+ * latter, some agents meet more often than others do: or nobody would ever hear of anything.
+ *
  * The model shares two simplifications with the rules: what happened before the last write of a span is forgotten, even
  * if it raced with that write; and an access that waits in a group happens when it is waited for. */
 #include <setjmp.h>
@@ -20,7 +23,8 @@
 #include "base/arena.h"
 #include "engine/consan.h"
 
-enum { SPANS = 160, BARRIERS = 8, BASES = 4, STEPS = 500, HISTORIES = 4000 };
+enum { SPANS = 160, BARRIERS = 8, FEW = 4, STEPS = 500, HISTORIES = 4000, MANY_HISTORIES = 300 };
+enum { MODEL_AGENTS = 100, MOST_ACTORS = (MODEL_AGENTS / CONSAN_SET + 1) * CONSAN_SET_ACTORS, MOST_HOMES = 16 };
 enum { EVENTS = 1024, EVENT_WORDS = EVENTS / 64, NONE = UINT32_MAX };
 
 typedef struct Known {
@@ -31,17 +35,20 @@ typedef struct ModelSpan {
     uint32_t write; /* event, or NONE */
     uint32_t read_count;
     uint32_t reads[EVENTS];
-    int32_t groups[CONSAN_GROUPS][BASES]; /* that touch it: 0 none, -1 not committed, else its number */
+    int32_t groups[CONSAN_GROUPS][MODEL_AGENTS]; /* that touch it: 0 none, -1 not committed, else its number */
 } ModelSpan;
 
 typedef struct Model {
-    Known actors[CONSAN_ACTORS];
+    uint32_t agents, homes;
+    uint32_t span_ids[SPANS]; /* that there are, home after home as they were made */
+    uint32_t span_count;
+    Known actors[MOST_ACTORS];
     Known now[BARRIERS], before[BARRIERS];
     uint32_t parity[BARRIERS];
-    int32_t committed[CONSAN_GROUPS][BASES]; /* groups so far */
-    ModelSpan spans[SPANS];
+    int32_t committed[CONSAN_GROUPS][MODEL_AGENTS]; /* groups so far */
     uint32_t events;
     uint64_t random;
+    ModelSpan spans[SPANS * MOST_HOMES]; /* the last, and large: cleared one by one */
 } Model;
 
 static uint32_t choose(Model *model, uint32_t count) { /* xorshift64* */
@@ -64,13 +71,17 @@ static void known_add(Known *known, const Known *more) {
         known->words[i] |= more->words[i];
 }
 
+static uint32_t base_of(uint32_t actor) {
+    return consan_base(consan_agent(actor));
+}
+
 static bool knows(const Model *model, uint32_t actor, uint32_t event) {
-    return known_has(&model->actors[actor], event) || known_has(&model->actors[actor % CONSAN_BASE_ACTORS], event);
+    return known_has(&model->actors[actor], event) || known_has(&model->actors[base_of(actor)], event);
 }
 
 static bool is_pending(const ModelSpan *span, ConsanGroup group) {
-    for (uint32_t base = 0; base < BASES; base++)
-        if (span->groups[group][base])
+    for (uint32_t agent = 0; agent < MODEL_AGENTS; agent++)
+        if (span->groups[group][agent])
             return true;
     return false;
 }
@@ -101,10 +112,10 @@ static uint32_t model_access(Model *model, uint32_t actor, const uint32_t *spans
 }
 
 /* An access that a group was open for happens, in the engine at the next call. */
-static uint32_t settle(Consan *engine, Model *model, ConsanGroup group, uint32_t base, uint32_t actor, uint32_t span) {
+static uint32_t settle(Consan *engine, Model *model, ConsanGroup group, uint32_t agent, uint32_t actor, uint32_t span) {
     uint32_t event = model_access(model, actor, &span, 1, group == CONSAN_COPY);
-    model->spans[span].groups[group][base] = 0;
-    engine->stage_place[((size_t)group * CONSAN_BASE_ACTORS + base) * engine->span_capacity + span] = event;
+    model->spans[span].groups[group][agent] = 0;
+    engine->words[span / CONSAN_LANES].staged[group][agent]->places[span % CONSAN_LANES] = event;
     return event;
 }
 
@@ -125,7 +136,7 @@ static bool compare(const Consan *engine, const Model *model, uint32_t actor, co
     assert_int_equal(conflict.span, spans[first]);
     const ModelSpan *span = &model->spans[spans[first]];
     if (conflict.kind == CONSAN_PENDING_GROUP) {
-        assert_int_not_equal(span->groups[conflict.group][conflict.actor], 0);
+        assert_int_not_equal(span->groups[conflict.group][consan_agent(conflict.actor)], 0);
         return false;
     }
     assert_false(knows(model, actor, conflict.place));
@@ -136,19 +147,25 @@ static bool compare(const Consan *engine, const Model *model, uint32_t actor, co
     return false;
 }
 
+static uint32_t choose_agent(Model *model) {
+    if (model->agents <= FEW || !choose(model, 4))
+        return choose(model, model->agents);
+    return choose(model, FEW) * (model->agents - 1) / (FEW - 1);
+}
+
 static uint32_t choose_actor(Model *model) {
-    return choose(model, BASES) + CONSAN_BASE_ACTORS * (choose(model, 2) ? 0 : choose(model, 4));
+    return consan_base(choose_agent(model)) + CONSAN_SET * (choose(model, 2) ? 0 : choose(model, 4));
 }
 
 /* Some neighbors: they lie in one word, or in two, or in the last one. */
-static uint32_t choose_spans(Model *model, const Consan *engine, uint32_t *spans) {
+static uint32_t choose_spans(Model *model, uint32_t *spans) {
     static const uint32_t starts[] = {0, 2, 3, 62, 63};
     uint32_t start = starts[choose(model, 5)], count = 1 + choose(model, 3), kept = 0;
     if (!choose(model, 3))
-        start = engine->spans - 1;
+        start = model->span_count - 1;
     for (uint32_t i = 0; i < count; i++)
-        if (start + i < engine->spans)
-            spans[kept++] = start + i;
+        if (start + i < model->span_count)
+            spans[kept++] = model->span_ids[start + i];
     if (kept == 2 && choose(model, 2)) {
         uint32_t span = spans[0];
         spans[0] = spans[1];
@@ -158,7 +175,7 @@ static uint32_t choose_spans(Model *model, const Consan *engine, uint32_t *spans
 }
 
 static void step_access(Consan *engine, Model *model) {
-    uint32_t spans[3], count = choose_spans(model, engine, spans), actor = choose_actor(model);
+    uint32_t spans[3], count = choose_spans(model, spans), actor = choose_actor(model);
     bool is_write = choose(model, 2);
     bool legal = compare(engine, model, actor, spans, count, is_write);
     if (legal ? choose(model, 4) == 0 : choose(model, 8) > 0) /* few races, or there would be nothing else */
@@ -178,10 +195,10 @@ static void step_barrier(Consan *engine, Model *model) {
     case 1:
         consan_track_frontier(engine, actor, barrier, parity);
         known_add(&model->now[barrier], &model->actors[actor]);
-        known_add(&model->now[barrier], &model->actors[actor % CONSAN_BASE_ACTORS]);
+        known_add(&model->now[barrier], &model->actors[base_of(actor)]);
         break;
     case 2: /* a copy, and its completion */
-        count = choose_spans(model, engine, spans);
+        count = choose_spans(model, spans);
         if (!compare(engine, model, actor, spans, count, true))
             break;
         uint32_t event = model_access(model, actor, spans, count, true);
@@ -204,44 +221,47 @@ static void step_barrier(Consan *engine, Model *model) {
 
 static void step_group(Consan *engine, Model *model) {
     ConsanGroup group = (ConsanGroup)choose(model, CONSAN_GROUPS);
-    uint32_t base = choose(model, BASES), barrier = choose(model, BARRIERS);
-    uint32_t spans[3], count = choose_spans(model, engine, spans), left = choose(model, 3);
+    uint32_t agent = choose_agent(model), base = consan_base(agent), barrier = choose(model, BARRIERS);
+    uint32_t spans[3], count = choose_spans(model, spans), left = choose(model, 3);
     switch (choose(model, 8)) {
     case 0:
     case 1:
         consan_stage(engine, group, base, spans, count, 0);
         for (uint32_t i = 0; i < count; i++)
-            model->spans[spans[i]].groups[group][base] = -1;
+            model->spans[spans[i]].groups[group][agent] = -1;
         break;
     case 2:
     case 3:
     case 4:
         consan_commit(engine, group, base);
-        model->committed[group][base]++;
-        for (uint32_t span = 0; span < engine->spans; span++)
-            if (model->spans[span].groups[group][base] < 0)
-                model->spans[span].groups[group][base] = model->committed[group][base];
+        model->committed[group][agent]++;
+        for (uint32_t i = 0; i < model->span_count; i++) {
+            int32_t *number = &model->spans[model->span_ids[i]].groups[group][agent];
+            *number = *number < 0 ? model->committed[group][agent] : *number;
+        }
         break;
     case 5:
         if (group != CONSAN_COPY)
             break;
-        for (uint32_t span = 0; span < engine->spans; span++)
-            if (model->spans[span].groups[CONSAN_COPY][base])
-                known_put(&model->now[barrier], settle(engine, model, CONSAN_COPY, base, CONSAN_TMA + base, span));
+        for (uint32_t i = 0; i < model->span_count; i++)
+            if (model->spans[model->span_ids[i]].groups[CONSAN_COPY][agent])
+                known_put(&model->now[barrier],
+                          settle(engine, model, CONSAN_COPY, agent, CONSAN_TMA + base, model->span_ids[i]));
         consan_track_copies(engine, base, barrier, model->parity[barrier]);
         break;
     default:
-        for (uint32_t span = 0; span < engine->spans; span++) {
-            int32_t number = model->spans[span].groups[group][base];
-            if (number > 0 && number + (int32_t)left <= model->committed[group][base])
-                settle(engine, model, group, base, base, span);
+        for (uint32_t i = 0; i < model->span_count; i++) {
+            int32_t number = model->spans[model->span_ids[i]].groups[group][agent];
+            if (number > 0 && number + (int32_t)left <= model->committed[group][agent])
+                settle(engine, model, group, agent, base, model->span_ids[i]);
         }
         consan_clear(engine, group, base, left);
     }
 }
 
 static void step_other(Consan *engine, Model *model) {
-    uint32_t parent = 0, child = 1 + choose(model, BASES - 1), span = choose(model, engine->spans);
+    uint32_t parent = 0, child = consan_base(1 + choose(model, model->agents - 1));
+    uint32_t span = model->span_ids[choose(model, model->span_count)];
     switch (choose(model, 3)) {
     case 0: /* it begins again after it has ended */
     case 1:
@@ -254,8 +274,11 @@ static void step_other(Consan *engine, Model *model) {
         break;
     default: {
         uint32_t half = consan_split(engine, span);
-        if (half != UINT32_MAX)
-            model->spans[half] = model->spans[span];
+        if (half == UINT32_MAX || model->span_count == SPANS)
+            break;
+        assert_true(half < SPANS * MOST_HOMES);
+        model->spans[half] = model->spans[span];
+        model->span_ids[model->span_count++] = half;
     }
     }
 }
@@ -278,27 +301,64 @@ static void play(Consan *engine, Model *model, bool grouped) {
     }
 }
 
-static void test_it_objects_iff_happens_before_does(void **state) {
-    (void)state;
+static void clear_span(ModelSpan *span) {
+    span->write = NONE;
+    span->read_count = 0;
+    memset(span->groups, 0, sizeof span->groups);
+}
+
+/* Enough spans for more than a word, in one home; in several, a third of a word in each. */
+static uint32_t make_spans(Consan *engine, Model *model) {
+    for (uint32_t home = 0; home < model->homes; home++)
+        for (uint32_t i = 0; i < (model->homes > 1 ? 21 : 66) && model->span_count < SPANS / 2; i++)
+            model->span_ids[model->span_count++] = consan_span(engine, home);
+    return model->span_count;
+}
+
+static void compare_histories(uint32_t agents, uint32_t homes, uint32_t histories) {
     Arena arena;
     Consan engine;
     arena_init(&arena, (size_t)1 << 28);
     Model *model = ARENA_NEW(&arena, Model);
-    assert_true(consan_create(&engine, SPANS, BARRIERS, take, &arena));
-    while (engine.spans < 66)
-        consan_span(&engine);
-    for (uint32_t history = 0; history < HISTORIES; history++) {
-        memset(model, 0, sizeof *model);
+    ConsanSize size = {.agents = agents, .homes = homes, .spans = SPANS, .barriers = BARRIERS};
+    assert_true(consan_create(&engine, &size, take, &arena));
+    uint32_t ids[SPANS], count = 0;
+    for (uint32_t history = 0; history < histories; history++) {
+        memset(model, 0, offsetof(Model, spans));
+        model->agents = agents;
+        model->homes = homes;
         model->random = 0x9e3779b97f4a7c15u * (history + 1);
-        for (uint32_t i = 0; i < SPANS; i++)
-            model->spans[i].write = NONE;
+        if (history) {
+            memcpy(model->span_ids, ids, sizeof ids);
+            model->span_count = count;
+        } else {
+            (void)make_spans(&engine, model);
+        }
+        for (uint32_t i = 0; i < engine.word_count * CONSAN_LANES; i++)
+            clear_span(&model->spans[i]);
         play(&engine, model, history % 2);
+        assert_false(engine.exhausted);
+        memcpy(ids, model->span_ids, sizeof ids); /* with those that were split */
+        count = model->span_count;
         consan_reset(&engine);
     }
     arena_free(&arena);
 }
 
+static void test_it_objects_iff_happens_before_does(void **state) {
+    (void)state;
+    compare_histories(FEW, 1, HISTORIES);
+}
+
+static void test_so_it_does_with_more_than_a_set_of_agents(void **state) {
+    (void)state;
+    static const struct { uint32_t agents, homes; } sizes[] = {{17, 1}, {20, 4}, {33, 3}, {40, 8}, {80, 16}, {100, 2}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        compare_histories(sizes[i].agents, sizes[i].homes, MANY_HISTORIES);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_it_objects_iff_happens_before_does)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_it_objects_iff_happens_before_does),
+                                       cmocka_unit_test(test_so_it_does_with_more_than_a_set_of_agents)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

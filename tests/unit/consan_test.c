@@ -24,10 +24,11 @@ static void *take(void *context, size_t size) {
 static int set_up(void **state) {
     Fixture *fixture = calloc(1, sizeof *fixture);
     assert_non_null(fixture);
+    ConsanSize size = {.agents = CONSAN_SET, .spans = SPANS, .barriers = BARRIERS};
     arena_init(&fixture->arena, (size_t)1 << 28);
-    assert_true(consan_create(&fixture->engine, SPANS, BARRIERS, take, &fixture->arena));
+    assert_true(consan_create(&fixture->engine, &size, take, &fixture->arena));
     for (uint32_t span = 0; span < 8; span++)
-        assert_int_equal(consan_span(&fixture->engine), span);
+        assert_int_equal(consan_span(&fixture->engine, 0), span);
     *state = fixture;
     return 0;
 }
@@ -77,7 +78,7 @@ static void hands_over(Consan *engine, uint32_t from, uint32_t to, uint32_t barr
 
 static void test_a_span_that_nobody_touched_is_free(void **state) {
     Consan *engine = engine_of(state);
-    for (uint32_t actor = 0; actor < CONSAN_ACTORS; actor++) {
+    for (uint32_t actor = 0; actor < CONSAN_SET_ACTORS; actor++) {
         assert_int_equal(may_read(engine, actor, 3), CONSAN_CLEAN);
         assert_int_equal(may_write(engine, actor, 3), CONSAN_CLEAN);
     }
@@ -125,7 +126,7 @@ static void test_a_write_forgets_what_was_read_before_it(void **state) {
     hands_over(engine, 1, 2, 0);
     writes(engine, 2, 0);
     hands_over(engine, 2, 3, 1);
-    assert_int_equal(consan_read_visibility(engine, 3, 0), 0);
+    assert_int_equal(consan_read_visibility(engine, 3, 0, 0), 0);
     assert_int_equal(may_write(engine, 3, 0), CONSAN_CLEAN);
 }
 
@@ -169,14 +170,14 @@ static void test_a_conflict_names_the_first_span_the_other_actor_and_its_place(v
 static void test_peers_are_a_base_actor_and_its_helpers(void **state) {
     (void)state;
     assert_int_equal(consan_peers(2), UINT64_C(1) << 2 | UINT64_C(1) << 18 | UINT64_C(1) << 34 | UINT64_C(1) << 50);
-    for (uint32_t actor = 16; actor < CONSAN_ACTORS; actor++)
+    for (uint32_t actor = 16; actor < CONSAN_SET_ACTORS; actor++)
         assert_int_equal(consan_peers(actor), UINT64_C(1) << actor);
 }
 
 static void test_what_a_base_actor_does_its_helpers_see(void **state) {
     Consan *engine = engine_of(state);
     writes(engine, 1, 0);
-    assert_int_equal(consan_write_visibility(engine, 0), consan_peers(1));
+    assert_int_equal(consan_write_visibility(engine, 0, 0), consan_peers(1));
     assert_int_equal(may_read(engine, TMA + 1, 0), CONSAN_CLEAN);
     assert_int_equal(may_read(engine, TMA + 2, 0), CONSAN_OUTSTANDING_WRITE);
     reads(engine, 1, 0);
@@ -186,7 +187,7 @@ static void test_what_a_base_actor_does_its_helpers_see(void **state) {
 static void test_what_a_helper_does_is_seen_by_nobody_until_a_barrier_says_so(void **state) {
     Consan *engine = engine_of(state);
     writes(engine, TMA + 1, 0);
-    assert_int_equal(consan_write_visibility(engine, 0), consan_peers(TMA + 1));
+    assert_int_equal(consan_write_visibility(engine, 0, 0), consan_peers(TMA + 1));
     assert_int_equal(may_read(engine, TMA + 1, 0), CONSAN_CLEAN);
     assert_int_equal(may_read(engine, 1, 0), CONSAN_OUTSTANDING_WRITE);
     assert_int_equal(may_read(engine, TENSOR + 1, 0), CONSAN_OUTSTANDING_WRITE);
@@ -209,10 +210,10 @@ static void test_arrive_tracks_visible_reads_and_writes(void **state) {
     consan_track_frontier(engine, 1, 3, 0);
     assert_true(consan_write_tracking(engine, 3, 0, 0));
     assert_false(consan_write_tracking(engine, 3, 0, 1));
-    assert_int_equal(consan_read_tracking(engine, 3, 0, 2), 1 << 1);
+    assert_int_equal(consan_read_tracking(engine, 3, 0, 2, 0), 1 << 1);
     consan_track_frontier(engine, 2, 3, 0);
     assert_true(consan_write_tracking(engine, 3, 0, 1));
-    assert_int_equal(consan_read_tracking(engine, 3, 0, 2), 1 << 1 | 1 << 2);
+    assert_int_equal(consan_read_tracking(engine, 3, 0, 2, 0), 1 << 1 | 1 << 2);
 }
 
 static void test_arrive_tracks_what_a_helper_sees_through_its_base_actor(void **state) {
@@ -222,7 +223,7 @@ static void test_arrive_tracks_what_a_helper_sees_through_its_base_actor(void **
     writes(engine, TENSOR + 1, 2);
     consan_track_frontier(engine, TENSOR + 1, 0, 0);
     assert_true(consan_write_tracking(engine, 0, 0, 0));
-    assert_int_equal(consan_read_tracking(engine, 0, 0, 1), 1 << 1);
+    assert_int_equal(consan_read_tracking(engine, 0, 0, 1, 0), 1 << 1);
     assert_true(consan_write_tracking(engine, 0, 0, 2));
     consan_track_frontier(engine, TMA + 1, 1, 0);
     assert_false(consan_write_tracking(engine, 1, 0, 2));
@@ -233,12 +234,12 @@ static void test_wait_transfers_to_peers(void **state) {
     writes(engine, 1, 0);
     reads(engine, 1, 1);
     hands_over(engine, 1, 2, 0);
-    assert_int_equal(consan_write_visibility(engine, 0), consan_peers(1) | consan_peers(2));
-    assert_int_equal(consan_read_visibility(engine, 2, 1), 1 << 1);
-    assert_int_equal(consan_read_visibility(engine, TMA + 2, 1), 1 << 1);
-    assert_int_equal(consan_read_visibility(engine, TENSOR + 2, 1), 1 << 1);
-    assert_int_equal(consan_read_visibility(engine, CONSAN_CLC + 2, 1), 1 << 1);
-    assert_int_equal(consan_read_visibility(engine, 3, 1), 0);
+    assert_int_equal(consan_write_visibility(engine, 0, 0), consan_peers(1) | consan_peers(2));
+    assert_int_equal(consan_read_visibility(engine, 2, 1, 0), 1 << 1);
+    assert_int_equal(consan_read_visibility(engine, TMA + 2, 1, 0), 1 << 1);
+    assert_int_equal(consan_read_visibility(engine, TENSOR + 2, 1, 0), 1 << 1);
+    assert_int_equal(consan_read_visibility(engine, CONSAN_CLC + 2, 1, 0), 1 << 1);
+    assert_int_equal(consan_read_visibility(engine, 3, 1, 0), 0);
 }
 
 static void test_visibility_is_transitive(void **state) {
@@ -293,7 +294,7 @@ static void test_a_phase_forgets_what_the_one_of_its_parity_before_published(voi
     assert_true(consan_write_tracking(engine, 0, 0, 0));
     consan_begin_phase(engine, 0, 0);
     assert_false(consan_write_tracking(engine, 0, 0, 0));
-    assert_int_equal(consan_read_tracking(engine, 0, 0, 1), 0);
+    assert_int_equal(consan_read_tracking(engine, 0, 0, 1, 0), 0);
     consan_transfer(engine, 2, 0, 0);
     assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
 }
@@ -318,7 +319,7 @@ static void test_one_bit_per_reader_second_read_revokes(void **state) {
     consan_track_frontier(engine, 1, 1, 0);
     reads(engine, 1, 0);
     assert_int_equal(may_write(engine, 2, 0), CONSAN_OUTSTANDING_READ);
-    assert_int_equal(consan_read_tracking(engine, 1, 0, 0), 0);
+    assert_int_equal(consan_read_tracking(engine, 1, 0, 0, 0), 0);
     consan_transfer(engine, 2, 1, 0);
     assert_int_equal(may_write(engine, 2, 0), CONSAN_OUTSTANDING_READ);
     hands_over(engine, 1, 2, 2);
@@ -385,7 +386,7 @@ static void test_cp_async_wait_clears_above_n_and_sets_write_visibility(void **s
     assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 0), 0);
     assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 1), 1);
     assert_int_equal(consan_outstanding_commits(engine, CONSAN_COPY, 1, 2), -1);
-    assert_int_equal(consan_write_visibility(engine, 0), consan_peers(1));
+    assert_int_equal(consan_write_visibility(engine, 0, 0), consan_peers(1));
     assert_int_equal(may_read(engine, 1, 0), CONSAN_CLEAN);
     assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
     assert_int_equal(may_read(engine, 1, 1), CONSAN_PENDING_GROUP);
@@ -428,7 +429,7 @@ static void test_a_copy_that_is_over_is_the_latest_write(void **state) {
     consan_clear(engine, CONSAN_COPY, 1, 0);
     consan_transfer(engine, 2, 0, 0);
     assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
-    assert_int_equal(consan_read_visibility(engine, 1, 0), 0);
+    assert_int_equal(consan_read_visibility(engine, 1, 0, 0), 0);
 }
 
 static void test_copies_that_report_to_a_barrier_are_over_with_its_phase(void **state) {
@@ -493,7 +494,7 @@ static void test_what_helpers_have_not_finished_stays_unfinished_across_a_fork(v
 static void test_split_span_keeps_the_past(void **state) {
     Consan *engine = engine_of(state);
     while (engine->spans < 100)
-        consan_span(engine);
+        consan_span(engine, 0);
     writes(engine, TMA + 1, 0);
     hands_over(engine, TMA + 1, 2, 0);
     reads(engine, 2, 0);
@@ -502,11 +503,11 @@ static void test_split_span_keeps_the_past(void **state) {
     consan_commit(engine, CONSAN_WGMMA, 2);
     uint32_t half = consan_split(engine, 0);
     assert_int_equal(half, 100);
-    assert_int_equal(consan_write_visibility(engine, half), consan_write_visibility(engine, 0));
-    for (uint32_t actor = 0; actor < CONSAN_ACTORS; actor++)
-        assert_int_equal(consan_read_visibility(engine, actor, half), consan_read_visibility(engine, actor, 0));
+    assert_int_equal(consan_write_visibility(engine, half, 0), consan_write_visibility(engine, 0, 0));
+    for (uint32_t actor = 0; actor < CONSAN_SET_ACTORS; actor++)
+        assert_int_equal(consan_read_visibility(engine, actor, half, 0), consan_read_visibility(engine, actor, 0, 0));
     assert_true(consan_write_tracking(engine, 0, 0, half));
-    assert_int_equal(consan_read_tracking(engine, 1, 1, half), 1 << 2);
+    assert_int_equal(consan_read_tracking(engine, 1, 1, half, 0), 1 << 2);
     assert_int_equal(consan_outstanding_commits(engine, CONSAN_WGMMA, 2, half), 1);
     ConsanConflict conflict = consan_verify_read(engine, 3, &half, 1);
     assert_int_equal(conflict.kind, CONSAN_OUTSTANDING_WRITE);
@@ -520,9 +521,9 @@ static void test_there_are_as_many_spans_as_were_asked_for(void **state) {
     Consan *engine = engine_of(state);
     while (engine->spans < SPANS) {
         uint32_t next = engine->spans;
-        assert_int_equal(consan_span(engine), next);
+        assert_int_equal(consan_span(engine, 0), next);
     }
-    assert_int_equal(consan_span(engine), UINT32_MAX);
+    assert_int_equal(consan_span(engine, 0), UINT32_MAX);
     assert_int_equal(consan_split(engine, 0), UINT32_MAX);
 }
 
@@ -539,10 +540,10 @@ static void test_reset_forgets_everything_but_the_spans(void **state) {
     consan_transfer(engine, 2, 2, 1);
     consan_commit(engine, CONSAN_COPY, 4);
     for (uint32_t span = 0; span < engine->spans; span++) {
-        assert_int_equal(consan_write_visibility(engine, span), 0);
+        assert_int_equal(consan_write_visibility(engine, span, 0), 0);
         assert_false(consan_write_tracking(engine, 2, 1, span));
-        for (uint32_t actor = 0; actor < CONSAN_ACTORS; actor++) {
-            assert_int_equal(consan_read_visibility(engine, actor, span), 0);
+        for (uint32_t actor = 0; actor < CONSAN_SET_ACTORS; actor++) {
+            assert_int_equal(consan_read_visibility(engine, actor, span, 0), 0);
             assert_int_equal(may_write(engine, actor, span), CONSAN_CLEAN);
         }
     }
@@ -562,9 +563,114 @@ static void test_that_there_is_no_memory_is_said(void **state) {
     Fixture *fixture = *state;
     Consan engine;
     uint32_t enough = 0;
-    while (!consan_create(&engine, 8, 8, take_scarce, &(Scarce){&fixture->arena, enough}))
+    ConsanSize size = {.agents = 40, .homes = 2, .spans = 8, .barriers = 8};
+    while (!consan_create(&engine, &size, take_scarce, &(Scarce){&fixture->arena, enough}))
         enough++;
     assert_in_range(enough, 1, 32);
+    assert_int_equal(consan_span(&engine, 0), UINT32_MAX);
+    assert_true(engine.exhausted);
+    assert_false(consan_create(&engine, &(ConsanSize){.agents = CONSAN_MOST_AGENTS + 1}, take, &fixture->arena));
+    assert_false(consan_create(&engine, &(ConsanSize){.barriers = 1 << 20}, take, &fixture->arena));
+    assert_false(consan_create(&engine, &(ConsanSize){.homes = 1 << 10, .spans = 1 << 20}, take, &fixture->arena));
+}
+
+/* An access that there is no memory for is not forgotten in silence. */
+static void test_memory_that_runs_out_later_is_said(void **state) {
+    Fixture *fixture = *state;
+    Consan engine;
+    ConsanSize size = {.agents = 1, .spans = 8, .barriers = 8};
+    Scarce scarce = {&fixture->arena, 1000};
+    assert_true(consan_create(&engine, &size, take_scarce, &scarce));
+    assert_int_equal(consan_span(&engine, 0), 0);
+    scarce.left = 0;
+    reads(&engine, 1, 0);
+    assert_true(engine.exhausted);
+    stages(&engine, CONSAN_STORE, 1, 0);
+}
+
+/* ---- More than a set of agents ---------------------------------------------------------------------- */
+
+static void make_cluster(Fixture *fixture, Consan *engine) {
+    ConsanSize size = {.agents = 80, .homes = 16, .spans = SPANS, .barriers = BARRIERS};
+    assert_true(consan_create(engine, &size, take, &fixture->arena));
+    assert_int_equal(consan_sets(engine), 5);
+}
+
+static void test_every_agent_has_four_actors(void **state) {
+    (void)state;
+    static const uint32_t kinds[] = {CONSAN_BASE, CONSAN_TMA, CONSAN_TENSOR, CONSAN_CLC};
+    for (uint32_t agent = 0; agent < CONSAN_MOST_AGENTS; agent++)
+        for (uint32_t i = 0; i < 4; i++) {
+            uint32_t actor = consan_base(agent) + kinds[i];
+            assert_int_equal(consan_agent(actor), agent);
+            assert_int_equal(consan_kind(actor), kinds[i]);
+            assert_true(consan_peers(consan_base(agent)) >> actor % CONSAN_SET_ACTORS & 1);
+        }
+}
+
+static void test_spans_of_two_homes_share_no_word(void **state) {
+    Consan engine;
+    make_cluster(*state, &engine);
+    uint32_t first = consan_span(&engine, 3), other = consan_span(&engine, 15), next = consan_span(&engine, 3);
+    assert_int_equal(next, first + 1);
+    assert_int_not_equal(first / CONSAN_LANES, other / CONSAN_LANES);
+    assert_int_equal(consan_span(&engine, 16), UINT32_MAX); /* there is no such CTA */
+    assert_int_equal(consan_next_span(&engine, 3, 0), first);
+    assert_int_equal(consan_next_span(&engine, 3, first + 1), next);
+    assert_int_equal(consan_next_span(&engine, 3, next + 1), UINT32_MAX);
+    assert_int_equal(consan_next_span(&engine, UINT32_MAX, next + 1), other);
+    assert_int_equal(consan_split(&engine, other), other + 1);
+}
+
+/* Agents 16 apart have the same number in their sets. */
+static void test_agents_of_different_sets_are_different(void **state) {
+    Consan engine;
+    make_cluster(*state, &engine);
+    uint32_t span = consan_span(&engine, 0), writer = consan_base(79), other = consan_base(15);
+    writes(&engine, writer, span);
+    assert_int_equal(may_read(&engine, writer, span), CONSAN_CLEAN);
+    assert_int_equal(may_read(&engine, other, span), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(consan_verify_read(&engine, other, &span, 1).actor, writer);
+    assert_int_equal(consan_write_visibility(&engine, span, 0), 0);
+    assert_int_equal(consan_write_visibility(&engine, span, 4), consan_peers(writer));
+    hands_over(&engine, writer, other, 0);
+    assert_int_equal(may_write(&engine, other, span), CONSAN_CLEAN);
+    reads(&engine, CONSAN_TENSOR + writer, span);
+    assert_int_equal(may_write(&engine, other, span), CONSAN_OUTSTANDING_READ);
+    assert_int_equal(consan_verify_write(&engine, other, &span, 1).actor, CONSAN_TENSOR + writer);
+    assert_int_equal(may_write(&engine, CONSAN_TENSOR + other, span), CONSAN_OUTSTANDING_READ);
+}
+
+static void test_groups_are_each_agents_own(void **state) {
+    Consan engine;
+    make_cluster(*state, &engine);
+    uint32_t span = consan_span(&engine, 7), one = consan_base(20), two = consan_base(36);
+    stages(&engine, CONSAN_STORE, two, span);
+    stages(&engine, CONSAN_STORE, one, span);
+    consan_commit(&engine, CONSAN_STORE, one);
+    assert_int_equal(consan_next_staged(&engine, CONSAN_STORE, two, 0), span);
+    assert_int_equal(consan_next_staged(&engine, CONSAN_STORE, two, span + 1), UINT32_MAX);
+    assert_int_equal(consan_verify_write(&engine, one, &span, 1).actor, one); /* the lowest */
+    consan_clear(&engine, CONSAN_STORE, one, 0);
+    assert_int_equal(consan_outstanding_commits(&engine, CONSAN_STORE, one, span), 0);
+    assert_int_equal(consan_outstanding_commits(&engine, CONSAN_STORE, two, span), -1);
+    assert_int_equal(consan_verify_write(&engine, one, &span, 1).actor, two);
+}
+
+/* What nobody can learn from is not kept: after the others have written anew, an actor is in no word of theirs. */
+static void test_words_in_which_nothing_is_seen_are_left(void **state) {
+    Consan engine;
+    make_cluster(*state, &engine);
+    uint32_t own = consan_span(&engine, 0), theirs = consan_span(&engine, 9), other = consan_base(45);
+    writes(&engine, other, theirs);
+    writes(&engine, 0, own);
+    hands_over(&engine, other, 0, 0);
+    assert_int_equal(engine.watched.counts[0], 2);
+    writes(&engine, other, theirs);
+    hands_over(&engine, 0, 3, 1);
+    assert_int_equal(engine.watched.counts[0], 1);
+    assert_int_equal(may_read(&engine, 3, own), CONSAN_CLEAN);
+    assert_int_equal(may_read(&engine, 3, theirs), CONSAN_OUTSTANDING_WRITE);
 }
 
 #define RULE(name) cmocka_unit_test_setup_teardown(test_##name, set_up, tear_down)
@@ -627,6 +733,12 @@ int main(void) {
         RULE(helper_completion_publishes_only_its_bytes),
         RULE(one_bit_per_reader_second_read_revokes),
         RULE(stage_marks_minus_one),
+        RULE(memory_that_runs_out_later_is_said),
+        RULE(every_agent_has_four_actors),
+        RULE(spans_of_two_homes_share_no_word),
+        RULE(agents_of_different_sets_are_different),
+        RULE(groups_are_each_agents_own),
+        RULE(words_in_which_nothing_is_seen_are_left),
         RULE(commit_turns_staged_into_one_and_increments_others),
         RULE(a_pending_copy_forbids_every_access_by_anybody),
         RULE(a_pending_read_forbids_writes_by_anybody),

@@ -3,7 +3,7 @@
 
 #include "analyze/run/spans.h"
 
-enum { MOST_SPANS = 1024, SIZES = 8, BYTES = 256, REGIONS = 40 };
+enum { MOST_SPANS = 1024, CTAS = 2, SIZES = 8, BYTES = 256, REGIONS = 40 };
 
 static const char text[] =
     "#s = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
@@ -37,7 +37,8 @@ static void start(Fixture *fixture, uint32_t most) {
     (void)allocations_of(module, function);
     for (uint32_t i = 0; i <= SIZES; i++)
         fixture->types[i] = type_resolve(module, function->regions[0].first->args[i].type);
-    assert_true(consan_create(&fixture->engine, most, 1, take, &module->arena));
+    ConsanSize size = {.agents = 1, .homes = CTAS, .spans = most / CTAS, .barriers = 1};
+    assert_true(consan_create(&fixture->engine, &size, take, &module->arena));
     fixture->spans = spans_create(&module->arena, module, &fixture->engine);
 }
 

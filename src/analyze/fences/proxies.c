@@ -27,9 +27,10 @@ Proxies *proxies_create(Arena *arena, Machine *machine, const char **problem) {
     proxies->arena = arena;
     proxies->machine = machine;
     proxies->clocks = clocks;
-    (void)consan_create(&proxies->engine, SPANS, 1, take, arena);
+    ConsanSize size = {.agents = 1, .homes = program->ctas, .spans = SPANS, .barriers = 1};
+    (void)consan_create(&proxies->engine, &size, take, arena);
     proxies->spans = spans_create(arena, program->module, &proxies->engine);
-    proxies->marks = ARENA_ARRAY(arena, uint64_t, SPANS + 1);
+    proxies->marks = ARENA_ARRAY(arena, uint64_t, (size_t)proxies->engine.word_capacity * CONSAN_LANES);
     proxies->buckets = ARENA_ARRAY(arena, Ordinary *, BUCKETS);
     if (program->unknowns)
         proxies->unknowns_at = ARENA_ARRAY(arena, uint32_t, program->code_count);

@@ -280,7 +280,7 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
             area->last.touch = area->before.touch = NULL;
     }
     Area *area = touch->area;
-    if (!area->before.touch || area->last.readers)
+    if (!area->before.touch || area->last.read)
         area->before = area->last;
     area->last = now;
 }
@@ -289,15 +289,16 @@ static void check_write(Coverage *coverage, const Event *event, Touch *touch) {
  * which this agent has not read yet, but not after what is there now. */
 static void check_late(Coverage *coverage, const Event *event, Touch *touch) {
     Area *latest = NULL;
-    uint64_t reader = UINT64_C(1) << event->agent % 64;
     for (uint32_t i = 0; i < touch->area->meet_count; i++) {
         Area *area = touch->area->meets[i].area;
         if (area->last.touch && (!latest || area->last.time > latest->last.time))
             latest = area;
-        area->last.readers |= reader;
+        area->last.read = true;
+        agents_add(&area->last.readers, event->agent);
     }
     if (!latest || !latest->before.touch || latest->last.touch->agent == event->agent ||
-        latest->before.readers & reader || clocks_follow(coverage->clocks, event, latest->last.stamp) ||
+        agents_have(&latest->before.readers, event->agent) ||
+        clocks_follow(coverage->clocks, event, latest->last.stamp) ||
         !clocks_follow(coverage->clocks, event, latest->before.stamp))
         return;
     add_missing(coverage, coverage_row(coverage, latest->last.touch, touch));

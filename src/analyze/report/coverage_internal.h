@@ -72,8 +72,10 @@ typedef struct Read {
 typedef struct Write {
     Touch *touch; /* NULL: none */
     Stamp stamp;
-    uint64_t moment;        /* of the watch */
-    uint64_t time, readers; /* readers: agents that have read some of it since, as a mask; agent 64 is agent 0 */
+    uint64_t moment; /* of the watch */
+    uint64_t time;
+    bool read;        /* some of it, since */
+    AgentSet readers; /* who has */
 } Write;
 
 /* Another area that has bytes in common. */

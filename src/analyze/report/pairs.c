@@ -14,14 +14,10 @@ typedef struct Couple {
 
 typedef struct Couples {
     Builder *builder;
-    uint64_t *waits, *arrives; /* of each barrier: the agents that do, as a mask; agent 64 is agent 0 */
+    AgentSet *waits, *arrives; /* of each barrier: the agents that do */
     Couple *items;
     size_t count;
 } Couples;
-
-static uint64_t bit_of(uint32_t agent) {
-    return UINT64_C(1) << agent % 64;
-}
 
 static bool is_free(const Builder *builder, size_t barrier) {
     return !*builder->barriers[barrier].pair;
@@ -47,9 +43,9 @@ static void find_agents(Couples *couples) {
     for (size_t i = 0; i < sights->seen_count; i++) {
         const Seen *seen = &sights->seen[i];
         bool waits = seen->kind == SIGHT_WAIT, delivers = seen->kind == SIGHT_DELIVER;
-        uint64_t *mask = waits ? couples->waits : couples->arrives;
+        AgentSet *sets = waits ? couples->waits : couples->arrives;
         if (!delivers)
-            mask[builder->ring_barriers[seen->ring]] |= bit_of(seen->agent);
+            agents_add(&sets[builder->ring_barriers[seen->ring]], seen->agent);
     }
 }
 
@@ -84,7 +80,7 @@ static void look_from(Couples *couples, const Seen *wait) {
         size_t arrived = builder->ring_barriers[arrive->ring];
         uint32_t when;
         if (arrive->agent != wait->agent || arrive->kind == SIGHT_WAIT || arrive->kind == SIGHT_DELIVER ||
-            arrived == waited || !(couples->waits[arrived] & couples->arrives[waited]) ||
+            arrived == waited || !agents_meet(&couples->waits[arrived], &couples->arrives[waited]) ||
             !next_moment(arrive, wait->moments[0], &when))
             continue;
         couples->items[couples->count++] = (Couple){waited, arrived, when - wait->moments[0]};
@@ -102,8 +98,8 @@ static int compare_couples(const void *left, const void *right) {
 static void join_seen(Builder *builder) {
     const Sights *sights = builder->sights;
     Couples couples = {.builder = builder,
-                       .waits = ARENA_ARRAY(builder->arena, uint64_t, builder->barrier_count + 1),
-                       .arrives = ARENA_ARRAY(builder->arena, uint64_t, builder->barrier_count + 1),
+                       .waits = ARENA_ARRAY(builder->arena, AgentSet, builder->barrier_count + 1),
+                       .arrives = ARENA_ARRAY(builder->arena, AgentSet, builder->barrier_count + 1),
                        .items = ARENA_ARRAY(builder->arena, Couple, MOST_LOOKED_AT)};
     find_agents(&couples);
     for (size_t i = 0; i < sights->seen_count && i < MOST_LOOKED_AT; i++) {

@@ -382,7 +382,7 @@ static void classify(const Inquiry *inquiry, Blocked *blocked) {
 
 static void find_blocked(Inquiry *inquiry) {
     const Machine *machine = inquiry->machine;
-    for (uint32_t i = 0; i < machine->agent_count && inquiry->count < MOST_BLOCKED; i++) {
+    for (uint32_t i = 0; i < machine->agent_count; i++) {
         const Agent *agent = &machine->state->agents[i];
         inquiry->ran[i] = agent->status != AGENT_IDLE;
         inquiry->strands[i] = agent->strand;

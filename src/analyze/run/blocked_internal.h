@@ -7,8 +7,6 @@
 #include "finding/report.h"
 #include "ir/op.h"
 
-enum { MOST_BLOCKED = 64 };
-
 /* An agent that cannot go on. */
 typedef struct Blocked {
     uint32_t agent, pc;
@@ -35,11 +33,11 @@ typedef struct Inquiry {
     Machine *machine;
     const History *history;
     Verdict *verdict;
-    Blocked blocked[MOST_BLOCKED];
+    Blocked blocked[MOST_AGENTS];
     uint32_t count;
     uint32_t order;
-    bool ran[256];         /* agents that were running when the run ended */
-    uint32_t strands[256]; /* what they ran */
+    bool ran[MOST_AGENTS];         /* agents that were running when the run ended */
+    uint32_t strands[MOST_AGENTS]; /* what they ran */
 } Inquiry;
 
 /* ---- blocked.c ---- */

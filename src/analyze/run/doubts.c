@@ -8,11 +8,6 @@ typedef struct Unknowns {
     uint32_t count, capacity, op_capacity;
 } Unknowns;
 
-/* Of each agent, how many of its unknown ops surely came before. */
-typedef struct Past {
-    uint32_t before[MOST_DOUBTED];
-} Past;
-
 typedef struct Note {
     uint32_t pc, past;
     Stamp stamp;
@@ -23,12 +18,14 @@ struct Doubts {
     Machine *machine;
     Clocks *clocks; /* NULL: there are more agents than it has room for, and nothing is surely before anything */
     uint32_t agents;
-    Unknowns unknowns[MOST_DOUBTED];
-    Note *notes; /* of accesses */
+    Unknowns *unknowns; /* of each agent */
+    Note *notes;        /* of accesses */
     uint32_t note_count, note_capacity;
-    Past *pasts; /* the first is that of nobody; many accesses have one in common */
-    uint32_t past_count, past_capacity;
-    uint32_t last[MOST_DOUBTED]; /* of each agent, its latest one */
+    /* Pasts: of each agent, how many of its unknown ops surely came before. The first is that of nobody; many accesses
+     * have one in common. */
+    uint32_t **pasts, past_count, past_capacity, past_room; /* past_room: pasts that there is memory for */
+    uint32_t *last;                                         /* of each agent, its latest one */
+    uint32_t *now;                                          /* scratch: a past */
 };
 
 Doubts *doubts_create(Arena *arena, Machine *machine) {
@@ -39,8 +36,23 @@ Doubts *doubts_create(Arena *arena, Machine *machine) {
     *doubts = (Doubts){.arena = arena,
                        .machine = machine,
                        .clocks = clocks_create(arena, machine, &problem),
-                       .agents = machine->agent_count < MOST_DOUBTED ? machine->agent_count : MOST_DOUBTED};
+                       .agents = machine->agent_count};
+    doubts->unknowns = ARENA_ARRAY(arena, Unknowns, doubts->agents);
+    doubts->last = ARENA_ARRAY(arena, uint32_t, doubts->agents);
+    doubts->now = ARENA_ARRAY(arena, uint32_t, doubts->agents);
     return doubts;
+}
+
+/* Keeps a past; its number. What runs before have left is used again. */
+static uint32_t keep_past(Doubts *doubts, const uint32_t *past) {
+    if (doubts->past_count == doubts->past_room) {
+        uint32_t count = doubts->past_count;
+        *ARENA_PUSH(doubts->arena, doubts->pasts, count, doubts->past_capacity) =
+            ARENA_ARRAY(doubts->arena, uint32_t, doubts->agents);
+        doubts->past_room++;
+    }
+    memcpy(doubts->pasts[doubts->past_count], past, doubts->agents * sizeof *past);
+    return doubts->past_count++;
 }
 
 void doubts_start(Doubts *doubts) {
@@ -48,15 +60,16 @@ void doubts_start(Doubts *doubts) {
         clocks_start(doubts->clocks);
     for (uint32_t i = 0; i < doubts->agents; i++)
         doubts->unknowns[i].count = 0;
-    memset(doubts->last, 0, sizeof doubts->last);
+    memset(doubts->last, 0, doubts->agents * sizeof *doubts->last);
+    memset(doubts->now, 0, doubts->agents * sizeof *doubts->now);
     doubts->note_count = doubts->past_count = 0;
-    *ARENA_PUSH(doubts->arena, doubts->pasts, doubts->past_count, doubts->past_capacity) = (Past){0};
+    (void)keep_past(doubts, doubts->now);
 }
 
 void doubts_observe(Doubts *doubts, const Event *event) {
     if (doubts->clocks)
         clocks_observe(doubts->clocks, event);
-    if (event->kind != EVENT_UNKNOWN || event->agent >= doubts->agents)
+    if (event->kind != EVENT_UNKNOWN)
         return;
     Unknowns *unknowns = &doubts->unknowns[event->agent];
     Stamp stamp = doubts->clocks ? clocks_now(doubts->clocks, event->agent) : (Stamp){NO_COMPONENT, 0};
@@ -84,14 +97,11 @@ static uint32_t known_of(const Doubts *doubts, uint32_t agent, uint32_t other) {
 }
 
 static uint32_t past_of(Doubts *doubts, uint32_t agent) {
-    Past past = {0};
-    uint32_t *last = &doubts->last[agent % MOST_DOUBTED];
+    uint32_t *last = &doubts->last[agent];
     for (uint32_t i = 0; i < doubts->agents; i++)
-        past.before[i] = known_of(doubts, agent, i);
-    if (memcmp(&doubts->pasts[*last], &past, sizeof past) != 0) {
-        *ARENA_PUSH(doubts->arena, doubts->pasts, doubts->past_count, doubts->past_capacity) = past;
-        *last = doubts->past_count - 1;
-    }
+        doubts->now[i] = known_of(doubts, agent, i);
+    if (memcmp(doubts->pasts[*last], doubts->now, doubts->agents * sizeof *doubts->now) != 0)
+        *last = keep_past(doubts, doubts->now);
     return *last;
 }
 
@@ -120,11 +130,11 @@ Doubt doubts_about(Doubts *doubts, uint32_t note, const Event *event) {
     static const Note nothing = {.stamp = {NO_COMPONENT, 0}};
     const Note *then = note < doubts->note_count ? &doubts->notes[note] : &nothing;
     Doubt doubt = {.earlier = then->stamp, .later = now.stamp};
-    const uint32_t *before = doubts->pasts[then->past].before, *after = doubts->pasts[now.past].before;
+    const uint32_t *before = doubts->pasts[then->past], *after = doubts->pasts[now.past];
     for (uint32_t i = 0; i < doubts->agents; i++) {
         uint32_t both = before[i] < after[i] ? before[i] : after[i];
         if (both == doubts->unknowns[i].count) {
-            doubt.open |= 1u << i;
+            agents_add(&doubt.open, i);
         } else if (!doubt.op) {
             doubt.op = doubts->unknowns[i].ops[both];
             doubt.agent = i;
@@ -134,9 +144,9 @@ Doubt doubts_about(Doubts *doubts, uint32_t note, const Event *event) {
 }
 
 void doubts_settle(const Doubts *doubts, const Event *event, Doubt *doubt) {
-    if (event->agent >= doubts->agents || !(doubt->open >> event->agent & 1))
+    if (!agents_have(&doubt->open, event->agent))
         return;
-    doubt->open &= ~(1u << event->agent);
+    agents_remove(&doubt->open, event->agent);
     if (doubt->op || (knows(doubts, event->agent, doubt->earlier) && knows(doubts, event->agent, doubt->later)))
         return;
     doubt->op = event->op;

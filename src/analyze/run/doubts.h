@@ -11,14 +11,12 @@
 
 typedef struct Doubts Doubts;
 
-enum { MOST_DOUBTED = 16 }; /* agents */
-
 /* Whether two accesses are surely unordered. */
 typedef struct Doubt {
     const Op *op;         /* that may order them; NULL: none yet */
     uint32_t agent;       /* who runs it */
-    uint32_t open;        /* agents, as a mask, whose next unknown op is still to be looked at */
     Stamp earlier, later; /* when the two are over */
+    AgentSet open;        /* those whose next unknown op is still to be looked at */
 } Doubt;
 
 /* NULL if everything in the program is known. */

@@ -8,10 +8,6 @@ static void *take(void *context, size_t size) {
 }
 
 Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **problem) {
-    if (machine->agent_count > CONSAN_BASE_ACTORS) {
-        *problem = "races are not looked for: a cluster has more than 16 agents";
-        return NULL;
-    }
     Races *races = ARENA_NEW(arena, Races);
     races->machine = machine;
     races->arena = arena;
@@ -24,8 +20,17 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     races->named = machine->slot_count;
     races->cluster_first = races->named + machine->program->ctas * NAMED_BARRIERS;
     races->late_first = races->cluster_first + machine->cluster_barriers;
-    uint32_t late = machine->flight_capacity ? MOST_LATE / CONSAN_PHASES : 0;
-    (void)consan_create(&races->engine, SPANS, races->late_first + late, take, arena);
+    races->late_count = machine->flight_capacity ? MOST_LATE * machine->program->ctas : 0;
+    ConsanSize size = {.agents = machine->agent_count,
+                       .homes = machine->program->ctas,
+                       .spans = SPANS,
+                       .barriers = races->late_first + races->late_count / CONSAN_PHASES};
+    if (!consan_create(&races->engine, &size, take, arena)) {
+        *problem = "races are not looked for: a cluster has more agents or barriers than the race engine keeps";
+        return NULL;
+    }
+    races->late = ARENA_ARRAY(arena, uint32_t, races->late_count);
+    races->guards = arena_zalloc(arena, machine->agent_count * sizeof *races->guards);
     races->pasts = ARENA_ARRAY(arena, BarrierPast, machine->slot_count);
     races->spans = spans_create(arena, machine->program->module, &races->engine);
     races->doubts = doubts_create(arena, machine);
@@ -34,8 +39,8 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
 
 void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     spans_reset(races->spans);
-    memset(races->guards, 0, sizeof races->guards);
-    memset(races->late, 0, sizeof races->late);
+    memset(races->guards, 0, races->machine->agent_count * sizeof *races->guards);
+    memset(races->late, 0, races->late_count * sizeof *races->late);
     memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
     races->late_arrivals = false;
     races->cluster = cluster;
@@ -44,7 +49,7 @@ void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     if (races->doubts)
         doubts_start(races->doubts);
     for (uint32_t i = 0; i < races->count; i++) /* what the runs before have shown is settled */
-        races->found[i].doubt.open = 0;
+        races->found[i].doubt.open = (AgentSet){0};
 }
 
 uint32_t races_forget_doubts(Races *races) {
@@ -63,10 +68,6 @@ const Race *races_found(const Races *races, uint32_t *count) {
 const char *races_problem(const Races *races, const Op **op) {
     *op = races->problem_op;
     return races->problem;
-}
-
-static uint32_t actor_of(uint32_t agent, Helper helper) {
-    return agent + (uint32_t)helper * CONSAN_BASE_ACTORS;
 }
 
 /* By what the engine names an access: where something is not known, by a note of it. */
@@ -121,6 +122,18 @@ static bool is_told(const Races *races, const Race *known, const Race *race, boo
            (with_edge && lacks(races, known, race));
 }
 
+/* Whether two pairs of actors are the same, but for the CTAs that they are in. */
+static bool same_actors(const Races *races, const Race *known, const Race *race) {
+    const Machine *machine = races->machine;
+    uint32_t each = machine->program->agents_per_cta;
+    uint32_t a = consan_agent(known->thread), a_other = consan_agent(known->other_thread);
+    uint32_t b = consan_agent(race->thread), b_other = consan_agent(race->other_thread);
+    return a % each == b % each && a_other % each == b_other % each &&
+           (a / each == a_other / each) == (b / each == b_other / each) &&
+           consan_kind(known->thread) == consan_kind(race->thread) &&
+           consan_kind(known->other_thread) == consan_kind(race->other_thread);
+}
+
 /* One fault, one finding: the same two ops again, or other ops of the same two agents that lack the same edge, belong
  * to a race that is known. So does a write after a write where the read in between is known to be unordered: what
  * orders that orders both. `with_edge`: which one it lacks was found out. */
@@ -129,8 +142,8 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
     bool same_barrier = race_ring(races, known->barrier) == race_ring(races, race->barrier) ||
                         (races->again && known->unseen && race->unseen &&
                          race_ring(races, known->guard) == race_ring(races, race->guard));
-    bool same_edge = with_edge && known->thread == race->thread && known->other_thread == race->other_thread &&
-                     known->kind == race->kind && known->group == race->group &&
+    bool same_edge = with_edge && same_actors(races, known, race) && known->kind == race->kind &&
+                     known->group == race->group &&
                      (same_barrier || (race->kind == RACE_EXIT && race->arrives && known->arrives));
     /* In another run the other one of the two came first. */
     bool turned = races->again && known->pc == race->other_pc && known->other_pc == race->pc &&
@@ -196,8 +209,7 @@ void race_object(Races *races, const Event *event, uint32_t thread, bool writes,
     if (is_known(races, &race, false))
         return;
     if (race.kind == RACE_EXIT && race.group == GROUP_NONE)
-        (void)race_find_report(races, &race, conflict,
-                               event->state->agents[race.other_thread % CONSAN_BASE_ACTORS].strand);
+        (void)race_find_report(races, &race, conflict, event->state->agents[consan_agent(race.other_thread)].strand);
     else if (race.group == GROUP_NONE)
         race_find_edge(races, &race, conflict, event->state);
     if (is_known(races, &race, true))
@@ -219,10 +231,10 @@ static void check_access(Races *races, const Event *event, uint32_t thread, bool
     }
     /* Two operations of one helper are ordered only as far as their issuer knows: always for the copy engine, and for
      * the tensor core where its work is ordered by waits alone. */
-    bool tma = thread / CONSAN_BASE_ACTORS == HELPER_TMA, tensor = thread / CONSAN_BASE_ACTORS == HELPER_TENSOR;
+    bool tma = race_helper(thread) == HELPER_TMA, tensor = race_helper(thread) == HELPER_TENSOR;
     if (!tma && !(tensor && races->by_waits))
         return;
-    conflict = verify(races, thread % CONSAN_BASE_ACTORS, writes, set);
+    conflict = verify(races, consan_base(consan_agent(thread)), writes, set);
     /* Products into one accumulator follow each other. */
     bool same_op = tensor && conflict.kind == CONSAN_OUTSTANDING_WRITE && writes;
     if (conflict.kind != CONSAN_CLEAN && !same_op)
@@ -291,14 +303,14 @@ static void access_event(Races *races, const Event *event) {
     /* What is done at once is the agent's own, whoever does it: before it is lowered, a product or a copy may be
      * written so. But where commits are written out, products are asynchronous, said or not. */
     bool own = effect->done == DONE_NOW && !(effect->helper == HELPER_TENSOR && races->commits);
-    uint32_t thread = actor_of(event->agent, own ? HELPER_BASE : effect->helper);
+    uint32_t thread = race_actor(event->agent, own ? HELPER_BASE : effect->helper);
     if (writes && effect->space == SPACE_SHARED)
         check_barriers(races, event, thread, set);
     if (effect->done == DONE_GROUP) {
         ConsanGroup group = group_of(effect->group, writes);
-        uint32_t checks = group == CONSAN_STORE ? thread : event->agent;
-        check_access(races, event, checks, writes, set);
-        consan_stage(&races->engine, group, event->agent, set->spans, set->count, place_of(races, event));
+        uint32_t base = consan_base(event->agent);
+        check_access(races, event, group == CONSAN_STORE ? thread : base, writes, set);
+        consan_stage(&races->engine, group, base, set->spans, set->count, place_of(races, event));
         return;
     }
     check_access(races, event, thread, writes, set);
@@ -313,18 +325,18 @@ static void track_arrival(Races *races, const Event *event, uint32_t barrier, ui
     const Flight *flight = event->flight;
     const SpanSet *own = races->flights[flight->sequence % WINDOW];
     if (event->effect->effect.done == DONE_COPIES) {
-        consan_track_copies(&races->engine, flight->agent, barrier, parity);
+        consan_track_copies(&races->engine, consan_base(flight->agent), barrier, parity);
         if (own)
             consan_track_writes(&races->engine, own->spans, own->count, barrier, parity);
         return;
     }
-    consan_track_frontier(&races->engine, actor_of(flight->agent, (Helper)flight->helper), barrier, parity);
+    consan_track_frontier(&races->engine, race_actor(flight->agent, (Helper)flight->helper), barrier, parity);
 }
 
-/* Where what a flight will publish is kept, or, for 0, a free place; MOST_LATE: nowhere. */
+/* Where what a flight will publish is kept, or, for 0, a free place; late_count: nowhere. */
 static uint32_t late_place(const Races *races, uint32_t sequence) {
     uint32_t place = 0;
-    while (place < MOST_LATE && races->late[place] != sequence)
+    while (place < races->late_count && races->late[place] != sequence)
         place++;
     return place;
 }
@@ -338,8 +350,8 @@ static void signal_event(Races *races, const Event *event) {
             consan_track_writes(&races->engine, set->spans, set->count, event->barrier, parity);
         return;
     }
-    uint32_t place = races->machine->immediate ? MOST_LATE : late_place(races, flight->sequence);
-    if (place == MOST_LATE) {
+    uint32_t place = races->machine->immediate ? races->late_count : late_place(races, flight->sequence);
+    if (place == races->late_count) {
         track_arrival(races, event, event->barrier, parity);
         return;
     }
@@ -359,11 +371,11 @@ static void check_arrivals(Races *races, const Event *event) {
     const SpanSet *set = spans_of(races->spans, words[effect->on], effect->type, &problem);
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
-        conflict = verify(races, event->agent, true, set);
+        conflict = verify(races, consan_base(event->agent), true, set);
     if (conflict.kind != CONSAN_OUTSTANDING_WRITE)
         return;
     if (arrives_late(races, place_pc(races, &conflict)))
-        race_object(races, event, event->agent, true, &conflict, false);
+        race_object(races, event, consan_base(event->agent), true, &conflict, false);
 }
 
 /* The arrival comes some time: it writes the barrier, whoever's bytes those are by then, unless somebody has waited for
@@ -378,7 +390,7 @@ static const SpanSet *late_event(Races *races, const Event *event, Word view) {
     Helper helper = effect->effect.done == DONE_COPIES ? HELPER_TMA : effect->effect.helper;
     races->late_arrivals = true;
     if (set)
-        consan_set_write(&races->engine, actor_of(event->agent, helper), set->spans, set->count,
+        consan_set_write(&races->engine, race_actor(event->agent, helper), set->spans, set->count,
                          place_of(races, event));
     return set;
 }
@@ -393,7 +405,8 @@ static void issue_event(Races *races, const Event *event) {
         *place = late_event(races, event, words[effect->on]);
     if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
         uint32_t late = late_place(races, 0);
-        if (late == MOST_LATE) /* what it reports is settled when it comes, then: too much rather than too little */
+        if (late ==
+            races->late_count) /* what it reports is settled when it comes, then: too much rather than too little */
             return;
         races->late[late] = event->flight->sequence;
         track_arrival(races, event, races->late_first + late / CONSAN_PHASES, late % CONSAN_PHASES);
@@ -408,9 +421,9 @@ static void issue_event(Races *races, const Event *event) {
 /* The groups of effects that are waited for by count. */
 static void await_group(Races *races, const Event *event, ConsanGroup group) {
     if (event->kind == EVENT_COMMIT)
-        consan_commit(&races->engine, group, event->agent);
+        consan_commit(&races->engine, group, consan_base(event->agent));
     else
-        consan_clear(&races->engine, group, event->agent, (uint32_t)event->amount);
+        consan_clear(&races->engine, group, consan_base(event->agent), (uint32_t)event->amount);
 }
 
 static void await_event(Races *races, const Event *event) {
@@ -426,9 +439,9 @@ static void free_event(Races *races, const Event *event) {
     const SpanSet *set = spans_at(races, event, event->view, event->effect->type);
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
-        conflict = verify(races, event->agent, true, set);
+        conflict = verify(races, consan_base(event->agent), true, set);
     if (set && !(conflict.kind == CONSAN_OUTSTANDING_WRITE && arrives_late(races, place_pc(races, &conflict))))
-        check_access(races, event, event->agent, true, set);
+        check_access(races, event, consan_base(event->agent), true, set);
 }
 
 /* At a named barrier, or that of the cluster. */
@@ -437,9 +450,9 @@ static void meeting_event(Races *races, const Event *event, uint32_t barrier, co
     if (event->kind == EVENT_NAMED_MEET || event->kind == EVENT_CLUSTER_MEET)
         consan_begin_phase(engine, barrier, meeting->generation & 1);
     else if (event->kind == EVENT_NAMED_SYNC || event->kind == EVENT_CLUSTER_WAIT)
-        consan_transfer(engine, event->agent, barrier, event->state->agents[event->agent].generation & 1);
+        consan_transfer(engine, consan_base(event->agent), barrier, event->state->agents[event->agent].generation & 1);
     else if (!event->effect->effect.relaxed)
-        consan_track_frontier(engine, event->agent, barrier, meeting->generation & 1);
+        consan_track_frontier(engine, consan_base(event->agent), barrier, meeting->generation & 1);
 }
 
 static void init_event(Races *races, const Event *event) {
@@ -458,10 +471,10 @@ static void unknown_event(Races *races, const Event *event) {
 static void unfinished_event(Races *races, const Event *event) {
     ConsanConflict conflict = {.kind = CONSAN_PENDING_GROUP,
                                .span = UINT32_MAX,
-                               .actor = event->agent,
+                               .actor = consan_base(event->agent),
                                .place = (uint32_t)event->amount,
                                .group = CONSAN_WGMMA};
-    race_object(races, event, event->agent, false, &conflict, false);
+    race_object(races, event, consan_base(event->agent), false, &conflict, false);
 }
 
 static void remember_arrival(Races *races, const Event *event) {
@@ -479,7 +492,8 @@ static void remember_wait(Races *races, const Event *event) {
 void races_observe(void *observer, const Event *event) {
     Races *races = observer;
     Consan *engine = &races->engine;
-    uint32_t agent = event->agent, first = agent - agent % races->machine->program->agents_per_cta + 1;
+    const Program *program = races->machine->program;
+    uint32_t agent = event->agent, actor = consan_base(agent), first = agent - agent % program->agents_per_cta + 1;
     if (races->doubts)
         doubts_observe(races->doubts, event);
     switch (event->kind) {
@@ -501,15 +515,15 @@ void races_observe(void *observer, const Event *event) {
         if (event->flight)
             signal_event(races, event);
         else
-            consan_track_frontier(engine, agent, event->barrier, event->state->barriers[event->barrier].phase);
+            consan_track_frontier(engine, actor, event->barrier, event->state->barriers[event->barrier].phase);
         break;
     case EVENT_EXPECT:
     case EVENT_ARRIVE:
         remember_arrival(races, event);
-        consan_track_frontier(engine, agent, event->barrier, event->state->barriers[event->barrier].phase);
+        consan_track_frontier(engine, actor, event->barrier, event->state->barriers[event->barrier].phase);
         /* Who leaves a token or an aref says that the copies that it issued are done, too. */
         if (event->effect->effect.side != SIDE_NONE)
-            consan_track_frontier(engine, CONSAN_TMA + agent, event->barrier,
+            consan_track_frontier(engine, CONSAN_TMA + actor, event->barrier,
                                   event->state->barriers[event->barrier].phase);
         break;
     case EVENT_FLIP:
@@ -522,7 +536,7 @@ void races_observe(void *observer, const Event *event) {
         break;
     case EVENT_WAIT:
         remember_wait(races, event);
-        consan_transfer(engine, agent, event->barrier, event->parity);
+        consan_transfer(engine, actor, event->barrier, event->parity);
         break;
     case EVENT_COMMIT:
     case EVENT_AWAIT:
@@ -546,11 +560,11 @@ void races_observe(void *observer, const Event *event) {
         break;
     case EVENT_FORK:
         for (uint32_t k = 0; k < event->amount; k++)
-            consan_fork(engine, agent, first + k);
+            consan_fork(engine, actor, consan_base(first + k));
         break;
     case EVENT_JOIN:
-        for (uint32_t k = 0; k + 1 < races->machine->program->agents_per_cta; k++)
-            consan_join(engine, agent, first + k);
+        for (uint32_t k = 0; k + 1 < program->agents_per_cta; k++)
+            consan_join(engine, actor, consan_base(first + k));
         break;
     default:
         break;

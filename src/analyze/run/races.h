@@ -24,7 +24,7 @@ enum { MOST_MORE = 4, MOST_ARRIVERS = 6 };
 /* Two accesses that nothing orders. */
 typedef struct Race {
     RaceKind kind;
-    uint32_t thread, pc;             /* the later one */
+    uint32_t thread, pc;             /* the later one: the engine's actor */
     uint32_t other_thread, other_pc; /* the earlier one */
     uint32_t span;
     GroupKind group;  /* that the earlier one is in, if it is waited for so; GROUP_NONE: it is in none */
@@ -69,7 +69,7 @@ enum { MOST_RACES = 64 };
 
 typedef struct Races Races;
 
-/* NULL, with a reason, if the kernel has more agents than the engine has threads. */
+/* NULL, with a reason, if the kernel has more agents or barriers than the engine can have. */
 Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **problem);
 /* `again`: a run like one before but for who comes first: what it shows of known races is not told twice. */
 void races_start(Races *races, uint64_t cluster, unsigned world, bool again);

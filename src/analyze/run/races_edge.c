@@ -9,16 +9,25 @@ uint64_t race_ring(const Races *races, uint32_t barrier) {
                                  : races->machine->slot_places[barrier % races->machine->slots_per_cta] >> 32;
 }
 
-/* Whether a barrier of the same ring hands memory of the span's allocation over. */
-static bool hands_over(const Races *races, uint32_t barrier, uint32_t span) {
+/* Whether the barrier hands memory of the span's allocation over. */
+static bool hands_out(const Races *races, uint32_t barrier, uint32_t span) {
     const Consan *engine = &races->engine;
+    uint32_t cta = spans_cta(races->spans, span);
+    for (uint32_t other = consan_next_span(engine, cta, 0); other != UINT32_MAX;
+         other = consan_next_span(engine, cta, other + 1))
+        if (consan_handed(engine, barrier, other) && spans_together(races->spans, other, span))
+            return true;
+    return false;
+}
+
+/* Whether a barrier of the same ring does. */
+static bool hands_over(const Races *races, uint32_t barrier, uint32_t span) {
     if (span == UINT32_MAX)
         return false;
     BarrierRange channel = barrier_channel(races->machine, barrier);
     for (uint32_t i = 0; i < races->named; i++)
-        for (uint32_t other = 0; range_has(races->machine, &channel, i) && other < engine->spans; other++)
-            if (consan_handed(engine, i, other) && spans_together(races->spans, other, span))
-                return true;
+        if (range_has(races->machine, &channel, i) && hands_out(races, i, span))
+            return true;
     return false;
 }
 
@@ -28,9 +37,10 @@ static bool same_channel(const Races *races, uint32_t barrier, uint32_t other) {
 }
 
 static bool reports(const Consan *engine, uint32_t barrier, uint32_t parity, const ConsanConflict *conflict) {
+    uint32_t set = conflict->actor / CONSAN_SET_ACTORS, own = conflict->actor % CONSAN_SET_ACTORS;
     return conflict->kind == CONSAN_OUTSTANDING_WRITE
                ? consan_write_tracking(engine, barrier, parity, conflict->span)
-               : consan_read_tracking(engine, barrier, parity, conflict->span) >> conflict->actor & 1;
+               : consan_read_tracking(engine, barrier, parity, conflict->span, set) >> own & 1;
 }
 
 int race_find_report(const Races *races, Race *race, const ConsanConflict *conflict, uint32_t strand) {
@@ -67,7 +77,7 @@ static void set_released_early(Race *race, const Guard *guard, const struct Race
 /* The agent did wait for a slot of the ring that reports the earlier access, and the other agent let it go: too early.
  */
 static bool find_early_release(const Races *races, Race *race, const Guard *guard) {
-    const struct RaceArriver *arrival = arrival_by(&guard->arrivals, race->other_thread % CONSAN_BASE_ACTORS);
+    const struct RaceArriver *arrival = arrival_by(&guard->arrivals, consan_agent(race->other_thread));
     if (race->barrier == UINT32_MAX || !arrival || !same_channel(races, race->barrier, guard->barrier))
         return false;
     set_released_early(race, guard, arrival);
@@ -77,7 +87,7 @@ static bool find_early_release(const Races *races, Race *race, const Guard *guar
 /* The same where nothing reports it that the agent ever waits for: what let the agent go came before the access, is not
  * its own report of a turn earlier, and hands this memory over at other times, or is all that is between the two. */
 static bool find_premature_release(const Races *races, Race *race, const Guard *guard, uint32_t later) {
-    const struct RaceArriver *arrival = arrival_by(&guard->arrivals, race->other_thread % CONSAN_BASE_ACTORS);
+    const struct RaceArriver *arrival = arrival_by(&guard->arrivals, consan_agent(race->other_thread));
     bool reported = race->barrier != UINT32_MAX;
     if (!arrival || arrival->pc == race->other_pc ||
         (reported && strand_waits(races->machine, later, race->barrier) != NO_PC) ||
@@ -92,7 +102,7 @@ static bool find_absence(const Races *races, Race *race, const Guard *guard, uin
     uint32_t arrive = strand_arrives(races->machine, strand, guard->barrier, race->other_pc);
     bool elsewhere = race->barrier != UINT32_MAX && !same_channel(races, race->barrier, guard->barrier);
     if (arrive == NO_PC || elsewhere || !guard->arrivals.count ||
-        arrival_by(&guard->arrivals, race->other_thread % CONSAN_BASE_ACTORS))
+        arrival_by(&guard->arrivals, consan_agent(race->other_thread)))
         return false;
     race->without = true;
     race->guard = guard->barrier;
@@ -180,7 +190,7 @@ static bool find_late_wait(const Races *races, Race *race, uint32_t strand, uint
  * not in time. */
 static bool find_unwritten(const Races *races, Race *race, uint32_t later, uint32_t earlier) {
     Race tried = *race, released = *race;
-    uint32_t agent = race->other_thread % CONSAN_BASE_ACTORS;
+    uint32_t agent = consan_agent(race->other_thread);
     bool found = find_unseen_from(races, &tried, later, race->pc, OTHER_NEVER, earlier);
     /* It may be meant to read before this write: it says when it has, and nobody listens; or it came as it should. */
     if (!found && later != earlier &&
@@ -197,9 +207,9 @@ static bool find_unwritten(const Races *races, Race *race, uint32_t later, uint3
 }
 
 void race_find_edge(const Races *races, Race *race, const ConsanConflict *conflict, const State *state) {
-    const Guard *guards = races->guards[race->thread % CONSAN_BASE_ACTORS];
-    uint32_t earlier = state->agents[race->other_thread % CONSAN_BASE_ACTORS].strand;
-    uint32_t later = state->agents[race->thread % CONSAN_BASE_ACTORS].strand;
+    const Guard *guards = races->guards[consan_agent(race->thread)];
+    uint32_t earlier = state->agents[consan_agent(race->other_thread)].strand;
+    uint32_t later = state->agents[consan_agent(race->thread)].strand;
     int sure = race_find_report(races, race, conflict, earlier);
     if (race->kind == RACE_WAR && !consan_written(&races->engine, conflict->span) &&
         find_unwritten(races, race, later, earlier))
@@ -218,5 +228,5 @@ void race_find_edge(const Races *races, Race *race, const ConsanConflict *confli
         if (find_premature_release(races, race, &guards[i], later))
             return;
     if (race->barrier == UINT32_MAX)
-        (void)find_late_wait(races, race, earlier, race->other_pc, race->thread % CONSAN_BASE_ACTORS, later);
+        (void)find_late_wait(races, race, earlier, race->other_pc, consan_agent(race->thread), later);
 }

@@ -4,6 +4,7 @@
 
 #include "analyze/run/races.h"
 
+/* Spans and late arrivals: of each CTA. */
 enum { SPANS = 1024, WINDOW = 2 * MOST_FLIGHTS, MOST_LATE = 16, MOST_GUARDS = 4 };
 
 /* A phase: who has arrived in it, the first ones. */
@@ -37,9 +38,9 @@ struct Races {
     const SpanSet *flights[WINDOW]; /* what copies and arrivals in flight write, by sequence number */
     /* Arrivals in flight: what they will publish is settled when they are issued, and kept in phases of barriers that
      * stand for nothing else, from `late_first` on. Sequence numbers; 0: free. */
-    uint32_t late_first, late[MOST_LATE];
-    BarrierPast *pasts;                            /* of each barrier */
-    Guard guards[CONSAN_BASE_ACTORS][MOST_GUARDS]; /* of each agent: its last waits, the latest first */
+    uint32_t late_first, *late, late_count;
+    BarrierPast *pasts;           /* of each barrier */
+    Guard (*guards)[MOST_GUARDS]; /* of each agent: its last waits, the latest first */
     Race found[MOST_RACES];
     uint32_t count;
     uint64_t cluster;
@@ -48,6 +49,15 @@ struct Races {
     const char *problem;
     const Op *problem_op;
 };
+
+/* The actor of an agent, or of one of its helpers; and which it is. */
+static inline uint32_t race_actor(uint32_t agent, Helper helper) {
+    return consan_base(agent) + (uint32_t)helper * CONSAN_SET;
+}
+
+static inline Helper race_helper(uint32_t actor) {
+    return (Helper)(consan_kind(actor) / CONSAN_SET);
+}
 
 /* ---- races.c ---- */
 /* The engine objects to what `thread` does, or that it comes to its end. */

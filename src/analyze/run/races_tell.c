@@ -6,7 +6,7 @@
 
 static const char *thread_text(const Machine *machine, uint32_t thread, Verdict *verdict) {
     Text text = {0};
-    agent_name(machine, thread % CONSAN_BASE_ACTORS, (Helper)(thread / CONSAN_BASE_ACTORS), &text);
+    agent_name(machine, consan_agent(thread), race_helper(thread), &text);
     return verdict_keep(verdict, &text);
 }
 
@@ -24,10 +24,15 @@ static const char *barrier_text(const Machine *machine, uint32_t barrier, Verdic
     return verdict_keep(verdict, &text);
 }
 
+/* An agent itself, where one of its helpers may have been meant. */
+static uint32_t issuer_of(uint32_t thread) {
+    return consan_base(consan_agent(thread));
+}
+
 /* Whose the earlier access is. That the arrival of cp.async is made by a copy engine is for the engine alone. */
 static const char *earlier_text(const Machine *machine, const Race *race, Verdict *verdict) {
-    bool copies = race->arrives && race->other_thread / CONSAN_BASE_ACTORS == HELPER_TMA;
-    return thread_text(machine, copies ? race->other_thread % CONSAN_BASE_ACTORS : race->other_thread, verdict);
+    bool copies = race->arrives && race_helper(race->other_thread) == HELPER_TMA;
+    return thread_text(machine, copies ? issuer_of(race->other_thread) : race->other_thread, verdict);
 }
 
 /* What each of the two does: "reads", "writes". */
@@ -52,15 +57,13 @@ static void explain_group(const Machine *machine, const Race *race, Finding *fin
         names[race->group], line_at(machine, race->other_pc));
     finding->fix = verdict_text(
         verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
-        race->thread % CONSAN_BASE_ACTORS != race->other_thread % CONSAN_BASE_ACTORS
-            ? ", and hand over through a barrier"
-            : "");
+        consan_agent(race->thread) != consan_agent(race->other_thread) ? ", and hand over through a barrier" : "");
 }
 
 /* The wait that should have covered the earlier access was passed on arrivals of others alone. */
 static void explain_without(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
-    const char *waiter = thread_text(machine, race->thread % CONSAN_BASE_ACTORS, verdict);
-    const char *absent = thread_text(machine, race->other_thread % CONSAN_BASE_ACTORS, verdict);
+    const char *waiter = thread_text(machine, issuer_of(race->thread), verdict);
+    const char *absent = thread_text(machine, issuer_of(race->other_thread), verdict);
     const char *barrier = barrier_text(machine, race->guard, verdict);
     Text text = {0};
     for (uint32_t i = 0; i < race->instead_count; i++) {
@@ -87,7 +90,7 @@ static void explain_unseen(const Machine *machine, const Race *race, Finding *fi
     uint32_t to = race->unseen_later ? race->other_thread : race->thread;
     Text text = {0};
     channel_name(machine, race->guard, &text);
-    const char *ring = verdict_keep(verdict, &text), *waiter = thread_text(machine, to % CONSAN_BASE_ACTORS, verdict);
+    const char *ring = verdict_keep(verdict, &text), *waiter = thread_text(machine, issuer_of(to), verdict);
     uint32_t line = line_at(machine, race->unseen_later ? race->pc : race->other_pc);
     uint32_t before = line_at(machine, race->unseen_later ? race->other_pc : race->pc);
     const char *what =
@@ -118,7 +121,7 @@ static const char *flight_text(const Race *race) {
     static const char *const helpers[] = {"asynchronous copy", "TMA copy", "MMA", "request for the next CTA's work"};
     return race->kind == RACE_EXIT_STORE ? "store"
            : race->group == GROUP_WGMMA  ? "wgmma"
-                                         : helpers[race->other_thread / CONSAN_BASE_ACTORS];
+                                         : helpers[race_helper(race->other_thread)];
 }
 
 static void explain_exit(const Races *races, const Machine *machine, const Race *race, Finding *finding,
@@ -140,7 +143,7 @@ static void explain_exit(const Races *races, const Machine *machine, const Race 
         finding->why = verdict_text(
             verdict, "It is reported on %s, in a phase of parity %u, and nobody has waited for that phase.",
             barrier_text(machine, race->barrier, verdict), race->parity);
-    bool product = race->group == GROUP_WGMMA || race->other_thread / CONSAN_BASE_ACTORS == HELPER_TENSOR;
+    bool product = race->group == GROUP_WGMMA || race_helper(race->other_thread) == HELPER_TENSOR;
     finding->fix =
         race->kind == RACE_EXIT_STORE ? "Wait for the store's group, with no group left pending, before the end."
         : race->arrives               ? "Wait for that phase before the end, or leave the arrival out."
@@ -151,8 +154,8 @@ static void explain_exit(const Races *races, const Machine *machine, const Race 
 
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
     const char *who = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
-    const char *waiter = thread_text(machine, race->thread % CONSAN_BASE_ACTORS, verdict); /* helpers do not wait */
-    const char *issuer = thread_text(machine, race->other_thread % CONSAN_BASE_ACTORS, verdict);
+    const char *waiter = thread_text(machine, issuer_of(race->thread), verdict); /* helpers do not wait */
+    const char *issuer = thread_text(machine, issuer_of(race->other_thread), verdict);
     const char *what = span_text(races, machine, race->span, verdict);
     const char *access = race->arrives ? "arrival" : race->kind == RACE_WAR ? "read" : "write";
     uint32_t line = line_at(machine, race->other_pc);
@@ -286,34 +289,67 @@ Finding *races_report(const Races *races, const Machine *machine, uint32_t index
     return finding;
 }
 
-void races_print(const Races *races, const Machine *machine, Text *to) {
+/* Sets of actors, the first one first; those of a kernel of at most 16 agents are one mask. */
+static void print_mask(const Races *races, Text *to, const char *what, const uint64_t *sets) {
+    text_addf(to, "%s", what);
+    for (uint32_t set = 0; set < consan_sets(&races->engine); set++)
+        text_addf(to, " %016llx", (unsigned long long)sets[set]);
+}
+
+static bool any_in(const Races *races, const uint64_t *sets) {
+    bool any = false;
+    for (uint32_t set = 0; set < consan_sets(&races->engine); set++)
+        any |= sets[set] != 0;
+    return any;
+}
+
+static void print_visibility(const Races *races, uint32_t span, Text *to, uint64_t *sets) {
     const Consan *engine = &races->engine;
+    for (uint32_t set = 0; set < consan_sets(engine); set++)
+        sets[set] = consan_write_visibility(engine, span, set);
+    print_mask(races, to, "\n  writeVisibility", sets);
+    for (uint32_t actor = 0; actor < engine->actors; actor++) {
+        for (uint32_t set = 0; set < consan_sets(engine); set++)
+            sets[set] = consan_read_visibility(engine, actor, span, set);
+        if (!any_in(races, sets))
+            continue;
+        text_addf(to, "\n  readVisibility[%u]", actor);
+        print_mask(races, to, "", sets);
+    }
+}
+
+static void print_tracking(const Races *races, const Machine *machine, uint32_t span, Text *to, uint64_t *sets) {
+    const Consan *engine = &races->engine;
+    for (uint32_t barrier = 0; barrier < races->named; barrier++)
+        for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
+            bool write = consan_write_tracking(engine, barrier, parity, span);
+            for (uint32_t set = 0; set < consan_sets(engine); set++)
+                sets[set] = consan_read_tracking(engine, barrier, parity, span, set);
+            if (!write && !any_in(races, sets))
+                continue;
+            text_addf(to, "\n  tracked by ");
+            barrier_name(machine, barrier, to);
+            text_addf(to, " parity %u: write %u, ", parity, write);
+            print_mask(races, to, "reads", sets);
+        }
+}
+
+void races_print(const Races *races, const Machine *machine, Text *to) {
+    static const char *const names[] = {"copy", "wgmma", "store"};
+    const Consan *engine = &races->engine;
+    uint64_t sets[CONSAN_MOST_AGENTS / CONSAN_SET];
     text_addf(to, "%u span%s, %u barriers\n", engine->spans, plural(engine->spans), races->late_first);
-    for (uint32_t span = 0; span < engine->spans; span++) {
+    for (uint32_t span = consan_next_span(engine, UINT32_MAX, 0); span != UINT32_MAX;
+         span = consan_next_span(engine, UINT32_MAX, span + 1)) {
         text_addf(to, "span %u: ", span);
         spans_describe(races->spans, machine, span, to);
-        text_addf(to, "\n  writeVisibility %016llx", (unsigned long long)consan_write_visibility(engine, span));
-        for (uint32_t thread = 0; thread < CONSAN_ACTORS; thread++) {
-            uint64_t seen = consan_read_visibility(engine, thread, span);
-            if (seen)
-                text_addf(to, "\n  readVisibility[%u] %016llx", thread, (unsigned long long)seen);
-        }
-        for (uint32_t barrier = 0; barrier < races->named; barrier++)
-            for (uint32_t parity = 0; parity < CONSAN_PHASES; parity++) {
-                bool write = consan_write_tracking(engine, barrier, parity, span);
-                uint64_t reads = consan_read_tracking(engine, barrier, parity, span);
-                if (!write && !reads)
-                    continue;
-                text_addf(to, "\n  tracked by ");
-                barrier_name(machine, barrier, to);
-                text_addf(to, " parity %u: write %u, reads %016llx", parity, write, (unsigned long long)reads);
-            }
+        print_visibility(races, span, to, sets);
+        print_tracking(races, machine, span, to, sets);
         for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
-            for (uint32_t base = 0; base < CONSAN_BASE_ACTORS; base++) {
-                int entry = consan_outstanding_commits(engine, (ConsanGroup)group, base, span);
-                static const char *const names[] = {"copy", "wgmma", "store"};
+            for (uint32_t agent = 0; agent < machine->agent_count; agent++) {
+                int entry = consan_outstanding_commits(engine, (ConsanGroup)group, consan_base(agent), span);
                 if (entry)
-                    text_addf(to, "\n  outstandingCommits[%s][%u] %d", names[group], base, entry);
+                    text_addf(to, "\n  outstandingCommits[%s][%u] %d", names[group], agent, entry);
             }
         text_char(to, '\n');
     }

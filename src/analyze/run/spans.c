@@ -3,7 +3,7 @@
 
 #include "analyze/telling/place.h"
 
-enum { BUCKETS = 1 << 12, MOST_RUNS = 1 << 16 };
+enum { BUCKETS = 1 << 12 /* of each CTA */, MOST_RUNS = 1 << 16 };
 
 typedef struct Piece {
     int64_t begin, end;
@@ -29,8 +29,8 @@ struct Spans {
     Arena *arena;
     Module *module;
     Consan *engine;
-    SpanSet **sets; /* open addressing */
-    uint32_t used;
+    SpanSet **sets;         /* open addressing */
+    uint32_t used, buckets; /* buckets: a power of two */
     Memory *memories;
     SpanInfo *infos;
     int64_t *covered; /* scratch, by span */
@@ -41,9 +41,12 @@ Spans *spans_create(Arena *arena, Module *module, Consan *engine) {
     spans->arena = arena;
     spans->module = module;
     spans->engine = engine;
-    spans->sets = ARENA_ARRAY(arena, SpanSet *, BUCKETS);
-    spans->infos = ARENA_ARRAY(arena, SpanInfo, engine->span_capacity + 1);
-    spans->covered = ARENA_ARRAY(arena, int64_t, engine->span_capacity + 1);
+    size_t most_spans = (size_t)engine->word_capacity * CONSAN_LANES;
+    for (spans->buckets = BUCKETS; spans->buckets < BUCKETS * engine->homes;)
+        spans->buckets *= 2;
+    spans->sets = ARENA_ARRAY(arena, SpanSet *, spans->buckets);
+    spans->infos = ARENA_ARRAY(arena, SpanInfo, most_spans);
+    spans->covered = ARENA_ARRAY(arena, int64_t, most_spans);
     return spans;
 }
 
@@ -116,7 +119,7 @@ static bool cover_gaps(Spans *spans, Memory *memory, const Bytes *bytes) {
             }
             int64_t stop = next < end ? next : end;
             if (fresh == UINT32_MAX) {
-                fresh = consan_span(spans->engine);
+                fresh = consan_span(spans->engine, memory->cta);
                 if (fresh == UINT32_MAX)
                     return false;
                 spans->infos[fresh] = (SpanInfo){.memory = memory};
@@ -149,8 +152,8 @@ static bool make_set(Spans *spans, Memory *memory, const Bytes *bytes, SpanSet *
     }
     if (!cover_gaps(spans, memory, bytes))
         return false;
-    uint32_t *touched = ARENA_ARRAY(spans->arena, uint32_t, spans->engine->spans + 1);
-    uint32_t *becomes = ARENA_ARRAY(spans->arena, uint32_t, spans->engine->spans + 1);
+    uint32_t *touched = ARENA_ARRAY(spans->arena, uint32_t, memory->count);
+    uint32_t *becomes = ARENA_ARRAY(spans->arena, uint32_t, memory->count);
     uint32_t count = 0;
     for (uint32_t i = 0; i < bytes->count; i++)
         for (uint32_t k = first_ending_after(memory, bytes->runs[i].begin);
@@ -188,14 +191,14 @@ const SpanSet *spans_of(Spans *spans, Word view, const Type *type, const char **
     uint64_t key =
         ((uint64_t)view.bits ^ (uint64_t)view.meta << 24 ^ (uint64_t)view.cta << 48 ^ (uint64_t)(uintptr_t)type) *
         0x9e3779b97f4a7c15u;
-    uint32_t at = (uint32_t)(key >> 40) & (BUCKETS - 1);
-    for (; spans->sets[at]; at = (at + 1) & (BUCKETS - 1)) {
+    uint32_t at = (uint32_t)(key >> 40) & (spans->buckets - 1);
+    for (; spans->sets[at]; at = (at + 1) & (spans->buckets - 1)) {
         SpanSet *set = spans->sets[at];
         if (set->type == type && set->view.bits == view.bits && set->view.meta == view.meta &&
             set->view.cta == view.cta)
             return set;
     }
-    if (spans->used * 2 >= BUCKETS) {
+    if (spans->used * 2 >= spans->buckets) {
         *problem = "more regions of memory are accessed than the race engine keeps";
         return NULL;
     }

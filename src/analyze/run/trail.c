@@ -230,7 +230,7 @@ static bool read_load(Reading *reading, Str rest) {
     Rerun *rerun = &reading->file->rerun;
     uint64_t agent, line;
     int64_t value;
-    if (!read_number(reading, take_word(&rest), 0, AGENT_SLOTS, &agent) ||
+    if (!read_number(reading, take_word(&rest), 0, MOST_AGENTS, &agent) ||
         !read_number(reading, take_word(&rest), 1, UINT32_MAX, &line) ||
         !read_integer(reading, take_word(&rest), &value))
         return false;
