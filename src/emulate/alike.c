@@ -396,7 +396,8 @@ static void follow_effects(const Machine *machine, const Form *forms, const Inst
         const CompiledEffect *effect = &machine->program->effects[instruction->aux + i];
         const uint32_t registers[] = {
             effect->on,   effect->amount, effect->through, effect->predicate, effect->second_predicate,
-            effect->slot, effect->boxes,  effect->mask,    effect->offsets,   effect->rows};
+            effect->slot, effect->boxes,  effect->mask,    effect->offsets,   effect->rows,
+            effect->rank};
         for (unsigned k = 0; k < sizeof registers / sizeof *registers; k++)
             pin_register(machine, forms, registers[k]);
         if (machine->program->global)

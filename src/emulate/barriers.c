@@ -52,7 +52,7 @@ static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_
 /* ---- Flights -------------------------------------------------------------------------------------- */
 
 static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                      int64_t amount) {
+                      int64_t amount, uint32_t toward) {
     State *state = machine->state;
     if (state->flight_count == machine->flight_capacity)
         return machine_stop(machine, pc, "more asynchronous operations are in flight than the emulator keeps (512)");
@@ -67,6 +67,7 @@ static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t ef
                        .agent = (uint16_t)agent,
                        .kind = (uint8_t)kind,
                        .helper = (uint8_t)what->helper,
+                       .toward = (uint8_t)toward,
                        .ordered = what->done == DONE_COMMIT && !machine->out_of_order,
                        .covers = what->done == DONE_COMMIT && kind == FLIGHT_ARRIVAL};
     machine_tell(machine, (Event){.kind = EVENT_ISSUE,
@@ -178,13 +179,33 @@ bool effect_is_present(Machine *machine, uint32_t agent, const CompiledEffect *e
     if ((effect->shared_bits & agent_cta(machine, agent)) &&
         (verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || verb == EFFECT_WAIT))
         return false;
-    if (effect->pair && agent_cta(machine, agent) % 2)
+    return !(effect->leads & agent_cta(machine, agent));
+}
+
+/* How far from the issuer's CTA (XOR) the effect is that names a CTA; false if that is not known. */
+static bool find_rank(const Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t *away) {
+    *away = 0;
+    if (!effect->effect.rank || machine->program->ctas < 2)
+        return true;
+    Word rank = effect->rank == NO_REGISTER ? word_unknown(0) : machine_words(machine, agent)[effect->rank];
+    if (!word_is(rank, WORD_INTEGER) || rank.bits < 0 || rank.bits >= machine->program->ctas)
         return false;
+    *away = (uint32_t)rank.bits ^ agent_cta(machine, agent);
     return true;
 }
 
-/* The slot that the effect is on; false if it is not known. */
-static bool find_slot(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t which, uint32_t *slot) {
+static const char which_cta[] = "which CTA of the cluster it means is not known";
+
+/* The CTAs that the effect is in, each by XOR with the issuer's: the first of those that are left. */
+static uint32_t next_toward(uint32_t *left) {
+    uint32_t toward = (uint32_t)__builtin_ctz(*left);
+    *left &= *left - 1;
+    return toward;
+}
+
+/* The slot that the effect is on, so far from the issuer's CTA; false if it is not known. */
+static bool find_slot(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t which, uint32_t toward,
+                      uint32_t *slot) {
     const Word *words = machine_words(machine, agent);
     Word view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
     if (!word_is(view, WORD_VIEW))
@@ -194,7 +215,7 @@ static bool find_slot(Machine *machine, uint32_t agent, const CompiledEffect *ef
         uint32_t ring = machine->storage_sizes[view.meta] / 16;
         byte += 8 * (int64_t)(effect->effect.side == SIDE_EMPTY ? ring + which : which);
     }
-    uint32_t cta = view.cta & ~effect->shared_bits;
+    uint32_t cta = (view.cta ^ toward) & ~effect->shared_bits;
     *slot = machine_slot(machine, cta, view.meta, byte);
     return *slot != UINT32_MAX;
 }
@@ -309,7 +330,7 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
     uint32_t count = what->side == SIDE_NONE ? 1 : machine->storage_sizes[view.meta] / 16;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot;
-        if (!find_slot(machine, index, effect, i, &slot))
+        if (!find_slot(machine, index, effect, i, 0, &slot))
             return machine_stop(machine, pc, "there are more barriers than the emulator has room for");
         Barrier *barrier = &machine->state->barriers[slot];
         if (effect->idle)
@@ -412,11 +433,37 @@ static bool is_counted(const Effect *effect) {
     return effect->count >= 0 && effect->count <= MOST_ARRIVALS;
 }
 
+/* Arrivals and bytes that the agent itself brings to a barrier, or says that they will come. */
+static StepResult signal_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect,
+                              uint32_t slot, uint32_t toward) {
+    const Effect *what = &effect->effect;
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
+    if (what->verb == EFFECT_EXPECT)
+        return bring(machine, slot, index, pc, effect_index, 1, what->count,
+                     (Event){.kind = EVENT_EXPECT, .amount = what->count});
+    if (what->verb == EFFECT_COMPLETE)
+        return bring(machine, slot, index, pc, effect_index, 0, -effect->bytes,
+                     (Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
+    if (!is_counted(what))
+        return machine_stop(machine, pc, not_counted);
+    int64_t arrivals = arrivals_of(machine, index, what);
+    if (what->done == DONE_COPIES) { /* announced now, made when the copies are done */
+        Barrier *barrier = &machine->state->barriers[slot];
+        if (barrier->life != BARRIER_LIVE)
+            return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);
+        barrier->pending += (uint32_t)arrivals;
+        return fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals, toward);
+    }
+    return bring(machine, slot, index, pc, effect_index, arrivals, 0,
+                 (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
+}
+
 /* A visible effect, with its predicate true. */
 StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
-    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which;
+    uint32_t slot, which, away, left = effect->reach;
     int64_t parity = 0;
+    StepResult result = STEP_DONE;
     switch (what->verb) {
     case EFFECT_WAIT:
         return wait_step(machine, index, pc, effect);
@@ -435,26 +482,17 @@ StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const C
     default:
         break;
     }
-    if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
+    if (!find_rank(machine, index, effect, &away))
+        return machine_stop(machine, pc, which_cta);
+    if (!ring_place(machine, index, effect, &which, &parity))
         return machine_stop(machine, pc, "which barrier it means is not known");
-    if (what->verb == EFFECT_EXPECT)
-        return bring(machine, slot, index, pc, effect_index, 1, what->count,
-                     (Event){.kind = EVENT_EXPECT, .amount = what->count});
-    if (what->verb == EFFECT_COMPLETE)
-        return bring(machine, slot, index, pc, effect_index, 0, -effect->bytes,
-                     (Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
-    if (!is_counted(what))
-        return machine_stop(machine, pc, not_counted);
-    int64_t arrivals = arrivals_of(machine, index, what);
-    if (what->done == DONE_COPIES) { /* announced now, made when the copies are done */
-        Barrier *barrier = &machine->state->barriers[slot];
-        if (barrier->life != BARRIER_LIVE)
-            return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);
-        barrier->pending += (uint32_t)arrivals;
-        return fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals);
+    while (left && result == STEP_DONE) {
+        uint32_t toward = away ^ next_toward(&left);
+        if (!find_slot(machine, index, effect, which, toward, &slot))
+            return machine_stop(machine, pc, "which barrier it means is not known");
+        result = signal_step(machine, index, pc, effect, slot, toward);
     }
-    return bring(machine, slot, index, pc, effect_index, arrivals, 0,
-                 (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
+    return result;
 }
 
 /* A copy has written there: shared memory does not hold what was last stored from registers. */
@@ -478,9 +516,11 @@ static StepResult access_memory(Machine *machine, Event event) {
 /* Bytes or arrivals that come some time. */
 static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
-    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which;
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which, away, left = effect->reach;
     int64_t parity = 0;
-    if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
+    if (!find_rank(machine, index, effect, &away))
+        return machine_stop(machine, pc, which_cta);
+    if (!ring_place(machine, index, effect, &which, &parity))
         return machine_stop(machine, pc, "which barrier it means is not known");
     bool bytes = what->verb == EFFECT_COMPLETE;
     FlightKind kind = bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL;
@@ -490,19 +530,43 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
                            : arrivals_of(machine, index, what);
     if (bytes && amount < 0)
         return machine_stop(machine, pc, "how many bytes it copies is not known");
-    StepResult result = fly(machine, index, pc, effect_index, kind, slot, amount);
-    if (result != STEP_DONE || !effect->pair || machine->program->ctas < 2)
-        return result;
-    uint32_t peer = slot < machine->slots_per_cta * (agent_cta(machine, index) + 1) ? slot + machine->slots_per_cta
-                                                                                    : slot - machine->slots_per_cta;
-    return fly(machine, index, pc, effect_index, kind, peer, amount);
+    StepResult result = STEP_DONE;
+    while (left && result == STEP_DONE) {
+        uint32_t toward = away ^ next_toward(&left);
+        if (!find_slot(machine, index, effect, which, toward, &slot))
+            return machine_stop(machine, pc, "which barrier it means is not known");
+        result = fly(machine, index, pc, effect_index, kind, slot, amount, toward);
+    }
+    return result;
+}
+
+/* An access to shared or tensor memory, or one to global memory that is not kept: in each CTA that it reaches. */
+static StepResult pass_access(Machine *machine, Event event) {
+    const CompiledEffect *effect = event.effect;
+    const Effect *what = &effect->effect;
+    uint32_t away, left = effect->reach;
+    Word view = event.view;
+    if (!find_rank(machine, event.agent, effect, &away))
+        return machine_stop(machine, event.pc, which_cta);
+    while (left) {
+        event.toward = away ^ next_toward(&left);
+        event.view = view;
+        if (word_is(view, WORD_VIEW))
+            event.view.cta ^= (uint16_t)event.toward;
+        if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
+            forget_cell(machine, event.view);
+        machine_tell(machine, event);
+    }
+    if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
+        return fly(machine, event.agent, event.pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK, 0, 0,
+                   0);
+    return STEP_DONE;
 }
 
 StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
     const Word *words = machine_words(machine, index);
     Agent *agent = &machine->state->agents[index];
-    uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     Event event = {.agent = index, .pc = pc, .effect = effect};
     switch (what->verb) {
     case EFFECT_READ:
@@ -513,12 +577,7 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
         event.stored = what->verb != EFFECT_READ;
         if (machine->memory && what->space == SPACE_GLOBAL)
             return access_memory(machine, event);
-        if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
-            forget_cell(machine, event.view);
-        machine_tell(machine, event);
-        if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
-            return fly(machine, index, pc, effect_index, FLIGHT_WORK, 0, 0);
-        return STEP_DONE;
+        return pass_access(machine, event);
     case EFFECT_ARRIVE:
     case EFFECT_COMPLETE:
         return launch_flight(machine, index, pc, effect);
@@ -583,7 +642,7 @@ StepResult effect_come_to_wait(Machine *machine, uint32_t index, uint32_t pc, co
     uint32_t which;
     int64_t parity = 0;
     if (!ring_place(machine, index, effect, &which, &parity) ||
-        !find_slot(machine, index, effect, which, &agent->barrier))
+        !find_slot(machine, index, effect, which, 0, &agent->barrier))
         return machine_stop(machine, pc, "which barrier it waits for is not known");
     if (effect->amount != NO_REGISTER) {
         Word word = machine_words(machine, index)[effect->amount];

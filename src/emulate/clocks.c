@@ -444,7 +444,7 @@ static Stamp stamp_of_bytes(Clocks *clocks, const Event *access) {
     for (uint32_t i = 0; i < instruction->a; i++)
         shared |= machine->program->effects[instruction->aux + i].shared_bits;
     int64_t byte = (int32_t)(view.bits & UINT32_MAX) + (int64_t)(int32_t)(view.bits >> 32);
-    uint32_t slot = machine_slot(machine, view.cta & ~shared, view.meta, byte);
+    uint32_t slot = machine_slot(machine, (view.cta ^ access->toward) & ~shared, view.meta, byte);
     if (slot == UINT32_MAX)
         return unknown;
     return (Stamp){barrier_part(clocks, slot), access->state->barriers[slot].generation + 1};

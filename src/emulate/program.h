@@ -81,7 +81,9 @@ typedef struct CompiledEffect {
     uint32_t transfer; /* COMPILE_DATA: of `transfers`; NO_TRANSFER: nothing that registers hold is read or written */
     bool strong;       /* the same: an access to global memory that others can tell apart (an order, or volatile) */
     bool stops;        /* the same: strong, or control depends on what it loads */
-    bool pair;         /* tensor cores of two CTAs: the even one issues, both are signalled */
+    uint32_t rank;     /* register of the CTA that it is in, or NO_REGISTER */
+    uint32_t leads;    /* done by CTAs with none of these bits in their rank alone */
+    uint32_t reach;    /* bit k: it is in the CTA whose rank is the issuer's XOR k; 1: in its own alone */
     uint32_t shared_bits; /* the barrier belongs to the CTA without these bits of its rank alone */
     bool idle; /* init, invalidate: of a barrier that nothing else uses, whose bytes the compiler gives to others */
 } CompiledEffect;

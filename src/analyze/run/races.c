@@ -383,14 +383,22 @@ static const SpanSet *late_event(Races *races, const Event *event, Word view) {
     return set;
 }
 
+/* The same place in another CTA: so far from there, by XOR, and without the bits of its rank that make no difference. */
+static Word moved_to(Word view, uint32_t toward, uint32_t without) {
+    if (word_is(view, WORD_VIEW))
+        view.cta = (uint16_t)((view.cta ^ toward) & ~without);
+    return view;
+}
+
 /* What a copy brings is what it was told to write, whether it counts its bytes by its destination or by a number. */
 static void issue_event(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
+    uint32_t toward = event->flight->toward;
     const SpanSet **place = &races->flights[event->flight->sequence % WINDOW];
     *place = NULL;
     if (event->flight->kind == FLIGHT_ARRIVAL && is_late(&effect->effect) && effect->on != NO_REGISTER)
-        *place = late_event(races, event, words[effect->on]);
+        *place = late_event(races, event, moved_to(words[effect->on], toward, effect->shared_bits));
     if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
         uint32_t late = late_place(races, 0);
         if (late == MOST_LATE) /* what it reports is settled when it comes, then: too much rather than too little */
@@ -402,7 +410,7 @@ static void issue_event(Races *races, const Event *event) {
         return;
     Word view = effect->lands != NO_REGISTER ? words[effect->lands] : word_unknown(0);
     if (word_is(view, WORD_VIEW))
-        *place = spans_at(races, event, view, effect->landing);
+        *place = spans_at(races, event, moved_to(view, toward, 0), effect->landing);
 }
 
 /* The groups of effects that are waited for by count. */

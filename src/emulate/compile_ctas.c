@@ -1,0 +1,67 @@
+/* Which CTAs of a cluster an effect is about: who does it, and in whose memory.
+ *
+ * Ranks are taken bit by bit. CTAs whose ranks differ only in bits that move nothing in a layout have the same part of
+ * it: a copy that is multicast is made by the one of them with these bits clear, for all. That is the same set for each
+ * of them, by XOR with its own rank, which is how it is kept. */
+#include "emulate/program_internal.h"
+
+#include "model/layout/share.h"
+
+enum { MOST_CTAS = 32 };
+
+/* All combinations of the bits: bit k of it is set if k has no others. */
+static uint32_t span_of(uint32_t bits) {
+    uint32_t span = 1;
+    for (uint32_t bit = 1; bit < MOST_CTAS; bit <<= 1)
+        if (bits & bit)
+            span |= span << bit;
+    return span;
+}
+
+/* The bits of a rank that make no difference to the part of that memory. */
+static bool find_copies(Compiler *compiler, const Value *memory, uint32_t *bits) {
+    const Share *share = memory ? share_of(compiler->module, memory->type) : NULL;
+    if (!share || !share->known || UINT32_C(1) << share->ctas != compiler->program->ctas)
+        return false;
+    *bits = share->copies;
+    return true;
+}
+
+/* A copy is made by one of those that get it; of tensor cores each signals all that it shares an operand with. */
+static bool reach_by_layout(Compiler *compiler, const Effect *effect, bool pair, CompiledEffect *compiled) {
+    bool commits = effect->helper == HELPER_TENSOR;
+    if (!effect->like_count || effect->like_count > EFFECT_MOST_LIKE || compiler->program->ranks_are_programs ||
+        (!commits && effect->like_count > 1))
+        return false;
+    for (uint8_t i = 0; i < effect->like_count; i++) {
+        uint32_t bits;
+        if (!find_copies(compiler, effect->like[i], &bits))
+            return false;
+        compiled->reach |= span_of(bits | pair);
+        if (!commits)
+            compiled->leads = bits;
+    }
+    return true;
+}
+
+bool compile_reach(Compiler *compiler, const Effect *effect, CompiledEffect *compiled) {
+    uint32_t ctas = compiler->program->ctas;
+    compiled->leads = 0;
+    compiled->reach = 1;
+    if (ctas < 2)
+        return true;
+    bool pair = effect->pair && effect->helper == HELPER_TENSOR;
+    if (ctas > MOST_CTAS && (pair || effect->from_some || effect->to_ctas || effect->multicast))
+        return false;
+    compiled->leads = pair;
+    compiled->reach = span_of(pair);
+    if (effect->multicast)
+        return reach_by_layout(compiler, effect, pair, compiled);
+    if (effect->from_some) {
+        compiled->leads = (ctas - 1) & ~(uint32_t)effect->from_ctas;
+        compiled->reach = span_of(compiled->leads);
+    }
+    if (effect->to_ctas)
+        compiled->reach |= span_of((uint32_t)effect->to_ctas & (ctas - 1));
+    return true;
+}
