@@ -51,8 +51,13 @@ static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_
 
 /* ---- Flights -------------------------------------------------------------------------------------- */
 
-static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                      int64_t amount, uint32_t toward) {
+/* What of a multicast goes to one CTA. */
+typedef struct Toward {
+    uint32_t toward, member;
+} Toward;
+
+static StepResult issue(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
+                        int64_t amount, Toward where) {
     State *state = machine->state;
     if (state->flight_count == machine->flight_capacity)
         return machine_stop(machine, pc, "more asynchronous operations are in flight than the emulator keeps (512)");
@@ -67,7 +72,8 @@ static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t ef
                        .agent = (uint16_t)agent,
                        .kind = (uint8_t)kind,
                        .helper = (uint8_t)what->helper,
-                       .toward = (uint8_t)toward,
+                       .toward = (uint8_t)where.toward,
+                       .member = (uint8_t)where.member,
                        .ordered = what->done == DONE_COMMIT && !machine->out_of_order,
                        .covers = what->done == DONE_COMMIT && kind == FLIGHT_ARRIVAL};
     machine_tell(machine, (Event){.kind = EVENT_ISSUE,
@@ -77,13 +83,27 @@ static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t ef
                                   .flight = flight,
                                   .barrier = slot,
                                   .amount = amount});
-    if (machine->immediate && machine_can_complete(machine, state->flight_count - 1))
-        return machine_complete(machine, state->flight_count - 1);
     return STEP_DONE;
+}
+
+/* So many were issued: they complete if everything does at once. */
+static StepResult land(Machine *machine, uint32_t count) {
+    uint32_t first = machine->state->flight_count - count;
+    if (machine->immediate && machine_can_complete(machine, first))
+        return machine_complete(machine, first);
+    return STEP_DONE;
+}
+
+static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
+                      int64_t amount) {
+    StepResult result = issue(machine, agent, pc, effect, kind, slot, amount, (Toward){0});
+    return result == STEP_DONE ? land(machine, 1) : result;
 }
 
 bool machine_can_complete(const Machine *machine, uint32_t index) {
     const Flight *flight = &machine->state->flights[index];
+    if (flight->member)
+        return false;
     if (!flight->ordered && !flight->covers)
         return true;
     for (uint32_t i = 0; i < index; i++) {
@@ -95,18 +115,27 @@ bool machine_can_complete(const Machine *machine, uint32_t index) {
     return true;
 }
 
+/* The same place in a CTA so far away (XOR). */
+static Word view_toward(Word view, uint32_t toward) {
+    if (word_is(view, WORD_VIEW))
+        view.cta ^= (uint16_t)toward;
+    return view;
+}
+
 /* The answer to a request for another cluster's work: the next programs, as many as go round the deepest ring twice.
  * Where all clusters of the grid share one memory each of them runs itself, so that there is none to be given. */
-static void answer_request(Machine *machine, Word view) {
+static void answer_request(Machine *machine, const Flight *flight, Word view) {
     Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
     uint32_t most = 2 * (uint32_t)machine->program->deepest_ring + 1;
     if (!cell)
         return;
-    bool given = !machine->memory && ++machine->state->launches <= (most < 2 ? 2 : most);
+    if (!flight->member && !machine->memory) /* one answer for all CTAs of the cluster */
+        machine->state->launches++;
+    bool given = !machine->memory && machine->state->launches <= (most < 2 ? 2 : most);
     cell->word = word_integer(given ? (int64_t)machine->state->launches : -1);
 }
 
-StepResult machine_complete(Machine *machine, uint32_t index) {
+static StepResult complete_one(Machine *machine, uint32_t index) {
     State *state = machine->state;
     Flight flight = state->flights[index];
     memmove(&state->flights[index], &state->flights[index + 1], (state->flight_count - index - 1) * sizeof flight);
@@ -122,10 +151,23 @@ StepResult machine_complete(Machine *machine, uint32_t index) {
     }
     bool bytes = flight.kind == FLIGHT_BYTES;
     if (bytes && effect->effect.helper == HELPER_CLC && effect->lands != NO_REGISTER)
-        answer_request(machine, machine_words(machine, flight.agent)[effect->lands]);
+        answer_request(machine, &flight,
+                       view_toward(machine_words(machine, flight.agent)[effect->lands], flight.toward));
     return bring(machine, flight.barrier, flight.agent, flight.pc, flight.effect, bytes ? 0 : flight.amount,
                  bytes ? -flight.amount : 0,
                  (Event){.kind = bytes ? EVENT_DELIVER : EVENT_SIGNAL, .flight = &flight, .amount = flight.amount});
+}
+
+StepResult machine_complete(Machine *machine, uint32_t index) {
+    const Flight *flights = machine->state->flights;
+    uint32_t next = flights[index].sequence + 1;
+    StepResult result = complete_one(machine, index);
+    while (result == STEP_DONE && index < machine->state->flight_count && flights[index].sequence == next &&
+           flights[index].member) { /* the others of a multicast stand behind it */
+        result = complete_one(machine, index);
+        next++;
+    }
+    return result;
 }
 
 /* ---- Effects -------------------------------------------------------------------------------------- */
@@ -435,7 +477,7 @@ static bool is_counted(const Effect *effect) {
 
 /* Arrivals and bytes that the agent itself brings to a barrier, or says that they will come. */
 static StepResult signal_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect,
-                              uint32_t slot, uint32_t toward) {
+                              uint32_t slot) {
     const Effect *what = &effect->effect;
     uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     if (what->verb == EFFECT_EXPECT)
@@ -452,7 +494,7 @@ static StepResult signal_step(Machine *machine, uint32_t index, uint32_t pc, con
         if (barrier->life != BARRIER_LIVE)
             return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);
         barrier->pending += (uint32_t)arrivals;
-        return fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals, toward);
+        return fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals);
     }
     return bring(machine, slot, index, pc, effect_index, arrivals, 0,
                  (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
@@ -487,10 +529,9 @@ StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const C
     if (!ring_place(machine, index, effect, &which, &parity))
         return machine_stop(machine, pc, "which barrier it means is not known");
     while (left && result == STEP_DONE) {
-        uint32_t toward = away ^ next_toward(&left);
-        if (!find_slot(machine, index, effect, which, toward, &slot))
+        if (!find_slot(machine, index, effect, which, away ^ next_toward(&left), &slot))
             return machine_stop(machine, pc, "which barrier it means is not known");
-        result = signal_step(machine, index, pc, effect, slot, toward);
+        result = signal_step(machine, index, pc, effect, slot);
     }
     return result;
 }
@@ -531,13 +572,14 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     if (bytes && amount < 0)
         return machine_stop(machine, pc, "how many bytes it copies is not known");
     StepResult result = STEP_DONE;
-    while (left && result == STEP_DONE) {
-        uint32_t toward = away ^ next_toward(&left);
-        if (!find_slot(machine, index, effect, which, toward, &slot))
+    uint32_t member = 0;
+    for (; left && result == STEP_DONE; member++) {
+        Toward where = {away ^ next_toward(&left), member};
+        if (!find_slot(machine, index, effect, which, where.toward, &slot))
             return machine_stop(machine, pc, "which barrier it means is not known");
-        result = fly(machine, index, pc, effect_index, kind, slot, amount, toward);
+        result = issue(machine, index, pc, effect_index, kind, slot, amount, where);
     }
-    return result;
+    return result == STEP_DONE ? land(machine, member) : result;
 }
 
 /* An access to shared or tensor memory, or one to global memory that is not kept: in each CTA that it reaches. */
@@ -550,16 +592,13 @@ static StepResult pass_access(Machine *machine, Event event) {
         return machine_stop(machine, event.pc, which_cta);
     while (left) {
         event.toward = away ^ next_toward(&left);
-        event.view = view;
-        if (word_is(view, WORD_VIEW))
-            event.view.cta ^= (uint16_t)event.toward;
+        event.view = view_toward(view, event.toward);
         if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
             forget_cell(machine, event.view);
         machine_tell(machine, event);
     }
     if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
-        return fly(machine, event.agent, event.pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK, 0, 0,
-                   0);
+        return fly(machine, event.agent, event.pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK, 0, 0);
     return STEP_DONE;
 }
 

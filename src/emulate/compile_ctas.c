@@ -53,6 +53,11 @@ bool compile_reach(Compiler *compiler, const Effect *effect, CompiledEffect *com
     bool pair = effect->pair && effect->helper == HELPER_TENSOR;
     if (ctas > MOST_CTAS && (pair || effect->from_some || effect->to_ctas || effect->multicast))
         return false;
+    if (effect->helper == HELPER_CLC && !compiler->program->ranks_are_programs) { /* the first asks for all */
+        compiled->leads = ctas - 1;
+        compiled->reach = span_of(ctas - 1);
+        return ctas <= MOST_CTAS;
+    }
     compiled->leads = pair;
     compiled->reach = span_of(pair);
     if (effect->multicast)

@@ -90,6 +90,7 @@ typedef struct Flight {
     uint8_t ordered; /* completes after all earlier ordered ones of its agent and helper */
     uint8_t covers;  /* completes after all earlier ones of its agent and helper */
     uint8_t toward;  /* XOR the issuer's CTA: where it is done */
+    uint8_t member;  /* what is multicast comes everywhere at once: which of them it is, the first 0 */
 } Flight;
 
 /* What an int in shared memory holds, where control depends on it. */

@@ -23,7 +23,8 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     }
     races->named = machine->slot_count;
     races->cluster_first = races->named + machine->program->ctas * NAMED_BARRIERS;
-    races->late_first = races->cluster_first + machine->cluster_barriers;
+    races->fenced_first = races->cluster_first + machine->cluster_barriers;
+    races->late_first = races->fenced_first + (machine->program->ctas > 1 ? machine->agent_count : 0);
     uint32_t late = machine->flight_capacity ? MOST_LATE / CONSAN_PHASES : 0;
     (void)consan_create(&races->engine, SPANS, races->late_first + late, take, arena);
     races->pasts = ARENA_ARRAY(arena, BarrierPast, machine->slot_count);
@@ -448,6 +449,15 @@ static void meeting_event(Races *races, const Event *event, uint32_t barrier, co
         consan_transfer(engine, event->agent, barrier, event->state->agents[event->agent].generation & 1);
     else if (!event->effect->effect.relaxed)
         consan_track_frontier(engine, event->agent, barrier, meeting->generation & 1);
+    else if (races->machine->program->ctas > 1) /* what a fence before it has released */
+        consan_hand_on(engine, races->fenced_first + event->agent, 0, barrier, meeting->generation & 1);
+}
+
+static void fence_event(Races *races, const Event *event) {
+    if (races->machine->program->ctas < 2 || !effect_releases_to_cluster(&event->effect->effect))
+        return;
+    consan_begin_phase(&races->engine, races->fenced_first + event->agent, 0);
+    consan_track_frontier(&races->engine, event->agent, races->fenced_first + event->agent, 0);
 }
 
 static void init_event(Races *races, const Event *event) {
@@ -545,6 +555,9 @@ void races_observe(void *observer, const Event *event) {
     case EVENT_CLUSTER_MEET:
     case EVENT_CLUSTER_WAIT:
         meeting_event(races, event, races->cluster_first + event->barrier, &event->state->cluster[event->barrier]);
+        break;
+    case EVENT_FENCE:
+        fence_event(races, event);
         break;
     case EVENT_END:
         races_end(races, event);

@@ -165,6 +165,11 @@ static inline bool effect_is_local(const Effect *effect) {
 static inline bool effect_is_barrier(const Effect *effect) {
     return effect->verb >= EFFECT_INIT && effect->verb <= EFFECT_WAIT;
 }
+/* Whether it is a fence by which a relaxed arrival after it releases to the cluster what was done before it. */
+static inline bool effect_releases_to_cluster(const Effect *effect) {
+    return effect->verb == EFFECT_FENCE_ORDER && effect->scope >= SCOPE_CLUSTER &&
+           (effect->order == ORDER_RELEASE || effect->order == ORDER_ACQ_REL);
+}
 /* Whether it is about a barrier of the hardware that has a number. */
 static inline bool effect_is_named(const Effect *effect) {
     return effect->verb == EFFECT_NAMED_ARRIVE || effect->verb == EFFECT_NAMED_SYNC;
