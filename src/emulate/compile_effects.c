@@ -237,6 +237,15 @@ void compile_meeting(Compiler *compiler, const Op *op) {
     emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, 2, first);
 }
 
+/* The write that bytes on a barrier report, in the CTAs of which they come; any other effect is its own. */
+static const Effect *reported(const Effect *effects, unsigned count, const Effect *effect) {
+    for (unsigned i = 0; i < count && effect->verb == EFFECT_COMPLETE; i++)
+        if (effects[i].verb == EFFECT_WRITE && effects[i].done == DONE_TX && effects[i].through == effect->on &&
+            effects[i].helper == effect->helper)
+            return &effects[i];
+    return effect;
+}
+
 /* What of the op's effects is not known, or not worked out. Its place in time is what it comes before and after, so
  * that it is known what it could have ordered. */
 static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *effects, unsigned count) {
@@ -248,7 +257,7 @@ static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *eff
             compile_unknown(compiler, op, verdict_keep(compiler->verdict, &reason));
         } else if (effect->repeats && !(compiler->flags & COMPILE_DATA)) {
             compile_unknown(compiler, op, "it waits for memory to change, in a loop of its own");
-        } else if (effect_runs(compiler, effect) && !compile_reach(compiler, effect, &(CompiledEffect){0})) {
+        } else if (effect_runs(compiler, effect) && !compile_reach(compiler, reported(effects, count, effect), &(CompiledEffect){0})) {
             compile_unknown(compiler, op, "which CTAs of the cluster it signals or writes is not worked out");
         }
     }
@@ -303,7 +312,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .bytes = effect->count};
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
-        (void)compile_reach(compiler, effect, &compiled);
+        (void)compile_reach(compiler, reported(effects, count, effect), &compiled);
         if (effect->space == SPACE_GLOBAL && effect_is_access(effect)) {
             compile_access(compiler, &compiled);
             if (compiler->flags & COMPILE_DATA)

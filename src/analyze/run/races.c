@@ -218,10 +218,11 @@ static void check_access(Races *races, const Event *event, uint32_t thread, bool
         race_object(races, event, thread, writes, &conflict, false);
         return;
     }
-    /* Two operations of one helper are ordered only as far as their issuer knows: always for the copy engine, and for
-     * the tensor core where its work is ordered by waits alone. */
-    bool tma = thread / CONSAN_BASE_ACTORS == HELPER_TMA, tensor = thread / CONSAN_BASE_ACTORS == HELPER_TENSOR;
-    if (!tma && !(tensor && races->by_waits))
+    /* Two operations of one helper are ordered only as far as their issuer knows: always for the copy engine and for
+     * launch control, and for the tensor core where its work is ordered by waits alone. */
+    uint32_t helper = thread / CONSAN_BASE_ACTORS;
+    bool copies = helper == HELPER_TMA || helper == HELPER_CLC, tensor = helper == HELPER_TENSOR;
+    if (!copies && !(tensor && races->by_waits))
         return;
     conflict = verify(races, thread % CONSAN_BASE_ACTORS, writes, set);
     /* Products into one accumulator follow each other. */

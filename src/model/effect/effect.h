@@ -128,7 +128,7 @@ typedef struct Effect {
     const Value *mask;             /* of the elements of an access that are touched at all; NULL: every one */
     const Value *rank;             /* the CTA of the cluster whose memory it is; NULL: the issuer's own */
     int64_t from_ctas, to_ctas;    /* masks of the bits of a CTA's rank: who does it, who gets it; 0: each its own */
-    uint8_t spaces;                /* of a barrier: bit (1 << Space) for each space whose accesses it orders */
+    uint8_t spaces;                /* bit (1 << Space) for each space whose accesses it orders; of a fence, 0: all */
     bool per_warp;                 /* arrive: `count` for each warp of the partition */
     bool multicast;                /* in several CTAs of the cluster: those that have the same part of `like` */
     bool pair;                     /* by two CTAs together */
