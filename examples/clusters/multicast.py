@@ -19,9 +19,9 @@ def one_barrier():
 
 
 @kernel(90, 2, ok="One CTA loads a tile for both; each waits for its own barrier",
-        peer_reads_early=("race.raw", "The peer reads the tile without waiting: the copy is none of its own"),
-        peer_not_told=("barrier.underflow", "Only the first CTA's barrier is told of the bytes; the peer's arrival is missing"),
-        bytes=("deadlock", "The barriers wait for the bytes of two tiles; the copy brings one to each"))
+        peer_reads_early=("race.war", "The peer reads the tile without waiting: the copy is none of its own"),
+        peer_not_told=("deadlock.no-producer", "Only the first CTA says that bytes come; at the peer's barrier an arrival is missing"),
+        bytes=("deadlock.bytes", "The barriers wait for the bytes of two tiles; the copy brings one to each"))
 @gluon.jit
 def multicast_load(same2, out, VARIANT: gl.constexpr):
     tile = gl.allocate_shared_memory(same2.dtype, same2.block_shape, same2.layout)
@@ -37,7 +37,7 @@ def multicast_load(same2, out, VARIANT: gl.constexpr):
 @kernel(90, 2, ok="A tile is loaded for both CTAs again and again, after both have said that they have read it",
         own_release=("race.war", "Each says so to its own barrier: the first CTA does not know of the peer"),
         no_release=("race.war", "Nobody says so"),
-        count=("deadlock", "The barrier counts four arrivals; two come"))
+        count=("deadlock.bytes", "The barrier counts four arrivals; two come"))
 @gluon.jit
 def multicast_release(same2, out, VARIANT: gl.constexpr):
     tile = gl.allocate_shared_memory(same2.dtype, same2.block_shape, same2.layout)
@@ -94,7 +94,7 @@ def multicast_halves(half4, out, VARIANT: gl.constexpr):
 
 @kernel(90, 4, ok="The first of four CTAs says for all how many bytes come, and loads the tile for all",
         twice=("barrier.underflow", "Each CTA says so, too: two arrivals for a count of one"),
-        to_half=("deadlock", "The first CTA says so for itself and one other: nobody does for the other two"))
+        to_half=("deadlock.no-producer", "The first CTA says so for itself and one other: nobody does for the other two"))
 @gluon.jit
 def expect_from_first(same4, out, VARIANT: gl.constexpr):
     tile = gl.allocate_shared_memory(same4.dtype, same4.block_shape, same4.layout)
