@@ -1,4 +1,4 @@
-/* What effects do: mbarriers, named and cluster barriers, and operations in flight. */
+/* What effects do: mbarriers, named and cluster barriers. */
 #include "emulate/machine_internal.h"
 
 /* ---- Barriers ------------------------------------------------------------------------------------- */
@@ -20,9 +20,8 @@ static RuleId misuse(const Barrier *barrier) {
 
 enum { MOST_TRANSACTION_BYTES = (1 << 20) - 1, MOST_ARRIVALS = (1 << 20) - 1 };
 
-/* Takes arrivals and bytes to come (or delivered: negative) to the barrier. */
-static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
-                        int64_t arrivals, int64_t bytes, Event event) {
+StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
+                         int64_t arrivals, int64_t bytes, Event event) {
     Barrier *barrier = &machine->state->barriers[slot];
     const CompiledEffect *effect = &machine->program->effects[effect_index];
     bool in_flight = event.flight != NULL;
@@ -47,127 +46,6 @@ static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_
     machine_tell(machine, event);
     settle(machine, slot, agent, pc, effect);
     return STEP_DONE;
-}
-
-/* ---- Flights -------------------------------------------------------------------------------------- */
-
-/* What of a multicast goes to one CTA. */
-typedef struct Toward {
-    uint32_t toward, member;
-} Toward;
-
-static StepResult issue(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                        int64_t amount, Toward where) {
-    State *state = machine->state;
-    if (state->flight_count == machine->flight_capacity)
-        return machine_stop(machine, pc, "more asynchronous operations are in flight than the emulator keeps (512)");
-    const Effect *what = &machine->program->effects[effect].effect;
-    Flight *flight = &state->flights[state->flight_count++];
-    *flight = (Flight){.sequence = ++state->next_sequence,
-                       .effect = effect,
-                       .pc = pc,
-                       .tick = state->agents[agent].ticks,
-                       .barrier = slot,
-                       .amount = amount,
-                       .agent = (uint16_t)agent,
-                       .kind = (uint8_t)kind,
-                       .helper = (uint8_t)what->helper,
-                       .toward = (uint8_t)where.toward,
-                       .member = (uint8_t)where.member,
-                       .ordered = what->done == DONE_COMMIT && !machine->out_of_order,
-                       .covers = what->done == DONE_COMMIT && kind == FLIGHT_ARRIVAL};
-    machine_tell(machine, (Event){.kind = EVENT_ISSUE,
-                                  .agent = agent,
-                                  .pc = pc,
-                                  .effect = &machine->program->effects[effect],
-                                  .flight = flight,
-                                  .barrier = slot,
-                                  .amount = amount});
-    return STEP_DONE;
-}
-
-/* So many were issued: they complete if everything does at once. */
-static StepResult land(Machine *machine, uint32_t count) {
-    uint32_t first = machine->state->flight_count - count;
-    if (machine->immediate && machine_can_complete(machine, first))
-        return machine_complete(machine, first);
-    return STEP_DONE;
-}
-
-static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                      int64_t amount) {
-    StepResult result = issue(machine, agent, pc, effect, kind, slot, amount, (Toward){0});
-    return result == STEP_DONE ? land(machine, 1) : result;
-}
-
-bool machine_can_complete(const Machine *machine, uint32_t index) {
-    const Flight *flight = &machine->state->flights[index];
-    if (flight->member)
-        return false;
-    if (!flight->ordered && !flight->covers)
-        return true;
-    for (uint32_t i = 0; i < index; i++) {
-        const Flight *earlier = &machine->state->flights[i];
-        if (earlier->agent == flight->agent && earlier->helper == flight->helper &&
-            (flight->covers || earlier->ordered || earlier->covers))
-            return false;
-    }
-    return true;
-}
-
-/* The same place in a CTA so far away (XOR). */
-static Word view_toward(Word view, uint32_t toward) {
-    if (word_is(view, WORD_VIEW))
-        view.cta ^= (uint16_t)toward;
-    return view;
-}
-
-/* The answer to a request for another cluster's work: the next programs, as many as go round the deepest ring twice.
- * Where all clusters of the grid share one memory each of them runs itself, so that there is none to be given. */
-static void answer_request(Machine *machine, const Flight *flight, Word view) {
-    Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
-    uint32_t most = 2 * (uint32_t)machine->program->deepest_ring + 1;
-    if (!cell)
-        return;
-    if (!flight->member && !machine->memory) /* one answer for all CTAs of the cluster */
-        machine->state->launches++;
-    bool given = !machine->memory && machine->state->launches <= (most < 2 ? 2 : most);
-    cell->word = word_integer(given ? (int64_t)machine->state->launches : -1);
-}
-
-static StepResult complete_one(Machine *machine, uint32_t index) {
-    State *state = machine->state;
-    Flight flight = state->flights[index];
-    memmove(&state->flights[index], &state->flights[index + 1], (state->flight_count - index - 1) * sizeof flight);
-    state->flight_count--;
-    machine->used++;
-    machine->changes++;
-    const CompiledEffect *effect = &machine->program->effects[flight.effect];
-    if (flight.kind == FLIGHT_WORK) {
-        machine_tell(
-            machine,
-            (Event){.kind = EVENT_FINISH, .agent = flight.agent, .pc = flight.pc, .effect = effect, .flight = &flight});
-        return STEP_DONE;
-    }
-    bool bytes = flight.kind == FLIGHT_BYTES;
-    if (bytes && effect->effect.helper == HELPER_CLC && effect->lands != NO_REGISTER)
-        answer_request(machine, &flight,
-                       view_toward(machine_words(machine, flight.agent)[effect->lands], flight.toward));
-    return bring(machine, flight.barrier, flight.agent, flight.pc, flight.effect, bytes ? 0 : flight.amount,
-                 bytes ? -flight.amount : 0,
-                 (Event){.kind = bytes ? EVENT_DELIVER : EVENT_SIGNAL, .flight = &flight, .amount = flight.amount});
-}
-
-StepResult machine_complete(Machine *machine, uint32_t index) {
-    const Flight *flights = machine->state->flights;
-    uint32_t next = flights[index].sequence + 1;
-    StepResult result = complete_one(machine, index);
-    while (result == STEP_DONE && index < machine->state->flight_count && flights[index].sequence == next &&
-           flights[index].member) { /* the others of a multicast stand behind it */
-        result = complete_one(machine, index);
-        next++;
-    }
-    return result;
 }
 
 /* ---- Effects -------------------------------------------------------------------------------------- */
@@ -481,11 +359,11 @@ static StepResult signal_step(Machine *machine, uint32_t index, uint32_t pc, con
     const Effect *what = &effect->effect;
     uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     if (what->verb == EFFECT_EXPECT)
-        return bring(machine, slot, index, pc, effect_index, 1, what->count,
-                     (Event){.kind = EVENT_EXPECT, .amount = what->count});
+        return barrier_bring(machine, slot, index, pc, effect_index, 1, what->count,
+                             (Event){.kind = EVENT_EXPECT, .amount = what->count});
     if (what->verb == EFFECT_COMPLETE)
-        return bring(machine, slot, index, pc, effect_index, 0, -effect->bytes,
-                     (Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
+        return barrier_bring(machine, slot, index, pc, effect_index, 0, -effect->bytes,
+                             (Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
     if (!is_counted(what))
         return machine_stop(machine, pc, not_counted);
     int64_t arrivals = arrivals_of(machine, index, what);
@@ -494,10 +372,10 @@ static StepResult signal_step(Machine *machine, uint32_t index, uint32_t pc, con
         if (barrier->life != BARRIER_LIVE)
             return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);
         barrier->pending += (uint32_t)arrivals;
-        return fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals);
+        return flight_fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals);
     }
-    return bring(machine, slot, index, pc, effect_index, arrivals, 0,
-                 (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
+    return barrier_bring(machine, slot, index, pc, effect_index, arrivals, 0,
+                         (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
 }
 
 /* A visible effect, with its predicate true. */
@@ -577,9 +455,9 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
         Toward where = {away ^ next_toward(&left), member};
         if (!find_slot(machine, index, effect, which, where.toward, &slot))
             return machine_stop(machine, pc, "which barrier it means is not known");
-        result = issue(machine, index, pc, effect_index, kind, slot, amount, where);
+        result = flight_issue(machine, index, pc, effect_index, kind, slot, amount, where);
     }
-    return result == STEP_DONE ? land(machine, member) : result;
+    return result == STEP_DONE ? flight_land(machine, member) : result;
 }
 
 /* An access to shared or tensor memory, or one to global memory that is not kept: in each CTA that it reaches. */
@@ -598,7 +476,8 @@ static StepResult pass_access(Machine *machine, Event event) {
         machine_tell(machine, event);
     }
     if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
-        return fly(machine, event.agent, event.pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK, 0, 0);
+        return flight_fly(machine, event.agent, event.pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK,
+                          0, 0);
     return STEP_DONE;
 }
 

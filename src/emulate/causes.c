@@ -283,8 +283,8 @@ static void tell_completion(Causes *causes, const Event *event, uint32_t barrier
     Past *past = &causes->pasts[barrier];
     if (!includes(past, &causes->pasts[other]))
         return;
-    uint32_t *clock = causes->spare_count ? causes->spare[--causes->spare_count]
-                                          : ARENA_ARRAY(causes->arena, uint32_t, causes->size);
+    uint32_t *clock =
+        causes->spare_count ? causes->spare[--causes->spare_count] : ARENA_ARRAY(causes->arena, uint32_t, causes->size);
     join_packed(clock, &past->done);
     clock[causes->components[other]] = event->state->barriers[other].generation;
     pack(causes, clock, &past->done);

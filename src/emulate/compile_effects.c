@@ -257,7 +257,8 @@ static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *eff
             compile_unknown(compiler, op, verdict_keep(compiler->verdict, &reason));
         } else if (effect->repeats && !(compiler->flags & COMPILE_DATA)) {
             compile_unknown(compiler, op, "it waits for memory to change, in a loop of its own");
-        } else if (effect_runs(compiler, effect) && !compile_reach(compiler, reported(effects, count, effect), &(CompiledEffect){0})) {
+        } else if (effect_runs(compiler, effect) &&
+                   !compile_reach(compiler, reported(effects, count, effect), &(CompiledEffect){0})) {
             compile_unknown(compiler, op, "which CTAs of the cluster it signals or writes is not worked out");
         }
     }

@@ -385,7 +385,8 @@ static const SpanSet *late_event(Races *races, const Event *event, Word view) {
     return set;
 }
 
-/* The same place in another CTA: so far from there, by XOR, and without the bits of its rank that make no difference. */
+/* The same place in another CTA: so far from there, by XOR, and without the bits of its rank that make no difference.
+ */
 static Word moved_to(Word view, uint32_t toward, uint32_t without) {
     if (word_is(view, WORD_VIEW))
         view.cta = (uint16_t)((view.cta ^ toward) & ~without);

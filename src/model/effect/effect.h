@@ -135,9 +135,9 @@ typedef struct Effect {
     bool from_some;                /* `from_ctas` was said: 0 is then the first CTA of the cluster alone */
     bool repeats;                  /* an access of inline assembly, again and again: see InlineAccess.until */
     const Value *like[EFFECT_MOST_LIKE]; /* multicast: memory whose layout says who; none: that is said otherwise */
-    uint8_t like_count;            /* more than there is room for: EFFECT_MOST_LIKE + 1 */
-    int64_t offset;                /* of an access: bytes from where `on` points to where it begins */
-    int64_t element_bytes;         /* at each place that `on` points to; 0: what the type of `on` says */
+    uint8_t like_count;                  /* more than there is room for: EFFECT_MOST_LIKE + 1 */
+    int64_t offset;                      /* of an access: bytes from where `on` points to where it begins */
+    int64_t element_bytes;               /* at each place that `on` points to; 0: what the type of `on` says */
     /* The place of an access: lists of the op's operands, and of a gather or scatter its rows. */
     ValueList at;      /* coordinates of a tile */
     ValueList offsets; /* elements from `on` on; of a tile, those of im2col */
