@@ -461,22 +461,22 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
 }
 
 /* An access to shared or tensor memory, or one to global memory that is not kept: in each CTA that it reaches. */
-static StepResult pass_access(Machine *machine, Event event) {
-    const CompiledEffect *effect = event.effect;
+static StepResult pass_access(Machine *machine, Event *event) {
+    const CompiledEffect *effect = event->effect;
     const Effect *what = &effect->effect;
-    uint32_t away, left = effect->reach;
-    Word view = event.view;
-    if (!find_rank(machine, event.agent, effect, &away))
-        return machine_stop(machine, event.pc, which_cta);
+    uint32_t away = 0, left = effect->reach;
+    Word view = event->view;
+    if (what->rank && !find_rank(machine, event->agent, effect, &away))
+        return machine_stop(machine, event->pc, which_cta);
     while (left) {
-        event.toward = away ^ next_toward(&left);
-        event.view = view_toward(view, event.toward);
+        event->toward = away ^ next_toward(&left);
+        event->view = view_toward(view, event->toward);
         if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
-            forget_cell(machine, event.view);
-        machine_tell(machine, event);
+            forget_cell(machine, event->view);
+        machine_tell(machine, *event);
     }
     if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
-        return flight_fly(machine, event.agent, event.pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK,
+        return flight_fly(machine, event->agent, event->pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK,
                           0, 0);
     return STEP_DONE;
 }
@@ -495,7 +495,7 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
         event.stored = what->verb != EFFECT_READ;
         if (machine->memory && what->space == SPACE_GLOBAL)
             return access_memory(machine, event);
-        return pass_access(machine, event);
+        return pass_access(machine, &event);
     case EFFECT_ARRIVE:
     case EFFECT_COMPLETE:
         return launch_flight(machine, index, pc, effect);
