@@ -79,12 +79,9 @@ static Word moved_view(Machine *machine, const Instruction *instruction, const W
 
 static Word program_number(const Machine *machine, uint32_t agent, const Instruction *instruction) {
     switch (instruction->code) {
-    case CODE_PROGRAM_ID: {
-        int64_t id = machine->program_id[instruction->aux];
-        if (machine->program->ranks_are_programs && instruction->aux == 0)
-            id += agent_cta(machine, agent);
-        return word_integer(id);
-    }
+    case CODE_PROGRAM_ID:
+        return word_integer(machine->program_id[instruction->aux] +
+                            program_id_of_rank(machine->program, agent_cta(machine, agent), instruction->aux));
     case CODE_PROGRAMS:
         return word_integer(machine->programs[instruction->aux]);
     case CODE_RANK:

@@ -431,8 +431,8 @@ static void follow_descriptor(const Machine *machine, const Form *forms, const I
 
 static Form program_form(const Machine *machine, const Instruction *instruction) {
     Form form = none;
-    bool wide = instruction->aux == 0 && machine->program->ranks_are_programs;
-    form.by[instruction->aux] = wide ? machine->program->ctas : 1;
+    const Program *program = machine->program;
+    form.by[instruction->aux] = program->ranks_are_programs ? program->cluster[instruction->aux] : 1;
     return form;
 }
 
