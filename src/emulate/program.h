@@ -1,6 +1,6 @@
-/* A kernel compiled for the emulator: what synchronises, what it depends on, and nothing else.
+/* A kernel compiled for the emulator: what synchronizes, what it depends on, and nothing else.
  *
- * Only a backward slice of the kernel is compiled: everything that control flow, synchronisation and the places of
+ * Only a backward slice of the kernel is compiled: everything that control flow, synchronization and the places of
  * accesses depend on. Structured control flow becomes jumps, calls are put in place, and every value of the slice gets
  * a register of its strand. A strand is what one agent runs: the function itself (with the default regions of its
  * warp_specialize ops), or one partition. */
@@ -24,7 +24,7 @@ typedef enum Code {
     CODE_LOOP,     /* entering loop `aux`: dst = first value, a, b, c = bounds and step */
     CODE_FOR,      /* if not dst < b (c the step): to aux */
     CODE_NEXT,     /* dst += c, with the width; then to aux */
-    CODE_AGAIN,    /* going round a while loop (loop aux - 1) or a backward branch: counts towards the budget */
+    CODE_AGAIN,    /* going round a while loop (loop aux - 1) or a backward branch: counts toward the budget */
     CODE_PROGRAM_ID,  /* dst = program id along axis aux */
     CODE_PROGRAMS,    /* dst = number of programs along axis aux */
     CODE_RANK,        /* dst = rank of the CTA in its cluster */
