@@ -66,20 +66,22 @@ static Word moved_view(Machine *machine, const Instruction *instruction, const W
     offset.base = (int32_t)((uint64_t)offset.base + (uint64_t)index * (uint64_t)step->stride + (uint64_t)step->add);
     offset.affine ^= (int32_t)step->flip;
     uint32_t cta = view.cta;
-    if (instruction->c != NO_REGISTER && word_is(words[instruction->c], WORD_INTEGER) &&
-        words[instruction->c].bits >= 0 && words[instruction->c].bits < machine->program->ctas)
-        cta = (uint32_t)words[instruction->c].bits;
+    if (instruction->c != NO_REGISTER) {
+        Word rank = words[instruction->c];
+        if (!word_is(rank, WORD_INTEGER) || rank.bits < 0 || rank.bits >= machine->program->ctas) {
+            *problem = "which CTA of the cluster is meant is not known";
+            return word_unknown((uint64_t)rank.bits);
+        }
+        cta = (uint32_t)rank.bits;
+    }
     return view_word(view.meta, cta, offset);
 }
 
 static Word program_number(const Machine *machine, uint32_t agent, const Instruction *instruction) {
     switch (instruction->code) {
-    case CODE_PROGRAM_ID: {
-        int64_t id = machine->program_id[instruction->aux];
-        if (machine->program->ranks_are_programs && instruction->aux == 0)
-            id += agent_cta(machine, agent);
-        return word_integer(id);
-    }
+    case CODE_PROGRAM_ID:
+        return word_integer(machine->program_id[instruction->aux] +
+                            program_id_of_rank(machine->program, agent_cta(machine, agent), instruction->aux));
     case CODE_PROGRAMS:
         return word_integer(machine->programs[instruction->aux]);
     case CODE_RANK:

@@ -396,7 +396,8 @@ static void follow_effects(const Machine *machine, const Form *forms, const Inst
         const CompiledEffect *effect = &machine->program->effects[instruction->aux + i];
         const uint32_t registers[] = {
             effect->on,   effect->amount, effect->through, effect->predicate, effect->second_predicate,
-            effect->slot, effect->boxes,  effect->mask,    effect->offsets,   effect->rows};
+            effect->slot, effect->boxes,  effect->mask,    effect->offsets,   effect->rows,
+            effect->rank};
         for (unsigned k = 0; k < sizeof registers / sizeof *registers; k++)
             pin_register(machine, forms, registers[k]);
         if (machine->program->global)
@@ -430,8 +431,8 @@ static void follow_descriptor(const Machine *machine, const Form *forms, const I
 
 static Form program_form(const Machine *machine, const Instruction *instruction) {
     Form form = none;
-    bool wide = instruction->aux == 0 && machine->program->ranks_are_programs;
-    form.by[instruction->aux] = wide ? machine->program->ctas : 1;
+    const Program *program = machine->program;
+    form.by[instruction->aux] = program->ranks_are_programs ? program->cluster[instruction->aux] : 1;
     return form;
 }
 

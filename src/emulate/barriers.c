@@ -1,4 +1,4 @@
-/* What effects do: mbarriers, named and cluster barriers, and operations in flight. */
+/* What effects do: mbarriers, named and cluster barriers. */
 #include "emulate/machine_internal.h"
 
 /* ---- Barriers ------------------------------------------------------------------------------------- */
@@ -21,9 +21,8 @@ static RuleId misuse(const Barrier *barrier) {
 
 enum { MOST_TRANSACTION_BYTES = (1 << 20) - 1, MOST_ARRIVALS = (1 << 20) - 1 };
 
-/* Takes arrivals and bytes to come (or delivered: negative) to the barrier. */
-static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
-                        int64_t arrivals, int64_t bytes, Event event) {
+StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
+                         int64_t arrivals, int64_t bytes, Event event) {
     Barrier *barrier = &machine->state->barriers[slot];
     const CompiledEffect *effect = &machine->program->effects[effect_index];
     bool in_flight = event.flight != NULL;
@@ -48,84 +47,6 @@ static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_
     machine_tell(machine, event);
     settle(machine, slot, agent, pc, effect);
     return STEP_DONE;
-}
-
-/* ---- Flights -------------------------------------------------------------------------------------- */
-
-static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                      int64_t amount) {
-    State *state = machine->state;
-    if (state->flight_count == machine->flight_capacity)
-        return machine_stop(machine, pc, "more asynchronous operations are in flight than the emulator keeps (512)");
-    const Effect *what = &machine->program->effects[effect].effect;
-    Flight *flight = &state->flights[state->flight_count++];
-    *flight = (Flight){.sequence = ++state->next_sequence,
-                       .effect = effect,
-                       .pc = pc,
-                       .tick = state->agents[agent].ticks,
-                       .barrier = slot,
-                       .amount = amount,
-                       .agent = (uint16_t)agent,
-                       .kind = (uint8_t)kind,
-                       .helper = (uint8_t)what->helper,
-                       .ordered = what->done == DONE_COMMIT && !machine->out_of_order,
-                       .covers = what->done == DONE_COMMIT && kind == FLIGHT_ARRIVAL};
-    machine_tell(machine, (Event){.kind = EVENT_ISSUE,
-                                  .agent = agent,
-                                  .pc = pc,
-                                  .effect = &machine->program->effects[effect],
-                                  .flight = flight,
-                                  .barrier = slot,
-                                  .amount = amount});
-    if (machine->immediate && machine_can_complete(machine, state->flight_count - 1))
-        return machine_complete(machine, state->flight_count - 1);
-    return STEP_DONE;
-}
-
-bool machine_can_complete(const Machine *machine, uint32_t index) {
-    const Flight *flight = &machine->state->flights[index];
-    if (!flight->ordered && !flight->covers)
-        return true;
-    for (uint32_t i = 0; i < index; i++) {
-        const Flight *earlier = &machine->state->flights[i];
-        if (earlier->agent == flight->agent && earlier->helper == flight->helper &&
-            (flight->covers || earlier->ordered || earlier->covers))
-            return false;
-    }
-    return true;
-}
-
-/* The answer to a request for another cluster's work: the next programs, as many as go round the deepest ring twice.
- * Where all clusters of the grid share one memory each of them runs itself, so that there is none to be given. */
-static void answer_request(Machine *machine, Word view) {
-    Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
-    uint32_t most = 2 * (uint32_t)machine->program->deepest_ring + 1;
-    if (!cell)
-        return;
-    bool given = !machine->memory && ++machine->state->launches <= (most < 2 ? 2 : most);
-    cell->word = word_integer(given ? (int64_t)machine->state->launches : -1);
-}
-
-StepResult machine_complete(Machine *machine, uint32_t index) {
-    State *state = machine->state;
-    Flight flight = state->flights[index];
-    memmove(&state->flights[index], &state->flights[index + 1], (state->flight_count - index - 1) * sizeof flight);
-    state->flight_count--;
-    machine->used++;
-    machine->changes++;
-    const CompiledEffect *effect = &machine->program->effects[flight.effect];
-    if (flight.kind == FLIGHT_WORK) {
-        machine_tell(
-            machine,
-            (Event){.kind = EVENT_FINISH, .agent = flight.agent, .pc = flight.pc, .effect = effect, .flight = &flight});
-        return STEP_DONE;
-    }
-    bool bytes = flight.kind == FLIGHT_BYTES;
-    if (bytes && effect->effect.helper == HELPER_CLC && effect->lands != NO_REGISTER)
-        answer_request(machine, machine_words(machine, flight.agent)[effect->lands]);
-    return bring(machine, flight.barrier, flight.agent, flight.pc, flight.effect, bytes ? 0 : flight.amount,
-                 bytes ? -flight.amount : 0,
-                 (Event){.kind = bytes ? EVENT_DELIVER : EVENT_SIGNAL, .flight = &flight, .amount = flight.amount});
 }
 
 /* ---- Effects -------------------------------------------------------------------------------------- */
@@ -179,13 +100,33 @@ bool effect_is_present(Machine *machine, uint32_t agent, const CompiledEffect *e
     if ((effect->shared_bits & agent_cta(machine, agent)) &&
         (verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || verb == EFFECT_WAIT))
         return false;
-    if (effect->pair && agent_cta(machine, agent) % 2)
+    return !(effect->leads & agent_cta(machine, agent));
+}
+
+/* How far from the issuer's CTA (XOR) the effect is that names a CTA; false if that is not known. */
+static bool find_rank(const Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t *away) {
+    *away = 0;
+    if (!effect->effect.rank || machine->program->ctas < 2)
+        return true;
+    Word rank = effect->rank == NO_REGISTER ? word_unknown(0) : machine_words(machine, agent)[effect->rank];
+    if (!word_is(rank, WORD_INTEGER) || rank.bits < 0 || rank.bits >= machine->program->ctas)
         return false;
+    *away = (uint32_t)rank.bits ^ agent_cta(machine, agent);
     return true;
 }
 
-/* The slot that the effect is on; false if it is not known. */
-static bool find_slot(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t which, uint32_t *slot) {
+static const char which_cta[] = "which CTA of the cluster it means is not known";
+
+/* The CTAs that the effect is in, each by XOR with the issuer's: the first of those that are left. */
+static uint32_t next_toward(uint32_t *left) {
+    uint32_t toward = (uint32_t)__builtin_ctz(*left);
+    *left &= *left - 1;
+    return toward;
+}
+
+/* The slot that the effect is on, so far from the issuer's CTA; false if it is not known. */
+static bool find_slot(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t which, uint32_t toward,
+                      uint32_t *slot) {
     const Word *words = machine_words(machine, agent);
     Word view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
     if (!word_is(view, WORD_VIEW))
@@ -195,7 +136,7 @@ static bool find_slot(Machine *machine, uint32_t agent, const CompiledEffect *ef
         uint32_t ring = machine->storage_sizes[view.meta] / 16;
         byte += 8 * (int64_t)(effect->effect.side == SIDE_EMPTY ? ring + which : which);
     }
-    uint32_t cta = view.cta & ~effect->shared_bits;
+    uint32_t cta = (view.cta ^ toward) & ~effect->shared_bits;
     *slot = machine_slot(machine, cta, view.meta, byte);
     return *slot != UINT32_MAX;
 }
@@ -310,7 +251,7 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
     uint32_t count = what->side == SIDE_NONE ? 1 : machine->storage_sizes[view.meta] / 16;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot;
-        if (!find_slot(machine, index, effect, i, &slot))
+        if (!find_slot(machine, index, effect, i, 0, &slot))
             return machine_stop(machine, pc, "there are more barriers than the emulator has room for");
         Barrier *barrier = &machine->state->barriers[slot];
         if (effect->idle)
@@ -413,11 +354,37 @@ static bool is_counted(const Effect *effect) {
     return effect->count >= 0 && effect->count <= MOST_ARRIVALS;
 }
 
+/* Arrivals and bytes that the agent itself brings to a barrier, or says that they will come. */
+static StepResult signal_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect,
+                              uint32_t slot) {
+    const Effect *what = &effect->effect;
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
+    if (what->verb == EFFECT_EXPECT)
+        return barrier_bring(machine, slot, index, pc, effect_index, 1, what->count,
+                             (Event){.kind = EVENT_EXPECT, .amount = what->count});
+    if (what->verb == EFFECT_COMPLETE)
+        return barrier_bring(machine, slot, index, pc, effect_index, 0, -effect->bytes,
+                             (Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
+    if (!is_counted(what))
+        return machine_stop(machine, pc, not_counted);
+    int64_t arrivals = arrivals_of(machine, index, what);
+    if (what->done == DONE_COPIES) { /* announced now, made when the copies are done */
+        Barrier *barrier = &machine->state->barriers[slot];
+        if (barrier->life != BARRIER_LIVE)
+            return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);
+        barrier->pending += (uint32_t)arrivals;
+        return flight_fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals);
+    }
+    return barrier_bring(machine, slot, index, pc, effect_index, arrivals, 0,
+                         (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
+}
+
 /* A visible effect, with its predicate true. */
 StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
-    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which;
+    uint32_t slot, which, away, left = effect->reach;
     int64_t parity = 0;
+    StepResult result = STEP_DONE;
     switch (what->verb) {
     case EFFECT_WAIT:
         return wait_step(machine, index, pc, effect);
@@ -436,26 +403,16 @@ StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const C
     default:
         break;
     }
-    if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
+    if (!find_rank(machine, index, effect, &away))
+        return machine_stop(machine, pc, which_cta);
+    if (!ring_place(machine, index, effect, &which, &parity))
         return machine_stop(machine, pc, "which barrier it means is not known");
-    if (what->verb == EFFECT_EXPECT)
-        return bring(machine, slot, index, pc, effect_index, 1, what->count,
-                     (Event){.kind = EVENT_EXPECT, .amount = what->count});
-    if (what->verb == EFFECT_COMPLETE)
-        return bring(machine, slot, index, pc, effect_index, 0, -effect->bytes,
-                     (Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
-    if (!is_counted(what))
-        return machine_stop(machine, pc, not_counted);
-    int64_t arrivals = arrivals_of(machine, index, what);
-    if (what->done == DONE_COPIES) { /* announced now, made when the copies are done */
-        Barrier *barrier = &machine->state->barriers[slot];
-        if (barrier->life != BARRIER_LIVE)
-            return machine_fault(machine, misuse(barrier), index, pc, effect_index, slot, 0, false);
-        barrier->pending += (uint32_t)arrivals;
-        return fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals);
+    while (left && result == STEP_DONE) {
+        if (!find_slot(machine, index, effect, which, away ^ next_toward(&left), &slot))
+            return machine_stop(machine, pc, "which barrier it means is not known");
+        result = signal_step(machine, index, pc, effect, slot);
     }
-    return bring(machine, slot, index, pc, effect_index, arrivals, 0,
-                 (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
+    return result;
 }
 
 /* A copy has written there: shared memory does not hold what was last stored from registers. */
@@ -479,9 +436,11 @@ static StepResult access_memory(Machine *machine, Event event) {
 /* Bytes or arrivals that come some time. */
 static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
-    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which;
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which, away, left = effect->reach;
     int64_t parity = 0;
-    if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
+    if (!find_rank(machine, index, effect, &away))
+        return machine_stop(machine, pc, which_cta);
+    if (!ring_place(machine, index, effect, &which, &parity))
         return machine_stop(machine, pc, "which barrier it means is not known");
     bool bytes = what->verb == EFFECT_COMPLETE;
     FlightKind kind = bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL;
@@ -491,19 +450,42 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
                            : arrivals_of(machine, index, what);
     if (bytes && amount < 0)
         return machine_stop(machine, pc, "how many bytes it copies is not known");
-    StepResult result = fly(machine, index, pc, effect_index, kind, slot, amount);
-    if (result != STEP_DONE || !effect->pair || machine->program->ctas < 2)
-        return result;
-    uint32_t peer = slot < machine->slots_per_cta * (agent_cta(machine, index) + 1) ? slot + machine->slots_per_cta
-                                                                                    : slot - machine->slots_per_cta;
-    return fly(machine, index, pc, effect_index, kind, peer, amount);
+    StepResult result = STEP_DONE;
+    uint32_t member = 0;
+    for (; left && result == STEP_DONE; member++) {
+        Toward where = {away ^ next_toward(&left), member};
+        if (!find_slot(machine, index, effect, which, where.toward, &slot))
+            return machine_stop(machine, pc, "which barrier it means is not known");
+        result = flight_issue(machine, index, pc, effect_index, kind, slot, amount, where);
+    }
+    return result == STEP_DONE ? flight_land(machine, member) : result;
+}
+
+/* An access to shared or tensor memory, or one to global memory that is not kept: in each CTA that it reaches. */
+static StepResult pass_access(Machine *machine, Event *event) {
+    const CompiledEffect *effect = event->effect;
+    const Effect *what = &effect->effect;
+    uint32_t away = 0, left = effect->reach;
+    Word view = event->view;
+    if (what->rank && !find_rank(machine, event->agent, effect, &away))
+        return machine_stop(machine, event->pc, which_cta);
+    while (left) {
+        event->toward = away ^ next_toward(&left);
+        event->view = view_toward(view, event->toward);
+        if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
+            forget_cell(machine, event->view);
+        machine_tell(machine, *event);
+    }
+    if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
+        return flight_fly(machine, event->agent, event->pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK,
+                          0, 0);
+    return STEP_DONE;
 }
 
 StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
     const Word *words = machine_words(machine, index);
     Agent *agent = &machine->state->agents[index];
-    uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     Event event = {.agent = index, .pc = pc, .effect = effect};
     switch (what->verb) {
     case EFFECT_READ:
@@ -514,12 +496,7 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
         event.stored = what->verb != EFFECT_READ;
         if (machine->memory && what->space == SPACE_GLOBAL)
             return access_memory(machine, event);
-        if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
-            forget_cell(machine, event.view);
-        machine_tell(machine, event);
-        if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
-            return fly(machine, index, pc, effect_index, FLIGHT_WORK, 0, 0);
-        return STEP_DONE;
+        return pass_access(machine, &event);
     case EFFECT_ARRIVE:
     case EFFECT_COMPLETE:
         return launch_flight(machine, index, pc, effect);
@@ -584,7 +561,7 @@ StepResult effect_come_to_wait(Machine *machine, uint32_t index, uint32_t pc, co
     uint32_t which;
     int64_t parity = 0;
     if (!ring_place(machine, index, effect, &which, &parity) ||
-        !find_slot(machine, index, effect, which, &agent->barrier))
+        !find_slot(machine, index, effect, which, 0, &agent->barrier))
         return machine_stop(machine, pc, "which barrier it waits for is not known");
     if (effect->amount != NO_REGISTER) {
         Word word = machine_words(machine, index)[effect->amount];

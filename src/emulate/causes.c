@@ -1,7 +1,7 @@
 /* Clocks over one run. */
 #include "emulate/causes.h"
 
-enum { WINDOW = 2 * MOST_FLIGHTS, FEWEST_CONTRIBUTORS = 16, NO_STREAM = UINT32_MAX };
+enum { WINDOW = 2 * MOST_FLIGHTS, FEWEST_CONTRIBUTORS = 16, MOST_RECEIVERS = 32, NO_STREAM = UINT32_MAX };
 /* Clocks of phases are packed where all of them, as they are, would take more memory than this. */
 static const size_t most_plain = (size_t)1 << 20;
 /* Clocks are gone through in pieces of this many components, for the compiler to use vectors. */
@@ -49,6 +49,12 @@ typedef struct Meeting {
     uint32_t now_count, before_count;
 } Meeting;
 
+/* What came to barriers of several CTAs at once, and which of them it completed. */
+typedef struct Multicast {
+    uint64_t moment;
+    uint32_t flipped[MOST_RECEIVERS], count;
+} Multicast;
+
 struct Causes {
     Machine *machine;
     uint32_t agents, size; /* of a clock */
@@ -65,6 +71,7 @@ struct Causes {
     uint32_t spare_count, spare_capacity;
     Past *pasts;
     Pass *passes; /* [barrier][agent] */
+    Multicast multicast;
     Risk risks[MOST_RISKS];
     uint32_t risk_count;
     bool overflowed;
@@ -215,6 +222,7 @@ static Pass *pass_of(Causes *causes, uint32_t barrier, uint32_t agent) {
 void causes_start(Causes *causes) {
     causes->risk_count = 0;
     causes->overflowed = false;
+    causes->multicast = (Multicast){0};
     for (uint32_t i = 0; i < causes->agents; i++)
         clear(causes, clock_of(causes, i));
     for (uint32_t i = 0; i < causes->meeting_count; i++) {
@@ -306,12 +314,66 @@ static void come_early(Causes *causes, const Event *event, const uint32_t *clock
         risk_flights(causes, RISK_EARLY, event);
 }
 
+/* ---- Multicasts ----------------------------------------------------------------------------------- */
+
+static uint64_t moment_of(const Event *event) {
+    if (event->flight)
+        return UINT64_C(1) << 63 | (event->flight->sequence - event->flight->member);
+    return (uint64_t)(event->agent + 1) << 32 | event->state->agents[event->agent].ticks;
+}
+
+static bool includes(const Causes *causes, const Past *past, const Past *other) {
+    bool all = other->before_count < causes->contributors;
+    for (uint32_t i = 0; i < other->before_count && all; i++) {
+        const Contributor *one = &other->before[i];
+        all = false;
+        for (uint32_t k = 0; k < past->before_count && !all; k++)
+            all = past->before[k].agent == one->agent && past->before[k].tick == one->tick &&
+                  past->before[k].pc == one->pc && past->before[k].flight == one->flight;
+    }
+    return all;
+}
+
+/* Whoever knows that a phase is complete knows it of the other barrier, if all that came there came here, too: what is
+ * multicast comes everywhere at once. */
+static void tell_completion(Causes *causes, const Event *event, uint32_t barrier, uint32_t other) {
+    Past *past = &causes->pasts[barrier];
+    if (!includes(causes, past, &causes->pasts[other]))
+        return;
+    uint32_t generation = event->state->barriers[other].generation;
+    if (past->plain) {
+        past->plain[causes->components[other]] = generation;
+        return;
+    }
+    uint32_t *clock = spare_clock(causes);
+    clear(causes, clock);
+    join_packed(clock, &past->done);
+    clock[causes->components[other]] = generation;
+    pack(causes, clock, &past->done);
+    give_back(causes, &clock);
+}
+
+static void flip_together(Causes *causes, const Event *event) {
+    Multicast *multicast = &causes->multicast;
+    for (uint32_t i = 0; i < multicast->count; i++) {
+        tell_completion(causes, event, event->barrier, multicast->flipped[i]);
+        tell_completion(causes, event, multicast->flipped[i], event->barrier);
+    }
+    if (multicast->count < MOST_RECEIVERS)
+        multicast->flipped[multicast->count++] = event->barrier;
+}
+
 /* Something comes into the barrier's current phase. `stream`: of ordered completions, or NO_STREAM. */
 static void contribute(Causes *causes, const Event *event, const uint32_t *clock, uint32_t stream) {
     uint32_t barrier = event->barrier;
     Past *past = &causes->pasts[barrier];
     const Barrier *state = &event->state->barriers[barrier];
     check_init(causes, barrier, clock);
+    uint64_t moment = moment_of(event);
+    if (causes->multicast.moment != moment) {
+        causes->multicast.moment = moment;
+        causes->multicast.count = 0;
+    }
     bool in_order = stream != NO_STREAM && stream == past->stream_before;
     if (state->generation > state->born && clock[causes->components[barrier]] < state->generation && !in_order)
         come_early(causes, event, clock);
@@ -354,6 +416,8 @@ static void flip(Causes *causes, const Event *event) {
     past->now_count = 0;
     past->now_flights = past->now_bytes = false;
     past->stream = NO_STREAM;
+    if (causes->machine->program->ctas > 1)
+        flip_together(causes, event);
 }
 
 /* `last`: when it passed before; `now`: when it does. */

@@ -199,8 +199,9 @@ static void set_grid(Chooser *chooser) {
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->code[i].code == CODE_PROGRAM_ID || program->code[i].code == CODE_PROGRAMS)
             setting->grid[program->code[i].aux] = program->code[i].aux ? FEW_PROGRAMS : USUAL_PROGRAMS;
-    if (program->ranks_are_programs)
-        setting->grid[0] = program->ctas * (setting->grid[0] > 1 ? 2 : 1);
+    for (int axis = 0; axis < 3 && program->ranks_are_programs; axis++)
+        if (axis == 0 || program->cluster[axis] > 1)
+            setting->grid[axis] = program->cluster[axis] * (setting->grid[axis] > 1 ? 2 : 1);
     if (fixed && fixed->grid[0]) {
         memcpy(setting->grid, fixed->grid, sizeof setting->grid);
         solver_fix_grid(chooser->solver);
@@ -274,8 +275,8 @@ static void add_setting(Chooser *chooser, const Setting *setting, LaunchDoubt do
 void add_launch(Chooser *chooser, LaunchDoubt doubt) {
     Setting *setting = solver_setting(chooser->solver);
     const Program *program = chooser->program;
-    if (program->ranks_are_programs) /* whole clusters */
-        setting->grid[0] = round_up(setting->grid[0], program->ctas);
+    for (int axis = 0; axis < 3 && program->ranks_are_programs; axis++) /* whole clusters */
+        setting->grid[axis] = round_up(setting->grid[axis], program->cluster[axis]);
     bool uneven = is_uneven(chooser, setting);
     if (is_empty(chooser, setting))
         doubt = DOUBT_EMPTY;

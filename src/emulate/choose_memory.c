@@ -142,8 +142,9 @@ static void choose_grid(const Chooser *chooser, int64_t *grid) {
     }
     for (unsigned axis = 0; axis < 3; axis++)
         grid[axis] = axes >> axis & 1 || !axes ? size[used++] : 1;
-    if (program->ranks_are_programs) /* whole clusters */
-        grid[0] = (grid[0] > 2 ? grid[0] / 2 : 2) * program->ctas;
+    for (unsigned axis = 0; axis < 3 && program->ranks_are_programs; axis++) /* whole clusters */
+        if (axis == 0 || program->cluster[axis] > 1)
+            grid[axis] = (grid[axis] > 2 ? grid[axis] / 2 : 2) * program->cluster[axis];
 }
 
 /* ---- Memory --------------------------------------------------------------------------------------- */

@@ -42,19 +42,19 @@ static bool has_loads(const Program *program) {
 Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ) {
     const Program *program = machine->program;
     Classes *classes = ARENA_NEW(arena, Classes);
-    bool wide = program->ranks_are_programs;
+    bool wide = program->ranks_are_programs, whole = true;
     classes->arena = arena;
     classes->machine = machine;
     classes->alike.loads_differ = loads_differ;
     Box all = {.low = {0}};
-    for (unsigned axis = 0; axis < AXES; axis++)
-        classes->sizes[axis] = machine->programs[axis];
-    if (wide && machine->programs[0] % program->ctas) { /* rows share clusters: these have no coordinates */
+    for (unsigned axis = 0; axis < AXES; axis++) {
+        classes->sizes[axis] = machine->programs[axis] / (wide ? program->cluster[axis] : 1);
+        whole &= !wide || machine->programs[axis] % program->cluster[axis] == 0;
+    }
+    if (!whole) { /* rows share clusters: these have no coordinates */
         classes->sizes[0] = (int64_t)machine_clusters(machine);
         classes->sizes[1] = classes->sizes[2] = 1;
         classes->singly = true;
-    } else if (wide) {
-        classes->sizes[0] /= program->ctas;
     }
     classes->singly |= loads_differ && has_loads(program);
     for (unsigned axis = 0; axis < AXES; axis++)

@@ -51,6 +51,7 @@ struct Clocks {
     bool commits; /* the kernel commits its products itself */
     bool overflowed;
     Clock *clocks;  /* of agents */
+    Clock *fenced;  /* of agents: what each knew at its last fence that releases to the cluster */
     uint32_t *work; /* of agents: tensor-core operations */
     Group *groups;  /* [agent][class] */
     Phase *phases;
@@ -140,6 +141,7 @@ Clocks *clocks_create(Arena *arena, Machine *machine, const char **problem) {
     clocks->own = clocks->agents * clocks->parts;
     clocks->size = clocks->own + machine->slot_count;
     clocks->clocks = ARENA_ARRAY(arena, Clock, clocks->agents);
+    clocks->fenced = ARENA_ARRAY(arena, Clock, clocks->agents);
     clocks->work = ARENA_ARRAY(arena, uint32_t, clocks->agents);
     clocks->groups = ARENA_ARRAY(arena, Group, (size_t)clocks->agents * CLASSES);
     clocks->raises = ARENA_ARRAY(arena, Raises, (size_t)clocks->agents * clocks->size);
@@ -166,6 +168,7 @@ void clocks_start(Clocks *clocks) {
     const Machine *machine = clocks->machine;
     for (uint32_t i = 0; i < clocks->agents; i++) {
         clear(clocks, clocks->clocks[i]);
+        clear(clocks, clocks->fenced[i]);
         for (uint32_t k = 0, end = length(clocks); k < end; k++)
             clocks->raises[(size_t)i * clocks->size + k].count = 0;
     }
@@ -217,14 +220,17 @@ static void tell_one(Clock to, uint32_t component, uint32_t value, uint32_t agen
     to.via[component] = (uint16_t)agent;
 }
 
-/* The agent leaves all that it knows. */
-static void tell(const Clocks *clocks, Clock to, uint32_t agent) {
-    const uint32_t *values = clocks->clocks[agent].values;
+static void tell_values(const Clocks *clocks, Clock to, const uint32_t *values, uint32_t agent) {
     for (uint32_t i = 0, end = length(clocks); i < end; i++)
         if (values[i] > to.values[i]) {
             to.values[i] = values[i];
             to.via[i] = (uint16_t)agent;
         }
+}
+
+/* The agent leaves all that it knows. */
+static void tell(const Clocks *clocks, Clock to, uint32_t agent) {
+    tell_values(clocks, to, clocks->clocks[agent].values, agent);
 }
 
 /* What is over hands on what it gathered, and begins anew. */
@@ -350,6 +356,16 @@ static void awaited(Clocks *clocks, const Event *event) {
         raise_one(clocks, event->agent, group_part(clocks, event->agent, class, false), raise);
 }
 
+/* A relaxed arrival at the cluster's barrier tells what was known at the fence before it. */
+static void fenced(Clocks *clocks, const Event *event) {
+    Clock *clock = &clocks->fenced[event->agent];
+    if (clocks->machine->program->ctas < 2 || !effect_releases_to_cluster(&event->effect->effect))
+        return;
+    if (!clock->values)
+        clock->values = ARENA_ARRAY(clocks->arena, uint32_t, clocks->size);
+    memcpy(clock->values, clocks->clocks[event->agent].values, length(clocks) * sizeof *clock->values);
+}
+
 static void forked_or_joined(Clocks *clocks, const Event *event) {
     uint32_t agent = event->agent, each = clocks->machine->program->agents_per_cta;
     uint32_t first = agent - agent % each + 1, count = event->kind == EVENT_FORK ? (uint32_t)event->amount : each - 1;
@@ -401,9 +417,13 @@ void clocks_observe(Clocks *clocks, const Event *event) {
         forked_or_joined(clocks, event);
         break;
     case EVENT_CLUSTER_ARRIVE:
-        if (event->effect->effect.relaxed)
-            break;
-        tell(clocks, meeting_of(clocks, event)->coming, agent);
+        if (!event->effect->effect.relaxed)
+            tell(clocks, meeting_of(clocks, event)->coming, agent);
+        else if (clocks->fenced[agent].values)
+            tell_values(clocks, meeting_of(clocks, event)->coming, clocks->fenced[agent].values, agent);
+        break;
+    case EVENT_FENCE:
+        fenced(clocks, event);
         break;
     case EVENT_NAMED_ARRIVE:
         tell(clocks, meeting_of(clocks, event)->coming, agent);
@@ -443,7 +463,7 @@ static Stamp stamp_of_bytes(Clocks *clocks, const Event *access) {
     for (uint32_t i = 0; i < instruction->a; i++)
         shared |= machine->program->effects[instruction->aux + i].shared_bits;
     int64_t byte = (int32_t)(view.bits & UINT32_MAX) + (int64_t)(int32_t)(view.bits >> 32);
-    uint32_t slot = machine_slot(machine, view.cta & ~shared, view.meta, byte);
+    uint32_t slot = machine_slot(machine, (view.cta ^ access->toward) & ~shared, view.meta, byte);
     if (slot == UINT32_MAX)
         return unknown;
     return (Stamp){barrier_part(clocks, slot), access->state->barriers[slot].generation + 1};

@@ -45,6 +45,11 @@ static uint32_t shared_bits(Compiler *compiler, const Type *type) {
     return encoding_shared_bits(compiler->module, type, program->ctas);
 }
 
+/* A commit signals the barrier of each CTA that it reaches; others of the cluster's, whoever shares it. */
+static bool is_local_arrival(const Effect *effect) {
+    return effect->verb == EFFECT_ARRIVE && effect->done == DONE_COMMIT;
+}
+
 /* Whether an op does more with memory than to name a part of it, set a barrier up in it, or end its life. */
 static bool uses_memory(Compiler *compiler, const Op *op) {
     Effect effects[EFFECTS_MOST];
@@ -161,6 +166,7 @@ void effects_add(Compiler *compiler, const Op *op) {
         slice_add(slice, effect->second_predicate);
         slice_add(slice, effect->slot);
         slice_add(slice, effect->boxes);
+        slice_add(slice, effect->rank);
         add_access(compiler, effect);
     }
     if ((compiler->flags & COMPILE_DATA) && is_inline_ptx(op))
@@ -205,7 +211,9 @@ static void add_bare(Compiler *compiler, EffectVerb verb) {
                          .mask = NO_REGISTER,
                          .offsets = NO_REGISTER,
                          .rows = NO_REGISTER,
-                         .transfer = NO_TRANSFER};
+                         .transfer = NO_TRANSFER,
+                         .rank = NO_REGISTER,
+                         .reach = 1};
 }
 
 void compile_unknown(Compiler *compiler, const Op *op, const char *reason) {
@@ -229,6 +237,15 @@ void compile_meeting(Compiler *compiler, const Op *op) {
     emit_value(compiler, CODE_EFFECTS, op, NO_REGISTER, 2, first);
 }
 
+/* The write that bytes on a barrier report, in the CTAs of which they come; any other effect is its own. */
+static const Effect *reported(const Effect *effects, unsigned count, const Effect *effect) {
+    for (unsigned i = 0; i < count && effect->verb == EFFECT_COMPLETE; i++)
+        if (effects[i].verb == EFFECT_WRITE && effects[i].done == DONE_TX && effects[i].through == effect->on &&
+            effects[i].helper == effect->helper)
+            return &effects[i];
+    return effect;
+}
+
 /* What of the op's effects is not known, or not worked out. Its place in time is what it comes before and after, so
  * that it is known what it could have ordered. */
 static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *effects, unsigned count) {
@@ -240,8 +257,8 @@ static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *eff
             compile_unknown(compiler, op, verdict_keep(compiler->verdict, &reason));
         } else if (effect->repeats && !(compiler->flags & COMPILE_DATA)) {
             compile_unknown(compiler, op, "it waits for memory to change, in a loop of its own");
-        } else if (effect_runs(compiler, effect) && compiler->program->ctas > 1 &&
-                   (effect->from_some || effect->to_ctas || effect->multicast)) {
+        } else if (effect_runs(compiler, effect) &&
+                   !compile_reach(compiler, reported(effects, count, effect), &(CompiledEffect){0})) {
             compile_unknown(compiler, op, "which CTAs of the cluster it signals or writes is not worked out");
         }
     }
@@ -291,11 +308,12 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .offsets = NO_REGISTER,
                                    .rows = NO_REGISTER,
                                    .transfer = NO_TRANSFER,
+                                   .rank = value_register(compiler, effect->rank),
                                    .type = effect->on ? effect->on->type : NULL,
                                    .bytes = effect->count};
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
-        compiled.pair = effect->pair && effect->helper == HELPER_TENSOR && program->ctas > 1;
+        (void)compile_reach(compiler, reported(effects, count, effect), &compiled);
         if (effect->space == SPACE_GLOBAL && effect_is_access(effect)) {
             compile_access(compiler, &compiled);
             if (compiler->flags & COMPILE_DATA)
@@ -313,7 +331,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
         if (effect->verb == EFFECT_INIT && op_is(op, CLASS_AREF))
             compiled.effect.count = aref_arrivals(compiler, op, effect->side);
         if (value_is_memdesc(compiler->module, effect->on) && !effect_is_access(effect)) {
-            compiled.shared_bits = shared_bits(compiler, effect->on->type);
+            compiled.shared_bits = is_local_arrival(effect) ? 0 : shared_bits(compiler, effect->on->type);
             compiled.idle =
                 (effect->verb == EFFECT_INIT || effect->verb == EFFECT_INVALIDATE) && is_idle(compiler, effect->on);
             if (effect->verb == EFFECT_INIT && compiled.shared_bits) {

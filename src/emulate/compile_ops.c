@@ -171,8 +171,13 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
     }
     ViewStep step = view_step_of_result(compiler->module, op, effect->on->index);
     bool of_aref = !value_is_memdesc(compiler->module, effect->amount);
-    if (step.problem && !of_aref) /* an aref that has no stage yet is indexed by the uses of each agent */
+    if (step.problem && !of_aref) { /* an aref that has no stage yet is indexed by the uses of each agent */
         compile_cannot(compiler, op, step.problem);
+        if (program->ctas > 1) { /* it may be that of any CTA */
+            emit_constant(compiler, dst, word_unknown(dst));
+            return;
+        }
+    }
     *ARENA_PUSH(&compiler->module->arena, program->views, program->view_count, program->view_capacity) = step;
     uint32_t source = value_register(compiler, effect->amount), index = value_register(compiler, step.index),
              rank = value_register(compiler, step.rank);

@@ -14,15 +14,11 @@ static const uint64_t most_ctas = (uint64_t)1 << 31;
 /* ---- Making one ----------------------------------------------------------------------------------- */
 
 static bool count_clusters(const GridLaunch *launch, uint64_t *clusters) {
-    *clusters = 1;
-    uint64_t ctas = launch->program->ctas;
     for (int axis = 0; axis < 3; axis++)
-        if (launch->launch->grid[axis] < 1 ||
-            __builtin_mul_overflow(*clusters, (uint64_t)launch->launch->grid[axis], clusters))
+        if (launch->launch->grid[axis] < 1)
             return false;
-    if (launch->program->ranks_are_programs)
-        *clusters = (*clusters - 1) / ctas + 1;
-    return *clusters <= most_ctas / ctas;
+    *clusters = program_clusters(launch->program, launch->launch->grid);
+    return *clusters && *clusters <= most_ctas / launch->program->ctas;
 }
 
 static bool names_launches(const uint32_t *indices, uint32_t many, uint32_t self, uint32_t count) {

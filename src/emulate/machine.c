@@ -190,12 +190,7 @@ void machine_launch(Machine *machine, const Launch *launch) {
 }
 
 uint64_t machine_clusters(const Machine *machine) {
-    uint64_t count = 1;
-    for (int axis = 0; axis < 3; axis++)
-        count *= (uint64_t)machine->programs[axis];
-    if (machine->program->ranks_are_programs)
-        count = (count + machine->program->ctas - 1) / machine->program->ctas;
-    return count;
+    return program_clusters(machine->program, machine->programs);
 }
 
 void machine_start_agent(Machine *machine, uint32_t index, uint32_t strand_index) {
@@ -230,7 +225,6 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->excluded = false;
     if (machine->alike)
         alike_start(machine);
-    uint64_t first = program->ranks_are_programs ? cluster * program->ctas : cluster;
     for (uint32_t cta = 0; cta < program->ctas; cta++)
         machine_start_agent(machine, cta * program->agents_per_cta, 0);
     for (uint32_t i = 0; i < program->parameter_count; i++)
@@ -238,9 +232,7 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
             for (uint32_t cta = 0; cta < program->ctas; cta++)
                 machine_words(machine, cta * program->agents_per_cta)[program->parameters[i].reg] =
                     parameter_word(machine, i);
-    machine->program_id[0] = (int64_t)(first % (uint64_t)machine->programs[0]);
-    machine->program_id[1] = (int64_t)(first / (uint64_t)machine->programs[0] % (uint64_t)machine->programs[1]);
-    machine->program_id[2] = (int64_t)(first / (uint64_t)machine->programs[0] / (uint64_t)machine->programs[1]);
+    program_first_id(program, machine->programs, cluster, machine->program_id);
     for (uint32_t cta = 0; cta < program->ctas; cta++) {
         StepResult result = machine_advance(machine, cta * program->agents_per_cta);
         if (result != STEP_DONE)

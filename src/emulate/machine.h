@@ -114,6 +114,8 @@ typedef struct Flight {
     uint8_t kind, helper;
     uint8_t ordered; /* completes after all earlier ordered ones of its agent and helper */
     uint8_t covers;  /* completes after all earlier ones of its agent and helper */
+    uint8_t toward;  /* XOR the issuer's CTA: where it is done */
+    uint8_t member;  /* what is multicast comes everywhere at once: which of them it is, the first 0 */
 } Flight;
 
 /* What an int in shared memory holds, where control depends on it. */
@@ -185,6 +187,7 @@ typedef struct Event {
     int64_t amount;
     uint8_t parity;
     Word view;          /* accesses */
+    uint32_t toward;    /* accesses: XOR the issuer's CTA: where it is done, and its barrier signaled */
     bool silent;        /* of a write: memory is as it was before, as far as can be told */
     bool stored;        /* of an update: it writes something; not so a compare that fails. Else whether it is a write */
     const State *state; /* after it; global memory is still as before it */

@@ -53,6 +53,27 @@ static inline uint64_t view_key(Word view) {
     return identity_mix((uint64_t)view.bits, (uint64_t)view.meta << 16 | view.cta) | 1;
 }
 
+/* The same place in a CTA so far away (XOR). */
+static inline Word view_toward(Word view, uint32_t toward) {
+    if (word_is(view, WORD_VIEW))
+        view.cta ^= (uint16_t)toward;
+    return view;
+}
+
+/* ---- flights.c ---- */
+/* What of a multicast goes to one CTA: how far from the issuer's (XOR), and which of them it is. */
+typedef struct Toward {
+    uint32_t toward, member;
+} Toward;
+
+StepResult flight_issue(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
+                        int64_t amount, Toward where);
+/* So many were issued: they complete if everything does at once. */
+StepResult flight_land(Machine *machine, uint32_t count);
+/* Both, of one that stays in its CTA. */
+StepResult flight_fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
+                      int64_t amount);
+
 /* ---- advance.c ---- */
 /* Runs an agent up to its next visible effect, without doing that. */
 StepResult machine_advance(Machine *machine, uint32_t index);
@@ -104,6 +125,9 @@ bool loads_take(Machine *machine, uint32_t agent, const Op *op, Word *word);
 void machine_compact(Machine *machine);
 
 /* ---- barriers.c ---- */
+/* Takes arrivals and bytes to come (or delivered: negative) to the barrier. */
+StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
+                         int64_t arrivals, int64_t bytes, Event event);
 bool effect_is_visible(const Effect *effect);
 /* Whether the effect happens at all. */
 bool effect_is_present(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t pc);

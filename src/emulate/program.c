@@ -378,10 +378,12 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     if (program->ctas == 1) {
         program->ctas = module_cluster(function);
         program->ranks_are_programs = program->ctas > 1;
+        module_cluster_dims(function, program->cluster);
     }
     if (program->ctas > 16) {
         compile_cannot(&compiler, function, "a cluster of more than 16 CTAs is not emulated");
         program->ctas = 1;
+        program->ranks_are_programs = false;
     }
     program->name = program_name(module, function);
     program->allocations = allocations_of(module, calls_others(function) ? outermost(function) : function);

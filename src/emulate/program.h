@@ -81,7 +81,9 @@ typedef struct CompiledEffect {
     uint32_t transfer; /* COMPILE_DATA: of `transfers`; NO_TRANSFER: nothing that registers hold is read or written */
     bool strong;       /* the same: an access to global memory that others can tell apart (an order, or volatile) */
     bool stops;        /* the same: strong, or control depends on what it loads */
-    bool pair;         /* tensor cores of two CTAs: the even one issues, both are signaled */
+    uint32_t rank;     /* register of the CTA that it is in, or NO_REGISTER */
+    uint32_t leads;    /* done by CTAs with none of these bits in their rank alone */
+    uint32_t reach;    /* bit k: it is in the CTA whose rank is the issuer's XOR k; 1: in its own alone */
     uint32_t shared_bits; /* the barrier belongs to the CTA without these bits of its rank alone */
     bool idle; /* init, invalidate: of a barrier that nothing else uses, whose bytes the compiler gives to others */
 } CompiledEffect;
@@ -210,6 +212,7 @@ typedef struct Program {
     uint32_t ctas;           /* of a cluster */
     bool ranks_are_programs; /* each CTA of a cluster has a program id of its own (cluster-dim), not one for all
                                 (num-ctas) */
+    uint32_t cluster[3];     /* then how many along each axis of the grid; ranks go along the first one first */
     bool planned;            /* ops name their tasks, but neither regions nor barriers part them yet */
     uint32_t warps, warp_threads;
     uint32_t scratch_count;
@@ -226,6 +229,12 @@ enum {
 /* Compiles the kernel `function` (a function op with a body). What it cannot do it reports to `verdict` as incomplete
  * and goes on. NULL if there is nothing to run. Memory: the module's arena. */
 Program *program_compile(Module *module, const Op *function, unsigned flags, Verdict *verdict);
+/* How many clusters a grid takes; 0: more than can be counted. */
+uint64_t program_clusters(const Program *program, const int64_t grid[3]);
+/* The program id of the first CTA of a cluster, and what a CTA's rank adds to it along an axis. */
+void program_first_id(const Program *program, const int64_t grid[3], uint64_t cluster, int64_t id[3]);
+int64_t program_id_of_rank(const Program *program, uint32_t rank, unsigned axis);
+
 /* For people, a line for each thing: the values that are computed; the registers and instructions. */
 void program_print_slice(const Program *program, Text *to);
 void program_print(const Program *program, Text *to);

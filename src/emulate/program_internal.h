@@ -108,6 +108,10 @@ bool arefs_are_unassigned(Module *module, const Op *root);
 /* Ops say which task or partition runs them; there are no regions yet. */
 bool partition_is_task(PartitionForm form);
 
+/* ---- compile_ctas.c ---- */
+/* Which CTAs of the cluster do the effect, and in which it is done; false if that is not worked out. */
+bool compile_reach(Compiler *compiler, const Effect *effect, CompiledEffect *compiled);
+
 /* ---- compile_data.c ---- */
 /* Whether the effect moves data between global memory and registers, and not through a descriptor. */
 bool data_moves(const Effect *effect);

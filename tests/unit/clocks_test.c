@@ -198,15 +198,22 @@ static void whoever_meets_at_a_named_barrier_follows_who_came(void **state) {
     assert_order(NUMBERED(NAMED_WAIT LOAD, LOAD NAMED_WAIT AGAIN), "1>0 2>0 2|1");
 }
 
-#define CLUSTER(relaxed)                                                         \
-    MODULE_OF(2, FUNCTION("", "    %tile = ttg.local_alloc : () -> !tile\n" LOAD \
+#define FENCED(fence, relaxed)                                                         \
+    MODULE_OF(2, FUNCTION("", "    %tile = ttg.local_alloc : () -> !tile\n" LOAD fence \
                               "    ttng.cluster_arrive {relaxed = " #relaxed "}\n    ttng.cluster_wait\n" AGAIN))
 
 /* Both load, both meet, both load. */
 static void a_cluster_barrier_orders_unless_it_is_relaxed(void **state) {
     (void)state;
-    assert_order(CLUSTER(false), "1|0 2>0 2>1 3>0 3>1 3|2");
-    assert_order(CLUSTER(true), "1|0 2|0 2>1 3>0 3|1 3|2");
+    assert_order(FENCED("", false), "1|0 2>0 2>1 3>0 3>1 3|2");
+    assert_order(FENCED("", true), "1|0 2|0 2>1 3>0 3|1 3|2");
+}
+
+static void a_fence_before_a_relaxed_cluster_barrier_releases(void **state) {
+    (void)state;
+    assert_order(FENCED("    ttng.fence_mbarrier_init_release_cluster\n", true), "1|0 2>0 2>1 3>0 3>1 3|2");
+    assert_order(FENCED("    llvm.fence syncscope(\"cluster\") release\n", true), "1|0 2>0 2>1 3>0 3>1 3|2");
+    assert_order(FENCED("    llvm.fence syncscope(\"block\") release\n", true), "1|0 2|0 2>1 3>0 3|1 3|2");
 }
 
 /* ---- Who told ---------------------------------------------------------------------------------------- */
@@ -249,6 +256,7 @@ int main(void) {
         cmocka_unit_test(products_are_over_with_a_commit_that_was_waited_for),
         cmocka_unit_test(whoever_meets_at_a_named_barrier_follows_who_came),
         cmocka_unit_test(a_cluster_barrier_orders_unless_it_is_relaxed),
+        cmocka_unit_test(a_fence_before_a_relaxed_cluster_barrier_releases),
         cmocka_unit_test(the_wait_that_was_enough_is_known_and_who_arrived),
         cmocka_unit_test(a_second_run_knows_nothing_of_the_first),
     };

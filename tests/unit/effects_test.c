@@ -303,6 +303,7 @@ static void named_barriers_and_cluster_barriers(void **state) {
     assert_effects("ttng.wait_barrier_named %i, %i : i32, i32", "named-sync %i threads %i\n");
     assert_effects("ttng.cluster_barrier {relaxed = true}", "cluster-arrive, relaxed\ncluster-wait\n");
     assert_effects("ttng.cluster_barrier {relaxed = false}", "cluster-arrive\ncluster-wait\n");
+    assert_effects("ttng.fence_mbarrier_init_release_cluster", "fence-order release cluster orders shared\n");
     assert_effects("ttng.fence_async_shared {bCluster = true}", "fence-proxy shared async cluster\n");
 }
 

@@ -397,23 +397,6 @@ static void async_access(Proxies *proxies, const Event *event, const SpanSet *se
     keep_asynchronous(proxies, event, set);
 }
 
-/* A copy into several CTAs, and a product of two, touch the same place in each of them. */
-static void async_event(Proxies *proxies, const Event *event, const SpanSet *set) {
-    const Effect *effect = &event->effect->effect;
-    uint32_t ctas = proxies->machine->program->ctas;
-    async_access(proxies, event, set);
-    for (uint32_t cta = 0; cta < ctas; cta++) {
-        Word view = event->view;
-        bool touched = effect->multicast || (effect->pair && (cta ^ 1) == event->view.cta);
-        if (cta == event->view.cta || !touched)
-            continue;
-        view.cta = (uint16_t)cta;
-        const SpanSet *other = spans_at(proxies, event, view);
-        if (other)
-            async_access(proxies, event, other);
-    }
-}
-
 /* ---- Events --------------------------------------------------------------------------------------- */
 
 static void note_arrival(Proxies *proxies, uint32_t first, const Event *event) {
@@ -432,7 +415,7 @@ static void access_event(Proxies *proxies, const Event *event) {
     if (!set)
         return;
     if (effect->proxy == PROXY_ASYNC)
-        async_event(proxies, event, set);
+        async_access(proxies, event, set);
     else
         ordinary_event(proxies, event, set);
 }

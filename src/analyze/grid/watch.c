@@ -351,7 +351,8 @@ void global_watch_observe(void *observer, const GridEvent *event) {
         break;
     case EVENT_FENCE:
         proxies_fence(run, event, thread);
-        if (what->effect->effect.verb != EFFECT_FENCE_ORDER)
+        if (what->effect->effect.verb != EFFECT_FENCE_ORDER ||
+            (what->effect->effect.spaces && !(what->effect->effect.spaces & 1u << SPACE_GLOBAL)))
             break;
         step_order(run, event, STEP_FENCE, 0);
         gsan_fence(run->gsan, thread, engine_site(site_of(run, event), false), (GsanOrder)what->effect->effect.order,

@@ -19,7 +19,8 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
     }
     races->named = machine->slot_count;
     races->cluster_first = races->named + machine->program->ctas * NAMED_BARRIERS;
-    races->late_first = races->cluster_first + machine->cluster_barriers;
+    races->fenced_first = races->cluster_first + machine->cluster_barriers;
+    races->late_first = races->fenced_first + (machine->program->ctas > 1 ? machine->agent_count : 0);
     races->late_count = machine->flight_capacity ? MOST_LATE * machine->program->ctas : 0;
     ConsanSize size = {.agents = machine->agent_count,
                        .homes = machine->program->ctas,
@@ -229,10 +230,11 @@ static void check_access(Races *races, const Event *event, uint32_t thread, bool
         race_object(races, event, thread, writes, &conflict, false);
         return;
     }
-    /* Two operations of one helper are ordered only as far as their issuer knows: always for the copy engine, and for
-     * the tensor core where its work is ordered by waits alone. */
-    bool tma = race_helper(thread) == HELPER_TMA, tensor = race_helper(thread) == HELPER_TENSOR;
-    if (!tma && !(tensor && races->by_waits))
+    /* Two operations of one helper are ordered only as far as their issuer knows: always for the copy engine and for
+     * launch control, and for the tensor core where its work is ordered by waits alone. */
+    uint32_t helper = race_helper(thread);
+    bool copies = helper == HELPER_TMA || helper == HELPER_CLC, tensor = helper == HELPER_TENSOR;
+    if (!copies && !(tensor && races->by_waits))
         return;
     conflict = verify(races, consan_base(consan_agent(thread)), writes, set);
     /* Products into one accumulator follow each other. */
@@ -395,14 +397,23 @@ static const SpanSet *late_event(Races *races, const Event *event, Word view) {
     return set;
 }
 
+/* The same place in another CTA: so far from there, by XOR, and without the bits of its rank that make no difference.
+ */
+static Word moved_to(Word view, uint32_t toward, uint32_t without) {
+    if (word_is(view, WORD_VIEW))
+        view.cta = (uint16_t)((view.cta ^ toward) & ~without);
+    return view;
+}
+
 /* What a copy brings is what it was told to write, whether it counts its bytes by its destination or by a number. */
 static void issue_event(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
     const Word *words = &event->state->words[(size_t)event->agent * races->machine->program->most_registers];
+    uint32_t toward = event->flight->toward;
     const SpanSet **place = &races->flights[event->flight->sequence % WINDOW];
     *place = NULL;
     if (event->flight->kind == FLIGHT_ARRIVAL && is_late(&effect->effect) && effect->on != NO_REGISTER)
-        *place = late_event(races, event, words[effect->on]);
+        *place = late_event(races, event, moved_to(words[effect->on], toward, effect->shared_bits));
     if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
         uint32_t late = late_place(races, 0);
         if (late ==
@@ -415,7 +426,7 @@ static void issue_event(Races *races, const Event *event) {
         return;
     Word view = effect->lands != NO_REGISTER ? words[effect->lands] : word_unknown(0);
     if (word_is(view, WORD_VIEW))
-        *place = spans_at(races, event, view, effect->landing);
+        *place = spans_at(races, event, moved_to(view, toward, 0), effect->landing);
 }
 
 /* The groups of effects that are waited for by count. */
@@ -453,6 +464,15 @@ static void meeting_event(Races *races, const Event *event, uint32_t barrier, co
         consan_transfer(engine, consan_base(event->agent), barrier, event->state->agents[event->agent].generation & 1);
     else if (!event->effect->effect.relaxed)
         consan_track_frontier(engine, consan_base(event->agent), barrier, meeting->generation & 1);
+    else if (races->machine->program->ctas > 1) /* what a fence before it has released */
+        consan_hand_on(engine, races->fenced_first + event->agent, 0, barrier, meeting->generation & 1);
+}
+
+static void fence_event(Races *races, const Event *event) {
+    if (races->machine->program->ctas < 2 || !effect_releases_to_cluster(&event->effect->effect))
+        return;
+    consan_begin_phase(&races->engine, races->fenced_first + event->agent, 0);
+    consan_track_frontier(&races->engine, consan_base(event->agent), races->fenced_first + event->agent, 0);
 }
 
 static void init_event(Races *races, const Event *event) {
@@ -551,6 +571,9 @@ void races_observe(void *observer, const Event *event) {
     case EVENT_CLUSTER_MEET:
     case EVENT_CLUSTER_WAIT:
         meeting_event(races, event, races->cluster_first + event->barrier, &event->state->cluster[event->barrier]);
+        break;
+    case EVENT_FENCE:
+        fence_event(races, event);
         break;
     case EVENT_END:
         races_end(races, event);

@@ -35,6 +35,7 @@ struct Races {
     bool commits;                   /* the kernel commits its products itself */
     bool late_arrivals;             /* in this run, of commits or copies */
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
+    uint32_t fenced_first;          /* the same, of each agent of a cluster: what its last fence has released */
     const SpanSet *flights[WINDOW]; /* what copies and arrivals in flight write, by sequence number */
     /* Arrivals in flight: what they will publish is settled when they are issued, and kept in phases of barriers that
      * stand for nothing else, from `late_first` on. Sequence numbers; 0: free. */

@@ -328,10 +328,11 @@ static void draw_blocked(Timeline *timeline) {
 
 static const char *cta_name(Timeline *timeline, uint32_t cta) {
     const Machine *machine = timeline->machine;
-    int64_t x = machine->program_id[0] + (machine->program->ranks_are_programs ? cta : 0);
+    int64_t id[3];
     Text text = {0};
-    text_addf(&text, "cta %u (%lld,%lld,%lld)", cta, (long long)x, (long long)machine->program_id[1],
-              (long long)machine->program_id[2]);
+    for (unsigned axis = 0; axis < 3; axis++)
+        id[axis] = machine->program_id[axis] + program_id_of_rank(machine->program, cta, axis);
+    text_addf(&text, "cta %u (%lld,%lld,%lld)", cta, (long long)id[0], (long long)id[1], (long long)id[2]);
     return text_keep(&text, timeline->arena);
 }
 

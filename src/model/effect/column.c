@@ -149,6 +149,7 @@ static const struct {
     {"sources", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, sources)},
     {"tile", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, on_descriptor)},
     {"multicast", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, multicast)},
+    {"like", FIELD_LIKE, FOLLOWED_BY_VALUE, 0},
     {"pair", FIELD_FLAG, FOLLOWED_BY_NOTHING, offsetof(Effect, pair)},
     {"count", FIELD_COUNT, FOLLOWED_BY_NUMBER, 0},
     {"bytes", FIELD_COUNT, FOLLOWED_BY_NUMBER, 0},

@@ -236,6 +236,16 @@ static void set_predicate(const Value *value, Effect *effect) {
         effect->second_predicate = value;
 }
 
+/* All of a list. */
+static void add_like(const Op *op, SlotRef ref, Effect *effect) {
+    Values values = values_at(op, ref);
+    for (uint32_t i = 0; i < values.count && effect->like_count <= EFFECT_MOST_LIKE; i++) {
+        if (effect->like_count < EFFECT_MOST_LIKE)
+            effect->like[effect->like_count] = value_at(values, i);
+        effect->like_count++;
+    }
+}
+
 static void *member_of(Effect *effect, const Setting *setting) {
     return (char *)effect + setting->number;
 }
@@ -282,6 +292,9 @@ static bool set(Module *module, const Op *op, const Setting *setting, uint32_t i
         break;
     case FIELD_ORDERS:
         effect->spaces |= (uint8_t)(1u << setting->number);
+        break;
+    case FIELD_LIKE:
+        add_like(op, setting->from, effect);
         break;
     case FIELD_FLAG:
         *(bool *)member_of(effect, setting) = true;

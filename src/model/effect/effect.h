@@ -98,6 +98,8 @@ typedef enum AtomicKind {
     ATOMIC_OTHER,     /* not said, or of floats: nobody knows the result */
 } AtomicKind;
 
+enum { EFFECT_MOST_LIKE = 4 };
+
 typedef struct Effect {
     EffectVerb verb;
     Space space;
@@ -126,14 +128,16 @@ typedef struct Effect {
     const Value *mask;             /* of the elements of an access that are touched at all; NULL: every one */
     const Value *rank;             /* the CTA of the cluster whose memory it is; NULL: the issuer's own */
     int64_t from_ctas, to_ctas;    /* masks of the bits of a CTA's rank: who does it, who gets it; 0: each its own */
-    uint8_t spaces;                /* of a barrier: bit (1 << Space) for each space whose accesses it orders */
+    uint8_t spaces;                /* bit (1 << Space) for each space whose accesses it orders; of a fence, 0: all */
     bool per_warp;                 /* arrive: `count` for each warp of the partition */
-    bool multicast;                /* a copy into several CTAs of the cluster */
+    bool multicast;                /* in several CTAs of the cluster: those that have the same part of `like` */
     bool pair;                     /* by two CTAs together */
     bool from_some;                /* `from_ctas` was said: 0 is then the first CTA of the cluster alone */
     bool repeats;                  /* an access of inline assembly, again and again: see InlineAccess.until */
-    int64_t offset;                /* of an access: bytes from where `on` points to where it begins */
-    int64_t element_bytes;         /* at each place that `on` points to; 0: what the type of `on` says */
+    const Value *like[EFFECT_MOST_LIKE]; /* multicast: memory whose layout says who; none: that is said otherwise */
+    uint8_t like_count;                  /* more than there is room for: EFFECT_MOST_LIKE + 1 */
+    int64_t offset;                      /* of an access: bytes from where `on` points to where it begins */
+    int64_t element_bytes;               /* at each place that `on` points to; 0: what the type of `on` says */
     /* The place of an access: lists of the op's operands, and of a gather or scatter its rows. */
     ValueList at;      /* coordinates of a tile */
     ValueList offsets; /* elements from `on` on; of a tile, those of im2col */
@@ -160,6 +164,11 @@ static inline bool effect_is_local(const Effect *effect) {
 /* Whether it is about an mbarrier, or one side of a token or an aref. */
 static inline bool effect_is_barrier(const Effect *effect) {
     return effect->verb >= EFFECT_INIT && effect->verb <= EFFECT_WAIT;
+}
+/* Whether it is a fence by which a relaxed arrival after it releases to the cluster what was done before it. */
+static inline bool effect_releases_to_cluster(const Effect *effect) {
+    return effect->verb == EFFECT_FENCE_ORDER && effect->scope >= SCOPE_CLUSTER &&
+           (effect->order == ORDER_RELEASE || effect->order == ORDER_ACQ_REL);
 }
 /* Whether it is about a barrier of the hardware that has a number. */
 static inline bool effect_is_named(const Effect *effect) {

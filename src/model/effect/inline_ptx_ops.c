@@ -50,7 +50,8 @@ static const struct {
     {.name = "membar.gl", .effect = {.verb = EFFECT_FENCE_ORDER, .order = ORDER_ACQ_REL, .scope = SCOPE_GPU}},
     {.name = "membar.sys", .effect = {.verb = EFFECT_FENCE_ORDER, .order = ORDER_ACQ_REL, .scope = SCOPE_SYS}},
     {.name = "fence.mbarrier_init.release.cluster",
-     .effect = {.verb = EFFECT_FENCE_ORDER, .order = ORDER_RELEASE, .scope = SCOPE_CLUSTER}},
+     .effect =
+         {.verb = EFFECT_FENCE_ORDER, .order = ORDER_RELEASE, .scope = SCOPE_CLUSTER, .spaces = 1u << SPACE_SHARED}},
     {.name = "fence.proxy.alias", .effect = {.verb = NO_EFFECT}},
     {.name = "fence.proxy.async", .effect = {.verb = EFFECT_FENCE_PROXY, .proxy = PROXY_ASYNC}},
     {.name = "fence.proxy.async.global",

@@ -37,6 +37,7 @@ typedef enum Field {
     FIELD_COMPARE,
     FIELD_ACTION,
     FIELD_ORDERS,
+    FIELD_LIKE,
     /* `number` is the member of Effect */
     FIELD_FLAG,
     FIELD_VALUE,

@@ -174,6 +174,8 @@ void effect_print(const Effect *effect, Text *to) {
         text_addf(to, ", by %s", effect_helper_words[effect->helper]);
     if (effect->multicast)
         text_str(to, STR(", multicast"));
+    for (uint8_t i = 0; i < effect->like_count && i < EFFECT_MOST_LIKE; i++)
+        print_with(i ? " and " : " as ", effect->like[i], to);
     if (effect->pair)
         text_str(to, STR(", by a pair of CTAs"));
     print_with(", in CTA ", effect->rank, to);

@@ -129,10 +129,16 @@ unsigned module_ctas(const Op *op) {
     return number_around(op, "ttg.num-ctas", "triton_gpu.num-ctas", 1);
 }
 
+void module_cluster_dims(const Op *op, uint32_t dims[3]) {
+    dims[0] = number_around(op, "ttg.cluster-dim-x", "triton_gpu.cluster-dim-x", 1);
+    dims[1] = number_around(op, "ttg.cluster-dim-y", "triton_gpu.cluster-dim-y", 1);
+    dims[2] = number_around(op, "ttg.cluster-dim-z", "triton_gpu.cluster-dim-z", 1);
+}
+
 unsigned module_cluster(const Op *op) {
-    uint64_t size = (uint64_t)number_around(op, "ttg.cluster-dim-x", "triton_gpu.cluster-dim-x", 1) *
-                    number_around(op, "ttg.cluster-dim-y", "triton_gpu.cluster-dim-y", 1) *
-                    number_around(op, "ttg.cluster-dim-z", "triton_gpu.cluster-dim-z", 1);
+    uint32_t dims[3];
+    module_cluster_dims(op, dims);
+    uint64_t size = (uint64_t)dims[0] * dims[1] * dims[2];
     return size < MODULE_MOST ? (unsigned)size : MODULE_MOST;
 }
 

@@ -37,6 +37,7 @@ enum { MODULE_MOST = 1 << 16 };
 unsigned module_warps(const Op *op);
 unsigned module_ctas(const Op *op);    /* that have one program between them */
 unsigned module_cluster(const Op *op); /* programs that are in one cluster */
+void module_cluster_dims(const Op *op, uint32_t dims[3]);
 /* The threads of a warp, and the warps of all partitions; `otherwise` where it says nothing. */
 unsigned module_warp_threads(const Op *op, unsigned otherwise);
 unsigned module_total_warps(const Op *op, unsigned otherwise);
