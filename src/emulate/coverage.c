@@ -3,6 +3,7 @@
 
 #include "base/pointers.h"
 #include "emulate/rings.h"
+#include "emulate/slice.h"
 #include "model/flow/handed.h"
 #include "model/flow/symbol.h"
 #include "model/memory/views.h"
@@ -294,6 +295,11 @@ static bool has_site(Module *module, const Op *around) {
     return false;
 }
 
+/* A select of what decides which way is gone, or which barriers and phases are meant: it is a branch, too. */
+static bool is_steering_choice(const Covered *covered, const Op *op) {
+    return chooses_whole(op) && op->result_count && slice_has(covered->program->steering, &op->results[0]);
+}
+
 /* What of an op's was seen in one way only, though it may not be the same at every launch: a condition, a predicate, a
  * slot, a parity; NULL: nothing. Slots and parities that a loop counts are the matter of rings. */
 static const Value *one_way_only(const Covered *covered, const Op *op, const char **way) {
@@ -305,6 +311,12 @@ static const Value *one_way_only(const Covered *covered, const Op *op, const cha
         *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
         return (flags & (RAN_YES | RAN_NO)) && !both && has_site(module, jump ? covered->program->function : op)
                    ? condition_of(op)
+                   : NULL;
+    }
+    if (is_steering_choice(covered, op)) {
+        *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
+        return (flags & (RAN_YES | RAN_NO)) && !both && !solver_turned(covered->solver, op->operands[0])
+                   ? op->operands[0]
                    : NULL;
     }
     Effect effects[EFFECTS_MOST];
@@ -360,14 +372,17 @@ static void count_branches(const Covered *covered, Verdict *verdict) {
     const Program *program = covered->program;
     for (uint32_t i = 0; i < program->code_count; i++) {
         const Op *op = program->ops[i];
-        if (program->code[i].code != CODE_BRANCH || pointers_get(&seen, op) != NO_NUMBER)
+        bool choice = op && is_steering_choice(covered, op);
+        if ((program->code[i].code != CODE_BRANCH && !choice) || pointers_get(&seen, op) != NO_NUMBER)
             continue;
         pointers_set(&seen, op, 0);
         unsigned flags = flags_of(covered, op);
-        const Value *condition = condition_of(op);
-        bool closed = condition && solver_closed(covered->solver, condition);
-        verdict->coverage.branches += closed ? 1 : 2;
-        verdict->coverage.branches_taken += ((flags & RAN_YES) != 0) + ((flags & RAN_NO) != 0);
+        const Value *condition = choice ? op->operands[0] : condition_of(op);
+        bool closed = condition && (solver_closed(covered->solver, condition) ||
+                                    (choice && solver_turned(covered->solver, condition)));
+        unsigned taken = ((flags & RAN_YES) != 0) + ((flags & RAN_NO) != 0);
+        verdict->coverage.branches += closed && taken < 2 ? 1 : 2;
+        verdict->coverage.branches_taken += taken;
     }
 }
 

@@ -219,7 +219,7 @@ enum { MACHINE_WORLDS = 10, MOST_CHOICE_ROOTS = 64 };
 /* What runs have seen of an instruction. */
 enum {
     RAN = 1,        /* it did what it is there for: of effects, one of them */
-    RAN_YES = 2,    /* a branch: its condition held; a wait: its parity was 1; a view: of a slot but 0 */
+    RAN_YES = 2,    /* a branch, a select: its condition held; a wait: its parity was 1; a view: of a slot but 0 */
     RAN_NO = 4,     /* it did not */
     RAN_STANDS = 8, /* effects were come to */
     RAN_SKIPS = 16, /* a predicate left one of them out */

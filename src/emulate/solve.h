@@ -67,5 +67,7 @@ uint64_t solver_depends(Solver *solver, const Value *value);
 bool solver_asked(Solver *solver, const Value *value);
 /* Whether it depends on how often a loop has gone round. */
 bool solver_counted(Solver *solver, const Value *value);
+/* ... and on nothing else that is not the same at every launch. */
+bool solver_turned(Solver *solver, const Value *value);
 
 #endif

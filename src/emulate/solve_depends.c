@@ -13,6 +13,7 @@ typedef struct Following {
     bool open;  /* something decides it that is not the same at every launch */
     bool loops; /* how often a loop runs does */
     bool asked; /* the hardware is asked for it: whether there is more work */
+    bool turns; /* of loops it is not followed how often they run */
 } Following;
 
 static void follow(Following *following, const Value *value);
@@ -39,6 +40,8 @@ static void follow_control(Following *following, const Op *op) {
     const ControlColumn *control = &op->row->control;
     const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
     following->loops |= op_is_loop(op);
+    if (following->turns && op_is_loop(op))
+        return;
     for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
         follow(following, op_operand_of(op, steering[i]));
     if (end && end->row)
@@ -106,6 +109,13 @@ bool solver_asked(Solver *solver, const Value *value) {
 
 bool solver_counted(Solver *solver, const Value *value) {
     return followed(solver, value).loops;
+}
+
+bool solver_turned(Solver *solver, const Value *value) {
+    Following following = {
+        .solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES, .turns = true};
+    follow(&following, value);
+    return following.loops && !following.open;
 }
 
 /* ---- Sums of multiples ---- */
