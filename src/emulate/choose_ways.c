@@ -157,6 +157,55 @@ static void want_either(Chooser *chooser, const Op *op, const Value *condition) 
     want(chooser, (Wish){.op = op, .value = condition});
 }
 
+/* ---- What goes on for a while ------------------------------------------------------------------------ */
+
+/* The innermost loop with open bounds around it. */
+static const Loop *open_loop_around(const Program *program, const Op *op) {
+    for (const Op *around = op_parent(op); around; around = op_parent(around))
+        for (uint32_t i = 0; op_is_loop(around) && i < program->loop_count; i++)
+            if (program->loops[i].op == around && !program->loops[i].closed)
+                return &program->loops[i];
+    return NULL;
+}
+
+/* Whether it is so in some launch, for its first program. */
+static bool is_throughout(Chooser *chooser, const Loop *loop, int64_t turns, const Value *value, int64_t number) {
+    Solver *solver = chooser->solver;
+    for (size_t i = 0; i < chooser->count; i++) {
+        int64_t trips, now = number, at = 0;
+        *solver_setting(solver) = chooser->settings[i];
+        solver_changed(solver);
+        if (!solver_trips(solver, loop->op, &trips) || trips < turns)
+            continue;
+        for (; at < turns && now == number; at++) {
+            *solver_turn(solver, loop->op) = at;
+            solver_changed(solver);
+            now = solver_value(solver, value, &now) ? now : !number;
+        }
+        if (now == number)
+            return true;
+    }
+    return false;
+}
+
+/* A condition in a loop, that more than its turns decide, holds for as many turns in a row as it takes to go round the
+ * ring, and does not for as many: a phase that flips too often, or not often enough, may come out right where it comes
+ * now to one way and now to the other. */
+static void want_throughout(Chooser *chooser, const Op *op, const Value *condition) {
+    const Loop *loop = condition ? open_loop_around(chooser->program, op) : NULL;
+    int64_t turns = chooser->depth + 2;
+    if (!loop || !solver_turn(chooser->solver, loop->op) || solver_closed(chooser->solver, condition) ||
+        solver_turned(chooser->solver, condition) || !solver_counted(chooser->solver, condition))
+        return;
+    for (int64_t holds = 0; holds < 2; holds++) {
+        if (is_throughout(chooser, loop, turns, condition, holds))
+            continue;
+        start_over(chooser);
+        if (solve_throughout(chooser->solver, loop->op, turns, op, condition, holds) && turns_of(chooser) <= SOME_TURNS)
+            add_launch(chooser, DOUBT_NONE);
+    }
+}
+
 static bool has_predicate(const Effect *effects, unsigned count) {
     for (unsigned i = 0; i < count; i++)
         if (effects[i].predicate || effects[i].second_predicate)
@@ -171,6 +220,7 @@ void want_ways(Chooser *chooser) {
         bool splits = op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD);
         if ((splits && op->region_count) || op_is_control(op, CONTROL_JUMP)) {
             want_either(chooser, op, op_operand_of(op, op->row->control.condition));
+            want_throughout(chooser, op, op_operand_of(op, op->row->control.condition));
         } else if (op->row && *op->row->effects && has_predicate(effects, effects_of(module, op, effects))) {
             want(chooser, (Wish){.op = op});
         } else if (op_is_control(op, CONTROL_WHILE) || op_is_control(op, CONTROL_SWITCH)) {
@@ -192,6 +242,7 @@ static void want_numbers(Chooser *chooser, const Op *op, const Value *value, int
 static void want_left_out(Chooser *chooser, const Op *op, const Value *predicate) {
     if (predicate)
         want(chooser, (Wish){.op = op, .value = predicate});
+    want_throughout(chooser, op, predicate);
 }
 
 static void want_choices_of(Chooser *chooser, const Op *op) {
@@ -258,6 +309,11 @@ static void want_bends(Chooser *chooser, const Op *op) {
     }
 }
 
+static void want_steered(Chooser *chooser, const Op *select) {
+    want_either(chooser, select, select->operands[0]);
+    want_throughout(chooser, select, select->operands[0]);
+}
+
 void want_choices(Chooser *chooser) {
     Module *module = chooser->program->module;
     for (const Op *op = module_first_op(module); op && chooser->count < MOST_CHOSEN; op = op_next_in_walk(op, NULL)) {
@@ -266,7 +322,7 @@ void want_choices(Chooser *chooser) {
         else if (!op->result_count || !slice_has(chooser->program->steering, &op->results[0]))
             continue;
         else if (chooses_whole(op))
-            want_either(chooser, op, op->operands[0]);
+            want_steered(chooser, op);
         else
             want_bends(chooser, op);
     }

@@ -458,6 +458,36 @@ bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *t
            solve(solver, &list);
 }
 
+/* The first of its turns in which the value is another; `turns`: there is none. */
+static int64_t first_other(Solver *solver, int64_t *turn, int64_t turns, const Value *value, int64_t number) {
+    int64_t now;
+    for (*turn = 0; *turn < turns; ++*turn) {
+        solver_changed(solver);
+        if (!solver_value(solver, value, &now) || now != number)
+            break;
+    }
+    return *turn;
+}
+
+/* What is solved for one turn may undo another; so it is looked through all of them again. */
+bool solve_throughout(Solver *solver, const Op *loop, int64_t turns, const Op *at, const Value *value, int64_t number) {
+    Setting before = solver->now;
+    int64_t *turn = solver_turn(solver, loop), trips;
+    bool solved = turn != NULL;
+    for (int64_t left = MOST_ROUNDS * turns; solved && left > 0; left--) {
+        if (solver_trips(solver, loop, &trips) && trips < turns && !solve_trips(solver, loop, turns, INT64_MAX))
+            break;
+        if (first_other(solver, turn, turns, value, number) == turns)
+            return true;
+        solver->pinned = loop;
+        solved = solve_value(solver, at, value, number, number);
+        solver->pinned = NULL;
+    }
+    solver->now = before;
+    solver_changed(solver);
+    return false;
+}
+
 bool solve_happens(Solver *solver, const Op *op) {
     WantedList list = {.count = 0};
     Effect effects[EFFECTS_MOST];

@@ -53,6 +53,8 @@ bool solver_come_by(Solver *solver, const Op *function, uint32_t call);
 int64_t *solver_turn(Solver *solver, const Op *loop);
 /* A value is in a range where `at` is run, or less than another by more than `by`. */
 bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t least, int64_t most);
+/* A value is `number` in each of the first `turns` turns of the loop, which `at` is in and which runs so often. */
+bool solve_throughout(Solver *solver, const Op *loop, int64_t turns, const Op *at, const Value *value, int64_t number);
 bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *than, int64_t by);
 /* The op's predicates hold. */
 bool solve_happens(Solver *solver, const Op *op);
