@@ -301,6 +301,8 @@ bool loads_at(const LoadLog *loads, uint32_t agent, uint32_t *index, const Op **
 /* A log to be filled by hand, in the order of each agent. Memory: the arena. */
 LoadLog *loads_start(Arena *arena, uint32_t agents);
 void loads_add(LoadLog *loads, uint32_t agent, const Op *op, int64_t value);
+/* What it says, also when the run that it is of is no longer there. */
+const LoadLog *loads_copy(Arena *arena, const LoadLog *loads);
 
 /* Whether some data that nobody knows may be taken to be 0. */
 bool machine_world_has_zeros(unsigned world);
