@@ -262,6 +262,36 @@ static bool compares_alike(Solver *solver, const Op *op) {
     }
 }
 
+static const Value *always(const Value *value) {
+    for (const Value *other = value_always(value); other && other != value; other = value_always(value))
+        value = other;
+    return value;
+}
+
+/* Whether what a loop counts is compared with where the loop ends: it is less, as long as it runs. */
+static bool compares_bound(Solver *solver, const Op *op) {
+    Bounds bounds;
+    int64_t step;
+    if (!loop_bounds(counted_by(always(op->operands[0])), &bounds) || !value_constant(bounds.step, &step) ||
+        step <= 0 || always(bounds.to) != always(op->operands[1]))
+        return false;
+    Comparison comparison = (Comparison)evaluation_of(solver->module, op, 0).a;
+    return comparison == COMPARE_SLT || comparison == COMPARE_SLE || comparison == COMPARE_SGE ||
+           comparison == COMPARE_SGT || comparison == COMPARE_NE || comparison == COMPARE_EQ;
+}
+
+/* Whether an argument of a function is, by every call; false if it is none. */
+static bool is_passed_closed(Solver *solver, const Value *value) {
+    const Op *function = value_op(value) ? NULL : value_holder(value);
+    if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(solver, value))
+        return false;
+    for (const Op *op = module_first_op(solver->module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_CALL) && call_target(solver->module, op) == function &&
+            (value->index >= op->operand_count || !solver_closed(solver, op->operands[value->index])))
+            return false;
+    return true;
+}
+
 bool solver_closed(Solver *solver, const Value *value) {
     const Op *op = value_op(value);
     const Value *other = op ? NULL : value_always(value); /* in a partition, what it captures */
@@ -269,9 +299,12 @@ bool solver_closed(Solver *solver, const Value *value) {
         return true;
     if (other && other != value)
         return solver_closed(solver, other);
-    switch (op ? op_evaluator(op) : EVALUATE_NONE) {
+    if (!op)
+        return is_passed_closed(solver, value);
+    switch (op_evaluator(op)) {
     case EVALUATE_COMPARE:
-        return same_difference(solver, op->operands[0], op->operands[1]) || compares_alike(solver, op);
+        return same_difference(solver, op->operands[0], op->operands[1]) || compares_alike(solver, op) ||
+               compares_bound(solver, op);
     case EVALUATE_AND:
     case EVALUATE_OR:
     case EVALUATE_XOR:
