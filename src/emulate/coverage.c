@@ -2,6 +2,7 @@
 #include "emulate/coverage.h"
 
 #include "base/pointers.h"
+#include "emulate/block_loops.h"
 #include "emulate/rings.h"
 #include "emulate/slice.h"
 #include "model/flow/handed.h"
@@ -89,7 +90,8 @@ static uint64_t turns_of(const Covered *covered, const Op *loop) {
     for (uint32_t i = 0; i < covered->program->loop_count; i++)
         if (covered->program->loops[i].op == loop && covered->turns[i] > most)
             most = covered->turns[i];
-    return op_is_control(loop, CONTROL_WHILE) && most ? most - 1 : most; /* its condition is asked once more */
+    bool once_more = op_is_control(loop, CONTROL_WHILE) || !op_is_loop(loop); /* its condition is asked once more */
+    return once_more && most ? most - 1 : most;
 }
 
 static bool is_entered(const Covered *covered, const Op *op, uint32_t region) {
@@ -220,16 +222,43 @@ static void say_not_run(const Covered *covered, const Op *op, uint32_t others, V
                        "it was not run%s: %s; %s", more, place_text(verdict, covered, op), what);
 }
 
+/* Whether a loop of blocks runs as often at every launch, as far as its conditions tell; *mask: what they depend on. */
+static bool blocks_same_trips(const Covered *covered, const Block *head, uint64_t *mask) {
+    bool same = true;
+    for (const Block *block = head; block; block = block->next) {
+        const Value *condition = block_loop_has(head, block) && block_loop_stays(head, block->last) >= 0
+                                     ? op_operand_of(block->last, block->last->row->control.condition)
+                                     : NULL;
+        if (!condition)
+            continue;
+        same &= solver_closed(covered->solver, condition);
+        *mask |= solver_depends(covered->solver, condition);
+    }
+    return same;
+}
+
+/* How many slots its ring has; 0: it has none, or runs as often at every launch. */
+static uint32_t open_ring(const Covered *covered, const Loop *loop) {
+    Module *module = covered->program->module;
+    uint64_t mask = 0;
+    if (loop->head)
+        return blocks_same_trips(covered, loop->head, &mask) ? 0 : ring_in_blocks(covered->solver, module, loop->head);
+    return solver_same_trips(covered->solver, loop->op) ? 0 : ring_in_loop(covered->solver, module, loop->op);
+}
+
 static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slots, Verdict *verdict) {
     Text give = {0};
+    const Op *told = op_is_loop(loop) ? loop : loop->block->last; /* of blocks: a branch of its head */
     Bounds bounds;
     uint64_t mask = 0, turns = turns_of(covered, loop);
     if (loop_bounds(loop, &bounds))
         mask = solver_depends(covered->solver, bounds.from) | solver_depends(covered->solver, bounds.to);
+    else if (!op_is_loop(loop))
+        (void)blocks_same_trips(covered, loop->block, &mask);
     say_what_to_give(covered, mask, &give);
     const char *what = verdict_keep(verdict, &give);
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(loop->name)),
-                       op_line(covered->program->module, loop),
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(told->name)),
+                       op_line(covered->program->module, told),
                        "it did not go round its ring of %u slot%s more than once: %llu turn%s at most; %s", slots,
                        slots == 1 ? "" : "s", (unsigned long long)turns, turns == 1 ? "" : "s", what);
 }
@@ -395,9 +424,7 @@ static void count_rings(const Covered *covered, bool enforced, Verdict *verdict)
         if (pointers_get(&seen, loop) != NO_NUMBER)
             continue;
         pointers_set(&seen, loop, 0);
-        uint32_t slots = solver_same_trips(covered->solver, loop)
-                             ? 0
-                             : ring_in_loop(covered->solver, covered->program->module, loop);
+        uint32_t slots = open_ring(covered, &covered->program->loops[i]);
         if (!slots || (!is_reached(covered, loop) && never_runs(covered, loop)))
             continue;
         bool turned = turns_of(covered, loop) > slots;

@@ -161,7 +161,7 @@ static bool argument_value(Solver *solver, const Value *value, int64_t *number) 
     }
     if (counted_by(value))
         return counter_value(solver, counted_by(value), number);
-    if (carried_of(value, &carried))
+    if (carried_of(value, &carried) || block_carried(value, &carried))
         return carried_value(solver, &carried, number);
     const Value *other = solver_passed(solver, value);
     if (!other)

@@ -20,8 +20,22 @@ static void follow(Following *following, const Value *value);
 
 static void follow_source(void *context, Handed how, const Value *from, const Value *to) {
     Following *following = context;
-    following->open |= how == HANDED_BRANCH && !value_always(to); /* by which branch, is not followed */
+    Carried carried;
+    /* By which branch, is followed where blocks make a loop, and not elsewhere. */
+    following->open |= how == HANDED_BRANCH && !value_always(to) && !block_carried(to, &carried);
     follow(following, from);
+}
+
+/* What decides whether a loop of blocks goes round again. */
+static void follow_blocks(Following *following, const Value *value) {
+    Carried carried;
+    if (!block_carried(value, &carried))
+        return;
+    const Block *head = value->owner;
+    following->loops = true;
+    for (const Block *block = head; block && !following->turns; block = block->next)
+        if (block_loop_has(head, block) && block_loop_stays(head, block->last) >= 0)
+            follow(following, op_operand_of(block->last, block->last->row->control.condition));
 }
 
 /* Whether its result follows from its operands; the ranks of the CTAs of a cluster are all run. */
@@ -78,6 +92,8 @@ static void follow(Following *following, const Value *value) {
     }
     bool passed = follow_passed(following, value);
     follow_control(following, op ? op : value_holder(value));
+    if (!op)
+        follow_blocks(following, value);
     Choice choice;
     if (choice_of(value, &choice))
         follow(following, choice.condition);
