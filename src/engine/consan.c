@@ -79,7 +79,7 @@ static uint64_t sees_read(const Consan *consan, uint32_t actor, uint32_t word, u
 /* ---- Life ----------------------------------------------------------------------------------------- */
 
 bool consan_create(Consan *consan, uint32_t spans, uint32_t barriers, ConsanAllocate *allocate, void *context) {
-    size_t words = ((size_t)spans + WORD - 1) / WORD, groups = (size_t)CONSAN_KINDS * CONSAN_BASE_ACTORS;
+    size_t words = ((size_t)spans + WORD - 1) / WORD, groups = (size_t)CONSAN_GROUPS * CONSAN_BASE_ACTORS;
     size_t phases = (size_t)barriers * CONSAN_PHASES, actors = CONSAN_ACTORS, word = sizeof(uint64_t);
     *consan = (Consan){.span_capacity = spans, .barriers = barriers, .words = (uint32_t)words};
     consan->written = allocate(context, words * word);
@@ -129,7 +129,7 @@ void consan_reset(Consan *consan) {
                 read_visibility(consan, word, take_lowest(&left))[actor] = 0;
         }
     }
-    for (uint32_t group = 0; group < CONSAN_KINDS; group++) {
+    for (uint32_t group = 0; group < CONSAN_GROUPS; group++) {
         for (uint64_t left = consan->staged[group]; left;) {
             uint32_t base = take_lowest(&left);
             int8_t *entries = consan->commits + group_row((ConsanGroup)group, base) * consan->span_capacity;
@@ -183,7 +183,7 @@ uint32_t consan_split(Consan *consan, uint32_t from) {
     }
     for (uint32_t barrier = 0; barrier < consan->barriers; barrier++)
         copy_bit(consan->handed + barrier, consan->barriers, from, to);
-    for (uint32_t group = 0; group < CONSAN_KINDS; group++)
+    for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
         for (uint64_t left = consan->staged[group]; left;) {
             uint32_t base = take_lowest(&left);
             size_t row = group_row((ConsanGroup)group, base) * consan->span_capacity;
@@ -337,8 +337,6 @@ static void write_piece(Consan *consan, uint32_t actor, Piece piece) {
         seen[take_lowest(&watchers)] &= ~piece.mask;
     for (uint32_t i = 0; i < consan->active_count; i++)
         tracked[consan->active[i]] &= ~piece.mask;
-    for (uint64_t left = consan->staged[CONSAN_REPORTED]; left;)
-        open_spans(consan, CONSAN_REPORTED, take_lowest(&left))[piece.word] &= ~piece.mask;
     seen[actor] |= piece.mask;
     consan->written[piece.word] |= piece.mask;
     consan->watchers |= bit(actor);
@@ -452,24 +450,18 @@ void consan_stage(Consan *consan, ConsanGroup group, uint32_t base, const uint32
     }
 }
 
-static void commit_kind(Consan *consan, ConsanGroup kind, uint32_t base) {
-    int8_t *entries = consan->commits + group_row(kind, base) * consan->span_capacity;
-    if (!(consan->staged[kind] >> base & 1))
+void consan_commit(Consan *consan, ConsanGroup group, uint32_t base) {
+    int8_t *entries = consan->commits + group_row(group, base) * consan->span_capacity;
+    if (!(consan->staged[group] >> base & 1))
         return;
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++)
-        for (uint64_t left = open_spans(consan, kind, base)[word]; left;) {
+        for (uint64_t left = open_spans(consan, group, base)[word]; left;) {
             int8_t *entry = &entries[word * WORD + take_lowest(&left)];
             if (*entry < 0)
                 *entry = 1;
             else if (*entry < INT8_MAX)
                 ++*entry;
         }
-}
-
-void consan_commit(Consan *consan, ConsanGroup group, uint32_t base) {
-    commit_kind(consan, group, base);
-    if (group == CONSAN_COPY)
-        commit_kind(consan, CONSAN_REPORTED, base);
 }
 
 /* The spans' accesses are over: they are now those of `actor`, made where they were staged. */
@@ -493,68 +485,38 @@ static void settle(Consan *consan, ConsanGroup group, uint32_t base, uint32_t ac
     }
 }
 
-/* Spans of the word whose entries are older than the `pending_groups` youngest groups. */
-static uint64_t over_spans(const Consan *consan, ConsanGroup kind, uint32_t base, uint32_t word,
-                           uint32_t pending_groups) {
-    const int8_t *entries = consan->commits + group_row(kind, base) * consan->span_capacity;
-    uint64_t over = 0;
-    for (uint64_t left = open_spans(consan, kind, base)[word]; left;) {
-        uint32_t index = take_lowest(&left);
-        int8_t entry = entries[word * WORD + index];
-        if (entry > 0 && (uint32_t)entry > pending_groups)
-            over |= bit(index);
-    }
-    return over;
-}
-
-static void clear_kind(Consan *consan, ConsanGroup kind, uint32_t base, uint32_t pending_groups) {
-    if (!(consan->staged[kind] >> base & 1))
+void consan_clear(Consan *consan, ConsanGroup group, uint32_t base, uint32_t pending_groups) {
+    const int8_t *entries = consan->commits + group_row(group, base) * consan->span_capacity;
+    if (!(consan->staged[group] >> base & 1))
         return;
     uint64_t any = 0;
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
-        Piece over = {word, over_spans(consan, kind, base, word, pending_groups)};
-        if (over.mask && kind == CONSAN_REPORTED) { /* written already, and now its issuer sees it, too */
-            open_spans(consan, kind, base)[word] &= ~over.mask;
-            write_visibility(consan, word)[base] |= over.mask;
-            consan->watchers |= bit(base);
-        } else if (over.mask) {
-            settle(consan, kind, base, base, over);
+        Piece over = {word, 0};
+        for (uint64_t left = open_spans(consan, group, base)[word]; left;) {
+            uint32_t index = take_lowest(&left);
+            int8_t entry = entries[word * WORD + index];
+            if (entry > 0 && (uint32_t)entry > pending_groups)
+                over.mask |= bit(index);
         }
-        any |= open_spans(consan, kind, base)[word];
+        if (over.mask)
+            settle(consan, group, base, base, over);
+        any |= open_spans(consan, group, base)[word];
     }
     if (!any)
-        consan->staged[kind] &= ~(UINT32_C(1) << base);
-}
-
-void consan_clear(Consan *consan, ConsanGroup group, uint32_t base, uint32_t pending_groups) {
-    clear_kind(consan, group, base, pending_groups);
-    if (group == CONSAN_COPY)
-        clear_kind(consan, CONSAN_REPORTED, base, pending_groups);
-}
-
-/* The copies of a word, which report to a barrier now: their issuer has not waited, so that only a helper sees them,
- * which no actor that waits for nothing is. Their group goes on to count them. */
-static void report(Consan *consan, uint32_t base, Piece piece) {
-    int8_t *entries = consan->commits + group_row(CONSAN_COPY, base) * consan->span_capacity;
-    int8_t *reported = consan->commits + group_row(CONSAN_REPORTED, base) * consan->span_capacity;
-    for (uint64_t left = piece.mask; left;) {
-        uint32_t span = piece.word * WORD + take_lowest(&left);
-        reported[span] = entries[span];
-    }
-    settle(consan, CONSAN_COPY, base, CONSAN_TMA + base, piece);
-    consan->staged[CONSAN_REPORTED] |= UINT32_C(1) << base;
-    open_spans(consan, CONSAN_REPORTED, base)[piece.word] |= piece.mask;
+        consan->staged[group] &= ~(UINT32_C(1) << base);
 }
 
 void consan_track_copies(Consan *consan, uint32_t base, uint32_t barrier, uint32_t parity) {
-    if (!((consan->staged[CONSAN_COPY] | consan->staged[CONSAN_REPORTED]) >> base & 1))
+    if (!(consan->staged[CONSAN_COPY] >> base & 1))
         return;
     uint32_t phase = use_phase(consan, barrier, parity);
     for (uint32_t word = 0, end = words_in_use(consan); word < end; word++) {
         Piece piece = {word, open_spans(consan, CONSAN_COPY, base)[word]};
-        if (piece.mask)
-            report(consan, base, piece);
-        write_tracking(consan, word)[phase] |= open_spans(consan, CONSAN_REPORTED, base)[word];
+        if (!piece.mask)
+            continue;
+        /* Its issuer has not waited: only a helper sees it, which no actor that waits for nothing is. */
+        settle(consan, CONSAN_COPY, base, CONSAN_TMA + base, piece);
+        write_tracking(consan, word)[phase] |= piece.mask;
     }
     consan->staged[CONSAN_COPY] &= ~(UINT32_C(1) << base);
 }

@@ -18,8 +18,7 @@
  *                                           before what it does next
  *   writeTracking      [K][F][B]      u1    what a wait for that phase publishes: the latest write
  *   readTracking       [K][F][B]      u64   and the reads of these actors
- *   outstandingCommits [kinds][16][B] i8    of base actor i: -1 staged, n > 0 committed n groups ago, 0 none; of the
- *                                           kind of reported copies: those that a barrier reports and a group counts
+ *   outstandingCommits [kinds][16][B] i8    of base actor i: -1 staged, n > 0 committed n groups ago, 0 none
  *
  * A read is legal if its actor sees the latest write; a write if it sees the latest write and all reads.
  *
@@ -44,14 +43,7 @@ enum {
 };
 
 /* Groups that are waited for by count. A copy group writes, the others read. */
-typedef enum ConsanGroup {
-    CONSAN_COPY,
-    CONSAN_WGMMA,
-    CONSAN_STORE,
-    CONSAN_GROUPS,
-    CONSAN_REPORTED = CONSAN_GROUPS, /* rows of its own in the tables: copies that report to a barrier, too */
-    CONSAN_KINDS,
-} ConsanGroup;
+typedef enum ConsanGroup { CONSAN_COPY, CONSAN_WGMMA, CONSAN_STORE, CONSAN_GROUPS } ConsanGroup;
 
 typedef enum ConsanKind {
     CONSAN_CLEAN,
@@ -74,20 +66,20 @@ typedef void *ConsanAllocate(void *context, size_t size); /* zeroed; NULL if the
 /* W = words of 64 spans; P = K x F phases. */
 typedef struct Consan {
     uint32_t spans, span_capacity, barriers;
-    uint32_t words;                /* W, for all the spans that there can be */
-    uint64_t watchers;             /* actors with something in their rows of the visibility tables */
-    uint64_t readers;              /* actors that have ever read */
-    uint64_t *written;             /* [W]: spans that were written at all */
-    uint64_t *write_visibility;    /* [W][64] */
-    uint64_t *read;                /* [W][64]: spans that an actor has read since they were last written */
-    uint64_t *read_visibility;     /* [W][64 who read][64 who see it] */
-    uint64_t *write_tracking;      /* [W][P] */
-    uint64_t *read_tracking;       /* [W][64 who read][P] */
-    uint64_t *open;                /* [kinds][16][W]: spans whose entry in outstandingCommits is not 0 */
-    int8_t *commits;               /* [kinds][16][B] */
-    uint32_t staged[CONSAN_KINDS]; /* base actors, as a mask, that have entries of the kind */
-    uint32_t *active;              /* the phases that track anything */
-    uint32_t *active_place;        /* [P]: where in that list, + 1; 0: not in it */
+    uint32_t words;                 /* W, for all the spans that there can be */
+    uint64_t watchers;              /* actors with something in their rows of the visibility tables */
+    uint64_t readers;               /* actors that have ever read */
+    uint64_t *written;              /* [W]: spans that were written at all */
+    uint64_t *write_visibility;     /* [W][64] */
+    uint64_t *read;                 /* [W][64]: spans that an actor has read since they were last written */
+    uint64_t *read_visibility;      /* [W][64 who read][64 who see it] */
+    uint64_t *write_tracking;       /* [W][P] */
+    uint64_t *read_tracking;        /* [W][64 who read][P] */
+    uint64_t *open;                 /* [kinds][16][W]: spans whose entry in outstandingCommits is not 0 */
+    int8_t *commits;                /* [kinds][16][B] */
+    uint32_t staged[CONSAN_GROUPS]; /* base actors, as a mask, that have entries of the kind */
+    uint32_t *active;               /* the phases that track anything */
+    uint32_t *active_place;         /* [P]: where in that list, + 1; 0: not in it */
     uint32_t active_count;
     /* Beside the tables, for messages: who touched a span last, and where. */
     uint8_t *writer;       /* [B] */
@@ -133,8 +125,7 @@ void consan_stage(Consan *consan, ConsanGroup group, uint32_t base, const uint32
 void consan_commit(Consan *consan, ConsanGroup group, uint32_t base);
 /* All but the `pending` youngest groups are over: from now on they are accesses that the base actor has made. */
 void consan_clear(Consan *consan, ConsanGroup group, uint32_t base, uint32_t pending);
-/* The copies that the actor has issued, committed or not, report to a barrier: they are over when its phase is, and for
- * the actor itself also when their group is. */
+/* The copies that the actor has issued, committed or not, report to a barrier: they are over when its phase is. */
 void consan_track_copies(Consan *consan, uint32_t base, uint32_t barrier, uint32_t parity);
 
 /* Base actors both. A partition starts with what its parent sees; at the join the parent gets what the partition's

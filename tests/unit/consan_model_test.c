@@ -32,7 +32,6 @@ typedef struct ModelSpan {
     uint32_t read_count;
     uint32_t reads[EVENTS];
     int32_t groups[CONSAN_GROUPS][BASES]; /* that touch it: 0 none, -1 not committed, else its number */
-    int32_t reported[BASES];              /* the same of the copy that wrote it last, if that told a barrier so */
 } ModelSpan;
 
 typedef struct Model {
@@ -94,7 +93,6 @@ static uint32_t model_access(Model *model, uint32_t actor, const uint32_t *spans
         if (is_write) {
             span->write = event;
             span->read_count = 0;
-            memset(span->reported, 0, sizeof span->reported);
         } else {
             span->reads[span->read_count++] = event;
         }
@@ -204,50 +202,6 @@ static void step_barrier(Consan *engine, Model *model) {
     }
 }
 
-/* The base actor's copies report to a barrier; their group still counts them. */
-static void report(Consan *engine, Model *model, uint32_t base, uint32_t barrier) {
-    for (uint32_t i = 0; i < engine->spans; i++) {
-        ModelSpan *span = &model->spans[i];
-        int32_t number = span->groups[CONSAN_COPY][base];
-        if (number) {
-            settle(engine, model, CONSAN_COPY, base, CONSAN_TMA + base, i);
-            span->reported[base] = number;
-        }
-        if (span->reported[base])
-            known_put(&model->now[barrier], span->write);
-    }
-    consan_track_copies(engine, base, barrier, model->parity[barrier]);
-}
-
-static bool is_over(const Model *model, ConsanGroup group, uint32_t base, int32_t number, uint32_t left) {
-    return number > 0 && number + (int32_t)left <= model->committed[group][base];
-}
-
-static void clear(Consan *engine, Model *model, ConsanGroup group, uint32_t base, uint32_t left) {
-    for (uint32_t i = 0; i < engine->spans; i++) {
-        ModelSpan *span = &model->spans[i];
-        if (is_over(model, group, base, span->groups[group][base], left))
-            settle(engine, model, group, base, base, i);
-        if (group == CONSAN_COPY && is_over(model, group, base, span->reported[base], left)) {
-            known_put(&model->actors[base], span->write);
-            span->reported[base] = 0;
-        }
-    }
-    consan_clear(engine, group, base, left);
-}
-
-static void commit(Consan *engine, Model *model, ConsanGroup group, uint32_t base) {
-    consan_commit(engine, group, base);
-    model->committed[group][base]++;
-    for (uint32_t i = 0; i < engine->spans; i++) {
-        ModelSpan *span = &model->spans[i];
-        if (span->groups[group][base] < 0)
-            span->groups[group][base] = model->committed[group][base];
-        if (group == CONSAN_COPY && span->reported[base] < 0)
-            span->reported[base] = model->committed[group][base];
-    }
-}
-
 static void step_group(Consan *engine, Model *model) {
     ConsanGroup group = (ConsanGroup)choose(model, CONSAN_GROUPS);
     uint32_t base = choose(model, BASES), barrier = choose(model, BARRIERS);
@@ -262,14 +216,27 @@ static void step_group(Consan *engine, Model *model) {
     case 2:
     case 3:
     case 4:
-        commit(engine, model, group, base);
+        consan_commit(engine, group, base);
+        model->committed[group][base]++;
+        for (uint32_t span = 0; span < engine->spans; span++)
+            if (model->spans[span].groups[group][base] < 0)
+                model->spans[span].groups[group][base] = model->committed[group][base];
         break;
     case 5:
-        if (group == CONSAN_COPY)
-            report(engine, model, base, barrier);
+        if (group != CONSAN_COPY)
+            break;
+        for (uint32_t span = 0; span < engine->spans; span++)
+            if (model->spans[span].groups[CONSAN_COPY][base])
+                known_put(&model->now[barrier], settle(engine, model, CONSAN_COPY, base, CONSAN_TMA + base, span));
+        consan_track_copies(engine, base, barrier, model->parity[barrier]);
         break;
     default:
-        clear(engine, model, group, base, left);
+        for (uint32_t span = 0; span < engine->spans; span++) {
+            int32_t number = model->spans[span].groups[group][base];
+            if (number > 0 && number + (int32_t)left <= model->committed[group][base])
+                settle(engine, model, group, base, base, span);
+        }
+        consan_clear(engine, group, base, left);
     }
 }
 
