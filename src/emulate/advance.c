@@ -216,6 +216,16 @@ static bool goes_round(Machine *machine) {
     return ++machine->used <= machine->budget && !deadline_passed();
 }
 
+/* Which way a select goes. */
+static void note_choice(const Machine *machine, uint32_t pc, const Word *words) {
+    const Instruction *instruction = &machine->program->code[pc];
+    if (instruction->evaluator != EVALUATE_SELECT || !machine->ran)
+        return;
+    uint32_t by = instruction->code == CODE_INTEGER ? instruction->a : machine->program->lists[instruction->a];
+    if (by != NO_REGISTER && word_is(words[by], WORD_INTEGER))
+        note_run(machine, pc, words[by].bits ? RAN_YES : RAN_NO);
+}
+
 StepResult machine_advance(Machine *machine, uint32_t index) {
     const Program *program = machine->program;
     Agent *agent = &machine->state->agents[index];
@@ -226,6 +236,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             alike_follow(machine, index, instruction);
         switch ((Code)instruction->code) {
         case CODE_INTEGER: {
+            note_choice(machine, agent->pc, words);
             Word a = words[instruction->a], b = words[instruction->b], c = words[instruction->c];
             int64_t result;
             if ((a.kind | b.kind | c.kind) == WORD_INTEGER &&
@@ -237,6 +248,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             break;
         }
         case CODE_EVALUATE:
+            note_choice(machine, agent->pc, words);
             words[instruction->dst] = evaluate_slowly(machine, instruction, words);
             break;
         case CODE_MOVE:

@@ -427,7 +427,9 @@ static int64_t deepest_ring(const Chooser *chooser) {
     const Program *program = chooser->program;
     uint32_t deepest = program->deepest_ring ? program->deepest_ring : 1;
     for (uint32_t i = 0; i < program->loop_count; i++) {
-        uint32_t slots = ring_in_loop(chooser->solver, program->module, program->loops[i].op);
+        const Loop *loop = &program->loops[i];
+        uint32_t slots = loop->head ? ring_in_blocks(chooser->solver, program->module, loop->head)
+                                    : ring_in_loop(chooser->solver, program->module, loop->op);
         deepest = slots > deepest && slots <= DEEPEST_RING ? slots : deepest;
     }
     return deepest;

@@ -1,4 +1,5 @@
 /* Launches at which branches, predicates, phases and slots go every way, and loops run on for it to show. */
+#include "emulate/block_loops.h"
 #include "emulate/choose_internal.h"
 #include "emulate/rings.h"
 #include "emulate/slice.h"
@@ -157,6 +158,113 @@ static void want_either(Chooser *chooser, const Op *op, const Value *condition) 
     want(chooser, (Wish){.op = op, .value = condition});
 }
 
+/* ---- What goes on for a while ------------------------------------------------------------------------ */
+
+/* The innermost loop around it that can run more or less often; of one made of blocks, its first op. */
+static const Op *open_loop_around(const Program *program, const Op *op) {
+    for (const Op *around = op; around; around = op_parent(around)) {
+        const Block *head = block_loop_around(around);
+        for (uint32_t i = 0; op_is_loop(around) && around != op && i < program->loop_count; i++)
+            if (program->loops[i].op == around && !program->loops[i].closed)
+                return around;
+        if (head)
+            return head->first;
+    }
+    return NULL;
+}
+
+/* That a condition is so in each of the first turns of a loop; of a loop of blocks also that it
+ * goes on so long. */
+typedef struct Lasting {
+    const Op *loop, *op;
+    const Value *condition;
+    int64_t holds, turns;
+} Lasting;
+
+/* The branch that decides it, the first of them, which goes on if its condition is *goes_on; NULL: there is none. */
+static const Op *staying_branch(const Op *loop, int64_t *goes_on) {
+    for (const Block *block = op_is_loop(loop) ? NULL : loop->block; block; block = block->next) {
+        int way = block_loop_has(loop->block, block) ? block_loop_stays(loop->block, block->last) : -1;
+        *goes_on = way;
+        if (way >= 0)
+            return block->last;
+    }
+    return NULL;
+}
+
+static const Value *condition_of(const Op *branch) {
+    return op_operand_of(branch, branch->row->control.condition);
+}
+
+static bool is_so_throughout(Solver *solver, const Lasting *lasting, const Value *value, int64_t number) {
+    int64_t now;
+    for (int64_t at = 0; at < lasting->turns; at++) {
+        *solver_turn(solver, lasting->loop) = at;
+        solver_changed(solver);
+        if (!solver_value(solver, value, &now) || now != number)
+            return false;
+    }
+    return true;
+}
+
+/* Whether it is so under the solver's setting. */
+static bool lasts(Solver *solver, const Lasting *lasting) {
+    int64_t trips = INT64_MAX, goes_on;
+    const Op *stays = staying_branch(lasting->loop, &goes_on);
+    if (op_is_loop(lasting->loop) && (!solver_trips(solver, lasting->loop, &trips) || trips < lasting->turns))
+        return false;
+    return is_so_throughout(solver, lasting, lasting->condition, lasting->holds) &&
+           (!stays || is_so_throughout(solver, lasting, condition_of(stays), goes_on));
+}
+
+static void want_lasting(Chooser *chooser, const Lasting *lasting) {
+    Solver *solver = chooser->solver;
+    for (size_t i = 0; i < chooser->count; i++) {
+        *solver_setting(solver) = chooser->settings[i];
+        solver_changed(solver);
+        if (lasts(solver, lasting))
+            return;
+    }
+    int64_t goes_on;
+    const Op *stays = staying_branch(lasting->loop, &goes_on);
+    start_over(chooser);
+    if (!solve_throughout(solver, lasting->loop, lasting->turns, lasting->op, lasting->condition, lasting->holds))
+        return;
+    if (stays && stays != lasting->op &&
+        (!solve_throughout(solver, lasting->loop, lasting->turns, stays, condition_of(stays), goes_on) ||
+         !solve_throughout(solver, lasting->loop, lasting->turns, lasting->op, lasting->condition, lasting->holds)))
+        return;
+    if (turns_of(chooser) <= SOME_TURNS)
+        add_launch(chooser, DOUBT_NONE);
+}
+
+/* A condition in a loop, that more than its turns decide, holds for as many turns in a row as it takes to go round the
+ * ring, and does not for as many: a phase that flips too often, or not often enough, may come out right where it comes
+ * now to one way and now to the other. Where blocks make the loop, that is also how often it runs; then with sizes that
+ * are no multiple of a tile, too. */
+static void want_throughout(Chooser *chooser, const Op *op, const Value *condition) {
+    Solver *solver = chooser->solver;
+    const Op *loop = condition ? open_loop_around(chooser->program, op) : NULL;
+    if (!loop || !solver_turn(solver, loop) || solver_closed(solver, condition) || solver_turned(solver, condition) ||
+        !solver_counted(solver, condition))
+        return;
+    bool blocks = !op_is_loop(loop);
+    int stays = blocks && op->block->region == loop->block->region ? block_loop_stays(loop->block, op) : -1;
+    Lasting lasting = {.loop = loop, .op = op, .condition = condition, .turns = chooser->depth + 2};
+    for (lasting.holds = 0; lasting.holds < 2; lasting.holds++)
+        if (stays != !lasting.holds)
+            want_lasting(chooser, &lasting);
+    if (stays < 0)
+        return;
+    lasting.holds = stays;
+    lasting.turns = 2;
+    start_over(chooser);
+    solver_prefer(solver, 1, true);
+    if (solve_throughout(solver, loop, lasting.turns, op, condition, stays) && turns_of(chooser) <= SOME_TURNS)
+        add_launch(chooser, DOUBT_NONE);
+    solver_prefer(solver, chooser->unit, false);
+}
+
 static bool has_predicate(const Effect *effects, unsigned count) {
     for (unsigned i = 0; i < count; i++)
         if (effects[i].predicate || effects[i].second_predicate)
@@ -171,6 +279,7 @@ void want_ways(Chooser *chooser) {
         bool splits = op_is_control(op, CONTROL_BRANCH) || op_is_control(op, CONTROL_GUARD);
         if ((splits && op->region_count) || op_is_control(op, CONTROL_JUMP)) {
             want_either(chooser, op, op_operand_of(op, op->row->control.condition));
+            want_throughout(chooser, op, op_operand_of(op, op->row->control.condition));
         } else if (op->row && *op->row->effects && has_predicate(effects, effects_of(module, op, effects))) {
             want(chooser, (Wish){.op = op});
         } else if (op_is_control(op, CONTROL_WHILE) || op_is_control(op, CONTROL_SWITCH)) {
@@ -192,6 +301,7 @@ static void want_numbers(Chooser *chooser, const Op *op, const Value *value, int
 static void want_left_out(Chooser *chooser, const Op *op, const Value *predicate) {
     if (predicate)
         want(chooser, (Wish){.op = op, .value = predicate});
+    want_throughout(chooser, op, predicate);
 }
 
 static void want_choices_of(Chooser *chooser, const Op *op) {
@@ -258,6 +368,11 @@ static void want_bends(Chooser *chooser, const Op *op) {
     }
 }
 
+static void want_steered(Chooser *chooser, const Op *select) {
+    want_either(chooser, select, select->operands[0]);
+    want_throughout(chooser, select, select->operands[0]);
+}
+
 void want_choices(Chooser *chooser) {
     Module *module = chooser->program->module;
     for (const Op *op = module_first_op(module); op && chooser->count < MOST_CHOSEN; op = op_next_in_walk(op, NULL)) {
@@ -266,7 +381,7 @@ void want_choices(Chooser *chooser) {
         else if (!op->result_count || !slice_has(chooser->program->steering, &op->results[0]))
             continue;
         else if (chooses_whole(op))
-            want_either(chooser, op, op->operands[0]);
+            want_steered(chooser, op);
         else
             want_bends(chooser, op);
     }

@@ -1,4 +1,5 @@
 /* Control flow, calls and partitions as jumps. */
+#include "emulate/block_loops.h"
 #include "emulate/program_internal.h"
 
 #include "model/flow/handed.h"
@@ -372,6 +373,18 @@ static void compile_jump(Compiler *compiler, const Op *op, Patches *patches) {
     }
 }
 
+/* One that branches go back to counts turns. */
+static void compile_block_start(Compiler *compiler, const Block *block, const Op *holder) {
+    Program *program = compiler->program;
+    uint32_t loop = 0;
+    if (block_is_head(block)) {
+        *ARENA_PUSH(&compiler->module->arena, program->loops, program->loop_count, program->loop_capacity) =
+            (Loop){.op = block->first, .head = block, .strand = compiler->strand, .depth = compiler->loop_depth};
+        loop = program->loop_count;
+    }
+    emit_code(compiler, CODE_AGAIN, block->first ? block->first : holder)->aux = loop;
+}
+
 /* Blocks that branch to each other: each in its order, then the jumps are aimed. */
 void compile_region(Compiler *compiler, const Region *region) {
     Patches patches = {0};
@@ -384,7 +397,7 @@ void compile_region(Compiler *compiler, const Region *region) {
     for (const Block *block = region->first; block; block = block->next) {
         pointers_set(&starts, block, emit_here(compiler));
         if (region->block_count > 1)
-            emit_code(compiler, CODE_AGAIN, block->first ? block->first : holder);
+            compile_block_start(compiler, block, holder);
         compile_block(compiler, block);
         const Op *end = block->last;
         if (end && op_successor_count(end)) {

@@ -314,6 +314,8 @@ void compile_effects(Compiler *compiler, const Op *op) {
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
         (void)compile_reach(compiler, reported(effects, count, effect), &compiled);
+        if (compiler->waiting && effect->done == DONE_COMMIT && effect->helper == HELPER_TENSOR)
+            compiled.effect.done = DONE_NOW;
         if (effect->space == SPACE_GLOBAL && effect_is_access(effect)) {
             compile_access(compiler, &compiled);
             if (compiler->flags & COMPILE_DATA)

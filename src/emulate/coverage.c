@@ -2,7 +2,9 @@
 #include "emulate/coverage.h"
 
 #include "base/pointers.h"
+#include "emulate/block_loops.h"
 #include "emulate/rings.h"
+#include "emulate/slice.h"
 #include "model/flow/handed.h"
 #include "model/flow/symbol.h"
 #include "model/memory/views.h"
@@ -88,7 +90,8 @@ static uint64_t turns_of(const Covered *covered, const Op *loop) {
     for (uint32_t i = 0; i < covered->program->loop_count; i++)
         if (covered->program->loops[i].op == loop && covered->turns[i] > most)
             most = covered->turns[i];
-    return op_is_control(loop, CONTROL_WHILE) && most ? most - 1 : most; /* its condition is asked once more */
+    bool once_more = op_is_control(loop, CONTROL_WHILE) || !op_is_loop(loop); /* its condition is asked once more */
+    return once_more && most ? most - 1 : most;
 }
 
 static bool is_entered(const Covered *covered, const Op *op, uint32_t region) {
@@ -219,16 +222,43 @@ static void say_not_run(const Covered *covered, const Op *op, uint32_t others, V
                        "it was not run%s: %s; %s", more, place_text(verdict, covered, op), what);
 }
 
+/* Whether a loop of blocks runs as often at every launch, as far as its conditions tell; *mask: what they depend on. */
+static bool blocks_same_trips(const Covered *covered, const Block *head, uint64_t *mask) {
+    bool same = true;
+    for (const Block *block = head; block; block = block->next) {
+        const Value *condition = block_loop_has(head, block) && block_loop_stays(head, block->last) >= 0
+                                     ? op_operand_of(block->last, block->last->row->control.condition)
+                                     : NULL;
+        if (!condition)
+            continue;
+        same &= solver_closed(covered->solver, condition);
+        *mask |= solver_depends(covered->solver, condition);
+    }
+    return same;
+}
+
+/* How many slots its ring has; 0: it has none, or runs as often at every launch. */
+static uint32_t open_ring(const Covered *covered, const Loop *loop) {
+    Module *module = covered->program->module;
+    uint64_t mask = 0;
+    if (loop->head)
+        return blocks_same_trips(covered, loop->head, &mask) ? 0 : ring_in_blocks(covered->solver, module, loop->head);
+    return solver_same_trips(covered->solver, loop->op) ? 0 : ring_in_loop(covered->solver, module, loop->op);
+}
+
 static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slots, Verdict *verdict) {
     Text give = {0};
+    const Op *told = op_is_loop(loop) ? loop : loop->block->last; /* of blocks: a branch of its head */
     Bounds bounds;
     uint64_t mask = 0, turns = turns_of(covered, loop);
     if (loop_bounds(loop, &bounds))
         mask = solver_depends(covered->solver, bounds.from) | solver_depends(covered->solver, bounds.to);
+    else if (!op_is_loop(loop))
+        (void)blocks_same_trips(covered, loop->block, &mask);
     say_what_to_give(covered, mask, &give);
     const char *what = verdict_keep(verdict, &give);
-    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(loop->name)),
-                       op_line(covered->program->module, loop),
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(told->name)),
+                       op_line(covered->program->module, told),
                        "it did not go round its ring of %u slot%s more than once: %llu turn%s at most; %s", slots,
                        slots == 1 ? "" : "s", (unsigned long long)turns, turns == 1 ? "" : "s", what);
 }
@@ -294,6 +324,11 @@ static bool has_site(Module *module, const Op *around) {
     return false;
 }
 
+/* A select of what decides which way is gone, or which barriers and phases are meant: it is a branch, too. */
+static bool is_steering_choice(const Covered *covered, const Op *op) {
+    return chooses_whole(op) && op->result_count && slice_has(covered->program->steering, &op->results[0]);
+}
+
 /* What of an op's was seen in one way only, though it may not be the same at every launch: a condition, a predicate, a
  * slot, a parity; NULL: nothing. Slots and parities that a loop counts are the matter of rings. */
 static const Value *one_way_only(const Covered *covered, const Op *op, const char **way) {
@@ -305,6 +340,12 @@ static const Value *one_way_only(const Covered *covered, const Op *op, const cha
         *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
         return (flags & (RAN_YES | RAN_NO)) && !both && has_site(module, jump ? covered->program->function : op)
                    ? condition_of(op)
+                   : NULL;
+    }
+    if (is_steering_choice(covered, op)) {
+        *way = flags & RAN_YES ? "its condition always held" : "its condition never held";
+        return (flags & (RAN_YES | RAN_NO)) && !both && !solver_turned(covered->solver, op->operands[0])
+                   ? op->operands[0]
                    : NULL;
     }
     Effect effects[EFFECTS_MOST];
@@ -360,12 +401,14 @@ static void count_branches(const Covered *covered, Verdict *verdict) {
     const Program *program = covered->program;
     for (uint32_t i = 0; i < program->code_count; i++) {
         const Op *op = program->ops[i];
-        if (program->code[i].code != CODE_BRANCH || pointers_get(&seen, op) != NO_NUMBER)
+        bool choice = op && is_steering_choice(covered, op);
+        if ((program->code[i].code != CODE_BRANCH && !choice) || pointers_get(&seen, op) != NO_NUMBER)
             continue;
         pointers_set(&seen, op, 0);
         unsigned flags = flags_of(covered, op);
-        const Value *condition = condition_of(op);
-        bool closed = condition && solver_closed(covered->solver, condition);
+        const Value *condition = choice ? op->operands[0] : condition_of(op);
+        bool closed = condition && (solver_closed(covered->solver, condition) ||
+                                    (choice && solver_turned(covered->solver, condition)));
         unsigned taken = ((flags & RAN_YES) != 0) + ((flags & RAN_NO) != 0);
         /* One that is closed may be both all the same: at the end of a loop, or by rank. */
         verdict->coverage.branches += closed && taken < 2 ? 1 : 2;
@@ -382,9 +425,7 @@ static void count_rings(const Covered *covered, bool enforced, Verdict *verdict)
         if (pointers_get(&seen, loop) != NO_NUMBER)
             continue;
         pointers_set(&seen, loop, 0);
-        uint32_t slots = solver_same_trips(covered->solver, loop)
-                             ? 0
-                             : ring_in_loop(covered->solver, covered->program->module, loop);
+        uint32_t slots = open_ring(covered, &covered->program->loops[i]);
         if (!slots || (!is_reached(covered, loop) && never_runs(covered, loop)))
             continue;
         bool turned = turns_of(covered, loop) > slots;

@@ -74,3 +74,13 @@ void loads_add(LoadLog *log, uint32_t agent, const Op *op, int64_t value) {
     if (agent < log->agent_count)
         loads_note(log, agent, op, word_integer(value));
 }
+
+const LoadLog *loads_copy(Arena *arena, const LoadLog *log) {
+    LoadLog *copy = loads_start(arena, log->agent_count);
+    for (uint32_t agent = 0; agent < log->agent_count; agent++)
+        for (uint32_t i = 0; i < log->agents[agent].count; i++) {
+            Load load = log->agents[agent].loads[i];
+            loads_note(copy, agent, load.op, word_is(load.word, WORD_INTEGER) ? load.word : word_unknown(0));
+        }
+    return copy;
+}

@@ -247,7 +247,7 @@ enum { MACHINE_WORLDS = 10, MOST_CHOICE_ROOTS = 64 };
 /* What runs have seen of an instruction. */
 enum {
     RAN = 1,        /* it did what it is there for: of effects, one of them */
-    RAN_YES = 2,    /* a branch: its condition held; a wait: its parity was 1; a view: of a slot but 0 */
+    RAN_YES = 2,    /* a branch, a select: its condition held; a wait: its parity was 1; a view: of a slot but 0 */
     RAN_NO = 4,     /* it did not */
     RAN_STANDS = 8, /* effects were come to */
     RAN_SKIPS = 16, /* a predicate left one of them out */
@@ -330,6 +330,8 @@ bool loads_at(const LoadLog *loads, uint32_t agent, uint32_t *index, const Op **
 /* A log to be filled by hand, in the order of each agent. Memory: the arena. */
 LoadLog *loads_start(Arena *arena, uint32_t agents);
 void loads_add(LoadLog *loads, uint32_t agent, const Op *op, int64_t value);
+/* What it says, also when the run that it is of is no longer there. */
+const LoadLog *loads_copy(Arena *arena, const LoadLog *loads);
 
 /* Whether some data that nobody knows may be taken to be 0. */
 bool machine_world_has_zeros(unsigned world);

@@ -4,6 +4,7 @@
 #include "emulate/program_internal.h"
 
 #include "model/flow/symbol.h"
+#include "model/memory/stage.h"
 #include "model/memory/views.h"
 #include "model/target/target.h"
 
@@ -391,6 +392,7 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     make_slice(&compiler);
     measure_rings(&compiler);
     compiler.unassigned = arefs_are_unassigned(module, function);
+    compiler.waiting = stage_products(module, function) == PAST_NOT;
     compiler.tasks = tasks_of(&compiler);
     program->planned = !compiler.tasks && is_planned(function);
     if (compiler.tasks && compiler.unassigned) {

@@ -145,6 +145,7 @@ typedef struct Strand {
 
 typedef struct Loop {
     const Op *op;
+    const Block *head; /* of a loop of blocks, whose first op `op` is (block_loops.h); else NULL */
     uint32_t strand;
     uint32_t depth; /* how many loops it is in */
     bool closed;    /* its bounds are constants */

@@ -36,6 +36,7 @@ typedef struct Compiler {
     uint32_t pending_count, pending_capacity;
     bool reported_size;
     bool unassigned; /* the stages and phases of arefs do not mean anything yet */
+    bool waiting;    /* the compiler will make products of the tensor cores wait for themselves */
 } Compiler;
 
 enum {

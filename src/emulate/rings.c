@@ -1,6 +1,8 @@
 /* Finds the rings in a loop: slots of memory that are chosen anew in every turn, and barriers whose phases change. */
 #include "emulate/rings.h"
 
+#include "emulate/block_loops.h"
+
 #include "ir/op.h"
 #include "model/memory/views.h"
 
@@ -33,6 +35,21 @@ static const Op *open_loop_around(Solver *solver, const Op *op, const Op *loop) 
     while (around != loop && (!op_is_loop(around) || solver_same_trips(solver, around)))
         around = op_parent(around);
     return around;
+}
+
+uint32_t ring_in_blocks(Solver *solver, Module *module, const Block *head) {
+    uint32_t most = 0;
+    for (const Block *block = head; block; block = block->next) {
+        if (block != head && !block_loop_has(head, block))
+            continue;
+        for (const Op *first = block->first; first; first = first->next)
+            for (const Op *op = first; op; op = op_next_in_walk(op, first)) {
+                uint32_t slots = slots_of(module, op);
+                if (slots > most && open_loop_around(solver, op, op_parent(head->first)) == op_parent(head->first))
+                    most = slots;
+            }
+    }
+    return most;
 }
 
 uint32_t ring_in_loop(Solver *solver, Module *module, const Op *loop) {

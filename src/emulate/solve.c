@@ -161,7 +161,7 @@ static bool argument_value(Solver *solver, const Value *value, int64_t *number) 
     }
     if (counted_by(value))
         return counter_value(solver, counted_by(value), number);
-    if (carried_of(value, &carried))
+    if (carried_of(value, &carried) || block_carried(value, &carried))
         return carried_value(solver, &carried, number);
     const Value *other = solver_passed(solver, value);
     if (!other)
@@ -456,6 +456,36 @@ bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *t
     return solver_value(solver, value, &now) && solver_value(solver, than, &now) && want_assumptions(solver, &list) &&
            want_way_to(solver, &list, at) && want(&list, (Wanted){.value = value, .less_than = than, .least = by}) &&
            solve(solver, &list);
+}
+
+/* The first of its turns in which the value is another; `turns`: there is none. */
+static int64_t first_other(Solver *solver, int64_t *turn, int64_t turns, const Value *value, int64_t number) {
+    int64_t now;
+    for (*turn = 0; *turn < turns; ++*turn) {
+        solver_changed(solver);
+        if (!solver_value(solver, value, &now) || now != number)
+            break;
+    }
+    return *turn;
+}
+
+/* What is solved for one turn may undo another; so it is looked through all of them again. */
+bool solve_throughout(Solver *solver, const Op *loop, int64_t turns, const Op *at, const Value *value, int64_t number) {
+    Setting before = solver->now;
+    int64_t *turn = solver_turn(solver, loop), trips;
+    bool solved = turn != NULL;
+    for (int64_t left = MOST_ROUNDS * turns; solved && left > 0; left--) {
+        if (solver_trips(solver, loop, &trips) && trips < turns && !solve_trips(solver, loop, turns, INT64_MAX))
+            break;
+        if (first_other(solver, turn, turns, value, number) == turns)
+            return true;
+        solver->pinned = loop;
+        solved = solve_value(solver, at, value, number, number);
+        solver->pinned = NULL;
+    }
+    solver->now = before;
+    solver_changed(solver);
+    return false;
 }
 
 bool solve_happens(Solver *solver, const Op *op) {

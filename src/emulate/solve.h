@@ -53,6 +53,8 @@ bool solver_come_by(Solver *solver, const Op *function, uint32_t call);
 int64_t *solver_turn(Solver *solver, const Op *loop);
 /* A value is in a range where `at` is run, or less than another by more than `by`. */
 bool solve_value(Solver *solver, const Op *at, const Value *value, int64_t least, int64_t most);
+/* A value is `number` in each of the first `turns` turns of the loop, which `at` is in and which runs so often. */
+bool solve_throughout(Solver *solver, const Op *loop, int64_t turns, const Op *at, const Value *value, int64_t number);
 bool solve_less(Solver *solver, const Op *at, const Value *value, const Value *than, int64_t by);
 /* The op's predicates hold. */
 bool solve_happens(Solver *solver, const Op *op);
@@ -67,5 +69,7 @@ uint64_t solver_depends(Solver *solver, const Value *value);
 bool solver_asked(Solver *solver, const Value *value);
 /* Whether it depends on how often a loop has gone round. */
 bool solver_counted(Solver *solver, const Value *value);
+/* ... and on nothing else that is not the same at every launch. */
+bool solver_turned(Solver *solver, const Value *value);
 
 #endif

@@ -13,14 +13,29 @@ typedef struct Following {
     bool open;  /* something decides it that is not the same at every launch */
     bool loops; /* how often a loop runs does */
     bool asked; /* the hardware is asked for it: whether there is more work */
+    bool turns; /* of loops it is not followed how often they run */
 } Following;
 
 static void follow(Following *following, const Value *value);
 
 static void follow_source(void *context, Handed how, const Value *from, const Value *to) {
     Following *following = context;
-    following->open |= how == HANDED_BRANCH && !value_always(to); /* by which branch, is not followed */
+    Carried carried;
+    /* By which branch, is followed where blocks make a loop, and not elsewhere. */
+    following->open |= how == HANDED_BRANCH && !value_always(to) && !block_carried(to, &carried);
     follow(following, from);
+}
+
+/* What decides whether a loop of blocks goes round again. */
+static void follow_blocks(Following *following, const Value *value) {
+    Carried carried;
+    if (!block_carried(value, &carried))
+        return;
+    const Block *head = value->owner;
+    following->loops = true;
+    for (const Block *block = head; block && !following->turns; block = block->next)
+        if (block_loop_has(head, block) && block_loop_stays(head, block->last) >= 0)
+            follow(following, op_operand_of(block->last, block->last->row->control.condition));
 }
 
 /* Whether its result follows from its operands; the ranks of the CTAs of a cluster are all run. */
@@ -39,6 +54,8 @@ static void follow_control(Following *following, const Op *op) {
     const ControlColumn *control = &op->row->control;
     const SlotRef steering[] = {control->from, control->to, control->step, control->condition, control->number};
     following->loops |= op_is_loop(op);
+    if (following->turns && op_is_loop(op))
+        return;
     for (unsigned i = 0; i < sizeof steering / sizeof *steering; i++)
         follow(following, op_operand_of(op, steering[i]));
     if (end && end->row)
@@ -75,6 +92,8 @@ static void follow(Following *following, const Value *value) {
     }
     bool passed = follow_passed(following, value);
     follow_control(following, op ? op : value_holder(value));
+    if (!op)
+        follow_blocks(following, value);
     Choice choice;
     if (choice_of(value, &choice))
         follow(following, choice.condition);
@@ -106,6 +125,13 @@ bool solver_asked(Solver *solver, const Value *value) {
 
 bool solver_counted(Solver *solver, const Value *value) {
     return followed(solver, value).loops;
+}
+
+bool solver_turned(Solver *solver, const Value *value) {
+    Following following = {
+        .solver = solver, .seen = {.arena = solver->arena}, .left = MOST_FOLLOWED_VALUES, .turns = true};
+    follow(&following, value);
+    return following.loops && !following.open;
 }
 
 /* ---- Sums of multiples ---- */
@@ -252,6 +278,36 @@ static bool compares_alike(Solver *solver, const Op *op) {
     }
 }
 
+static const Value *always(const Value *value) {
+    for (const Value *other = value_always(value); other && other != value; other = value_always(value))
+        value = other;
+    return value;
+}
+
+/* Whether what a loop counts is compared with where the loop ends: it is less, as long as it runs. */
+static bool compares_bound(Solver *solver, const Op *op) {
+    Bounds bounds;
+    int64_t step;
+    if (!loop_bounds(counted_by(always(op->operands[0])), &bounds) || !value_constant(bounds.step, &step) ||
+        step <= 0 || always(bounds.to) != always(op->operands[1]))
+        return false;
+    Comparison comparison = (Comparison)evaluation_of(solver->module, op, 0).a;
+    return comparison == COMPARE_SLT || comparison == COMPARE_SLE || comparison == COMPARE_SGE ||
+           comparison == COMPARE_SGT || comparison == COMPARE_NE || comparison == COMPARE_EQ;
+}
+
+/* Whether an argument of a function is, by every call; false if it is none. */
+static bool is_passed_closed(Solver *solver, const Value *value) {
+    const Op *function = value_op(value) ? NULL : value_holder(value);
+    if (!op_is_control(function, CONTROL_FUNCTION) || !solver_passed(solver, value))
+        return false;
+    for (const Op *op = module_first_op(solver->module); op; op = op_next_in_walk(op, NULL))
+        if (op_is_control(op, CONTROL_CALL) && call_target(solver->module, op) == function &&
+            (value->index >= op->operand_count || !solver_closed(solver, op->operands[value->index])))
+            return false;
+    return true;
+}
+
 bool solver_closed(Solver *solver, const Value *value) {
     const Op *op = value_op(value);
     const Value *other = op ? NULL : value_always(value); /* in a partition, what it captures */
@@ -259,9 +315,12 @@ bool solver_closed(Solver *solver, const Value *value) {
         return true;
     if (other && other != value)
         return solver_closed(solver, other);
-    switch (op ? op_evaluator(op) : EVALUATE_NONE) {
+    if (!op)
+        return is_passed_closed(solver, value);
+    switch (op_evaluator(op)) {
     case EVALUATE_COMPARE:
-        return same_difference(solver, op->operands[0], op->operands[1]) || compares_alike(solver, op);
+        return same_difference(solver, op->operands[0], op->operands[1]) || compares_alike(solver, op) ||
+               compares_bound(solver, op);
     case EVALUATE_AND:
     case EVALUATE_OR:
     case EVALUATE_XOR:

@@ -4,6 +4,7 @@
 #define EMULATE_SOLVE_INTERNAL_H
 
 #include "base/pointers.h"
+#include "emulate/block_loops.h"
 #include "emulate/solve.h"
 #include "model/flow/handed.h"
 

@@ -374,7 +374,7 @@ static bool reach_argument(Solver *solver, const Value *value, Span span) {
         return reach_parameter(solver, value, parameter, span);
     if (counted_by(value))
         return reach_counter(solver, counted_by(value), span);
-    if (carried_of(value, &carried))
+    if (carried_of(value, &carried) || block_carried(value, &carried))
         return reach_carried(solver, &carried, span);
     const Value *other = solver_passed(solver, value);
     other = other ? other : value_always(value);

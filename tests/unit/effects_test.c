@@ -220,13 +220,13 @@ static void a_product_without_accumulator_only_writes(void **state) {
                    "write %d tensor, completes with a commit, by tensor, if %yes\n");
 }
 
-/* As it is written before its barrier is added: the next op may use the result. */
-static void a_product_that_is_not_async_is_done_at_once(void **state) {
+/* As Gluon writes it: nothing makes it wait. With a token it would (tests/arrivals, product). */
+static void a_product_without_a_token_waits_for_nothing(void **state) {
     (void)state;
     assert_effects("ttng.tc_gen5_mma %t, %u, %d, %q, %p : !tile, !tile, !acc",
-                   "read %t shared async, by tensor, if %p\n"
-                   "read %u shared async, by tensor, if %p\n"
-                   "update %d tensor, by tensor, if %p\n");
+                   "read %t shared async, completes with a commit, by tensor, if %p\n"
+                   "read %u shared async, completes with a commit, by tensor, if %p\n"
+                   "update %d tensor, completes with a commit, by tensor, if %p\n");
 }
 
 static void the_type_says_which_memory(void **state) {
@@ -505,7 +505,7 @@ int main(void) {
         cmocka_unit_test(arrivals_are_counted),
         cmocka_unit_test(a_product_arrives_at_its_barriers),
         cmocka_unit_test(a_product_without_accumulator_only_writes),
-        cmocka_unit_test(a_product_that_is_not_async_is_done_at_once),
+        cmocka_unit_test(a_product_without_a_token_waits_for_nothing),
         cmocka_unit_test(the_type_says_which_memory),
         cmocka_unit_test(an_allocation_with_a_source_is_written),
         cmocka_unit_test(copies_form_groups),

@@ -22,8 +22,8 @@
 
 #define HEADER(pass) "// -----// IR Dump Before " pass " ('builtin.module' operation) //----- //\n"
 
-/* The last unit of the text. */
-static Past barriers_of(const char *text) {
+/* Of the last unit of the text. */
+static Past past_of(const char *text, Past (*stage)(Module *module, const Op *function)) {
     Source *source = source_copy("t", text, strlen(text));
     Units units;
     Module module;
@@ -34,12 +34,16 @@ static Past barriers_of(const char *text) {
     const Op *function = NULL;
     for (const Op *op = module_first_op(&module); op && !function; op = op_next_in_walk(op, NULL))
         function = op_is_control(op, CONTROL_FUNCTION) ? op : NULL;
-    Past past = stage_barriers(&module, function);
+    Past past = stage(&module, function);
     module_free(&module);
     diagnostics_free(&diagnostics);
     units_free(&units);
     source_free(source);
     return past;
+}
+
+static Past barriers_of(const char *text) {
+    return past_of(text, stage_barriers);
 }
 
 static void barriers_come_after_memory_is_placed(void **state) {
@@ -72,6 +76,21 @@ static void a_log_tells_whether_they_are_in(void **state) {
     assert_int_equal(barriers_of(HEADER("M: triton-nvidia-gpu-membar{a=1}") PLACED HEADER("W: wait") PLACED), PAST_YES);
     assert_int_equal(barriers_of(HEADER("M: triton-amdgpu-membar") PLACED HEADER("W: wait") PLACED), PAST_YES);
 #undef PLACED
+}
+
+static void products_wait_for_themselves_in_logs_from_before_memory_is_placed(void **state) {
+    (void)state;
+#define COMMITTED                                                                   \
+    "    %b = ttg.local_alloc : () -> !ttg.memdesc<1xi64, #flat, #smem, mutable>\n" \
+    "    ttng.tc_gen5_commit %b : !ttg.memdesc<1xi64, #flat, #smem, mutable>\n"
+    const char *before = HEADER("L (triton-nvidia-mma-lowering)") MODULE("", RETURN, "");
+    assert_int_equal(past_of(MODULE("", RETURN, ""), stage_products), PAST_YES);
+    assert_int_equal(past_of(before, stage_products), PAST_NOT);
+    assert_int_equal(past_of(HEADER("L (triton-nvidia-mma-lowering)") MODULE("", COMMITTED RETURN, ""), stage_products),
+                     PAST_YES);
+    assert_int_equal(
+        past_of(HEADER("L (convert)") MODULE(", ttg.shared = 512 : i32", STORED RETURN, ""), stage_products), PAST_YES);
+#undef COMMITTED
 }
 
 static void columns_are_counted_from_0_up_to_37(void **state) {
@@ -152,6 +171,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(barriers_come_after_memory_is_placed),
         cmocka_unit_test(a_log_tells_whether_they_are_in),
+        cmocka_unit_test(products_wait_for_themselves_in_logs_from_before_memory_is_placed),
         cmocka_unit_test(columns_are_counted_from_0_up_to_37),
         cmocka_unit_test(a_cluster_meets_before_shared_mbarriers_are_used),
         cmocka_unit_test(branches_are_followed),

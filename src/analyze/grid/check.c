@@ -234,6 +234,16 @@ static void tell_chosen(const GlobalCheck *run, const Op *op) {
 
 /* ---- All runs ------------------------------------------------------------------------------------- */
 
+/* What the first cluster of each launch found in a run in which it went as far as it could: where clusters share out
+ * work, as much as one can get. */
+static void keep_first_loads(GlobalCheck *run) {
+    run->first_loads = ARENA_ARRAY(run->arena, const LoadLog *, run->scene.count);
+    for (uint32_t i = 0; i < run->scene.count; i++) {
+        const LoadLog *loads = grid_loads(run->grid, i, 0);
+        run->first_loads[i] = loads ? loads_copy(run->arena, loads) : NULL;
+    }
+}
+
 static void run_schedules(GlobalCheck *run) {
     const GlobalOptions *options = run->options;
     if (options->replay) {
@@ -248,15 +258,25 @@ static void run_schedules(GlobalCheck *run) {
         tell_chosen(run, stats.chosen);
     if (!completed || !stats.communicates || options->steps)
         return;
+    keep_first_loads(run);
     unsigned schedules = options->schedules ? options->schedules : SCHEDULES_BY_DEFAULT;
+    /* What clusters find when they run by themselves is kept: in turn, so that all of those that share out work get
+     * some; or as where some cluster got stuck in itself, which its own runs tell. */
+    GridOptions again = {.kind = GRID_ROUND_ROBIN};
     for (unsigned i = 1; i < schedules && completed; i++) {
         GridScheduleKind kind = i == 1 ? GRID_BACKWARD : i == 2 ? GRID_ROUND_ROBIN : GRID_RANDOM;
-        completed = run_once(run, (GridOptions){.kind = kind, .seed = options->seed + i});
+        GridOptions now = {.kind = kind, .seed = options->seed + i};
+        completed = run_once(run, now);
+        if (run->end == RUN_STUCK) {
+            again = now;
+            run->first_loads = NULL;
+        }
     }
-    /* The first order once more: what its loads gave went with the others. */
-    GridOptions again = {
-        .kind = GRID_FORWARD, .keep_loads = true, .resident = options->resident, .budget = options->budget};
-    run->has_loads &= grid_run(run->grid, &again) == RUN_COMPLETE;
+    again.keep_loads = true;
+    again.resident = options->resident;
+    again.budget = options->budget;
+    RunEnd end = grid_run(run->grid, &again);
+    run->has_loads &= end == RUN_COMPLETE || end == RUN_STUCK;
 }
 
 /* Whether the whole run is that of one CTA, which has nobody to race with. */
@@ -315,6 +335,6 @@ bool global_check_diverged(const GlobalCheck *run) {
 const LoadLog *global_check_loads(const GlobalCheck *run, size_t kernel, uint64_t cluster) {
     for (uint32_t i = 0; run && run->has_loads && i < run->scene.count; i++)
         if (run->scene.inputs[i] == kernel)
-            return grid_loads(run->grid, i, cluster);
+            return cluster == 0 && run->first_loads ? run->first_loads[i] : grid_loads(run->grid, i, cluster);
     return NULL;
 }

@@ -56,6 +56,22 @@ Past stage_barriers(Module *module, const Op *function) {
     return PAST_UNKNOWN;
 }
 
+/* ---- Products -------------------------------------------------------------------------------------------------- */
+
+static bool is_commit(const Effect *effect) {
+    return effect->verb == EFFECT_ARRIVE && effect->done == DONE_COMMIT && effect->helper == HELPER_TENSOR;
+}
+
+/* In files the compiler is done with that; logs have modules from before it. */
+Past stage_products(Module *module, const Op *function) {
+    if (!module->dumped.pass.size || memory_is_placed(function))
+        return PAST_YES;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (op_any_effect(module, op, is_commit))
+            return PAST_YES;
+    return PAST_NOT;
+}
+
 /* ---- Releases -------------------------------------------------------------------------------------------------- */
 
 static bool has_located_function(Module *module) {

@@ -13,6 +13,9 @@ Past stage_barriers(Module *module, const Op *function);
 /* ... that which makes CTAs of a cluster meet, after their mbarriers are set up and at the end. Up to Triton 3.7 there
  * is none: what is there is all there will be. */
 Past stage_meetings(Module *module, const Op *function);
+/* ... that which makes products of the tensor cores wait for themselves where the kernel commits none. Gluon's
+ * compilation has no such pass. */
+Past stage_products(Module *module, const Op *function);
 /* Whether the layout of mbarriers is that of Triton 3.6, which says of each CTA's own that all share it: a copy of one
  * CTA could not signal such a one. */
 bool stage_own_barriers(Module *module, const Op *function);
