@@ -564,8 +564,10 @@ static void test_that_there_is_no_memory_is_said(void **state) {
     Consan engine;
     uint32_t enough = 0;
     ConsanSize size = {.agents = 40, .homes = 2, .spans = 8, .barriers = 8};
-    while (!consan_create(&engine, &size, take_scarce, &(Scarce){&fixture->arena, enough}))
-        enough++;
+    Scarce scarce = {&fixture->arena, enough};
+    while (!consan_create(&engine, &size, take_scarce, &scarce))
+        scarce.left = ++enough;
+    scarce.left = 0;
     assert_in_range(enough, 1, 32);
     assert_int_equal(consan_span(&engine, 0), UINT32_MAX);
     assert_true(engine.exhausted);
