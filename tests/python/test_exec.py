@@ -13,6 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SCRIPTS = pathlib.Path(__file__).resolve().parent / "scripts"
+EXAMPLES = ROOT / "examples"
 WEIR = os.environ.get("WEIR", str(ROOT / "build" / "weir"))
 
 
@@ -112,10 +113,10 @@ class Captured(Case):
 
     def test_broken_and_right(self):
         for release in self.each():
-            told = self.exec(sys.executable, SCRIPTS / "broken.py", release=release)
+            told = self.exec(sys.executable, EXAMPLES / "copy_tiles.py", release=release)
             self.assertEqual(told.returncode, 1, told.stderr)
-            self.assertRegex(told.stdout, r"broken.py:\d+:\d+: error: .*\[race.war\]")
-            told = self.exec(sys.executable, SCRIPTS / "broken.py", "right", release=release)
+            self.assertRegex(told.stdout, r"copy_tiles.py:\d+:\d+: error: .*\[race.war\]")
+            told = self.exec(sys.executable, EXAMPLES / "copy_tiles.py", "right", release=release)
             self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
 
     def test_many_ways(self):
