@@ -24,7 +24,8 @@ class Shown(test_exec.Case):
             shown = list(blocks((test_exec.ROOT / page).read_text()))
             self.assertTrue(shown, f"{page} shows no example")
             for script, lines in shown:
-                told = self.exec(sys.executable, test_exec.ROOT / script, release=release)
+                told = self.exec(sys.executable, test_exec.ROOT / script, release=release,
+                                 environment={"TRITON_CACHE_DIR": str(self.folder / "cache")})
                 printed = (told.stderr + told.stdout).replace(f"{test_exec.ROOT}/", "").splitlines()
                 at = 0
                 for line in lines:
