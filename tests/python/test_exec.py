@@ -41,8 +41,8 @@ class Case(unittest.TestCase):
         cache = pathlib.Path(tempfile.gettempdir()) / f"weir-test-cache-{os.getuid()}" / (pathlib.Path(release).name or "own")
         words = [WEIR, "exec", *options, "--", *map(str, words)]
         return subprocess.run(words, capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL,
-                              env=dict(os.environ, PYTHONPATH=path, TRITON_CACHE_DIR=str(cache), PYTHONWARNINGS="ignore",
-                                       **(environment or {})))
+                              env={**os.environ, "PYTHONPATH": path, "TRITON_CACHE_DIR": str(cache), "PYTHONWARNINGS": "ignore",
+                                   **(environment or {})})
 
     def launches(self, name):
         return [json.loads(path.read_text()) for path in sorted((self.folder / "kept").glob(f"{name}*.launch*.json"))]
