@@ -53,7 +53,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 
 .DELETE_ON_ERROR:
 .PHONY: FORCE all objects help demo test global reference membar membar-triton fences mutants asan tsan fuzz bench gsan-rates \
-	corpus ops docs static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
 
@@ -269,6 +269,11 @@ ops: ## hold the ops of each release of Triton against the table; WHEELS=DIR has
 docs: ## make the pages of docs/, the man pages and completions that are made from tables
 	@$(MAKE) --no-print-directory -s all
 	@scripts/docs --build $(BUILD)
+
+site: ## make a web site of the documentation, in build/site, with MkDocs
+	@scripts/setup site
+	@$(MAKE) --no-print-directory -s all
+	@BUILD=$(BUILD) scripts/site
 
 format: ## lay out the C sources with clang-format
 	clang-format -i $(wildcard src/*/*.[ch] src/*/*/*.[ch] include/weir/*.h tests/*.c tests/*/*.[ch])

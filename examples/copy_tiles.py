@@ -1,5 +1,5 @@
-"""Copies tiles through shared memory with TMA, and has a fault: the next copy overwrites the tile that threads may still
-read. `broken.py right` waits for them first."""
+"""Copies tiles through shared memory by TMA, and has a bug: the next copy overwrites the tile while threads may still read
+it. `copy_tiles.py right` waits for them first."""
 
 import sys
 
