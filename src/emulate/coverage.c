@@ -202,8 +202,7 @@ static void say_what_to_give(const Covered *covered, const Verdict *verdict, uin
     const Finding *hang = passed_over_hang(verdict);
     Text tensors = {0};
     if (hang) {
-        text_addf(to, "a wait never ends (%s, %s)", rule_of(hang->rule)->id,
-                  suppression_kind_word(hang->suppressed));
+        text_addf(to, "a wait never ends (%s, %s)", rule_of(hang->rule)->id, suppression_kind_word(hang->suppressed));
         return;
     }
     text_addf(to, "give ");
