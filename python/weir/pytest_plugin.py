@@ -35,7 +35,7 @@ class Plugin:
         self.notes += [(item.nodeid, sentence) for sentence in watch.notes]
         bad = watch.bad()
         if bad and outcome.excinfo is None:
-            outcome.force_exception(triton.Findings(bad))
+            outcome.force_exception(pytest.fail.Exception(str(triton.Findings(bad)), pytrace=False))
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("weir")
