@@ -191,9 +191,11 @@ static uint32_t add_parameters(const Covered *covered, uint64_t mask, bool memor
 
 /* A wait without end that does not count as a finding; NULL: there is none. */
 static const Finding *passed_over_hang(const Verdict *verdict) {
-    for (size_t i = 0; i < verdict->finding_count; i++)
-        if (verdict->findings[i].suppressed && verdict->findings[i].blocked_count)
-            return &verdict->findings[i];
+    for (size_t i = 0; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        if (finding->blocked_count && (finding->suppressed || finding_severity(finding) == SEVERITY_NOTE))
+            return finding;
+    }
     return NULL;
 }
 
@@ -202,7 +204,8 @@ static void say_what_to_give(const Covered *covered, const Verdict *verdict, uin
     const Finding *hang = passed_over_hang(verdict);
     Text tensors = {0};
     if (hang) {
-        text_addf(to, "a wait never ends (%s, %s)", rule_of(hang->rule)->id, suppression_kind_word(hang->suppressed));
+        text_addf(to, "a wait never ends (%s, %s)", rule_of(hang->rule)->id,
+                  hang->suppressed ? suppression_kind_word(hang->suppressed) : "a note");
         return;
     }
     text_addf(to, "give ");
