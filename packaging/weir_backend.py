@@ -33,9 +33,11 @@ def tag():
 
 
 def built():
-    """Runs make; the folder with what it built."""
-    build = os.environ.get("BUILD", "build")
-    subprocess.run(["make", f"BUILD={build}", "WERROR=", "package"], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    """Runs make, in a folder of its own: what else is built in the tree, with other flags, stays. Gives the folder with what
+    it built."""
+    build = os.environ.get("BUILD", "build/wheel")
+    subprocess.run(["make", f"-j{os.cpu_count() or 1}", f"BUILD={build}", "WERROR=", "package"], cwd=ROOT, check=True,
+                   stdout=subprocess.DEVNULL)
     return ROOT / build / "package"
 
 

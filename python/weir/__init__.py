@@ -44,6 +44,13 @@ class Result:
         self.findings = [Finding(words, each["kernel"]) for each in inputs for words in each["findings"]]
         self.incomplete = [reason for each in inputs for reason in each["incomplete"]]
 
+    def add_incomplete(self, sentences):
+        """Of what was not looked at for reasons that the check itself does not know."""
+        if sentences and self.verdict == "clean":
+            self.verdict = "incomplete"
+        self.incomplete += [{"reason": sentence, "op": "", "ir_line": 0} for sentence in sentences]
+        self.text += "".join(f"weir: {sentence}\n" for sentence in sentences)
+
     @property
     def errors(self):
         return [finding for finding in self.findings if finding.severity == "error"]

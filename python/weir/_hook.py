@@ -9,13 +9,18 @@ PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
 def note(folder, *words):
-    """A line of the folder's log, which `weir exec` reads. Lines of processes that write at once stay whole."""
+    """A line of the folder's log, which `weir exec` reads. Lines of processes that write at once stay whole. Where it
+    cannot be written (`weir exec` has ended before this process, or a disk is full) the program goes on all the same."""
     line = " ".join(str(word).replace("\n", " ") for word in words) + "\n"
-    log = os.open(os.path.join(folder, "capture.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
     try:
-        os.write(log, line.encode("utf-8", "replace"))
-    finally:
-        os.close(log)
+        log = os.open(os.path.join(folder, "capture.log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            os.write(log, line.encode("utf-8", "replace"))
+        finally:
+            os.close(log)
+    except OSError as error:
+        if words[0] not in ("python", "counts"):
+            sys.stderr.write(f"weir: not looked at: {line.rstrip()} ({error.strerror})\n")
 
 
 class OwnPackage:

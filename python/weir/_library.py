@@ -4,6 +4,8 @@ header."""
 import ctypes
 import os
 
+from . import __version__
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERDICTS = ("clean", "findings", "incomplete", "error")
 LINT_ALSO, MEMBAR_FINDINGS = 1, 1
@@ -16,10 +18,11 @@ class RunOptions(ctypes.Structure):
     """weir_run_options."""
 
     _fields_ = [
+        ("source_root", ctypes.c_char_p),
         ("launch", ctypes.c_char_p), ("arguments", ctypes.c_void_p), ("argument_count", ctypes.c_size_t),
         ("grid", ctypes.c_char_p), ("only_launch", ctypes.c_int), ("kernel", ctypes.c_char_p),
         ("schedule", ctypes.c_char_p), ("mma_order", ctypes.c_char_p), ("rules", ctypes.c_char_p),
-        ("replay", ctypes.c_char_p), ("seed", ctypes.c_uint64), ("budget", ctypes.c_uint64),
+        ("project", ctypes.c_void_p), ("replay", ctypes.c_char_p), ("seed", ctypes.c_uint64), ("budget", ctypes.c_uint64),
         ("schedules", ctypes.c_uint), ("timeout", ctypes.c_uint), ("global", ctypes.c_int), ("gsan", ctypes.c_char_p),
         ("devices", ctypes.c_uint), ("resident", ctypes.c_uint), ("granule", ctypes.c_uint), ("slots", ctypes.c_uint),
         ("ring", ctypes.c_uint), ("target", ctypes.c_char_p), ("triton", ctypes.c_char_p), ("lint", ctypes.c_int),
@@ -31,7 +34,10 @@ class RunOptions(ctypes.Structure):
 class WriteOptions(ctypes.Structure):
     """weir_write_options."""
 
-    _fields_ = [("subject", ctypes.c_int), ("format", ctypes.c_int), ("flags", ctypes.c_uint), ("width", ctypes.c_uint)]
+    _fields_ = [
+        ("subject", ctypes.c_int), ("format", ctypes.c_int), ("flags", ctypes.c_uint), ("width", ctypes.c_uint),
+        ("source_root", ctypes.c_char_p), ("shard", ctypes.c_uint), ("shards", ctypes.c_uint), ("inputs", ctypes.c_size_t),
+    ]
 
 
 def find(names, folders, what):
@@ -77,6 +83,9 @@ class Library:
             function = getattr(library, name)
             function.restype, function.argtypes = result, parameters
             setattr(self, name, function)
+        found = self.weir_version().decode()
+        if found != __version__:  # its structures may be others
+            raise RuntimeError(f"{library._name} is Weir {found}, and the Python package is {__version__}")
 
     @classmethod
     def get(cls):
@@ -103,7 +112,7 @@ class Sink:
 def written(library, result, how):
     """A result as text or JSON."""
     sink = Sink()
-    writer = library.weir_writer_begin(ctypes.byref(WriteOptions(SUBJECT_VERDICTS, how, 0, 0)), sink.write, None)
+    writer = library.weir_writer_begin(ctypes.byref(WriteOptions(subject=SUBJECT_VERDICTS, format=how)), sink.write, None)
     if not writer:
         raise MemoryError("there is not enough memory")
     library.weir_writer_add(writer, result)

@@ -112,11 +112,16 @@ def may_copy(tensor):
 
 def integer_data(kind, tensor):
     """The integers in a small tensor, in the order of their addresses; None where it is large, or holds others."""
-    tensor = getattr(tensor, "base", tensor)
-    if str(kind).lstrip("*k") not in INTEGERS:
+    bits = INTEGERS.get(str(kind).lstrip("*k"))
+    if bits is None:
         return None
+    if hasattr(tensor, "base"):  # triton.reinterpret: what is there may be of another type
+        tensor = tensor.base
+        if 8 * tensor.element_size() != bits or getattr(tensor.dtype, "is_floating_point", True):
+            return None
     if hasattr(tensor, "integers"):
-        return tensor.integers()
+        data = tensor.integers()
+        return None if data is None or len(data) > MOST_DATA else [number(value) for value in data]
     if not hasattr(tensor, "tolist"):
         return None
     shape, strides = list(tensor.shape), list(tensor.stride())
@@ -125,7 +130,7 @@ def integer_data(kind, tensor):
         return None
     order = sorted(range(len(shape)), key=lambda i: -strides[i])
     flat = tensor.permute(order).reshape(-1) if order != list(range(len(shape))) else tensor.reshape(-1)
-    return [int(value) for value in flat.tolist()]
+    return [number(int(value)) for value in flat.tolist()]
 
 
 def number(value):

@@ -88,7 +88,7 @@ class Kernel:
         self.types = list(getattr(compiled.src, "signature", {}).values())
         self.name = self.params = None
         self.seen, self.told, self.lock = set(), set(), threading.Lock()
-        self.launches = self.dropped = 0
+        self.launches = 0
 
     def launcher(self, inner):
         """A function that records a launch, then makes it with `inner`."""
@@ -127,17 +127,28 @@ class Kernel:
             if len(self.seen) >= MOST_SEEN:
                 self.seen.clear()
             self.seen.add(exact)
-            if self.ttgir is None:
+            if self.ttgir is None or not all(grid):  # of an empty grid Triton starts nothing
                 return
-            passed = list(arguments.with_types(self.types, values))
-            key = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed)
-            if key in self.told:
-                return
-            self.told.add(key)
-            if len(self.told) > MOST_LAUNCHES:
-                self.dropped += 1
-            else:
-                self.recorder.write_launch(self, grid, values)
+            try:
+                self.told_launch(grid, values)
+            except self.recorder.passed_on:
+                raise
+            except Exception as error:
+                self.recorder.failed(self, error)
+
+    def told_launch(self, grid, values):
+        """Of a launch that may be like one before it. That some are not kept is said at once: a program may end without
+        a word."""
+        passed = list(arguments.with_types(self.types, values))
+        key = grid, tuple(value_key(value, []) for _, value in passed), arguments.sharing(passed)
+        if key in self.told:
+            return
+        if len(self.told) >= MOST_LAUNCHES:
+            self.recorder.complain(f"kernel {self.name} has more than {MOST_LAUNCHES} different launches; those after "
+                                   "these are not looked at")
+            return
+        self.told.add(key)
+        self.recorder.write_launch(self, grid, values)
 
 
 # ---- Files ---------------------------------------------------------------------------------------
@@ -216,6 +227,7 @@ class Recorder:
 
     def forget(self):
         """What is launched from here on is new, whether it was seen before or not."""
+        self.complaints.clear()
         for kernel in self.kernels:
             with kernel.lock:
                 kernel.seen.clear()
@@ -256,12 +268,7 @@ class Recorder:
 
     def finish(self):
         launches = sum(kernel.launches for kernel in self.kernels)
-        kept = sum(min(len(kernel.told), MOST_LAUNCHES) for kernel in self.kernels)
-        self.store.note("counts", os.getpid(), len(self.kernels), launches, kept)
-        for kernel in self.kernels:
-            if kernel.dropped:
-                self.complain(f"{kernel.dropped} launches of kernel {kernel.name} were not kept: there are "
-                              f"{MOST_LAUNCHES} of it")
+        self.store.note("counts", os.getpid(), len(self.kernels), launches, sum(len(kernel.told) for kernel in self.kernels))
 
 
 # ---- Wrapping Triton -----------------------------------------------------------------------------

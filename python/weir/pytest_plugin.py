@@ -17,7 +17,7 @@ def pytest_configure(config):
 
 class Plugin:
     def __init__(self, target):
-        self.target, self.launches, self.incomplete = target, 0, []
+        self.target, self.launches, self.incomplete, self.notes = target, 0, [], []
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item):
@@ -32,14 +32,17 @@ class Plugin:
         results = watch.finish()
         self.launches += len(results)
         self.incomplete += [(item.nodeid, name, result) for name, result in results if result.verdict == "incomplete"]
+        self.notes += [(item.nodeid, sentence) for sentence in watch.notes]
         bad = watch.bad()
         if bad and outcome.excinfo is None:
-            outcome.force_exception(triton.Findings(bad))
+            outcome.force_exception(pytest.fail.Exception(str(triton.Findings(bad)), pytrace=False))
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("weir")
         terminalreporter.line(f"{self.launches} launches checked" if self.launches else
                               "nothing was checked: no test launched a Triton kernel")
+        for test, sentence in self.notes:
+            terminalreporter.line(f"{test}: {sentence}")
         for test, name, result in self.incomplete:
             terminalreporter.line(f"{test}: kernel {name} is incomplete: {'; '.join(map(str, result.incomplete))[:200]}")
 

@@ -208,6 +208,8 @@ def install(target, when_used):
     with the target when that happens."""
     import triton
 
+    if target:
+        parse_target(target)
     module = sys.modules["triton.runtime.driver"]
     create = module._create_driver
 

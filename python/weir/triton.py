@@ -39,11 +39,12 @@ class Memory:
     """In the place of a folder: kernels and launches that are kept in memory."""
 
     def __init__(self):
-        self.texts, self.said = {}, []
+        self.texts = {}
 
     def note(self, *words):
         if words[0] == "note":
-            self.said.append(" ".join(map(str, words[1:])))
+            for each in list(State.watches):
+                each.notes.append(" ".join(map(str, words[1:])))
 
     def write_kernel(self, name, ttgir):
         self.texts.setdefault(ttgir, name)
@@ -54,11 +55,12 @@ class Memory:
 
 
 class Watch:
-    """What was launched while it was on, and what the checks of that said."""
+    """What was launched while it was on, and what the checks of that said. `notes` has a sentence on each thing that was
+    not recorded."""
 
     def __init__(self, raises=False, **options):
         self.raises, self.options = raises, options
-        self.pending, self.results, self.lock = [], [], threading.Lock()
+        self.pending, self.results, self.notes, self.lock = [], [], [], threading.Lock()
 
     def launched(self, kernel, launch):
         with self.lock:
@@ -89,6 +91,8 @@ class Watch:
         for name, result in results:
             if not result:
                 to.write(str(result))
+        for sentence in self.notes:
+            to.write(f"weir: {sentence}\n")
         counts = {}
         for _, result in results:
             counts[result.verdict] = counts.get(result.verdict, 0) + 1
@@ -170,5 +174,7 @@ def check(kernel, grid, *args, target=None, options=None, **named):
         State.watches.remove(each)
     results = each.finish()
     if not results:
-        raise RuntimeError("nothing was recorded: " + ("; ".join(State.recorder.store.said) or "no kernel was compiled"))
+        raise RuntimeError("nothing was recorded: " + ("; ".join(each.notes) or "no kernel was compiled"))
+    for _, result in results:
+        result.add_incomplete(each.notes)
     return results[0][1] if len(results) == 1 else [result for _, result in results]

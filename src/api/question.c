@@ -42,9 +42,12 @@ static bool goes_on(weir_result *result) {
 }
 
 void weir_result_free(weir_result *result) {
-    if (result)
+    while (result) {
+        weir_result *joined = result->joined;
         result_free(&result->result);
-    free(result);
+        free(result);
+        result = joined;
+    }
 }
 
 static const char *copied(Result *result, const char *text) {

@@ -194,6 +194,36 @@ weir_item weir_item_at(const weir_result *result, weir_item_kind kind, size_t in
     return whole((weir_item){.severity = WEIR_NOTE});
 }
 
+/* ---- Several launches ----------------------------------------------------------------------------- */
+
+typedef struct Joining {
+    Result *all;
+    const Result *more;
+} Joining;
+
+static void join_verdicts(void *context) {
+    const Joining *joining = context;
+    Result *all = joining->all;
+    all->kind = VERDICT_CLEAN;
+    for (size_t i = 0; i < all->count; i++) {
+        verdict_join(&all->verdicts[i], &joining->more->verdicts[i]);
+        all->kind = verdict_worse(all->kind, all->verdicts[i].kind);
+    }
+}
+
+int weir_result_join(weir_result *result, weir_result *more) {
+    Joining joining = {&result->result, &more->result};
+    const Result *all = joining.all;
+    if (result->module != more->module || !all->verdicts || !joining.more->verdicts || result->witness_files ||
+        all->count != joining.more->count || all->kind == VERDICT_ERROR || joining.more->kind == VERDICT_ERROR)
+        return -1;
+    weir_result *last = result;
+    while (last->joined)
+        last = last->joined;
+    last->joined = more;
+    return result_attempt(&result->result, join_verdicts, &joining) ? 0 : -1;
+}
+
 /* ---- Witnesses ------------------------------------------------------------------------------------ */
 
 typedef struct Kept {

@@ -105,11 +105,9 @@ typedef struct Teller {
     size_t suppressed, baselined, ignored; /* findings that do not count */
     Tally reasons;                         /* why something is incomplete */
     weir_coverage coverage;                /* of all kernels */
-    bool all_launches;                     /* that lie beside a file are meant, and not only the first */
+    bool all_launches;                     /* that lie beside a file are meant, and not only the first; then: */
+    weir_result *held;                     /* what those so far have shown of a module */
     bool kernel_found;                     /* the one that was asked for */
-    bool again;                            /* the result is about the same module as the one before */
-    weir_verdict *module_verdicts;         /* of that module's kernels, with the launches so far */
-    size_t module_kernels;
 } Teller;
 
 /* Of what goes to standard output, or to the file that was named; colors if that is a terminal. */
@@ -125,7 +123,8 @@ void tell_unread(Teller *teller);
 void tell_passed_over(Teller *teller);
 /* What is wrong, witness files, and the count of it; false if a file could not be written. */
 bool tell_verdict(Teller *teller, weir_result *result);
-/* All there is to say of a result, which is freed; NULL: there was no memory for it. */
+/* All there is to say of a result, which is freed; NULL: there was no memory for it. With all_launches, when the last
+ * launch of its module is done. */
 void tell_result(Teller *teller, const char *path, weir_result *result);
 /* Calls `work` with each module of the file that is meant, and how to run it; tells what is wrong with the file. */
 typedef void ModuleWork(void *context, const char *path, weir_module *module, const weir_run_options *options);

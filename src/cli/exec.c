@@ -4,21 +4,27 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { STATUS_INCOMPLETE = 3, CANNOT_RUN = 127 };
+enum { GRACE_MS = 2000, LOOK_MS = 50 };
 
 /* What the log of the folder says. */
 typedef struct Captured {
-    size_t processes, launches, notes;
-    char *triton, *standin, *failure; /* NULL: not said; of releases that differ, "" */
+    size_t processes, launches;
+    size_t running;                   /* processes that are still there */
+    Paths notes;                      /* sentences, each once */
+    char *triton, *standin, *failure; /* NULL: not said; of releases or targets that differ, "" */
 } Captured;
 
 /* ---- Folders ----------------------------------------------------------------------------------- */
@@ -131,24 +137,65 @@ static int await(pid_t child) {
     return status;
 }
 
+/* In the child: `told` closes when the program is there; if it is not, it is told why. */
+static _Noreturn void become(char **program, int told) {
+    watch_signals(false);
+    execvp(program[0], program);
+    int why = errno;
+    while (write(told, &why, sizeof why) < 0 && errno == EINTR)
+        ;
+    _exit(CANNOT_RUN);
+}
+
+/* Whether the program was started; what it ends with is its own, whatever number that is. */
+static bool was_started(const char *program, int told) {
+    int why;
+    ssize_t size;
+    while ((size = read(told, &why, sizeof why)) < 0 && errno == EINTR)
+        ;
+    if (size == (ssize_t)sizeof why)
+        complain("%s: %s", program, strerror(why));
+    return size == 0;
+}
+
 static int run_program(const Paths *words) {
     char **program = calloc(words->count + 1, sizeof *program);
-    if (program)
-        memcpy(program, words->items, sizeof *program * words->count);
-    watch_signals(true);
-    pid_t child = program ? fork() : -1;
-    if (child == 0) {
-        watch_signals(false);
-        execvp(program[0], program);
-        complain("%s: %s", program[0], strerror(errno));
-        _exit(CANNOT_RUN);
+    int told[2];
+    if (!program || pipe(told) != 0) {
+        free(program);
+        return -1;
     }
+    memcpy(program, words->items, sizeof *program * words->count);
+    fcntl(told[1], F_SETFD, FD_CLOEXEC);
+    fcntl(told[0], F_SETFD, FD_CLOEXEC);
+#ifdef PR_SET_CHILD_SUBREAPER
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* what the program leaves behind is to be seen */
+#endif
+    watch_signals(true);
+    pid_t child = fork();
+    if (child == 0)
+        become(program, told[1]);
     running = child;
+    close(told[1]);
+    bool started = child > 0 && was_started(program[0], told[0]);
     int status = await(child);
     running = 0;
+    close(told[0]);
     watch_signals(false);
     free(program);
-    return status;
+    return started ? status : -1;
+}
+
+/* Waits a moment for processes that the program has left behind: most are about to end. */
+static void await_rest(void) {
+    for (int waited = 0; waited < GRACE_MS; waited += LOOK_MS) {
+        pid_t ended;
+        while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
+            ;
+        if (ended < 0)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_MS * 1000000L}, NULL);
+    }
 }
 
 /* ---- What was captured --------------------------------------------------------------------------- */
@@ -159,8 +206,17 @@ static void set_word(char **word, const char *to) {
     *word = strdup(differs ? "" : to);
 }
 
+static void add_note(Captured *captured, const char *sentence) {
+    for (size_t i = 0; i < captured->notes.count; i++)
+        if (strcmp(captured->notes.items[i], sentence) == 0)
+            return;
+    if (!paths_append(&captured->notes, sentence))
+        exit(STATUS_ERROR);
+}
+
 static void read_line(Captured *captured, char *line) {
     size_t launches;
+    long process;
     char *rest = strchr(line, ' ');
     line[strcspn(line, "\n")] = 0;
     if (!rest)
@@ -168,6 +224,7 @@ static void read_line(Captured *captured, char *line) {
     *rest++ = 0;
     if (strcmp(line, "python") == 0) {
         captured->processes++;
+        captured->running += sscanf(rest, "%ld", &process) == 1 && kill((pid_t)process, 0) == 0;
     } else if (strcmp(line, "triton") == 0) {
         set_word(&captured->triton, rest);
     } else if (strcmp(line, "standin") == 0) {
@@ -175,8 +232,7 @@ static void read_line(Captured *captured, char *line) {
     } else if (strcmp(line, "failed") == 0) {
         set_word(&captured->failure, rest);
     } else if (strcmp(line, "note") == 0) {
-        captured->notes++;
-        complain("%s", rest);
+        add_note(captured, rest);
     } else if (strcmp(line, "counts") == 0 && sscanf(rest, "%*d %*u %zu", &launches) == 1) {
         captured->launches += launches;
     }
@@ -220,13 +276,24 @@ static void say_nothing_captured(const Captured *captured) {
                  getenv("TRITON_INTERPRET") ? " (TRITON_INTERPRET is set: Triton interprets kernels)" : "");
 }
 
+/* What was not looked at, beside what checks find not to be. */
+static void say_notes(const Captured *captured) {
+    if (captured->failure && files_found)
+        complain("a process was not captured: %s", *captured->failure ? captured->failure : "for several reasons");
+    for (size_t i = 0; i < captured->notes.count; i++)
+        complain("%s", captured->notes.items[i]);
+    if (captured->running)
+        complain("%zu Python process%s still running, and what %s from here on is not looked at", captured->running,
+                 captured->running == 1 ? " is" : "es are", captured->running == 1 ? "it launches" : "they launch");
+}
+
 static void say_captured(const Captured *captured) {
     fprintf(stderr, "weir: %zu kernel%s, %zu different launch%s", files_found, files_found == 1 ? "" : "s",
             launches_found, launches_found == 1 ? "" : "es");
     if (captured->launches)
         fprintf(stderr, " of %zu", captured->launches);
     if (captured->standin)
-        fprintf(stderr, ", compiled for %s; none was run", captured->standin);
+        fprintf(stderr, ", compiled for %s; none was run", *captured->standin ? captured->standin : "several targets");
     fputc('\n', stderr);
 }
 
@@ -244,10 +311,16 @@ static int check_folder(Options *options, const char *folder, const Captured *ca
     if (captured->triton && *captured->triton && !options->run.triton)
         options->run.triton = captured->triton;
     fflush(NULL);
+    watch_signals(true);
     pid_t child = paths_add(&options->inputs, &options->unread, folder) ? fork() : -1;
-    if (child == 0)
+    if (child == 0) {
+        watch_signals(false);
         exit(command_check(options));
+    }
+    running = child;
     int status = await(child);
+    running = 0;
+    watch_signals(false);
     return WIFEXITED(status) ? WEXITSTATUS(status) : STATUS_ERROR;
 }
 
@@ -255,10 +328,13 @@ static int run_and_check(Options *options, const char *folder) {
     if (!set_environment(folder, options->standin))
         return STATUS_ERROR;
     int ended = run_program(&options->operands);
-    if (ended < 0 || (WIFEXITED(ended) && WEXITSTATUS(ended) == CANNOT_RUN))
+    if (ended < 0)
         return STATUS_ERROR;
+    await_rest();
     Captured captured = read_log(folder);
     each_entry(folder, count_file);
+    bool all = !ended && !captured.notes.count && !captured.running && !captured.failure;
+    say_notes(&captured);
     say_program(options->operands.items[0], ended);
     int status = STATUS_INCOMPLETE;
     if (files_found) {
@@ -271,10 +347,24 @@ static int run_and_check(Options *options, const char *folder) {
     free(captured.triton);
     free(captured.standin);
     free(captured.failure);
-    return status == STATUS_OK && (ended || captured.notes) ? STATUS_INCOMPLETE : status;
+    paths_free(&captured.notes);
+    return status == STATUS_OK && !all ? STATUS_INCOMPLETE : status;
+}
+
+/* "sm_90", "sm_100a", "gfx942" */
+static bool is_target(const char *text) {
+    bool amd = strncmp(text, "gfx", 3) == 0;
+    if (!amd && strncmp(text, "sm", 2) != 0)
+        return false;
+    const char *number = text + (amd || text[2] == '_' ? 3 : 2);
+    size_t digits = strspn(number, amd ? "0123456789abcdef" : "0123456789");
+    size_t behind = amd ? 0 : strspn(number + digits, "af");
+    return digits && behind < 2 && !number[digits + behind];
 }
 
 int command_exec(Options *options) {
+    if (options->standin && !is_target(options->standin))
+        wrong_usage(options, "--target is a GPU, such as sm_90, sm_100 or gfx942, not '%s'", options->standin);
     if (!options->operands.count)
         wrong_usage(options, "no program to run, as in 'weir exec -- python3 script.py'");
     char *folder = make_folder(options->keep);

@@ -168,14 +168,17 @@ static const Word *read_word(const Options *options, const Option *option, const
 }
 
 /* Rules, beside those that were given before. */
-static const char *join_rules(const Options *options, const char *before, const char *rules) {
+static const char *join_rules(Options *options, const char *before, const char *rules) {
     weir_string unknown = weir_rules_unknown(rules);
-    char *both = NULL;
+    char *both;
     if (unknown.data)
         wrong_usage(options, "there is no rule '%.*s'; 'weir rules' lists them", (int)unknown.size, unknown.data);
-    if (before && asprintf(&both, "%s,%s", before, rules) < 0)
+    if (!before)
+        return rules;
+    if (asprintf(&both, "%s,%s", before, rules) < 0 || !paths_append(&options->joined, both))
         exit(STATUS_ERROR);
-    return before ? both : rules;
+    free(both);
+    return options->joined.items[options->joined.count - 1];
 }
 
 void option_apply(Options *options, const Option *option, const char *text) {
@@ -364,5 +367,6 @@ void options_free(Options *options) {
     paths_free(&options->unread.reasons);
     paths_free(&options->arguments);
     paths_free(&options->severities);
+    paths_free(&options->joined);
     weir_project_free(options->project);
 }

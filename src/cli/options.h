@@ -117,9 +117,10 @@ typedef struct Options {
 
     weir_project *project; /* check, run, lint: what the project file and the options say of findings */
     const char *config, *select, *ignore, *baseline;
+    Paths joined; /* rules that were given in several options, as one list; `select` and `ignore` are of it */
     bool no_config, update_baseline, timeout_given;
-    Paths severities; /* "RULE=SEVERITY" each */
-    size_t left_out;  /* files of folders, by the project file */
+    Paths severities;           /* "RULE=SEVERITY" each */
+    size_t left_out;            /* files of folders, by the project file */
     const char *standin, *keep; /* exec: the target that is compiled for, and where what was captured stays */
 
     unsigned jobs; /* check: files at once; 0: as many as there are cores */

@@ -44,7 +44,6 @@ bool teller_count(Teller *teller) {
 void teller_free(Teller *teller) {
     tally_free(&teller->reasons);
     free(teller->rules);
-    free(teller->module_verdicts);
 }
 
 /* ---- Counting -------------------------------------------------------------------------------- */
@@ -68,36 +67,12 @@ static void count_finding(Teller *teller, const weir_item *finding) {
         teller->rules[rule] += strcmp(weir_rule_at(rule).id, finding->name) == 0;
 }
 
-/* A kernel that is looked at with several launches is one, and as bad as with the worst of them. */
-static void count_kernel(Teller *teller, size_t index, const weir_kernel *kernel) {
-    if (index < teller->module_kernels) {
-        weir_verdict *before = &teller->module_verdicts[index];
-        weir_verdict worse = weir_verdict_worse(*before, kernel->verdict);
-        teller->counts[*before]--;
-        teller->counts[worse]++;
-        *before = worse;
-        teller->coverage.launches += kernel->coverage.launches;
-        return;
-    }
-    weir_verdict *verdicts = realloc(teller->module_verdicts, (index + 1) * sizeof *verdicts);
-    if (!verdicts) {
-        complain("%s", no_memory);
-        exit(STATUS_ERROR);
-    }
-    teller->module_verdicts = verdicts;
-    verdicts[index] = kernel->verdict;
-    teller->module_kernels = index + 1;
-    teller->kernels++;
-    teller->counts[kernel->verdict]++;
-    coverage_add(&teller->coverage, &kernel->coverage);
-}
-
 static void tally(Teller *teller, const weir_result *result) {
-    if (!teller->again)
-        teller->module_kernels = 0;
     for (size_t i = 0; i < weir_result_kernels(result); i++) {
         weir_kernel kernel = weir_kernel_at(result, i);
-        count_kernel(teller, i, &kernel);
+        teller->kernels++;
+        teller->counts[kernel.verdict]++;
+        coverage_add(&teller->coverage, &kernel.coverage);
     }
     teller->verdict = weir_verdict_worse(teller->verdict, weir_result_verdict(result));
     if (!teller->rules)
@@ -195,16 +170,33 @@ bool tell_verdict(Teller *teller, weir_result *result) {
     return !teller->options->witness || write_witnesses(teller, result);
 }
 
-void tell_result(Teller *teller, const char *path, weir_result *result) {
-    if (!result) {
+/* Keeps what one launch of a module shows until the others are done. False: it is to be told by itself. */
+static bool hold(Teller *teller, const char *path, weir_result *result) {
+    if (!teller->all_launches || weir_result_verdict(result) == WEIR_VERDICT_ERROR)
+        return false;
+    if (!teller->held) {
+        teller->held = result;
+    } else if (weir_result_join(teller->held, result) != 0) {
+        weir_result_free(teller->held);
+        teller->held = NULL;
         tell_failure(teller, path, no_memory);
-        return;
     }
+    return true;
+}
+
+static void tell_now(Teller *teller, weir_result *result) {
     if (!tell_verdict(teller, result))
         teller->verdict = WEIR_VERDICT_ERROR;
     if (teller->writer)
         weir_writer_add(teller->writer, result);
     weir_result_free(result);
+}
+
+void tell_result(Teller *teller, const char *path, weir_result *result) {
+    if (!result)
+        tell_failure(teller, path, no_memory);
+    else if (!hold(teller, path, result))
+        tell_now(teller, result);
 }
 
 /* ---- A file ---------------------------------------------------------------------------------- */
@@ -302,12 +294,22 @@ static bool is_passed_over(Teller *teller, const weir_module *module) {
     return !found;
 }
 
+static bool shows_error(const weir_result *result) {
+    bool found = false;
+    for (size_t i = 0; result && !found && i < weir_item_count(result, WEIR_ITEM_FINDING); i++) {
+        weir_item finding = weir_item_at(result, WEIR_ITEM_FINDING, i);
+        found = finding.severity == WEIR_ERROR && !*finding.suppressed;
+    }
+    return found;
+}
+
 /* Whether no further launch of a file is looked at, and says so: what is wrong has been seen, or the time that a kernel
  * has is up, and it is incomplete. */
 static bool leave_launches(Teller *teller, const char *path, unsigned next, double started) {
     unsigned left = 0, timeout = teller->options->run.timeout;
-    bool late = timeout && seconds_now() - started >= timeout && teller->verdict == WEIR_VERDICT_INCOMPLETE;
-    if (!late && !teller->severities[WEIR_ERROR])
+    bool incomplete = teller->held && weir_result_verdict(teller->held) == WEIR_VERDICT_INCOMPLETE;
+    bool late = timeout && seconds_now() - started >= timeout && incomplete;
+    if (!late && !shows_error(teller->held))
         return false;
     for (char *beside; (beside = launch_beside(path, next + left)); free(beside))
         left++;
@@ -337,12 +339,13 @@ static void do_launches(Teller *teller, const char *path, weir_module *module, w
         if (number > 1 && options->timeout)
             one.timeout = spent + 1 < options->timeout ? options->timeout - (unsigned)spent : 1;
         one.only_launch |= number > 1;
-        teller->again = number > 1;
         work(context, path, module, &one);
         free(beside);
         number++;
     } while (looks && one.launch && teller->all_launches && weir_module_ok(module));
-    teller->again = false;
+    if (teller->held)
+        tell_now(teller, teller->held);
+    teller->held = NULL;
 }
 
 static void do_module(Teller *teller, weir_file *file, size_t index, const char *path, weir_run_options *options,

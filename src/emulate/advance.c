@@ -120,7 +120,6 @@ static bool enter_loop(Machine *machine, const Instruction *instruction, Word *w
         count =
             (int64_t)(((uint64_t)upper.bits - (uint64_t)lower.bits + (uint64_t)step.bits - 1) / (uint64_t)step.bits);
     trips->entered++;
-    trips->turns += (uint64_t)count;
     if (count < trips->least)
         trips->least = count;
     if (count > trips->most)
@@ -293,6 +292,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
                 agent->pc = instruction->aux;
                 continue;
             }
+            machine->trips[instruction[-1].aux].turns++; /* CODE_LOOP stands before its test */
             break;
         }
         case CODE_NEXT: {

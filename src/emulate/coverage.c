@@ -192,9 +192,25 @@ static uint32_t add_parameters(const Covered *covered, uint64_t mask, bool memor
     return count;
 }
 
+/* A wait without end that does not count as a finding; NULL: there is none. */
+static const Finding *passed_over_hang(const Verdict *verdict) {
+    for (size_t i = 0; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        if (finding->blocked_count && (finding->suppressed || finding_severity(finding) == SEVERITY_NOTE))
+            return finding;
+    }
+    return NULL;
+}
+
 /* "give --arg n=VALUE", "give a launch file with the data of lens", or what else would help. */
-static void say_what_to_give(const Covered *covered, uint64_t mask, Text *to) {
+static void say_what_to_give(const Covered *covered, const Verdict *verdict, uint64_t mask, Text *to) {
+    const Finding *hang = passed_over_hang(verdict);
     Text tensors = {0};
+    if (hang) {
+        text_addf(to, "a wait never ends (%s, %s)", rule_of(hang->rule)->id,
+                  hang->suppressed ? suppression_kind_word(hang->suppressed) : "a note");
+        return;
+    }
     text_addf(to, "give ");
     bool numbers = add_parameters(covered, mask, false, "--arg ", "=VALUE", to) > 0;
     if (add_parameters(covered, mask, true, "", "", &tensors))
@@ -215,7 +231,7 @@ static const char *place_text(Verdict *verdict, const Covered *covered, const Op
 
 static void say_not_run(const Covered *covered, const Op *op, uint32_t others, Verdict *verdict) {
     Text give = {0};
-    say_what_to_give(covered, conditions_depend(covered, op), &give);
+    say_what_to_give(covered, verdict, conditions_depend(covered, op), &give);
     const char *what = verdict_keep(verdict, &give);
     const char *more = others ? verdict_text(verdict, " (and %u more op%s)", others, others == 1 ? "" : "s") : "";
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(covered->program->module, op),
@@ -255,7 +271,7 @@ static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slot
         mask = solver_depends(covered->solver, bounds.from) | solver_depends(covered->solver, bounds.to);
     else if (!op_is_loop(loop))
         (void)blocks_same_trips(covered, loop->block, &mask);
-    say_what_to_give(covered, mask, &give);
+    say_what_to_give(covered, verdict, mask, &give);
     const char *what = verdict_keep(verdict, &give);
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(told->name)),
                        op_line(covered->program->module, told),
@@ -373,7 +389,7 @@ static const Value *one_way_only(const Covered *covered, const Op *op, const cha
 static void say_one_way(const Covered *covered, const Op *op, const Value *value, const char *way, uint32_t others,
                         Verdict *verdict) {
     Text give = {0};
-    say_what_to_give(covered, solver_depends(covered->solver, value), &give);
+    say_what_to_give(covered, verdict, solver_depends(covered->solver, value), &give);
     const char *what = verdict_keep(verdict, &give);
     const char *more = others ? verdict_text(verdict, " (and of %u more op%s)", others, others == 1 ? "" : "s") : "";
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(covered->program->module, op),

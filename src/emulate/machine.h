@@ -236,8 +236,8 @@ typedef struct Alike Alike; /* alike.h */
 
 /* Of one loop: how often it was entered with this launch, how often it ran then, and all its turns in this run. */
 typedef struct Trips {
-    uint64_t entered, turns;
-    int64_t least, most;
+    uint64_t entered, turns; /* turns that were begun: one who waits forever makes no more */
+    int64_t least, most;     /* of the bounds */
 } Trips;
 
 /* How many ways there are to choose what nobody knows: any two such conditions, of the first few that a run asks for,

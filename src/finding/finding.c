@@ -190,6 +190,66 @@ void verdict_close(Verdict *verdict) {
     verdict->incomplete_count = kept;
 }
 
+/* ---- Several launches --------------------------------------------------------------------------- */
+
+static uint32_t first_line(const Finding *finding) {
+    return finding->place_count ? finding->places[0].ir_line : 0;
+}
+
+static bool is_same(const Finding *a, const Finding *b) {
+    return a->rule == b->rule && first_line(a) == first_line(b) && strcmp(a->fingerprint, b->fingerprint) == 0;
+}
+
+/* "grid 4x1x1, n = 8; also grid 8x1x1, n = 16; and 5 more" */
+static void add_launch_text(Verdict *verdict, Finding *known, const char *launch) {
+    enum { MOST_NAMED = 3 };
+    known->also_size = known->also_size ? known->also_size : strlen(known->launch);
+    int size = (int)known->also_size;
+    if (known->also++ < MOST_NAMED) {
+        known->launch = verdict_text(verdict, "%.*s; also %s", size, known->launch, launch);
+        known->also_size = strlen(known->launch);
+    } else {
+        known->launch = verdict_text(verdict, "%.*s; and %zu more", size, known->launch, known->also - MOST_NAMED);
+    }
+}
+
+static void join_finding(Verdict *verdict, const Finding *finding) {
+    for (size_t i = 0; i < verdict->finding_count; i++) {
+        Finding *known = &verdict->findings[i];
+        if (!is_same(known, finding))
+            continue;
+        Finding other = *finding;
+        if (known->elsewhere && !finding->elsewhere) { /* that one is the graver */
+            other = *known;
+            *known = *finding;
+        }
+        if (!*other.launch) /* it shows without one, and was found once */
+            return;
+        known->times += other.times;
+        if (strcmp(known->launch, other.launch) != 0)
+            add_launch_text(verdict, known, other.launch);
+        return;
+    }
+    *verdict_finding(verdict) = *finding;
+}
+
+void verdict_join(Verdict *verdict, const Verdict *other) {
+    for (size_t i = 0; i < other->finding_count; i++)
+        join_finding(verdict, &other->findings[i]);
+    for (size_t i = 0; i < other->incomplete_count; i++) {
+        const Incomplete *reason = &other->incomplete[i];
+        add_incomplete(verdict, reason->op, reason->ir_line, reason->reason, reason->follows);
+    }
+    for (size_t i = 0; i < other->note_count; i++)
+        verdict_note(verdict, "%s", other->notes[i]);
+    for (size_t i = 0; i < other->launch_count; i++)
+        *verdict_launch(verdict) = other->launches[i];
+    verdict->seconds += other->seconds;
+    if (other->kind == VERDICT_INCOMPLETE)
+        verdict->kind = VERDICT_INCOMPLETE;
+    verdict_close(verdict);
+}
+
 /* ---- What does not count ------------------------------------------------------------------------ */
 
 /* ORDER SuppressionKind */

@@ -52,7 +52,7 @@ typedef struct Finding {
     const char *message; /* one sentence: what happens */
     const char *why;     /* one or a few sentences, with the numbers */
     const char *fix;
-    const char *launch;      /* of the launch that shows it, in words */
+    const char *launch;      /* of the launch that shows it, in words; behind it others that do (verdict_join) */
     const char *witness;     /* the trail's text; "" if there is none */
     const char *fingerprint; /* 16 hex digits (fingerprint.h); "": it has none yet */
     const char *schedule;    /* in words: "in every schedule", "if partition1 is slow at line 34" */
@@ -60,7 +60,9 @@ typedef struct Finding {
     size_t place_count;
     const struct ReportBlocked *blocked; /* deadlocks: everyone who waits forever (report.h); else NULL */
     size_t blocked_count;
-    size_t times;   /* how often the same was found (other launches, CTAs) */
+    size_t times; /* how often the same was found (other launches, CTAs) */
+    size_t also;  /* further launches that show it; of those in `launch` by name, bytes with the first one's: */
+    size_t also_size;
     bool elsewhere; /* not at the launch that was given, but at another one: no more than a warning */
     bool graded;    /* the project says how grave it is: */
     Severity grade;
@@ -144,6 +146,10 @@ void verdict_note(Verdict *verdict, const char *format, ...) __attribute__((form
 /* Sets `kind` from what was added: error findings or warnings that are not suppressed make it findings; else any
  * incomplete makes it incomplete. */
 void verdict_close(Verdict *verdict);
+/* Adds what other launches of the same kernel have shown. A finding that is there already is told once, with those
+ * launches; if either shows it at a launch that was given, it is that one's. What is added is not copied: `other` lives
+ * as long. Coverage stays that of the first. */
+void verdict_join(Verdict *verdict, const Verdict *other);
 /* printf into the verdict's arena. */
 const char *verdict_text(Verdict *verdict, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

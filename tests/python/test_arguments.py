@@ -56,6 +56,23 @@ class Matching(unittest.TestCase):
         self.assertEqual(args["x"]["tensor"], {"shape": [4, 8], "strides": [16, 1], "dtype": "fp16"})
         self.assertEqual(args["rows"]["tensor"]["data"], [5, 6])
 
+    def test_integers_of_another_type(self):
+        """What triton.reinterpret shows as integers is copied only if it is such."""
+        def seen_as(base):
+            shown = tensor(base.shape, base.dtype)
+            shown.base, shown.integers = base, None
+            return shown
+
+        def data(kind, value):
+            args, _ = self.match([("x", f"!tt.ptr<{kind}>")], [f"*{kind}"], [value])
+            return args["x"]["tensor"].get("data")
+
+        self.assertIsNone(data("i32", seen_as(tensor([2], "float32", data=[1, 2]))))
+        self.assertIsNone(data("i8", seen_as(tensor([2], "int32", data=[1, 2]))))
+        self.assertEqual(data("u32", seen_as(tensor([2], "int32", data=[1, 2]))), [1, 2])
+        self.assertEqual(data("u64", tensor([1], "uint64", data=[(1 << 63) + 5])), [5 - (1 << 63)])
+        self.assertIsNone(data("i8", tensor([5000], "int8", data=[0] * 5000)))
+
     def test_descriptor(self):
         params = [("d", "!tt.tensordesc<tensor<64x64xf16>>"), ("d_0", "i32"), ("d_1", "i32"), ("d_2", "i64"),
                   ("d_3", "i64"), ("n", "i32")]

@@ -77,6 +77,31 @@ class Plain(Case):
     def test_no_program(self):
         self.assertEqual(self.exec("/nonexistent/program").returncode, 2)
 
+    def test_status_127_is_the_programs_own(self):
+        told = self.exec("sh", "-c", "exit 127")
+        self.assertEqual(told.returncode, 3)
+        self.assertIn("sh ended with status 127", told.stderr)
+
+    def test_target(self):
+        for wrong in "", "s", "sm", "sm_", "sm_90x", "sm_90aa", "gfx", "gfx94z", "90", "hopper":
+            told = self.exec("true", options=["--target", wrong])
+            self.assertEqual(told.returncode, 2, wrong)
+            self.assertIn("--target is a GPU", told.stderr)
+        for right in "sm_90", "sm90", "sm_100a", "sm_103f", "gfx942", "gfx90a":
+            self.assertEqual(self.exec("true", options=["--target", right]).returncode, 3, right)
+
+    def test_process_that_is_left_behind(self):
+        told = self.exec("sh", "-c", f"{sys.executable} -c 'import time; time.sleep(8)' >/dev/null 2>&1 &")
+        self.assertEqual(told.returncode, 3)
+        self.assertIn("1 Python process is still running", told.stderr)
+
+    def test_folder_that_is_gone(self):
+        """What cannot be recorded does not keep the program from running."""
+        told = self.exec(sys.executable, "-c", "import os, shutil; shutil.rmtree(os.environ['WEIR_CAPTURE'])\n"
+                         "import triton; print('runs')", release=str(self.old_triton()))
+        self.assertIn("runs", told.stdout)
+        self.assertEqual(told.returncode, 3)
+
     def test_keep_takes_an_empty_folder(self):
         (self.folder / "file").write_text("")
         told = self.exec("true", options=["--keep", str(self.folder)])
@@ -88,7 +113,8 @@ class Plain(Case):
         told = self.exec(sys.executable, "-c", "1", release=str(self.folder))
         self.assertEqual(told.stdout, "customized\n")
 
-    def test_old_triton(self):
+    def old_triton(self):
+        """A folder with what looks like a Triton that is not supported."""
         package = self.folder / "triton"
         for name in "triton", "triton/compiler", "triton/runtime":
             (self.folder / name).mkdir()
@@ -96,7 +122,10 @@ class Plain(Case):
         (package / "__init__.py").write_text("__version__ = '2.1.0'\n")
         (package / "compiler/compiler.py").write_text("class CompiledKernel: pass\n")
         (package / "runtime/jit.py").write_text("class JITFunction: pass\n")
-        told = self.exec(sys.executable, "-c", "import triton", release=str(self.folder))
+        return self.folder
+
+    def test_old_triton(self):
+        told = self.exec(sys.executable, "-c", "import triton", release=str(self.old_triton()))
         self.assertEqual(told.returncode, 3)
         self.assertIn("Triton 2.1.0 is not supported", told.stderr)
 
@@ -170,6 +199,34 @@ class Captured(Case):
             told = self.exec(sys.executable, script, release=release)
             self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
             self.assertIn("ended with status 5", told.stderr)
+
+    def test_program_that_ends_without_a_word(self):
+        """That launches were not kept is known, though nothing is said at the end; those of an empty grid are none."""
+        script = self.folder / "ends.py"
+        script.write_text("import os, sys\nsys.path.insert(0, %r)\nimport weir.triton, test_kernels as t\n"
+                          "for i in range(int(sys.argv[1])):\n"
+                          "    t.fill[(i %% 101,)](weir.triton.tensor([128 * 101], 'int32'), 128, 128)\n"
+                          "os._exit(0)\n" % str(SCRIPTS))
+        for release in self.each():
+            told = self.exec(sys.executable, script, 5, release=release, options=self.keep())
+            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+            self.assertEqual(sorted(launch["grid"][0] for launch in self.launches("fill")), [1, 2, 3, 4])
+            again = subprocess.run([WEIR, "check", str(self.folder / "kept")], capture_output=True, text=True)
+            self.assertEqual((again.returncode, again.stdout), (0, told.stdout))
+        script.write_text(script.read_text().replace("(i % 101,)", "(1 + i,)"))
+        told = self.exec(sys.executable, script, 101, release=RELEASES[0])
+        self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
+        self.assertIn("more than 100 different launches", told.stderr)
+
+    def test_process_that_was_not_captured(self):
+        (self.folder / "old").mkdir()
+        script = self.folder / "two.sh"
+        script.write_text(f"{sys.executable} {SCRIPTS / 'spawned.py'} fork && "
+                          f"PYTHONPATH=${{PYTHONPATH%%:*}}:{self.folder} {sys.executable} -c 'import triton'\n")
+        Plain.old_triton(self)
+        told = self.exec("sh", script, release=RELEASES[0])
+        self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
+        self.assertIn("a process was not captured: RuntimeError: Triton 2.1.0 is not supported", told.stderr)
 
     def test_watch(self):
         code = ("import sys; sys.path.insert(0, %r)\nimport weir.triton, test_kernels as t\n"

@@ -166,8 +166,70 @@ static void kinds_have_names_statuses_and_an_order(void **state) {
     }
 }
 
+/* A finding as a launch shows it. */
+static void show(Verdict *verdict, const char *fingerprint, const char *launch, bool elsewhere) {
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_BARRIER_BYTES;
+    finding->fingerprint = fingerprint;
+    finding->launch = launch;
+    finding->elsewhere = elsewhere;
+}
+
+static void launches_are_joined(void **state) {
+    (void)state;
+    static const char *const launches[] = {"n = 1", "n = 2", "n = 3", "n = 4", "n = 5", "n = 6"};
+    Arena arena, others;
+    Verdict all = new_verdict(&arena);
+    arena_init(&others, 1 << 20);
+    show(&all, "a", launches[0], false);
+    verdict_close(&all);
+    for (size_t i = 1; i < 6; i++) {
+        Verdict other = {.arena = &others};
+        show(&other, "a", launches[i], false);
+        if (i == 5)
+            show(&other, "b", launches[i], false);
+        verdict_close(&other);
+        verdict_join(&all, &other);
+    }
+    assert_int_equal(all.finding_count, 2);
+    assert_int_equal(all.findings[0].times, 6);
+    assert_string_equal(all.findings[0].launch, "n = 1; also n = 2; also n = 3; also n = 4; and 2 more");
+    assert_string_equal(all.findings[1].launch, "n = 6");
+    assert_int_equal(all.kind, VERDICT_FINDINGS);
+    arena_free(&others);
+    arena_free(&arena);
+}
+
+/* What one launch was not looked at for makes the whole incomplete; what nobody launched is graver where somebody did.
+ */
+static void the_worse_launch_counts(void **state) {
+    (void)state;
+    Arena arena, others;
+    Verdict all = new_verdict(&arena), incomplete = {.arena = &others}, given = {.arena = &others};
+    arena_init(&others, 1 << 20);
+    verdict_close(&all);
+    assert_int_equal(all.kind, VERDICT_CLEAN);
+    verdict_incomplete(&incomplete, "", 0, "its time was up");
+    verdict_close(&incomplete);
+    verdict_join(&all, &incomplete);
+    assert_int_equal(all.kind, VERDICT_INCOMPLETE);
+    assert_string_equal(all.incomplete[0].reason, "its time was up");
+    show(&all, "a", "n = 7", true);
+    assert_int_equal(finding_severity(&all.findings[0]), SEVERITY_WARNING);
+    show(&given, "a", "n = 8", false);
+    verdict_close(&given);
+    verdict_join(&all, &given);
+    assert_int_equal(all.finding_count, 1);
+    assert_int_equal(finding_severity(&all.findings[0]), SEVERITY_ERROR);
+    assert_string_equal(all.findings[0].launch, "n = 8; also n = 7");
+    arena_free(&others);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_are_joined),
+        cmocka_unit_test(the_worse_launch_counts),
         cmocka_unit_test(every_rule_is_found_by_its_id),
         cmocka_unit_test(every_rule_is_explained),
         cmocka_unit_test(what_is_added_stays),

@@ -94,9 +94,12 @@ static void watch_release(void *observer, const Event *event) {
     }
 }
 
-/* Runs on with every agent that waits let through, but for one (UINT32_MAX: for none), until it goes on. */
+/* Runs on with every agent that waits let through, but for one (UINT32_MAX: for none), until it goes on. No run comes
+ * there, and nothing is looked for in it: it does not count as run. */
 static void force_through(Machine *machine, uint32_t but) {
     uint64_t budget = machine->budget;
+    uint8_t *ran = machine->ran;
+    machine->ran = NULL;
     machine->budget = machine->used + COUNTERFACTUAL_BUDGET;
     for (unsigned round = 0; round < 4096; round++) {
         bool any = false;
@@ -112,6 +115,7 @@ static void force_through(Machine *machine, uint32_t but) {
             break;
     }
     machine->budget = budget;
+    machine->ran = ran;
 }
 
 static void let_through(Inquiry *inquiry) {
