@@ -305,7 +305,7 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
     uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     Word view = effect->on == NO_REGISTER ? word_unknown(0) : machine_words(machine, index)[effect->on];
     if (!word_is(view, WORD_VIEW))
-        return machine_stop(machine, pc, "which barrier it means is not known");
+        return machine_stop(machine, pc, "which barrier it uses is not known");
     uint32_t count = what->side == SIDE_NONE ? 1 : machine->storage_sizes[view.meta] / 16;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot;
@@ -350,9 +350,9 @@ static StepResult named_step(Machine *machine, uint32_t index, uint32_t pc, cons
                    : effect->effect.count        ? word_integer(effect->effect.count)
                                                  : word_unknown(0);
     if (!word_is(id, WORD_INTEGER) || !word_is(threads, WORD_INTEGER))
-        return machine_stop(machine, pc, "which named barrier it means, or how many threads, is not known");
+        return machine_stop(machine, pc, "the id or thread count of its named barrier is not known");
     if (id.bits < 0 || id.bits >= NAMED_BARRIERS || threads.bits <= 0)
-        return machine_stop(machine, pc, "the hardware has named barriers 0 to 15, for one thread at least");
+        return machine_stop(machine, pc, "the hardware has named barriers 0 to 15, for at least one thread");
     uint32_t at = agent_cta(machine, index) * NAMED_BARRIERS + (uint32_t)id.bits;
     Rendezvous *named = &machine->state->named[at];
     bool sync = effect->effect.verb == EFFECT_NAMED_SYNC;
@@ -405,7 +405,7 @@ static StepResult cluster_step(Machine *machine, uint32_t index, uint32_t pc, co
     return STEP_DONE;
 }
 
-static const char not_counted[] = "how many arrivals it means is not known, or more than the hardware counts (1048575)";
+static const char not_counted[] = "its arrival count is not known, or exceeds what the hardware counts (1048575)";
 
 /* Whether the effect's count is one that the hardware has: of an init, or of an arrive. */
 static bool is_counted(const Effect *effect) {
@@ -436,7 +436,7 @@ StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const C
         break;
     }
     if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
-        return machine_stop(machine, pc, "which barrier it means is not known");
+        return machine_stop(machine, pc, "which barrier it uses is not known");
     if (what->verb == EFFECT_EXPECT)
         return bring(machine, slot, index, pc, effect_index, 1, what->count,
                      (Event){.kind = EVENT_EXPECT, .amount = what->count});
@@ -481,7 +481,7 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     uint32_t effect_index = (uint32_t)(effect - machine->program->effects), slot, which;
     int64_t parity = 0;
     if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
-        return machine_stop(machine, pc, "which barrier it means is not known");
+        return machine_stop(machine, pc, "which barrier it uses is not known");
     bool bytes = what->verb == EFFECT_COMPLETE;
     FlightKind kind = bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL;
     if (!bytes && !is_counted(what))
@@ -489,7 +489,7 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     int64_t amount = bytes ? memory_bytes_delivered(machine, effect, machine_words(machine, index))
                            : arrivals_of(machine, index, what);
     if (bytes && amount < 0)
-        return machine_stop(machine, pc, "how many bytes it copies is not known");
+        return machine_stop(machine, pc, "the number of bytes it copies is not known");
     StepResult result = fly(machine, index, pc, effect_index, kind, slot, amount);
     if (result != STEP_DONE || !effect->pair || machine->program->ctas < 2)
         return result;
@@ -584,7 +584,7 @@ StepResult effect_come_to_wait(Machine *machine, uint32_t index, uint32_t pc, co
     int64_t parity = 0;
     if (!ring_place(machine, index, effect, &which, &parity) ||
         !find_slot(machine, index, effect, which, &agent->barrier))
-        return machine_stop(machine, pc, "which barrier it waits for is not known");
+        return machine_stop(machine, pc, "which barrier it waits on is not known");
     if (effect->amount != NO_REGISTER) {
         Word word = machine_words(machine, index)[effect->amount];
         if (!word_is(word, WORD_INTEGER))

@@ -74,7 +74,7 @@ static void what_arrives_is_named(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), ARRIVE(a), WAIT(a, 0) WAIT(a, 1)), "deadlock.no-producer", "ttng.wait_barrier",
                    "partition0 waits forever for %a[0]: no arrival comes for phase 1 (default at IR line 20: its "
-                   "partition has ended)");
+                   "partition has exited)");
 }
 
 /* An arrival is missing because of a circle, and bytes are whatever comes. */
@@ -149,10 +149,10 @@ static void and_where_arguments_were_chosen(void **state) {
 static void bytes_do_not_come_or_too_many(void **state) {
     (void)state;
     assert_finding(COPIED(EXPECT(bar, 256) COPY(bar) WAIT(bar, 0)), "deadlock.bytes", "ttng.wait_barrier",
-                   "default waits forever for %bar[0]: all arrivals are there, but 128 bytes never come");
+                   "default waits forever for %bar[0]: all arrivals are in, but 128 bytes never come");
     assert_finding(
         COPIED(EXPECT(bar, 64) COPY(bar) WAIT(bar, 0)), "deadlock.bytes", "ttng.wait_barrier",
-        "default waits forever for %bar[0]: all arrivals are there, but 64 bytes more come than are expected");
+        "default waits forever for %bar[0]: all arrivals are in, but 64 bytes more come than are expected");
     assert_clean(COPIED(EXPECT(bar, 128) COPY(bar) WAIT(bar, 0)));
 }
 
@@ -269,7 +269,7 @@ static void what_was_stopped_is_incomplete(void **state) {
     } cases[] = {
         {AGENTS(INIT(a, 1) INIT(b, 1), TIMES(500, CONSUMER), TIMES(500, PRODUCER)),
          {.budget = 100},
-         "a run was stopped after 100 steps (--budget allows more)"},
+         "a run was stopped after 100 steps (raise --budget)"},
         {AGENTS(INIT(a, 1) INIT(b, 1), TIMES(50, CONSUMER), TIMES(50, PRODUCER)),
          {.choice = SCHEDULES_ALL, .states = 10},
          "not all schedules were tried: the search was stopped after 10 states"},

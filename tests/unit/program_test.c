@@ -478,11 +478,11 @@ static void what_could_matter_and_is_not_known_makes_a_verdict_incomplete(void *
                          "", "    tt.call @again() : () -> ()\n")),
         "tt.call", "calls are nested too deeply");
     assert_incomplete(KERNEL("%n: i32", "    \"scf.for\"(%n, %n, %n) ({\n    }) : (i32, i32, i32) -> ()\n"), "scf.for",
-                      "its regions are not as they must be");
+                      "its regions are malformed");
     assert_incomplete(KERNEL("%n: i32",
                              "    \"scf.for\"(%n, %n, %n) ({\n    ^bb0(%i: i32):\n      scf.yield\n    ^bb1:\n"
                              "      scf.yield\n    }) : (i32, i32, i32) -> ()\n"),
-                      "scf.for", "its regions are not as they must be");
+                      "scf.for", "its regions are malformed");
 }
 
 static void an_unknown_op_on_numbers_alone_gives_an_unknown_value(void **state) {

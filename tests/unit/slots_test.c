@@ -596,7 +596,7 @@ static void a_proof_names_the_loops_that_were_entered(void **state) {
     const Op *use = find_op(reading, "my.use", 0), *loop = loop_between(reading);
     Slots *slots = slots_in(reading);
     static const char *const expected[] = {
-        "%p = 0 + 2 when the loop of line 15 has not gone around yet",
+        "%p = 0 + 2 when the loop of line 15 has not run yet",
         NULL,
         "%p = 0 + 4 plus a multiple of 3 when the loop of line 15 has gone around 2 times, and 4 is no multiple of 3",
     };

@@ -114,14 +114,14 @@ static void what_is_no_trail_is_told_at_its_place(void **state) {
         uint32_t line, column;
         const char *message;
     } cases[] = {
-        {"", 1, 1, "this is no trail: its first line is 'weir trail 1'"},
-        {"module {\n}\n", 1, 1, "this is no trail: its first line is 'weir trail 1'"},
+        {"", 1, 1, "this is not a trail: the first line must be 'weir trail 1'"},
+        {"module {\n}\n", 1, 1, "this is not a trail: the first line must be 'weir trail 1'"},
         {"weir trail 3\n", 1, 12, "this is a trail of another version; Weir reads versions 1 and 2"},
         {HEAD "load 0 0 1\n", 4, 8, "here stands a number from 1 to 4294967295"},
         {HEAD "load 0 2 -x\n", 4, 11, "here stands a number from 0 to 9223372036854775808"},
         {"weir trail 1\n", 2, 1, "a trail needs a line 'kernel'"},
         {"weir trail 1\nkernel k\n", 3, 1, "a trail needs a line 'launch'"},
-        {"weir trail 1\nkernel\n", 2, 7, "here stands the kernel's name"},
+        {"weir trail 1\nkernel\n", 2, 7, "expected the kernel's name"},
         {"weir trail 1\nagent 0\n", 2, 1, "before the first step a trail needs a line 'kernel'"},
         {"weir trail 1\nkernel k\nagent 0\n", 3, 1, "before the first step a trail needs a line 'launch'"},
         {"weir trail 1\nkernel k\nkernel k\n", 3, 1, "'kernel' comes a second time"},
@@ -139,8 +139,8 @@ static void what_is_no_trail_is_told_at_its_place(void **state) {
          "a line of a trail starts with agent, flight, load, kernel, launch, cluster, world, order or completion"},
         {"weir trail 2\n", 2, 1, "a trail needs a kernel and its launch"},
         {"weir trail 2\nkernel k\n", 3, 1, "a trail needs a kernel and its launch"},
-        {"weir trail 2\nlaunch {}\n", 2, 1, "a kernel and its launch stand one after the other"},
-        {"weir trail 2\nkernel k\nkernel k\n", 3, 1, "a kernel and its launch stand one after the other"},
+        {"weir trail 2\nlaunch {}\n", 2, 1, "a kernel must be followed by its launch"},
+        {"weir trail 2\nkernel k\nkernel k\n", 3, 1, "a kernel must be followed by its launch"},
         {GRID "devices 0\n", 4, 9, "here stands a number from 1 to 64"},
         {GRID "granule 0\n", 4, 9, "here stands a number from 1 to 16"},
         {GRID "granule 8\n", 4, 9, "a granule has 1, 2, 4 or 16 bytes"},

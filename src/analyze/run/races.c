@@ -9,7 +9,7 @@ static void *take(void *context, size_t size) {
 
 Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **problem) {
     if (machine->agent_count > CONSAN_BASE_ACTORS) {
-        *problem = "races are not looked for: a cluster has more than 16 agents";
+        *problem = "races are not checked: a cluster has more than 16 agents";
         return NULL;
     }
     Races *races = ARENA_NEW(arena, Races);

@@ -196,7 +196,7 @@ const SpanSet *spans_of(Spans *spans, Word view, const Type *type, const char **
             return set;
     }
     if (spans->used * 2 >= BUCKETS) {
-        *problem = "more regions of memory are accessed than the race engine keeps";
+        *problem = "more memory regions are accessed than the race engine keeps";
         return NULL;
     }
     Offset offset = {(int32_t)(view.bits & UINT32_MAX), (int32_t)(view.bits >> 32)};
