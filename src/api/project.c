@@ -37,8 +37,9 @@ static void check_settings(Project *project) {
             project_refuse(project, words[i].setting, "%s", words[i].problem);
     }
     if (project->triton.text && !releases_named(str_of(project->triton.text)))
-        project_refuse(project, project->triton, "'triton' must be a release from 3.5 on, such as \"3.6\" or "
-                                                 "\"3.7.1\"");
+        project_refuse(project, project->triton,
+                       "'triton' must be a release from 3.5 on, such as \"3.6\" or "
+                       "\"3.7.1\"");
     if (project->target.text && !target_named(str_of(project->target.text))) {
         Text names = {0};
         targets_list(&names);

@@ -88,8 +88,7 @@ static bool set_global(Result *result, const weir_run_options *options, Question
     const char *mode = options->gsan ? options->gsan : "exact";
     bool sampled = strcmp(mode, "sampled") == 0, off = strcmp(mode, "off") == 0;
     if (!sampled && !off && strcmp(mode, "exact") != 0)
-        return result_fail(result, "--gsan takes 'exact', 'sampled' or 'off', not '%s'",
-                           mode);
+        return result_fail(result, "--gsan takes 'exact', 'sampled' or 'off', not '%s'", mode);
     question->global = !off;
     question->global_options = (GlobalOptions){.devices = options->devices ? options->devices : 1,
                                                .engine = {.mode = sampled ? GSAN_SAMPLED : GSAN_EXACT,

@@ -44,15 +44,12 @@ const Command commands[COMMAND_COUNT] = {
          .what = "run a program, and check the Triton kernels that it launches",
          .operands = "[--] PROGRAM [ARGUMENT...]",
          .takes = OPERANDS_PROGRAM,
-         .does =
-             "Runs a program, and checks every Triton and Gluon kernel that it compiles or launches, with its "
-             "launch: grid, shapes, strides, scalars, and small integer tensors.",
-         .more =
-             "PROGRAM is anything that starts Python, directly or indirectly: python3, pytest, torchrun, a script. "
-             "Triton 3.5 to 3.9 is supported. Equal launches are checked once.",
-         .status =
-             STATUS " Also 3 if nothing was captured, or if the program failed and nothing wrong was found: what "
-                    "would have followed was not looked at.",
+         .does = "Runs a program, and checks every Triton and Gluon kernel that it compiles or launches, with its "
+                 "launch: grid, shapes, strides, scalars, and small integer tensors.",
+         .more = "PROGRAM is anything that starts Python, directly or indirectly: python3, pytest, torchrun, a script. "
+                 "Triton 3.5 to 3.9 is supported. Equal launches are checked once.",
+         .status = STATUS " Also 3 if nothing was captured, or if the program failed and nothing wrong was found: what "
+                          "would have followed was not looked at.",
          .manual =
              "The program is not changed. When Python starts it loads a small Weir package, which waits for Triton "
              "to be imported and then records each kernel, and each launch before it runs. Without a GPU, Triton "
@@ -76,13 +73,12 @@ const Command commands[COMMAND_COUNT] = {
              "With a launch, all its CTAs also run concurrently on one global memory. Several files whose launch "
              "files name the same buffer are launched one after another on one memory; otherwise each runs by itself.",
          .groups = {"What is run", "Schedule", "Output"},
-         .examples =
-             EXAMPLES({"Find what is wrong, keep the run that shows it, and replay that run:",
-                       {"weir run --witness trails kernel.ttgir",
-                        "weir run --replay trails/kernel-1.trail --steps kernel.ttgir"}},
-                      {"Launch one kernel after another, on two devices that share memory, and check for races "
-                       "between their CTAs:",
-                       {"weir run --devices 2 send.ttgir receive.ttgir"}})},
+         .examples = EXAMPLES({"Find what is wrong, keep the run that shows it, and replay that run:",
+                               {"weir run --witness trails kernel.ttgir",
+                                "weir run --replay trails/kernel-1.trail --steps kernel.ttgir"}},
+                              {"Launch one kernel after another, on two devices that share memory, and check for races "
+                               "between their CTAs:",
+                               {"weir run --devices 2 send.ttgir receive.ttgir"}})},
     [COMMAND_REPORT] =
         {.name = "report",
          .run = command_report,
@@ -92,7 +88,7 @@ const Command commands[COMMAND_COUNT] = {
                  "slots and phases of every barrier, the data they protect, whether any agent waits forever, and "
                  "whether every overwrite waits for its readers.",
          .more = FILES BELOW "reported on" INPUT " Weir chooses launches, also in addition to a given one. --diff "
-                                                 "matches partitions by what they do, not by their number.",
+                             "matches partitions by what they do, not by their number.",
          .status = STATUS " With --diff: 0 if there is no difference, 1 if there is one, 2 if the input or the command "
                           "line is wrong.",
          .manual = "The kernels are run as by weir check.",
@@ -109,7 +105,7 @@ const Command commands[COMMAND_COUNT] = {
          .does = "Shows which thread barriers the functions in Triton GPU IR need: where, for which two accesses, "
                  "and over which path; which existing ones are redundant; and which are missing.",
          .more = FILES BELOW "looked at" INPUT " A compiler inserts barriers after it has allocated shared memory: "
-                                               "before that a barrier is only needed, after that it is missing.",
+                             "before that a barrier is only needed, after that it is missing.",
          .status = "0 if no barrier is missing, 1 if one is, 3 if none is but not everything could be looked at, 2 if "
                    "the input or the command line is wrong.",
          .manual = "Nothing is run.",
@@ -187,9 +183,8 @@ const Command commands[COMMAND_COUNT] = {
                        .operands = "[ID|FAMILY]...",
                        .takes = OPERANDS_RULES,
                        .does = "Lists the rules that findings are about, or explains one.",
-                       .more =
-                           "An ID is what a finding ends with, such as deadlock.lapped; a FAMILY is the first part "
-                           "of an ID.",
+                       .more = "An ID is what a finding ends with, such as deadlock.lapped; a FAMILY is the first part "
+                               "of an ID.",
                        .status = "0 if all is well, 2 if there is no such rule.",
                        .examples = EXAMPLES({"Explain a rule:", {"weir rules deadlock.lapped"}})},
     [COMMAND_HELP] = {.name = "help",

@@ -23,8 +23,7 @@ static void emit_module(void *context, const char *path, weir_module *module, co
     if (!result)
         tell_failure(&session->teller, path, "there is not enough memory");
     else if (status)
-        tell_failure(&session->teller, path,
-                     status > 0 ? "a fence could not be placed" : "it could not be written");
+        tell_failure(&session->teller, path, status > 0 ? "a fence could not be placed" : "it could not be written");
     weir_result_free(result);
 }
 

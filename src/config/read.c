@@ -134,7 +134,8 @@ static bool read_patterns(Project *project, const TomlEntry *list, Patterns *pat
         return false;
     for (const TomlEntry *entry = list->value.first; entry; entry = entry->next) {
         if (entry->value.kind != TOML_STRING)
-            return fail(project, entry->value.offset, "'%.*s' must be a list of path patterns in quotes", STR_ARG(list->key));
+            return fail(project, entry->value.offset, "'%.*s' must be a list of path patterns in quotes",
+                        STR_ARG(list->key));
         if (!read_pattern(project, entry,
                           ARENA_PUSH(&project->arena, patterns->items, patterns->count, patterns->capacity)))
             return false;

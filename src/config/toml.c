@@ -338,8 +338,9 @@ static bool read_integer(Reader *reader, TomlValue *value) {
     if (!read_digits(reader, base, *start == '-', &value->integer))
         return false;
     if (base == 10 && *reader->at && strchr(".eE-:", *reader->at))
-        return fail_at(reader, offset_of(reader, start), "floating-point numbers, dates and times are not accepted "
-                                                         "here");
+        return fail_at(reader, offset_of(reader, start),
+                       "floating-point numbers, dates and times are not accepted "
+                       "here");
     if (base == 10 && *digits == '0' && reader->at > digits + 1)
         return fail_at(reader, offset_of(reader, start), "a number must not start with 0");
     return true;
@@ -358,8 +359,7 @@ static bool read_word(Reader *reader, TomlValue *value) {
     if (!word.size)
         return FAIL(reader, "a value is expected here");
     return fail_at(reader, offset_of(reader, start),
-                   "'%.*s' is not a value: a string needs quotes, and true and false are lowercase",
-                   STR_ARG(word));
+                   "'%.*s' is not a value: a string needs quotes, and true and false are lowercase", STR_ARG(word));
 }
 
 static bool read_value(Reader *reader, TomlValue *value) {
@@ -389,9 +389,9 @@ static TomlValue *enter_dotted(Reader *reader, TomlValue *table, Key key) {
     if (!entry)
         entry = add_table(reader, table, key, TOML_DOTTED);
     else if (entry->value.kind != TOML_TABLE || entry->value.origin != TOML_DOTTED)
-        entry =
-            (fail_at(reader, key.offset, "'%.*s' is already defined, and cannot be extended by dotted keys", STR_ARG(key.text)),
-             NULL);
+        entry = (fail_at(reader, key.offset, "'%.*s' is already defined, and cannot be extended by dotted keys",
+                         STR_ARG(key.text)),
+                 NULL);
     return entry ? &entry->value : NULL;
 }
 
@@ -425,7 +425,8 @@ static TomlValue *enter_header(Reader *reader, TomlValue *table, Key key) {
     else if (entry->value.of_tables)
         entry = entry->value.last;
     else if (entry->value.kind != TOML_TABLE || entry->value.origin == TOML_INLINE)
-        entry = (fail_at(reader, key.offset, "'%.*s' is already defined, and cannot be extended by headers", STR_ARG(key.text)),
+        entry = (fail_at(reader, key.offset, "'%.*s' is already defined, and cannot be extended by headers",
+                         STR_ARG(key.text)),
                  NULL);
     return entry ? &entry->value : NULL;
 }

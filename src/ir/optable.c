@@ -393,7 +393,7 @@ static void read_further_columns(OpRow *row, unsigned at) {
                    {"ptx", &row->ptx},
                    {"amd", &row->amd},
                    {"waits", &row->waits_column},
-                   {"call", &row->call}};
+                   {"python", &row->python}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     for (unsigned k = 0; k < COLUMNS; k++)
         *columns[k].column = "";

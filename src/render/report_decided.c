@@ -28,7 +28,7 @@ static void say_could(ReportWriter *writer, const ReportBlocked *blocked) {
         say(writer, "could flip", TONE_PLAIN);
     }
     if (!blocked->could_count)
-        say_toned(writer, "could flip", TONE_BAD, "nobody");
+        say_toned(writer, "could flip", TONE_BAD, "none");
 }
 
 static void say_deadlock(const ReportDeadlock *deadlock, ReportWriter *writer) {

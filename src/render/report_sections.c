@@ -352,7 +352,7 @@ static void say_places(ReportWriter *writer, const char *key, const ReportPlace 
         say(writer, key, TONE_PLAIN);
     }
     if (!count)
-        say_text(writer, key, "nobody");
+        say_text(writer, key, "none");
 }
 
 static void say_buffers(const Report *report, ReportWriter *writer) {

@@ -199,7 +199,7 @@ static void explain_errors(weir_context *weir) {
     } cases[] = {
         {{.schedule = "wild"}, "two.ttgir: error: there is no schedule 'wild'; "},
         {{.mma_order = "wild"},
-         "two.ttgir: error: tensor-core work is ordered by 'issue' or by 'waits', not by 'wild'"},
+         "two.ttgir: error: tensor-core work is ordered by 'issue' or by 'waits', not 'wild'"},
         {{.kernel = "wild"}, "two.ttgir: error: there is no kernel 'wild'; there is @ends, @hangs\n"},
         {{.grid = "wild"}, "two.ttgir: error: 'wild': a grid is "},
         {{.arguments = unknown, .argument_count = 1},

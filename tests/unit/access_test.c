@@ -449,10 +449,9 @@ static void a_tensor_map_that_is_written_again(void **state) {
 
 static void a_tensor_map_with_gaps(void **state) {
     (void)state;
-    assert_accesses(
-        KERNEL(MAPPED, SCRATCH MAP("%a", "%b4") REINTERPRET COPY("!desc", "%x, %y")),
-        "\"n\": 12, \"m\": 10, \"stride\": 32, \"x\": 8, \"y\": 8",
-        "write scratch 0 + 0..127\nread scratch 0 + 0..127\nread ? its descriptor may skip elements\n");
+    assert_accesses(KERNEL(MAPPED, SCRATCH MAP("%a", "%b4") REINTERPRET COPY("!desc", "%x, %y")),
+                    "\"n\": 12, \"m\": 10, \"stride\": 32, \"x\": 8, \"y\": 8",
+                    "write scratch 0 + 0..127\nread scratch 0 + 0..127\nread ? its descriptor may skip elements\n");
 }
 
 static void gathered_rows(void **state) {

@@ -99,7 +99,7 @@ static void numbers_do_not_count(void **state) {
     new->empty_waits[0].phase = "NOT ((accumCnt(loop@57) / 3) & 1)";
     new->full_waits[0].index = new->full_arrives[0].index = new->barriers[0].index = "accumCnt(loop@57) % 3";
     new->empty_waits[0].index = new->empty_arrives[0].index = new->barriers[1].index = "accumCnt(loop@57) % 3";
-    new->rows[0].cadence = "each iteration of the loop of line 57";
+    new->rows[0].cadence = "each iteration of the loop at line 57";
     new->finding.message = "default waits forever for %33[0], line 99";
     new->full_waits[0].place.ir_line = 99;
     new->full_waits[0].place.times = 5;

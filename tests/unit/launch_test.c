@@ -302,10 +302,10 @@ static void errors_have_a_place(void **state) {
                           "{\"grid\": 4}\n             ^\n"},
         {"{\"grid\": [4, 4]}", "k.launch.json:1:10: error: 'grid' must be a list of three positive integers\n    "
                                "{\"grid\": [4, 4]}\n             ^\n"},
-        {"{\"grid\": [4,\n 0, 1]}", "k.launch.json:2:2: error: 'grid' has integers from 1 to 2147483647\n"
+        {"{\"grid\": [4,\n 0, 1]}", "k.launch.json:2:2: error: 'grid' must have integers from 1 to 2147483647\n"
                                     "     0, 1]}\n"
                                     "     ^\n"},
-        {"{\"grid\": [4, 1, 1.5]}", "k.launch.json:1:17: error: 'grid' has integers from 1 to 2147483647\n"
+        {"{\"grid\": [4, 1, 1.5]}", "k.launch.json:1:17: error: 'grid' must have integers from 1 to 2147483647\n"
                                     "    {\"grid\": [4, 1, 1.5]}\n"
                                     "                    ^\n"},
         {"{\"args\": []}", "k.launch.json:1:10: error: 'args' must be an object of arguments by name\n    {\"args\": "
@@ -315,7 +315,7 @@ static void errors_have_a_place(void **state) {
                                   "                  ^\n"},
         /* Before it: strings with brackets and quotes, and keys that look the same. */
         {"{\"from\": \"[{\\\"grid\\\\\", \"x-\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}",
-         "k.launch.json:1:64: error: 'grid' is still to be filled in\n"
+         "k.launch.json:1:64: error: 'grid' must still be filled in\n"
          "    {\"from\": \"[{\\\"grid\\\\\", \"x-\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}\n"
          "                                                                   ^\n"},
         {"{\"args\": {\"x\": 1, \"y\": \"z\"}}", "k.launch.json:1:24: error: 'y' is a number, true, false, or an "
@@ -323,33 +323,35 @@ static void errors_have_a_place(void **state) {
                                                  "\"pointers\", \"rank\" and \"devices\"\n"
                                                  "    {\"args\": {\"x\": 1, \"y\": \"z\"}}\n"
                                                  "                           ^\n"},
-        {"{\"args\": {\"x\": {}}}", "k.launch.json:1:16: error: 'x' is a number, true, false, or an object with one of "
-                                    "\"tensor\", \"descriptor\", "
-                                    "\"pointers\", \"rank\" and \"devices\"\n"
-                                    "    {\"args\": {\"x\": {}}}\n"
-                                    "                   ^\n"},
-        {"{\"args\": {\"x\": {\"tensor\": 3}}}", "k.launch.json:1:27: error: a tensor is an object with a shape\n"
+        {"{\"args\": {\"x\": {}}}",
+         "k.launch.json:1:16: error: 'x' must be a number, true, false, or an object with one of "
+         "\"tensor\", \"descriptor\", "
+         "\"pointers\", \"rank\" and \"devices\"\n"
+         "    {\"args\": {\"x\": {}}}\n"
+         "                   ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": 3}}}", "k.launch.json:1:27: error: a tensor must be an object with a shape\n"
                                                  "    {\"args\": {\"x\": {\"tensor\": 3}}}\n"
                                                  "                              ^\n"},
         {"{\"args\": {\"x\": {\"descriptor\": {}}}}", "k.launch.json:1:31: error: a descriptor needs a shape\n"
                                                       "    {\"args\": {\"x\": {\"descriptor\": {}}}}\n"
                                                       "                                  ^\n"},
-        {IN_TENSOR("\"shape\": 3"), "k.launch.json:1:37: error: 'shape' is a list of at most 8 integers\n"
+        {IN_TENSOR("\"shape\": 3"), "k.launch.json:1:37: error: 'shape' must be a list of at most 8 integers\n"
                                     "    {\"args\": {\"x\": {\"tensor\": {\"shape\": 3}}}}\n"
                                     "                                        ^\n"},
         {IN_TENSOR("\"shape\": [1,1,1,1,1,1,1,1,1]"),
-         "k.launch.json:1:37: error: 'shape' is a list of at most 8 integers\n"
+         "k.launch.json:1:37: error: 'shape' must be a list of at most 8 integers\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1,1,1,1,1,1,1,1,1]}}}}\n"
          "                                        ^\n"},
-        {IN_TENSOR("\"shape\": [1, -1]"), "k.launch.json:1:41: error: 'shape' has integers from 0 to 281474976710656\n"
-                                          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1, -1]}}}}\n"
-                                          "                                            ^\n"},
+        {IN_TENSOR("\"shape\": [1, -1]"),
+         "k.launch.json:1:41: error: 'shape' must have integers from 0 to 281474976710656\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1, -1]}}}}\n"
+         "                                            ^\n"},
         {IN_TENSOR("\"shape\": [2], \"strides\": [1, 1]"),
          "k.launch.json:1:53: error: 'strides' has 2 numbers, and 'shape' has 1\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [2], \"strides\": [1, 1]}}}}\n"
          "                                                        ^\n"},
         {"{\"args\": {\"x\": {\"descriptor\": {\"shape\": [2], \"block\": [0]}}}}",
-         "k.launch.json:1:56: error: 'block' has integers from 1 to 281474976710656\n"
+         "k.launch.json:1:56: error: 'block' must have integers from 1 to 281474976710656\n"
          "    {\"args\": {\"x\": {\"descriptor\": {\"shape\": [2], \"block\": [0]}}}}\n"
          "                                                           ^\n"},
         {IN_TENSOR("\"shape\": [281474976710656, 281474976710656]"),
@@ -378,16 +380,16 @@ static void errors_have_a_place(void **state) {
         {"{\"stream\": -1}", "k.launch.json:1:12: error: 'stream' is an integer from 0 to 2147483647\n"
                              "    {\"stream\": -1}\n"
                              "               ^\n"},
-        {"{\"device\": \"next\"}", "k.launch.json:1:12: error: 'device' is an integer from 0 to 63\n"
+        {"{\"device\": \"next\"}", "k.launch.json:1:12: error: 'device' must be an integer from 0 to 63\n"
                                    "    {\"device\": \"next\"}\n"
                                    "               ^\n"},
-        {"{\"device\": 256}", "k.launch.json:1:12: error: 'device' is an integer from 0 to 63\n"
+        {"{\"device\": 256}", "k.launch.json:1:12: error: 'device' must be an integer from 0 to 63\n"
                               "    {\"device\": 256}\n"
                               "               ^\n"},
-        {"{\"dependent\": 1}", "k.launch.json:1:15: error: 'dependent' is true or false\n"
+        {"{\"dependent\": 1}", "k.launch.json:1:15: error: 'dependent' must be true or false\n"
                                "    {\"dependent\": 1}\n"
                                "                  ^\n"},
-        {"{\"after\": \"fill\"}", "k.launch.json:1:11: error: 'after' is a list of at most 4096 kernels' names\n"
+        {"{\"after\": \"fill\"}", "k.launch.json:1:11: error: 'after' must be a list of at most 4096 kernel names\n"
                                   "    {\"after\": \"fill\"}\n"
                                   "              ^\n"},
         {"{\"after\": [\"fill\", 3]}", "k.launch.json:1:20: error: 'after' must have kernel names in quotes\n    "
@@ -395,11 +397,11 @@ static void errors_have_a_place(void **state) {
         {"{\"after\": [\"\"]}", "k.launch.json:1:12: error: 'after' must have kernel names in quotes\n    "
                                 "{\"after\": [\"\"]}\n               ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": 3}}}}",
-         "k.launch.json:1:52: error: 'buffer' is a name in quotes\n"
+         "k.launch.json:1:52: error: 'buffer' must be a name in quotes\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": 3}}}}\n"
          "                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": \"\"}}}}",
-         "k.launch.json:1:52: error: 'buffer' is a name in quotes\n"
+         "k.launch.json:1:52: error: 'buffer' must be a name in quotes\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": \"\"}}}}\n"
          "                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": 2}}}}",
@@ -413,36 +415,36 @@ static void errors_have_a_place(void **state) {
          "{\"args\": {\"x\": {\"tensor\": {\"data\": [4], \"buffer\": \"b\", \"offset\": "
          "2}}}}\n                                                                     ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": \"cuda\"}}}}",
-         "k.launch.json:1:52: error: 'device' is an integer from 0 to 63, \"next\" or \"previous\"\n"
+         "k.launch.json:1:52: error: 'device' must be an integer from 0 to 63, \"next\" or \"previous\"\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": \"cuda\"}}}}\n"
          "                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": -1}}}}",
-         "k.launch.json:1:52: error: 'device' is an integer from 0 to 63, \"next\" or \"previous\"\n"
+         "k.launch.json:1:52: error: 'device' must be an integer from 0 to 63, \"next\" or \"previous\"\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": -1}}}}\n"
          "                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": 1}}}}",
-         "k.launch.json:1:50: error: 'zero' is true or false\n"
+         "k.launch.json:1:50: error: 'zero' must be true or false\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": 1}}}}\n"
          "                                                     ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": true, \"output\": true}}}}",
-         "k.launch.json:1:66: error: nothing has written an output: it has no 'zero'\n    {\"args\": {\"x\": "
+         "k.launch.json:1:66: error: an output has not been written yet: it takes no 'zero'\n    {\"args\": {\"x\": "
          "{\"tensor\": {\"shape\": [4], \"zero\": true, \"output\": "
          "true}}}}\n                                                                     ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"output\": true, \"data\": [1]}}}}",
-         "k.launch.json:1:52: error: nothing has written an output: it has no 'data'\n    {\"args\": {\"x\": "
+         "k.launch.json:1:52: error: an output has not been written yet: it takes no 'data'\n    {\"args\": {\"x\": "
          "{\"tensor\": {\"shape\": [4], \"output\": true, \"data\": "
          "[1]}}}}\n                                                       ^\n"},
-        {"{\"args\": {\"x\": {\"pointers\": 3}}}", "k.launch.json:1:29: error: 'pointers' is a name in quotes\n"
+        {"{\"args\": {\"x\": {\"pointers\": 3}}}", "k.launch.json:1:29: error: 'pointers' must be a name in quotes\n"
                                                    "    {\"args\": {\"x\": {\"pointers\": 3}}}\n"
                                                    "                                ^\n"},
-        {"{\"args\": {\"x\": {\"rank\": false}}}", "k.launch.json:1:25: error: 'rank' is true if it is there\n"
+        {"{\"args\": {\"x\": {\"rank\": false}}}", "k.launch.json:1:25: error: 'rank' must be true where it is given\n"
                                                    "    {\"args\": {\"x\": {\"rank\": false}}}\n"
                                                    "                            ^\n"},
-        {"{\"args\": {\"x\": {\"devices\": 2}}}", "k.launch.json:1:28: error: 'devices' is true or false\n"
+        {"{\"args\": {\"x\": {\"devices\": 2}}}", "k.launch.json:1:28: error: 'devices' must be true or false\n"
                                                   "    {\"args\": {\"x\": {\"devices\": 2}}}\n"
                                                   "                               ^\n"},
         {"{\"args\": {\"x\": {\"rank\": true, \"devices\": true}}}",
-         "k.launch.json:1:16: error: 'x' is a number, true, false, or an object with one of \"tensor\", "
+         "k.launch.json:1:16: error: 'x' must be a number, true, false, or an object with one of \"tensor\", "
          "\"descriptor\", \"pointers\", \"rank\" and \"devices\"\n"
          "    {\"args\": {\"x\": {\"rank\": true, \"devices\": true}}}\n"
          "                   ^\n"},
@@ -484,7 +486,7 @@ static void what_is_open_is_named(void **state) {
     assert_int_equal(fixture.diagnostics.count, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_non_null(strstr(fixture.diagnostics.items[i].message, names[i]));
-        assert_non_null(strstr(fixture.diagnostics.items[i].message, "is still to be filled in"));
+        assert_non_null(strstr(fixture.diagnostics.items[i].message, "must still be filled in"));
     }
     done(&fixture);
     fixture = read_text("{\"from\": null, \"x-a\": [null], \"args\": {\"n\": 0}}");
@@ -524,7 +526,7 @@ static void at_most_so_many_arguments(void **state) {
             assert_string_equal(launch_set(&fixture.arena, &fixture.launch, "b=3"), "there are too many arguments");
         } else {
             assert_string_equal(fixture.diagnostics.items[0].message,
-                                "there are 4097 arguments and at most 4096 may be");
+                                "there are 4097 arguments, and at most 4096 are allowed");
         }
         done(&fixture);
         text_free(&text);

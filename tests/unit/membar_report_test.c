@@ -233,7 +233,7 @@ static void a_copy_in_flight_explains_a_difference(void **state) {
     assert_true(comparison.differences[0].saved);
     assert_int_equal(comparison.differences[0].cause, MEMBAR_CAUSE_IN_FLIGHT);
     assert_string_equal(comparison.differences[0].why,
-                        "the copy of line 12 is in flight: no barrier makes it visible, only a wait does");
+                        "the copy at line 12 is in flight: no barrier makes it visible, only a wait does");
     drop(made);
 }
 
@@ -259,7 +259,7 @@ static void a_barrier_that_moved_is_no_saving(void **state) {
     MembarComparison comparison = compared(made);
     assert_int_equal(comparison.difference_count, 2);
     assert_int_equal(comparison.differences[0].cause, MEMBAR_CAUSE_ELSEWHERE);
-    assert_string_equal(comparison.differences[0].why, "async has one before line 16, where a conflict asks for it");
+    assert_string_equal(comparison.differences[0].why, "async has one before line 16, where a conflict requires it");
     assert_int_equal(comparison.differences[1].cause, MEMBAR_CAUSE_ELSEWHERE);
     assert_string_equal(comparison.differences[1].why, "sync has its automatic one after line 13");
     made->result.need_count = 0;

@@ -187,7 +187,7 @@ static void a_loop_whose_bounds_nobody_knows_ends_the_run(void **state) {
     (void)state;
     Running *running = compile_whole(RESULT("%r: i32", ""));
     assert_int_equal(run_eagerly(running), RUN_UNKNOWN);
-    assert_non_null(strstr(running->machine->unknown, "how often the loop runs"));
+    assert_non_null(strstr(running->machine->unknown, "trip count of the loop"));
     assert_true(str_is(running->machine->unknown_op->name, "scf.for"));
     end_kernel(running);
 }

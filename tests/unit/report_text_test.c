@@ -128,7 +128,7 @@ static void shows_what_is_missing(void **state) {
     (void)state;
     Report report = sample_report();
     char *text = as_text(&report, false, 0);
-    expect_in(text, "  1 MISSING: what is still to be read may be overwritten\n");
+    expect_in(text, "  1 MISSING: data may be overwritten before it is read\n");
     expect_in(text, "    ✓ ordered  qk ");
     expect_in(text, "    ✗ MISSING  m_ij    columns 65-65  default, IR line 60, attention.py:97 ");
     free(text);
@@ -376,7 +376,8 @@ static void explains_its_words(void **state) {
     }
     Text to = {0};
     render_glossary_text(&to, 60);
-    expect_in(finish(&to), "\nphase\n    One turn of a barrier's slot, from all arrivals pending\n    to all of them");
+    expect_in(finish(&to),
+              "\nphase\n    One cycle of a barrier's slot, from all arrivals pending\n    to all arrivals made");
     text_free(&to);
 }
 

@@ -218,10 +218,10 @@ static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel,
         verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", who, verbs[later->kind],
                      address_text(run, race->begin, verdict), same ? "it" : other, verbs[earlier->kind], line);
     if (race->reason == GSAN_UNFINISHED || earlier->in_flight) {
-        finding->why = verdict_text(
-            verdict, "The %s of %s is asynchronous, and %s has not waited for it to complete before %s.",
-            nouns[earlier->kind], line, other,
-            same ? verdict_text(verdict, "this %s", nouns[later->kind]) : "telling others");
+        finding->why =
+            verdict_text(verdict, "The %s of %s is asynchronous, and %s has not waited for it to complete before %s.",
+                         nouns[earlier->kind], line, other,
+                         same ? verdict_text(verdict, "this %s", nouns[later->kind]) : "telling others");
         const char *barrier = completed_on(run, earlier->site, verdict);
         const char *release = same ? "" : verdict_text(verdict, ", then release with scope %s", scope);
         finding->fix =
@@ -236,8 +236,7 @@ static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel,
     if (race->reason == GSAN_NARROW && is_atomic(earlier) && is_atomic(later)) {
         const GsanActor *narrow = earlier->scope < race->needed ? earlier : later;
         finding->why = verdict_text(
-            verdict,
-            "Both are atomic, but one has scope %s (%s, %s), and a scope covers both CTAs only from %s up.",
+            verdict, "Both are atomic, but one has scope %s (%s, %s), and a scope covers both CTAs only from %s up.",
             scope_name(narrow->scope), line_text(run, narrow->site, kernel, verdict), order_name(narrow->order), scope);
         finding->fix = verdict_text(verdict, "Give both scope %s.", scope);
         return;
@@ -336,9 +335,9 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
         Text text = {0};
         if (area)
             describe_area(area, &text);
-        finding->message =
-            verdict_text(verdict, "%s %s %s, which %s", cta_text(run, found->launch, found->cta, verdict),
-                         verbs[found->kind], address, outside ? "is out of range of the tensor" : "nothing has written");
+        finding->message = verdict_text(verdict, "%s %s %s, which %s",
+                                        cta_text(run, found->launch, found->cta, verdict), verbs[found->kind], address,
+                                        outside ? "is out of range of the tensor" : "nothing has written");
         finding->why = verdict_text(verdict, "%s; this access touches its bytes %lld to %lld.",
                                     area ? verdict_keep(verdict, &text) : "", (long long)begin,
                                     (long long)(begin + (found->end - found->begin) - 1));
@@ -405,8 +404,7 @@ static size_t pick_sleepers(const GlobalCheck *run, const Sleeper *all, size_t c
 }
 
 static const char *word_text(Word value, Verdict *verdict) {
-    return word_is(value, WORD_INTEGER) ? verdict_text(verdict, "%lld", (long long)value.bits)
-                                        : "something unknown";
+    return word_is(value, WORD_INTEGER) ? verdict_text(verdict, "%lld", (long long)value.bits) : "something unknown";
 }
 
 /* Whether the atomic leaves what it finds there as it is: it adds 0, as a load would. */

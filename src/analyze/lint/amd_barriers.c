@@ -129,8 +129,9 @@ static void tell_halves(Pairs *pairs, const Op *op, Open open) {
     bool always = open.least > 0 || open.most < 0;
     const char *where = always ? "on every path" : "on some path";
     if (always && pairs->by_wave)
-        lint_find(pairs->lint, RULE_AMD_COND_BARRIER, op, "%s half of the waves reach more barriers than the other "
-                                                          "half",
+        lint_find(pairs->lint, RULE_AMD_COND_BARRIER, op,
+                  "%s half of the waves reach more barriers than the other "
+                  "half",
                   where);
     else
         lint_find(pairs->lint, RULE_AMD_COND_BARRIER_UNKNOWN, op,

@@ -81,13 +81,13 @@ static const Type *tile_of(Lint *lint, const Value *descriptor) {
 static void check_block(Lint *lint, const Op *op, const Type *tile) {
     enum { MOST_DIMENSIONS = 5, LARGEST_DIMENSION = 65535 };
     if (tile->dim_count > MOST_DIMENSIONS)
-        lint_find(lint, RULE_AMD_TDM_BLOCK, op, "the tile has %u dimensions, and at most %u are supported", tile->dim_count,
-                  MOST_DIMENSIONS);
+        lint_find(lint, RULE_AMD_TDM_BLOCK, op, "the tile has %u dimensions, and at most %u are supported",
+                  tile->dim_count, MOST_DIMENSIONS);
     for (uint32_t d = 0; d < tile->dim_count; d++)
         if (tile->dims[d] > LARGEST_DIMENSION)
             lint_find(lint, RULE_AMD_TDM_BLOCK, op,
-                      "dimension %u of the tile has %" PRId64 " elements, and at most %u are supported", d, tile->dims[d],
-                      LARGEST_DIMENSION);
+                      "dimension %u of the tile has %" PRId64 " elements, and at most %u are supported", d,
+                      tile->dims[d], LARGEST_DIMENSION);
 }
 
 static void check_padding(Lint *lint, const Op *op, const Layout *layout, const Type *tile, bool whole_rows) {
@@ -130,10 +130,10 @@ static void check_buffer(Lint *lint, const Op *op, const Value *buffer, const Ty
 static void check_rows(Lint *lint, const Op *op, const Value *rows, const Type *tile) {
     const Type *type = lint_type(lint, rows);
     if (tile && tile->dim_count != 2)
-        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the tile has %u dimensions, and row copies take two",
-                  tile->dim_count);
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the tile has %u dimensions, and row copies take two", tile->dim_count);
     else if (tile && tile->element && tile->element->width && tile->element->width < 8)
-        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the elements have %u bits, and at least 8 are required", tile->element->width);
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the elements have %u bits, and at least 8 are required",
+                  tile->element->width);
     else if (type && type->kind == TYPE_TENSOR && type->dim_count != 1)
         lint_find(lint, RULE_AMD_TDM_ROWS, op, "the row numbers have %u dimensions instead of one", type->dim_count);
     else if (type && type->kind == TYPE_TENSOR && !is_power(type->dims[0]))
@@ -175,8 +175,8 @@ static void check_fused(Lint *lint, const Op *op, const Value *const *descriptor
             lint_find(lint, RULE_AMD_TDM_FUSED, op,
                       "copy %u is for the waves of mask %" PRId64 ", and there are %u waves", i, hint, waves);
         else if (taken & (uint32_t)hint)
-            lint_find(lint, RULE_AMD_TDM_FUSED, op,
-                      "copy %u uses waves that another copy also uses (mask %" PRId64 ")", i, hint);
+            lint_find(lint, RULE_AMD_TDM_FUSED, op, "copy %u uses waves that another copy also uses (mask %" PRId64 ")",
+                      i, hint);
         else if (!is_aligned((uint32_t)hint))
             lint_find(lint, RULE_AMD_TDM_FUSED, op, "the waves of copy %u (mask %" PRId64 ") are not an aligned set", i,
                       hint);

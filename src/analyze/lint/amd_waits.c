@@ -35,8 +35,7 @@ static void check_numbers(Lint *lint, const Op *op) {
         check_limit(lint, op, "dscnt", ds->integer, target->ds_counter);
     if (wait.queue == QUEUE_TENSOR && target->tensor_counter && wait.leave > target->tensor_counter)
         lint_find(lint, RULE_AMD_COUNTER_LIMIT_UNKNOWN, op,
-                  "review: whether tensorcnt can be waited on down to %" PRId64 " is not documented",
-                  wait.leave);
+                  "review: whether tensorcnt can be waited on down to %" PRId64 " is not documented", wait.leave);
     else if (wait.written)
         check_limit(lint, op, amd_counter_name(wait.queue, target), wait.leave, amd_counter_limit(wait.queue, target));
     if (ds && !is_instruction(op) && !target->store_counter && ds->integer > 0)

@@ -41,13 +41,13 @@ static void tell(Lint *lint, const Atomic *now, const Atomic *before, bool surel
     if (!surely)
         finding =
             lint_find(lint, RULE_ATOMIC_UNKNOWN, now->op,
-                      "review: %u bits with scope %s, and %u bits with scope %s at IR line %u, on one tensor", now->bits,
-                      effect_scope_name(now->scope), before->bits, effect_scope_name(before->scope), line);
+                      "review: %u bits with scope %s, and %u bits with scope %s at IR line %u, on one tensor",
+                      now->bits, effect_scope_name(now->scope), before->bits, effect_scope_name(before->scope), line);
     else if (now->scope != before->scope)
-        finding =
-            lint_find(lint, RULE_ATOMIC_SCOPE, now->op, "scope %s here, and scope %s at IR line %u on the same "
-                                                        "address",
-                      effect_scope_name(now->scope), effect_scope_name(before->scope), line);
+        finding = lint_find(lint, RULE_ATOMIC_SCOPE, now->op,
+                            "scope %s here, and scope %s at IR line %u on the same "
+                            "address",
+                            effect_scope_name(now->scope), effect_scope_name(before->scope), line);
     else
         finding = lint_find(lint, RULE_ATOMIC_WIDTH, now->op, "%u bits here, and %u at IR line %u on the same address",
                             now->bits, before->bits, line);

@@ -106,8 +106,8 @@ static void check_bytes(Lint *lint, const Op *op, const Effect *effect, uint32_t
         return;
     if (factor > 1)
         lint_find(lint, RULE_MBARRIER_BYTES, op,
-                  "%lld bytes are expected by each of %lld CTAs that share the barrier: %lld",
-                  (long long)effect->count, (long long)factor, (long long)bytes);
+                  "%lld bytes are expected by each of %lld CTAs that share the barrier: %lld", (long long)effect->count,
+                  (long long)factor, (long long)bytes);
     else
         lint_find(lint, RULE_MBARRIER_BYTES, op, "%lld bytes are expected for one phase", (long long)bytes);
 }
@@ -127,8 +127,7 @@ static void check_remote(Lint *lint, const Op *op, const Effect *effect) {
 static void check_scope(Lint *lint, const Op *op, const Effect *effect, uint32_t ctas) {
     if (effect->verb != EFFECT_ARRIVE || effect->done != DONE_NOW || !effect_is_remote(lint, ctas, effect))
         return;
-    lint_find(lint, RULE_MBARRIER_SCOPE, op,
-              "review: it arrives on a barrier of another CTA with CTA scope only");
+    lint_find(lint, RULE_MBARRIER_SCOPE, op, "review: it arrives on a barrier of another CTA with CTA scope only");
 }
 
 static void check_target(Lint *lint, const Op *op, const Effect *effect, uint32_t ctas) {

@@ -140,9 +140,8 @@ static void judge_step(Cluster *cluster, const Step *step, const Standing *state
                       ? "it signals a remote mbarrier whose initialization is not published to the cluster"
                       : "it signals a remote mbarrier, and no cluster barrier follows its initialization");
     else if (step->remote & state->met)
-        lint_find(
-            lint, RULE_MBARRIER_CLUSTER_INIT_FENCE, step->op,
-            "review: it signals a remote mbarrier whose initialization is published by a cluster barrier alone");
+        lint_find(lint, RULE_MBARRIER_CLUSTER_INIT_FENCE, step->op,
+                  "review: it signals a remote mbarrier whose initialization is published by a cluster barrier alone");
     else if (step->reaches && state->alone && (step->signals ? step->remote != 0 : cluster->batch == 0))
         lint_find(lint, RULE_CLUSTER_START, step->op,
                   "it accesses another CTA of the cluster, which may not have started");

@@ -36,9 +36,8 @@ static void check_shared(Lint *lint) {
     int64_t limit = lint->target->shared_bytes, used = lint_module_integer(lint, "ttg.shared", -1);
     const char *name = lint->target->name;
     if (used > limit)
-        lint_find(lint, RULE_LIMIT_SHARED, lint->function,
-                  "a CTA needs %lld bytes of shared memory, and %s has %lld", (long long)used, name,
-                  (long long)limit);
+        lint_find(lint, RULE_LIMIT_SHARED, lint->function, "a CTA needs %lld bytes of shared memory, and %s has %lld",
+                  (long long)used, name, (long long)limit);
     if (used >= 0)
         return;
     Allocations allocations = allocations_of(lint->module, lint->function);
@@ -68,13 +67,15 @@ static void check_cluster(Lint *lint) {
                   target->name);
     else if (target->most_ctas < 2) /* sources disagree on consumer chips */
         lint_find(lint, RULE_LIMIT_CLUSTER_UNKNOWN, lint->function,
-                  "review: the cluster has %u CTAs, and documents disagree on whether %s has clusters", ctas, target->name);
+                  "review: the cluster has %u CTAs, and documents disagree on whether %s has clusters", ctas,
+                  target->name);
     else if (ctas > target->most_ctas)
         lint_find(lint, RULE_LIMIT_CLUSTER, lint->function, "the cluster has %u CTAs, and %s supports at most %u", ctas,
                   target->name, target->most_ctas);
     else if (ctas > target->portable_ctas)
-        lint_find(lint, RULE_LIMIT_CLUSTER_PORTABLE, lint->function, "the cluster has %u CTAs, and the portable "
-                                                                     "maximum is %u",
+        lint_find(lint, RULE_LIMIT_CLUSTER_PORTABLE, lint->function,
+                  "the cluster has %u CTAs, and the portable "
+                  "maximum is %u",
                   ctas, target->portable_ctas);
 }
 

@@ -153,9 +153,8 @@ static void judge_expected(Pairs *pairs, const Expected *expected) {
     if (!expected->copy || expected->mixed ||
         same_value(lint, expected->announced, expected->copied, DEEPEST_EXPRESSION))
         return;
-    Finding *finding =
-        lint_find(lint, RULE_MBARRIER_PREDICATE, expected->expect,
-                  "the expect has a different predicate than the copy that delivers its bytes");
+    Finding *finding = lint_find(lint, RULE_MBARRIER_PREDICATE, expected->expect,
+                                 "the expect has a different predicate than the copy that delivers its bytes");
     lint_other_place(lint, finding, "delivers", expected->copy);
 }
 

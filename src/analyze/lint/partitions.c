@@ -60,8 +60,9 @@ static void check_threads(Lint *lint, const Op *op, Known known) {
     if (known.exact && (known.least <= 0 || known.least > MOST_WARPS * WARP_THREADS))
         lint_find(lint, RULE_NAMED_THREADS, op, "the barrier is for %lld threads", (long long)known.least);
     else if (known.exact && known.least % WARP_THREADS != 0)
-        lint_find(lint, RULE_NAMED_THREADS, op, "the barrier is for %lld threads, which is not a multiple of the "
-                                                "warp size",
+        lint_find(lint, RULE_NAMED_THREADS, op,
+                  "the barrier is for %lld threads, which is not a multiple of the "
+                  "warp size",
                   (long long)known.least);
     else if (known_is_multiple(&known, WARP_THREADS) == ANSWER_NO)
         lint_find(lint, RULE_NAMED_THREADS, op, "the barrier's thread count is never a multiple of the warp size");
@@ -127,18 +128,18 @@ static void check_groups(Lint *lint, const Op *op, const Attr *actual) {
     const Attr *starts = integers(op, "warpGroupStartIds");
     int64_t warps = module_warps(lint->function);
     if (warps % GROUP_WARPS != 0)
-        lint_find(lint, RULE_REGISTERS_GROUP, op, "the default partition has %lld warps, which is not a multiple of "
-                                                  "a warpgroup",
+        lint_find(lint, RULE_REGISTERS_GROUP, op,
+                  "the default partition has %lld warps, which is not a multiple of "
+                  "a warpgroup",
                   (long long)warps);
     uint32_t count = starts && starts->count < actual->count ? starts->count : 0;
     for (uint32_t i = 1; i < count && i < MOST_WARPS; i++) {
         int64_t group = starts->ints[i] / GROUP_WARPS;
         for (uint32_t k = 0; k < i; k++)
             if (starts->ints[k] / GROUP_WARPS == group && actual->ints[k + 1] != actual->ints[i + 1])
-                lint_find(
-                    lint, RULE_REGISTERS_GROUP, op,
-                    "partition%u and partition%u are in one warpgroup, with %lld and %lld registers per thread", k,
-                    i, (long long)actual->ints[k + 1], (long long)actual->ints[i + 1]);
+                lint_find(lint, RULE_REGISTERS_GROUP, op,
+                          "partition%u and partition%u are in one warpgroup, with %lld and %lld registers per thread",
+                          k, i, (long long)actual->ints[k + 1], (long long)actual->ints[i + 1]);
     }
 }
 

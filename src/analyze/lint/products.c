@@ -48,8 +48,9 @@ static void check_place(Products *products, const Op *op) {
                      "wgmma exists only on sm_90a.", "Compile for sm_90a, or use the MMA of the target.");
     }
     if (warps % 4)
-        lint_explain(lint_find(lint, RULE_WGMMA_WARPS, op, "%s has %u warp%s, which is not a whole number of "
-                                                           "warpgroups",
+        lint_explain(lint_find(lint, RULE_WGMMA_WARPS, op,
+                               "%s has %u warp%s, which is not a whole number of "
+                               "warpgroups",
                                partition_name(lint, op), warps, warps == 1 ? "" : "s"),
                      "shared", "The four warps of a warpgroup execute wgmma together.",
                      "Give it a multiple of 4 warps.");
@@ -182,9 +183,10 @@ static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t state)
                             "uses the result of the MMA at IR line %u, which is still in flight here", line);
         lint_explain(finding, "shared",
                      "Accessing the registers of a wgmma before the wait that covers it is undefined behavior.",
-                     verdict_text(lint->verdict, "Wait with `ttng.warp_group_dot_wait {pendings = %u}`%s, and use "
-                                                 "what it returns.", age,
-                                  age ? " or less" : ""));
+                     verdict_text(lint->verdict,
+                                  "Wait with `ttng.warp_group_dot_wait {pendings = %u}`%s, and use "
+                                  "what it returns.",
+                                  age, age ? " or less" : ""));
     } else {
         finding = lint_find(lint, RULE_WGMMA_AROUND, op,
                             "uses the result of the MMA at IR line %u, not what the wait returned", line);

@@ -112,8 +112,8 @@ static const char *place_text(const Telling *telling, const Breach *breach) {
     const char *after = breach->delayed ? "after the wait for the copies at" : "after";
     uint32_t until =
         line_at(telling->machine, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
-    return verdict_text(telling->lint->verdict, "`%s` in %s %s IR line %u, before %s at IR line %u",
-                        fence_text(breach), agent_text(telling, breach->other_agent), after, line, before, until);
+    return verdict_text(telling->lint->verdict, "`%s` in %s %s IR line %u, before %s at IR line %u", fence_text(breach),
+                        agent_text(telling, breach->other_agent), after, line, before, until);
 }
 
 /* ---- Shared memory -------------------------------------------------------------------------------- */
@@ -218,7 +218,8 @@ static const char *why_pending(const Telling *telling, const Breach *breach) {
     if (is_early(telling, breach))
         return "The compiler has partitioned this kernel, and has yet to insert the fences of its MMAs.";
     if (breach->missing)
-        return verdict_text(telling->lint->verdict, "%s; use `--triton` to name the release.", who_puts_in(telling, breach));
+        return verdict_text(telling->lint->verdict, "%s; use `--triton` to name the release.",
+                            who_puts_in(telling, breach));
     return "Triton inserts this fence when it lowers the IR, after memory is allocated.";
 }
 
@@ -242,8 +243,8 @@ static const char *why_shared(const Telling *telling, const Breach *breach, Rule
     case RULE_FENCE_COMPILER:
         return why_of_the_compiler(telling, breach);
     case RULE_FENCE_RELEASE:
-        return verdict_text(telling->lint->verdict, "%s %s; use `--triton` to name the release.", why_missing(telling, breach),
-                            who_puts_in(telling, breach));
+        return verdict_text(telling->lint->verdict, "%s %s; use `--triton` to name the release.",
+                            why_missing(telling, breach), who_puts_in(telling, breach));
     default:
         return why_missing(telling, breach);
     }
@@ -265,7 +266,8 @@ static const char *fix_shared(const Telling *telling, const Breach *breach, Rule
     const char *where = place_text(telling, breach);
     if (breach->kind == BREACH_NARROW)
         return verdict_text(telling->lint->verdict, "Widen the fence to the cluster: %s.", where);
-    return verdict_text(telling->lint->verdict, breach->fence_pc == NO_PC ? "Insert %s." : "Move the fence: %s.", where);
+    return verdict_text(telling->lint->verdict, breach->fence_pc == NO_PC ? "Insert %s." : "Move the fence: %s.",
+                        where);
 }
 
 /* Of a kernel without any fence its author may count on the compiler, and whether that is right nobody has said. */
@@ -343,8 +345,9 @@ static const Wording wordings[] = {
                           "Insert `ttng.tensormap_fenceproxy_acquire` on the descriptor before the copy."},
     [BREACH_REWRITTEN] =
         {RULE_FENCE_DESCRIPTOR_REWRITTEN, "rewrites a descriptor that the copy at", " may still be reading", "makes",
-         "copies", "A TMA copy reads its descriptor at any time until it completes, and nothing here has waited for "
-                   "it.",
+         "copies",
+         "A TMA copy reads its descriptor at any time until it completes, and nothing here has waited for "
+         "it.",
          "Wait for the copy first, or give each descriptor its own memory."},
 };
 

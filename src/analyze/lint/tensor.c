@@ -161,7 +161,8 @@ static void check_overlap(Lint *lint, const Buffer *a, const Buffer *b) {
     Finding *finding =
         partitions
             ? lint_find(lint, RULE_TMEM_OVERLAP_PARTITIONS, second,
-                        "review: the buffer shares tensor memory with the one at IR line %u, of another partition", line)
+                        "review: the buffer shares tensor memory with the one at IR line %u, of another partition",
+                        line)
             : lint_find(lint, RULE_TMEM_OVERLAP, second,
                         "the buffer shares tensor memory with the one at IR line %u, and both are live", line);
     lint_explain(finding, "tensor", "One overwrites the other.",
@@ -199,8 +200,9 @@ static void check_lanes(Lint *lint, const Op *op) {
                      "tensor", "Warp i of a warpgroup reaches only lanes 32 i to 32 i + 31 of tensor memory.",
                      "Give it a multiple of 4 warps.");
     if (by_threads && start >= 0 && start % 4)
-        lint_explain(lint_find(lint, RULE_TMEM_START, op, "%s starts at warp %lld: its first warp reaches lanes from "
-                                                          "%lld",
+        lint_explain(lint_find(lint, RULE_TMEM_START, op,
+                               "%s starts at warp %lld: its first warp reaches lanes from "
+                               "%lld",
                                partition_name(lint, op), (long long)start, (long long)(start % 4 * 32)),
                      "tensor", "Which lanes a warp reaches depends on its index modulo 4.",
                      "Start the partition at a multiple of 4 warps.");

@@ -212,8 +212,9 @@ static void check_peer(Walk *walk, uint32_t piece, uint32_t index) {
     if (walk->returned)
         lint_explain(lint_find(walk->lint, RULE_TMEM_PEER, walk->from,
                                "review: no cluster barrier keeps the CTA from exiting while its peer's MMA runs"),
-                     "tensor", "A two-CTA MMA uses the memory of both CTAs; Triton adds the barrier when it lowers "
-                               "the IR.",
+                     "tensor",
+                     "A two-CTA MMA uses the memory of both CTAs; Triton adds the barrier when it lowers "
+                     "the IR.",
                      "Insert `ttng.cluster_barrier` before the return, unless the compiler does.");
 }
 

@@ -298,9 +298,10 @@ static void check_fp4(Lint *lint, const Copy *copy, const Tile *block) {
                   "a load of padded 4-bit elements from coordinate %s, not a multiple of %" PRId64,
                   tma_words(lint, &at), step);
     else if (answer == ANSWER_OPEN)
-        lint_find(lint, RULE_TMA_PACKED_COORDINATE_UNKNOWN, copy->op,
-                  "review: a load of padded 4-bit elements from a coordinate that is not known to be a multiple of %" PRId64,
-                  step);
+        lint_find(
+            lint, RULE_TMA_PACKED_COORDINATE_UNKNOWN, copy->op,
+            "review: a load of padded 4-bit elements from a coordinate that is not known to be a multiple of %" PRId64,
+            step);
 }
 
 /* ---- Reductions ----------------------------------------------------------------------------------- */

@@ -199,9 +199,8 @@ static void check_steps(Lint *lint, const TensorMap *map) {
     for (uint32_t i = 0; i < map->step_count; i++) {
         Known step = known_of(lint->facts, map->steps[i]);
         if (step.most < 1 || step.least > STEP_MOST)
-            lint_find(lint, RULE_TMA_ELEMENT_STRIDE, map->op,
-                      "the element stride of dimension %u is %s, not 1 to %d", map->step_count - 1 - i,
-                      tma_words(lint, &step), STEP_MOST);
+            lint_find(lint, RULE_TMA_ELEMENT_STRIDE, map->op, "the element stride of dimension %u is %s, not 1 to %d",
+                      map->step_count - 1 - i, tma_words(lint, &step), STEP_MOST);
         else if (i == 0 && map->interleave == 0 && (step.least > 1 || step.most < 1))
             lint_find(lint, RULE_TMA_ELEMENT_STRIDE_INNER, map->op,
                       "review: the innermost element stride is %s, and the map is not interleaved",
@@ -274,9 +273,10 @@ static void check_taken(Lint *lint, const Op *taken, const TensorMap *map) {
         finding = lint_find(lint, RULE_TMA_TILE, taken, "a map of %u dimensions is used for a block of %u",
                             map->box_count, block.rank);
     else if (bits != block.bits)
-        finding = lint_find(lint, RULE_TMA_TILE, taken, "a map of %u-bit elements is used for a block of %u-bit "
-                                                        "elements", bits,
-                            block.bits);
+        finding = lint_find(lint, RULE_TMA_TILE, taken,
+                            "a map of %u-bit elements is used for a block of %u-bit "
+                            "elements",
+                            bits, block.bits);
     else if (width >= 0 && width != block.swizzle)
         finding =
             lint_find(lint, RULE_TMA_TILE, taken,
@@ -285,10 +285,10 @@ static void check_taken(Lint *lint, const Op *taken, const TensorMap *map) {
         Known size = known_of(lint->facts, map->box[i]);
         int64_t meant = box[block.rank - 1u - i];
         if (size.most < meant || size.least > meant)
-            finding = lint_find(
-                lint, RULE_TMA_TILE, taken,
-                "dimension %u of the map's box has %s elements, but copies of this block assume %" PRId64,
-                block.rank - 1u - i, tma_words(lint, &size), meant);
+            finding =
+                lint_find(lint, RULE_TMA_TILE, taken,
+                          "dimension %u of the map's box has %s elements, but copies of this block assume %" PRId64,
+                          block.rank - 1u - i, tma_words(lint, &size), meant);
     }
     lint_other_place(lint, finding, "makes the map", map->op);
 }

@@ -157,8 +157,9 @@ void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
         return;
     Finding *finding;
     if (box == ANSWER_NO)
-        finding = lint_find(lint, RULE_TMA_BOX_ADDRESS, copy->op, "the copy starts at %s, which is not a multiple of "
-                                                                  "%d",
+        finding = lint_find(lint, RULE_TMA_BOX_ADDRESS, copy->op,
+                            "the copy starts at %s, which is not a multiple of "
+                            "%d",
                             place_words(lint, &place, &address), BOX_ALIGNMENT);
     else
         finding = lint_find(lint, RULE_TMA_BOX_ADDRESS_UNKNOWN, copy->op,

@@ -341,8 +341,7 @@ static const CallEffect *compile_call(Compiler *compiler, const Op *op) {
     if (number != NO_NUMBER)
         return membar_call(compiler->membar, op, compiler->analyses[number]);
     membar_problem(compiler->membar, op,
-                   callee ? "recursive functions are not looked into"
-                          : "the function that it calls has no body here");
+                   callee ? "recursive functions are not looked into" : "the function that it calls has no body here");
     return NULL;
 }
 

@@ -23,9 +23,8 @@ static void add_slack(Port *port, AmdQueue queue, Distance distance, Text *to) {
     if (distance.high == DISTANCE_NONE)
         add_reason(to, "what it is for is not known on every path: 0 is safe");
     else if (distance.most >= AMD_MANY && mixed)
-        add_reason(to,
-                   "loads and stores in between also count on vmcnt, by an amount only the compiler knows: it may "
-                   "wait for those, too");
+        add_reason(to, "loads and stores in between also count on vmcnt, by an amount only the compiler knows: it may "
+                       "wait for those, too");
     else if (distance.high > distance.low)
         add_reason(to, "in between are %u to %u instructions, depending on access width: the minimum is used",
                    distance.low, distance.high);

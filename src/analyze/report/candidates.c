@@ -134,10 +134,9 @@ static void explain_balance(Candidates *candidates, uint32_t ring, uint32_t agen
                             ? "the first wait passes on the fresh barrier (parity 1)"
                             : verdict_text(verdict, "the first %llu waits pass on the fresh barrier (parity 1)",
                                            (unsigned long long)tally->at_once);
-    const char *last = left == 1
-                           ? "the last phase completes and is never waited for"
-                           : verdict_text(verdict, "the last %llu phases complete and are never waited for",
-                                          (unsigned long long)left);
+    const char *last = left == 1 ? "the last phase completes and is never waited for"
+                                 : verdict_text(verdict, "the last %llu phases complete and are never waited for",
+                                                (unsigned long long)left);
     bool starts = primed || tally->at_once;
     const char *why = one_shot
                           ? "every wait passes on the fresh barrier, since it asks for parity 1 before any phase is "

@@ -391,8 +391,7 @@ static unsigned loop_depth(const Op *op) {
 static const char *before_text(const Tables *tables, const Row *row) {
     const Op *write = row->write_op, *loop = enclosing_loop(write);
     if (loop && loop_depth(row->read_op) < loop_depth(write))
-        return verdict_text(tables->verdict,
-                            "before the loop at IR line %u, with the phase of the enclosing loop,",
+        return verdict_text(tables->verdict, "before the loop at IR line %u, with the phase of the enclosing loop,",
                             op_line(tables->builder->module, loop));
     return verdict_text(tables->verdict, "before IR line %u,", op_line(tables->builder->module, write));
 }

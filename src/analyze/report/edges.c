@@ -311,8 +311,8 @@ static void add_unseen_edge(Builder *builder, size_t index, const char *from, co
     edge->mechanism = arrive->mechanism;
     edge->direction = direction;
     edge->carries = protected_text(builder, index);
-    edge->note = builder->sights ? "read from the IR: in this run it releases no wait"
-                                 : "read from the IR: nothing was run";
+    edge->note =
+        builder->sights ? "read from the IR: in this run it releases no wait" : "read from the IR: nothing was run";
     edge->out = arrive->place;
     edge->in = wait->place;
 }

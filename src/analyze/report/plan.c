@@ -352,8 +352,8 @@ static void add_issues(Plan *plan, const PlanBarrier *barrier) {
         builder_issue(plan->builder, report, "how many slots it gets is not planned yet; one is assumed");
     if (leader->turns > leader->depth)
         builder_issue(plan->builder, report,
-                      verdict_text(verdict, "%u buffers share %lld slots: not all of them fit at once",
-                                   leader->turns, (long long)leader->depth));
+                      verdict_text(verdict, "%u buffers share %lld slots: not all of them fit at once", leader->turns,
+                                   (long long)leader->depth));
     for (uint32_t i = 0; i < buffers.count; i++)
         add_depth_issue(plan, report, &plan->buffers[buffers.items[i]]);
 }

@@ -325,8 +325,9 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
                                             : "nothing arrives on it: its waits pass on the fresh barrier");
     if (ring->unseen && ring->waits)
         builder_issue(builder, barrier,
-                      verdict_text(verdict, "%llu of its phases completed before anything had waited for the "
-                                            "previous one",
+                      verdict_text(verdict,
+                                   "%llu of its phases completed before anything had waited for the "
+                                   "previous one",
                                    (unsigned long long)ring->unseen));
     find_site_issues(builder, index, barrier);
 }

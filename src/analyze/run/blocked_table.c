@@ -81,8 +81,10 @@ static const char *why_not(const Inquiry *inquiry, const Blocked *blocked, uint3
     if (itself && itself == blocked)
         return why_not_itself(inquiry, blocked, pc, would);
     if (itself)
-        return verdict_text(inquiry->verdict, would ? "would, but is blocked at IR line %u" : "is blocked at IR "
-                                                                                                "line %u",
+        return verdict_text(inquiry->verdict,
+                            would ? "would, but is blocked at IR line %u"
+                                  : "is blocked at IR "
+                                    "line %u",
                             line_at(inquiry->machine, itself->pc));
     return "does not reach this again";
 }

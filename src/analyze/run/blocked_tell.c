@@ -10,8 +10,8 @@
 static const char *state_text(const Inquiry *inquiry, const Blocked *blocked) {
     Verdict *verdict = inquiry->verdict;
     if (blocked->status == AGENT_NAMED)
-        return verdict_text(verdict, "named barrier %u: %u of %u threads have arrived", blocked->barrier % NAMED_BARRIERS,
-                            blocked->meeting.arrived, blocked->meeting.expected);
+        return verdict_text(verdict, "named barrier %u: %u of %u threads have arrived",
+                            blocked->barrier % NAMED_BARRIERS, blocked->meeting.arrived, blocked->meeting.expected);
     if (blocked->status == AGENT_CLUSTER)
         return verdict_text(verdict, "%u of the agents of the cluster have arrived", blocked->meeting.arrived);
     if (blocked->status == AGENT_JOINS)
@@ -59,14 +59,14 @@ static void explain_meeting(const Case *c, Finding *finding) {
                        "on.";
         return;
     }
-    finding->message = verdict_text(c->verdict, "%s waits forever at %s: %u of %u threads reach it", c->agent,
-                                    c->what, c->root->meeting.arrived, c->root->meeting.expected);
+    finding->message = verdict_text(c->verdict, "%s waits forever at %s: %u of %u threads reach it", c->agent, c->what,
+                                    c->root->meeting.arrived, c->root->meeting.expected);
     finding->why = verdict_text(
         c->verdict,
         "A named barrier completes when its thread count (%u) has arrived; each partition counts its warps times 32. "
         "Only %u have, and %s.",
         c->root->meeting.expected, c->root->meeting.arrived,
-        c->root->rule == RULE_DEADLOCK_CYCLE ? "the missing arrival comes after a wait that is itself blocked"
+        c->root->rule == RULE_DEADLOCK_CYCLE    ? "the missing arrival comes after a wait that is itself blocked"
         : c->root->rule == RULE_DEADLOCK_EXITED ? "the partition that arrived before has exited"
                                                 : "nothing else arrives");
     finding->fix =
@@ -77,9 +77,9 @@ static void explain_meeting(const Case *c, Finding *finding) {
 /* The parity asked for does not go with the phases. */
 static void explain_parity(const Case *c, Finding *finding) {
     const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
-    finding->message = verdict_text(
-        c->verdict, "%s waits forever for %s: it waits for parity %u, the phase after the completed one",
-        c->agent, c->what, c->root->parity);
+    finding->message =
+        verdict_text(c->verdict, "%s waits forever for %s: it waits for parity %u, the phase after the completed one",
+                     c->agent, c->what, c->root->parity);
     finding->why = verdict_text(
         c->verdict,
         "%u phase%s complete; the previous wait, at IR line %u, passed with parity %u when %u were complete. Parity "
@@ -95,8 +95,7 @@ static void explain_parity(const Case *c, Finding *finding) {
 static void explain_first_parity(const Case *c, Finding *finding) {
     const Machine *machine = c->inquiry->machine;
     finding->message = verdict_text(
-        c->verdict,
-        "%s waits forever for %s: its first wait is for parity 1, and the completed phase has parity 0",
+        c->verdict, "%s waits forever for %s: its first wait is for parity 1, and the completed phase has parity 0",
         c->agent, c->what);
     finding->why = verdict_text(
         c->verdict,
@@ -118,20 +117,24 @@ static void explain_unexpected(const Case *c, Finding *finding) {
         copy = c->past->phase[i].kind == DEED_DELIVER ? &c->past->phase[i] : NULL;
     const char *where =
         copy ? verdict_text(c->verdict, "the copy at IR line %u", line_at(c->inquiry->machine, copy->pc)) : "a copy";
-    finding->message = verdict_text(c->verdict, "%s waits forever for %s: bytes are delivered, but no expect "
-                                                "announced them",
+    finding->message = verdict_text(c->verdict,
+                                    "%s waits forever for %s: bytes are delivered, but no expect "
+                                    "announced them",
                                     c->agent, c->what);
     finding->why = verdict_text(
         c->verdict,
         "Phase %u needs %u arrival%s, and none was made; %lld bytes were delivered, by %s. An expect "
         "(mbarrier.arrive.expect_tx) adds the bytes of its copies and arrives: the one for these bytes is missing%s.",
         c->phases, c->barrier->count, plural(c->barrier->count), (long long)-c->barrier->bytes, where,
-        c->root->released ? verdict_text(c->verdict, " (the one at IR line %u comes after a wait that is itself "
-                                                     "blocked)",
+        c->root->released ? verdict_text(c->verdict,
+                                         " (the one at IR line %u comes after a wait that is itself "
+                                         "blocked)",
                                          line_at(c->inquiry->machine, c->root->releaser.pc))
                           : "");
-    finding->fix = verdict_text(c->verdict, "Expect the bytes of %s on this slot (`ttng.barrier_expect`) before it "
-                                            "is issued.", where);
+    finding->fix = verdict_text(c->verdict,
+                                "Expect the bytes of %s on this slot (`ttng.barrier_expect`) before it "
+                                "is issued.",
+                                where);
 }
 
 /* Someone else's parity does not go with the phases: its wait holds nothing back, and so it laps this one. */
@@ -150,7 +153,8 @@ static void explain_idle_wait(const Case *c, Finding *finding) {
                                     line_at(c->inquiry->machine, c->root->idle->pc), c->root->idle->parity,
                                     line_at(c->inquiry->machine, c->root->pc), other, c->what, c->agent);
         finding->fix = verdict_text(
-            c->verdict, "Let %s wait for %s with parity 0 first: only the producer's first wait may pass at once.", other, slot);
+            c->verdict, "Let %s wait for %s with parity 0 first: only the producer's first wait may pass at once.",
+            other, slot);
         return;
     }
     finding->message = verdict_text(
@@ -168,7 +172,7 @@ static void explain_idle_wait(const Case *c, Finding *finding) {
 
 /* All arrivals are there, the bytes are not. */
 static void explain_bytes(const Case *c, Finding *finding) {
-    const char *arrivals = c->barrier->pending ? "whoever arrives" : "all arrivals are in";
+    const char *arrivals = c->barrier->pending ? "whatever else arrives" : "all arrivals are in";
     finding->message =
         verdict_text(c->verdict,
                      c->root->bytes > 0 ? "%s waits forever for %s: %s, but %lld bytes never arrive"
@@ -207,8 +211,8 @@ static const char *unheld_text(const Case *c) {
                "one.";
     const Deed *lapper = &c->past->last[0];
     const char *who = inquiry_agent(c->inquiry, lapper->agent, HELPER_BASE);
-    const char *how = c->root->sign_waited ? verdict_text(c->verdict, "%s does not wait for it before IR line %u",
-                                                          who, line_at(machine, lapper->pc))
+    const char *how = c->root->sign_waited ? verdict_text(c->verdict, "%s does not wait for it before IR line %u", who,
+                                                          line_at(machine, lapper->pc))
                       : strand_waits(machine, ANY_STRAND, c->root->sign) == NO_PC
                           ? "nothing waits for it"
                           : verdict_text(c->verdict, "%s never waits for it", who);
@@ -223,17 +227,16 @@ static const char *unheld_text(const Case *c) {
 static void explain_lapped(const Case *c, Finding *finding) {
     const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
     finding->message = verdict_text(
-        c->verdict, "%s waits forever for %s: its phase and the next one complete before it looks",
-        c->agent, c->what);
-    finding->why =
-        verdict_text(c->verdict, "%u phase%s complete, so parity %u now means phase %u, which nothing completes; %s. "
-                                 "%s",
-                     c->phases, c->phases == 1 ? " is" : "s are", c->root->parity, c->phases,
-                     pass->any && pass->generation > c->barrier->born
-                         ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
-                                        pass->generation - c->barrier->born - 1)
-                         : verdict_text(c->verdict, "%s has seen none of them", c->agent),
-                     unheld_text(c));
+        c->verdict, "%s waits forever for %s: its phase and the next one complete before it looks", c->agent, c->what);
+    finding->why = verdict_text(c->verdict,
+                                "%u phase%s complete, so parity %u now means phase %u, which nothing completes; %s. "
+                                "%s",
+                                c->phases, c->phases == 1 ? " is" : "s are", c->root->parity, c->phases,
+                                pass->any && pass->generation > c->barrier->born
+                                    ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
+                                                   pass->generation - c->barrier->born - 1)
+                                    : verdict_text(c->verdict, "%s has seen none of them", c->agent),
+                                unheld_text(c));
     if (c->root->sign != NO_BARRIER) {
         const Deed *lapper = &c->past->last[0];
         finding->fix =
@@ -250,15 +253,16 @@ static void explain_lapped(const Case *c, Finding *finding) {
 static void explain_no_producer(const Case *c, Finding *finding) {
     ReportPlace arriver;
     if (c->barrier->pending < c->barrier->count && !c->phases)
-        finding->message =
-            verdict_text(c->verdict, "%s waits forever for %s: %u of %u arrivals are made, and nothing makes the "
-                                     "others",
-                         c->agent, c->what, c->barrier->count - c->barrier->pending, c->barrier->count);
+        finding->message = verdict_text(c->verdict,
+                                        "%s waits forever for %s: %u of %u arrivals are made, and nothing makes the "
+                                        "others",
+                                        c->agent, c->what, c->barrier->count - c->barrier->pending, c->barrier->count);
     else if (c->barrier->pending < c->barrier->count)
-        finding->message = verdict_text(
-            c->verdict, "%s waits forever for %s: in phase %u, %u of %u arrivals are made, and nothing makes the "
-                        "others",
-            c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
+        finding->message =
+            verdict_text(c->verdict,
+                         "%s waits forever for %s: in phase %u, %u of %u arrivals are made, and nothing makes the "
+                         "others",
+                         c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
     else if (blocked_arriver(c->inquiry, c->root, false, &arriver))
         finding->message =
             verdict_text(c->verdict, "%s waits forever for %s: no arrival is made for phase %u (%s at IR line %u: %s)",
@@ -283,8 +287,9 @@ static void explain_no_producer(const Case *c, Finding *finding) {
 
 /* Who would arrive has ended. */
 static void explain_exited(const Case *c, Finding *finding) {
-    finding->message = verdict_text(c->verdict, "%s waits forever for %s: %s, which arrives on it, has exited", c->agent,
-                                    c->what, inquiry_agent(c->inquiry, c->root->exited.agent, c->root->exited.helper));
+    finding->message =
+        verdict_text(c->verdict, "%s waits forever for %s: %s, which arrives on it, has exited", c->agent, c->what,
+                     inquiry_agent(c->inquiry, c->root->exited.agent, c->root->exited.helper));
     finding->why = verdict_text(
         c->verdict,
         "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that ran too few "

@@ -569,8 +569,8 @@ static void settle_doubts(Check *check, const Launch *launch, size_t first) {
                                check->launch_text, finding->message);
         else
             verdict_note(verdict, "only with a size %s (%s): %s",
-                         launch->doubt == DOUBT_EMPTY ? "of 0" : "that is not a multiple of the tile", check->launch_text,
-                         finding->message);
+                         launch->doubt == DOUBT_EMPTY ? "of 0" : "that is not a multiple of the tile",
+                         check->launch_text, finding->message);
     }
     check->doubted[launch->doubt] |= finding != NULL;
     verdict->finding_count = first;

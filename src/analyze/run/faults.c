@@ -97,10 +97,10 @@ Finding *overrun_explain(Machine *machine, const History *history, uint32_t barr
         return NULL;
     Finding *finding = inquiry_finding(&inquiry, RULE_BARRIER_OVERRUN, 2);
     const char *what = inquiry_barrier(&inquiry, barrier);
-    finding->message =
-        verdict_text(verdict, "%s completes a phase of %s before any wait could see that the previous one was "
-                              "complete",
-                     inquiry_agent(&inquiry, past->overrun.agent, past->overrun.helper), what);
+    finding->message = verdict_text(verdict,
+                                    "%s completes a phase of %s before any wait could see that the previous one was "
+                                    "complete",
+                                    inquiry_agent(&inquiry, past->overrun.agent, past->overrun.helper), what);
     finding->why = verdict_text(verdict,
                                 "At least one wait must succeed on each phase before the next phase is arrived on; "
                                 "here %llu phase%s passed unseen, and a parity wait cannot distinguish phases that "

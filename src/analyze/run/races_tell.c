@@ -47,10 +47,11 @@ static const char *earlier_verb(const Race *race) {
 
 static void explain_group(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
     static const char *const names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
-    finding->why = verdict_text(
-        verdict, "The %s group at IR line %u is in flight until it is waited for, and no wait before this access "
-                 "covers it.",
-        names[race->group], line_at(machine, race->other_pc));
+    finding->why =
+        verdict_text(verdict,
+                     "The %s group at IR line %u is in flight until it is waited for, and no wait before this access "
+                     "covers it.",
+                     names[race->group], line_at(machine, race->other_pc));
     finding->fix = verdict_text(
         verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
         race->thread % CONSAN_BASE_ACTORS != race->other_thread % CONSAN_BASE_ACTORS
@@ -97,8 +98,8 @@ static void explain_unseen(const Machine *machine, const Race *race, Finding *fi
     if (race->unseen_by_all)
         finding->why = verdict_text(verdict, "%s, and nothing waits for %s.", what, ring);
     else if (race->guard_wait_pc == NO_PC)
-        finding->why = verdict_text(verdict, "%s, and %s waits neither for that nor for anything ordered after it.",
-                                    what, waiter);
+        finding->why =
+            verdict_text(verdict, "%s, and %s waits neither for that nor for anything ordered after it.", what, waiter);
     else
         finding->why = verdict_text(
             verdict, "%s. %s has not waited for that before IR line %u: its wait for %s, at IR line %u, %s.", what,
@@ -138,9 +139,9 @@ static void explain_exit(const Races *races, const Machine *machine, const Race 
     else if (race->barrier == UINT32_MAX)
         finding->why = "It signals no barrier, so nothing can have waited for it.";
     else
-        finding->why = verdict_text(
-            verdict, "It signals %s, in a phase of parity %u, and nothing has waited for that phase.",
-            barrier_text(machine, race->barrier, verdict), race->parity);
+        finding->why =
+            verdict_text(verdict, "It signals %s, in a phase of parity %u, and nothing has waited for that phase.",
+                         barrier_text(machine, race->barrier, verdict), race->parity);
     bool product = race->group == GROUP_WGMMA || race->other_thread / CONSAN_BASE_ACTORS == HELPER_TENSOR;
     finding->fix =
         race->kind == RACE_EXIT_STORE ? "Execute `ttng.async_tma_store_wait {pendings = 0 : i32}` before the end."
@@ -174,8 +175,8 @@ static void explain(const Races *races, const Machine *machine, const Race *race
     }
     if (race->pc == race->other_pc && race->thread == race->other_thread)
         finding->message =
-            verdict_text(verdict, "%s %s %s, which the same op %s one iteration earlier, and nothing orders the two", who,
-                         later_verb(race), what, earlier_verb(race));
+            verdict_text(verdict, "%s %s %s, which the same op %s one iteration earlier, and nothing orders the two",
+                         who, later_verb(race), what, earlier_verb(race));
     else if (race->arrives)
         finding->message =
             verdict_text(verdict, "%s %s %s while the arrival at IR line %u, of %s, may still be in flight", who,
@@ -218,11 +219,11 @@ static void explain(const Races *races, const Machine *machine, const Race *race
         finding->why = verdict_text(
             verdict, "After the %s at IR line %u, %s has arrived on no barrier that %s has waited for since.", access,
             line, issuer, waiter);
-        finding->fix = verdict_text(
-            verdict,
-            "Let %s arrive on a barrier after that access (`ttng.arrive_barrier`; for tensor-core work, "
-            "`ttng.tc_gen5_commit`), and %s wait for it before this one.",
-            issuer, waiter);
+        finding->fix =
+            verdict_text(verdict,
+                         "Let %s arrive on a barrier after that access (`ttng.arrive_barrier`; for tensor-core work, "
+                         "`ttng.tc_gen5_commit`), and %s wait for it before this one.",
+                         issuer, waiter);
     }
     if (race->by_order)
         finding->why =

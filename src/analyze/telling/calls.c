@@ -5,7 +5,8 @@
 
 /* The value of an attribute in an op as a text writes it: "0" in "{pendings = 0 : i32}"; no data if it is not there. */
 static Str value_in(Str op, Str name) {
-    for (const char *at = op.data, *end = op.data + op.size; (at = memchr(at, name.data[0], (size_t)(end - at))); at++) {
+    for (const char *at = op.data, *end = op.data + op.size; (at = memchr(at, name.data[0], (size_t)(end - at)));
+         at++) {
         Str rest = str_between(at, end);
         if (at > op.data && strchr("{ ", at[-1]) && str_starts(rest, name) && rest.size > name.size + 3 &&
             strncmp(at + name.size, " = ", 3) == 0) {
@@ -62,7 +63,7 @@ static const char *call_at(const char *at, Str *op) {
         return NULL;
     *op = str_between(at + 1, end);
     const OpRow *row = op_row((Str){op->data, strcspn(op->data, " `")});
-    return row && *row->call ? row->call : NULL;
+    return row && *row->python ? row->python : NULL;
 }
 
 void text_add_calls(Text *to, const char *text) {

@@ -1,7 +1,7 @@
 /* IR ops in texts as the calls that people write.
  *
  * Analyses see IR, and their texts name ops in backquotes: "Insert `ttng.fence_async_shared {bCluster = false}` ...".
- * People who write Python know calls of Gluon or Triton, which the op table's CALL column has. */
+ * People who write Python know calls of Gluon or Triton, which the op table's PYTHON column has. */
 #ifndef ANALYZE_TELLING_CALLS_H
 #define ANALYZE_TELLING_CALLS_H
 

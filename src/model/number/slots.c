@@ -302,7 +302,7 @@ static uint32_t loop_line(const Question *q, const FlowLoop *loop) {
     return source_place(q->slots->module->source, offset).line;
 }
 
-/* "in every iteration of the loop of line 5 (both start so and go on by 1)", if that is what keeps the distance. */
+/* "in every iteration of the loop at line 5 (both start so and go on by 1)", if that is what keeps the distance. */
 static void add_reason(const Question *q, const Value *a, const Value *b, Text *to) {
     int64_t add, step, other;
     a = split_sum(a, NULL, &add);
@@ -325,7 +325,7 @@ static void add_later(const Question *q, Text *to) {
         text_addf(to, " %lld iterations of the loop at line %u later", (long long)q->way.iterations, line);
 }
 
-/* "when the loop of line 5 has not gone around yet" */
+/* "when the loop at line 5 has not gone around yet" */
 static void add_entered(const Question *q, Text *to) {
     for (unsigned i = 0; i < SLOTS_ENTERED && q->way.entered[i].loop; i++) {
         const Entered *entered = &q->way.entered[i];
@@ -392,7 +392,8 @@ static void explain(const Question *q, Text *to) {
     }
     add_distance(q, a, b, apart, modulus_of(&distance, q->way.iterations), to);
     if (modulus)
-        text_addf(to, ", and %lld is not a multiple of %lld", (long long)(apart < 0 ? -apart : apart), (long long)modulus);
+        text_addf(to, ", and %lld is not a multiple of %lld", (long long)(apart < 0 ? -apart : apart),
+                  (long long)modulus);
 }
 
 /* True if one is always below the other, at whatever time. */
