@@ -8,7 +8,7 @@ static const char *written(Reporting *reporting, const ReportAlias *aliases, siz
     Text text = {0};
     for (size_t i = 0; i < count; i++) {
         Str how = str_of(aliases[i].how);
-        const char *line = memmem(how.data, how.size, " of line ", 9);
+        const char *line = memmem(how.data, how.size, " at line ", 9);
         text_addf(&text, "%u %s: %.*s; %s\n", aliases[i].level, aliases[i].value,
                   (int)(line ? (size_t)(line - how.data) : how.size), how.data, aliases[i].partition);
     }

@@ -318,7 +318,7 @@ static void errors_have_a_place(void **state) {
          "k.launch.json:1:64: error: 'grid' must still be filled in\n"
          "    {\"from\": \"[{\\\"grid\\\\\", \"x-\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}\n"
          "                                                                   ^\n"},
-        {"{\"args\": {\"x\": 1, \"y\": \"z\"}}", "k.launch.json:1:24: error: 'y' is a number, true, false, or an "
+        {"{\"args\": {\"x\": 1, \"y\": \"z\"}}", "k.launch.json:1:24: error: 'y' must be a number, true, false, or an "
                                                  "object with one of \"tensor\", \"descriptor\", "
                                                  "\"pointers\", \"rank\" and \"devices\"\n"
                                                  "    {\"args\": {\"x\": 1, \"y\": \"z\"}}\n"

@@ -122,10 +122,10 @@ static void a_write_over_packed_memory_has_a_row_for_each_buffer(void **state) {
     assert_string_equal(m->consumer, "task 0");
     assert_string_equal(m->cadence, "each iteration of the loop at line 29");
     assert_string_equal(m->by, "task 1 must wait for empty (m), before the loop at line 32, with the phase of the loop "
-                               "of line 29");
+                               "at line 29");
     assert_string_equal(row_of(table, "l")->extent, "columns 66-66");
-    assert_string_equal(row_of(table, "p")->by, "task 1 must issue the MMA of line 41 first: its MMAs run in the order "
-                                                "of issue");
+    assert_string_equal(row_of(table, "p")->by, "task 1 must issue the MMA at line 41 first: MMAs execute in "
+                                                "issue order");
     assert_string_equal(row_of(table, "qk")->consumer, "task 3");
     assert_non_null(strstr(planned->report.coverage_note, "Nothing was run"));
     const ReportBuffer *p = buffer_of(planned, "p");
@@ -242,7 +242,7 @@ static void more_buffers_than_slots_are_an_issue(void **state) {
                                            PUT(a, 0) PUT(b, 0) PUT(c, 0) TAKE(x0, a, 0) TAKE(x1, b, 0) TAKE(x2, c, 0)));
     report_plan(&planned->builder);
     const ReportBarrier *full = barrier_of(planned, "full (a, b, c)");
-    assert_true(has_text(full->issues, full->issue_count, "3 buffers take turns in 2 slots"));
+    assert_true(has_text(full->issues, full->issue_count, "3 buffers share 2 slots"));
     assert_string_equal(full->offset, "b +1, c +2");
     planned_done(planned);
 }

@@ -239,7 +239,7 @@ static void lines_in_sentences_are_links(void **state) {
     Text page = body_of(sample);
     HAS(page, "each iteration of the loop at <a class=\"ir\" href=\"#L19\">line 19</a>");
     HAS(page, "partition1 waits for empty, <a class=\"ir\" href=\"#L30\">IR line 30</a>");
-    HAS(page, "would, but waits itself at <a class=\"ir\" href=\"#L30\">IR line 30</a>");
+    HAS(page, "would, but is blocked at <a class=\"ir\" href=\"#L30\">IR line 30</a>");
     LACKS(page, "href=\"#L900");
     text_free(&page);
     sample_free(sample);

@@ -120,7 +120,7 @@ static void shows_who_is_blocked(void **state) {
                     "  partition0  IR line 78,      kv_full[2]       1       1        0   8192      3\n"
                     "              attention.py:55\n");
     expect_order(text, (const char *const[]){"DEADLOCK: slot 2 of kv_full", "could flip  partition1.tma, IR line 120",
-                                             "could flip  nobody", "Candidates", "redundant", NULL});
+                                             "could flip  none", "Candidates", "redundant", NULL});
     free(text);
 }
 

@@ -623,7 +623,7 @@ static void a_proof_is_a_sentence(void **state) {
                  "%a is never above 1, and %x + 2 never below 2");
     assert_proof(
         FOR2(c2, c0, MODULO3 USE(a, b) BY(p, c1) BY(c, c1)), 0,
-        "%p = %c + 2 in every iteration of the loop at line 15 (both start there and advance by 1), and 2 is no "
+        "%p = %c + 2 in every iteration of the loop at line 15 (both start there and advance by 1), and 2 is not a "
         "multiple of 3");
     assert_proof(FOR2(c2, c0, MODULO3 USE(a, b) BY(p, c1) BY(c, c1)), 1,
                  "%c in the next iteration of the loop at line 15 = %p - 1, and 1 is not a multiple of 3");
@@ -637,7 +637,7 @@ static void a_proof_is_a_sentence(void **state) {
                           BY(p, c1) BY(c, c1)),
                  -1,
                  "%x + 1 any number of iterations of the loop at line 15 later = %x + 1 plus a multiple of 2, and 1 is "
-                 "no multiple of 2");
+                 "not a multiple of 2");
     assert_proof(FOR2(c0, c0, USE(p, p) BY(p, c1) BY(c, c1)), -1,
                  "%p advances by 1 in each iteration of the loop at line 15, and does not return to %p");
 }
