@@ -355,11 +355,11 @@ static void errors_have_a_place(void **state) {
          "    {\"args\": {\"x\": {\"descriptor\": {\"shape\": [2], \"block\": [0]}}}}\n"
          "                                                           ^\n"},
         {IN_TENSOR("\"shape\": [281474976710656, 281474976710656]"),
-         "k.launch.json:1:27: error: this tensor reaches over more than 281474976710656 elements\n"
+         "k.launch.json:1:27: error: this tensor spans more than 281474976710656 elements\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [281474976710656, 281474976710656]}}}}\n"
          "                              ^\n"},
         {IN_TENSOR("\"shape\": [3], \"strides\": [281474976710656]"),
-         "k.launch.json:1:27: error: this tensor reaches over more than 281474976710656 elements\n"
+         "k.launch.json:1:27: error: this tensor spans more than 281474976710656 elements\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [3], \"strides\": [281474976710656]}}}}\n"
          "                              ^\n"},
         {IN_TENSOR("\"data\": [1, 2.5]"), "k.launch.json:1:40: error: 'data' must be a list of integers\n    "
@@ -370,14 +370,14 @@ static void errors_have_a_place(void **state) {
          "    {\"args\": {\"x\": {\"tensor\": {\"data\": [255, 256], \"dtype\": \"i8\"}}}}\n"
          "                                             ^\n"},
         {IN_TENSOR("\"shape\": [1], \"data\": [1, 2]"),
-         "k.launch.json:1:27: error: 'data' has 2 numbers, and this tensor reaches over 1\n"
+         "k.launch.json:1:27: error: 'data' has 2 numbers, and this tensor spans 1\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"data\": [1, 2]}}}}\n"
          "                              ^\n"},
         {IN_TENSOR("\"shape\": [1], \"dtype\": 16"),
          "k.launch.json:1:51: error: 'dtype' must be a type name in quotes\n    {\"args\": {\"x\": {\"tensor\": "
          "{\"shape\": [1], \"dtype\": 16}}}}\n                                                      ^\n"},
         /* What several launches have to do with each other. */
-        {"{\"stream\": -1}", "k.launch.json:1:12: error: 'stream' is an integer from 0 to 2147483647\n"
+        {"{\"stream\": -1}", "k.launch.json:1:12: error: 'stream' must be an integer from 0 to 2147483647\n"
                              "    {\"stream\": -1}\n"
                              "               ^\n"},
         {"{\"device\": \"next\"}", "k.launch.json:1:12: error: 'device' must be an integer from 0 to 63\n"
