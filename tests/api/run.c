@@ -201,7 +201,7 @@ static void explain_errors(weir_context *weir) {
         {{.mma_order = "wild"},
          "two.ttgir: error: tensor-core work is ordered by 'issue' or by 'waits', not 'wild'"},
         {{.kernel = "wild"}, "two.ttgir: error: there is no kernel 'wild'; there is @ends, @hangs\n"},
-        {{.grid = "wild"}, "two.ttgir: error: 'wild': a grid is "},
+        {{.grid = "wild"}, "two.ttgir: error: 'wild': a grid must be "},
         {{.arguments = unknown, .argument_count = 1},
          "two.ttgir: error: there is no argument 'm'; @ends, @hangs has n"},
         {{.arguments = nothing, .argument_count = 1}, "two.ttgir: error: 'n': an argument must be NAME=VALUE\n"},
