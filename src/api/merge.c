@@ -72,7 +72,7 @@ static bool find_run(Merge *merge, Document *document) {
     json_t *runs = json_object_get(document->root, "runs"), *run = json_array_get(runs, 0);
     const char *name = merge_text(json_object_get(json_object_get(run, "tool"), "driver"), "name");
     if (json_array_size(runs) != 1 || strcmp(name, "Weir") != 0 || !json_is_array(json_object_get(run, "results")))
-        return merge_fail(merge, "%s: this is not SARIF that weir has written", document->path);
+        return merge_fail(merge, "%s: this is not SARIF written by weir", document->path);
     document->body = run;
     return true;
 }
@@ -135,7 +135,7 @@ static bool place_shard(Merge *merge, const Document *document, const json_t *fi
     const json_t *shard = shard_of(merge, document);
     size_t number = merge_number(shard, "number"), of = merge_number(shard, "of");
     if (of != merge_number(first, "of") || merge_number(shard, "inputs") != merge_number(first, "inputs"))
-        return merge_fail(merge, "%s: this is a shard of other inputs than the others are", document->path);
+        return merge_fail(merge, "%s: this shard is of different inputs than the others", document->path);
     if (number < 1 || number > of)
         return merge_fail(merge, "%s: there is no shard %zu of %zu", document->path, number, of);
     if (whose[number - 1])
@@ -329,7 +329,7 @@ int weir_merge(weir_context *context, const char *const *paths, size_t count, we
     const Text *said = good ? &merge.missing : &merge.problem;
     snprintf(context->error, sizeof context->error, "%.*s", (int)said->size, said->data ? said->data : "");
     if (!good && !said->size)
-        snprintf(context->error, sizeof context->error, "what was merged could not be written");
+        snprintf(context->error, sizeof context->error, "the merged result could not be written");
     merge.merged.verdict = good ? (weir_verdict)merge.verdict : WEIR_VERDICT_ERROR;
     *merged = merge.merged;
     text_free(&merge.problem);

@@ -175,7 +175,7 @@ static void write_run(Merge *merge, Joined *run) {
     if (merge->missing.size)
         notify(merge, run, "incomplete", "error", &merge->missing);
     Text said = {0};
-    text_addf(&said, "%zu more results are left out: code scanning takes %d of one run", merge->merged.left_out,
+    text_addf(&said, "%zu more results are omitted: code scanning takes %d per run", merge->merged.left_out,
               MOST_RESULTS);
     if (merge->merged.left_out)
         notify(merge, run, "left-out", "error", &said);

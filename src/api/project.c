@@ -27,8 +27,8 @@ static void check_settings(Project *project) {
         Setting setting;
         const char *const *words;
         const char *problem;
-    } words[] = {{project->gsan, modes, "'gsan' is \"exact\", \"sampled\" or \"off\""},
-                 {project->mma_order, orders, "'mma-order' is \"issue\" or \"waits\""}};
+    } words[] = {{project->gsan, modes, "'gsan' must be \"exact\", \"sampled\" or \"off\""},
+                 {project->mma_order, orders, "'mma-order' must be \"issue\" or \"waits\""}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *const *word = words[i].words;
         while (words[i].setting.text && *word && strcmp(*word, words[i].setting.text) != 0)
@@ -37,11 +37,13 @@ static void check_settings(Project *project) {
             project_refuse(project, words[i].setting, "%s", words[i].problem);
     }
     if (project->triton.text && !releases_named(str_of(project->triton.text)))
-        project_refuse(project, project->triton, "'triton' is a release from 3.5 on, as \"3.6\" or \"3.7.1\"");
+        project_refuse(project, project->triton,
+                       "'triton' must be a release from 3.5 on, such as \"3.6\" or "
+                       "\"3.7.1\"");
     if (project->target.text && !target_named(str_of(project->target.text))) {
         Text names = {0};
         targets_list(&names);
-        project_refuse(project, project->target, "'target' is one of %.*s", (int)names.size, names.data);
+        project_refuse(project, project->target, "'target' must be one of %.*s", (int)names.size, names.data);
         text_free(&names);
     }
 }

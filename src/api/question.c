@@ -75,7 +75,7 @@ static bool set_schedule(Result *result, const weir_run_options *options, CheckO
     const char *order = options->mma_order ? options->mma_order : "issue";
     bool waits = strcmp(order, "waits") == 0;
     if (!waits && strcmp(order, "issue") != 0)
-        return result_fail(result, "tensor-core work is ordered by 'issue' or by 'waits', not by '%s'", order);
+        return result_fail(result, "tensor-core work is ordered by 'issue' or by 'waits', not '%s'", order);
     bool all = choice == SCHEDULES_ALL;
     *runs = (CheckOptions){.choice = (ScheduleChoice)choice,
                            .seed = options->seed,
@@ -91,8 +91,7 @@ static bool set_global(Result *result, const weir_run_options *options, Question
     const char *mode = options->gsan ? options->gsan : "exact";
     bool sampled = strcmp(mode, "sampled") == 0, off = strcmp(mode, "off") == 0;
     if (!sampled && !off && strcmp(mode, "exact") != 0)
-        return result_fail(result, "races in global memory are looked for 'exact' or 'sampled', or 'off', not '%s'",
-                           mode);
+        return result_fail(result, "--gsan takes 'exact', 'sampled' or 'off', not '%s'", mode);
     question->global = !off;
     question->global_options = (GlobalOptions){.devices = options->devices ? options->devices : 1,
                                                .engine = {.mode = sampled ? GSAN_SAMPLED : GSAN_EXACT,
@@ -122,7 +121,7 @@ static bool set_target(Result *result, const char *name, Question *question) {
 static bool set_releases(Result *result, const char *name, Question *question) {
     question->releases = name ? releases_named(str_of(name)) : 0;
     return !name || question->releases ||
-           result_fail(result, "'%s' is no release of Triton from 3.5 on, as 3.6 or 3.7.1", name);
+           result_fail(result, "'%s' is not a Triton release from 3.5 on, such as 3.6 or 3.7.1", name);
 }
 
 static bool set_rules(Result *result, const char *rules, Question *question) {
@@ -323,7 +322,7 @@ static void read_membar(void *context) {
                                .function = options->function};
     if (set_model(ask->result, options->model, &request->model) &&
         set_model(ask->result, options->compare, &request->other) && !stages[stage])
-        result_fail(ask->result, "barriers are 'inserted', or it is 'before' that, not '%s'", options->stage);
+        result_fail(ask->result, "--assume takes 'inserted' or 'before', not '%s'", options->stage);
 }
 
 weir_result *weir_membar(weir_module *module, const weir_membar_options *options) {
@@ -340,7 +339,7 @@ static void read_port(void *context) {
     const Target **target = ask->made;
     *target = target_named(str_of(ask->options));
     if (!*target || (*target)->vendor != VENDOR_AMD)
-        result_fail(ask->result, "kernels can be ported to gfx942, gfx950 and gfx1250, not to '%s'",
+        result_fail(ask->result, "kernels can be ported to gfx942, gfx950 and gfx1250, not '%s'",
                     (const char *)ask->options);
 }
 

@@ -340,6 +340,11 @@ weir_string weir_rules_unknown(const char *rules) {
     return (weir_string){name.data, name.size};
 }
 
+const char *weir_rule_name(const char *name) {
+    Str now = rule_name(str_of(name));
+    return now.data;
+}
+
 weir_rule weir_rule_at(size_t index) {
     if (index >= RULE_COUNT)
         return (weir_rule){"", WEIR_NOTE, "", ""};

@@ -58,7 +58,7 @@ static char *make_folder(const char *keep) {
         if (mkdir(keep, 0777) != 0 && errno != EEXIST)
             complain("%s: %s", keep, strerror(errno));
         else if (!each_entry(keep, is_nothing))
-            complain("%s: --keep takes a folder that is new or empty", keep);
+            complain("%s: --keep takes a new or empty folder", keep);
         else
             return realpath(keep, NULL);
         return NULL;
@@ -100,7 +100,7 @@ static bool find_boot(char *path, size_t size) {
 static bool set_environment(const char *folder, const char *target) {
     char boot[PATH_MAX];
     if (!find_boot(boot, sizeof boot)) {
-        complain("the Python package is not beside this command, where 'make install' and 'pip install' put it");
+        complain("the Python package is not next to this command, where 'make install' and 'pip install' place it");
         return false;
     }
     const char *before = getenv("PYTHONPATH");
@@ -268,7 +268,7 @@ static void say_nothing_captured(const Captured *captured) {
         complain("nothing was captured: %s", captured->failure);
     else if (!captured->processes)
         complain(
-            "nothing was captured: the program started no Python that heeds PYTHONPATH (python -I, -E and -S do not)");
+            "nothing was captured: the program started no Python that honors PYTHONPATH (python -I, -E and -S do not)");
     else if (!captured->triton)
         complain("nothing was captured: the program did not import triton");
     else
@@ -299,9 +299,9 @@ static void say_captured(const Captured *captured) {
 
 static void say_program(const char *program, int status) {
     if (WIFSIGNALED(status))
-        complain("%s was ended by a signal: %s", program, strsignal(WTERMSIG(status)));
+        complain("%s was killed by a signal: %s", program, strsignal(WTERMSIG(status)));
     else if (WEXITSTATUS(status))
-        complain("%s ended with status %d", program, WEXITSTATUS(status));
+        complain("%s exited with status %d", program, WEXITSTATUS(status));
 }
 
 /* ---- The check ----------------------------------------------------------------------------------- */

@@ -91,9 +91,9 @@ void help_overview(FILE *to) {
                 "Weir checks synchronization in GPU kernels.\n\nCommands:\n");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         fprintf(to, "  %-8s %s\n", commands[i].name, commands[i].what);
-    fprintf(to, "\n'weir COMMAND --help' tells a command's options; 'weir --version' tells the version.\n"
-                "Exit status: 0 if all is well, 1 if something is wrong with a kernel, 2 if the input or the command\n"
-                "line is wrong, 3 if nothing wrong was found but not everything could be looked at.\n");
+    fprintf(to, "\n'weir COMMAND --help' shows a command's options; 'weir --version' the version.\nExit status: 0 if "
+                "all is well, 1 if something is wrong with a kernel, 2 if the input or the command\nline is wrong, 3 "
+                "if nothing wrong was found but not everything could be looked at.\n");
 }
 
 int command_help(Options *options) {
@@ -101,7 +101,7 @@ int command_help(Options *options) {
     const char *name = count ? options->operands.items[0] : NULL;
     const Command *command = name ? command_find(name) : NULL;
     if (count > 1)
-        wrong_usage(options, "help is about one COMMAND, and there are %zu", count);
+        wrong_usage(options, "help takes one COMMAND, and there are %zu", count);
     if (name && !command) {
         command_unknown(name);
         return STATUS_ERROR;

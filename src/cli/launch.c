@@ -47,7 +47,7 @@ static bool template_of_file(Wanted *wanted, weir_file *file) {
         if (log ? i == only : module_picked(file, i, options->module))
             good &= template_of_module(wanted, file, i);
     if (good && wanted->kernels > 1)
-        good = fail(path, "a launch is of one kernel, and there are several; --kernel or --module picks one");
+        good = fail(path, "a launch file is for one kernel, and there are several; --kernel or --module picks one");
     else if (good && !wanted->written)
         good = fail(path, options->run.kernel ? "there is no such kernel in it" : "there is no kernel in it");
     return good;
@@ -55,7 +55,7 @@ static bool template_of_file(Wanted *wanted, weir_file *file) {
 
 int command_launch(Options *options) {
     if (!options->launch_template)
-        wrong_usage(options, "say what is to be done: --template");
+        wrong_usage(options, "nothing to do; use --template");
     if (options->operands.count > 1 || options->inputs.count > 1)
         wrong_usage(options, "a template is for one FILE");
     for (size_t i = 0; i < options->unread.paths.count; i++)

@@ -7,9 +7,9 @@ static void check_options(const Options *options) {
     if (options->emit && options->port)
         wrong_usage(options, "--emit and --port print different things");
     if (options->port && options->format > WEIR_JSON)
-        wrong_usage(options, "--port can be printed as text or as json alone");
+        wrong_usage(options, "--port prints only text or json");
     if (options->emit && options->format)
-        wrong_usage(options, "--emit prints IR, and does not go with --format");
+        wrong_usage(options, "--emit prints IR, and cannot be combined with --format");
 }
 
 static void lint_module(void *context, const char *path, weir_module *module, const weir_run_options *options) {
@@ -23,8 +23,7 @@ static void emit_module(void *context, const char *path, weir_module *module, co
     if (!result)
         tell_failure(&session->teller, path, "there is not enough memory");
     else if (status)
-        tell_failure(&session->teller, path,
-                     status > 0 ? "no place was found for some fence" : "it could not be written");
+        tell_failure(&session->teller, path, status > 0 ? "a fence could not be placed" : "it could not be written");
     weir_result_free(result);
 }
 

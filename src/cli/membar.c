@@ -4,9 +4,9 @@
 static void check_options(const Options *options) {
     size_t files = options->inputs.count;
     if (options->prune && !options->emit)
-        wrong_usage(options, "--prune goes with --emit");
+        wrong_usage(options, "--prune requires --emit");
     if (options->emit && (options->format || options->membar.compare || options->membar.line))
-        wrong_usage(options, "--emit prints IR, and goes with neither --format json nor --compare nor --why");
+        wrong_usage(options, "--emit prints IR, and cannot be combined with --format json, --compare or --why");
     if (options->membar.line && files > 1)
         wrong_usage(options, "--why explains a line of one FILE, and there are %zu", files);
 }

@@ -344,7 +344,7 @@ static void find_inputs(Options *options) {
     if (!options->operands.count && options->project && weir_project_includes(options->project))
         add_operand(options, weir_project_folder(options->project));
     if (!options->inputs.count && options->left_out)
-        wrong_usage(options, "%s leaves out all files that were found: %zu", weir_project_file(options->project),
+        wrong_usage(options, "%s excludes all files that were found: %zu", weir_project_file(options->project),
                     options->left_out);
     if (!options->inputs.count && !options->operands.count && !options->dump_ops && !options->glossary)
         wrong_usage(options, "no input file");

@@ -24,7 +24,7 @@ void project_open(Options *options) {
         exit(STATUS_ERROR);
     }
     if (options->config && options->no_config)
-        wrong_usage(options, "--config and --no-config do not go together");
+        wrong_usage(options, "--config and --no-config cannot be combined");
     if (!options->no_config && weir_project_read(options->project, options->config) != 0)
         fail(options);
     set(options, "select", options->select);

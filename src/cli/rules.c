@@ -63,7 +63,8 @@ static void explain(Output *output, const weir_rule *rule, bool markdown) {
 }
 
 /* A family is listed, a rule explained. False, with a message, if there is neither. */
-static bool tell(Output *output, const char *name, bool markdown) {
+static bool tell(Output *output, const char *given, bool markdown) {
+    const char *name = weir_rule_name(given);
     bool family = false;
     for (size_t i = 0; i < weir_rule_count(); i++) {
         weir_rule rule = weir_rule_at(i);
@@ -76,7 +77,7 @@ static bool tell(Output *output, const char *name, bool markdown) {
     if (family)
         list_rules(output, name);
     else
-        complain("there is no rule '%s'; 'weir rules' lists them", name);
+        complain("there is no rule '%s'; 'weir rules' lists them", given);
     return family;
 }
 

@@ -10,7 +10,7 @@ static void check_options(const Options *options) {
     if (options->trace && several)
         wrong_usage(options, "--trace draws one run, and there are %zu input files", options->inputs.count);
     if (options->format && (options->steps || options->state))
-        wrong_usage(options, "--%s for people; --trace is for programs", options->steps ? "steps are" : "state is");
+        wrong_usage(options, "--%s is for people; --trace is for programs", options->steps ? "steps are" : "state is");
     if (run->global && !options->steps)
         wrong_usage(options, "--global adds to --steps");
     if (run->replay && (run->launch || run->argument_count || run->grid))
@@ -45,7 +45,7 @@ static bool show(Run *run, weir_result *result) {
     Output *output = run->session.output;
     bool good = !options->trace || draw(options->trace, result);
     if (options->steps && !run->steps_told && weir_steps(result, output_write, output) != 0) {
-        complain("there is no run to tell of");
+        complain("there is no run to print");
         good = false;
     }
     if (options->state && weir_state(result, options->state_step, output_write, output) != 0) {

@@ -54,9 +54,9 @@ void shard_inputs(Options *options) {
     if (options->shard_number && *end == '/')
         options->shard_count = read_part(end + 1, &end);
     if (!options->shard_count || *end || options->shard_number > options->shard_count)
-        wrong_usage(options, "--shard takes K/N, one of N parts, such as 3/16, not '%s'", text);
+        wrong_usage(options, "--shard takes K/N, such as 3/16, not '%s'", text);
     if (options->update_baseline)
-        wrong_usage(options, "--update-baseline takes all inputs, and does not go with --shard");
+        wrong_usage(options, "--update-baseline needs all inputs, and cannot be combined with --shard");
     options->all_inputs = options->inputs.count;
     if (!keep_shard(&options->inputs, options->shard_number, options->shard_count)) {
         complain("there is not enough memory");

@@ -50,8 +50,8 @@ static void print_coverage(Output *output, const weir_coverage *coverage) {
         const char *what;
     } parts[] = {{coverage->barrier_ops_run, coverage->barrier_ops, "barrier ops"},
                  {coverage->accesses_run, coverage->accesses, "accesses"},
-                 {coverage->branches_taken, coverage->branches, "ways of branches"},
-                 {coverage->rings_turned, coverage->rings, "rings gone round"}};
+                 {coverage->branches_taken, coverage->branches, "branch outcomes"},
+                 {coverage->rings_turned, coverage->rings, "rings wrapped"}};
     if (coverage->launches)
         output_printf(output, "run: %zu launch%s\n", coverage->launches, coverage->launches == 1 ? "" : "es");
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -67,7 +67,7 @@ void session_summary(Session *session) {
     size_t findings = 0, reasons = 0;
     output_printf(output, "files: %zu", all->options->inputs.count);
     if (all->options->left_out)
-        output_printf(output, " (%zu left out by %s)", all->options->left_out,
+        output_printf(output, " (%zu excluded by %s)", all->options->left_out,
                       weir_project_file(all->options->project));
     output_printf(output, "\nkernels: %zu\n", all->kernels);
     for (weir_verdict i = WEIR_VERDICT_CLEAN; i < WEIR_VERDICT_ERROR; i++)

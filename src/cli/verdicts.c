@@ -315,7 +315,7 @@ static bool leave_launches(Teller *teller, const char *path, unsigned next, doub
         left++;
     if (left && !teller->options->quiet)
         say(teller, "weir: %s: %u more launch%s not looked at: %s\n", path, left, left == 1 ? " is" : "es are",
-            late ? "the time for this kernel is up" : "there are errors with the one before");
+            late ? "the kernel timed out" : "the previous one has errors");
     return true;
 }
 

@@ -91,7 +91,7 @@ static bool read_entry(Project *project, Source *source, const json_t *object, s
 static bool read_entries(Project *project, Source *source, const json_t *root) {
     const json_t *version = json_object_get(root, "weir-baseline"), *list = json_object_get(root, "findings");
     if (!json_is_integer(version) || !json_is_array(list))
-        return refuse(project, source->name, "it is no baseline: it has no 'weir-baseline' and 'findings'");
+        return refuse(project, source->name, "it is not a baseline: it has no 'weir-baseline' and 'findings'");
     if (json_integer_value(version) != VERSION)
         return refuse(project, source->name, "it is a baseline of version %lld, and this Weir reads version %d",
                       (long long)json_integer_value(version), VERSION);
@@ -134,7 +134,7 @@ static void read_baseline(void *context) {
     if (reading->root)
         reading->good = read_entries(project, reading->source, reading->root);
     else
-        refuse(project, reading->source->name, "line %d: it is no JSON: %s", error.line, error.text);
+        refuse(project, reading->source->name, "line %d: it is not JSON: %s", error.line, error.text);
 }
 
 static bool attempt(Reading *reading) {

@@ -29,7 +29,7 @@ static char *upwards(unsigned up, const char *name) {
 static const char *file_in(const char *folder, const char **problem) {
     bool toml = exists(folder, "weir.toml", true), dot = exists(folder, ".weir", true);
     if (toml && dot)
-        *problem = "there are both weir.toml and .weir, and only one can hold";
+        *problem = "there are both weir.toml and .weir; keep only one";
     return toml ? "weir.toml" : dot ? ".weir" : NULL;
 }
 

@@ -28,14 +28,14 @@ static bool set_has(Str set, char c) {
 
 const char *glob_problem(Str pattern) {
     if (!pattern.size)
-        return "a pattern is not empty";
+        return "a pattern must not be empty";
     if (pattern.size > GLOB_LONGEST)
         return "a pattern has at most 512 characters";
     for (size_t i = 0; i < pattern.size; i++) {
         if (pattern.data[i] == '[') {
             i = set_end(pattern, i) - 1;
             if (i >= pattern.size)
-                return "a '[' of a pattern is closed by ']'";
+                return "a '[' in a pattern must be closed by ']'";
         }
     }
     return NULL;

@@ -90,7 +90,7 @@ static bool read_path(Project *project, const TomlEntry *entry, const char **pat
     if (!is_kind(project, entry, TOML_STRING))
         return false;
     if (!entry->value.text.size)
-        return fail(project, entry->value.offset, "'%.*s' is a path, and is not empty", STR_ARG(entry->key));
+        return fail(project, entry->value.offset, "'%.*s' must be a non-empty path", STR_ARG(entry->key));
     *path = joined(project, project->folder, entry->value.text.data);
     return true;
 }
@@ -119,7 +119,7 @@ static bool read_number(Project *project, const TomlEntry *entry, int64_t most, 
         return false;
     *number = entry->value.integer;
     return (*number >= 0 && *number <= most) ||
-           fail(project, entry->value.offset, "'%.*s' is from 0 to %" PRId64, STR_ARG(entry->key), most);
+           fail(project, entry->value.offset, "'%.*s' must be from 0 to %" PRId64, STR_ARG(entry->key), most);
 }
 
 static bool read_pattern(Project *project, const TomlEntry *entry, Str *pattern) {
@@ -134,7 +134,8 @@ static bool read_patterns(Project *project, const TomlEntry *list, Patterns *pat
         return false;
     for (const TomlEntry *entry = list->value.first; entry; entry = entry->next) {
         if (entry->value.kind != TOML_STRING)
-            return fail(project, entry->value.offset, "'%.*s' has patterns of paths, in quotes", STR_ARG(list->key));
+            return fail(project, entry->value.offset, "'%.*s' must be a list of path patterns in quotes",
+                        STR_ARG(list->key));
         if (!read_pattern(project, entry,
                           ARENA_PUSH(&project->arena, patterns->items, patterns->count, patterns->capacity)))
             return false;
@@ -176,7 +177,7 @@ static bool read_rules(Project *project, const TomlEntry *list, const char **rul
         return false;
     for (const TomlEntry *entry = list->value.first; entry; entry = entry->next) {
         if (entry->value.kind != TOML_STRING
-                ? !fail(project, entry->value.offset, "'%.*s' has rules, in quotes", STR_ARG(list->key))
+                ? !fail(project, entry->value.offset, "'%.*s' must be a list of rules in quotes", STR_ARG(list->key))
                 : !is_rule(project, entry->value.text, entry->value.offset)) {
             text_free(&text);
             return false;
@@ -216,7 +217,7 @@ static bool read_severities(Project *project, const TomlEntry *table, const char
                 return false;
         } else if (value->kind != TOML_STRING ||
                    !add_change(project, &project->layers[LAYER_FILE], name, value->text.data)) {
-            return fail(project, value->offset, "a severity is \"error\", \"warning\" or \"note\"");
+            return fail(project, value->offset, "a severity must be \"error\", \"warning\" or \"note\"");
         }
     }
     return true;
@@ -309,7 +310,7 @@ static bool read_launches(Project *project, const TomlEntry *list, void *to) {
         if (!read_table(project, &entry->value, keys, &launch))
             return false;
         if (!launch.pattern.size || !launch.file)
-            return fail(project, entry->value.offset, "a launch has a 'path', a pattern of inputs, and a 'file'");
+            return fail(project, entry->value.offset, "a launch needs a 'path', a pattern of inputs, and a 'file'");
         *ARENA_PUSH(&project->arena, project->launches, project->launch_count, project->launch_capacity) = launch;
     }
     return true;
@@ -342,7 +343,7 @@ static bool open_file(Project *project, const char *path) {
     struct stat status;
     const char *problem = NULL;
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return refuse(project, "%s: it is no regular file", path);
+        return refuse(project, "%s: it is not a regular file", path);
     project->source = source_read(path, &problem);
     return project->source || refuse(project, "%s: cannot be read: %s", path, problem);
 }
@@ -387,7 +388,7 @@ static bool set_severity(Project *project, RuleLayer *layer, const char *value) 
     if (unknown.data)
         return refuse(project, "there is no rule '%.*s'; %s", STR_ARG(unknown), instead(project, unknown));
     return add_change(project, layer, name, equals + 1) ||
-           refuse(project, "a severity is error, warning or note, not '%s'", equals + 1);
+           refuse(project, "a severity must be error, warning or note, not '%s'", equals + 1);
 }
 
 static bool set_rules(Project *project, const char **list, const char *value) {
@@ -400,12 +401,12 @@ static bool set_rules(Project *project, const char **list, const char *value) {
 
 static bool set_path(Project *project, const char **path, const char *value) {
     *path = arena_copy(&project->arena, value, strlen(value));
-    return *value || refuse(project, "a path is not empty");
+    return *value || refuse(project, "a path must not be empty");
 }
 
 static bool set_root(Project *project, const char *value) {
     return set_path(project, &project->source_root, value) &&
-           (is_folder(value) || refuse(project, "%s: there is no such folder for sources", value));
+           (is_folder(value) || refuse(project, "%s: no such source folder", value));
 }
 
 static void set_value(void *context) {
@@ -424,7 +425,7 @@ static void set_value(void *context) {
     else if (strcmp(reading->key, "baseline") == 0)
         reading->good = set_path(project, &project->baseline_file, value);
     else
-        refuse(project, "there is no option '%s' of a project", reading->key);
+        refuse(project, "a project has no option '%s'", reading->key);
 }
 
 bool project_set(Project *project, const char *key, const char *value) {

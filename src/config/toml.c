@@ -74,7 +74,7 @@ static bool end_line(Reader *reader, const char *after) {
     skip_comment(reader);
     if (reader->at == reader->end || is_newline(reader))
         return true;
-    return FAIL(reader, "a line ends after %s", after);
+    return FAIL(reader, "a line must end after %s", after);
 }
 
 /* ---- Strings ------------------------------------------------------------------------------------ */
@@ -134,7 +134,7 @@ static bool read_escape(Reader *reader, bool lines, Text *text) {
     char letter = *reader->at;
     const char *found = letter ? strchr(letters, letter) : NULL;
     if (!found && letter != 'u' && letter != 'U')
-        return FAIL(reader, "a backslash is followed by b, t, n, f, r, \", \\, u or U; in '...' it stands for itself");
+        return FAIL(reader, "a backslash must be followed by b, t, n, f, r, \", \\, u or U; in '...' it is literal");
     reader->at++;
     if (!found)
         return read_code(reader, letter == 'u' ? 4 : 8, text);
@@ -209,7 +209,7 @@ static bool read_key(Reader *reader, Key *key) {
     *key = (Key){.offset = offset_of(reader, reader->at)};
     if (*reader->at == '"' || *reader->at == '\'') {
         if (reader->at[1] == *reader->at && reader->at[2] == *reader->at)
-            return FAIL(reader, "a key is on one line");
+            return FAIL(reader, "a key must be on one line");
         return read_string(reader, &key->text);
     }
     const char *start = reader->at;
@@ -267,7 +267,7 @@ static bool read_array(Reader *reader, TomlValue *value) {
         if (*reader->at == ',')
             reader->at++;
         else if (*reader->at != ']')
-            return FAIL(reader, "an array goes on with ',' or ends with ']'");
+            return FAIL(reader, "expected ',' or ']' in an array");
     }
     reader->at++;
     reader->depth--;
@@ -290,7 +290,7 @@ static bool read_inline_table(Reader *reader, TomlValue *value) {
         reader->at += more;
     }
     if (*reader->at != '}')
-        return FAIL(reader, "an inline table is on one line: it goes on with ',' or ends with '}'");
+        return FAIL(reader, "an inline table must be on one line: expected ',' or '}'");
     reader->at++;
     reader->depth--;
     value->origin = TOML_INLINE;
@@ -311,7 +311,7 @@ static bool read_digits(Reader *reader, unsigned base, bool negative, int64_t *i
         if (!is_digit && c != '_')
             break;
         if (c == '_' && !digit_before)
-            return FAIL(reader, "'_' stands between two digits of a number");
+            return FAIL(reader, "'_' must be between two digits of a number");
         digit_before = is_digit;
         if (is_digit && (value > most / base || value * base > most - digit))
             return fail_at(reader, offset_of(reader, start), "this number does not fit in 64 bits");
@@ -338,9 +338,11 @@ static bool read_integer(Reader *reader, TomlValue *value) {
     if (!read_digits(reader, base, *start == '-', &value->integer))
         return false;
     if (base == 10 && *reader->at && strchr(".eE-:", *reader->at))
-        return fail_at(reader, offset_of(reader, start), "there are no floating-point numbers, dates or times here");
+        return fail_at(reader, offset_of(reader, start),
+                       "floating-point numbers, dates and times are not accepted "
+                       "here");
     if (base == 10 && *digits == '0' && reader->at > digits + 1)
-        return fail_at(reader, offset_of(reader, start), "a number does not begin with 0");
+        return fail_at(reader, offset_of(reader, start), "a number must not start with 0");
     return true;
 }
 
@@ -357,9 +359,7 @@ static bool read_word(Reader *reader, TomlValue *value) {
     if (!word.size)
         return FAIL(reader, "a value is expected here");
     return fail_at(reader, offset_of(reader, start),
-                   "'%.*s' is no value: a string is in quotes, and true and false are "
-                   "small",
-                   STR_ARG(word));
+                   "'%.*s' is not a value: a string needs quotes, and true and false are lowercase", STR_ARG(word));
 }
 
 static bool read_value(Reader *reader, TomlValue *value) {
@@ -389,9 +389,9 @@ static TomlValue *enter_dotted(Reader *reader, TomlValue *table, Key key) {
     if (!entry)
         entry = add_table(reader, table, key, TOML_DOTTED);
     else if (entry->value.kind != TOML_TABLE || entry->value.origin != TOML_DOTTED)
-        entry =
-            (fail_at(reader, key.offset, "'%.*s' is there already, and is not open to dotted keys", STR_ARG(key.text)),
-             NULL);
+        entry = (fail_at(reader, key.offset, "'%.*s' is already defined, and cannot be extended by dotted keys",
+                         STR_ARG(key.text)),
+                 NULL);
     return entry ? &entry->value : NULL;
 }
 
@@ -412,7 +412,7 @@ static bool read_member(Reader *reader, TomlValue *table) {
     reader->at++;
     skip_spaces(reader);
     if (find(table, key.text))
-        return fail_at(reader, key.offset, "'%.*s' is there already", STR_ARG(key.text));
+        return fail_at(reader, key.offset, "'%.*s' is already defined", STR_ARG(key.text));
     TomlValue value;
     return read_value(reader, &value) && add(reader, table, key, value) != NULL;
 }
@@ -425,7 +425,8 @@ static TomlValue *enter_header(Reader *reader, TomlValue *table, Key key) {
     else if (entry->value.of_tables)
         entry = entry->value.last;
     else if (entry->value.kind != TOML_TABLE || entry->value.origin == TOML_INLINE)
-        entry = (fail_at(reader, key.offset, "'%.*s' is there already, and is not open to headers", STR_ARG(key.text)),
+        entry = (fail_at(reader, key.offset, "'%.*s' is already defined, and cannot be extended by headers",
+                         STR_ARG(key.text)),
                  NULL);
     return entry ? &entry->value : NULL;
 }
@@ -436,7 +437,7 @@ static TomlValue *open_table(Reader *reader, TomlValue *in, Key key) {
     if (!entry)
         entry = add_table(reader, in, key, TOML_HEADER);
     else if (entry->value.kind != TOML_TABLE || entry->value.origin != TOML_IMPLIED)
-        entry = (fail_at(reader, key.offset, "'%.*s' is there already", STR_ARG(key.text)), NULL);
+        entry = (fail_at(reader, key.offset, "'%.*s' is already defined", STR_ARG(key.text)), NULL);
     if (entry)
         entry->value.origin = TOML_HEADER;
     return entry ? &entry->value : NULL;
@@ -446,7 +447,7 @@ static TomlValue *open_table(Reader *reader, TomlValue *in, Key key) {
 static TomlValue *open_element(Reader *reader, TomlValue *in, Key key) {
     TomlEntry *entry = find(in, key.text);
     if (entry && !entry->value.of_tables) {
-        fail_at(reader, key.offset, "'%.*s' is there already, and is no array of tables", STR_ARG(key.text));
+        fail_at(reader, key.offset, "'%.*s' is already defined, and is not an array of tables", STR_ARG(key.text));
         return NULL;
     }
     if (!entry)
@@ -497,7 +498,7 @@ static bool check_text(Reader *reader) {
             return fail_at(reader, offset_of(reader, at), "this is not UTF-8");
         bool line_end = character == '\n' || (character == '\r' && at[1] == '\n');
         if ((character < 0x20 && character != '\t' && !line_end) || character == 0x7f)
-            return fail_at(reader, offset_of(reader, at), "a control character may not stand here");
+            return fail_at(reader, offset_of(reader, at), "a control character is not allowed here");
         at += size;
     }
     return true;

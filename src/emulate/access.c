@@ -8,7 +8,7 @@
 
 enum { DESCRIPTOR_BYTES = 128 };
 
-static const char too_many[] = "it has more elements than are looked at";
+static const char too_many[] = "it has more elements than Weir evaluates";
 
 typedef struct Access {
     const Machine *machine;
@@ -63,7 +63,7 @@ static bool find_share(Access *access, const Type *type, const Share **share, bo
         return true;
     *share = share_of(access->module, type);
     if (!*share || !(*share)->known || UINT32_C(1) << (*share)->ctas != access->machine->program->ctas)
-        return fail(access, "which part each CTA of the cluster has is not worked out");
+        return fail(access, "which part each CTA of the cluster has is not known");
     *nothing = once(access) && access->cta & (*share)->copies;
     return true;
 }
@@ -133,7 +133,7 @@ static bool take_part(Access *access, const Type *type, const Tensor *index, con
     if (nothing || !share)
         return nothing || take_elements(access, index, mask, unit);
     if (share->rank != index->rank || memcmp(share->size, index->dims, share->rank * sizeof *index->dims) != 0)
-        return fail(access, "which part each CTA of the cluster has is not worked out");
+        return fail(access, "which part each CTA of the cluster has is not known");
     if (!share->boxes) {
         Tensor chosen;
         return mask_of_part(access, share, mask, index, &chosen) && take_elements(access, index, &chosen, unit);
@@ -161,7 +161,7 @@ static bool find_mask(Access *access, const Tensor *index, const Tensor **tensor
         return fail(access, "its mask is not known");
     if (!index || mask.tensor->rank != index->rank ||
         memcmp(mask.tensor->dims, index->dims, index->rank * sizeof *index->dims) != 0)
-        return fail(access, "its mask has another shape than its addresses");
+        return fail(access, "its mask and its addresses have different shapes");
     *tensor = mask.tensor;
     return true;
 }
@@ -239,7 +239,7 @@ static bool find_part(Access *access, const Type *data, const int64_t *dims, uns
         part->begin[to] = begin[d];
         part->size[to] = end[d] - begin[d];
     }
-    return fits || fail(access, "which part each CTA of the cluster has is not worked out");
+    return fits || fail(access, "which part each CTA of the cluster has is not known");
 }
 
 static const Descriptor *find_descriptor(Access *access) {
@@ -283,7 +283,7 @@ static const Tensor *find_rows(Access *access, unsigned rank) {
         return NULL;
     }
     if (rank != 2 || word.tensor->rank != 1 || word.tensor->dims[0] > (int64_t)TENSOR_MOST_ELEMENTS) {
-        fail(access, "its rows are not those of a matrix");
+        fail(access, "its descriptor is not two-dimensional");
         return NULL;
     }
     return word.tensor;
@@ -309,14 +309,14 @@ static bool take_tile(Access *access) {
     const CompiledEffect *effect = access->effect;
     const Type *type = box_type(access), *data = data_type(access);
     if (effect->type && type_is(type_resolve(access->module, effect->type), STR("ttng.tensordesc_im2col")))
-        return fail(access, "a launch cannot say where the boxes of im2col begin and end");
+        return fail(access, "a launch file cannot give the bounding box of an im2col descriptor");
     const Descriptor *descriptor = find_descriptor(access);
     if (!descriptor)
         return false;
     bool gathers = effect->rows != NO_REGISTER;
     if (!type || type->dim_count != descriptor->rank ||
         (effect->coordinates.count && effect->coordinates.count != (gathers ? 1 : descriptor->rank)))
-        return fail(access, "its box has another rank than its descriptor");
+        return fail(access, "its box and its descriptor have different ranks");
     Box box = box_on(descriptor);
     const Tensor *rows = gathers ? find_rows(access, box.rank) : NULL;
     int64_t dims[TENSOR_MOST_DIMS];
@@ -326,7 +326,7 @@ static bool take_tile(Access *access) {
     const Type *tile = tile_type(access, type, data, descriptor);
     for (unsigned i = 0; i < box.rank; i++) {
         if (tile->dims[i] < 0)
-            return fail(access, "how large its box is is not known");
+            return fail(access, "the size of its box is not known");
         dims[i] = rows && i == 0 ? rows->dims[0] : tile->dims[i];
     }
     if (!find_part(access, data ? data : type, dims, box.rank, &part))
@@ -376,7 +376,7 @@ static bool take_block(Access *access) {
     if (!descriptor)
         return false;
     if (!type || type->kind != TYPE_TENSOR || type->dim_count != descriptor->rank)
-        return fail(access, "its block has another rank than its pointer");
+        return fail(access, "its block and its pointer have different ranks");
     if (!find_part(access, type, type->dims, descriptor->rank, &part))
         return false;
     Box box = box_on(descriptor);
@@ -406,13 +406,13 @@ static bool take_piece(Access *access, int64_t address) {
     if (bytes < 0) {
         Word size = word_at(access, access->effect->amount);
         if (!word_is(size, WORD_INTEGER))
-            return fail(access, "how many bytes it touches is not known");
+            return fail(access, "the number of bytes it accesses is not known");
         bytes = size.bits;
     }
     if (element)
         bytes = element_bytes(access);
     if (!bytes)
-        return fail(access, "how many bytes it touches is not known");
+        return fail(access, "the number of bytes it accesses is not known");
     if (!find_mask(access, NULL, &mask, &nothing))
         return false;
     if (nothing || (element && access->split && access->cta && once(access)))
@@ -436,7 +436,7 @@ static bool take_pointers(Access *access) {
         return fail(access, "its addresses are not known");
     int64_t bytes = element_bytes(access);
     if (!bytes)
-        return fail(access, "how many bytes it touches is not known");
+        return fail(access, "the number of bytes it accesses is not known");
     if (effect->bytes && tensor_size(offsets.tensor)) /* one piece, from the first pointer on */
         return take_piece(access, tensor_linear(offsets.tensor, 0));
     if (!find_mask(access, offsets.tensor, &mask, &nothing))

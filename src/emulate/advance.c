@@ -58,7 +58,7 @@ static Word moved_view(Machine *machine, const Instruction *instruction, const W
     int64_t index = 0;
     if (instruction->b != NO_REGISTER) {
         if (!word_is(words[instruction->b], WORD_INTEGER)) {
-            *problem = "which slot of a ring is meant is not known";
+            *problem = "the slot of a ring is not known";
             return word_unknown((uint64_t)words[instruction->b].bits);
         }
         index = words[instruction->b].bits;
@@ -281,7 +281,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
         }
         case CODE_LOOP:
             if (!enter_loop(machine, instruction, words))
-                return machine_stop(machine, agent->pc, "how often the loop runs is not known");
+                return machine_stop(machine, agent->pc, "the trip count of the loop is not known");
             break;
         case CODE_FOR: {
             int64_t at = words[instruction->dst].bits, end = words[instruction->b].bits;

@@ -247,7 +247,7 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
     uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     Word view = effect->on == NO_REGISTER ? word_unknown(0) : machine_words(machine, index)[effect->on];
     if (!word_is(view, WORD_VIEW))
-        return machine_stop(machine, pc, "which barrier it means is not known");
+        return machine_stop(machine, pc, "which barrier it uses is not known");
     uint32_t count = what->side == SIDE_NONE ? 1 : machine->storage_sizes[view.meta] / 16;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot;
@@ -292,9 +292,9 @@ static StepResult named_step(Machine *machine, uint32_t index, uint32_t pc, cons
                    : effect->effect.count        ? word_integer(effect->effect.count)
                                                  : word_unknown(0);
     if (!word_is(id, WORD_INTEGER) || !word_is(threads, WORD_INTEGER))
-        return machine_stop(machine, pc, "which named barrier it means, or how many threads, is not known");
+        return machine_stop(machine, pc, "the id or thread count of its named barrier is not known");
     if (id.bits < 0 || id.bits >= NAMED_BARRIERS || threads.bits <= 0)
-        return machine_stop(machine, pc, "the hardware has named barriers 0 to 15, for one thread at least");
+        return machine_stop(machine, pc, "the hardware has named barriers 0 to 15, for at least one thread");
     uint32_t at = agent_cta(machine, index) * NAMED_BARRIERS + (uint32_t)id.bits;
     Rendezvous *named = &machine->state->named[at];
     bool sync = effect->effect.verb == EFFECT_NAMED_SYNC;
@@ -347,7 +347,7 @@ static StepResult cluster_step(Machine *machine, uint32_t index, uint32_t pc, co
     return STEP_DONE;
 }
 
-static const char not_counted[] = "how many arrivals it means is not known, or more than the hardware counts (1048575)";
+static const char not_counted[] = "its arrival count is not known, or exceeds what the hardware counts (1048575)";
 
 /* Whether the effect's count is one that the hardware has: of an init, or of an arrive. */
 static bool is_counted(const Effect *effect) {
@@ -406,10 +406,10 @@ StepResult effect_perform(Machine *machine, uint32_t index, uint32_t pc, const C
     if (!find_rank(machine, index, effect, &away))
         return machine_stop(machine, pc, which_cta);
     if (!ring_place(machine, index, effect, &which, &parity))
-        return machine_stop(machine, pc, "which barrier it means is not known");
+        return machine_stop(machine, pc, "which barrier it uses is not known");
     while (left && result == STEP_DONE) {
         if (!find_slot(machine, index, effect, which, away ^ next_toward(&left), &slot))
-            return machine_stop(machine, pc, "which barrier it means is not known");
+            return machine_stop(machine, pc, "which barrier it uses is not known");
         result = signal_step(machine, index, pc, effect, slot);
     }
     return result;
@@ -441,7 +441,7 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     if (!find_rank(machine, index, effect, &away))
         return machine_stop(machine, pc, which_cta);
     if (!ring_place(machine, index, effect, &which, &parity))
-        return machine_stop(machine, pc, "which barrier it means is not known");
+        return machine_stop(machine, pc, "which barrier it uses is not known");
     bool bytes = what->verb == EFFECT_COMPLETE;
     FlightKind kind = bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL;
     if (!bytes && !is_counted(what))
@@ -449,13 +449,13 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     int64_t amount = bytes ? memory_bytes_delivered(machine, effect, machine_words(machine, index))
                            : arrivals_of(machine, index, what);
     if (bytes && amount < 0)
-        return machine_stop(machine, pc, "how many bytes it copies is not known");
+        return machine_stop(machine, pc, "the number of bytes it copies is not known");
     StepResult result = STEP_DONE;
     uint32_t member = 0;
     for (; left && result == STEP_DONE; member++) {
         Toward where = {away ^ next_toward(&left), member};
         if (!find_slot(machine, index, effect, which, where.toward, &slot))
-            return machine_stop(machine, pc, "which barrier it means is not known");
+            return machine_stop(machine, pc, "which barrier it uses is not known");
         result = flight_issue(machine, index, pc, effect_index, kind, slot, amount, where);
     }
     return result == STEP_DONE ? flight_land(machine, member) : result;

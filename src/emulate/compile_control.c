@@ -350,7 +350,7 @@ static void compile_jump(Compiler *compiler, const Op *op, Patches *patches) {
     uint32_t successors = op_successor_count(op), chosen = successors == 2, count = chosen, otherwise = 0;
     bool conditional = op->row && op->row->control.condition.column != REF_NONE;
     if (!op_is_control(op, CONTROL_JUMP) || successors > 2 || chosen != conditional) {
-        compile_unknown(compiler, op, "this way of branching is not emulated");
+        compile_unknown(compiler, op, "this kind of branch is not emulated");
         return;
     }
     for (uint32_t i = 0; i < successors; i++)

@@ -170,7 +170,7 @@ void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffe
     if (moves)
         transfer = transfer_of(compiler, effect);
     if (moves && transfer.polls && type_resolve(compiler->module, transfer.type)->kind == TYPE_TENSOR)
-        compile_cannot(compiler, op, "it waits for several places at once, which is not followed");
+        compile_cannot(compiler, op, "it polls several addresses at once, which is not emulated");
     if (!moves && is_inline_ptx(op))
         moves = transfer_of_assembly(compiler, op, index, effect->repeats, &transfer);
     transfer.width = moves && transfer.width < 8 ? 8 : transfer.width;

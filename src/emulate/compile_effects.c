@@ -256,10 +256,10 @@ static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *eff
             unknown_reason(compiler->module, op, &reason);
             compile_unknown(compiler, op, verdict_keep(compiler->verdict, &reason));
         } else if (effect->repeats && !(compiler->flags & COMPILE_DATA)) {
-            compile_unknown(compiler, op, "it waits for memory to change, in a loop of its own");
+            compile_unknown(compiler, op, "it polls memory in its own loop");
         } else if (effect_runs(compiler, effect) &&
                    !compile_reach(compiler, reported(effects, count, effect), &(CompiledEffect){0})) {
-            compile_unknown(compiler, op, "which CTAs of the cluster it signals or writes is not worked out");
+            compile_unknown(compiler, op, "which CTAs of the cluster it signals or writes is not known");
         }
     }
 }

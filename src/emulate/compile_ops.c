@@ -313,7 +313,7 @@ void compile_op(Compiler *compiler, const Op *op) {
     if (compiler->reported_size) /* the program will not be run */
         return;
     if (!structure_is_sound(op)) {
-        compile_unknown(compiler, op, "its regions are not as they must be");
+        compile_unknown(compiler, op, "its regions are malformed");
         return;
     }
     products_check(compiler, op);

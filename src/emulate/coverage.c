@@ -216,7 +216,7 @@ static void say_what_to_give(const Covered *covered, const Verdict *verdict, uin
     if (add_parameters(covered, mask, true, "", "", &tensors))
         text_addf(to, "%sa launch file with the data of %.*s", numbers ? " and " : "", (int)tensors.size, tensors.data);
     else
-        text_addf(to, numbers ? ", or a launch file" : "a launch file with the data and the grid that lead there");
+        text_addf(to, numbers ? ", or a launch file" : "a launch file with the data and the grid that reach it");
     text_free(&tensors);
 }
 
@@ -224,9 +224,9 @@ static const char *place_text(Verdict *verdict, const Covered *covered, const Op
     const Op *by = turned_away_by(covered, op);
     uint32_t line = by ? op_line(covered->program->module, by) : 0;
     if (!by)
-        return is_reached(covered, op) ? "its predicate was never true" : "no run came to it";
+        return is_reached(covered, op) ? "its predicate was never true" : "no run reached it";
     return verdict_text(
-        verdict, op_is_loop(by) ? "the loop at line %u ran no turn" : "the branch at line %u was not taken", line);
+        verdict, op_is_loop(by) ? "the loop at line %u ran no iteration" : "the branch at line %u was not taken", line);
 }
 
 static void say_not_run(const Covered *covered, const Op *op, uint32_t others, Verdict *verdict) {
@@ -275,7 +275,7 @@ static void say_not_turned(const Covered *covered, const Op *loop, uint32_t slot
     const char *what = verdict_keep(verdict, &give);
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(told->name)),
                        op_line(covered->program->module, told),
-                       "it did not go round its ring of %u slot%s more than once: %llu turn%s at most; %s", slots,
+                       "its ring of %u slot%s never wrapped: at most %llu iteration%s; %s", slots,
                        slots == 1 ? "" : "s", (unsigned long long)turns, turns == 1 ? "" : "s", what);
 }
 
@@ -393,7 +393,7 @@ static void say_one_way(const Covered *covered, const Op *op, const Value *value
     const char *what = verdict_keep(verdict, &give);
     const char *more = others ? verdict_text(verdict, " (and of %u more op%s)", others, others == 1 ? "" : "s") : "";
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(covered->program->module, op),
-                       "the other way of it was not run%s: %s; %s", more, way, what);
+                       "its other outcome was not run%s: %s; %s", more, way, what);
 }
 
 static void look_at_ways(const Covered *covered, Verdict *verdict) {

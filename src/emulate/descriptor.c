@@ -64,7 +64,7 @@ const char *descriptor_step(const Machine *machine, const Maker *maker, const Wo
     if (descriptor->unknown)
         return descriptor->unknown;
     if (!descriptor_read_list(machine, maker->offsets, words, by))
-        return "how far its descriptor is moved is not known";
+        return "the offset of its descriptor is not known";
     if (maker->offsets.count && maker->offsets.count != descriptor->rank)
         return "its descriptor has no shape that fits its strides";
     if (op_describes(maker->op) == DESCRIBE_MOVED)

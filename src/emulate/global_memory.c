@@ -659,9 +659,9 @@ void global_name(const GlobalMemory *memory, int64_t address, Text *to) {
     if (offset < 0)
         return;
     if (offset == area->bytes)
-        text_addf(to, ", just past its end");
+        text_addf(to, ", just past the end");
     else if (area->bytes >= 0 && offset > area->bytes)
-        text_addf(to, " + %" PRId64 " byte%s past its end", offset - area->bytes, plural(offset - area->bytes));
+        text_addf(to, " + %" PRId64 " byte%s past the end", offset - area->bytes, plural(offset - area->bytes));
     else if ((area->bytes < 0 || !add_indices(area, offset, to)) && offset)
         add_bytes(to, offset);
 }

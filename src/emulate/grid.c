@@ -37,7 +37,7 @@ static const char *launch_problem(const GridLaunch *launch, uint32_t index, uint
         return "there are more than 65536 devices";
     if (!names_launches(launch->after, launch->after_count, index, count) ||
         !names_launches(launch->awaited, launch->awaited_count, index, count))
-        return "a launch is to come after one that does not exist, or after itself";
+        return "a launch is ordered after one that does not exist, or after itself";
     return NULL;
 }
 

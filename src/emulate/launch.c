@@ -48,7 +48,7 @@ static bool parse_float(Str s, double *number) {
 /* "[1, 2, 3]" */
 static const char *parse_list(Arena *arena, Str s, Argument *argument) {
     if (s.data[s.size - 1] != ']' || s.size < 2)
-        return "a list ends with ']'";
+        return "a list must end with ']'";
     s = trimmed((Str){s.data + 1, s.size - 2});
     size_t count = s.size ? 1 : 0;
     for (size_t i = 0; i < s.size; i++)
@@ -65,7 +65,7 @@ static const char *parse_list(Arena *arena, Str s, Argument *argument) {
         const char *comma = memchr(s.data, ',', s.size);
         Str item = comma ? str_between(s.data, comma) : s;
         if (!str_to_int(trimmed(item), &data[i]) || !element_fits(data[i], argument->element_bits))
-            return "a list has integers of 32 bits with commas between them";
+            return "a list must have 32-bit integers separated by commas";
         if (comma)
             s = str_between(comma + 1, s.data + s.size);
     }
@@ -91,12 +91,12 @@ static const char name_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNO
 const char *launch_set(Arena *arena, Launch *launch, const char *text) {
     const char *equals = strchr(text, '=');
     if (!equals)
-        return "an argument is given as NAME=VALUE";
+        return "an argument must be NAME=VALUE";
     Str name = trimmed(str_between(text, equals)), value = trimmed(str_of(equals + 1));
     if (!name.size)
-        return "an argument is given as NAME=VALUE, and the name is missing";
+        return "an argument must be NAME=VALUE, and the name is missing";
     if (strspn(name.data, name_characters) < name.size)
-        return "an argument's name is letters, digits, '_', '.', '$' and '-'";
+        return "an argument's name may have letters, digits, '_', '.', '$' and '-'";
     Argument argument = {.name = name};
     if (value.size && value.data[0] == '[') {
         const char *problem = parse_list(arena, value, &argument);
@@ -106,7 +106,7 @@ const char *launch_set(Arena *arena, Launch *launch, const char *text) {
         argument.kind = ARGUMENT_FLOAT;
     } else if (!str_to_int(value, &argument.integer) && !parse_large_unsigned(value, &argument.integer) &&
                !parse_word(value, &argument.integer)) {
-        return "an argument is an integer of 64 bits, a float, true, false, or a list of integers in brackets";
+        return "an argument must be a 64-bit integer, a float, true, false, or a list of integers in brackets";
     }
     if (launch->count >= LAUNCH_MOST_ARGUMENTS && !launch_find(launch, name))
         return "there are too many arguments";
@@ -120,7 +120,7 @@ const char *launch_set_grid(Launch *launch, const char *text) {
     for (size_t i = 0;; i++) {
         size_t size = strcspn(text, ",x");
         if (i == 3 || !str_to_int(trimmed((Str){text, size}), &grid[i]) || grid[i] < 1 || grid[i] > INT32_MAX)
-            return "a grid is one, two or three positive integers with commas between them";
+            return "a grid must be one, two or three positive integers separated by commas";
         if (!text[size])
             break;
         text += size + 1;

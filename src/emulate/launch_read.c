@@ -156,7 +156,7 @@ static bool is_within_limits(const Reading *reading) {
             if (++brackets > MOST_BRACKETS)
                 problem = "lists and objects", most = MOST_BRACKETS;
             if (++open > MOST_NESTED)
-                problem = "lists and objects inside each other", most = MOST_NESTED;
+                problem = "nested lists and objects", most = MOST_NESTED;
             break;
         case ']':
         case '}':
@@ -295,13 +295,13 @@ static uint16_t bits_of_type(const char *name) {
 static bool read_integers(Reading *reading, json_t *list, const char *name, int64_t low, int64_t high,
                           int64_t values[ARGUMENT_MOST_DIMS]) {
     if (!json_is_array(list) || json_array_size(list) > ARGUMENT_MOST_DIMS)
-        return fail(reading, "'%s' is a list of at most %d integers", name, ARGUMENT_MOST_DIMS);
+        return fail(reading, "'%s' must be a list of at most %d integers", name, ARGUMENT_MOST_DIMS);
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *item = json_array_get(list, i);
         values[i] = json_integer_value(item);
         if (!json_is_integer(item) || values[i] < low || values[i] > high) {
             reading->path[reading->depth++] = i;
-            return fail(reading, "'%s' has integers from %" PRId64 " to %" PRId64, name, low, high);
+            return fail(reading, "'%s' must have integers from %" PRId64 " to %" PRId64, name, low, high);
         }
     }
     return true;
@@ -323,7 +323,7 @@ static bool read_name(Reading *reading, json_t *object, const char *key, Str *na
     if (!value)
         return true;
     if (!json_is_string(value) || !json_string_length(value))
-        return fail(reading, "'%s' is a name in quotes", key);
+        return fail(reading, "'%s' must be a name in quotes", key);
     *name = str_of(arena_copy(reading->arena, json_string_value(value), json_string_length(value)));
     leave(reading);
     return true;
@@ -334,7 +334,7 @@ static bool read_flag(Reading *reading, json_t *object, const char *key, bool *f
     if (!value)
         return true;
     if (!json_is_boolean(value))
-        return fail(reading, "'%s' is true or false", key);
+        return fail(reading, "'%s' must be true or false", key);
     *flag = json_is_true(value);
     leave(reading);
     return true;
@@ -342,7 +342,7 @@ static bool read_flag(Reading *reading, json_t *object, const char *key, bool *f
 
 static bool read_data(Reading *reading, json_t *list, Argument *argument) {
     if (!json_is_array(list))
-        return fail(reading, "'data' is a list of integers");
+        return fail(reading, "'data' must be a list of integers");
     size_t count = json_array_size(list);
     int64_t *data = ARENA_ARRAY(reading->arena, int64_t, count + 1); /* never nothing: NULL means another thing */
     for (size_t i = 0; i < count; i++) {
@@ -351,7 +351,7 @@ static bool read_data(Reading *reading, json_t *list, Argument *argument) {
         if (!json_is_integer(item) || !element_fits(data[i], argument->element_bits)) {
             reading->path[reading->depth++] = i;
             if (!json_is_integer(item))
-                return fail(reading, "'data' is a list of integers");
+                return fail(reading, "'data' must be a list of integers");
             return fail(reading, "%" PRId64 " does not fit in an element of %u bits", data[i], argument->element_bits);
         }
     }
@@ -374,7 +374,7 @@ static bool read_device(Reading *reading, json_t *memory, Argument *argument) {
     else if (json_is_integer(value) && number >= 0 && number < MOST_DEVICES)
         argument->place = DEVICE_NUMBER;
     else
-        return fail(reading, "'device' is an integer from 0 to %d, \"next\" or \"previous\"", MOST_DEVICES - 1);
+        return fail(reading, "'device' must be an integer from 0 to %d, \"next\" or \"previous\"", MOST_DEVICES - 1);
     argument->device = (uint32_t)number;
     leave(reading);
     return true;
@@ -387,11 +387,11 @@ static bool read_offset(Reading *reading, json_t *memory, Argument *argument) {
         return true;
     argument->offset = json_integer_value(value);
     if (!json_is_integer(value) || argument->offset < 0 || argument->offset > LAUNCH_MOST_ELEMENTS)
-        return fail(reading, "'offset' is an integer from 0 to 2^48");
+        return fail(reading, "'offset' must be an integer from 0 to 2^48");
     if (argument->offset && !argument->buffer.size)
-        return fail(reading, "'offset' is that in a buffer, and no 'buffer' is named");
+        return fail(reading, "'offset' requires a 'buffer'");
     if (argument->offset && argument->data)
-        return fail(reading, "'data' is what a buffer holds from its begin on, and this begins behind it");
+        return fail(reading, "'data' gives a buffer from its start, and this tensor starts after that");
     leave(reading);
     return true;
 }
@@ -404,7 +404,7 @@ static bool read_history(Reading *reading, json_t *memory, Argument *argument) {
         return false;
     if (argument->output && (argument->zero || argument->data)) {
         (void)enter(reading, memory, "output");
-        return fail(reading, "nobody has written an output: it has no '%s'", argument->zero ? "zero" : "data");
+        return fail(reading, "an output has not been written yet: it takes no '%s'", argument->zero ? "zero" : "data");
     }
     return true;
 }
@@ -412,13 +412,13 @@ static bool read_history(Reading *reading, json_t *memory, Argument *argument) {
 /* What follows "tensor" or "descriptor", which is its kind. */
 static bool read_memory(Reading *reading, json_t *memory, Argument *argument, const char *kind) {
     if (!json_is_object(memory))
-        return fail(reading, "a %s is an object with a shape", kind);
+        return fail(reading, "a %s must be an object with a shape", kind);
     if (!has_only(reading, memory, "shape strides block dtype data zero output buffer offset device"))
         return false;
     json_t *value;
     if ((value = enter(reading, memory, "dtype"))) {
         if (!json_is_string(value))
-            return fail(reading, "'dtype' is a type's name in quotes");
+            return fail(reading, "'dtype' must be a type name in quotes");
         argument->element_bits = bits_of_type(json_string_value(value));
         leave(reading);
     }
@@ -451,9 +451,9 @@ static bool read_memory(Reading *reading, json_t *memory, Argument *argument, co
     }
     int64_t elements = argument_elements(argument);
     if (elements < 0)
-        return fail(reading, "this %s reaches over more than %" PRId64 " elements", kind, LAUNCH_MOST_ELEMENTS);
+        return fail(reading, "this %s spans more than %" PRId64 " elements", kind, LAUNCH_MOST_ELEMENTS);
     if (argument->data_count > (size_t)elements)
-        return fail(reading, "'data' has %zu numbers, and this %s reaches over %" PRId64, argument->data_count, kind,
+        return fail(reading, "'data' has %zu numbers, and this %s spans %" PRId64, argument->data_count, kind,
                     elements);
     return read_history(reading, memory, argument);
 }
@@ -465,7 +465,7 @@ static bool read_place(Reading *reading, json_t *value, Argument *argument, cons
         return false;
     if (!flag) {
         (void)enter(reading, value, key);
-        return fail(reading, "'%s' is true if it is there", key);
+        return fail(reading, "'%s' must be true where it is given", key);
     }
     argument->integer = argument->meaning == MEANS_DEVICES;
     return true;
@@ -522,7 +522,7 @@ static bool read_argument(Reading *reading, json_t *value, Argument *argument) {
             found++, kind = i;
     if (found != 1)
         return fail(reading,
-                    "'%.*s' is a number, true, false, or an object with one of \"tensor\", \"descriptor\", "
+                    "'%.*s' must be a number, true, false, or an object with one of \"tensor\", \"descriptor\", "
                     "\"pointers\", \"rank\" and \"devices\"",
                     STR_ARG(argument->name));
     argument->kind = kinds[kind].kind;
@@ -532,10 +532,10 @@ static bool read_argument(Reading *reading, json_t *value, Argument *argument) {
 
 static bool read_arguments(Reading *reading, json_t *object, Launch *launch) {
     if (!json_is_object(object))
-        return fail(reading, "'args' is an object of arguments by name");
+        return fail(reading, "'args' must be an object of arguments by name");
     size_t count = json_object_size(object);
     if (count > LAUNCH_MOST_ARGUMENTS)
-        return fail(reading, "there are %zu arguments and at most %d may be", count, LAUNCH_MOST_ARGUMENTS);
+        return fail(reading, "there are %zu arguments, and at most %d are allowed", count, LAUNCH_MOST_ARGUMENTS);
     launch->arguments = count ? ARENA_ARRAY(reading->arena, Argument, count) : NULL;
     launch->capacity = count;
     const char *key;
@@ -559,7 +559,7 @@ static bool read_number(Reading *reading, json_t *object, const char *key, int64
         return true;
     int64_t given = json_integer_value(value);
     if (!json_is_integer(value) || given < 0 || given > high)
-        return fail(reading, "'%s' is an integer from 0 to %" PRId64, key, high);
+        return fail(reading, "'%s' must be an integer from 0 to %" PRId64, key, high);
     *number = (uint32_t)given;
     leave(reading);
     return true;
@@ -571,14 +571,14 @@ static bool read_after(Reading *reading, json_t *root, Launch *launch) {
     if (!list)
         return true;
     if (!json_is_array(list) || json_array_size(list) > MOST_AFTER)
-        return fail(reading, "'after' is a list of at most %d kernels' names", MOST_AFTER);
+        return fail(reading, "'after' must be a list of at most %d kernel names", MOST_AFTER);
     launch->after_count = json_array_size(list);
     launch->after = ARENA_ARRAY(reading->arena, Str, launch->after_count + 1);
     for (size_t i = 0; i < launch->after_count; i++) {
         json_t *item = json_array_get(list, i);
         if (!json_is_string(item) || !json_string_length(item)) {
             reading->path[reading->depth++] = i;
-            return fail(reading, "'after' has kernels' names in quotes");
+            return fail(reading, "'after' must have kernel names in quotes");
         }
         launch->after[i] = str_of(arena_copy(reading->arena, json_string_value(item), json_string_length(item)));
     }
@@ -591,7 +591,7 @@ static bool read_release(Reading *reading, json_t *root, Launch *launch) {
     if (!value)
         return true;
     if (!json_is_string(value) || !releases_named(str_of(json_string_value(value))))
-        return fail(reading, "'triton' is a release in quotes, from \"3.5\" on");
+        return fail(reading, "'triton' must be a release in quotes, from \"3.5\" on");
     launch->triton = str_of(arena_copy(reading->arena, json_string_value(value), json_string_length(value)));
     leave(reading);
     return true;
@@ -608,19 +608,19 @@ static bool read_order(Reading *reading, json_t *root, Launch *launch) {
 static bool read_launch(Reading *reading, Launch *launch) {
     json_t *root = reading->root, *value;
     if (!json_is_object(root))
-        return fail(reading, "a launch is an object, {\"kernel\": ..., \"grid\": ..., \"args\": ...}");
+        return fail(reading, "a launch must be an object, {\"kernel\": ..., \"grid\": ..., \"args\": ...}");
     if (!has_only(reading, root, "kernel grid args stream device dependent after triton"))
         return false;
     if ((value = enter(reading, root, "kernel"))) {
         if (!json_is_string(value))
-            return fail(reading, "'kernel' is a name in quotes");
+            return fail(reading, "'kernel' must be a name in quotes");
         launch->kernel = str_of(arena_copy(reading->arena, json_string_value(value), json_string_length(value)));
         leave(reading);
     }
     if ((value = enter(reading, root, "grid"))) {
         int64_t grid[ARGUMENT_MOST_DIMS];
         if (!json_is_array(value) || json_array_size(value) != 3)
-            return fail(reading, "'grid' is a list of three positive integers");
+            return fail(reading, "'grid' must be a list of three positive integers");
         if (!read_integers(reading, value, "grid", 1, INT32_MAX, grid))
             return false;
         memcpy(launch->grid, grid, sizeof launch->grid);
@@ -643,7 +643,7 @@ static bool is_filled(Reading *reading, json_t *value, const char *name) {
     size_t position = 0, index;
     bool filled = true;
     if (json_is_null(value))
-        return fail(reading, "'%s' is still to be filled in", name);
+        return fail(reading, "'%s' must still be filled in", name);
     if (reading->depth == LONGEST_PATH)
         return true; /* nothing that is read is as far in */
     json_object_foreach(value, key, member) {

@@ -72,9 +72,9 @@ static void say_memory(const Template *template, const Parameter *parameter, Tex
         text_addf(to, "%s%.*s", descriptor ? " of " : " to ", STR_ARG(element->text));
     if (!descriptor && parameter->divisibility > 1)
         text_addf(to, ", aligned to %" PRId64 " bytes", parameter->divisibility);
-    text_addf(to, "; shape in elements, and strides, too, if it is not dense");
+    text_addf(to, "; shape in elements, and strides if it is not dense");
     if (!descriptor && element && element->kind == TYPE_INTEGER)
-        text_addf(to, "; data, if loops or branches go by what it holds");
+        text_addf(to, "; data, if loops or branches depend on it");
 }
 
 static void say_parameter(const Template *template, const Parameter *parameter, Text *to) {
@@ -94,7 +94,7 @@ static void say_parameter(const Template *template, const Parameter *parameter, 
 
 static void say_grid(unsigned axes, Text *to) {
     static const char names[] = "xyz";
-    const char *between = "; the kernel looks at its program id along ";
+    const char *between = "; the kernel uses its program id along ";
     text_addf(to, "programs in x, y and z");
     for (unsigned i = 0; i < 3; i++)
         if (axes >> i & 1) {
@@ -102,7 +102,7 @@ static void say_grid(unsigned axes, Text *to) {
             between = " and ";
         }
     if (!axes)
-        text_addf(to, "; the kernel does not look at its program id");
+        text_addf(to, "; the kernel does not use its program id");
 }
 
 /* ---- The file ------------------------------------------------------------------------------------ */

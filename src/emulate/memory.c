@@ -163,7 +163,7 @@ static const char *read_map(const Maker *maker, const int64_t *shape, const int6
     int64_t size;
     for (uint32_t i = 0; i < steps; i++)
         if (!value_constant(step[i], &size) || size != 1)
-            return "its descriptor may leave out elements";
+            return "its descriptor may skip elements";
     bool halves = descriptor->element_bits < 8;
     for (unsigned i = 0; i < descriptor->rank; i++) {
         unsigned to = descriptor->rank - 1u - i;
@@ -183,13 +183,13 @@ static const char *read_maker(const Machine *machine, const Maker *maker, const 
         !descriptor_read_list(machine, maker->strides, words, strides))
         return "the shape or the strides of its descriptor are not known";
     if (maker->base == NO_REGISTER || !word_is(words[maker->base], WORD_INTEGER))
-        return "where the memory of its descriptor lies is not known";
+        return "the address of its descriptor's memory is not known";
     descriptor->base = words[maker->base].bits;
     if (map)
         return read_map(maker, shape, strides, descriptor);
     descriptor->element_bits = element_bits(machine, maker->op->results[0].type);
     if (!descriptor_read_list(machine, maker->offsets, words, descriptor->at))
-        return "where its block begins is not known";
+        return "the start of its block is not known";
     for (unsigned i = 0; i < descriptor->rank; i++) {
         descriptor->shape[i] = shape[i];
         descriptor->strides[i] = (int64_t)((uint64_t)strides[i] * (descriptor->element_bits / 8));

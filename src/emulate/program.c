@@ -398,8 +398,8 @@ Program *program_compile(Module *module, const Op *function, unsigned flags, Ver
     if (compiler.tasks && compiler.unassigned) {
         compile_cannot(
             &compiler, function,
-            "the stages and phases of its arefs are not assigned yet, and its ops are not parted into regions: "
-            "it cannot be run before that");
+            "the stages and phases of its arefs are not assigned yet, and its ops are not split into partition "
+            "regions: it cannot run before that");
         return NULL;
     }
     if (compiler.tasks)

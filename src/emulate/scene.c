@@ -157,7 +157,7 @@ static bool merge(Builder *builder, Buffer *buffer, const Area *area, const Argu
         return fail(builder, "buffer '%.*s' has elements of %u bits in one launch and of %u bits in another",
                     STR_ARG(buffer->name), known->element_bits, area->element_bits);
     if (buffer->data && argument->data && !same_data(buffer, argument))
-        return fail(builder, "buffer '%.*s' holds other data in one launch than in another", STR_ARG(buffer->name));
+        return fail(builder, "buffer '%.*s' holds different data in two launches", STR_ARG(buffer->name));
     bool sparse = known->sparse && area->sparse && same_elements(known, area), zero = known->zero || area->zero;
     if (area->bytes > known->bytes) {
         const char *name = known->name;
@@ -180,7 +180,7 @@ static bool tell_buffer(Builder *builder, Buffer *buffer, const Argument *argume
                     STR_ARG(buffer->name));
     buffer->area.written = !buffer->output;
     if (buffer->area.bytes > AREA_HALF)
-        return fail(builder, "'%.*s' reaches over more than 2^%d bytes", STR_ARG(argument->name), AREA_SHIFT - 1);
+        return fail(builder, "'%.*s' spans more than 2^%d bytes", STR_ARG(argument->name), AREA_SHIFT - 1);
     return true;
 }
 

@@ -275,7 +275,7 @@ void schedule_describe_holds(const Machine *machine, const Schedule *schedule, T
         text_addf(to, "%s", between);
         between = ", and ";
         if (hold->flight) {
-            text_addf(to, "what %.*s at IR line %u starts is late", STR_ARG(op->name),
+            text_addf(to, "what %.*s at IR line %u starts completes late", STR_ARG(op->name),
                       op_line(machine->program->module, op));
         } else {
             agent_name(machine, hold->agent, HELPER_BASE, to);

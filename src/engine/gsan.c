@@ -21,9 +21,9 @@ const char *gsan_trouble_text(GsanTrouble trouble) {
     case GSAN_TOO_MANY_THREADS:
         return "more CTAs run at once than there are threads";
     case GSAN_MIXED_SCOPES:
-        return "a release was made upon one with another scope, and nothing orders the two";
+        return "a release was made on top of one with another scope, and nothing orders the two";
     case GSAN_OUT_OF_MEMORY:
-        return "the clocks and cells need more memory than they may take";
+        return "the clocks and cells need more memory than the limit";
     }
     return "nothing went wrong";
 }
@@ -228,7 +228,7 @@ GsanOptions gsan_exact(const GsanOptions *options) {
 
 static bool set_up(Gsan *gsan, const char **problem) {
     if (setjmp(gsan->exhausted)) {
-        *problem = "the clocks need more memory than they may take";
+        *problem = "the clocks need more memory than the limit";
         return false;
     }
     gsan->mode->create(gsan);

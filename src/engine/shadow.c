@@ -15,7 +15,7 @@ static uint64_t region_size(const ShadowRange *range) {
 
 const char *shadow_problem(const ShadowRange *range) {
     if (range->size < 4096 || (range->size & (range->size - 1)))
-        return "the size of the range is no power of two";
+        return "the size of the range is not a power of two";
     if (range->base & (range->size - 1))
         return "the range is not aligned to its size";
     if (range->region_count < 1 || range->region_count > SHADOW_REGIONS)
@@ -23,7 +23,7 @@ const char *shadow_problem(const ShadowRange *range) {
     for (uint32_t i = 0; i < range->region_count; i++) {
         const ShadowRegion *region = &range->regions[i];
         if (!region->granule || (region->granule & (region->granule - 1)) || !region->cell)
-            return "a granule is no power of two, or a cell is empty";
+            return "a granule is not a power of two, or a cell is empty";
     }
     return NULL;
 }

@@ -20,6 +20,20 @@ Severity finding_severity(const Finding *finding) {
     return finding->elsewhere && severity == SEVERITY_ERROR ? SEVERITY_WARNING : severity;
 }
 
+Str rule_name(Str name) {
+    static const struct {
+        const char *old, *new;
+    } renamed[] = {
+#define RENAMED(old, new) {old, new},
+#include "finding/renamed.def"
+#undef RENAMED
+    };
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (str_is(name, renamed[i].old))
+            return str_of(renamed[i].new);
+    return name;
+}
+
 /* A family, "deadlock", means every rule "deadlock.KIND". */
 static bool means(Str name, const char *id) {
     return name.size && strncmp(id, name.data, name.size) == 0 && (id[name.size] == 0 || id[name.size] == '.');
@@ -36,7 +50,7 @@ static Str next_name(const char **at) {
 size_t rule_list_match(const char *list, const char *id) {
     size_t longest = 0;
     for (const char *at = list; at;) {
-        Str name = next_name(&at);
+        Str name = rule_name(next_name(&at));
         if (means(name, id) && name.size > longest)
             longest = name.size;
     }
@@ -51,7 +65,7 @@ Str rule_list_unknown(const char *list) {
     for (const char *at = list; at;) {
         Str name = next_name(&at);
         size_t i = 0;
-        while (i < RULE_COUNT && !means(name, rules[i].id))
+        while (i < RULE_COUNT && !means(rule_name(name), rules[i].id))
             i++;
         if (i == RULE_COUNT)
             return name;
@@ -80,7 +94,7 @@ void coverage_print(const RunCoverage *coverage, Text *to) {
         const char *what;
     } parts[] = {{coverage->barrier_ops_run, coverage->barrier_ops, "barrier ops"},
                  {coverage->accesses_run, coverage->accesses, "accesses"},
-                 {coverage->branches_taken, coverage->branches, "ways of branches"}};
+                 {coverage->branches_taken, coverage->branches, "branch outcomes"}};
     const char *separator = "";
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].all) {
@@ -88,7 +102,7 @@ void coverage_print(const RunCoverage *coverage, Text *to) {
             separator = ", ";
         }
     if (coverage->rings)
-        text_addf(to, "%s%u of %u rings gone round", *separator ? "; " : "", coverage->rings_turned, coverage->rings);
+        text_addf(to, "%s%u of %u rings wrapped", *separator ? "; " : "", coverage->rings_turned, coverage->rings);
 }
 
 /* ---- Putting a verdict together ---------------------------------------------------------------- */

@@ -156,6 +156,8 @@ const char *verdict_text(Verdict *verdict, const char *format, ...) __attribute_
 /* A text that was built up, in the verdict's arena; frees it. */
 const char *verdict_keep(Verdict *verdict, Text *text);
 
+/* The name that a rule or family has now, where `name` is one that it had before (renamed.def); else `name`. */
+Str rule_name(Str name);
 /* Whether a list of rules and families, "race,deadlock.lapped", has the rule. */
 bool rule_listed(const char *list, const char *id);
 /* The first of them that is neither; no data if all are. */

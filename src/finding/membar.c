@@ -8,8 +8,8 @@ MembarReport membar_report_blank(const char *file, const char *function) {
 
 const char *membar_stage_text(const MembarReport *report) {
     if (report->unknown)
-        return "memory is placed; nothing says whether barriers are in";
-    return report->inserted ? "memory is placed: barriers are in" : "before barriers are inserted";
+        return "memory is allocated; nothing says whether barriers are in";
+    return report->inserted ? "memory is allocated: barriers are in" : "before barriers are inserted";
 }
 
 static const struct {

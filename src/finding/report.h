@@ -87,7 +87,7 @@ typedef struct ReportBarrier {
     size_t byte_count;
     uint64_t iterations; /* that index and phase were seen over: waits of one partition, arrivals if there are none */
     uint64_t flips;      /* phases completed, of all slots together */
-    const char *cadence; /* flips in words: "each slot flips once in 3 iterations of the loop of line 41" */
+    const char *cadence; /* flips in words: "each slot flips once in 3 iterations of the loop at line 41" */
     const ReportSite *arrives, *waits;
     size_t arrive_count, wait_count;
     const ReportPlace *others; /* init, invalidate */
@@ -204,7 +204,7 @@ typedef struct ReportRow {
     const char *name;     /* the buffer */
     const char *consumer; /* a partition */
     ReportPlace read;     /* the op that reads */
-    const char *cadence;  /* "each iteration of the loop of line 41", "once" */
+    const char *cadence;  /* "each iteration of the loop at line 41", "once" */
     ReportOrder order;
     const char *by; /* "program order", "partition0 waits for acc_empty, IR line 81"; of what is missing: which edge */
     uint64_t times; /* how often it was overwritten after a read */

@@ -392,7 +392,8 @@ static void read_further_columns(OpRow *row, unsigned at) {
                    {"effects", &row->effects},
                    {"ptx", &row->ptx},
                    {"amd", &row->amd},
-                   {"waits", &row->waits_column}};
+                   {"waits", &row->waits_column},
+                   {"python", &row->python}};
     enum { COLUMNS = sizeof columns / sizeof *columns };
     for (unsigned k = 0; k < COLUMNS; k++)
         *columns[k].column = "";

@@ -30,7 +30,7 @@ enum {
  * (control.h), DESCRIBES which descriptor it makes (describe.h), EVALUATE how the result of a pure op comes from its
  * operands (evaluator.h), IS in which classes it is (classes.def), EFFECTS what it does to memory and to time, PTX what
  * it becomes on NVIDIA, AMD what AMD has for it (amd_forms.h), WAITS for which counters of AMD it waits
- * (waits.h). */
+ * (waits.h), PYTHON which call of Gluon or Triton people write for it. */
 #define CONTROL(text)   NULL, "control", text
 #define DESCRIBES(text) NULL, "describes", text
 #define IS(text)        NULL, "is", text
@@ -39,6 +39,7 @@ enum {
 #define PTX(text)       NULL, "ptx", text
 #define AMD(text)       NULL, "amd", text
 #define WAITS(text)     NULL, "waits", text
+#define PYTHON(text)    NULL, "python", text
 
 enum { MAX_OPERAND_SLOTS = 32, MAX_RESULT_SLOTS = 16, MAX_FIXED_TYPES = 32, MAX_EVALUATORS = 4, OP_MOST = 1024 };
 
@@ -84,7 +85,7 @@ struct OpRow {
     const char *operand_column, *attr_column, *result_column;
     const char *const *format_column; /* ended by NULL */
     /* "" where the row has none */
-    const char *control_column, *describes_column, *evaluate, *is, *effects, *ptx, *amd, *waits_column;
+    const char *control_column, *describes_column, *evaluate, *is, *effects, *ptx, *amd, *waits_column, *python;
     uint8_t column_size; /* of format_column with what follows it */
     /* the same, taken apart */
     const Slot *operands, *attrs, *results;

@@ -122,7 +122,7 @@ static const Attr *read_number(Reader *r, bool typed) {
         return known;
     const Type *type = type_resolve(r->module, attr->type);
     if (type && real && (type->kind == TYPE_INTEGER || type->kind == TYPE_INDEX)) {
-        fail(r, start, "%.*s is no number of type %.*s", STR_ARG(digits), STR_ARG(type->text));
+        fail(r, start, "%.*s is not a number of type %.*s", STR_ARG(digits), STR_ARG(type->text));
         return NULL;
     }
     if (type && type->kind == TYPE_FLOAT && !real && !hex) {
@@ -232,7 +232,7 @@ static const char *quiet_end(Reader *r, const char *at) {
     r->failed = failed;
     r->brackets_broken = broken || (!end && !quiet);
     if (r->too_deep) /* there is no better message, and no going deeper */
-        fail(r, r->too_deep, "more than %d brackets within each other", LIMIT_NESTING);
+        fail(r, r->too_deep, "brackets nested more than %d deep", LIMIT_NESTING);
     return end;
 }
 

@@ -169,7 +169,7 @@ bool check_op(Reader *r, Op *op, uint32_t operand_mark) {
 static bool check_handed(Reader *r, const Op *last, uint32_t count, const Type *const *types, const Value *values,
                          const Op *to) {
     if (last->operand_count != count)
-        return fail(r, text_at(r, last->offset), "%.*s hands over %u value%s, but %.*s needs %u", STR_ARG(last->name),
+        return fail(r, text_at(r, last->offset), "%.*s passes %u value%s, but %.*s needs %u", STR_ARG(last->name),
                     last->operand_count, last->operand_count == 1 ? "" : "s", STR_ARG(to->name), count);
     for (uint32_t i = 0; i < count; i++) {
         const Type *wanted = types ? types[i] : values[i].type;
@@ -214,7 +214,7 @@ bool check_branches(Reader *r, const Op *op) {
     for (uint32_t i = 0; i < extra->successor_count; i++) {
         const Block *to = extra->successors[i];
         if (extra->successor_sizes[i] != to->arg_count)
-            return fail(r, text_at(r, op->offset), "block '^%.*s' has %u argument%s, but %u value%s handed to it",
+            return fail(r, text_at(r, op->offset), "block '^%.*s' has %u argument%s, but %u value%s passed to it",
                         STR_ARG(to->label->text), to->arg_count, to->arg_count == 1 ? "" : "s",
                         extra->successor_sizes[i], extra->successor_sizes[i] == 1 ? " is" : "s are");
         for (uint32_t k = 0; k < to->arg_count; k++) {

@@ -313,7 +313,7 @@ static bool read_loose_word(Reader *r, Loose *loose) {
     } else {
         if (c == '(' || c == '[') {
             if (loose->depth == LIMIT_NESTING)
-                return fail(r, r->p, "more than %d brackets within each other", LIMIT_NESTING);
+                return fail(r, r->p, "brackets nested more than %d deep", LIMIT_NESTING);
             loose->open[loose->depth++] = r->p;
         } else if (c == ')' || c == ']' || c == '}' || c == '>') {
             char open = loose->depth ? *loose->open[--loose->depth] : 0;

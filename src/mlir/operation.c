@@ -268,7 +268,7 @@ static bool read_any_form(Reader *r, Op *op, const char *start, uint32_t name_ma
     /* In a region of an op that is not known, a name may be short for one of that op's dialect. */
     bool foreign = op->block && op->block->region->op && !op->block->region->op->row;
     if (op->shorthand && !op->row && !foreign)
-        return fail(r, name_at, "'%.*s' is no operation", STR_ARG(op->name));
+        return fail(r, name_at, "'%.*s' is not an operation", STR_ARG(op->name));
     r->far = r->p;
     r->expected = "the generic form";
     for (unsigned i = 0; op->row && i < op->row->format_count; i++) {

@@ -286,7 +286,7 @@ static bool match_successor(Reader *r, const Draft *draft, const Element *elemen
     if (!text.size)
         return fail(r, start, "expected a block's name after '^'");
     if (!draft->op->block)
-        return fail(r, start, "there is no block to go to outside a region");
+        return fail(r, start, "there is no block to branch to outside a region");
     Name *label = name_intern(r->module, &r->module->labels, text);
     Block *block = block_named(r, draft->op->block->region, label, offset_of(r, start));
     uint32_t first = r->operands.count, before = operands_read(r, draft, element->slot.index);

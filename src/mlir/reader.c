@@ -36,7 +36,7 @@ bool fail(Reader *r, const char *at, const char *format, ...) {
 }
 
 bool fail_at_zero(Reader *r, const char *at) {
-    fail(r, at, "a zero byte is no text");
+    fail(r, at, "the text has a zero byte");
     if (!r->quiet) {
         r->brackets_broken = true;
         if (at >= r->p)
@@ -154,7 +154,7 @@ static void skip_noise(Reader *r) {
         if (starts_ir(str_between(r->p, line_end ? line_end : r->end)))
             return;
         if (looks_like_results(r->p))
-            note(r, r->p, "this stands in no module of the log, and is passed over");
+            note(r, r->p, "this is outside all modules of the log, and is ignored");
         r->p = line_end ? line_end : r->end;
         while (r->p < r->end && is_class(*r->p, CLASS_SPACE))
             r->p++;
@@ -277,7 +277,7 @@ bool read_unit(Module *module, Source *source, const Unit *unit, ReadOptions opt
     jmp_buf exhausted;
     if (!r || setjmp(exhausted)) {
         diagnostics_add(diagnostics, SEVERITY_ERROR, source, unit->begin,
-                        "this module needs more than the %zu MiB that it may take", budget >> 20);
+                        "this module needs more than the limit of %zu MiB", budget >> 20);
         if (r)
             free_reader(r);
         return false;

@@ -135,7 +135,7 @@ const char *balanced_end(Reader *r, const char *at) {
                 break;
             if (depth == LIMIT_NESTING) {
                 r->too_deep = q;
-                fail(r, q, "more than %d brackets within each other", LIMIT_NESTING);
+                fail(r, q, "brackets nested more than %d deep", LIMIT_NESTING);
                 return NULL;
             }
             open[depth++] = q;

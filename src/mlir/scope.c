@@ -149,7 +149,7 @@ static bool report_undefined(Reader *r, OperandRef ref) {
     if (!outside)
         return fail(r, text_at(r, ref.at), "'%%%.*s' is not defined", STR_ARG(ref.name->text));
     uint32_t offset = outside->is_result ? ((Op *)outside->owner)->offset : ((Block *)outside->owner)->offset;
-    return fail(r, text_at(r, ref.at), "'%%%.*s' is defined at line %u, outside of what can be seen from here",
+    return fail(r, text_at(r, ref.at), "'%%%.*s' is defined at line %u, and is out of scope here",
                 STR_ARG(ref.name->text), source_place(r->source, offset).line);
 }
 

@@ -132,7 +132,7 @@ static bool read_parts(Reader *r, Type *type, char close, uint16_t *count) {
         return fail(r, r->p, "expected '%c'", close);
     uint32_t added = r->types.count - mark;
     if (type->part_count + added > LIMIT_COUNT)
-        return fail(r, r->p, "more than %d types in one", LIMIT_COUNT);
+        return fail(r, r->p, "a type has more than %d parts", LIMIT_COUNT);
     const Type **parts = ARENA_ARRAY(&r->module->arena, const Type *, type->part_count + added + 1);
     if (type->part_count)
         memcpy(parts, type->parts, sizeof *parts * type->part_count);

@@ -65,7 +65,7 @@ static void add_names(const Difference *difference, Text *to) {
 
 static void add_pairs(const Difference *difference, Text *to) {
     if (difference->pair_count)
-        text_addf(to, "Partitions, by what they do:\n");
+        text_addf(to, "Partitions, by role:\n");
     for (size_t i = 0; i < difference->pair_count; i++) {
         const DifferencePair *pair = &difference->pairs[i];
         text_plainf(to, "  %s: %s", pair->role, *pair->old ? pair->old : pair->new);
@@ -136,7 +136,7 @@ void render_difference_markdown(const Difference *difference, Text *to) {
     add_cells(to, "file", difference->old_file, difference->new_file);
     add_cells(to, "kernel", difference->old_kernel, difference->new_kernel);
     if (difference->row_count && difference->pair_count) {
-        text_addf(to, "\n## Partitions, by what they do\n\n");
+        text_addf(to, "\n## Partitions, by role\n\n");
         add_table_head(to, "role");
         for (size_t i = 0; i < difference->pair_count; i++)
             add_cells(to, difference->pairs[i].role, said(difference->pairs[i].old), said(difference->pairs[i].new));

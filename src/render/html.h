@@ -35,7 +35,7 @@ void html_free(Html *html);
 void html_text(Text *to, Str text);
 /* printf as text_plainf has it, with texts made harmless for a page. */
 void html_addf(Html *html, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* A text of several lines. "IR line 41", "the loop of line 41" and "loop@41" become links to that line. */
+/* A text of several lines. "IR line 41", "the loop at line 41" and "loop@41" become links to that line. */
 void html_words(Html *html, Str text);
 /* A sentence: the same, and words of the glossary become links to it, each where it first stands. */
 void html_prose(Html *html, Str text);

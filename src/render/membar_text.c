@@ -91,9 +91,9 @@ static void add_conflicts(Writer *writer, const MembarConflict *conflicts, size_
 
 static const char *barrier_text(const MembarNeeded *needed) {
     if (strcmp(needed->kind, "init") == 0)
-        return "a fence for mbarriers that are set up, and a cluster barrier,";
+        return "an mbarrier-init fence and a cluster barrier";
     if (strcmp(needed->kind, "init-fence") == 0)
-        return "a fence for mbarriers that are set up";
+        return "an mbarrier-init fence";
     return strcmp(needed->kind, "cluster") == 0 ? "a cluster barrier" : "a barrier";
 }
 
@@ -104,7 +104,7 @@ static void add_needed(Writer *writer, const MembarNeeded *needed) {
                 needed->after ? "after" : "before", needed->at.op);
     add_kernel_place(to, &needed->at);
     if (needed->automatic)
-        text_addf(to, ": the model puts one after every wait for copies; no conflict asks for it");
+        text_addf(to, ": the model inserts one after every wait for copies; no conflict requires it");
     if (needed->missing)
         text_addf(to, " [membar.missing]");
     end_line(writer, &needed->at);

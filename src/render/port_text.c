@@ -101,7 +101,7 @@ static void add_waits(const PortReport *report, Style style, Text *to) {
 
 static void add_needs(const PortReport *report, Style style, Text *to) {
     if (report->warp_threads && report->warp_threads != report->wave_threads)
-        text_addf(to, "waves have %u threads: the layouts are for warps of %u and have to be made anew\n",
+        text_addf(to, "waves have %u threads: the layouts are for warps of %u and have to be redone\n",
                   report->wave_threads, report->warp_threads);
     if (report->shared_bytes < 0)
         return;

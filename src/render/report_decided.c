@@ -28,7 +28,7 @@ static void say_could(ReportWriter *writer, const ReportBlocked *blocked) {
         say(writer, "could flip", TONE_PLAIN);
     }
     if (!blocked->could_count)
-        say_toned(writer, "could flip", TONE_BAD, "nobody");
+        say_toned(writer, "could flip", TONE_BAD, "none");
 }
 
 static void say_deadlock(const ReportDeadlock *deadlock, ReportWriter *writer) {
@@ -49,7 +49,7 @@ static void say_deadlock(const ReportDeadlock *deadlock, ReportWriter *writer) {
     for (size_t i = 0; i < deadlock->blocked_count; i++)
         add_blocked(&table, &deadlock->blocked[i], writer->roomy);
     say_table(writer, &table);
-    writer->part(writer, "Who could flip it, and why it does not");
+    writer->part(writer, "What could complete it, and why it does not");
     for (size_t i = 0; i < deadlock->blocked_count; i++)
         say_could(writer, &deadlock->blocked[i]);
 }
@@ -188,7 +188,7 @@ void say_coverage(const Report *report, ReportWriter *writer) {
         writer->line(writer, TONE_PLAIN, str_of(report->coverage_note), (Anchor){0});
     size_t missing = report_missing(report);
     if (missing) {
-        text_addf(&writer->text, "%zu MISSING: what is still to be read may be overwritten", missing);
+        text_addf(&writer->text, "%zu MISSING: data may be overwritten before it is read", missing);
         say_line(writer, TONE_BAD);
     }
     if (writer->roomy)

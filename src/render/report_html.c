@@ -26,7 +26,7 @@ static void add_head(Html *html) {
               "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n");
     html_addf(html, "<title>%s: barrier report</title>\n<style>\n", html->report->kernel);
     text_str(html->to, page_style());
-    add(html, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#verdict\">To the verdict</a>\n");
+    add(html, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#verdict\">Skip to the verdict</a>\n");
 }
 
 static bool hangs(const Report *report) {
@@ -100,7 +100,7 @@ static void add_leads(Html *html, const Trace *trace) {
     if (trace && trace->event_count)
         add(html, "<a href=\"#timeline\">See it happen</a> ");
     if (hangs(report))
-        add(html, "<a href=\"#deadlocks\">Who waits for whom</a> ");
+        add(html, "<a href=\"#deadlocks\">What waits for what</a> ");
     if (missing)
         add(html, "<a href=\"#coverage\">What is not ordered</a>");
     add(html, "</p>\n");
@@ -113,8 +113,8 @@ static void add_outcome(Html *html, const Verdict *verdict) {
     } kinds[] = {
         /* ORDER VerdictKind */
         {"\xe2\x9c\x93", "Clean", "In all that was run, nothing races and nothing hangs."},
-        {"\xe2\x9c\x97", "", "This kernel can go wrong: "},
-        {"?", "Incomplete", "Nothing wrong was found, but not everything could be looked at."},
+        {"\xe2\x9c\x97", "", "This kernel can fail: "},
+        {"?", "Incomplete", "No problem was found, but not everything could be looked at."},
         {"\xe2\x9c\x97", "Error", "The kernel could not be looked at."},
     };
     text_addf(html->to, "<p class=\"outcome\"><span class=\"mark\" aria-hidden=\"true\">%s</span> <strong>%s",
@@ -157,7 +157,7 @@ static void add_witness(Html *html, const char *witness) {
     add(html, "<details class=\"fold\"><summary><h4>Witness</h4><span class=\"count\">a trail that weir run --replay "
               "follows</span></summary><pre class=\"trail\">");
     html_text(html->to, text);
-    text_addf(html->to, "</pre>%s</details>\n", cut ? "<p class=\"notice\">The rest is left out here.</p>" : "");
+    text_addf(html->to, "</pre>%s</details>\n", cut ? "<p class=\"notice\">The rest is omitted.</p>" : "");
 }
 
 static void add_finding(ReportWriter *base, const Finding *finding) {

@@ -4,8 +4,7 @@
 /* ORDER SectionId */
 static const ReportSection sections[] = {
     {"partitions", "1. Partitions",
-     "A [partition] is a group of warps that runs a program of its own ([warp "
-     "specialization|warp-specialization]).",
+     "A [partition] is a group of warps that runs its own program ([warp specialization|warp-specialization]).",
      "no partitions", "partition", 0},
     {"dependencies", "2. Dependencies", "An edge leads from an [arrive] to the [wait] that it releases.",
      "no edges between partitions", "edge", 0},
@@ -14,16 +13,16 @@ static const ReportSection sections[] = {
      "[accumCnt|accumcnt] counts the uses of a [ring].",
      "no barriers", "barrier", 4},
     {"shared", "4. Shared data",
-     "What [partitions|partition] share: who writes it, who reads it, and what stands between.", "no shared data",
+     "What [partitions|partition] share: what writes it, what reads it, and what orders them.", "no shared data",
      "buffer", 0},
-    {"aliases", "5. Aliases", "Every value that is the same barrier or the same buffer, and where it is used.",
+    {"aliases", "5. Aliases", "All values that refer to the same barrier or buffer, and where they are used.",
      "no aliases", "group", 4},
     {"deadlocks", "6. Deadlocks", "Decided by running the [phases|phase], not by counting arrives and waits.", "",
      "deadlock", 0},
     {"coverage", "7. Coverage",
-     "What is overwritten: is every reader done by then, in every schedule ([happens-before])?",
+     "What is overwritten, and whether every reader is done by then, in every schedule ([happens-before]).",
      "nothing is overwritten", "table", 6},
-    {"limits", "Limits", "What the kernel takes of what an SM has.", "", "limit", 0},
+    {"limits", "Limits", "What the kernel uses of an SM's resources.", "", "limit", 0},
 };
 
 const ReportSection *report_section_list(size_t *count) {

@@ -239,7 +239,7 @@ static void say_seen(ReportWriter *writer, const ReportBarrier *barrier) {
         text_count(to, barrier->iterations, "use");
         text_addf(to, ", ");
         text_count(to, barrier->flips, "flip");
-        text_addf(to, "%s", barrier->depth > 1 ? " of all slots together" : "");
+        text_addf(to, "%s", barrier->depth > 1 ? " over all slots" : "");
     }
     if (*barrier->cadence)
         report_add_part(to, 0, "; ", "%s", barrier->cadence);
@@ -352,7 +352,7 @@ static void say_places(ReportWriter *writer, const char *key, const ReportPlace 
         say(writer, key, TONE_PLAIN);
     }
     if (!count)
-        say_text(writer, key, "nobody");
+        say_text(writer, key, "none");
 }
 
 static void say_buffers(const Report *report, ReportWriter *writer) {

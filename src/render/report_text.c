@@ -165,7 +165,7 @@ void render_report_text(const Report *report, ReportTextOptions options, Text *t
     add_first_line(&terminal, report);
     if (!*report->nothing) {
         report_sections(report, &terminal.writer);
-        text_addf(to, "\n`weir report --glossary` explains the words.\n");
+        text_addf(to, "\n`weir report --glossary` explains the terms.\n");
     }
     to->failed |= terminal.writer.failed;
     text_free(&terminal.writer.text);

@@ -141,8 +141,8 @@ static void add_rules(Json *json) {
     }
     add_descriptor(json, incomplete_id, "Something that could matter was not looked at",
                    "## What it means\n\nNothing wrong was found here, but not everything could be looked at, so the "
-                   "kernel is not clean: the reason says what was left out, and what to give so that it is not. Clean "
-                   "means looked at.\n",
+                   "kernel is not clean: the reason says what was skipped, and what to provide so that it is not. "
+                   "Clean means looked at.\n",
                    "note");
     json_end_list(json);
 }
@@ -150,8 +150,8 @@ static void add_rules(Json *json) {
 static void add_notification_kinds(Json *json) {
     static const char *const kinds[][2] = {
         {incomplete_id, "Something that could matter was not looked at"},
-        {unreadable_id, "An input could not be looked at at all"},
-        {left_out_id, "There are more results than code scanning takes"},
+        {unreadable_id, "An input could not be looked at"},
+        {left_out_id, "There are more results than code scanning accepts"},
     };
     json_line(json, 4);
     json_begin_list(json, "notifications");
@@ -311,7 +311,7 @@ static void notify_error(Ci *ci, const char *file, const char *sentence) {
 
 static void notify_left_out(Ci *ci) {
     Text item = {0}, said = {0};
-    text_addf(&said, "%zu more results are left out: code scanning takes %d of one run", ci->left_out, MOST_RESULTS);
+    text_addf(&said, "%zu more results are omitted: code scanning takes %d per run", ci->left_out, MOST_RESULTS);
     add_notification(&item, left_out_id, "error", &said, NULL);
     ci_hold(ci, &item);
 }

@@ -263,12 +263,12 @@ static void add_key(Html *html, const Trace *trace) {
         int of; /* the kind that it is only for; -1: always there */
     } keys[] = {
         {"step", "step", -1},
-        {"wait", "waits, as long as it is blocked", -1},
+        {"wait", "waits while blocked", -1},
         {"flip", "a phase completes", -1},
         {"arrow", "releases", -1},
         {"blocked", "blocked forever", TRACE_BLOCKED},
-        {"never", "would release it, and never comes", TRACE_BLOCKED},
-        {"access", "an access that a finding is about", TRACE_ACCESS},
+        {"never", "would release it, but never happens", TRACE_BLOCKED},
+        {"access", "an access in a finding", TRACE_ACCESS},
     };
     text_str(html->to, STR("<ul class=\"lanes-key\">"));
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)

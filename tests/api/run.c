@@ -151,7 +151,7 @@ static void run_one_kernel(weir_context *weir) {
     static Buffer text;
     text.size = 0;
     CHECK(weir_steps(result, append, &text) == 0);
-    CHECK(strstr(text.data, "every agent has ended\n"));
+    CHECK(strstr(text.data, "every agent has finished\n"));
     weir_result_free(result);
 
     options.budget = 10;
@@ -199,12 +199,12 @@ static void explain_errors(weir_context *weir) {
     } cases[] = {
         {{.schedule = "wild"}, "two.ttgir: error: there is no schedule 'wild'; "},
         {{.mma_order = "wild"},
-         "two.ttgir: error: tensor-core work is ordered by 'issue' or by 'waits', not by 'wild'"},
+         "two.ttgir: error: tensor-core work is ordered by 'issue' or by 'waits', not 'wild'"},
         {{.kernel = "wild"}, "two.ttgir: error: there is no kernel 'wild'; there is @ends, @hangs\n"},
-        {{.grid = "wild"}, "two.ttgir: error: 'wild': a grid is "},
+        {{.grid = "wild"}, "two.ttgir: error: 'wild': a grid must be "},
         {{.arguments = unknown, .argument_count = 1},
          "two.ttgir: error: there is no argument 'm'; @ends, @hangs has n"},
-        {{.arguments = nothing, .argument_count = 1}, "two.ttgir: error: 'n': an argument is given as NAME=VALUE\n"},
+        {{.arguments = nothing, .argument_count = 1}, "two.ttgir: error: 'n': an argument must be NAME=VALUE\n"},
         {{.launch = "/nonexistent/k.json"}, "two.ttgir: error: /nonexistent/k.json cannot be read: No such file"},
         {{.replay = "/nonexistent/k.trail"}, "two.ttgir: error: /nonexistent/k.trail cannot be read: No such file"},
     };

@@ -233,8 +233,8 @@ static void layouts_of_another_cluster(void **state) {
     "    %base = tt.splat %a : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #one>\n"                                  \
     "    %value = tt.load %base : tensor<64x!tt.ptr<f32>, #one>\n"                                               \
     "    tt.return\n  }\n}\n"
-    const char *unknown = "read ? which part each CTA of the cluster has is not worked out\n"
-                          "read ? which part each CTA of the cluster has is not worked out\n";
+    const char *unknown = "read ? which part each CTA of the cluster has is not known\nread ? which part each CTA of "
+                          "the cluster has is not known\n";
     assert_accesses(ONE(""), "", unknown);
     assert_accesses(ONE(", CGALayout = [[2]]"), "", unknown);
     assert_accesses(ONE(", CGALayout = [[1], [2]]"), "", unknown);

@@ -245,8 +245,8 @@ static void block_pointers(void **state) {
                     "write ? the shape or the strides of its descriptor are not known\n"
                     "write ? the shape or the strides of its descriptor are not known\n");
     assert_accesses(kernel, "\"m\": 6, \"n\": 7, \"stride\": 16",
-                    "read ? where its block begins is not known\nwrite ? where its block begins is not known\n"
-                    "write ? where its block begins is not known\n");
+                    "read ? the start of its block is not known\nwrite ? the start of its block is not known\nwrite "
+                    "? the start of its block is not known\n");
 }
 
 /* A pointer that is moved is another one: the old one may still be in use. */
@@ -365,7 +365,7 @@ static void a_box_that_is_not_known(void **state) {
                     "read nothing\nread ? the launch does not say what its descriptor describes\n");
     assert_accesses(kernel, MATRIX_LAUNCH ", \"x\": 0", "read nothing\nread ? its coordinates are not known\n");
     assert_accesses(kernel, "\"desc\": {\"descriptor\": {\"shape\": [10]}}, \"x\": 0, \"y\": 0",
-                    "read nothing\nread ? its box has another rank than its descriptor\n");
+                    "read nothing\nread ? its box and its descriptor have different ranks\n");
 }
 
 static void a_descriptor_made_in_the_kernel(void **state) {
@@ -449,10 +449,9 @@ static void a_tensor_map_that_is_written_again(void **state) {
 
 static void a_tensor_map_with_gaps(void **state) {
     (void)state;
-    assert_accesses(
-        KERNEL(MAPPED, SCRATCH MAP("%a", "%b4") REINTERPRET COPY("!desc", "%x, %y")),
-        "\"n\": 12, \"m\": 10, \"stride\": 32, \"x\": 8, \"y\": 8",
-        "write scratch 0 + 0..127\nread scratch 0 + 0..127\nread ? its descriptor may leave out elements\n");
+    assert_accesses(KERNEL(MAPPED, SCRATCH MAP("%a", "%b4") REINTERPRET COPY("!desc", "%x, %y")),
+                    "\"n\": 12, \"m\": 10, \"stride\": 32, \"x\": 8, \"y\": 8",
+                    "write scratch 0 + 0..127\nread scratch 0 + 0..127\nread ? its descriptor may skip elements\n");
 }
 
 static void gathered_rows(void **state) {
@@ -525,7 +524,7 @@ static void descriptors_that_are_moved(void **state) {
     assert_accesses(MOVED("pred = %p"), MATRIX_LAUNCH ", \"p\": 0", "read nothing\n");
     assert_accesses(MOVED("pred = %p"), MATRIX_LAUNCH, "read ? the predicate of its descriptor is not known\n");
     assert_accesses(MOVED("add_offsets = [%x, %y]"), MATRIX_LAUNCH,
-                    "read ? how far its descriptor is moved is not known\n");
+                    "read ? the offset of its descriptor is not known\n");
 #undef MOVED
 #undef AT
 }

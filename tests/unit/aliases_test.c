@@ -8,7 +8,7 @@ static const char *written(Reporting *reporting, const ReportAlias *aliases, siz
     Text text = {0};
     for (size_t i = 0; i < count; i++) {
         Str how = str_of(aliases[i].how);
-        const char *line = memmem(how.data, how.size, " of line ", 9);
+        const char *line = memmem(how.data, how.size, " at line ", 9);
         text_addf(&text, "%u %s: %.*s; %s\n", aliases[i].level, aliases[i].value,
                   (int)(line ? (size_t)(line - how.data) : how.size), how.data, aliases[i].partition);
     }
@@ -176,16 +176,16 @@ static void arefs(void **state) {
     const ReportBarrier *barriers = reporting->builder.barriers;
     assert_string_equal(
         written(reporting, barriers[0].aliases, barriers[0].alias_count),
-        "0 %aref: allocation; kernel\n1 %bufs#0: handed out by put.enter; kernel\n1 %bufs#1: handed out by "
-        "put.enter; kernel\n1 %got#0: handed out by get.enter; kernel\n1 %got#1: handed out by get.enter; kernel\n");
+        "0 %aref: allocation; kernel\n1 %bufs#0: returned by put.enter; kernel\n1 %bufs#1: returned by put.enter; "
+        "kernel\n1 %got#0: returned by get.enter; kernel\n1 %got#1: returned by get.enter; kernel\n");
     assert_int_equal(barriers[1].alias_count, barriers[0].alias_count);
     assert_string_equal(others(reporting, 0), "nvws.aref.create: \nnvws.aref.put.enter: put.enter ... put.exit\n"
                                               "nvws.aref.get.enter: get.enter, without an exit\n");
     assert_string_equal(others(reporting, 1), others(reporting, 0));
     end_report(reporting);
     assert_aliases(text, "q",
-                   "0 %q: allocation; kernel\n1 %aref: aref of it; kernel\n1 %bufs#1: handed out by put.enter; kernel\n"
-                   "1 %got#1: handed out by get.enter; kernel\n");
+                   "0 %q: allocation; kernel\n1 %aref: aref of it; kernel\n1 %bufs#1: returned by put.enter; "
+                   "kernel\n1 %got#1: returned by get.enter; kernel\n");
 }
 
 static void tokens_have_two_sides(void **state) {

@@ -63,7 +63,7 @@ static void nobody_arrives(void **state) {
     assert_finding(AGENTS(INIT(a, 1), "", WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
                    "partition0 waits forever for %a[0]: nothing arrives on it");
     assert_finding(AGENTS(INIT(a, 2), ARRIVE(a), WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits forever for %a[0]: 1 of 2 arrivals come, and nobody makes the others");
+                   "partition0 waits forever for %a[0]: 1 of 2 arrivals are made, and nothing makes the others");
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(b), WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
                    "partition0 waits forever for %a[0]: nothing arrives on it");
     assert_clean(AGENTS(INIT(a, 2), ARRIVE(a) ARRIVE(a), WAIT(a, 0)));
@@ -73,8 +73,8 @@ static void nobody_arrives(void **state) {
 static void what_arrives_is_named(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), ARRIVE(a), WAIT(a, 0) WAIT(a, 1)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits forever for %a[0]: no arrival comes for phase 1 (default at IR line 20: its "
-                   "partition has ended)");
+                   "partition0 waits forever for %a[0]: no arrival is made for phase 1 (default at IR line 20: its "
+                   "partition has exited)");
 }
 
 /* An arrival is missing because of a circle, and bytes are whatever comes. */
@@ -84,20 +84,19 @@ static void bytes_come_before_a_circle(void **state) {
                                               INIT(a, 2) INIT(b, 1), EXPECT(a, 256) COPY(a) WAIT(a, 0) ARRIVE(b),
                                               WAIT(b, 0) ARRIVE(a), "")),
                    "deadlock.bytes", "ttng.wait_barrier",
-                   "default waits forever for %a[0]: whoever arrives, but 128 bytes never come");
+                   "default waits forever for %a[0]: whatever else arrives, but 128 bytes never arrive");
     assert_finding(KERNEL("%desc: !desc", "    %tile = ttg.local_alloc : () -> !tile\n" SPECIALIZED(
                                               INIT(a, 2) INIT(b, 1), EXPECT(a, 128) COPY(a) WAIT(a, 0) ARRIVE(b),
                                               WAIT(b, 0) ARRIVE(a), "")),
                    "deadlock.cycle", "ttng.wait_barrier",
-                   "default waits forever for %a[0]: partition0 arrives on it only after a wait that is blocked, too");
+                   "default waits forever for %a[0]: partition0 arrives on it only after a wait that is also blocked");
 }
 
 static void the_parity_does_not_go_with_the_phases(void **state) {
     (void)state;
-    assert_finding(
-        ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) WAIT(bar, 0) ARRIVE(bar) WAIT(bar, 0)), "deadlock.parity",
-        "ttng.wait_barrier",
-        "default waits forever for %bar[0]: it asks for parity 0, the phase after the one that is completed");
+    assert_finding(ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) WAIT(bar, 0) ARRIVE(bar) WAIT(bar, 0)), "deadlock.parity",
+                   "ttng.wait_barrier",
+                   "default waits forever for %bar[0]: it waits for parity 0, the phase after the completed one");
     assert_clean(ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) WAIT(bar, 0) ARRIVE(bar) WAIT(bar, 1)));
 }
 
@@ -105,17 +104,16 @@ static void each_waits_for_the_other(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), WAIT(a, 0) ARRIVE(b), WAIT(b, 0) ARRIVE(a)), "deadlock.cycle",
                    "ttng.wait_barrier",
-                   "default waits forever for %a[0]: partition0 arrives on it only after a wait that is blocked, too");
+                   "default waits forever for %a[0]: partition0 arrives on it only after a wait that is also blocked");
     assert_finding(ON_BARRIER("", INIT(bar, 1) WAIT(bar, 0) ARRIVE(bar)), "deadlock.cycle", "ttng.wait_barrier",
-                   "default waits forever for %bar[0]: it would arrive on it itself, after this wait");
+                   "default waits forever for %bar[0]: it would itself arrive on it, after this wait");
     assert_clean(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(b) WAIT(a, 0), WAIT(b, 0) ARRIVE(a)));
 }
 
 static void the_next_phase_is_over_before_it_looks(void **state) {
     (void)state;
-    assert_finding(
-        AGENTS(INIT(a, 1), ARRIVE(a) ARRIVE(a), WAIT(a, 0)), "deadlock.lapped", "ttng.wait_barrier",
-        "partition0 waits forever for %a[0]: the phase that it wants, and the one after it, are over before it looks");
+    assert_finding(AGENTS(INIT(a, 1), ARRIVE(a) ARRIVE(a), WAIT(a, 0)), "deadlock.lapped", "ttng.wait_barrier",
+                   "partition0 waits forever for %a[0]: its phase and the next one complete before it looks");
 }
 
 /* One agent arrives twice, and knows nothing of the other's wait in between. */
@@ -149,10 +147,10 @@ static void and_where_arguments_were_chosen(void **state) {
 static void bytes_do_not_come_or_too_many(void **state) {
     (void)state;
     assert_finding(COPIED(EXPECT(bar, 256) COPY(bar) WAIT(bar, 0)), "deadlock.bytes", "ttng.wait_barrier",
-                   "default waits forever for %bar[0]: all arrivals are there, but 128 bytes never come");
+                   "default waits forever for %bar[0]: all arrivals are in, but 128 bytes never arrive");
     assert_finding(
         COPIED(EXPECT(bar, 64) COPY(bar) WAIT(bar, 0)), "deadlock.bytes", "ttng.wait_barrier",
-        "default waits forever for %bar[0]: all arrivals are there, but 64 bytes more come than are expected");
+        "default waits forever for %bar[0]: all arrivals are in, but 64 more bytes arrive than are expected");
     assert_clean(COPIED(EXPECT(bar, 128) COPY(bar) WAIT(bar, 0)));
 }
 
@@ -167,7 +165,7 @@ static void bytes_do_not_come_or_too_many(void **state) {
 static void who_would_arrive_has_ended(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), TIMES(5, CONSUMER), TIMES(4, PRODUCER)), "deadlock.exited",
-                   "ttng.wait_barrier", "default waits forever for %a[0]: partition0, which arrives on it, has ended");
+                   "ttng.wait_barrier", "default waits forever for %a[0]: partition0, which arrives on it, has exited");
     assert_clean(AGENTS(INIT(a, 1) INIT(b, 1), TIMES(5, CONSUMER), TIMES(5, PRODUCER)));
 }
 
@@ -179,11 +177,10 @@ static void who_would_arrive_has_ended(void **state) {
 static void too_few_threads_come(void **state) {
     (void)state;
     assert_finding(AGENTS("", MEET("wait", 2, 256), MEET("arrive", 2, 256)), "deadlock.no-producer",
-                   "ttng.wait_barrier_named",
-                   "default waits forever at named barrier 2: 160 of 256 threads come to it");
+                   "ttng.wait_barrier_named", "default waits forever at named barrier 2: 160 of 256 threads reach it");
     assert_finding(AGENTS("", MEET("wait", 2, 160) MEET("arrive", 3, 160), MEET("wait", 3, 160) MEET("arrive", 2, 160)),
                    "deadlock.cycle", "ttng.wait_barrier_named",
-                   "default waits forever at named barrier 2: 128 of 160 threads come to it");
+                   "default waits forever at named barrier 2: 128 of 160 threads reach it");
     assert_clean(AGENTS("", MEET("wait", 2, 160), MEET("arrive", 2, 160)));
 }
 
@@ -193,7 +190,7 @@ static void not_all_come_to_the_cluster_barrier(void **state) {
     (void)state;
     assert_finding(MODULE_OF(2, FUNCTION("", SPECIALIZED("", "", CLUSTER, ""))), "deadlock.no-producer",
                    "ttng.cluster_wait",
-                   "cta0.partition0 waits forever at the cluster barrier: not every thread of the cluster comes to it");
+                   "cta0.partition0 waits forever at the cluster barrier: not every thread of the cluster reaches it");
     assert_clean(MODULE_OF(2, FUNCTION("", CLUSTER)));
 }
 
@@ -213,7 +210,7 @@ static void a_circle_of_a_cluster_barrier_and_an_mbarrier_is_mixed(void **state)
 static void barriers_are_misused(void **state) {
     (void)state;
     assert_finding(ON_BARRIER("", INIT(bar, 1) ARRIVE_COUNT(bar, 2)), "barrier.underflow", "ttng.arrive_barrier",
-                   "default brings 2 arrivals to %bar[0], of which 1 is pending");
+                   "default makes 2 arrivals on %bar[0], which has 1 is pending");
     assert_finding(ON_BARRIER("", ARRIVE(bar)), "barrier.uninitialized", "ttng.arrive_barrier",
                    "default uses %bar[0] before it is initialized");
     assert_finding(ON_BARRIER("", INIT(bar, 1) INIT(bar, 1)), "barrier.reinitialized", "ttng.init_barrier",
@@ -224,9 +221,9 @@ static void barriers_are_misused(void **state) {
                    "default invalidates %a[0] while partition0 waits for it");
     assert_finding(ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) ARRIVE(bar) WAIT(bar, 1)), "barrier.overrun",
                    "ttng.arrive_barrier",
-                   "default completes a phase of %bar[0] before anybody could see that the one before was complete");
+                   "default completes a phase of %bar[0] before any wait could see that the previous one was complete");
     assert_finding(COPIED(EXPECT(bar, 128)), "barrier.bytes", "ttng.barrier_expect",
-                   "%bar[0] ends with 128 bytes expected that never come");
+                   "%bar[0] ends with 128 expected bytes that never arrive");
     assert_finding(ON_BARRIER("", INIT(bar, 1) EXPECT(bar, 1048576)), "barrier.bytes", "ttng.barrier_expect",
                    "default takes the transaction bytes of %bar[0] to 1048576, out of range");
 }
@@ -269,7 +266,7 @@ static void what_was_stopped_is_incomplete(void **state) {
     } cases[] = {
         {AGENTS(INIT(a, 1) INIT(b, 1), TIMES(500, CONSUMER), TIMES(500, PRODUCER)),
          {.budget = 100},
-         "a run was stopped after 100 steps (--budget allows more)"},
+         "a run was stopped after 100 steps (raise --budget)"},
         {AGENTS(INIT(a, 1) INIT(b, 1), TIMES(50, CONSUMER), TIMES(50, PRODUCER)),
          {.choice = SCHEDULES_ALL, .states = 10},
          "not all schedules were tried: the search was stopped after 10 states"},

@@ -76,7 +76,7 @@ static void a_write_of_its_own_comes_first(void **state) {
     report_token_chains(&planned->builder);
     const ReportEdge *own = edge_of(planned, "task 2", "task 2", 0);
     assert_non_null(own);
-    assert_non_null(strstr(own->note, "of one partition"));
+    assert_non_null(strstr(own->note, "in one partition"));
     assert_non_null(edge_of(planned, "task 2", "task 1", 0));
     planned_done(planned);
 }

@@ -199,7 +199,7 @@ static void no_more_results_than_are_taken(void **state) {
     json_t *run = json_array_get(json_object_get(sarif, "runs"), 0);
     assert_int_equal(json_array_size(json_object_get(run, "results")), 25000);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(run, "properties"), "leftOut")), 100);
-    assert_non_null(strstr(fixture->text.data, "100 more results are left out"));
+    assert_non_null(strstr(fixture->text.data, "100 more results are omitted"));
     json_decref(sarif);
 }
 

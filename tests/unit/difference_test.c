@@ -99,7 +99,7 @@ static void numbers_do_not_count(void **state) {
     new->empty_waits[0].phase = "NOT ((accumCnt(loop@57) / 3) & 1)";
     new->full_waits[0].index = new->full_arrives[0].index = new->barriers[0].index = "accumCnt(loop@57) % 3";
     new->empty_waits[0].index = new->empty_arrives[0].index = new->barriers[1].index = "accumCnt(loop@57) % 3";
-    new->rows[0].cadence = "each iteration of the loop of line 57";
+    new->rows[0].cadence = "each iteration of the loop at line 57";
     new->finding.message = "default waits forever for %33[0], line 99";
     new->full_waits[0].place.ir_line = 99;
     new->full_waits[0].place.times = 5;
@@ -267,22 +267,12 @@ static void as_text(void **state) {
     fixture->old.finding.message = "a message\033 that is so long that it takes more than one line of text to say it";
     fixture->new.verdict.finding_count = 0;
     render_difference_text(compare(fixture), false, 60, &text);
-    check_text(&text, "k.ttgir @MMA and k.ttgir @MMA: 2 differences, the first in partitions\n"
-                      "Partitions, by what they do:\n"
-                      "  epilogue: default, only in the old one\n"
-                      "  MMA: partition0, now partition2\n"
-                      "  TMA load (a, b): partition1\n"
-                      "\n"
-                      "partitions: partitions and their roles\n"
-                      "  partition epilogue\n"
-                      "    old: default; 4 warps\n"
-                      "    new: not there\n"
-                      "\n"
-                      "verdict: deadlocks and findings\n"
-                      "  finding deadlock.cycle\n"
-                      "    old: a message? that is so long that it takes more than\n"
-                      "         one line of text to say it\n"
-                      "    new: not there\n");
+    check_text(&text, "k.ttgir @MMA and k.ttgir @MMA: 2 differences, the first in partitions\nPartitions, by "
+                      "role:\n  epilogue: default, only in the old one\n  MMA: partition0, now partition2\n  TMA "
+                      "load (a, b): partition1\n\npartitions: partitions and their roles\n  partition epilogue\n    "
+                      "old: default; 4 warps\n    new: not there\n\nverdict: deadlocks and findings\n  finding "
+                      "deadlock.cycle\n    old: a message? that is so long that it takes more than\n         one "
+                      "line of text to say it\n    new: not there\n");
     render_difference_text(compare(fixture), true, 0, &text);
     text_char(&text, 0);
     assert_non_null(strstr(text.data, "old: \033[31ma message? that is so long that it takes more than one line of "
@@ -296,18 +286,12 @@ static void as_markdown(void **state) {
     fixture->new.buffers[0].storage = "!ttg.memdesc<2x128|64xf16>";
     render_difference_markdown(compare(fixture), &text);
     check_text(&text,
-               "# Difference: 1 difference, in buffers\n\n"
-               "|  | old | new |\n|---|---|---|\n"
-               "| file | k.ttgir | k.ttgir |\n"
-               "| kernel | MMA | MMA |\n\n"
-               "## Partitions, by what they do\n\n"
-               "| role | old | new |\n|---|---|---|\n"
-               "| epilogue | default | default |\n"
-               "| MMA | partition0 | partition0 |\n"
-               "| TMA load (a, b) | partition1 | partition1 |\n\n"
-               "## buffers: shared data and memory used\n\n"
-               "| what | old | new |\n|---|---|---|\n"
-               "| buffer a: storage | !ttg.memdesc&lt;3x128x64xf16&gt; | !ttg.memdesc&lt;2x128\\|64xf16&gt; |\n");
+               "# Difference: 1 difference, in buffers\n\n|  | old | new |\n|---|---|---|\n| file | k.ttgir | "
+               "k.ttgir |\n| kernel | MMA | MMA |\n\n## Partitions, by role\n\n| role | old | new "
+               "|\n|---|---|---|\n| epilogue | default | default |\n| MMA | partition0 | partition0 |\n| TMA load "
+               "(a, b) | partition1 | partition1 |\n\n## buffers: shared data and memory used\n\n| what | old | new "
+               "|\n|---|---|---|\n| buffer a: storage | !ttg.memdesc&lt;3x128x64xf16&gt; | "
+               "!ttg.memdesc&lt;2x128\\|64xf16&gt; |\n");
 }
 
 static void as_json(void **state) {

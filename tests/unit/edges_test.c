@@ -100,7 +100,7 @@ static void what_did_not_happen_is_read_off_the_ir(void **state) {
     assert_string_equal(barrier(told, "empty")->direction, "backward");
     const ReportEdge *release = edge(told, "default", "partition0", "empty");
     assert_non_null(release);
-    assert_non_null(strstr(release->note, "read off the IR"));
+    assert_non_null(strstr(release->note, "read from the IR"));
     end(told);
 }
 

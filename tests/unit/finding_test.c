@@ -56,6 +56,30 @@ static void every_rule_is_explained(void **state) {
     assert_true(counts[true] > 100);
 }
 
+/* Old names are read, and are the new ones; a family is one, too. */
+static void old_names_of_rules_are_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *list, *id;
+        bool listed;
+    } cases[] = {
+        {"barrier.uninitialised", "barrier.uninitialized", true},
+        {"race,barrier.reinitialised", "barrier.reinitialized", true},
+        {"global.uninitialised", "global.uninitialized", true},
+        {"product.swizzle-base", "mma.swizzle-base", true},
+        {"product.swizzle-base", "mma.swizzle-base-unknown", false},
+        {"product.swizzle-base-unknown", "mma.swizzle-base-unknown", true},
+        {"product", "mma.swizzle-base", true},
+        {"barrier.uninitialised", "barrier.reinitialized", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_null(rule_list_unknown(cases[i].list).data);
+        assert_int_equal(rule_listed(cases[i].list, cases[i].id), cases[i].listed);
+    }
+    assert_non_null(rule_list_unknown("barrier.uninitialise").data);
+    assert_non_null(rule_list_unknown("product.swizzle").data);
+}
+
 static Verdict new_verdict(Arena *arena) {
     arena_init(arena, 1 << 20);
     return (Verdict){.arena = arena, .kernel = "k"};
@@ -232,6 +256,7 @@ int main(void) {
         cmocka_unit_test(the_worse_launch_counts),
         cmocka_unit_test(every_rule_is_found_by_its_id),
         cmocka_unit_test(every_rule_is_explained),
+        cmocka_unit_test(old_names_of_rules_are_read),
         cmocka_unit_test(what_is_added_stays),
         cmocka_unit_test(the_same_reason_is_kept_once),
         cmocka_unit_test(an_op_name_is_copied),

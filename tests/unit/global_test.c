@@ -375,8 +375,8 @@ static void names_of_places(void **state) {
     assert_name(memory, c, "c_ptr[0, 0]");
     assert_name(memory, c + 2 * (3 * 32 + 17), "c_ptr[3, 17]");
     assert_name(memory, c + 3, "c_ptr[0, 1] + 1 byte");
-    assert_name(memory, c + 256, "c_ptr, just past its end");
-    assert_name(memory, c + 262, "c_ptr + 6 bytes past its end");
+    assert_name(memory, c + 256, "c_ptr, just past the end");
+    assert_name(memory, c + 262, "c_ptr + 6 bytes past the end");
     assert_name(memory, c - 1, "1 byte before c_ptr");
     assert_name(memory, n, "n");
     assert_name(memory, n + 6, "n + 6 bytes");

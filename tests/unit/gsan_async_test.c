@@ -286,7 +286,7 @@ static void options_that_make_no_sense_are_refused(void **state) {
     assert_null(gsan_create(&(GsanOptions){.mode = GSAN_SAMPLED, .devices = 32}, found, NULL, &problem));
     assert_string_equal(problem, "a cell can name at most 4096 threads, of all devices together");
     assert_null(gsan_create(&(GsanOptions){.mode = GSAN_SAMPLED, .memory = 1 << 20}, found, NULL, &problem));
-    assert_string_equal(problem, "the clocks need more memory than they may take");
+    assert_string_equal(problem, "the clocks need more memory than the limit");
     assert_null(gsan_create(&(GsanOptions){.mode = GSAN_SAMPLED, .ring = 65536}, found, NULL, &problem));
     assert_null(gsan_create(&(GsanOptions){.mode = GSAN_SAMPLED, .slots = 65}, found, NULL, &problem));
 }

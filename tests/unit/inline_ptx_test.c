@@ -210,10 +210,10 @@ static void a_loop_waits_for_memory(void **state) {
                                "setp.eq.u32 %p0, %t0, 1; @!%p0 bra wait; }";
     static const char leave[] = "again: ld.acquire.sys.global.b32 $0, [$1]; setp.ge.s32 p, $0, $2;\\0A"
                                 "@p bra done_${:uid}; bra.uni again; done_${:uid}:";
-    assert_does(spin, "update %ptrs global acquire sys again and again\n");
-    assert_does(leave, "read %ptr global acquire sys again and again\n");
+    assert_does(spin, "update %ptrs global acquire sys repeatedly\n");
+    assert_does(leave, "read %ptr global acquire sys repeatedly\n");
     assert_does("l: ld.relaxed.gpu.global.u32 t, [$1]; setp.ne.u32 p, t, $2; @p bra l; fence.acquire.gpu;",
-                "read %ptr global relaxed gpu until it is %n again and again\nfence-order acquire gpu\n");
+                "read %ptr global relaxed gpu until it is %n repeatedly\nfence-order acquire gpu\n");
     Reading *reading = read_assembly(spin);
     InlineAccess access = access_of(reading, 0);
     assert_int_equal(access.action, INLINE_COMPARE);

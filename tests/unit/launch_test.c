@@ -294,165 +294,157 @@ static void errors_have_a_place(void **state) {
                                              "    {\"args\": {\"x\": 1, \"x\": 2}}\n"
                                              "                      ^\n"},
         /* JSON of another shape: at the value. */
-        {" [1]", "k.launch.json:1:2: error: a launch is an object, {\"kernel\": ..., \"grid\": ..., \"args\": ...}\n"
-                 "     [1]\n"
-                 "     ^\n"},
-        {"{\"kernel\": 1}", "k.launch.json:1:12: error: 'kernel' is a name in quotes\n"
-                            "    {\"kernel\": 1}\n"
-                            "               ^\n"},
-        {"{\"grid\": 4}", "k.launch.json:1:10: error: 'grid' is a list of three positive integers\n"
-                          "    {\"grid\": 4}\n"
-                          "             ^\n"},
-        {"{\"grid\": [4, 4]}", "k.launch.json:1:10: error: 'grid' is a list of three positive integers\n"
-                               "    {\"grid\": [4, 4]}\n"
-                               "             ^\n"},
-        {"{\"grid\": [4,\n 0, 1]}", "k.launch.json:2:2: error: 'grid' has integers from 1 to 2147483647\n"
+        {" [1]", "k.launch.json:1:2: error: a launch must be an object, {\"kernel\": ..., \"grid\": ..., \"args\": "
+                 "...}\n     [1]\n     ^\n"},
+        {"{\"kernel\": 1}", "k.launch.json:1:12: error: 'kernel' must be a name in quotes\n    {\"kernel\": "
+                            "1}\n               ^\n"},
+        {"{\"grid\": 4}", "k.launch.json:1:10: error: 'grid' must be a list of three positive integers\n    "
+                          "{\"grid\": 4}\n             ^\n"},
+        {"{\"grid\": [4, 4]}", "k.launch.json:1:10: error: 'grid' must be a list of three positive integers\n    "
+                               "{\"grid\": [4, 4]}\n             ^\n"},
+        {"{\"grid\": [4,\n 0, 1]}", "k.launch.json:2:2: error: 'grid' must have integers from 1 to 2147483647\n"
                                     "     0, 1]}\n"
                                     "     ^\n"},
-        {"{\"grid\": [4, 1, 1.5]}", "k.launch.json:1:17: error: 'grid' has integers from 1 to 2147483647\n"
+        {"{\"grid\": [4, 1, 1.5]}", "k.launch.json:1:17: error: 'grid' must have integers from 1 to 2147483647\n"
                                     "    {\"grid\": [4, 1, 1.5]}\n"
                                     "                    ^\n"},
-        {"{\"args\": []}", "k.launch.json:1:10: error: 'args' is an object of arguments by name\n"
-                           "    {\"args\": []}\n"
-                           "             ^\n"},
+        {"{\"args\": []}", "k.launch.json:1:10: error: 'args' must be an object of arguments by name\n    {\"args\": "
+                           "[]}\n             ^\n"},
         {"{\"args\": {\"\": 1}}", "k.launch.json:1:15: error: an argument needs a name\n"
                                   "    {\"args\": {\"\": 1}}\n"
                                   "                  ^\n"},
         /* Before it: strings with brackets and quotes, and keys that look the same. */
         {"{\"from\": \"[{\\\"grid\\\\\", \"x-\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}",
-         "k.launch.json:1:64: error: 'grid' is still to be filled in\n"
+         "k.launch.json:1:64: error: 'grid' must still be filled in\n"
          "    {\"from\": \"[{\\\"grid\\\\\", \"x-\": {\"grid\": [[], {}]}, \"g\\u0072id\" : null}\n"
          "                                                                   ^\n"},
-        {"{\"args\": {\"x\": 1, \"y\": \"z\"}}", "k.launch.json:1:24: error: 'y' is a number, true, false, or an "
+        {"{\"args\": {\"x\": 1, \"y\": \"z\"}}", "k.launch.json:1:24: error: 'y' must be a number, true, false, or an "
                                                  "object with one of \"tensor\", \"descriptor\", "
                                                  "\"pointers\", \"rank\" and \"devices\"\n"
                                                  "    {\"args\": {\"x\": 1, \"y\": \"z\"}}\n"
                                                  "                           ^\n"},
-        {"{\"args\": {\"x\": {}}}", "k.launch.json:1:16: error: 'x' is a number, true, false, or an object with one of "
-                                    "\"tensor\", \"descriptor\", "
-                                    "\"pointers\", \"rank\" and \"devices\"\n"
-                                    "    {\"args\": {\"x\": {}}}\n"
-                                    "                   ^\n"},
-        {"{\"args\": {\"x\": {\"tensor\": 3}}}", "k.launch.json:1:27: error: a tensor is an object with a shape\n"
+        {"{\"args\": {\"x\": {}}}",
+         "k.launch.json:1:16: error: 'x' must be a number, true, false, or an object with one of "
+         "\"tensor\", \"descriptor\", "
+         "\"pointers\", \"rank\" and \"devices\"\n"
+         "    {\"args\": {\"x\": {}}}\n"
+         "                   ^\n"},
+        {"{\"args\": {\"x\": {\"tensor\": 3}}}", "k.launch.json:1:27: error: a tensor must be an object with a shape\n"
                                                  "    {\"args\": {\"x\": {\"tensor\": 3}}}\n"
                                                  "                              ^\n"},
         {"{\"args\": {\"x\": {\"descriptor\": {}}}}", "k.launch.json:1:31: error: a descriptor needs a shape\n"
                                                       "    {\"args\": {\"x\": {\"descriptor\": {}}}}\n"
                                                       "                                  ^\n"},
-        {IN_TENSOR("\"shape\": 3"), "k.launch.json:1:37: error: 'shape' is a list of at most 8 integers\n"
+        {IN_TENSOR("\"shape\": 3"), "k.launch.json:1:37: error: 'shape' must be a list of at most 8 integers\n"
                                     "    {\"args\": {\"x\": {\"tensor\": {\"shape\": 3}}}}\n"
                                     "                                        ^\n"},
         {IN_TENSOR("\"shape\": [1,1,1,1,1,1,1,1,1]"),
-         "k.launch.json:1:37: error: 'shape' is a list of at most 8 integers\n"
+         "k.launch.json:1:37: error: 'shape' must be a list of at most 8 integers\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1,1,1,1,1,1,1,1,1]}}}}\n"
          "                                        ^\n"},
-        {IN_TENSOR("\"shape\": [1, -1]"), "k.launch.json:1:41: error: 'shape' has integers from 0 to 281474976710656\n"
-                                          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1, -1]}}}}\n"
-                                          "                                            ^\n"},
+        {IN_TENSOR("\"shape\": [1, -1]"),
+         "k.launch.json:1:41: error: 'shape' must have integers from 0 to 281474976710656\n"
+         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1, -1]}}}}\n"
+         "                                            ^\n"},
         {IN_TENSOR("\"shape\": [2], \"strides\": [1, 1]"),
          "k.launch.json:1:53: error: 'strides' has 2 numbers, and 'shape' has 1\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [2], \"strides\": [1, 1]}}}}\n"
          "                                                        ^\n"},
         {"{\"args\": {\"x\": {\"descriptor\": {\"shape\": [2], \"block\": [0]}}}}",
-         "k.launch.json:1:56: error: 'block' has integers from 1 to 281474976710656\n"
+         "k.launch.json:1:56: error: 'block' must have integers from 1 to 281474976710656\n"
          "    {\"args\": {\"x\": {\"descriptor\": {\"shape\": [2], \"block\": [0]}}}}\n"
          "                                                           ^\n"},
         {IN_TENSOR("\"shape\": [281474976710656, 281474976710656]"),
-         "k.launch.json:1:27: error: this tensor reaches over more than 281474976710656 elements\n"
+         "k.launch.json:1:27: error: this tensor spans more than 281474976710656 elements\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [281474976710656, 281474976710656]}}}}\n"
          "                              ^\n"},
         {IN_TENSOR("\"shape\": [3], \"strides\": [281474976710656]"),
-         "k.launch.json:1:27: error: this tensor reaches over more than 281474976710656 elements\n"
+         "k.launch.json:1:27: error: this tensor spans more than 281474976710656 elements\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [3], \"strides\": [281474976710656]}}}}\n"
          "                              ^\n"},
-        {IN_TENSOR("\"data\": [1, 2.5]"), "k.launch.json:1:40: error: 'data' is a list of integers\n"
-                                          "    {\"args\": {\"x\": {\"tensor\": {\"data\": [1, 2.5]}}}}\n"
-                                          "                                           ^\n"},
+        {IN_TENSOR("\"data\": [1, 2.5]"), "k.launch.json:1:40: error: 'data' must be a list of integers\n    "
+                                          "{\"args\": {\"x\": {\"tensor\": {\"data\": [1, "
+                                          "2.5]}}}}\n                                           ^\n"},
         {IN_TENSOR("\"data\": [255, 256], \"dtype\": \"i8\""),
          "k.launch.json:1:42: error: 256 does not fit in an element of 8 bits\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"data\": [255, 256], \"dtype\": \"i8\"}}}}\n"
          "                                             ^\n"},
         {IN_TENSOR("\"shape\": [1], \"data\": [1, 2]"),
-         "k.launch.json:1:27: error: 'data' has 2 numbers, and this tensor reaches over 1\n"
+         "k.launch.json:1:27: error: 'data' has 2 numbers, and this tensor spans 1\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"data\": [1, 2]}}}}\n"
          "                              ^\n"},
         {IN_TENSOR("\"shape\": [1], \"dtype\": 16"),
-         "k.launch.json:1:51: error: 'dtype' is a type's name in quotes\n"
-         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [1], \"dtype\": 16}}}}\n"
-         "                                                      ^\n"},
+         "k.launch.json:1:51: error: 'dtype' must be a type name in quotes\n    {\"args\": {\"x\": {\"tensor\": "
+         "{\"shape\": [1], \"dtype\": 16}}}}\n                                                      ^\n"},
         /* What several launches have to do with each other. */
-        {"{\"stream\": -1}", "k.launch.json:1:12: error: 'stream' is an integer from 0 to 2147483647\n"
+        {"{\"stream\": -1}", "k.launch.json:1:12: error: 'stream' must be an integer from 0 to 2147483647\n"
                              "    {\"stream\": -1}\n"
                              "               ^\n"},
-        {"{\"device\": \"next\"}", "k.launch.json:1:12: error: 'device' is an integer from 0 to 63\n"
+        {"{\"device\": \"next\"}", "k.launch.json:1:12: error: 'device' must be an integer from 0 to 63\n"
                                    "    {\"device\": \"next\"}\n"
                                    "               ^\n"},
-        {"{\"device\": 256}", "k.launch.json:1:12: error: 'device' is an integer from 0 to 63\n"
+        {"{\"device\": 256}", "k.launch.json:1:12: error: 'device' must be an integer from 0 to 63\n"
                               "    {\"device\": 256}\n"
                               "               ^\n"},
-        {"{\"dependent\": 1}", "k.launch.json:1:15: error: 'dependent' is true or false\n"
+        {"{\"dependent\": 1}", "k.launch.json:1:15: error: 'dependent' must be true or false\n"
                                "    {\"dependent\": 1}\n"
                                "                  ^\n"},
-        {"{\"after\": \"fill\"}", "k.launch.json:1:11: error: 'after' is a list of at most 4096 kernels' names\n"
+        {"{\"after\": \"fill\"}", "k.launch.json:1:11: error: 'after' must be a list of at most 4096 kernel names\n"
                                   "    {\"after\": \"fill\"}\n"
                                   "              ^\n"},
-        {"{\"after\": [\"fill\", 3]}", "k.launch.json:1:20: error: 'after' has kernels' names in quotes\n"
-                                       "    {\"after\": [\"fill\", 3]}\n"
-                                       "                       ^\n"},
-        {"{\"after\": [\"\"]}", "k.launch.json:1:12: error: 'after' has kernels' names in quotes\n"
-                                "    {\"after\": [\"\"]}\n"
-                                "               ^\n"},
+        {"{\"after\": [\"fill\", 3]}", "k.launch.json:1:20: error: 'after' must have kernel names in quotes\n    "
+                                       "{\"after\": [\"fill\", 3]}\n                       ^\n"},
+        {"{\"after\": [\"\"]}", "k.launch.json:1:12: error: 'after' must have kernel names in quotes\n    "
+                                "{\"after\": [\"\"]}\n               ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": 3}}}}",
-         "k.launch.json:1:52: error: 'buffer' is a name in quotes\n"
+         "k.launch.json:1:52: error: 'buffer' must be a name in quotes\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": 3}}}}\n"
          "                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": \"\"}}}}",
-         "k.launch.json:1:52: error: 'buffer' is a name in quotes\n"
+         "k.launch.json:1:52: error: 'buffer' must be a name in quotes\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"buffer\": \"\"}}}}\n"
          "                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": 2}}}}",
-         "k.launch.json:1:52: error: 'offset' is that in a buffer, and no 'buffer' is named\n"
-         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": 2}}}}\n"
-         "                                                       ^\n"},
+         "k.launch.json:1:52: error: 'offset' requires a 'buffer'\n    {\"args\": {\"x\": {\"tensor\": {\"shape\": "
+         "[4], \"offset\": 2}}}}\n                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": -2}}}}",
-         "k.launch.json:1:52: error: 'offset' is an integer from 0 to 2^48\n"
-         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"offset\": -2}}}}\n"
-         "                                                       ^\n"},
+         "k.launch.json:1:52: error: 'offset' must be an integer from 0 to 2^48\n    {\"args\": {\"x\": {\"tensor\": "
+         "{\"shape\": [4], \"offset\": -2}}}}\n                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"data\": [4], \"buffer\": \"b\", \"offset\": 2}}}}",
-         "k.launch.json:1:66: error: 'data' is what a buffer holds from its begin on, and this begins behind it\n"
-         "    {\"args\": {\"x\": {\"tensor\": {\"data\": [4], \"buffer\": \"b\", \"offset\": 2}}}}\n"
-         "                                                                     ^\n"},
+         "k.launch.json:1:66: error: 'data' gives a buffer from its start, and this tensor starts after that\n    "
+         "{\"args\": {\"x\": {\"tensor\": {\"data\": [4], \"buffer\": \"b\", \"offset\": "
+         "2}}}}\n                                                                     ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": \"cuda\"}}}}",
-         "k.launch.json:1:52: error: 'device' is an integer from 0 to 63, \"next\" or \"previous\"\n"
+         "k.launch.json:1:52: error: 'device' must be an integer from 0 to 63, \"next\" or \"previous\"\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": \"cuda\"}}}}\n"
          "                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": -1}}}}",
-         "k.launch.json:1:52: error: 'device' is an integer from 0 to 63, \"next\" or \"previous\"\n"
+         "k.launch.json:1:52: error: 'device' must be an integer from 0 to 63, \"next\" or \"previous\"\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"device\": -1}}}}\n"
          "                                                       ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": 1}}}}",
-         "k.launch.json:1:50: error: 'zero' is true or false\n"
+         "k.launch.json:1:50: error: 'zero' must be true or false\n"
          "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": 1}}}}\n"
          "                                                     ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": true, \"output\": true}}}}",
-         "k.launch.json:1:66: error: nobody has written an output: it has no 'zero'\n"
-         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"zero\": true, \"output\": true}}}}\n"
-         "                                                                     ^\n"},
+         "k.launch.json:1:66: error: an output has not been written yet: it takes no 'zero'\n    {\"args\": {\"x\": "
+         "{\"tensor\": {\"shape\": [4], \"zero\": true, \"output\": "
+         "true}}}}\n                                                                     ^\n"},
         {"{\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"output\": true, \"data\": [1]}}}}",
-         "k.launch.json:1:52: error: nobody has written an output: it has no 'data'\n"
-         "    {\"args\": {\"x\": {\"tensor\": {\"shape\": [4], \"output\": true, \"data\": [1]}}}}\n"
-         "                                                       ^\n"},
-        {"{\"args\": {\"x\": {\"pointers\": 3}}}", "k.launch.json:1:29: error: 'pointers' is a name in quotes\n"
+         "k.launch.json:1:52: error: an output has not been written yet: it takes no 'data'\n    {\"args\": {\"x\": "
+         "{\"tensor\": {\"shape\": [4], \"output\": true, \"data\": "
+         "[1]}}}}\n                                                       ^\n"},
+        {"{\"args\": {\"x\": {\"pointers\": 3}}}", "k.launch.json:1:29: error: 'pointers' must be a name in quotes\n"
                                                    "    {\"args\": {\"x\": {\"pointers\": 3}}}\n"
                                                    "                                ^\n"},
-        {"{\"args\": {\"x\": {\"rank\": false}}}", "k.launch.json:1:25: error: 'rank' is true if it is there\n"
+        {"{\"args\": {\"x\": {\"rank\": false}}}", "k.launch.json:1:25: error: 'rank' must be true where it is given\n"
                                                    "    {\"args\": {\"x\": {\"rank\": false}}}\n"
                                                    "                            ^\n"},
-        {"{\"args\": {\"x\": {\"devices\": 2}}}", "k.launch.json:1:28: error: 'devices' is true or false\n"
+        {"{\"args\": {\"x\": {\"devices\": 2}}}", "k.launch.json:1:28: error: 'devices' must be true or false\n"
                                                   "    {\"args\": {\"x\": {\"devices\": 2}}}\n"
                                                   "                               ^\n"},
         {"{\"args\": {\"x\": {\"rank\": true, \"devices\": true}}}",
-         "k.launch.json:1:16: error: 'x' is a number, true, false, or an object with one of \"tensor\", "
+         "k.launch.json:1:16: error: 'x' must be a number, true, false, or an object with one of \"tensor\", "
          "\"descriptor\", \"pointers\", \"rank\" and \"devices\"\n"
          "    {\"args\": {\"x\": {\"rank\": true, \"devices\": true}}}\n"
          "                   ^\n"},
@@ -494,7 +486,7 @@ static void what_is_open_is_named(void **state) {
     assert_int_equal(fixture.diagnostics.count, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_non_null(strstr(fixture.diagnostics.items[i].message, names[i]));
-        assert_non_null(strstr(fixture.diagnostics.items[i].message, "is still to be filled in"));
+        assert_non_null(strstr(fixture.diagnostics.items[i].message, "must still be filled in"));
     }
     done(&fixture);
     fixture = read_text("{\"from\": null, \"x-a\": [null], \"args\": {\"n\": 0}}");
@@ -511,7 +503,7 @@ static void limits(void **state) {
     (void)state;
     assert_limit("{", "                                ", 2 << 20, "}", "a launch file has at most 67108864 bytes");
     assert_limit("{\"x-a\":", "[", 63, "", "this is not JSON: ']' expected near end of file");
-    assert_limit("{\"x-a\":", "[", 64, "", "a launch file has at most 64 lists and objects inside each other");
+    assert_limit("{\"x-a\":", "[", 64, "", "a launch file has at most 64 nested lists and objects");
     assert_limit("{\"x-a\":[", "{},", 65534, "0]}", NULL);
     assert_limit("{\"x-a\":[", "{},", 65535, "0]}", "a launch file has at most 65536 lists and objects");
     assert_limit("{\"x-a\":[", "1,2,3,4,5,6,7,8,", 2 << 20, "1]}", "a launch file has at most 16777216 values");
@@ -534,7 +526,7 @@ static void at_most_so_many_arguments(void **state) {
             assert_string_equal(launch_set(&fixture.arena, &fixture.launch, "b=3"), "there are too many arguments");
         } else {
             assert_string_equal(fixture.diagnostics.items[0].message,
-                                "there are 4097 arguments and at most 4096 may be");
+                                "there are 4097 arguments, and at most 4096 are allowed");
         }
         done(&fixture);
         text_free(&text);
@@ -632,16 +624,16 @@ static void a_later_argument_takes_the_place_of_an_earlier_one(void **state) {
 static void wrong_arguments_on_the_command_line(void **state) {
     (void)state;
     static const char *const value =
-        "an argument is an integer of 64 bits, a float, true, false, or a list of integers in brackets";
-    static const char *const list = "a list has integers of 32 bits with commas between them";
+        "an argument must be a 64-bit integer, a float, true, false, or a list of integers in brackets";
+    static const char *const list = "a list must have 32-bit integers separated by commas";
     const struct {
         const char *text, *problem;
     } cases[] = {
-        {"", "an argument is given as NAME=VALUE"},
-        {"N", "an argument is given as NAME=VALUE"},
-        {"=3", "an argument is given as NAME=VALUE, and the name is missing"},
-        {"a b=3", "an argument's name is letters, digits, '_', '.', '$' and '-'"},
-        {"\xe9=3", "an argument's name is letters, digits, '_', '.', '$' and '-'"},
+        {"", "an argument must be NAME=VALUE"},
+        {"N", "an argument must be NAME=VALUE"},
+        {"=3", "an argument must be NAME=VALUE, and the name is missing"},
+        {"a b=3", "an argument's name may have letters, digits, '_', '.', '$' and '-'"},
+        {"\xe9=3", "an argument's name may have letters, digits, '_', '.', '$' and '-'"},
         {"N=", value},
         {"N=abc", value},
         {"N=nan", value},
@@ -651,8 +643,8 @@ static void wrong_arguments_on_the_command_line(void **state) {
         {"N=3 4", value},
         {"N=\"3\"", value},
         {"N={}", value},
-        {"N=[", "a list ends with ']'"},
-        {"N=[1", "a list ends with ']'"},
+        {"N=[", "a list must end with ']'"},
+        {"N=[1", "a list must end with ']'"},
         {"N=[1,]", list},
         {"N=[,]", list},
         {"N=[1 2]", list},
@@ -688,7 +680,7 @@ static void grids_on_the_command_line(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Launch launch = {.grid = {7, 8, 9}};
         assert_string_equal(launch_set_grid(&launch, wrong[i]),
-                            "a grid is one, two or three positive integers with commas between them");
+                            "a grid must be one, two or three positive integers separated by commas");
         assert_shown(&launch, launch_describe, "grid 7x8x9");
     }
 }

@@ -230,7 +230,7 @@ static void a_count_that_no_barrier_has_ends_the_run(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Running *running = compile_whole(wrong[i]);
         assert_int_equal(run_eagerly(running), RUN_UNKNOWN);
-        assert_non_null(strstr(running->machine->unknown, "how many arrivals"));
+        assert_non_null(strstr(running->machine->unknown, "arrival count"));
         end_kernel(running);
     }
 }

@@ -116,7 +116,7 @@ static void make_barriers(Made *made) {
                                         .byte_count = 2,
                                         .iterations = 6,
                                         .flips = 6,
-                                        .cadence = "each slot flips once in 3 iterations of the loop of line 41",
+                                        .cadence = "each slot flips once in 3 iterations of the loop at line 41",
                                         .arrives = made->full_arrives,
                                         .waits = made->full_waits,
                                         .arrive_count = 1,
@@ -201,7 +201,7 @@ static void make_data(Made *made) {
                                 "a",
                                 "partition0",
                                 made->readers[0],
-                                "each iteration of the loop of line 41",
+                                "each iteration of the loop at line 41",
                                 COVERAGE_ORDERED,
                                 "partition1 waits for empty, IR line 62",
                                 3};

@@ -124,8 +124,8 @@ static void a_function_without_needs_is_one_line(void **state) {
     made->result.present = made->present;
     made->result.present_count = 1;
     assert_text(made, (MembarQuestion){0},
-                "test.mlir: @kernel: memory is placed: barriers are in; model async: no further barrier is needed; 1 "
-                "there\n");
+                "test.mlir: @kernel: memory is allocated: barriers are in; model async: no further barrier is "
+                "needed; 1 there\n");
     drop(made);
 }
 
@@ -147,11 +147,10 @@ static void a_need_tells_its_accesses_bytes_and_path(void **state) {
     made->hazard.second_buffer = made->loop; /* anything that allocates nothing has scratch memory */
     made->need.op = made->load;
     assert_text(made, (MembarQuestion){.stage = MEMBAR_STAGE_INSERTED},
-                "test.mlir: @kernel: memory is placed: barriers are in (assumed); model async\n"
-                "test.mlir:15:7: error: a barrier is missing before ttg.local_load (kernel.py:9) [membar.missing]\n"
-                "  RAW on tile and scratch of scf.for at line 14: ttg.local_store at line 16 writes, ttg.local_load at "
-                "line 15 (kernel.py:9) reads; around the back edge of the loop at line 14 (kernel.py:8)\n"
-                "1 barrier missing\n");
+                "test.mlir: @kernel: memory is allocated: barriers are in (assumed); model async\ntest.mlir:15:7: "
+                "error: a barrier is missing before ttg.local_load (kernel.py:9) [membar.missing]\n  RAW on tile and "
+                "scratch of scf.for at line 14: ttg.local_store at line 16 writes, ttg.local_load at line 15 "
+                "(kernel.py:9) reads; around the back edge of the loop at line 14 (kernel.py:8)\n1 barrier missing\n");
     drop(made);
 }
 
@@ -206,10 +205,9 @@ static void an_automatic_barrier_is_never_missing(void **state) {
     MembarReport report = reported(made, (MembarQuestion){0});
     assert_int_equal(report.verdict, VERDICT_CLEAN);
     assert_text(made, (MembarQuestion){0},
-                "test.mlir: @kernel: memory is placed: barriers are in; model sync\n"
-                "test.mlir:13:5: needed: a barrier after ttg.async_wait: the model puts one after every wait for "
-                "copies; no conflict asks for it\n"
-                "0 barriers missing, 1 automatic\n");
+                "test.mlir: @kernel: memory is allocated: barriers are in; model sync\ntest.mlir:13:5: needed: a "
+                "barrier after ttg.async_wait: the model inserts one after every wait for copies; no conflict "
+                "requires it\n0 barriers missing, 1 automatic\n");
     drop(made);
 }
 
@@ -235,7 +233,7 @@ static void a_copy_in_flight_explains_a_difference(void **state) {
     assert_true(comparison.differences[0].saved);
     assert_int_equal(comparison.differences[0].cause, MEMBAR_CAUSE_IN_FLIGHT);
     assert_string_equal(comparison.differences[0].why,
-                        "the copy of line 12 is in flight: no barrier makes it visible, only a wait does");
+                        "the copy at line 12 is in flight: no barrier makes it visible, only a wait does");
     drop(made);
 }
 
@@ -261,7 +259,7 @@ static void a_barrier_that_moved_is_no_saving(void **state) {
     MembarComparison comparison = compared(made);
     assert_int_equal(comparison.difference_count, 2);
     assert_int_equal(comparison.differences[0].cause, MEMBAR_CAUSE_ELSEWHERE);
-    assert_string_equal(comparison.differences[0].why, "async has one before line 16, where a conflict asks for it");
+    assert_string_equal(comparison.differences[0].why, "async has one before line 16, where a conflict requires it");
     assert_int_equal(comparison.differences[1].cause, MEMBAR_CAUSE_ELSEWHERE);
     assert_string_equal(comparison.differences[1].why, "sync has its automatic one after line 13");
     made->result.need_count = 0;
@@ -287,9 +285,9 @@ static void barriers_that_are_there_are_compared(void **state) {
     assert_int_equal(comparison.other, 2);
     assert_int_equal(comparison.difference_count, 2);
     assert_false(comparison.differences[0].saved);
-    assert_string_equal(comparison.differences[0].why, "sync parts the same accesses by a barrier at line 18");
+    assert_string_equal(comparison.differences[0].why, "sync separates the same accesses by a barrier at line 18");
     assert_true(comparison.differences[1].present);
-    assert_string_equal(comparison.differences[1].why, "async parts the same accesses by a barrier before line 16");
+    assert_string_equal(comparison.differences[1].why, "async separates the same accesses by a barrier before line 16");
     drop(made);
 }
 

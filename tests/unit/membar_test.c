@@ -456,8 +456,8 @@ static void why_tells_what_is_pending(void **state) {
     assert_non_null(strstr(text.data, "write by ttg.local_store @25 of %a, bytes 0 to 1024: a read after a write: a "
                                       "barrier is needed here\n"));
     assert_non_null(strstr(text.data,
-                           "write by ttg.async_copy_global_to_local @26 of %b, bytes 1024 to 2048: in flight "
-                           "until its group is waited for: no barrier helps\n"));
+                           "write by ttg.async_copy_global_to_local @26 of %b, bytes 1024 to 2048: in flight until "
+                           "its group is waited for: a barrier does not help\n"));
     text_free(&text);
     done(reading);
 }

@@ -49,13 +49,13 @@ static void a_result_is_committed_after_its_loop(void **state) {
     report_plan(&planned->builder);
     const ReportBarrier *full = barrier_of(planned, "full (acc)"), *empty = barrier_of(planned, "empty (acc)");
     assert_string_equal(full->mechanism, "tcgen05 commit");
-    assert_string_equal(full->arrives[0].place.detail, "will commit, after the loop of line 21");
+    assert_string_equal(full->arrives[0].place.detail, "will commit, after the loop at line 21");
     assert_string_equal(full->waits[0].place.detail, "will wait");
     assert_string_equal(full->waits[0].phase, "accumCnt(loop@20) & 1");
-    assert_string_equal(full->cadence, "it flips once in each iteration of the loop of line 20");
+    assert_string_equal(full->cadence, "it flips once in each iteration of the loop at line 20");
     assert_true(has_text(full->issues, full->issue_count, "depth 1"));
     assert_string_equal(empty->mechanism, "producer/consumer token");
-    assert_string_equal(empty->waits[0].place.detail, "will wait before it writes, before the loop of line 21");
+    assert_string_equal(empty->waits[0].place.detail, "will wait before it writes, before the loop at line 21");
     const ReportEdge *forward = edge_of(planned, "task 1", "task 2", 0);
     assert_non_null(forward);
     assert_string_equal(forward->barrier, "full (acc)");
@@ -85,7 +85,7 @@ static void buffers_of_one_ring_take_turns(void **state) {
     }
     assert_int_equal(full->arrives[1].stagger, 2);
     assert_string_equal(full->waits[1].phase, "((accumCnt(loop@22) + 2) / 3) & 1");
-    assert_string_equal(full->cadence, "each slot flips once in each iteration of the loop of line 22");
+    assert_string_equal(full->cadence, "each slot flips once in each iteration of the loop at line 22");
     const ReportBarrier *empty = barrier_of(planned, "empty (b, a1, a0)");
     /* b is given back by the last of the two that read it */
     assert_int_equal(empty->arrive_count, 3);
@@ -120,12 +120,12 @@ static void a_write_over_packed_memory_has_a_row_for_each_buffer(void **state) {
     assert_string_equal(alpha->extent, "columns 64-64");
     assert_string_equal(alpha->by, "task 1 must wait for empty (alpha), before the write");
     assert_string_equal(m->consumer, "task 0");
-    assert_string_equal(m->cadence, "each iteration of the loop of line 29");
-    assert_string_equal(m->by, "task 1 must wait for empty (m), before the loop of line 32, with the phase of the loop "
-                               "of line 29");
+    assert_string_equal(m->cadence, "each iteration of the loop at line 29");
+    assert_string_equal(m->by, "task 1 must wait for empty (m), before the loop at line 32, with the phase of the loop "
+                               "at line 29");
     assert_string_equal(row_of(table, "l")->extent, "columns 66-66");
-    assert_string_equal(row_of(table, "p")->by, "task 1 must issue the MMA of line 41 first: its MMAs run in the order "
-                                                "of issue");
+    assert_string_equal(row_of(table, "p")->by, "task 1 must issue the MMA at line 41 first: MMAs execute in "
+                                                "issue order");
     assert_string_equal(row_of(table, "qk")->consumer, "task 3");
     assert_non_null(strstr(planned->report.coverage_note, "Nothing was run"));
     const ReportBuffer *p = buffer_of(planned, "p");
@@ -207,7 +207,7 @@ static void what_is_read_an_iteration_later_starts_free_for_the_reader(void **st
     assert_int_equal(full->waits[0].first_parity, 1);
     assert_false(empty->inverted);
     assert_int_equal(empty->waits[0].first_parity, 0);
-    assert_non_null(strstr(edge_of(planned, "task 0", "task 1", 0)->note, "iteration before"));
+    assert_non_null(strstr(edge_of(planned, "task 0", "task 1", 0)->note, "previous iteration"));
     planned_done(planned);
 }
 
@@ -226,7 +226,7 @@ static void buffers_that_are_one_memory_and_in_use_together_are_noted(void **sta
         plan_text(TWO_TASKS(TILE(a, 0, 1) TILE(b, 0, 1), PUT(a, 0) PUT(b, 0) TAKE(x0, a, 0) TAKE(x1, b, 0)));
     report_plan(&planned->builder);
     const ReportBuffer *a = buffer_of(planned, "a");
-    assert_true(has_text(a->notes, a->note_count, "a and b are the same memory (bytes 0-511) and both in use"));
+    assert_true(has_text(a->notes, a->note_count, "a and b are the same memory (bytes 0-511) and both live"));
     planned_done(planned);
     planned = plan_text(TWO_TASKS(TILE(a, 0, 1) TILE(b, 0, 1), PUT(a, 0) TAKE(x0, a, 0) PUT(b, 0) TAKE(x1, b, 0)));
     report_plan(&planned->builder);
@@ -242,7 +242,7 @@ static void more_buffers_than_slots_are_an_issue(void **state) {
                                            PUT(a, 0) PUT(b, 0) PUT(c, 0) TAKE(x0, a, 0) TAKE(x1, b, 0) TAKE(x2, c, 0)));
     report_plan(&planned->builder);
     const ReportBarrier *full = barrier_of(planned, "full (a, b, c)");
-    assert_true(has_text(full->issues, full->issue_count, "3 buffers take turns in 2 slots"));
+    assert_true(has_text(full->issues, full->issue_count, "3 buffers share 2 slots"));
     assert_string_equal(full->offset, "b +1, c +2");
     planned_done(planned);
 }

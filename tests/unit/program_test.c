@@ -187,7 +187,7 @@ static void a_loop_whose_bounds_nobody_knows_ends_the_run(void **state) {
     (void)state;
     Running *running = compile_whole(RESULT("%r: i32", ""));
     assert_int_equal(run_eagerly(running), RUN_UNKNOWN);
-    assert_non_null(strstr(running->machine->unknown, "how often the loop runs"));
+    assert_non_null(strstr(running->machine->unknown, "trip count of the loop"));
     assert_true(str_is(running->machine->unknown_op->name, "scf.for"));
     end_kernel(running);
 }
@@ -478,11 +478,11 @@ static void what_could_matter_and_is_not_known_makes_a_verdict_incomplete(void *
                          "", "    tt.call @again() : () -> ()\n")),
         "tt.call", "calls are nested too deeply");
     assert_incomplete(KERNEL("%n: i32", "    \"scf.for\"(%n, %n, %n) ({\n    }) : (i32, i32, i32) -> ()\n"), "scf.for",
-                      "its regions are not as they must be");
+                      "its regions are malformed");
     assert_incomplete(KERNEL("%n: i32",
                              "    \"scf.for\"(%n, %n, %n) ({\n    ^bb0(%i: i32):\n      scf.yield\n    ^bb1:\n"
                              "      scf.yield\n    }) : (i32, i32, i32) -> ()\n"),
-                      "scf.for", "its regions are not as they must be");
+                      "scf.for", "its regions are malformed");
 }
 
 static void an_unknown_op_on_numbers_alone_gives_an_unknown_value(void **state) {

@@ -55,21 +55,21 @@ static void says_what_is_wrong(void **state) {
     } cases[] = {
         {"tiemout = 1", "there is no key 'tiemout' here; did you mean 'timeout'?"},
         {"[rules]\nwhatever = 1", "there is no key 'whatever' here; there is: select, ignore"},
-        {"timeout = -1", "'timeout' is from 0 to 1000000"},
+        {"timeout = -1", "'timeout' must be from 0 to 1000000"},
         {"timeout = true", "'timeout' is an integer, not true or false"},
         {"rules = 1", "'rules' is a table, not an integer"},
         {"rules.select = 'race'", "'select' is an array, not a string"},
-        {"rules.select = [1]", "'select' has rules, in quotes"},
+        {"rules.select = [1]", "'select' must be a list of rules in quotes"},
         {"rules.select = ['race,deadlock']", "there is no rule 'race,deadlock'; 'weir rules' lists them"},
         {"rules.select = ['']", "there is no rule ''; 'weir rules' lists them"},
         {"severity = []", "'severity' is a table, not an array"},
         {"severity.rase = 'note'", "there is no rule 'rase'; did you mean 'race'?"},
-        {"severity.race = 1", "a severity is \"error\", \"warning\" or \"note\""},
-        {"paths.include = [1]", "'include' has patterns of paths, in quotes"},
-        {"paths.include = ['']", "a pattern is not empty"},
+        {"severity.race = 1", "a severity must be \"error\", \"warning\" or \"note\""},
+        {"paths.include = [1]", "'include' must be a list of path patterns in quotes"},
+        {"paths.include = ['']", "a pattern must not be empty"},
         {"launch = [1]", "launches are tables, [[launch]]"},
-        {"[[launch]]\nfile = 'x'", "a launch has a 'path', a pattern of inputs, and a 'file'"},
-        {"baseline = ''", "'baseline' is a path, and is not empty"},
+        {"[[launch]]\nfile = 'x'", "a launch needs a 'path', a pattern of inputs, and a 'file'"},
+        {"baseline = ''", "'baseline' must be a non-empty path"},
         {"source-root = 'nowhere/at/all'", "there is no such folder: nowhere/at/all"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -157,9 +157,9 @@ static void says_what_options_are_wrong(void **state) {
         {"ignore", "", "there is no rule ''; 'weir rules' lists them"},
         {"severity", "race", "--severity takes RULE=error, RULE=warning or RULE=note, not 'race'"},
         {"severity", "=note", "--severity takes RULE=error, RULE=warning or RULE=note, not '=note'"},
-        {"severity", "race=bad", "a severity is error, warning or note, not 'bad'"},
-        {"source-root", "nowhere/at/all", "nowhere/at/all: there is no such folder for sources"},
-        {"sauce", "x", "there is no option 'sauce' of a project"},
+        {"severity", "race=bad", "a severity must be error, warning or note, not 'bad'"},
+        {"source-root", "nowhere/at/all", "nowhere/at/all: no such source folder"},
+        {"sauce", "x", "a project has no option 'sauce'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Project project = open_text("", true);

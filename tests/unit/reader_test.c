@@ -169,7 +169,7 @@ static void types_follow_from_the_table(void **state) {
 static void wrong_texts_are_reported(void **state) {
     (void)state;
     static const WrongText cases[] = {
-        {"nothing", 1, 1, "'nothing' is no operation"},
+        {"nothing", 1, 1, "'nothing' is not an operation"},
         {"}", 1, 1, "this '}' closes nothing"},
         {"module {\n", 1, 8, "this region is never closed"},
         {"%0 arith.constant 1 : i32", 1, 4, "expected '=' after the results' names"},
@@ -337,8 +337,7 @@ static void the_budget_is_kept(void **state) {
     Reading *reading = read_text_with(text.data, (ReadOptions){.budget = 1 << 20});
     assert_false(reading->ok);
     assert_int_equal(reading->diagnostics.count, 1);
-    assert_string_equal(reading->diagnostics.items[0].message,
-                        "this module needs more than the 1 MiB that it may take");
+    assert_string_equal(reading->diagnostics.items[0].message, "this module needs more than the limit of 1 MiB");
     assert_in_range(reading->module.arena.held, 0, 1 << 20);
     done(reading);
     reading = read_text(text.data); /* the default is ample */

@@ -226,7 +226,7 @@ static void blocked_slices_say_who_could_release_them(void **state) {
     Sample *sample = sample_small();
     Text page = body_of(sample);
     HAS(page, "\"blocked\":[[8,\"nobody can use slot 0 before partition1 has read it\",[[3,33,\"partition1.tensor\","
-              "\"ttng.tc_gen5_mma\",\"would, but waits itself at IR line 30\"]]],\n[9,");
+              "\"ttng.tc_gen5_mma\",\"would, but is blocked at IR line 30\"]]],\n[9,");
     HAS(page, "<a class=\"name\" href=\"#barrier-1\">empty[0]</a>");
     HAS(page, "partition1.tensor, <a class=\"ir\" href=\"#L33\">IR line 33</a>");
     text_free(&page);
@@ -237,9 +237,9 @@ static void lines_in_sentences_are_links(void **state) {
     (void)state;
     Sample *sample = sample_small();
     Text page = body_of(sample);
-    HAS(page, "each iteration of the loop of <a class=\"ir\" href=\"#L19\">line 19</a>");
+    HAS(page, "each iteration of the loop at <a class=\"ir\" href=\"#L19\">line 19</a>");
     HAS(page, "partition1 waits for empty, <a class=\"ir\" href=\"#L30\">IR line 30</a>");
-    HAS(page, "would, but waits itself at <a class=\"ir\" href=\"#L30\">IR line 30</a>");
+    HAS(page, "would, but is blocked at <a class=\"ir\" href=\"#L30\">IR line 30</a>");
     LACKS(page, "href=\"#L900");
     text_free(&page);
     sample_free(sample);
@@ -249,7 +249,7 @@ static void what_is_missing_is_said_first(void **state) {
     (void)state;
     Sample *sample = sample_small();
     Text page = body_of(sample);
-    HAS(page, "This kernel can go wrong: 1 deadlock.");
+    HAS(page, "This kernel can fail: 1 deadlock.");
     HAS(page, "<a href=\"#coverage\">Coverage <span class=\"flag\">");
     HAS(page, "href=\"#coverage-0\">\xe2\x9c\x97</a> alpha (column 64): default reads it at <a class=\"ir\" "
               "href=\"#L13\">IR line "

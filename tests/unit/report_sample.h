@@ -153,7 +153,7 @@ static inline void small_barriers(Report *report) {
          COUNTED(bytes),
          4,
          2,
-         "each slot flips once in 2 iterations of the loop of line 19",
+         "each slot flips once in 2 iterations of the loop at line 19",
          fills,
          drains,
          1,
@@ -238,9 +238,9 @@ static inline void small_data(Report *report) {
 
 static inline void small_deadlock(Report *report) {
     static const ReportPlace could[] = {
-        PLACE_DOES("partition1.tensor", "ttng.tc_gen5_mma", 33, "would, but waits itself at IR line 30")};
+        PLACE_DOES("partition1.tensor", "ttng.tc_gen5_mma", 33, "would, but is blocked at IR line 30")};
     static const ReportPlace others[] = {PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24,
-                                                    "would, but waits itself at IR line 20")};
+                                                    "would, but is blocked at IR line 20")};
     static const ReportBlocked blocked[] = {
         {PLACE("partition0", "ttng.wait_barrier", 20), "empty[0]", 0, 0, 1, 0, 0, COUNTED(could),
          "nobody can use slot 0 before partition1 has read it"},
@@ -268,7 +268,7 @@ static inline void small_deadlock(Report *report) {
 static inline void small_coverage(Report *report) {
     static const ReportRow rows[] = {
         {"columns 0-63", "acc", "default", PLACE("default", "ttng.tmem_load", 12),
-         "each iteration of the loop of line 19", COVERAGE_ORDERED, "partition1 waits for empty, IR line 30", 3},
+         "each iteration of the loop at line 19", COVERAGE_ORDERED, "partition1 waits for empty, IR line 30", 3},
         {"column 64", "alpha", "default", PLACE("default", "ttng.tmem_load", 13), "once", COVERAGE_MISSING,
          "no edge from default back to partition1", 3},
         {"column 65", "m_i", "partition1", PLACE("partition1", "ttng.tmem_load", 34), "once", COVERAGE_PLANNED,
@@ -391,7 +391,7 @@ static inline void large_wait(LargeRun *run, uint32_t agent, int ring, bool fill
         return;
     }
     uint64_t since = run->blocked_since[agent];
-    const char *detail = sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is over", large_rings[ring].name,
+    const char *detail = sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is complete", large_rings[ring].name,
                                      fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
     large_event(run, since ? TRACE_WAIT : TRACE_STEP, agent, since ? since : run->now, "ttng.wait_barrier", detail,
                 40 + (uint32_t)ring * 8 + fills, since ? from : 0,
@@ -520,7 +520,7 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                                      0,
                                      120,
                                      119,
-                                     "each slot flips once in 3 iterations of the loop of line 38",
+                                     "each slot flips once in 3 iterations of the loop at line 38",
                                      arrives,
                                      waits,
                                      1,

@@ -90,7 +90,7 @@ static void shows_slots_and_phases(void **state) {
     char *text = as_text(&report, false, 140);
     expect_in(text, "    inverted    its first waits pass on a fresh barrier\n");
     expect_in(text, "    bytes       MISMATCH: expects 32768 a phase, copies deliver 24576: k 64x128xf16 = 16384 (IR");
-    expect_in(text, "seen over 12 uses, 11 flips of all slots together; each slot flips once in 3 iterations");
+    expect_in(text, "seen over 12 uses, 11 flips over all slots; each slot flips once in 3 iterations");
     expect_in(text, "    wait        partition1, IR line 116 (attention.py:40), 12 times: ttng.wait_barrier\n"
                     "                index accumCnt(loop@112) % 3 (written %kv_idx)\n"
                     "                phase NOT ((accumCnt(loop@112) / 3) & 1) (written %kv_phase xori true); first "
@@ -120,7 +120,7 @@ static void shows_who_is_blocked(void **state) {
                     "  partition0  IR line 78,      kv_full[2]       1       1        0   8192      3\n"
                     "              attention.py:55\n");
     expect_order(text, (const char *const[]){"DEADLOCK: slot 2 of kv_full", "could flip  partition1.tma, IR line 120",
-                                             "could flip  nobody", "Candidates", "redundant", NULL});
+                                             "could flip  none", "Candidates", "redundant", NULL});
     free(text);
 }
 
@@ -128,7 +128,7 @@ static void shows_what_is_missing(void **state) {
     (void)state;
     Report report = sample_report();
     char *text = as_text(&report, false, 0);
-    expect_in(text, "  1 MISSING: what is still to be read may be overwritten\n");
+    expect_in(text, "  1 MISSING: data may be overwritten before it is read\n");
     expect_in(text, "    ✓ ordered  qk ");
     expect_in(text, "    ✗ MISSING  m_ij    columns 65-65  default, IR line 60, attention.py:97 ");
     free(text);
@@ -142,17 +142,12 @@ static void has_a_line_for_what_is_empty(void **state) {
     (void)state;
     Report report = sample_empty_report();
     char *text = as_text(&report, false, 80);
-    assert_string_equal(text, "copy.ttgir: @copy: clean; plain; not run\n"
-                              "\n1. Partitions\n  no partitions\n"
-                              "\n2. Dependencies\n  no edges between partitions\n"
-                              "\n3. Index and phase\n  no barriers\n"
-                              "\n4. Shared data\n  no shared data\n"
-                              "\n5. Aliases\n  no aliases\n"
-                              "\n6. Deadlocks\n"
-                              "  Decided by running the phases, not by counting arrives and waits.\n"
-                              "  no deadlock\n"
-                              "\n7. Coverage\n  nothing is overwritten\n"
-                              "\n`weir report --glossary` explains the words.\n");
+    assert_string_equal(text, "copy.ttgir: @copy: clean; plain; not run\n\n1. Partitions\n  no partitions\n\n2. "
+                              "Dependencies\n  no edges between partitions\n\n3. Index and phase\n  no "
+                              "barriers\n\n4. Shared data\n  no shared data\n\n5. Aliases\n  no aliases\n\n6. "
+                              "Deadlocks\n  Decided by running the phases, not by counting arrives and waits.\n  no "
+                              "deadlock\n\n7. Coverage\n  nothing is overwritten\n\n`weir report --glossary` "
+                              "explains the terms.\n");
     free(text);
 }
 
@@ -381,7 +376,8 @@ static void explains_its_words(void **state) {
     }
     Text to = {0};
     render_glossary_text(&to, 60);
-    expect_in(finish(&to), "\nphase\n    One turn of a barrier's slot, from all arrivals pending\n    to all of them");
+    expect_in(finish(&to),
+              "\nphase\n    One cycle of a barrier's slot, from all arrivals pending\n    to all arrivals made");
     text_free(&to);
 }
 

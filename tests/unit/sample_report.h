@@ -82,7 +82,7 @@ static const ReportBytes sample_bytes[] = {{"k", "64x128xf16", 16384, 120}, {"v"
 static const ReportAlias sample_full_aliases[] = {
     {"%kv_full", "allocation", "default", 12, 0},
     {"%arg35", "argument of partition1", "partition1", 110, 1},
-    {"%kv_full_5", "iter_arg of the loop of line 112", "partition1", 112, 2},
+    {"%kv_full_5", "iter_arg of the loop at line 112", "partition1", 112, 2},
     {"%bar_7", "view [%kv_idx]", "partition1", 117, 3},
     {"%arg21", "argument of partition0", "partition0", 70, 1},
 };
@@ -121,7 +121,7 @@ static const ReportBarrier sample_barriers[] = {
      .byte_count = 2,
      .iterations = 12,
      .flips = 11,
-     .cadence = "each slot flips once in 3 iterations of the loop of line 112",
+     .cadence = "each slot flips once in 3 iterations of the loop at line 112",
      .arrives = sample_full_arrives,
      .waits = sample_full_waits,
      .arrive_count = 1,
@@ -151,7 +151,7 @@ static const ReportBarrier sample_barriers[] = {
      .data_bytes = -1,
      .iterations = 24,
      .flips = 11,
-     .cadence = "each slot flips once in 3 iterations of the loop of line 74",
+     .cadence = "each slot flips once in 3 iterations of the loop at line 74",
      .arrives = sample_empty_arrives,
      .waits = sample_empty_waits,
      .arrive_count = 1,
@@ -174,7 +174,7 @@ static const ReportBarrier sample_barriers[] = {
      .data_bytes = -1,
      .iterations = 11,
      .flips = 11,
-     .cadence = "the slot flips once in an iteration of the loop of line 74",
+     .cadence = "the slot flips once in an iteration of the loop at line 74",
      .arrives = sample_qk_arrives,
      .waits = sample_qk_waits,
      .arrive_count = 1,
@@ -315,7 +315,7 @@ static const ReportBlocked sample_blocked[] = {
     {SAMPLE_PLACE("partition2", "ttng.wait_barrier", "", 70, 146, 0), "qk_full[0]", 1, 1, 1, 0, 11, sample_could_qk, 1,
      "1 arrival is pending, that of the MMA of partition0"},
     {SAMPLE_PLACE("partition3", "ttng.wait_barrier_named", "", 99, 195, 0), "named barrier 9", -1, -1, -1, 0, -1, NULL,
-     0, "128 of 256 threads have come"},
+     0, "128 of 256 threads have arrived"},
 };
 
 static const ReportDeadlock sample_deadlocks[] = {
@@ -344,18 +344,18 @@ static const ReportCandidate sample_candidates[] = {
 
 static const ReportRow sample_qk_rows[] = {
     {"columns 0-127", "qk", "partition2", SAMPLE_PLACE("partition2", "ttng.tmem_load", "", 71, 147, 11),
-     "each iteration of the loop of line 142", COVERAGE_ORDERED, "partition0 waits for p_full, IR line 80", 10},
+     "each iteration of the loop at line 142", COVERAGE_ORDERED, "partition0 waits for p_full, IR line 80", 10},
     {"columns 64-64", "alpha", "default", SAMPLE_PLACE("default", "ttng.tmem_load", "", 91, 42, 10),
-     "each iteration of the loop of line 36", COVERAGE_ORDERED, "partition0 waits for alpha_empty, IR line 81", 10},
+     "each iteration of the loop at line 36", COVERAGE_ORDERED, "partition0 waits for alpha_empty, IR line 81", 10},
     {"columns 65-65", "m_ij", "default", SAMPLE_PLACE("default", "ttng.tmem_load", "", 97, 60, 4),
-     "each iteration of the loop of line 32", COVERAGE_MISSING,
+     "each iteration of the loop at line 32", COVERAGE_MISSING,
      "no backward edge from default, after IR line 60, to partition0, before IR line 84", 3},
     {"columns 66-66", "l_i0", "default", SAMPLE_PLACE("default", "ttng.tmem_load", "", 98, 62, 4), "once",
      COVERAGE_UNSEEN, "", 0},
 };
 static const ReportRow sample_k_rows[] = {
     {"bytes 0-16383", "k", "partition0.tensor", SAMPLE_PLACE("partition0", "ttng.tc_gen5_mma", "", 57, 84, 11),
-     "each iteration of the loop of line 74", COVERAGE_ORDERED, "partition1 waits for kv_empty, IR line 116", 9},
+     "each iteration of the loop at line 74", COVERAGE_ORDERED, "partition1 waits for kv_empty, IR line 116", 9},
     {"bytes 0-8191", "output_staging_for_the_second_half_of_the_tile", "partition3",
      SAMPLE_PLACE("partition3", "ttng.async_tma_copy_local_to_global", "", 101, 200, 1), "once", COVERAGE_PLANNED,
      "a backward edge from partition3 to partition1", 0},

@@ -134,7 +134,7 @@ static void wrong_names_are_reported(void **state) {
          "  \"use\"(%x) : (i32) -> ()\n"
          "  tt.return\n"
          "}\n",
-         3, 9, "'%x' is defined at line 1, outside of what can be seen from here"},
+         3, 9, "'%x' is defined at line 1, and is out of scope here"},
         {"tt.func @f(%x: i32) {\n"
          "  ttg.warp_specialize()\n"
          "  default {\n"
@@ -146,7 +146,7 @@ static void wrong_names_are_reported(void **state) {
          "  } : () -> ()\n"
          "  tt.return\n"
          "}\n",
-         7, 21, "'%x' is defined at line 1, outside of what can be seen from here"},
+         7, 21, "'%x' is defined at line 1, and is out of scope here"},
         /* later in the same block, or below it */
         {"tt.func @f() {\n"
          "  \"use\"(%x) : (i32) -> ()\n"

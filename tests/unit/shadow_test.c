@@ -87,7 +87,7 @@ static void what_makes_no_sense_is_refused(void **state) {
     assert_non_null(shadow_problem(&range));
     range = one_region();
     range.region_count = 2;
-    assert_string_equal(shadow_problem(&range), "a granule is no power of two, or a cell is empty");
+    assert_string_equal(shadow_problem(&range), "a granule is not a power of two, or a cell is empty");
     range.region_count = 3;
     assert_string_equal(shadow_problem(&range), "a range has one or two regions");
 }

@@ -596,9 +596,9 @@ static void a_proof_names_the_loops_that_were_entered(void **state) {
     const Op *use = find_op(reading, "my.use", 0), *loop = loop_between(reading);
     Slots *slots = slots_in(reading);
     static const char *const expected[] = {
-        "%p = 0 + 2 when the loop of line 15 has not gone around yet",
+        "%p = 0 + 2 when the loop at line 15 has not run yet",
         NULL,
-        "%p = 0 + 4 plus a multiple of 3 when the loop of line 15 has gone around 2 times, and 4 is no multiple of 3",
+        "%p = 0 + 4 plus a multiple of 3 when the loop at line 15 has run 2 iterations, and 4 is not a multiple of 3",
     };
     for (int64_t trips = 0; trips < 3; trips++) {
         Text proof = {0};
@@ -616,29 +616,30 @@ static void a_proof_is_a_sentence(void **state) {
     (void)state;
     assert_proof(USE(c0, c1), 0, "the slots are always 0 and 1");
     assert_proof(OP2(x, addi, n, c2) OP2(a, remsi, x, c3) OP2(b, remsi, n, c3) USE(a, b), 0,
-                 "%n + 2 and %n are 2 apart, and 2 is no multiple of 3");
+                 "%n + 2 and %n are 2 apart, and 2 is not a multiple of 3");
     assert_proof(OP2(r, remui, n, c3) WRAP(a, r, c3) USE(a, r), 0,
-                 "%a = %r + 1 plus a multiple of 3, and 1 is no multiple of 3");
+                 "%a = %r + 1 plus a multiple of 3, and 1 is not a multiple of 3");
     assert_proof(OP2(a, andi, n, c1) OP2(x, remui, n, c2) OP2(b, addi, x, c2) USE(a, b), 0,
                  "%a is never above 1, and %x + 2 never below 2");
-    assert_proof(FOR2(c2, c0, MODULO3 USE(a, b) BY(p, c1) BY(c, c1)), 0,
-                 "%p = %c + 2 in every iteration of the loop of line 15 (both start so and go on by 1), and 2 is no "
-                 "multiple of 3");
+    assert_proof(
+        FOR2(c2, c0, MODULO3 USE(a, b) BY(p, c1) BY(c, c1)), 0,
+        "%p = %c + 2 in every iteration of the loop at line 15 (both start there and advance by 1), and 2 is not a "
+        "multiple of 3");
     assert_proof(FOR2(c2, c0, MODULO3 USE(a, b) BY(p, c1) BY(c, c1)), 1,
-                 "%c in the next iteration of the loop of line 15 = %p - 1, and 1 is no multiple of 3");
+                 "%c in the next iteration of the loop at line 15 = %p - 1, and 1 is not a multiple of 3");
     assert_proof(FOR2(c2, c0, MODULO3 USE(a, b) BY(p, c1) BY(c, c1)), 3,
-                 "%c 3 iterations of the loop of line 15 later = %p + 1, and 1 is no multiple of 3");
+                 "%c 3 iterations of the loop at line 15 later = %p + 1, and 1 is not a multiple of 3");
     assert_proof(
         FOR2(c2, c0, USE(p, c) WRAP(pn, p, c3) WRAP(cn, c, c3)), 0,
-        "%p = %c + 2 plus a multiple of 3 in every iteration of the loop of line 15, and 2 is no multiple of 3");
+        "%p = %c + 2 plus a multiple of 3 in every iteration of the loop at line 15, and 2 is not a multiple of 3");
     assert_proof(FOR2(c0, c0,
                       OP2(x, muli, i, c2) OP2(y, addi, x, c1) OP2(a, remsi, x, c4) OP2(b, remsi, y, c4) USE(a, b)
                           BY(p, c1) BY(c, c1)),
                  -1,
-                 "%x + 1 any number of iterations of the loop of line 15 later = %x + 1 plus a multiple of 2, and 1 is "
-                 "no multiple of 2");
+                 "%x + 1 any number of iterations of the loop at line 15 later = %x + 1 plus a multiple of 2, and 1 is "
+                 "not a multiple of 2");
     assert_proof(FOR2(c0, c0, USE(p, p) BY(p, c1) BY(c, c1)), -1,
-                 "%p goes on by 1 in each iteration of the loop of line 15, and does not come back to %p");
+                 "%p advances by 1 in each iteration of the loop at line 15, and does not return to %p");
 }
 
 /* ---- Views ----------------------------------------------------------------------------------------------------------

@@ -187,7 +187,7 @@ static void places_are_those_of_the_file(void **state) {
     Diagnostics diagnostics = {0};
     assert_false(read_unit(&module, source, &units.items[1], (ReadOptions){0}, &diagnostics));
     assert_int_equal(diagnostics.count, 1);
-    assert_string_equal(diagnostics.items[0].message, "'wrong' is no operation");
+    assert_string_equal(diagnostics.items[0].message, "'wrong' is not an operation");
     assert_int_equal(diagnostics.items[0].place.line, 6);
     assert_int_equal(diagnostics.items[0].place.column, 3);
     module_free(&module);

@@ -93,8 +93,8 @@ static bool is_in_doubt(Proxies *proxies, const Breach *breach) {
     if (!proxies->unknowns_at || proxies->unknowns_at[breach->other_pc] == proxies->unknowns)
         return false;
     proxies_give_up(proxies,
-                    "what it does is not known, and may be the proxy fence that is not there between an ordinary "
-                    "access and an asynchronous one",
+                    "its effects are not known; it may be the proxy fence that is missing between a generic access "
+                    "and an asynchronous one",
                     proxies->unknown);
     return true;
 }

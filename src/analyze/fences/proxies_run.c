@@ -97,9 +97,9 @@ static const char *cut_short(const Machine *machine, RunEnd end) {
     case RUN_UNKNOWN:
         return machine->unknown;
     case RUN_BUDGET:
-        return "they take more steps than are made here";
+        return "they take more steps than this check runs";
     default:
-        return "they hang or break off (weir check says why)";
+        return "they hang or stop early (weir check says why)";
     }
 }
 
@@ -208,7 +208,7 @@ void fence_runs(Module *module, const Op *function, const Launch *launch, Verdic
     if (try_with(runs, addresses) || deadline_look())
         return;
     if (addresses && try_with(runs, false))
-        verdict_note(verdict, "fences for global memory are not looked at: that takes more memory than it may");
+        verdict_note(verdict, "fences for global memory are not looked at: that needs more memory than the limit");
     else
-        verdict_incomplete(verdict, "", 0, "looking at fences takes more memory than it may");
+        verdict_incomplete(verdict, "", 0, "looking at fences needs more memory than the limit");
 }

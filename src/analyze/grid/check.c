@@ -26,7 +26,7 @@ static bool limit_clusters(GlobalCheck *run, const char **problem) {
     run->partly = all > MOST_CLUSTERS;
     if (run->partly)
         run->scene.launches[0].most = PART_OF_CLUSTERS;
-    *problem = "its launches have too many CTAs (a smaller --grid is looked at)";
+    *problem = "its launches have too many CTAs (use a smaller --grid)";
     return !run->partly || run->scene.count == 1;
 }
 
@@ -34,8 +34,8 @@ static void tell_part(const GlobalCheck *run) {
     const int64_t *grid = run->kernels[0].launch->grid;
     if (run->partly)
         verdict_incomplete(run->kernels[0].verdict, "", 0,
-                           "global memory was looked at only in part: with the first %d CTAs of %llu (all of a smaller "
-                           "--grid are looked at)",
+                           "global memory was looked at only in part: the first %d CTAs of %llu (with a smaller "
+                           "--grid, all of them)",
                            PART_OF_CLUSTERS,
                            (unsigned long long)((uint64_t)grid[0] * (uint64_t)grid[1] * (uint64_t)grid[2]));
 }
@@ -114,8 +114,8 @@ static void tell_end(const GlobalCheck *run, RunEnd end) {
         return; /* whoever set it says so */
     } else if (end == RUN_BUDGET) {
         verdict_incomplete(verdict, "", 0,
-                           "global memory was looked at only in part: the run of the whole grid was stopped "
-                           "(--budget allows more)");
+                           "global memory was looked at only in part: the run of the whole grid was stopped (raise "
+                           "--budget)");
     } else if (end == RUN_UNKNOWN && machine && machine->unknown_op) {
         unknown_explain(machine, verdict);
     } else if (end == RUN_EXCLUDED) {
@@ -226,8 +226,8 @@ static void tell_chosen(const GlobalCheck *run, const Op *op) {
             here = program->ops[pc] == op;
         if (here)
             verdict_note(run->kernels[i].verdict,
-                         "control depends on data that is not known (%.*s at line %u); one choice of it was tried with "
-                         "all CTAs, and the launch file can give it",
+                         "control flow depends on unknown data (%.*s at line %u); one choice was tried with all "
+                         "CTAs; a launch file can give the data",
                          STR_ARG(op->name), op_line(program->module, op));
     }
 }

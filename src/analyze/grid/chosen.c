@@ -181,8 +181,8 @@ static void tell_open(Chosen *chosen, const Finding *finding) {
     const FindingPlace *place = &finding->places[0];
     const char *source = *place->file ? verdict_text(verdict, " (%s:%u)", place->file, place->line) : "";
     verdict_incomplete(verdict, place->op, place->ir_line,
-                       "%s%s, at a launch that was chosen (%s); whether it does at a real one hangs on what nobody "
-                       "gave: --arg, --grid or a launch file can",
+                       "%s%s, at a launch that Weir chose (%s); whether a real launch does the same depends on "
+                       "values that were not given: use --arg, --grid or a launch file",
                        finding->message, source, finding->launch);
 }
 
@@ -330,12 +330,12 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
         unreached_tell(chosen.program, chosen.reached, chosen.guessed ? chosen.launch : NULL, kernel->verdict);
     if (chosen.launch)
         verdict_note(kernel->verdict,
-                     "global memory: the grid was chosen (%lldx%lldx%lld), pointers were taken not to alias, and "
-                     "strides to be dense",
+                     "global memory: Weir chose the grid (%lldx%lldx%lld), and assumed that pointers do not alias "
+                     "and strides are dense",
                      (long long)chosen.launch->grid[0], (long long)chosen.launch->grid[1],
                      (long long)chosen.launch->grid[2]);
     else if (chosen.end != RUN_FAULT && !deadline_look()) /* a fault is told when clusters are run by themselves */
         verdict_unreached(kernel->verdict, "", 0,
-                          "global memory was not looked at: with no launch that was chosen does the whole grid come to "
-                          "its end; a launch file can give one");
+                          "global memory was not looked at: the whole grid finishes with none of the launches that "
+                          "Weir chose; a launch file can give one that does");
 }

@@ -95,10 +95,10 @@ static void set_place(const GlobalCheck *run, FindingPlace *place, const char *r
 }
 
 static const char *schedule_text(const Telling *telling, bool race, Verdict *verdict) {
-    static const char *const texts[] = {[GRID_FORWARD] = "when CTAs run one after the other, as far as they can",
+    static const char *const texts[] = {[GRID_FORWARD] = "when CTAs run one after another, each until it blocks",
                                         [GRID_BACKWARD] = "when the last CTAs run first",
                                         [GRID_ROUND_ROBIN] = "when all CTAs run side by side",
-                                        [GRID_REPLAY] = "that of the trail"};
+                                        [GRID_REPLAY] = "the schedule of the trail"};
     if (!telling->communicates)
         return race ? "in every schedule: nothing orders the two" : "in every schedule";
     if (telling->kind == GRID_RANDOM)
@@ -163,11 +163,11 @@ static bool explain_half(const GlobalCheck *run, const GsanRace *race, size_t ke
         return false;
     const char *release_line = line_text(run, race->released_site, kernel, verdict);
     if (!acquired) {
-        finding->why = verdict_text(verdict, "%s releases its %s at %s, but %s acquires nothing of that before its %s.",
+        finding->why = verdict_text(verdict, "%s releases its %s at %s, but %s does not acquire it before its %s.",
                                     other, noun, release_line, who, nouns[race->later.kind]);
         finding->fix = verdict_text(verdict,
-                                    "Let %s read what is written at %s, with acquire and scope %s or wider, and go on "
-                                    "only when it is there.",
+                                    "Let %s read what is written at %s, with acquire semantics and scope %s or "
+                                    "wider, and continue only once the value is there.",
                                     who, release_line, scope);
         return true;
     }
@@ -180,15 +180,15 @@ static bool explain_half(const GlobalCheck *run, const GsanRace *race, size_t ke
                     (order[1] != GSAN_ACQUIRE && order[1] != GSAN_ACQ_REL) || reach[1] < race->needed};
     finding->why = verdict_text(
         verdict,
-        "After its %s, %s makes it known at %s (%s), and %s looks there at %s (%s); that orders the two only if the "
-        "one is a release and the other an acquire, both of scope %s or wider.",
+        "After its %s, %s signals it at %s (%s), and %s reads that at %s (%s); this orders the two only if the "
+        "signal is a release and the read an acquire, both of scope %s or wider.",
         noun, other, release_line, release, who, acquire_line, acquire, scope);
     finding->fix =
         weak[0] && !weak[1]
-            ? verdict_text(verdict, "Make the access of %s a release, of scope %s.", release_line, scope)
+            ? verdict_text(verdict, "Make the access of %s a release with scope %s.", release_line, scope)
         : weak[1] && !weak[0]
-            ? verdict_text(verdict, "Make the access of %s an acquire, of scope %s.", acquire_line, scope)
-            : verdict_text(verdict, "Make the access of %s a release and that of %s an acquire, both of scope %s.",
+            ? verdict_text(verdict, "Make the access of %s an acquire with scope %s.", acquire_line, scope)
+            : verdict_text(verdict, "Make the access of %s a release and that of %s an acquire, both with scope %s.",
                            release_line, acquire_line, scope);
     return true;
 }
@@ -218,29 +218,27 @@ static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel,
         verdict_text(verdict, "%s %s %s, which %s %s at %s, and nothing orders the two", who, verbs[later->kind],
                      address_text(run, race->begin, verdict), same ? "it" : other, verbs[earlier->kind], line);
     if (race->reason == GSAN_UNFINISHED || earlier->in_flight) {
-        finding->why = verdict_text(
-            verdict, "The %s of %s is asynchronous, and %s has not waited for it to be complete before %s.",
-            nouns[earlier->kind], line, other,
-            same ? verdict_text(verdict, "this %s", nouns[later->kind]) : "telling others");
+        finding->why =
+            verdict_text(verdict, "The %s of %s is asynchronous, and %s has not waited for it to complete before %s.",
+                         nouns[earlier->kind], line, other,
+                         same ? verdict_text(verdict, "this %s", nouns[later->kind]) : "telling others");
         const char *barrier = completed_on(run, earlier->site, verdict);
-        const char *release = same ? "" : verdict_text(verdict, ", and release with scope %s after that", scope);
+        const char *release = same ? "" : verdict_text(verdict, ", then release with scope %s", scope);
         finding->fix =
-            barrier ? verdict_text(verdict, "Wait for %s (the slot and phase that it completes) behind %s%s.", barrier,
+            barrier ? verdict_text(verdict, "Wait for %s (the slot and phase that it completes) after %s%s.", barrier,
                                    line, release)
                     : verdict_text(verdict,
-                                   "Wait for it behind %s (for a store, until it is written, not only until its source "
-                                   "is read)%s.",
+                                   "Wait for it after %s (for a TMA store: until it is written, not only until its "
+                                   "source is read)%s.",
                                    line, release);
         return;
     }
     if (race->reason == GSAN_NARROW && is_atomic(earlier) && is_atomic(later)) {
         const GsanActor *narrow = earlier->scope < race->needed ? earlier : later;
         finding->why = verdict_text(
-            verdict,
-            "Both are atomic, but one has scope %s (%s, %s) and the two CTAs are in one another's "
-            "reach only from scope %s on.",
+            verdict, "Both are atomic, but one has scope %s (%s, %s), and a scope covers both CTAs only from %s up.",
             scope_name(narrow->scope), line_text(run, narrow->site, kernel, verdict), order_name(narrow->order), scope);
-        finding->fix = verdict_text(verdict, "Give both the scope %s.", scope);
+        finding->fix = verdict_text(verdict, "Give both scope %s.", scope);
         return;
     }
     if (explain_half(run, race, kernel, who, other, finding, verdict))
@@ -248,23 +246,23 @@ static void explain(const GlobalCheck *run, const GsanRace *race, size_t kernel,
     if (earlier->launch != later->launch) {
         finding->why = verdict_text(
             verdict,
-            "Nothing orders the two launches: neither does the one begin when the other has ended, nor does %s "
-            "acquire what %s releases after its %s.",
+            "Nothing orders the two launches: neither starts after the other has finished, and %s does not acquire "
+            "what %s releases after its %s.",
             who, other, nouns[earlier->kind]);
         finding->fix =
-            "Launch both on one stream, order them by an event, or wait for the launch before (in a dependent "
-            "launch: griddepcontrol.wait) before the access.";
+            "Launch both on one stream, order them with an event, or wait for the preceding launch (in a dependent "
+            "launch: `tt.grid_dependency_wait`) before the access.";
         return;
     }
     finding->why =
         verdict_text(verdict,
-                     "After its %s, %s makes no release that %s acquires before its %s; CTAs of a launch run in "
-                     "any order, and at the same time.",
+                     "After its %s, %s makes no release that %s acquires before its %s; CTAs of a launch run "
+                     "concurrently and in any order.",
                      nouns[earlier->kind], other, who, nouns[later->kind]);
     finding->fix = verdict_text(
         verdict,
-        "Give each CTA memory of its own, make both accesses atomic, or let %s release (atomic or fence, scope %s "
-        "or wider) after the access and %s acquire before it.",
+        "Give each CTA its own memory, make both accesses atomic, or let %s release (atomic or fence, scope %s or "
+        "wider) after the access and %s acquire before it.",
         other, scope, who);
 }
 
@@ -294,7 +292,7 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         explain(run, race, kernel, finding, verdict);
         if (harmless)
             finding->why =
-                verdict_text(verdict, "%s It does no harm here: the write leaves memory as it was.", finding->why);
+                verdict_text(verdict, "%s It is benign here: the write does not change the value.", finding->why);
         finding->times = found->times;
         FindingPlace *places = finding_places(verdict, finding, 2);
         set_place(run, &places[0], verbs[race->later.kind], race->later.launch, race->later.cta, race->later.site,
@@ -337,15 +335,16 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
         Text text = {0};
         if (area)
             describe_area(area, &text);
-        finding->message =
-            verdict_text(verdict, "%s %s %s, which %s", cta_text(run, found->launch, found->cta, verdict),
-                         verbs[found->kind], address, outside ? "is outside of the tensor" : "nobody has written");
+        finding->message = verdict_text(verdict, "%s %s %s, which %s",
+                                        cta_text(run, found->launch, found->cta, verdict), verbs[found->kind], address,
+                                        outside ? "is out of range of the tensor" : "nothing has written");
         finding->why = verdict_text(verdict, "%s; this access touches its bytes %lld to %lld.",
                                     area ? verdict_keep(verdict, &text) : "", (long long)begin,
                                     (long long)(begin + (found->end - found->begin) - 1));
-        finding->fix = outside ? "Mask off the elements that are outside, or correct the shape in the launch file."
-                               : "Write it before (a launch that comes first, or this one), or say in the launch file "
-                                 "that it is an input.";
+        finding->fix = outside ? "Mask off the elements that are out of range, or correct the shape in the launch "
+                                 "file."
+                               : "Write it first (in an earlier launch, or in this one), or mark it as an input in "
+                                 "the launch file.";
         FindingPlace *places = finding_places(verdict, finding, 1);
         set_place(run, &places[0], verbs[found->kind], found->launch, found->cta, found->site, verdict);
         places[0].note = address;
@@ -357,8 +356,8 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
 void tell_unfenced(GlobalCheck *run, const Telling *telling) {
     if (run->writes_left_out)
         verdict_incomplete(run->kernels[0].verdict, "", 0,
-                           "fences for global memory were looked at only in part: there are more stores to what copies "
-                           "read than are kept");
+                           "fences for global memory were looked at only in part: there are more stores to memory "
+                           "that TMA copies read than are kept");
     for (uint32_t i = 0; i < run->unfenced_count; i++) {
         FoundUnfenced *found = &run->unfenced[i];
         if (found->told || proxies_raced(run, found))
@@ -373,16 +372,16 @@ void tell_unfenced(GlobalCheck *run, const Telling *telling) {
         bool same = found->cta == found->write_cta;
         finding->times = found->times;
         finding->message = verdict_text(
-            verdict, "%s copies %s, which %s wrote at %s, and no proxy fence for global memory is between them", who,
+            verdict, "%s copies %s, which %s wrote at %s, with no proxy fence for global memory in between", who,
             address_text(run, (uint64_t)found->address, verdict), same ? "it" : other, line);
         finding->why =
-            "The copy engine reads through the async proxy, which sees what threads wrote only after a proxy fence of "
-            "theirs; that a barrier or a flag orders the two is not enough, and the fence for shared memory does not "
+            "TMA reads through the async proxy, which sees what threads wrote only after a proxy fence executed by "
+            "those threads. A barrier or a flag that orders the two is not enough, and `fence_async_shared` does not "
             "cover global memory.";
         finding->fix = verdict_text(verdict,
-                                    "Put `fence.proxy.async.global` (inline assembly) behind the stores of %s, before "
-                                    "the %s; or load through pointers.",
-                                    line, same ? "barrier" : "flag is raised");
+                                    "Insert `fence.proxy.async.global` (inline assembly) after the stores of %s, "
+                                    "before the %s; or load through pointers.",
+                                    line, same ? "barrier" : "flag is set");
         FindingPlace *places = finding_places(verdict, finding, 2);
         set_place(run, &places[0], "copies", found->launch, found->cta, found->site, verdict);
         set_place(run, &places[1], "writes", found->launch, found->write_cta, found->write_site, verdict);
@@ -405,8 +404,7 @@ static size_t pick_sleepers(const GlobalCheck *run, const Sleeper *all, size_t c
 }
 
 static const char *word_text(Word value, Verdict *verdict) {
-    return word_is(value, WORD_INTEGER) ? verdict_text(verdict, "%lld", (long long)value.bits)
-                                        : "something that is not known";
+    return word_is(value, WORD_INTEGER) ? verdict_text(verdict, "%lld", (long long)value.bits) : "something unknown";
 }
 
 /* Whether the atomic leaves what it finds there as it is: it adds 0, as a load would. */
@@ -467,8 +465,8 @@ static void tell_others_missing(const GlobalCheck *run, const Sleeper *sleeper, 
     Verdict *verdict = run->kernels[kernel].verdict;
     verdict_incomplete(
         verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(run->programs[kernel]->module, op),
-        "it waits for %s, which nothing in this launch writes; run it together with the launch that does "
-        "(weir run A B), or give data for which it goes on",
+        "it waits for %s, which nothing in this launch writes; run it together with the launch that does (weir run A "
+        "B), or give data that ends the wait",
         address_text(run, (uint64_t)sleeper->address, verdict));
 }
 
@@ -493,13 +491,13 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
                                     cta_text(run, picked[0]->launch, picked[0]->cta, verdict), address, value);
     finding->why =
         left ? verdict_text(verdict,
-                            "%zu agents wait, and nobody is left to change what they wait for: %llu clusters have not "
-                            "begun, since only %u of a device are there at once and none of them ends.",
+                            "%zu agents wait, and nothing is left to change what they wait for: %llu clusters have "
+                            "not started, since at most %u are resident on a device and none of those finishes.",
                             total, (unsigned long long)left, run->options->resident)
-             : verdict_text(verdict, "%zu agents wait, everybody else has ended, and nobody is left to change it.",
+             : verdict_text(verdict, "%zu agents wait, all others have finished, and nothing is left to change it.",
                             total);
-    finding->fix = left ? "Launch no more CTAs than are there at once, or let none wait for one that has not begun."
-                        : "Write what is waited for on every path, as often and in the place that the wait expects.";
+    finding->fix = left ? "Launch no more CTAs than can be resident, or let none wait for a CTA that has not started."
+                        : "Write the value that is waited for on every path, as often and where the wait expects it.";
     FindingPlace *places = finding_places(verdict, finding, count);
     for (size_t i = 0; i < count; i++) {
         set_place(run, &places[i], "waits", picked[i]->launch, picked[i]->cta, sleeper_site(run, picked[i]), verdict);
@@ -526,13 +524,13 @@ void tell_forgotten_waits(GlobalCheck *run, const Telling *telling) {
             continue;
         Finding *finding = finding_in(run, kernel, RULE_GLOBAL_DEPENDENCY_WAIT, telling, false);
         finding->message = verdict_text(verdict,
-                                        "%s is a dependent launch and ends without having waited for the launch "
-                                        "before it",
+                                        "%s is a dependent launch and finishes without having waited for the "
+                                        "preceding launch",
                                         run->programs[kernel]->name);
         finding->why =
-            "The launch before may still run when this one has ended, so that a third one, which comes after "
-            "this one, is not ordered after the first.";
-        finding->fix = "Wait for the launches before (griddepcontrol.wait, gdc_wait) on every path.";
+            "The preceding launch may still be running when this one has finished, so a third launch after this one "
+            "is not ordered after the first.";
+        finding->fix = "Execute `tt.grid_dependency_wait` on every path.";
         FindingPlace *places = finding_places(verdict, finding, 1);
         Machine machine = {.program = run->programs[kernel]};
         place_set(&machine, &places[0], "ends", run->programs[kernel]->name, run->programs[kernel]->code_count - 1,

@@ -67,7 +67,7 @@ void step_races(GlobalCheck *run, const GsanRace *race) {
 void step_is_wrong(GlobalCheck *run, RuleId rule) {
     GlobalStep *step = step_at(run, run->access);
     if (step)
-        step->wrong = rule == RULE_GLOBAL_OUT_OF_BOUNDS ? "outside of the tensor" : "nobody has written it";
+        step->wrong = rule == RULE_GLOBAL_OUT_OF_BOUNDS ? "out of range of the tensor" : "nothing has written it";
 }
 
 /* ---- Telling -------------------------------------------------------------------------------------- */
@@ -110,10 +110,10 @@ static void tell_step(const GlobalCheck *run, const GlobalStep *step, Text *to) 
         tell_order(step->effect, to);
         break;
     case STEP_COMPLETES:
-        text_addf(to, "goes on: step %llu is complete", (unsigned long long)step->of);
+        text_addf(to, "continues: step %llu is complete", (unsigned long long)step->of);
         break;
     case STEP_LAUNCHES:
-        text_addf(to, "goes on: the launches before have ended");
+        text_addf(to, "continues: the preceding launches have finished");
         break;
     }
 }
@@ -197,13 +197,13 @@ static void tell_sleepers(const GlobalCheck *run, Widths widths, Text *to) {
 
 void global_steps_write(const GlobalCheck *run, RunEnd end) {
     static const char *const ends[] = {
-        "every CTA has ended",
-        "no CTA can go on",
-        "a barrier was used in a way that it cannot be used",
-        "something that control depends on is not known",
-        "the budget is used up",
+        "every CTA has finished",
+        "no CTA can make progress",
+        "a barrier was misused",
+        "control flow depends on something unknown",
+        "the budget is exhausted",
         "the launch breaks an assumption of the kernel",
-        "the next turn of the trail is not possible",
+        "the next step of the trail is not possible",
     }; /* ORDER RunEnd */
     Text *to = run->options->steps;
     Widths widths = measure(run);
@@ -217,6 +217,6 @@ void global_steps_write(const GlobalCheck *run, RunEnd end) {
     if (end == RUN_STUCK)
         tell_sleepers(run, widths, to);
     if (run->moments > run->step_count)
-        text_addf(to, "only the first %u are told\n", run->step_count);
+        text_addf(to, "only the first %u are shown\n", run->step_count);
     text_addf(to, "%llu step%s; %s\n", (unsigned long long)run->moments, plural((int64_t)run->moments), ends[end]);
 }

@@ -132,7 +132,7 @@ static const char *unknown_text(const GlobalCheck *run, const UnknownAccess *unk
     Verdict *verdict = run->kernels[site_kernel(run, unknown->site)].verdict;
     Text text = {0};
     site_name(run, unknown->site, &text);
-    return verdict_text(verdict, "races in global memory were not looked for in %s%s: %s", verdict_keep(verdict, &text),
+    return verdict_text(verdict, "races in global memory were not checked in %s%s: %s", verdict_keep(verdict, &text),
                         more ? " and the like" : "", unknown->reason);
 }
 

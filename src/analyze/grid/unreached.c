@@ -101,17 +101,17 @@ static const Op *guessed_access(const Program *program, const Launch *launch) {
 
 static void tell(const Program *program, const Op *op, const char *why, Verdict *verdict) {
     verdict_unreached(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(program->module, op),
-                      "races in global memory were not looked for: %s", why);
+                      "races in global memory were not checked: %s", why);
 }
 
 void unreached_tell(const Program *program, const bool *reached, const Launch *guessed, Verdict *verdict) {
     const Op *op = unreached_access(program, reached);
     if (op) {
         tell(program, op,
-             "no run of a whole grid has come here; a launch file can give the data, the numbers and the grid that "
-             "lead here",
+             "no run of a whole grid reached this op; a launch file can give the data, the arguments and the grid "
+             "that lead here",
              verdict);
     } else if (guessed && (op = guessed_access(program, guessed))) {
-        tell(program, op, "its addresses are data that is not known; a launch file can give it", verdict);
+        tell(program, op, "its addresses depend on unknown data; a launch file can give it", verdict);
     }
 }

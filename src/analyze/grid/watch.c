@@ -177,7 +177,7 @@ static void access_event(GlobalCheck *run, const GridEvent *event, Crew *crew, u
         int64_t offset;
         if (!global_area(run->scene.memory, bytes.runs[i].begin, &offset)) {
             if (!address_is_scratch(bytes.runs[i].begin)) /* which is that of one CTA */
-                unknown_keep(run, event, "its address is a number, and not that of an argument");
+                unknown_keep(run, event, "its address is an integer, not that of an argument");
             continue;
         }
         unknown_use(run, event, global_area_number(bytes.runs[i].begin));

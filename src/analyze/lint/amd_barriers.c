@@ -72,7 +72,7 @@ static void tell_cluster(Pairs *pairs, const Op *op, Open open) {
     else if (step < 0 && open.most <= 0)
         lint_find(pairs->lint, RULE_AMD_CLUSTER_BARRIER, op, "it waits without having arrived");
     else if (op_is_control(op, CONTROL_RETURN) && open.least > 0)
-        lint_find(pairs->lint, RULE_AMD_CLUSTER_BARRIER, op, "the kernel ends with an arrival that nobody waits for");
+        lint_find(pairs->lint, RULE_AMD_CLUSTER_BARRIER, op, "the kernel ends with an arrival that nothing waits for");
 }
 
 /* ---- Halves of a workgroup ------------------------------------------------------------------------ */
@@ -129,11 +129,13 @@ static void tell_halves(Pairs *pairs, const Op *op, Open open) {
     bool always = open.least > 0 || open.most < 0;
     const char *where = always ? "on every path" : "on some path";
     if (always && pairs->by_wave)
-        lint_find(pairs->lint, RULE_AMD_COND_BARRIER, op, "%s half of the waves comes to more barriers than the other",
+        lint_find(pairs->lint, RULE_AMD_COND_BARRIER, op,
+                  "%s half of the waves reach more barriers than the other "
+                  "half",
                   where);
     else
         lint_find(pairs->lint, RULE_AMD_COND_BARRIER_UNKNOWN, op,
-                  "review: %s the waves with one predicate come to more barriers than those without", where);
+                  "review: %s the waves whose predicate holds reach more barriers than the others", where);
 }
 
 static void check_halves(Lint *lint, const Value *first) {
@@ -146,7 +148,7 @@ static void check_halves(Lint *lint, const Value *first) {
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function))
         if (half_of(lint, op) && !step_halves(&pairs, op)) {
             lint_find(lint, RULE_AMD_COND_BARRIER_UNKNOWN, op,
-                      "review: which waves meet here cannot be held against the other conditional barriers");
+                      "review: which waves meet here cannot be compared with the other conditional barriers");
             return;
         }
     run_pairs(&pairs);

@@ -38,7 +38,7 @@ static void tell_layout(Lint *lint, const Op *op, RuleId rule, const char *what)
     if (is_final(lint))
         lint_find(lint, rule, op, "%s", what);
     else
-        lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op, "review: %s, unless the compiler lays it out anew", what);
+        lint_find(lint, RULE_AMD_COPY_WIDTH_UNKNOWN, op, "review: %s, unless the compiler changes the layout", what);
 }
 
 void lint_amd_copy(Lint *lint, const Op *op) {
@@ -81,13 +81,13 @@ static const Type *tile_of(Lint *lint, const Value *descriptor) {
 static void check_block(Lint *lint, const Op *op, const Type *tile) {
     enum { MOST_DIMENSIONS = 5, LARGEST_DIMENSION = 65535 };
     if (tile->dim_count > MOST_DIMENSIONS)
-        lint_find(lint, RULE_AMD_TDM_BLOCK, op, "the tile has %u dimensions, and %u are the most", tile->dim_count,
-                  MOST_DIMENSIONS);
+        lint_find(lint, RULE_AMD_TDM_BLOCK, op, "the tile has %u dimensions, and at most %u are supported",
+                  tile->dim_count, MOST_DIMENSIONS);
     for (uint32_t d = 0; d < tile->dim_count; d++)
         if (tile->dims[d] > LARGEST_DIMENSION)
             lint_find(lint, RULE_AMD_TDM_BLOCK, op,
-                      "dimension %u of the tile has %" PRId64 " elements, and %u are the most", d, tile->dims[d],
-                      LARGEST_DIMENSION);
+                      "dimension %u of the tile has %" PRId64 " elements, and at most %u are supported", d,
+                      tile->dims[d], LARGEST_DIMENSION);
 }
 
 static void check_padding(Lint *lint, const Op *op, const Layout *layout, const Type *tile, bool whole_rows) {
@@ -130,14 +130,14 @@ static void check_buffer(Lint *lint, const Op *op, const Value *buffer, const Ty
 static void check_rows(Lint *lint, const Op *op, const Value *rows, const Type *tile) {
     const Type *type = lint_type(lint, rows);
     if (tile && tile->dim_count != 2)
-        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the tile has %u dimensions, and rows are those of two",
-                  tile->dim_count);
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the tile has %u dimensions, and row copies take two", tile->dim_count);
     else if (tile && tile->element && tile->element->width && tile->element->width < 8)
-        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the elements have %u bits, and 8 are the least", tile->element->width);
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "the elements have %u bits, and at least 8 are required",
+                  tile->element->width);
     else if (type && type->kind == TYPE_TENSOR && type->dim_count != 1)
         lint_find(lint, RULE_AMD_TDM_ROWS, op, "the row numbers have %u dimensions instead of one", type->dim_count);
     else if (type && type->kind == TYPE_TENSOR && !is_power(type->dims[0]))
-        lint_find(lint, RULE_AMD_TDM_ROWS, op, "there are %" PRId64 " row numbers, which is no power of two",
+        lint_find(lint, RULE_AMD_TDM_ROWS, op, "there are %" PRId64 " row numbers, which is not a power of two",
                   type->dims[0]);
     else if (type && type->element && type->element->kind == TYPE_INTEGER && type->element->width != 16 &&
              type->element->width != 32)
@@ -175,10 +175,10 @@ static void check_fused(Lint *lint, const Op *op, const Value *const *descriptor
             lint_find(lint, RULE_AMD_TDM_FUSED, op,
                       "copy %u is for the waves of mask %" PRId64 ", and there are %u waves", i, hint, waves);
         else if (taken & (uint32_t)hint)
-            lint_find(lint, RULE_AMD_TDM_FUSED, op,
-                      "copy %u is for waves that another copy has, too (mask %" PRId64 ")", i, hint);
+            lint_find(lint, RULE_AMD_TDM_FUSED, op, "copy %u uses waves that another copy also uses (mask %" PRId64 ")",
+                      i, hint);
         else if (!is_aligned((uint32_t)hint))
-            lint_find(lint, RULE_AMD_TDM_FUSED, op, "the waves of copy %u (mask %" PRId64 ") are no aligned set", i,
+            lint_find(lint, RULE_AMD_TDM_FUSED, op, "the waves of copy %u (mask %" PRId64 ") are not an aligned set", i,
                       hint);
         taken |= beyond ? 0 : (uint32_t)hint;
     }

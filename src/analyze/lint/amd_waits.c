@@ -18,10 +18,10 @@ static void check_limit(Lint *lint, const Op *op, const char *counter, int64_t n
     if (!limit || number <= limit)
         return;
     if (is_instruction(op))
-        lint_find(lint, RULE_AMD_COUNTER_LIMIT, op, "%" PRId64 " does not fit %s of %s, which holds %u at most", number,
+        lint_find(lint, RULE_AMD_COUNTER_LIMIT, op, "%" PRId64 " does not fit %s of %s, which holds at most %u", number,
                   counter, lint->target->name, limit);
     else
-        lint_find(lint, RULE_AMD_COUNTER_CLAMPED, op, "%" PRId64 " becomes %u, the most that %s of %s holds", number,
+        lint_find(lint, RULE_AMD_COUNTER_CLAMPED, op, "%" PRId64 " becomes %u, the maximum that %s of %s holds", number,
                   limit, counter, lint->target->name);
 }
 
@@ -35,13 +35,12 @@ static void check_numbers(Lint *lint, const Op *op) {
         check_limit(lint, op, "dscnt", ds->integer, target->ds_counter);
     if (wait.queue == QUEUE_TENSOR && target->tensor_counter && wait.leave > target->tensor_counter)
         lint_find(lint, RULE_AMD_COUNTER_LIMIT_UNKNOWN, op,
-                  "review: whether tensorcnt can be waited for to go down to %" PRId64 " is documented nowhere",
-                  wait.leave);
+                  "review: whether tensorcnt can be waited on down to %" PRId64 " is not documented", wait.leave);
     else if (wait.written)
         check_limit(lint, op, amd_counter_name(wait.queue, target), wait.leave, amd_counter_limit(wait.queue, target));
     if (ds && !is_instruction(op) && !target->store_counter && ds->integer > 0)
         lint_find(lint, RULE_AMD_COUNTER_MIXED, op,
-                  "review: %" PRId64 " may be left of lgkmcnt, on which scalar loads count, too, in any order",
+                  "review: %" PRId64 " may be left of lgkmcnt, which scalar loads also use and complete in any order",
                   ds->integer);
 }
 

@@ -41,18 +41,19 @@ static void tell(Lint *lint, const Atomic *now, const Atomic *before, bool surel
     if (!surely)
         finding =
             lint_find(lint, RULE_ATOMIC_UNKNOWN, now->op,
-                      "review: %u bits with scope %s, and %u bits with scope %s at line %u, on one tensor", now->bits,
-                      effect_scope_name(now->scope), before->bits, effect_scope_name(before->scope), line);
+                      "review: %u bits with scope %s, and %u bits with scope %s at IR line %u, on one tensor",
+                      now->bits, effect_scope_name(now->scope), before->bits, effect_scope_name(before->scope), line);
     else if (now->scope != before->scope)
-        finding =
-            lint_find(lint, RULE_ATOMIC_SCOPE, now->op, "scope %s here, and scope %s at line %u on the same address",
-                      effect_scope_name(now->scope), effect_scope_name(before->scope), line);
+        finding = lint_find(lint, RULE_ATOMIC_SCOPE, now->op,
+                            "scope %s here, and scope %s at IR line %u on the same "
+                            "address",
+                            effect_scope_name(now->scope), effect_scope_name(before->scope), line);
     else
-        finding = lint_find(lint, RULE_ATOMIC_WIDTH, now->op, "%u bits here, and %u at line %u on the same address",
+        finding = lint_find(lint, RULE_ATOMIC_WIDTH, now->op, "%u bits here, and %u at IR line %u on the same address",
                             now->bits, before->bits, line);
     lint_explain(finding, "global",
-                 "Two atomics are atomic to each other only if they have the same size, and each scope has the other's "
-                 "thread.",
+                 "Two atomics are atomic with respect to each other only if they have the same size and each scope "
+                 "includes the other thread.",
                  "Give all atomics on one address the same size and the widest scope that is needed.");
     lint_other_place(lint, finding, "updates", before->op);
 }

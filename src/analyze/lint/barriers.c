@@ -55,7 +55,7 @@ static void check_object(Lint *lint, const Op *op, const Effect *effect, uint32_
     else if (element && (element->kind != TYPE_INTEGER || element->width != 64))
         lint_find(lint, RULE_MBARRIER_OBJECT, op, "the barrier's elements are %.*s, not i64", STR_ARG(element->text));
     else if (type->dim_count == 1 && type->dims[0] > ctas)
-        lint_find(lint, RULE_MBARRIER_OBJECT, op, "it is handed %lld barriers, and the cluster has %u CTA%s",
+        lint_find(lint, RULE_MBARRIER_OBJECT, op, "it takes %lld barriers, and the cluster has %u CTA%s",
                   (long long)type->dims[0], ctas, ctas == 1 ? "" : "s");
 }
 
@@ -64,14 +64,14 @@ static void check_alignment(Lint *lint, const Op *op, const Effect *effect) {
     Answer aligned = place.allocation ? is_aligned(lint, effect->on, 8) : ANSWER_YES;
     Finding *finding = NULL;
     if (aligned == ANSWER_NO && place.byte.exact)
-        finding = lint_find(lint, RULE_MBARRIER_ALIGNMENT, op, "the barrier begins at byte %lld of %s",
+        finding = lint_find(lint, RULE_MBARRIER_ALIGNMENT, op, "the barrier starts at byte %lld of %s",
                             (long long)place.byte.least, place.placed ? "shared memory" : "its allocation");
     else if (aligned == ANSWER_NO)
         finding =
-            lint_find(lint, RULE_MBARRIER_ALIGNMENT, op, "no slot of the barrier begins at a multiple of 8 bytes");
+            lint_find(lint, RULE_MBARRIER_ALIGNMENT, op, "no slot of the barrier starts at a multiple of 8 bytes");
     else if (aligned == ANSWER_OPEN)
         finding = lint_find(lint, RULE_MBARRIER_ALIGNMENT_OPEN, op,
-                            "review: it is not known whether the barrier begins at a multiple of 8 bytes");
+                            "review: it is not known whether the barrier starts at a multiple of 8 bytes");
     if (place.allocation)
         lint_other_place(lint, finding, "allocates", place.allocation);
 }
@@ -106,10 +106,10 @@ static void check_bytes(Lint *lint, const Op *op, const Effect *effect, uint32_t
         return;
     if (factor > 1)
         lint_find(lint, RULE_MBARRIER_BYTES, op,
-                  "%lld bytes are announced by each of %lld CTAs that share the barrier: %lld",
-                  (long long)effect->count, (long long)factor, (long long)bytes);
+                  "%lld bytes are expected by each of %lld CTAs that share the barrier: %lld", (long long)effect->count,
+                  (long long)factor, (long long)bytes);
     else
-        lint_find(lint, RULE_MBARRIER_BYTES, op, "%lld bytes are announced for one phase", (long long)bytes);
+        lint_find(lint, RULE_MBARRIER_BYTES, op, "%lld bytes are expected for one phase", (long long)bytes);
 }
 
 /* ---- Who may do it -------------------------------------------------------------------------------- */
@@ -121,14 +121,13 @@ static void check_remote(Lint *lint, const Op *op, const Effect *effect) {
         return;
     if (!place_of(lint->facts, effect->on).remote && !effect->rank)
         return;
-    lint_find(lint, RULE_MBARRIER_REMOTE, op, "the barrier is one of another CTA of the cluster");
+    lint_find(lint, RULE_MBARRIER_REMOTE, op, "the barrier is in another CTA of the cluster");
 }
 
 static void check_scope(Lint *lint, const Op *op, const Effect *effect, uint32_t ctas) {
     if (effect->verb != EFFECT_ARRIVE || effect->done != DONE_NOW || !effect_is_remote(lint, ctas, effect))
         return;
-    lint_find(lint, RULE_MBARRIER_SCOPE, op,
-              "review: it arrives on a barrier of another CTA, with the order of its own CTA only");
+    lint_find(lint, RULE_MBARRIER_SCOPE, op, "review: it arrives on a barrier of another CTA with CTA scope only");
 }
 
 static void check_target(Lint *lint, const Op *op, const Effect *effect, uint32_t ctas) {
@@ -136,12 +135,12 @@ static void check_target(Lint *lint, const Op *op, const Effect *effect, uint32_
     if (!target || target->vendor != VENDOR_NVIDIA || target->bulk)
         return;
     if (effect->verb == EFFECT_EXPECT)
-        lint_find(lint, RULE_MBARRIER_TARGET, op, "%s has no barriers that count bytes", target->name);
+        lint_find(lint, RULE_MBARRIER_TARGET, op, "%s has no mbarriers that count bytes", target->name);
     else if (effect->verb == EFFECT_ARRIVE && effect->done == DONE_NOW && effect->count > 1)
-        lint_find(lint, RULE_MBARRIER_TARGET, op, "on %s an arrival cannot count for %lld", target->name,
+        lint_find(lint, RULE_MBARRIER_TARGET, op, "on %s an arrive cannot have a count of %lld", target->name,
                   (long long)effect->count);
     else if (effect_is_remote(lint, ctas, effect))
-        lint_find(lint, RULE_MBARRIER_TARGET, op, "%s has no barriers of other CTAs", target->name);
+        lint_find(lint, RULE_MBARRIER_TARGET, op, "%s has no remote mbarriers", target->name);
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------ */

@@ -137,29 +137,28 @@ static void judge_step(Cluster *cluster, const Step *step, const Standing *state
     if (step->remote & (state->fresh | state->fenced | state->leaving | state->meeting))
         lint_find(lint, RULE_MBARRIER_CLUSTER_INIT, step->op, "%s",
                   step->remote & (state->fresh | state->meeting)
-                      ? "it signals a barrier of another CTA, whose initialization is not published to the cluster"
-                      : "it signals a barrier of another CTA, and the CTAs have not met since its initialization");
+                      ? "it signals a remote mbarrier whose initialization is not published to the cluster"
+                      : "it signals a remote mbarrier, and no cluster barrier follows its initialization");
     else if (step->remote & state->met)
-        lint_find(
-            lint, RULE_MBARRIER_CLUSTER_INIT_FENCE, step->op,
-            "review: it signals a barrier of another CTA, whose initialization a cluster barrier alone publishes");
+        lint_find(lint, RULE_MBARRIER_CLUSTER_INIT_FENCE, step->op,
+                  "review: it signals a remote mbarrier whose initialization is published by a cluster barrier alone");
     else if (step->reaches && state->alone && (step->signals ? step->remote != 0 : cluster->batch == 0))
         lint_find(lint, RULE_CLUSTER_START, step->op,
-                  "it reaches into another CTA of the cluster, which need not have started");
+                  "it accesses another CTA of the cluster, which may not have started");
 }
 
 static void judge_end(Cluster *cluster, const Standing *state, const Op *end) {
     if (state->touched != FLOW_NONE)
         lint_other_place(cluster->lint,
                          lint_find(cluster->lint, RULE_CLUSTER_EXIT, cluster->steps[state->touched].op,
-                                   "it reaches into another CTA of the cluster, which may have ended"),
+                                   "it accesses another CTA of the cluster, which may have exited"),
                          "ends", end);
     else if (state->answered != FLOW_NONE)
         lint_other_place(
             cluster->lint,
             lint_find(
                 cluster->lint, RULE_CLUSTER_EXIT_UNKNOWN, cluster->steps[state->answered].op,
-                "review: it signals a barrier of another CTA, which may have ended unless it waits for this signal"),
+                "review: it signals a remote mbarrier, and that CTA may have exited unless it waits for this signal"),
             "ends", end);
 }
 
@@ -259,7 +258,7 @@ static uint32_t follow_batch(Cluster *cluster, Paths *paths, uint32_t touch) {
     }
     if (!paths_follow(paths))
         verdict_incomplete(cluster->lint->verdict, "", 0,
-                           "the kernel is too large to follow what its CTAs do to others");
+                           "the kernel is too large to track what its CTAs do to each other");
     for (uint32_t i = first; i < touch; i++) {
         Step *step = &cluster->steps[cluster->touches[i].op];
         step->inits = step->remote = 0;

@@ -188,7 +188,7 @@ static void tell(Conditions *conditions, const Op *barrier, const Op *around, An
                             "the barrier is under a condition that is not the same in every %s", who);
     else if (answer == ANSWER_OPEN)
         finding = lint_find(conditions->lint, RULE_THREADS_DIVERGENT_UNKNOWN, barrier,
-                            "review: the barrier is under a condition that depends on the %s, and is not known", who);
+                            "review: the barrier is under an unknown condition that depends on the %s", who);
     lint_other_place(conditions->lint, finding, "decides", around);
 }
 
@@ -222,7 +222,7 @@ static void judge_request(Conditions *conditions, const Op *request) {
             continue;
         lint_other_place(conditions->lint,
                          lint_find(conditions->lint, RULE_CLC_AFTER_FAILURE, request,
-                                   "review: it is asked again in every iteration, whatever the answer was"),
+                                   "review: it is issued again in every iteration, whatever the previous response was"),
                          "repeats", op);
         return;
     }

@@ -14,15 +14,15 @@ enum {
 static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
     if (groups == 0) {
         lint_explain(lint_find(lint, RULE_COPY_WAIT_NEEDLESS, op, "no group of copies can be pending here"), "shared",
-                     "Every way to this wait has waited for all groups, or committed none.",
-                     "Take the wait out, or commit the copies that it is meant for before it.");
+                     "On every path to this wait, all groups were already waited for, or none was committed.",
+                     "Remove the wait, or commit the copies that it is meant for before it.");
         return;
     }
     lint_explain(lint_find(lint, RULE_COPY_WAIT_NOTHING, op,
-                           "the wait leaves %lld group%s pending, and no more than %d can be: it waits for nothing",
+                           "the wait leaves %lld group%s pending, and at most %d can be: it waits for nothing",
                            (long long)left, left == 1 ? "" : "s", groups),
                  "shared", "cp.async.wait_group returns as soon as at most that many groups are pending.",
-                 verdict_text(lint->verdict, "Wait with num = %d%s, or take the wait out.", groups - 1,
+                 verdict_text(lint->verdict, "Wait with num = %d%s, or remove the wait.", groups - 1,
                               groups > 1 ? " or less" : ""));
 }
 
@@ -67,7 +67,7 @@ static void check_waits(Lint *lint) {
                    .pass = pass,
                    .join = join};
     if (!paths_follow(&paths))
-        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to follow its groups of copies");
+        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to track its copy groups");
 }
 
 /* ---- How wide a copy is --------------------------------------------------------------------------- */
@@ -125,8 +125,7 @@ static void check_width(Lint *lint, Contiguity *contiguity, const Op *copy) {
         return;
     if (together * bits < 32) {
         lint_explain(lint_find(lint, RULE_COPY_WIDTH, copy,
-                               "each thread copies %lld element%s of %lld bits beside each other, which is less than 4 "
-                               "bytes",
+                               "each thread copies %lld contiguous element%s of %lld bits, which is less than 4 bytes",
                                (long long)together, together == 1 ? "" : "s", (long long)bits),
                      "shared", "cp.async moves 4, 8 or 16 bytes at a time.",
                      "Give each thread more elements along the contiguous dimension, or load to registers and store.");
@@ -136,8 +135,8 @@ static void check_width(Lint *lint, Contiguity *contiguity, const Op *copy) {
     if (sure * bits < 32)
         lint_explain(
             lint_find(lint, RULE_COPY_WIDTH_UNKNOWN, copy,
-                      "review: only %lld element%s of %lld bits %s known to lie beside each other, and cp.async "
-                      "moves at least 4 bytes",
+                      "review: only %lld element%s of %lld bits %s known to be contiguous, and cp.async moves at "
+                      "least 4 bytes",
                       (long long)sure, sure == 1 ? "" : "s", (long long)bits, sure == 1 ? "is" : "are"),
             "shared", "cp.async moves 4, 8 or 16 bytes at a time, aligned to their size, under one mask.",
             "Declare the divisibility of the pointer and its strides, or set contiguity on the copy.");

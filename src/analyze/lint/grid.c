@@ -55,12 +55,12 @@ static void check_dependencies(Lint *lint) {
     const Op *wait = first_of(lint, true), *launch = first_of(lint, false);
     if (!wait && launch)
         lint_find(lint, RULE_GRID_NO_WAIT, launch,
-                  "review: the next kernel is let go, and this one never waits for the one before it");
+                  "review: the next kernel is launched early, and this one never waits for the preceding one");
     const Op *early = wait ? early_access(lint) : NULL;
     if (early)
         lint_other_place(lint,
                          lint_find(lint, RULE_GRID_EARLY_ACCESS, early,
-                                   "review: global memory is touched before the wait for the kernel before this one"),
+                                   "review: global memory is accessed before the wait for the preceding kernel"),
                          "waits", wait);
 }
 
@@ -84,11 +84,11 @@ static void check_response(Lint *lint, const Op *op, const Value *response) {
     if (bytes >= 0 && bytes < RESPONSE_BYTES)
         lint_find(lint, RULE_CLC_RESPONSE, op, "the response has %lld bytes", (long long)bytes);
     else if (aligned == ANSWER_NO)
-        lint_find(lint, RULE_CLC_RESPONSE, op, "the response begins at byte %lld of %s", (long long)place.byte.least,
+        lint_find(lint, RULE_CLC_RESPONSE, op, "the response starts at byte %lld of %s", (long long)place.byte.least,
                   place.placed ? "shared memory" : "its allocation");
     else if (aligned == ANSWER_OPEN)
         lint_find(lint, RULE_CLC_RESPONSE_UNKNOWN, op,
-                  "review: it is not known whether the response begins at a multiple of 16 bytes");
+                  "review: it is not known whether the response starts at a multiple of 16 bytes");
 }
 
 static bool is_repeated(const Lint *lint, const Op *op) {
@@ -130,7 +130,7 @@ static void check_reuse(Lint *lint) {
         if (!is_fenced(lint, op))
             lint_other_place(lint,
                              lint_find(lint, RULE_CLC_REUSE, op,
-                                       "review: the response is read, and written again later, with no fence between"),
+                                       "review: the response is read and later overwritten, with no fence in between"),
                              "writes", request);
     }
 }
@@ -145,7 +145,7 @@ static void check_store(Lint *lint, const Op *op, uint32_t ctas) {
     if (ctas < 2)
         lint_find(lint, RULE_CLUSTER_STORE_ALONE, op, "the cluster has one CTA");
     else if (place_of(lint->facts, store->on).remote != place_of(lint->facts, store->through).remote)
-        lint_find(lint, RULE_CLUSTER_STORE_BARRIER, op, "the data goes to another CTA than the barrier is in");
+        lint_find(lint, RULE_CLUSTER_STORE_BARRIER, op, "the data goes to a different CTA than the barrier's");
 }
 
 void lint_grid(Lint *lint) {

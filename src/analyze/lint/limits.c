@@ -10,8 +10,8 @@ static const struct {
     const char *what;
 } needs[] = {
     {CLASS_CLUSTER, 90, "clusters"},
-    {CLASS_OVERLAP, 90, "kernels that overlap"},
-    {CLASS_CLUSTER_REQUEST, 100, "requests for the next cluster"},
+    {CLASS_OVERLAP, 90, "programmatic dependent launch"},
+    {CLASS_CLUSTER_REQUEST, 100, "cluster launch control"},
 };
 
 static void check_op(Lint *lint, const Op *op) {
@@ -19,7 +19,7 @@ static void check_op(Lint *lint, const Op *op) {
         if (op_is(op, needs[i].class) && lint->target->number < needs[i].number)
             lint_find(lint, RULE_LIMIT_TARGET, op, "%s has no %s", lint->target->name, needs[i].what);
     if (op_is_control(op, CONTROL_FORK) && op_attr(op, "actualRegisters") && lint->target->number < 90)
-        lint_find(lint, RULE_LIMIT_TARGET, op, "%s cannot change the registers of running warps", lint->target->name);
+        lint_find(lint, RULE_LIMIT_TARGET, op, "%s has no setmaxnreg", lint->target->name);
 }
 
 /* ---- Shared memory -------------------------------------------------------------------------------- */
@@ -36,22 +36,22 @@ static void check_shared(Lint *lint) {
     int64_t limit = lint->target->shared_bytes, used = lint_module_integer(lint, "ttg.shared", -1);
     const char *name = lint->target->name;
     if (used > limit)
-        lint_find(lint, RULE_LIMIT_SHARED, lint->function,
-                  "a CTA needs %lld bytes of shared memory, and on %s has %lld", (long long)used, name,
-                  (long long)limit);
+        lint_find(lint, RULE_LIMIT_SHARED, lint->function, "a CTA needs %lld bytes of shared memory, and %s has %lld",
+                  (long long)used, name, (long long)limit);
     if (used >= 0)
         return;
     Allocations allocations = allocations_of(lint->module, lint->function);
     const Allocation *most = largest(&allocations);
     if (most && most->size > limit) {
-        lint_find(lint, RULE_LIMIT_SHARED, most->op, "it needs %lld bytes of shared memory, and on %s a CTA has %lld",
+        lint_find(lint, RULE_LIMIT_SHARED, most->op, "it needs %lld bytes of shared memory, and a CTA of %s has %lld",
                   (long long)most->size, name, (long long)limit);
         return;
     }
     Placements placements = placements_of(lint->module, lint->function);
     if (!placements.problem && placements.size > limit)
         lint_find(lint, RULE_LIMIT_SHARED_ESTIMATE, lint->function,
-                  "review: placed as the compiler would, a CTA needs %lld bytes of shared memory, and on %s has %lld",
+                  "review: placed as the compiler would place it, a CTA needs %lld bytes of shared memory, and %s "
+                  "has %lld",
                   (long long)placements.size, name, (long long)limit);
 }
 
@@ -67,12 +67,15 @@ static void check_cluster(Lint *lint) {
                   target->name);
     else if (target->most_ctas < 2) /* sources disagree on consumer chips */
         lint_find(lint, RULE_LIMIT_CLUSTER_UNKNOWN, lint->function,
-                  "review: the cluster has %u CTAs, and whether %s has clusters is not agreed on", ctas, target->name);
+                  "review: the cluster has %u CTAs, and documents disagree on whether %s has clusters", ctas,
+                  target->name);
     else if (ctas > target->most_ctas)
-        lint_find(lint, RULE_LIMIT_CLUSTER, lint->function, "the cluster has %u CTAs, and on %s at most %u", ctas,
+        lint_find(lint, RULE_LIMIT_CLUSTER, lint->function, "the cluster has %u CTAs, and %s supports at most %u", ctas,
                   target->name, target->most_ctas);
     else if (ctas > target->portable_ctas)
-        lint_find(lint, RULE_LIMIT_CLUSTER_PORTABLE, lint->function, "the cluster has %u CTAs, and %u are portable",
+        lint_find(lint, RULE_LIMIT_CLUSTER_PORTABLE, lint->function,
+                  "the cluster has %u CTAs, and the portable "
+                  "maximum is %u",
                   ctas, target->portable_ctas);
 }
 

@@ -112,7 +112,7 @@ static void set_limits_aside(Verdict *verdict, size_t first) {
         const Finding *finding = &verdict->findings[i];
         const Rule *rule = rule_of(finding->rule);
         if (rule_listed("limit", rule->id) && rule->severity != SEVERITY_NOTE)
-            verdict_note(verdict, "IR line %u: %s [%s]; `weir lint` counts it", finding->places[0].ir_line,
+            verdict_note(verdict, "IR line %u: %s [%s]; `weir lint` reports it", finding->places[0].ir_line,
                          finding->message, rule->id);
         else
             verdict->findings[kept++] = *finding;

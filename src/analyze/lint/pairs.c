@@ -153,9 +153,8 @@ static void judge_expected(Pairs *pairs, const Expected *expected) {
     if (!expected->copy || expected->mixed ||
         same_value(lint, expected->announced, expected->copied, DEEPEST_EXPRESSION))
         return;
-    Finding *finding =
-        lint_find(lint, RULE_MBARRIER_PREDICATE, expected->expect,
-                  "the bytes are announced under another predicate than the copy has that delivers them");
+    Finding *finding = lint_find(lint, RULE_MBARRIER_PREDICATE, expected->expect,
+                                 "the expect has a different predicate than the copy that delivers its bytes");
     lint_other_place(lint, finding, "delivers", expected->copy);
 }
 
@@ -168,15 +167,15 @@ static void judge_use(Pairs *pairs, const Origin *origin, const Use *use) {
     const Op *arrival = use->arrival ? use->arrival : use->commit;
     if (async)
         finding =
-            lint_find(lint, RULE_MBARRIER_NEVER_WAITED, async, "nobody waits for the barrier that this completes on");
+            lint_find(lint, RULE_MBARRIER_NEVER_WAITED, async, "nothing waits on the barrier that this completes on");
     else if (arrival)
         finding = lint_find(lint, RULE_MBARRIER_ARRIVALS_UNSEEN, arrival,
-                            "review: nobody waits for the barrier that this arrives on");
+                            "review: nothing waits on the barrier that this arrives on");
     if (finding && origin->op->result_count)
         finding->fix =
             verdict_text(lint->verdict,
-                         async ? "Wait for %s before the memory is used again, or complete on one that is waited for."
-                               : "Leave %s out, or wait for it.",
+                         async ? "Wait on %s before the memory is reused, or complete on a barrier that is waited on."
+                               : "Remove %s, or wait on it.",
                          value_text(lint->verdict->arena, &origin->op->results[0]));
     lint_other_place(lint, finding, "allocates", origin->op);
 }
@@ -213,7 +212,7 @@ static void judge_deps(Pairs *pairs, const Op *wait, const Value *on) {
     if (!decided)
         return;
     Finding *finding = lint_find(pairs->lint, RULE_MBARRIER_DEPS, wait,
-                                 "none of the buffers that the wait names is one that copies on its barrier fill");
+                                 "none of the buffers in the wait's deps is written by the copies on its barrier");
     lint_other_place(pairs->lint, finding, "delivers", pairs->uses[barrier.items[0]].completion);
 }
 

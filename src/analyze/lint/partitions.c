@@ -44,13 +44,13 @@ static Known number_known(Lint *lint, const Value *value, int64_t number) {
 
 static void check_id(Lint *lint, const Op *op, Known known, int64_t partitions) {
     if (known.least > NAMED_BARRIERS - 1 || known.most < 0)
-        lint_find(lint, RULE_NAMED_ID, op, "barrier %lld is named",
+        lint_find(lint, RULE_NAMED_ID, op, "the barrier id is %lld",
                   (long long)(known.most < 0 ? known.most : known.least));
     else if (known.least < 0 || known.most > NAMED_BARRIERS - 1)
-        lint_find(lint, RULE_NAMED_UNKNOWN, op, "review: it is not known which barrier is named");
+        lint_find(lint, RULE_NAMED_UNKNOWN, op, "review: the barrier id is not known");
     else if (partitions && known.exact && known.least < RESERVED_BARRIERS + partitions)
         lint_find(lint, RULE_NAMED_RESERVED, op,
-                  "review: barrier %lld is named, and with %lld partitions the compiler uses 0 to %lld itself",
+                  "review: the barrier id is %lld, and with %lld partitions the compiler uses 0 to %lld itself",
                   (long long)known.least, (long long)partitions, (long long)(RESERVED_BARRIERS + partitions - 1));
 }
 
@@ -60,15 +60,17 @@ static void check_threads(Lint *lint, const Op *op, Known known) {
     if (known.exact && (known.least <= 0 || known.least > MOST_WARPS * WARP_THREADS))
         lint_find(lint, RULE_NAMED_THREADS, op, "the barrier is for %lld threads", (long long)known.least);
     else if (known.exact && known.least % WARP_THREADS != 0)
-        lint_find(lint, RULE_NAMED_THREADS, op, "the barrier is for %lld threads, which are not whole warps",
+        lint_find(lint, RULE_NAMED_THREADS, op,
+                  "the barrier is for %lld threads, which is not a multiple of the "
+                  "warp size",
                   (long long)known.least);
     else if (known_is_multiple(&known, WARP_THREADS) == ANSWER_NO)
-        lint_find(lint, RULE_NAMED_THREADS, op, "the barrier is for threads that are never whole warps");
+        lint_find(lint, RULE_NAMED_THREADS, op, "the barrier's thread count is never a multiple of the warp size");
     else if (known.exact && counted && known.least > there)
         lint_find(lint, RULE_NAMED_THREADS, op, "the barrier is for %lld threads, and the CTA has %lld",
                   (long long)known.least, (long long)there);
     else if (!known.exact)
-        lint_find(lint, RULE_NAMED_UNKNOWN, op, "review: it is not known for how many threads the barrier is");
+        lint_find(lint, RULE_NAMED_UNKNOWN, op, "review: the barrier's thread count is not known");
 }
 
 static void check_named(Lint *lint, const Op *op, int64_t partitions) {
@@ -87,7 +89,7 @@ static void check_named(Lint *lint, const Op *op, int64_t partitions) {
 static void check_count(Lint *lint, const Op *op) {
     const Attr *warps = integers(op, "partitionNumWarps");
     if (warps && warps->count > NAMED_BARRIERS - RESERVED_BARRIERS)
-        lint_find(lint, RULE_NAMED_PARTITIONS, op, "there are %u partitions beside the default one", warps->count);
+        lint_find(lint, RULE_NAMED_PARTITIONS, op, "there are %u partitions besides the default one", warps->count);
 }
 
 /* What Triton writes beyond the most it cuts off when it lowers the op: a default partition gets all that is left. */
@@ -108,7 +110,7 @@ static void check_requests(Lint *lint, const Op *op) {
         int64_t registers = asked->ints[i];
         if (registers <= 0 || is_padding(op, i) || (registers >= FEWEST_REGISTERS && registers <= MOST_REGISTERS))
             continue;
-        lint_find(lint, RULE_REGISTERS_REQUEST, op, "partition%u asks for %lld registers a thread", i,
+        lint_find(lint, RULE_REGISTERS_REQUEST, op, "partition%u requests %lld registers per thread", i,
                   (long long)registers);
     }
 }
@@ -116,7 +118,7 @@ static void check_requests(Lint *lint, const Op *op) {
 static void check_actual(Lint *lint, const Op *op, const Attr *actual) {
     for (uint32_t i = 0; i < actual->count; i++)
         if (!is_count(actual->ints[i]) && !(i && is_padding(op, i - 1)))
-            lint_find(lint, RULE_REGISTERS_COUNT, op, "%s is given %lld registers a thread",
+            lint_find(lint, RULE_REGISTERS_COUNT, op, "%s gets %lld registers per thread",
                       i ? verdict_text(lint->verdict, "partition%u", i - 1) : "the default partition",
                       (long long)actual->ints[i]);
 }
@@ -126,17 +128,18 @@ static void check_groups(Lint *lint, const Op *op, const Attr *actual) {
     const Attr *starts = integers(op, "warpGroupStartIds");
     int64_t warps = module_warps(lint->function);
     if (warps % GROUP_WARPS != 0)
-        lint_find(lint, RULE_REGISTERS_GROUP, op, "the default partition has %lld warps, which are not whole groups",
+        lint_find(lint, RULE_REGISTERS_GROUP, op,
+                  "the default partition has %lld warps, which is not a multiple of "
+                  "a warpgroup",
                   (long long)warps);
     uint32_t count = starts && starts->count < actual->count ? starts->count : 0;
     for (uint32_t i = 1; i < count && i < MOST_WARPS; i++) {
         int64_t group = starts->ints[i] / GROUP_WARPS;
         for (uint32_t k = 0; k < i; k++)
             if (starts->ints[k] / GROUP_WARPS == group && actual->ints[k + 1] != actual->ints[i + 1])
-                lint_find(
-                    lint, RULE_REGISTERS_GROUP, op,
-                    "partition%u and partition%u are in one group of warps, with %lld and %lld registers a thread", k,
-                    i, (long long)actual->ints[k + 1], (long long)actual->ints[i + 1]);
+                lint_find(lint, RULE_REGISTERS_GROUP, op,
+                          "partition%u and partition%u are in one warpgroup, with %lld and %lld registers per thread",
+                          k, i, (long long)actual->ints[k + 1], (long long)actual->ints[i + 1]);
     }
 }
 
@@ -151,7 +154,7 @@ static void check_sum(Lint *lint, const Op *op, const Attr *actual) {
         sum += registers * held * WARP_THREADS;
     }
     if (sum > REGISTER_FILE)
-        lint_find(lint, RULE_REGISTERS_SUM, op, "the partitions are given %lld registers together", (long long)sum);
+        lint_find(lint, RULE_REGISTERS_SUM, op, "the partitions get %lld registers in total", (long long)sum);
 }
 
 static void check_partitions(Lint *lint, const Op *op) {
@@ -174,7 +177,7 @@ static void check_kernel(Lint *lint) {
                   (long long)(warps > INT32_MAX ? INT32_MAX : warps * WARP_THREADS));
     else if (limit > 0 && limit <= MOST_REGISTERS && limit * warps * WARP_THREADS > REGISTER_FILE)
         lint_find(lint, RULE_REGISTERS_SUM, lint->function,
-                  "%lld warps with %lld registers a thread need %lld together", (long long)warps, (long long)limit,
+                  "%lld warps with %lld registers per thread need %lld in total", (long long)warps, (long long)limit,
                   (long long)(limit * warps * WARP_THREADS));
 }
 

@@ -45,18 +45,20 @@ static void check_place(Products *products, const Op *op) {
     if (lint->target && !lint->target->wgmma && !products->told_target) {
         products->told_target = true;
         lint_explain(lint_find(lint, RULE_WGMMA_TARGET, op, "%s has no wgmma", lint->target->name), "shared",
-                     "wgmma exists on sm_90a alone.", "Compile for sm_90a, or use the MMA of the target.");
+                     "wgmma exists only on sm_90a.", "Compile for sm_90a, or use the MMA of the target.");
     }
     if (warps % 4)
-        lint_explain(lint_find(lint, RULE_WGMMA_WARPS, op, "%s has %u warp%s: no whole warp groups",
+        lint_explain(lint_find(lint, RULE_WGMMA_WARPS, op,
+                               "%s has %u warp%s, which is not a whole number of "
+                               "warpgroups",
                                partition_name(lint, op), warps, warps == 1 ? "" : "s"),
-                     "shared", "The four warps of a warp group execute wgmma together.",
+                     "shared", "The four warps of a warpgroup execute wgmma together.",
                      "Give it a multiple of 4 warps.");
     if (start >= 0 && start % 4)
-        lint_explain(lint_find(lint, RULE_WGMMA_START, op, "%s starts at warp %lld, within a warp group",
+        lint_explain(lint_find(lint, RULE_WGMMA_START, op, "%s starts at warp %lld, inside a warpgroup",
                                partition_name(lint, op), (long long)start),
-                     "shared", "A warp group starts at a warp whose number 4 divides.",
-                     "Let the partition start at a multiple of 4.");
+                     "shared", "A warpgroup starts at a warp whose index is a multiple of 4.",
+                     "Start the partition at a multiple of 4 warps.");
 }
 
 /* ---- Names of results ----------------------------------------------------------------------------- */
@@ -178,16 +180,18 @@ static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t state)
     Finding *finding;
     if (state) {
         finding = lint_find(lint, RULE_WGMMA_RESULT, op,
-                            "uses the result of the MMA at line %u, which is still in flight here", line);
+                            "uses the result of the MMA at IR line %u, which is still in flight here", line);
         lint_explain(finding, "shared",
-                     "Touching the registers of an MMA before the wait that covers it has undefined behavior.",
-                     verdict_text(lint->verdict, "Wait with pendings = %u%s, and use what the wait returns.", age,
-                                  age ? " or less" : ""));
+                     "Accessing the registers of a wgmma before the wait that covers it is undefined behavior.",
+                     verdict_text(lint->verdict,
+                                  "Wait with `ttng.warp_group_dot_wait {pendings = %u}`%s, and use "
+                                  "what it returns.",
+                                  age, age ? " or less" : ""));
     } else {
         finding = lint_find(lint, RULE_WGMMA_AROUND, op,
-                            "uses the result of the MMA at line %u, and not what the wait returned", line);
-        lint_explain(finding, "shared", "A compiler may move the use before a wait that does not have the value.",
-                     "Hand the result to the wait, and use the wait's result.");
+                            "uses the result of the MMA at IR line %u, not what the wait returned", line);
+        lint_explain(finding, "shared", "The compiler may move the use above a wait that does not carry the value.",
+                     "Pass the result to the wait, and use what the wait returns.");
     }
     lint_other_place(lint, finding, "multiplies", product);
 }
@@ -238,5 +242,5 @@ void lint_products(Lint *lint) {
                    .afresh = true,
                    .pass = pass};
     if (products.steps >= LINT_STEPS || !paths_follow(&paths))
-        verdict_incomplete(lint->verdict, "", 0, "the kernel has too many warpgroup MMAs to follow their results");
+        verdict_incomplete(lint->verdict, "", 0, "the kernel has too many warpgroup MMAs to track their results");
 }

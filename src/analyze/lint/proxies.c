@@ -109,39 +109,38 @@ static const char *review_text(RuleId rule) {
 static const char *place_text(const Telling *telling, const Breach *breach) {
     uint32_t line = line_at(telling->machine, breach->other_pc);
     const char *before = breach->own || breach->arrive_pc == NO_PC ? "the operation" : "the arrive";
-    const char *after = breach->delayed ? "after the wait for the copies of" : "after";
+    const char *after = breach->delayed ? "after the wait for the copies at" : "after";
     uint32_t until =
         line_at(telling->machine, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
-    return verdict_text(telling->lint->verdict, "`%s` in %s, %s IR line %u, before %s at IR line %u",
-                        fence_text(breach), agent_text(telling, breach->other_agent), after, line, before, until);
+    return verdict_text(telling->lint->verdict, "`%s` in %s %s IR line %u, before %s at IR line %u", fence_text(breach),
+                        agent_text(telling, breach->other_agent), after, line, before, until);
 }
 
 /* ---- Shared memory -------------------------------------------------------------------------------- */
 
 static const char *why_missing(const Telling *telling, const Breach *breach) {
     const char *rule =
-        "The async proxy sees what threads wrote only after a proxy fence of those threads; that the two "
-        "are ordered in time is not enough.";
+        "The async proxy sees what threads wrote only after a proxy fence executed by those threads. Ordering the "
+        "two in time is not enough.";
     if (breach->fence_pc == NO_PC)
         return rule;
     uint32_t line = line_at(telling->machine, breach->fence_pc);
     if (breach->kind == BREACH_NARROW)
         return verdict_text(
             telling->lint->verdict,
-            "The fence at IR line %u is for the memory of its own CTA, and other CTAs have a part in this "
-            "operation.",
+            "The fence at IR line %u covers only its own CTA (shared::cta), and this operation involves other CTAs.",
             line);
     if (breach->early)
         return verdict_text(
             telling->lint->verdict,
-            "%s The fence at IR line %u comes before the wait for the copies that write, and does not cover them.",
+            "%s The fence at IR line %u comes before the wait for the copies that write, so it does not cover them.",
             rule, line);
     if (breach->arrive_pc == NO_PC)
-        return verdict_text(telling->lint->verdict, "%s The fence at IR line %u does not come in between.", rule, line);
+        return verdict_text(telling->lint->verdict, "%s The fence at IR line %u is not in between.", rule, line);
     return verdict_text(
         telling->lint->verdict,
-        "%s The fence at IR line %u comes after the arrive at IR line %u, which lets the other side go on "
-        "before it.",
+        "%s The fence at IR line %u comes after the arrive at IR line %u, which lets the other side continue before "
+        "the fence.",
         rule, line, line_at(telling->machine, breach->arrive_pc));
 }
 
@@ -205,27 +204,28 @@ static const char *who_puts_in(const Telling *telling, const Breach *breach) {
     const char *without =
         verdict_text(verdict, "%s %s not", releases_text(telling, missing), is_one(missing) ? "does" : "do");
     if (!rest)
-        return verdict_text(verdict, "Triton %s put this fence in", without);
-    return verdict_text(verdict, "Triton %s %s this fence in when lowering the IR, %s", releases_text(telling, rest),
-                        is_one(rest) ? "puts" : "put", without);
+        return verdict_text(verdict, "Triton %s insert this fence", without);
+    return verdict_text(verdict, "Triton %s %s this fence when lowering the IR; %s", releases_text(telling, rest),
+                        is_one(rest) ? "inserts" : "insert", without);
 }
 
 static const char *why_pending(const Telling *telling, const Breach *breach) {
     const Stage *stage = &telling->stage;
     if (stage->assembly)
-        return "Some proxy fence is in inline assembly that is not made out.";
+        return "A proxy fence is in inline assembly that Weir does not follow.";
     if (stage->tokens)
-        return "Tokens and arefs become barriers later on, and the fences that go with them are put in then.";
+        return "Tokens and arefs become barriers later, and their fences are inserted then.";
     if (is_early(telling, breach))
-        return "The compiler has parted this kernel, and not put in the fences of its MMAs yet.";
+        return "The compiler has partitioned this kernel, and has yet to insert the fences of its MMAs.";
     if (breach->missing)
-        return verdict_text(telling->lint->verdict, "%s; `--triton` says which it is.", who_puts_in(telling, breach));
-    return "Triton puts this fence in when it lowers the IR, after it has laid out memory.";
+        return verdict_text(telling->lint->verdict, "%s; use `--triton` to name the release.",
+                            who_puts_in(telling, breach));
+    return "Triton inserts this fence when it lowers the IR, after memory is allocated.";
 }
 
 static const char *why_of_the_compiler(const Telling *telling, const Breach *breach) {
     return verdict_text(telling->lint->verdict,
-                        "%s: every `tl.dot` of this kind is compiled so, and nothing in the kernel can mend it.",
+                        "%s: every `tl.dot` of this kind is compiled this way, and nothing in the kernel can fix it.",
                         who_puts_in(telling, breach));
 }
 
@@ -233,19 +233,18 @@ static const char *why_shared(const Telling *telling, const Breach *breach, Rule
     switch (rule) {
     case RULE_FENCE_LATE:
         return verdict_text(telling->lint->verdict,
-                            "The fence at IR line %u is executed by others, after they were told of the write; the "
-                            "documents have it in the threads that wrote.",
+                            "The fence at IR line %u is executed by other threads, after they were signaled; PTX "
+                            "places it in the threads that wrote.",
                             line_at(telling->machine, breach->fence_pc));
     case RULE_FENCE_REUSE:
-        return "The memory model asks for a fence between two proxies in this order, too; rings of copies are commonly "
-               "built without one.";
+        return "The memory model also requires a proxy fence in this order; TMA rings are commonly built without one.";
     case RULE_FENCE_PENDING:
         return why_pending(telling, breach);
     case RULE_FENCE_COMPILER:
         return why_of_the_compiler(telling, breach);
     case RULE_FENCE_RELEASE:
-        return verdict_text(telling->lint->verdict, "%s %s; `--triton` says which it is.", why_missing(telling, breach),
-                            who_puts_in(telling, breach));
+        return verdict_text(telling->lint->verdict, "%s %s; use `--triton` to name the release.",
+                            why_missing(telling, breach), who_puts_in(telling, breach));
     default:
         return why_missing(telling, breach);
     }
@@ -253,11 +252,11 @@ static const char *why_shared(const Telling *telling, const Breach *breach, Rule
 
 static const char *what_is_wrong(const Breach *breach, RuleId rule) {
     if (rule == RULE_FENCE_LATE)
-        return "the only proxy fence between them is not of the threads that wrote";
+        return "the only proxy fence between them is not executed by the threads that wrote";
     if (breach->kind == BREACH_NARROW)
-        return "the proxy fence between them is for the own CTA only";
+        return "the proxy fence between them covers only its own CTA";
     if (rule == RULE_FENCE_RELEASE)
-        return "no proxy fence is between them, unless the compiler puts one in";
+        return "no proxy fence is between them, unless the compiler inserts one";
     return rule == RULE_FENCE_PENDING ? "no proxy fence is between them yet" : "no proxy fence is between them";
 }
 
@@ -266,8 +265,9 @@ static const char *fix_shared(const Telling *telling, const Breach *breach, Rule
         return "Compile with Triton 3.7.1 or later.";
     const char *where = place_text(telling, breach);
     if (breach->kind == BREACH_NARROW)
-        return verdict_text(telling->lint->verdict, "Make it wide: %s.", where);
-    return verdict_text(telling->lint->verdict, breach->fence_pc == NO_PC ? "Put in %s." : "Move it: %s.", where);
+        return verdict_text(telling->lint->verdict, "Widen the fence to the cluster: %s.", where);
+    return verdict_text(telling->lint->verdict, breach->fence_pc == NO_PC ? "Insert %s." : "Move the fence: %s.",
+                        where);
 }
 
 /* Of a kernel without any fence its author may count on the compiler, and whether that is right nobody has said. */
@@ -277,7 +277,7 @@ static void tell_undecided(const Telling *telling, const Breach *breach) {
     op_incomplete(
         lint->module, op,
         verdict_text(lint->verdict,
-                     "no proxy fence is between it and the write at IR line %u; %s (--triton says which it is)",
+                     "no proxy fence is between it and the write at IR line %u; %s (use --triton to name the release)",
                      line_at(telling->machine, breach->other_pc), who_puts_in(telling, breach)),
         lint->verdict);
 }
@@ -318,36 +318,37 @@ typedef struct Wording {
 
 static const Wording wordings[] = {
     [BREACH_GLOBAL] = {RULE_FENCE_GLOBAL, "copies global memory that threads wrote at",
-                       ", and no proxy fence for global memory is between them", "copies", "writes",
-                       "The copy engine reads through the async proxy, which sees what threads wrote only after a "
-                       "proxy fence; the fence "
-                       "for shared memory does not cover global memory.",
-                       "Put `fence.proxy.async.global` (inline assembly) behind the stores, or load through pointers."},
+                       ", with no proxy fence for global memory in between", "copies", "writes",
+                       "TMA reads through the async proxy, which sees what threads wrote only after a proxy fence; "
+                       "`fence_async_shared` does not cover global memory.",
+                       "Insert `fence.proxy.async.global` (inline assembly) after the stores, or load through "
+                       "pointers."},
     [BREACH_ELSEWHERE] =
         {RULE_FENCE_GLOBAL_OTHER, "copies global memory that another CTA writes at",
-         ", without a proxy fence behind the stores", "copies", "writes",
-         "If a flag orders the two, the stores need a proxy fence for global memory before it is raised.",
-         "Put `fence.proxy.async.global` (inline assembly) behind the stores, before the flag."},
+         ", without a proxy fence after the stores", "copies", "writes",
+         "If a flag orders the two, the stores need a proxy fence for global memory before the flag is set.",
+         "Insert `fence.proxy.async.global` (inline assembly) after the stores, before the flag."},
     [BREACH_IN_FLIGHT] =
-        {RULE_FENCE_IN_FLIGHT, "reads global memory that the TMA store of", " may still be writing", "reads", "stores",
-         "A store has written its destination once it was waited for without `read_only`, and no such wait is between "
-         "them.",
-         "Put `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the read."},
+        {RULE_FENCE_IN_FLIGHT, "reads global memory that the TMA store at", " may still be writing", "reads", "stores",
+         "A TMA store has written its destination only after a wait without `read_only`, and no such wait is in "
+         "between.",
+         "Insert `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the read."},
     [BREACH_FLAG] =
-        {RULE_FENCE_FLAG, "raises a flag while its TMA store of", " may still be writing", "releases", "stores",
-         "If the flag is about what the store writes, whoever sees it may read too early: a store has written its "
-         "destination once it was waited for without `read_only`.",
-         "Put `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the atomic."},
-    [BREACH_TENSORMAP] = {RULE_FENCE_TENSORMAP, "uses the descriptor that was made at",
-                          ", and no acquiring fence is between them", "copies", "makes",
-                          "Copies read descriptors through the tensormap proxy, which sees what was written after a "
-                          "release and an acquire "
-                          "on that descriptor.",
-                          "Put `ttng.tensormap_fenceproxy_acquire` on the descriptor before the copy."},
+        {RULE_FENCE_FLAG, "sets a flag while its TMA store at", " may still be writing", "releases", "stores",
+         "If the flag publishes what the store writes, a CTA that sees it may read too early: a TMA store has "
+         "written its destination only after a wait without `read_only`.",
+         "Insert `ttng.async_tma_store_wait {pendings = 0 : i32}`, without `read_only`, before the atomic."},
+    [BREACH_TENSORMAP] = {RULE_FENCE_TENSORMAP, "uses the descriptor that was created at",
+                          ", with no acquire fence in between", "copies", "makes",
+                          "TMA reads descriptors through the tensormap proxy, which sees a new descriptor only after "
+                          "a release and an acquire on it.",
+                          "Insert `ttng.tensormap_fenceproxy_acquire` on the descriptor before the copy."},
     [BREACH_REWRITTEN] =
-        {RULE_FENCE_DESCRIPTOR_REWRITTEN, "makes a descriptor anew that the copy of", " may still be reading", "makes",
-         "copies", "A copy reads its descriptor at any time until it is over, and nobody here has waited for it.",
-         "Wait for the copy first, or give each descriptor memory of its own."},
+        {RULE_FENCE_DESCRIPTOR_REWRITTEN, "rewrites a descriptor that the copy at", " may still be reading", "makes",
+         "copies",
+         "A TMA copy reads its descriptor at any time until it completes, and nothing here has waited for "
+         "it.",
+         "Wait for the copy first, or give each descriptor its own memory."},
 };
 
 /* The rule of lint_tma.def that tells the same fault where one walk along the paths of a partition shows it. */
@@ -426,19 +427,20 @@ static void tell_needless(const Telling *telling, const SeenFence *fence) {
     if (!finding)
         return;
     if (fence->use == FENCE_USED)
-        finding->why = "Before any asynchronous operation that it is for, the same threads execute another fence.";
+        finding->why = "The same threads execute another fence before any asynchronous operation that this one is "
+                       "for.";
     else if (fence->use == FENCE_UNUSED)
         finding->why =
-            "No asynchronous operation touches what threads accessed before it, or an earlier fence is enough "
-            "for those that do.";
+            "No asynchronous operation touches what threads accessed before it, or an earlier fence already covers "
+            "those that do.";
     else if (fence->before != NO_PC && op_at(telling, fence->before) != fence->op)
         finding->why = verdict_text(telling->lint->verdict,
                                     "Threads have accessed no shared memory since the fence at IR line %u.",
                                     line_at(telling->machine, fence->before));
     else
         finding->why = "Threads have accessed no shared memory before it that is not fenced already; what copies and "
-                       "MMAs wrote is visible to whoever has waited for them.";
-    finding->fix = "Leave it out.";
+                       "MMAs wrote is visible to agents that waited for them.";
+    finding->fix = "Remove it.";
 }
 
 /* Has to come last: it runs the kernel again, without one fence and another. */
@@ -536,7 +538,7 @@ static void look(FenceRuns *runs, Proxies *proxies, void *context) {
             tell_shared(&telling, &found[i]);
     const char *cut_short = fence_runs_cut_short(runs);
     if (cut_short && lint->alone)
-        verdict_note(lint->verdict, "fences are looked at as far as runs go, and some did not come to their end: %s",
+        verdict_note(lint->verdict, "fences are looked at as far as runs go, and some runs did not finish: %s",
                      cut_short);
     if (!telling.stage.assembly)
         find_needless(&telling, runs, proxies);

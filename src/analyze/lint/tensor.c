@@ -17,7 +17,7 @@ static int64_t columns_of(const Lint *lint) {
 static void check_target(Lint *lint, const Op *op) {
     if (lint->target && !lint->target->tensor_columns)
         lint_explain(lint_find(lint, RULE_TMEM_TARGET, op, "%s has no tensor memory", lint->target->name), "tensor",
-                     "tcgen05 and tensor memory exist on sm_100, sm_103 and sm_110 alone.",
+                     "tcgen05 and tensor memory exist only on sm_100, sm_103 and sm_110.",
                      "Compile for one of these, or use the MMA of the target.");
 }
 
@@ -93,7 +93,7 @@ static Buffers buffers_of(Lint *lint) {
             add_buffer(lint, &buffers, &allocations.items[i], lifetimes);
     if (buffers.count <= MOST_BUFFERS)
         return buffers;
-    verdict_incomplete(lint->verdict, "", 0, "the kernel has too many buffers in tensor memory to compare them");
+    verdict_incomplete(lint->verdict, "", 0, "the kernel has too many tensor-memory buffers to compare");
     return (Buffers){0};
 }
 
@@ -127,12 +127,12 @@ static void check_columns(Lint *lint, const Buffers *buffers) {
         bool planned = is_to_be_planned(lint);
         lint_explain(lint_find(lint, planned ? RULE_TMEM_COLUMNS_PLANNED : RULE_TMEM_COLUMNS,
                                buffers->items[i].allocation->op,
-                               "%s%lld columns of tensor memory are in use from here on, with %u other buffer%s; there "
+                               "%s%lld columns of tensor memory are in use from here, with %u other buffer%s; there "
                                "are %lld",
                                planned ? "review: " : "", (long long)((halves + 1) / 2), others, others == 1 ? "" : "s",
                                (long long)columns_of(lint)),
-                     "tensor", "A CTA has 128 rows of 512 columns, and tcgen05.alloc for more never returns.",
-                     "Use smaller tiles or fewer buffers, or let one buffer serve after the other.");
+                     "tensor", "A CTA has 128 lanes of 512 columns, and tcgen05.alloc for more never returns.",
+                     "Use smaller tiles or fewer buffers, or reuse one buffer.");
         return;
     }
 }
@@ -145,7 +145,7 @@ static void check_outside(Lint *lint, const Buffer *buffer) {
         lint_explain(lint_find(lint, RULE_TMEM_OUTSIDE, buffer->allocation->op,
                                "the buffer has columns %lld to %lld, and %lld are allocated", (long long)first,
                                (long long)end - 1, (long long)limit),
-                     "tensor", "Access to columns that are not allocated has undefined behavior.",
+                     "tensor", "Access to columns that are not allocated is undefined behavior.",
                      "Allocate more columns, or place the buffer lower.");
 }
 
@@ -161,11 +161,12 @@ static void check_overlap(Lint *lint, const Buffer *a, const Buffer *b) {
     Finding *finding =
         partitions
             ? lint_find(lint, RULE_TMEM_OVERLAP_PARTITIONS, second,
-                        "review: the buffer shares tensor memory with that of line %u, of another partition", line)
+                        "review: the buffer shares tensor memory with the one at IR line %u, of another partition",
+                        line)
             : lint_find(lint, RULE_TMEM_OVERLAP, second,
-                        "the buffer shares tensor memory with that of line %u, and both are in use", line);
-    lint_explain(finding, "tensor", "What is written last stays.",
-                 "Place one elsewhere, or end the use of one before the other begins.");
+                        "the buffer shares tensor memory with the one at IR line %u, and both are live", line);
+    lint_explain(finding, "tensor", "One overwrites the other.",
+                 "Place one elsewhere, or end the use of one before the other starts.");
     lint_other_place(lint, finding, "allocates", first);
 }
 
@@ -196,13 +197,15 @@ static void check_lanes(Lint *lint, const Op *op) {
         lint_explain(lint_find(lint, RULE_TMEM_LANES, op,
                                "%s has %u warp%s, and only a multiple of 4 reaches all lanes", partition_name(lint, op),
                                warps, warps == 1 ? "" : "s"),
-                     "tensor", "Warp i of a warp group reaches lanes 32 i to 32 i + 31 of tensor memory alone.",
+                     "tensor", "Warp i of a warpgroup reaches only lanes 32 i to 32 i + 31 of tensor memory.",
                      "Give it a multiple of 4 warps.");
     if (by_threads && start >= 0 && start % 4)
-        lint_explain(lint_find(lint, RULE_TMEM_START, op, "%s starts at warp %lld: its first warp reaches lane %lld on",
+        lint_explain(lint_find(lint, RULE_TMEM_START, op,
+                               "%s starts at warp %lld: its first warp reaches lanes from "
+                               "%lld",
                                partition_name(lint, op), (long long)start, (long long)(start % 4 * 32)),
-                     "tensor", "Which lanes a warp reaches depends on its number modulo 4.",
-                     "Let the partition start at a multiple of 4.");
+                     "tensor", "Which lanes a warp reaches depends on its index modulo 4.",
+                     "Start the partition at a multiple of 4 warps.");
 }
 
 static void check_cta_group(Lint *lint) {
@@ -222,10 +225,10 @@ static void check_cta_group(Lint *lint) {
     bool two = odd == pair;
     Finding *finding =
         all ? lint_find(lint, RULE_TMEM_CTA_GROUP, odd, "%s in a module whose ttng.two-ctas is %s",
-                        two ? "an operation of two CTAs" : "an MMA of one CTA", two ? "false" : "true")
-            : lint_find(lint, RULE_TMEM_CTA_GROUP, odd, "an MMA of one CTA in a kernel that has operations of two");
+                        two ? "a two-CTA operation" : "a one-CTA MMA", two ? "false" : "true")
+            : lint_find(lint, RULE_TMEM_CTA_GROUP, odd, "a one-CTA MMA in a kernel that has two-CTA operations");
     lint_explain(finding, "tensor", "Every tcgen05 instruction of a kernel has the same cta_group.",
-                 "Let all be of two CTAs, or none.");
+                 "Make all of them two-CTA operations, or none.");
     if (!all)
         lint_other_place(lint, finding, "of two CTAs", pair);
 }
@@ -264,8 +267,8 @@ static void check_commits(Lint *lint) {
                                      partition_name(lint, op));
         lint_explain(
             finding, "tensor",
-            "A commit tracks what its own thread has issued; here that is nothing, so that it arrives at once.",
-            "Commit in the partition that issues the MMAs, or use ttng.arrive_barrier.");
+            "A commit tracks what its own thread has issued; here that is nothing, so it arrives at once.",
+            "Commit (`ttng.tc_gen5_commit`) in the partition that issues the MMAs, or use `ttng.arrive_barrier`.");
     }
 }
 

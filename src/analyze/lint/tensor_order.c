@@ -163,12 +163,12 @@ static Meeting sums_meet(Walk *walk, const Op *first, const Op *second) {
 
 static void tell_order(Lint *lint, RuleId rule, const Op *second, const Op *first, const char *what) {
     uint32_t line = op_line(lint->module, first);
-    Finding *finding = lint_find(lint, rule, second, "%s%s at line %u, and nothing orders the two",
+    Finding *finding = lint_find(lint, rule, second, "%s%s at IR line %u, and nothing orders the two",
                                  rule == RULE_TMEM_ORDER ? "" : "review: ", what, line);
     lint_explain(finding, "tensor",
                  "Of two tcgen05 operations of one thread, only MMAs on the same accumulator, and an MMA after a "
-                 "copy, are executed in order.",
-                 "Wait for the first on a barrier before the second.");
+                 "tcgen05.cp, execute in order.",
+                 "Wait for the first on an mbarrier before issuing the second.");
     lint_other_place(lint, finding, "comes first", first);
 }
 
@@ -182,12 +182,12 @@ static void compare(Walk *walk, const Op *first, const Op *second) {
     bool copies = !op_is(second, CLASS_PRODUCT);
     if (copies && op_is(first, CLASS_PRODUCT)) {
         if (reads(walk, first, is) == SURELY || views_meet(walk, was, is) == SURELY)
-            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "copies over what is used by the MMA");
+            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "overwrites an operand of the MMA");
         return;
     }
     if (copies) {
         if (first != second && views_meet(walk, was, is) == SURELY)
-            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "copies over the copy");
+            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "overwrites the destination of the copy");
         return;
     }
     if (!op_is(first, CLASS_PRODUCT)) /* a product after a copy is in order */
@@ -198,7 +198,7 @@ static void compare(Walk *walk, const Op *first, const Op *second) {
     else if (result == PERHAPS)
         tell_order(lint, RULE_TMEM_ORDER_UNKNOWN, second, first, "may read the result of the MMA");
     else if (reads(walk, first, is) == SURELY)
-        tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "writes over what is read by the MMA");
+        tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "overwrites what is read by the MMA");
     else if (sums_meet(walk, first, second) == SURELY)
         tell_order(lint, RULE_TMEM_ORDER, second, first, "writes a part of the accumulator of the MMA");
 }
@@ -211,10 +211,11 @@ static void check_peer(Walk *walk, uint32_t piece, uint32_t index) {
     walk_from(walk, piece, index);
     if (walk->returned)
         lint_explain(lint_find(walk->lint, RULE_TMEM_PEER, walk->from,
-                               "review: no barrier of the cluster keeps the CTA from leaving while its peer's MMA "
-                               "runs"),
-                     "tensor", "An MMA of two CTAs uses the memory of both; Triton adds the barrier when it lowers.",
-                     "Put ttng.cluster_barrier before the return, unless the compiler does.");
+                               "review: no cluster barrier keeps the CTA from exiting while its peer's MMA runs"),
+                     "tensor",
+                     "A two-CTA MMA uses the memory of both CTAs; Triton adds the barrier when it lowers "
+                     "the IR.",
+                     "Insert `ttng.cluster_barrier` before the return, unless the compiler does.");
 }
 
 void lint_tensor_order(Lint *lint, const Flow *flow) {
@@ -242,5 +243,5 @@ void lint_tensor_order(Lint *lint, const Flow *flow) {
             pairs |= pair;
         }
     if (walk.steps >= LINT_STEPS)
-        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to follow the order of its tensor-core work");
+        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to track the order of its tensor-core work");
 }

@@ -200,10 +200,10 @@ static void check_gather_target(Lint *lint, const Copy *copy) {
         return;
     if (lint->target->number > 100 && copy->kind == COPY_GATHER)
         lint_find(lint, RULE_TMA_GATHER_TARGET_OPEN, copy->op,
-                  "review: a gather of rows for %s, which has it only into the memory of the executing CTA",
+                  "review: a row gather for %s, which supports it only into the memory of the executing CTA",
                   lint->target->name);
     else
-        lint_find(lint, RULE_TMA_GATHER_TARGET, copy->op, "a %s of rows for %s, which has none", copy_words(copy),
+        lint_find(lint, RULE_TMA_GATHER_TARGET, copy->op, "a row %s for %s, which has none", copy_words(copy),
                   lint->target->name);
 }
 
@@ -213,13 +213,13 @@ static void check_gather(Lint *lint, const Copy *copy, const Tile *block) {
     check_gather_target(lint, copy);
     const Type *rows = copy->rows->type ? type_resolve(lint->module, copy->rows->type) : NULL;
     if (block->known && block->rank != 2)
-        lint_find(lint, RULE_TMA_GATHER, copy->op, "a %s of rows through a descriptor of %u dimension%s, not two",
+        lint_find(lint, RULE_TMA_GATHER, copy->op, "a row %s through a descriptor of %u dimension%s, not two",
                   copy_words(copy), block->rank, block->rank == 1 ? "" : "s");
     else if (block->known && block->dims[0] != 1)
-        lint_find(lint, RULE_TMA_GATHER, copy->op, "a %s of rows through a descriptor whose box has %" PRId64 " rows",
+        lint_find(lint, RULE_TMA_GATHER, copy->op, "a row %s through a descriptor whose box has %" PRId64 " rows",
                   copy_words(copy), block->dims[0]);
     else if (rows && rows->dim_count == 1 && rows->dims[0] % 4)
-        lint_find(lint, RULE_TMA_GATHER, copy->op, "a %s of %" PRId64 " rows, which is no multiple of four",
+        lint_find(lint, RULE_TMA_GATHER, copy->op, "a %s of %" PRId64 " rows, which is not a multiple of four",
                   copy_words(copy), rows->dims[0]);
 }
 
@@ -272,7 +272,7 @@ static void check_negative(Lint *lint, const Copy *copy) {
         Known at = known_of(lint->facts, copy->coordinates.items[i]);
         if (at.most < 0)
             lint_find(lint, RULE_TMA_NEGATIVE_STORE, copy->op,
-                      "a %s whose coordinate %u is %s%" PRId64 ": it begins before the tensor", copy_words(copy), i,
+                      "a %s whose coordinate %u is %s%" PRId64 ": it starts before the tensor", copy_words(copy), i,
                       at.exact ? "" : "at most ", at.most);
     }
 }
@@ -282,11 +282,11 @@ static void check_fp4(Lint *lint, const Copy *copy, const Tile *block) {
     if (!block->fp4_padded)
         return;
     if (copy->kind != COPY_LOAD && copy->kind != COPY_PREFETCH)
-        lint_find(lint, RULE_TMA_PACKED, copy->op, "a %s of padded elements of 4 bits, which can only be loaded",
+        lint_find(lint, RULE_TMA_PACKED, copy->op, "a %s of padded 4-bit elements, which can only be loaded",
                   copy_words(copy));
     else if (block->swizzle != 128)
         lint_find(lint, RULE_TMA_PACKED, copy->op,
-                  "a load of padded elements of 4 bits with a swizzle of %" PRId64 " bytes, not 128", block->swizzle);
+                  "a load of padded 4-bit elements with a swizzle of %" PRId64 " bytes, not 128", block->swizzle);
     if (!copy->coordinates.count || copy->rows)
         return;
     /* Until it is lowered, a coordinate counts bytes, of two elements each. */
@@ -295,13 +295,13 @@ static void check_fp4(Lint *lint, const Copy *copy, const Tile *block) {
     Answer answer = known_is_multiple(&at, step);
     if (answer == ANSWER_NO)
         lint_find(lint, RULE_TMA_PACKED_COORDINATE, copy->op,
-                  "a load of padded elements of 4 bits from coordinate %s, no multiple of %" PRId64,
+                  "a load of padded 4-bit elements from coordinate %s, not a multiple of %" PRId64,
                   tma_words(lint, &at), step);
     else if (answer == ANSWER_OPEN)
-        lint_find(lint, RULE_TMA_PACKED_COORDINATE_UNKNOWN, copy->op,
-                  "review: a load of padded elements of 4 bits from a coordinate that is not known to be a multiple of "
-                  "%" PRId64,
-                  step);
+        lint_find(
+            lint, RULE_TMA_PACKED_COORDINATE_UNKNOWN, copy->op,
+            "review: a load of padded 4-bit elements from a coordinate that is not known to be a multiple of %" PRId64,
+            step);
 }
 
 /* ---- Reductions ----------------------------------------------------------------------------------- */
@@ -333,7 +333,7 @@ static void check_reduction(Lint *lint, const Copy *copy, const Tile *block) {
     if (attr->kind == ATTR_INTEGER && attr->integer >= 1 && attr->integer <= 8)
         kind = str_of(words[attr->integer - 1]);
     if (!reduces(kind, block->element))
-        lint_find(lint, RULE_TMA_REDUCE, copy->op, "a reduction by '%.*s' of %.*s, which the copy engine does not have",
+        lint_find(lint, RULE_TMA_REDUCE, copy->op, "a reduction by '%.*s' of %.*s, which TMA does not support",
                   STR_ARG(kind), STR_ARG(block->element->text));
 }
 
@@ -351,7 +351,7 @@ static void check_multicast(Lint *lint, const Copy *copy, const Tile *memory) {
     }
     if (!mask && copy->lowered && memory->known && memory->layout != TILE_NOT_SAID && !memory->broadcast_bits)
         lint_find(lint, RULE_TMA_MULTICAST, copy->op,
-                  "a multicast copy to a buffer of which every CTA of the cluster has another part");
+                  "a multicast copy to a buffer of which every CTA of the cluster holds a different part");
     Known targets = mask ? known_of(lint->facts, mask) : known_exact(1);
     if (targets.exact && ctas > 0 && ctas < 63 && (targets.least == 0 || targets.least >> ctas))
         lint_find(lint, RULE_TMA_MULTICAST, copy->op,
@@ -388,13 +388,13 @@ static void check_barrier(Lint *lint, const Copy *copy) {
     unsigned shared = sharing_bits(lint, copy->barrier);
     if (shared & ~1u)
         lint_find(lint, RULE_TMA_BARRIER_CTA, copy->op,
-                  "the barrier of this copy is shared by CTAs that are no pair, and lies in one of them");
+                  "the mbarrier of this copy is shared by CTAs that are not a pair, and is in one of them");
     else if (shared && !pairs)
         lint_find(lint, RULE_TMA_BARRIER_CTA, copy->op,
-                  "the barrier of this copy lies in the even CTA of each pair, but the copy is not for pairs of CTAs");
+                  "the mbarrier of this copy is in the even CTA of each pair, but the copy is not a two-CTA copy");
     bool far_memory = place_of(lint->facts, copy->memory).remote, far = place_of(lint->facts, copy->barrier).remote;
     if (far_memory != far && !pairs)
-        lint_find(lint, RULE_TMA_BARRIER_CTA, copy->op, "the %s of this copy is of another CTA, its %s is not",
+        lint_find(lint, RULE_TMA_BARRIER_CTA, copy->op, "the %s of this copy is in another CTA, its %s is not",
                   far ? "barrier" : "destination", far ? "destination" : "barrier");
 }
 
@@ -441,7 +441,7 @@ static void check_layout(Lint *lint, const Copy *copy, const Tile *memory) {
         lint_find(lint, RULE_TMA_LAYOUT, copy->op, "a %s %s shared memory %s", copy_words(copy),
                   tma_stores(copy) ? "from" : "to",
                   memory->transposed ? "whose last dimension is not the innermost"
-                                     : "that is swizzled in a way that no tensor map is");
+                                     : "with a swizzle that no tensor map has");
 }
 
 void lint_tma_copy(Lint *lint, const Copy *copy) {
@@ -468,7 +468,7 @@ static bool needs_tma(Lint *lint, const Op *op) {
 
 static void check_target(Lint *lint, const Op *op) {
     if (lint->target && !lint->target->bulk && needs_tma(lint, op))
-        lint_find(lint, RULE_TMA_TARGET, op, "%.*s is for targets from sm_90 on, and this is %s", STR_ARG(op->name),
+        lint_find(lint, RULE_TMA_TARGET, op, "%.*s requires sm_90 or later, and this is %s", STR_ARG(op->name),
                   lint->target->name);
 }
 

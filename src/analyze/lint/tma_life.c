@@ -71,7 +71,7 @@ static void add_maker(Life *life, const Op *op, const Value *pointer) {
     enum { MOST_HOLDERS = 256 }; /* a kernel has a few */
     uint32_t number = find_holder(life, pointer);
     if (number == NO_NUMBER && life->holder_count == MOST_HOLDERS) {
-        verdict_incomplete(life->lint->verdict, "", 0, "more than %d tensor maps of a kernel are not followed",
+        verdict_incomplete(life->lint->verdict, "", 0, "more than %d tensor maps of a kernel are not tracked",
                            MOST_HOLDERS);
         return;
     }
@@ -147,7 +147,8 @@ static void check_waits(Lint *lint) {
             pointers_get(&storing, partition ? (const void *)partition : &here) != NO_NUMBER)
             continue;
         Finding *finding = lint_find(lint, RULE_TMA_STORE_WAIT_ELSEWHERE, op,
-                                     "this waits for stores in a partition that issues none, and so for nothing");
+                                     "this waits for TMA stores in a partition that issues none, so it waits for "
+                                     "nothing");
         lint_other_place(lint, finding, "stores", first);
     }
 }
@@ -160,10 +161,10 @@ static void tell_not_acquired(const Life *life, const Moving *flight) {
     if (holder->acquired_in_partition)
         finding =
             lint_find(life->lint, RULE_TMA_MAP_ACQUIRE_ELSEWHERE, flight->op,
-                      "review: the map of this copy is acquired in a partition, but not on every way to this copy");
+                      "review: the map of this copy is acquired in a partition, but not on every path to this copy");
     else
         finding = lint_find(life->lint, RULE_TMA_MAP_ACQUIRE, flight->op,
-                            "a path leads from making the map of this copy to the copy without an acquire");
+                            "a path leads from the creation of this copy's map to the copy without an acquire");
     lint_other_place(life->lint, finding, "makes the map", holder->maker);
 }
 
@@ -173,7 +174,7 @@ static void make_map(const Life *life, Standing state, const Op *op, uint32_t ho
     for (uint32_t i = 0; life->paths.telling && life->holders[holder].fixed && i < life->flight_count; i++)
         if (life->flights[i].holder == holder && life->flights[i].always && state.reads[i]) {
             Finding *finding = lint_find(life->lint, RULE_TMA_MAP_REWRITE, op,
-                                         "this makes a map anew while a copy that reads it may not be complete");
+                                         "this rewrites a map while a copy that reads it may not be complete");
             lint_other_place(life->lint, finding, "reads the map", life->flights[i].op);
         }
     state.made[holder] = 1;
@@ -219,9 +220,9 @@ static void release(const Life *life, Standing state, const Op *op, Order order)
         Finding *finding =
             order == ORDER_RELEASE
                 ? lint_find(life->lint, RULE_TMA_READ_ONLY_WAIT, op,
-                            "this releases after a store of which only the reading was waited for")
+                            "this releases after a TMA store that was only waited for with .read")
                 : lint_find(life->lint, RULE_TMA_READ_ONLY_WAIT_OPEN, op,
-                            "review: this orders memory after a store of which only the reading was waited for");
+                            "review: this orders memory after a TMA store that was only waited for with .read");
         lint_other_place(life->lint, finding, "stores", life->flights[i].op);
     }
 }
@@ -280,5 +281,5 @@ void lint_tma_life(Lint *lint) {
                          .size = life.holder_count + 2 * (size_t)life.flight_count,
                          .pass = pass};
     if (life.flight_count > MOST_COPIES || !paths_follow(&life.paths))
-        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to follow its tensor maps on every path");
+        verdict_incomplete(lint->verdict, "", 0, "the kernel is too large to track its tensor maps on every path");
 }

@@ -11,14 +11,14 @@ static void check_base(Lint *lint, const Op *op, const Value *base, int64_t unit
     Known address = known_of(lint->facts, base);
     Answer answer = known_is_multiple(&address, unit);
     if (answer == ANSWER_NO)
-        lint_find(lint, RULE_TMA_BASE, op, "the tensor begins at an address that is %s, so no multiple of %" PRId64,
+        lint_find(lint, RULE_TMA_BASE, op, "the tensor starts at an address that is %s, so not a multiple of %" PRId64,
                   tma_words(lint, &address), unit);
     else if (answer == ANSWER_OPEN)
         lint_find(lint, RULE_TMA_BASE_UNKNOWN, op,
-                  "review: whether the tensor begins at a multiple of %" PRId64 " bytes is not known", unit);
+                  "review: whether the tensor starts at a multiple of %" PRId64 " bytes is not known", unit);
     else if (swizzled && known_is_multiple(&address, SWIZZLED_BASE) == ANSWER_NO)
         lint_find(lint, RULE_TMA_BASE_BOUNDARY, op,
-                  "the map is swizzled, and the tensor begins at an address that is %s, so no multiple of %d",
+                  "the map is swizzled, and the tensor starts at an address that is %s, so not a multiple of %d",
                   tma_words(lint, &address), SWIZZLED_BASE);
 }
 
@@ -34,7 +34,7 @@ static void check_stride(Lint *lint, const Op *op, Known bytes, unsigned dim, in
                                    : "at least ",
                   bytes.most < 0 ? bytes.most : bytes.least);
     else if (answer == ANSWER_NO)
-        lint_find(lint, RULE_TMA_STRIDE, op, "the stride of dimension %u is %s bytes, no multiple of %" PRId64, dim,
+        lint_find(lint, RULE_TMA_STRIDE, op, "the stride of dimension %u is %s bytes, not a multiple of %" PRId64, dim,
                   tma_words(lint, &bytes), unit);
     else if (answer == ANSWER_OPEN)
         lint_find(lint, RULE_TMA_STRIDE_UNKNOWN, op,
@@ -65,7 +65,7 @@ static void check_block(Lint *lint, const Op *op, const Tile *block) {
                   block->swizzle);
     else if (!block->swizzle && (size < BOX_MOST ? bytes : BOX_MOST * (int64_t)block->bits / 8) % INNER_UNIT)
         lint_find(lint, RULE_TMA_BOX_INNER_BYTES, op,
-                  "the rows of the block have %" PRId64 " bytes, which is no multiple of %d", bytes, INNER_UNIT);
+                  "the rows of the block have %" PRId64 " bytes, which is not a multiple of %d", bytes, INNER_UNIT);
 }
 
 /* ---- tt.make_tensor_descriptor -------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void check_made(Lint *lint, const Op *op) {
         padding && (padding->kind == ATTR_INTEGER ? padding->integer == 2
                                                   : memmem(padding->text.data, padding->text.size, "nan", 3) != NULL);
     if (nan && block.element && block.element->kind == TYPE_INTEGER)
-        lint_find(lint, RULE_TMA_FILL, op, "elements out of bounds are to be NaN, but the elements are %.*s",
+        lint_find(lint, RULE_TMA_FILL, op, "out-of-range elements are filled with NaN, but the elements are %.*s",
                   STR_ARG(block.element->text));
 }
 
@@ -172,7 +172,7 @@ static void check_inner_box(Lint *lint, const TensorMap *map, int64_t size) {
     }
     if (map->interleave == 0 && bits % (8 * INNER_UNIT))
         lint_find(lint, RULE_TMA_BOX_INNER_BYTES, map->op,
-                  "the innermost dimension of the box has %" PRId64 " bytes, which is no multiple of %d", bits / 8,
+                  "the innermost dimension of the box has %" PRId64 " bytes, which is not a multiple of %d", bits / 8,
                   INNER_UNIT);
     if (map->interleave == 0 && width > 0 && bits / 8 > width)
         lint_find(lint, RULE_TMA_BOX_SWIZZLE, map->op,
@@ -199,12 +199,11 @@ static void check_steps(Lint *lint, const TensorMap *map) {
     for (uint32_t i = 0; i < map->step_count; i++) {
         Known step = known_of(lint->facts, map->steps[i]);
         if (step.most < 1 || step.least > STEP_MOST)
-            lint_find(lint, RULE_TMA_ELEMENT_STRIDE, map->op,
-                      "the step between elements of dimension %u is %s, not 1 to %d", map->step_count - 1 - i,
-                      tma_words(lint, &step), STEP_MOST);
+            lint_find(lint, RULE_TMA_ELEMENT_STRIDE, map->op, "the element stride of dimension %u is %s, not 1 to %d",
+                      map->step_count - 1 - i, tma_words(lint, &step), STEP_MOST);
         else if (i == 0 && map->interleave == 0 && (step.least > 1 || step.most < 1))
             lint_find(lint, RULE_TMA_ELEMENT_STRIDE_INNER, map->op,
-                      "review: the step between innermost elements is %s, and the map is not interleaved",
+                      "review: the innermost element stride is %s, and the map is not interleaved",
                       tma_words(lint, &step));
     }
 }
@@ -218,7 +217,7 @@ static void check_map_modes(Lint *lint, const TensorMap *map) {
         lint_find(lint, RULE_TMA_INTERLEAVE, map->op, "an interleaved map of %u dimensions, fewer than %d",
                   map->dim_count, INTERLEAVED_RANK);
     if (map->fill && element_known(map) && !elements[map->element].floats)
-        lint_find(lint, RULE_TMA_FILL, map->op, "elements out of bounds are to be NaN, but the elements are %s",
+        lint_find(lint, RULE_TMA_FILL, map->op, "out-of-range elements are filled with NaN, but the elements are %s",
                   map->element >= ELEMENT_PACKED ? "packed" : "integers");
 }
 
@@ -227,11 +226,11 @@ static void check_map_memory(Lint *lint, const Op *op, const Value *pointer) {
     Known address = known_of(lint->facts, pointer);
     Answer answer = known_is_multiple(&address, MAP_ALIGNMENT);
     if (answer == ANSWER_NO)
-        lint_find(lint, RULE_TMA_MAP_MEMORY, op, "the map lies at an address that is %s, so no multiple of %d",
+        lint_find(lint, RULE_TMA_MAP_MEMORY, op, "the map is at an address that is %s, so not a multiple of %d",
                   tma_words(lint, &address), MAP_ALIGNMENT);
     else if (answer == ANSWER_OPEN)
         lint_find(lint, RULE_TMA_MAP_MEMORY_UNKNOWN, op,
-                  "review: whether the map lies at a multiple of %d bytes is not known", MAP_ALIGNMENT);
+                  "review: whether the map is at a multiple of %d bytes is not known", MAP_ALIGNMENT);
     MapMemory memory = tma_map_memory(lint, pointer);
     int64_t bytes;
     if (memory.scratch && op_integer(memory.scratch, "nbytes", &bytes) && memory.offset + MAP_BYTES > bytes) {
@@ -271,23 +270,25 @@ static void check_taken(Lint *lint, const Op *taken, const TensorMap *map) {
         return;
     uint32_t bits = element_known(map) && map->element < ELEMENT_PACKED ? elements[map->element].bits : block.bits;
     if (map->box_count != block.rank)
-        finding = lint_find(lint, RULE_TMA_TILE, taken, "a map of %u dimensions is taken for a block of %u",
+        finding = lint_find(lint, RULE_TMA_TILE, taken, "a map of %u dimensions is used for a block of %u",
                             map->box_count, block.rank);
     else if (bits != block.bits)
-        finding = lint_find(lint, RULE_TMA_TILE, taken, "a map of elements of %u bits is taken for one of %u", bits,
-                            block.bits);
+        finding = lint_find(lint, RULE_TMA_TILE, taken,
+                            "a map of %u-bit elements is used for a block of %u-bit "
+                            "elements",
+                            bits, block.bits);
     else if (width >= 0 && width != block.swizzle)
         finding =
             lint_find(lint, RULE_TMA_TILE, taken,
-                      "a map with a swizzle of %" PRId64 " bytes is taken for one of %" PRId64, width, block.swizzle);
+                      "a map with a swizzle of %" PRId64 " bytes is used as one of %" PRId64, width, block.swizzle);
     for (uint32_t i = 0; !finding && i < map->box_count && map->box_count == block.rank; i++) {
         Known size = known_of(lint->facts, map->box[i]);
         int64_t meant = box[block.rank - 1u - i];
         if (size.most < meant || size.least > meant)
-            finding = lint_find(
-                lint, RULE_TMA_TILE, taken,
-                "dimension %u of the map's box has %s elements, but copies of this block take it for %" PRId64,
-                block.rank - 1u - i, tma_words(lint, &size), meant);
+            finding =
+                lint_find(lint, RULE_TMA_TILE, taken,
+                          "dimension %u of the map's box has %s elements, but copies of this block assume %" PRId64,
+                          block.rank - 1u - i, tma_words(lint, &size), meant);
     }
     lint_other_place(lint, finding, "makes the map", map->op);
 }

@@ -72,7 +72,7 @@ static bool check_stages(Lint *lint, const Copy *copy) {
     Finding *finding =
         lint_find(lint, RULE_TMA_STAGE_STRIDE, copy->op,
                   "the stages of this ring are %" PRId64
-                  " bytes apart, which is no multiple of %d: not all of them begin where a copy may begin",
+                  " bytes apart, which is not a multiple of %d: not all of them are aligned for a TMA copy",
                   stride, BOX_ALIGNMENT);
     lint_other_place(lint, finding, "chooses the stage", view);
     return true;
@@ -122,7 +122,7 @@ static void check_swizzle(Lint *lint, const Op *op, const Value *memory, const K
         return;
     if (never)
         finding = lint_find(lint, kinds[kind].rule, op,
-                            "%s begins at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64,
+                            "%s starts at %s, but a swizzle of %" PRId64 " bytes repeats every %" PRId64,
                             kinds[kind].what, where, tile->swizzle, boundary);
     else if (stage)
         finding = lint_find(lint, kinds[kind].rule, op,
@@ -131,7 +131,7 @@ static void check_swizzle(Lint *lint, const Op *op, const Value *memory, const K
                             kinds[kind].ring, stride, tile->swizzle, boundary);
     else
         finding = lint_find(lint, kinds[kind].unknown, op,
-                            "review: %s begins at %s; whether that is a multiple of %" PRId64 " is not known",
+                            "review: %s starts at %s; whether that is a multiple of %" PRId64 " is not known",
                             kinds[kind].what, where, boundary);
     lint_other_place(lint, finding, stage ? "chooses the stage" : "allocates", stage ? stage : place->allocation);
 }
@@ -157,11 +157,13 @@ void lint_tma_shared(Lint *lint, const Copy *copy, SharedUsers *users) {
         return;
     Finding *finding;
     if (box == ANSWER_NO)
-        finding = lint_find(lint, RULE_TMA_BOX_ADDRESS, copy->op, "the copy begins at %s, which is no multiple of %d",
+        finding = lint_find(lint, RULE_TMA_BOX_ADDRESS, copy->op,
+                            "the copy starts at %s, which is not a multiple of "
+                            "%d",
                             place_words(lint, &place, &address), BOX_ALIGNMENT);
     else
         finding = lint_find(lint, RULE_TMA_BOX_ADDRESS_UNKNOWN, copy->op,
-                            "review: the copy begins at %s; whether that is a multiple of %d is not known",
+                            "review: the copy starts at %s; whether that is a multiple of %d is not known",
                             place_words(lint, &place, &address), BOX_ALIGNMENT);
     lint_other_place(lint, finding, "allocates", place.allocation);
 }
@@ -209,7 +211,7 @@ static void check_bulk_size(Lint *lint, const Op *op, const Value *source, const
     int64_t held = memdesc_bytes(lint->module, source->type);
     Answer even = known_is_multiple(&size, BULK_ALIGNMENT);
     if (even == ANSWER_NO)
-        lint_find(lint, RULE_TMA_BULK_SIZE, op, "a bulk copy of %s bytes, which is no multiple of 16",
+        lint_find(lint, RULE_TMA_BULK_SIZE, op, "a bulk copy of %s bytes, which is not a multiple of 16",
                   tma_words(lint, &size));
     else if (even == ANSWER_OPEN)
         lint_find(lint, RULE_TMA_BULK_UNKNOWN, op,
@@ -229,10 +231,10 @@ void lint_tma_bulk(Lint *lint, const Op *op) {
     Answer source_even = place.allocation ? known_is_multiple(&from, BULK_ALIGNMENT) : ANSWER_OPEN;
     Answer target_even = known_is_multiple(&to, BULK_ALIGNMENT);
     if (source_even == ANSWER_NO)
-        lint_find(lint, RULE_TMA_BULK_ADDRESS, op, "a bulk copy from %s, which is no multiple of 16",
+        lint_find(lint, RULE_TMA_BULK_ADDRESS, op, "a bulk copy from %s, which is not a multiple of 16",
                   place_words(lint, &place, &from));
     else if (target_even == ANSWER_NO)
-        lint_find(lint, RULE_TMA_BULK_ADDRESS, op, "a bulk copy to an address that is %s, so no multiple of 16",
+        lint_find(lint, RULE_TMA_BULK_ADDRESS, op, "a bulk copy to an address that is %s, so not a multiple of 16",
                   tma_words(lint, &to));
     else if (source_even == ANSWER_OPEN || target_even == ANSWER_OPEN)
         lint_find(lint, RULE_TMA_BULK_UNKNOWN, op,

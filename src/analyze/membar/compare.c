@@ -163,12 +163,12 @@ static bool explain_hazard(MembarTeller *teller, const MembarHazard *hazard, con
         apart = find_pair(lacking, hazard->second, hazard->first, false);
     if (parted) {
         difference->cause = MEMBAR_CAUSE_ELSEWHERE;
-        difference->why = verdict_text(&teller->words, "%s parts the same accesses by a barrier %s", model,
+        difference->why = verdict_text(&teller->words, "%s separates the same accesses by a barrier %s", model,
                                        where(teller, parted->want));
     } else if (lacking->result->model != MEMBAR_SYNC && is_in_flight(teller->module, hazard->first)) {
         difference->cause = MEMBAR_CAUSE_IN_FLIGHT;
         difference->why = verdict_text(
-            &teller->words, "the copy of line %u is in flight: no barrier makes it visible, only a wait does",
+            &teller->words, "the copy at line %u is in flight: no barrier makes it visible, only a wait does",
             op_line(teller->module, hazard->first));
     } else if (apart) {
         difference->cause = MEMBAR_CAUSE_SLOTS;
@@ -185,13 +185,13 @@ static void explain_automatic(MembarTeller *teller, const Want *want, const Stan
     const Want *instead = wanting->instead[want - wanting->wants];
     if (instead) {
         difference->cause = MEMBAR_CAUSE_ELSEWHERE;
-        difference->why = verdict_text(&teller->words, "%s has one %s, where a conflict asks for it",
+        difference->why = verdict_text(&teller->words, "%s has one %s, where a conflict requires it",
                                        membar_model_name(lacking->result->model), where(teller, instead));
         return;
     }
     difference->cause = MEMBAR_CAUSE_AUTOMATIC;
     difference->why =
-        verdict_text(&teller->words, "%s puts a barrier after every wait for copies; no conflict asks for one here",
+        verdict_text(&teller->words, "%s inserts a barrier after every wait for copies; no conflict requires one here",
                      membar_model_name(wanting->result->model));
 }
 
@@ -207,7 +207,7 @@ static void explain(MembarTeller *teller, const Want *want, const Standing *lack
         lacking->instead[automatic - lacking->wants] = want;
         difference->why = verdict_text(&teller->words, "%s has its automatic one %s", lacks, where(teller, automatic));
     } else {
-        difference->why = verdict_text(&teller->words, "%s finds these accesses parted without it", lacks);
+        difference->why = verdict_text(&teller->words, "%s finds these accesses separated without it", lacks);
     }
 }
 

@@ -275,7 +275,7 @@ static void compile_unknown(Membar *membar, const Op *op) {
         if (space == SPACE_SHARED || space == SPACE_TENSOR)
             add_accesses(membar, op->operands[i], space, (Access){.op = op, .kind = ACCESS_READ | ACCESS_WRITE});
     }
-    membar_problem(membar, op, "it is not known what this op does to memory");
+    membar_problem(membar, op, "what this op does to memory is not known");
 }
 
 static void compile_scratch(Membar *membar, const Op *op, Scratch scratch, Node *node) {
@@ -341,8 +341,7 @@ static const CallEffect *compile_call(Compiler *compiler, const Op *op) {
     if (number != NO_NUMBER)
         return membar_call(compiler->membar, op, compiler->analyses[number]);
     membar_problem(compiler->membar, op,
-                   callee ? "functions that call themselves are not looked into"
-                          : "the function that it calls has no body here");
+                   callee ? "recursive functions are not looked into" : "the function that it calls has no body here");
     return NULL;
 }
 

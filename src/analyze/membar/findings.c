@@ -15,7 +15,7 @@ static const char *quoted(Verdict *verdict, const char *buffer) {
 static const char *danger(Verdict *verdict, const MembarConflict *conflict) {
     const char *buffer = quoted(verdict, conflict->second_buffer);
     uint32_t line = conflict->first.ir_line;
-    return verdict_text(verdict, "this %s%s may come before another thread's %s at IR line %u",
+    return verdict_text(verdict, "this %s%s may happen before another thread's %s at IR line %u",
                         strcmp(conflict->kind, "RAW") == 0 ? "read" : "write", buffer,
                         strcmp(conflict->kind, "WAR") == 0 ? "read" : "write", line);
 }
@@ -27,12 +27,12 @@ static const char *reason(Verdict *verdict, const MembarNeeded *needed) {
     if (conflict->begin < conflict->end)
         text_addf(&text, "%s %" PRId64 " to %" PRId64 " of ",
                   strcmp(conflict->space, "tensor") == 0 ? "columns" : "bytes", conflict->begin, conflict->end - 1);
-    text_addf(&text, "%s memory, and no barrier of the threads comes between them", conflict->space);
+    text_addf(&text, "%s memory, and no thread barrier is between them", conflict->space);
     if (conflict->loop.ir_line)
         text_addf(&text, " around the back edge of the loop at IR line %u", conflict->loop.ir_line);
     text_addf(&text, ".");
     if (needed->all_conflicts > 1)
-        text_addf(&text, " The same barrier would part %zu pairs of accesses.", needed->all_conflicts);
+        text_addf(&text, " The same barrier would separate %zu pairs of accesses.", needed->all_conflicts);
     return verdict_keep(verdict, &text);
 }
 
@@ -57,7 +57,7 @@ static bool is_in_doubt(Module *module, const Op *function, const MembarNeeded *
         return false;
     op_incomplete(module, unknown,
                   verdict_text(verdict,
-                               "what it does is not known, and may be the thread barrier that is not there before IR "
+                               "its effects are not known; it may be the thread barrier that is missing before IR "
                                "line %u: %s",
                                conflict->second.ir_line, danger(verdict, conflict)),
                   verdict);
@@ -72,7 +72,7 @@ static void add_missing(Verdict *verdict, const MembarNeeded *needed) {
     finding->space = conflict ? conflict->space : "shared";
     finding->message = verdict_text(verdict, "there is no thread barrier %s %s%s%s", where, needed->at.op,
                                     conflict ? ": " : "", conflict ? danger(verdict, conflict) : "");
-    finding->fix = verdict_text(verdict, "Put `%s` %s IR line %u; `weir membar --emit` prints the IR with it.",
+    finding->fix = verdict_text(verdict, "Insert `%s` %s IR line %u; `weir membar --emit` prints the IR with it.",
                                 strcmp(needed->kind, "cluster") == 0 ? "ttng.cluster_barrier" : "ttg.barrier local",
                                 where, needed->at.ir_line);
     FindingPlace *places = finding_places(verdict, finding, conflict ? 2 : 1);
@@ -91,14 +91,14 @@ static void add_needless(Verdict *verdict, const MembarThere *there) {
     Finding *finding = verdict_finding(verdict);
     finding->rule = RULE_MEMBAR_NEEDLESS;
     finding->space = "shared";
-    finding->message = "this thread barrier is needless";
+    finding->message = "this thread barrier is redundant";
     finding->why = there->why;
-    finding->fix = "Leave it out; `weir membar --emit --prune` prints the IR without it.";
+    finding->fix = "Remove it; `weir membar --emit --prune` prints the IR without it.";
     FindingPlace *places = finding_places(verdict, finding, there->covered_by.ir_line ? 2 : 1);
     places[0] = there->at;
     if (there->covered_by.ir_line) {
         places[1] = there->covered_by;
-        places[1].role = "parts the same accesses";
+        places[1].role = "separates the same accesses";
     }
 }
 
@@ -106,8 +106,8 @@ static void add_needless(Verdict *verdict, const MembarThere *there) {
 static void note_meetings(const Module *module, Verdict *verdict) {
     if (module->completed)
         verdict_note(verdict,
-                     "cluster: the compiler has not yet made its CTAs meet (after mbarriers are set up, at the "
-                     "end, before MMAs of two CTAs in Triton 3.6); the kernel was run as if it had");
+                     "cluster: the compiler has yet to insert cluster barriers (after mbarrier initialization, at "
+                     "the end, before two-CTA MMAs in Triton 3.6); the kernel was run as if they were there");
 }
 
 void membar_findings(Module *module, const Op *function, bool summary, Verdict *verdict) {
@@ -115,12 +115,12 @@ void membar_findings(Module *module, const Op *function, bool summary, Verdict *
     const char *plural = result->need_count == 1 ? "" : "s";
     note_meetings(module, verdict);
     if (result->inserted == PAST_NOT && summary && result->need_count)
-        verdict_note(verdict, "membar: %zu thread barrier%s needed, put in later by the compiler", result->need_count,
+        verdict_note(verdict, "membar: %zu thread barrier%s needed, inserted later by the compiler", result->need_count,
                      plural);
     if (result->inserted == PAST_UNKNOWN && result->need_count)
         verdict_note(verdict,
-                     "membar: memory is placed, and nothing says whether the compiler's thread barriers are in: %zu "
-                     "that would be missing not judged; `weir membar --assume inserted` tells of them",
+                     "membar: memory is allocated, and nothing says whether the compiler's thread barriers are in: "
+                     "%zu that would be missing not judged; `weir membar --assume inserted` lists them",
                      result->need_count);
     if (result->inserted != PAST_YES)
         return;

@@ -246,7 +246,7 @@ const MembarResult *membar_analyze(Module *module, const Op *function, MembarMod
     *result = empty;
     if (!with_analysis(module, function, model, analyze, result)) {
         *result = empty;
-        result->problem = deadline_look() ? membar_too_late : "it takes more memory than it may";
+        result->problem = deadline_look() ? membar_too_late : "it needs more memory than the limit";
         result->problem_op = function;
     }
     return result;
@@ -255,5 +255,5 @@ const MembarResult *membar_analyze(Module *module, const Op *function, MembarMod
 void membar_why(Module *module, const Op *function, MembarModel model, const Op *op, Text *to) {
     WhyQuestion question = {op, to};
     if (!with_analysis(module, function, model, membar_tell_why, &question))
-        text_addf(to, "it takes more memory than it may\n");
+        text_addf(to, "it needs more memory than the limit\n");
 }

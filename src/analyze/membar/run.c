@@ -6,7 +6,7 @@
 #include "analyze/membar/internal.h"
 #include "base/deadline.h"
 
-const char membar_too_late[] = "its time was up (--timeout allows more)";
+const char membar_too_late[] = "timed out (raise --timeout)";
 static const uint64_t most_work = 100 * 1000 * 1000;
 enum { MOST_VISITS_A_PIECE = 2000, MOST_NOTED = 64 /* conflicts of one access in one place */ };
 

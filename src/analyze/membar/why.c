@@ -63,9 +63,10 @@ static void say_access(const Teller *teller, const Entry *entry) {
 
 static void say_flight(const Teller *teller, const Access *access) {
     if (access->flight == FLIGHT_GROUP)
-        text_addf(teller->to, "in flight until its group is waited for: no barrier helps");
+        text_addf(teller->to, "in flight until its group is waited for: a barrier does not help");
     else
-        text_addf(teller->to, "in flight until its mbarrier is waited for, which every thread does: no barrier helps");
+        text_addf(teller->to, "in flight until its mbarrier is waited on, which every thread does: a barrier does "
+                              "not help");
 }
 
 static void say_meeting(const Teller *teller, const Entry *entry, const Access *second, Meeting meeting) {
@@ -115,10 +116,10 @@ static void say_entry(const Teller *teller, const Entry *entry) {
     if (entry->flying) {
         say_flight(teller, &membar->accesses[entry->access]);
     } else if (entry->tag) {
-        text_addf(teller->to, "parted from here by the barrier %s ", entry->tag % 2 ? "at or before" : "after");
+        text_addf(teller->to, "separated from here by the barrier %s ", entry->tag % 2 ? "at or before" : "after");
         say_op(teller, membar->nodes[(entry->tag - 1) / 2].op);
     } else if (entry->access == membar->callers) {
-        text_addf(teller->to, "the caller puts the barrier, if one is needed");
+        text_addf(teller->to, "the caller inserts the barrier, if one is needed");
     } else if (teller->node) {
         say_relation(teller, entry);
     } else {
@@ -154,7 +155,7 @@ void membar_tell_why(Membar *membar, void *context) {
     membar_run(membar, PASS_THREADS, RUN_NOTE, &notes);
     const State *state = membar_state_at(membar, PASS_THREADS, piece, teller.number);
     if (!state)
-        text_addf(question->to, "no way leads here\n");
+        text_addf(question->to, "no path leads here\n");
     else if (!state->count)
         text_addf(question->to, "nothing is pending here\n");
     for (uint32_t i = 0; state && i < state->count && i < MOST_LINES; i++)

@@ -6,7 +6,7 @@
 #include "analyze/port/port.h"
 #include "base/deadline.h"
 
-static const char no_memory[] = "the analysis takes more memory than it may";
+static const char no_memory[] = "the analysis needs more memory than the limit";
 
 /* Finds the functions that are meant. */
 static void find(Look *look, Task *work) {

@@ -25,13 +25,13 @@ static void check_kernel(void *context) {
 
 static void say_no_memory(void *context) {
     const Look *look = context;
-    verdict_incomplete(&look->result->verdicts[look->at], "", 0, "the run takes more memory than it may");
+    verdict_incomplete(&look->result->verdicts[look->at], "", 0, "the run needs more memory than the limit");
 }
 
 static void say_too_late(void *context) {
     const Look *look = context;
     verdict_incomplete(&look->result->verdicts[look->at], "", 0,
-                       "its time was up after %u s: not all of it was looked at (--timeout allows more)",
+                       "timed out after %u s: not all of it was looked at (raise --timeout)",
                        look->result->question.timeout);
 }
 

@@ -38,7 +38,7 @@ static bool find_kernels(Result *result) {
     const char *name;
     const Attr *wrong = module_problem(result->functions[0], &name);
     if (wrong)
-        return result_fail(result, "'%s' is %.*s; it is an integer from 1 to %d", name, STR_ARG(wrong->text),
+        return result_fail(result, "'%s' is %.*s; it must be an integer from 1 to %d", name, STR_ARG(wrong->text),
                            MODULE_MOST);
     for (size_t i = 0; i < result->count; i++)
         membar_complete(result->module, result->functions[i]);
@@ -93,14 +93,14 @@ static bool fits_parameter(Result *result, const Argument *argument, const Param
     bool number = type && (type->kind == TYPE_INTEGER || type->kind == TYPE_INDEX || type->kind == TYPE_FLOAT);
     bool integer = argument->kind == ARGUMENT_INTEGER, memory = !integer && argument->kind != ARGUMENT_FLOAT;
     if (number && memory)
-        return result_fail(result, "'%s' is a number, %.*s, and the launch gives memory", parameter->name,
+        return result_fail(result, "'%s' is a scalar, %.*s, and the launch gives memory", parameter->name,
                            STR_ARG(type->text));
     if (type && type->kind == TYPE_INTEGER && argument->kind == ARGUMENT_FLOAT)
         return result_fail(result, "'%s' is an integer, %.*s, and the launch gives %g", parameter->name,
                            STR_ARG(type->text), argument->number);
     if (type && type->kind == TYPE_INTEGER && integer && type->width < 64 &&
         (argument->integer < -(INT64_C(1) << (type->width - 1)) || argument->integer >= INT64_C(1) << type->width))
-        return result_fail(result, "'%s' is an %.*s, and %lld does not fit: it would be %lld", parameter->name,
+        return result_fail(result, "'%s' is an %.*s, and %lld does not fit: it would wrap to %lld", parameter->name,
                            STR_ARG(type->text), (long long)argument->integer,
                            (long long)integer_wrap(argument->integer, type->width));
     if (type && type_is(type, STR("tt.ptr")) && !memory)

@@ -79,7 +79,7 @@ static void say_no_memory(void *context) {
     const Row *row = ((const RowWork *)context)->row;
     for (size_t i = 0; i < row->count && !deadline.missed; i++)
         verdict_incomplete(row->kernels[i].verdict, "", 0,
-                           "global memory was not looked at: that takes more memory than it may");
+                           "global memory was not looked at: that needs more memory than the limit");
 }
 
 void row_run(Row *row, Result *const *results, size_t count, size_t first, size_t most) {
@@ -157,7 +157,7 @@ static Shown find_shown(const RowWork *work) {
     const TrailFile *given = work->results[0]->trail;
     TrailFile *trail = ARENA_NEW(&work->row->arena, TrailFile);
     if (given)
-        return (Shown){given->whole ? given : NULL, "that of the trail"};
+        return (Shown){given->whole ? given : NULL, "the schedule of the trail"};
     for (size_t i = 0; i < work->count; i++)
         for (size_t k = 0; k < work->results[i]->count; k++) {
             const Verdict *verdict = &work->results[i]->verdicts[k];

@@ -59,7 +59,8 @@ void step_runs(Result *result, size_t kernel) {
                         .ctas = (size_t)(programs[0] * programs[1] * programs[2]),
                         .schedules = 1};
         verdict_unreached(&result->verdicts[kernel], "", 0,
-                          "the grid hangs at this launch: no CTA of it was looked at by itself, and no other launch");
+                          "the grid hangs at this launch: its CTAs were not looked at one by one, and no other "
+                          "launch was run");
         return;
     }
     options.settle = result->question.project || result->question.rules ? settle_findings : NULL;
@@ -84,7 +85,7 @@ void step_left_out(Result *result, size_t kernel) {
     for (const Op *op = module_first_op(result->module); op; op = op_next_in_walk(op, NULL)) {
         if (!writes_global(result->module, op))
             continue;
-        verdict_incomplete(&result->verdicts[kernel], "", 0, "races in global memory were not looked for (--gsan off)");
+        verdict_incomplete(&result->verdicts[kernel], "", 0, "races in global memory were not checked (--gsan off)");
         return;
     }
 }
@@ -102,7 +103,7 @@ static void replay(Result *result, size_t kernel) {
 static void judge_grid(Result *result, size_t kernel) {
     const Row *row = result->rows[kernel];
     if (!row || row->count != result->trail->grid.count)
-        result_fail(result, "the trail does not fit: it is one of other kernels, or of several in a row");
+        result_fail(result, "the trail does not fit: it is for other kernels, or for several in a row");
     else if (global_check_diverged(row->check))
         result_fail(result, "the trail does not fit this kernel: it cannot be run in that order");
 }

@@ -507,7 +507,7 @@ static void run_to_end(Counters *counters, const Op *function) {
         next = go_through(counters, number, waiting, next);
     }
     if (next < count)
-        counters->problem = "it is too large for its waits to be counted";
+        counters->problem = "it is too large to count its waits";
 }
 
 Counters *counters_of(Module *module, const Op *function, const Target *target, Arena *arena) {
@@ -530,7 +530,7 @@ Counters *counters_of(Module *module, const Op *function, const Target *target, 
                      (uint64_t)counters->rings.count * RING_MARKS;
     if (marks > MOST_MARKS || counters->copy_count > MOST_COPIES ||
         marks * counters->flow.piece_count > most_work / 8) {
-        counters->problem = "it is too large for its waits to be counted";
+        counters->problem = "it is too large to count its waits";
         return counters;
     }
     note_hands(counters);

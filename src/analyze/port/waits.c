@@ -23,17 +23,16 @@ static void add_slack(Port *port, AmdQueue queue, Distance distance, Text *to) {
     if (distance.high == DISTANCE_NONE)
         add_reason(to, "what it is for is not known on every path: 0 is safe");
     else if (distance.most >= AMD_MANY && mixed)
-        add_reason(to,
-                   "loads and stores in between count on vmcnt as well, by how many only the compiler knows: it may "
-                   "wait for those, too");
+        add_reason(to, "loads and stores in between also count on vmcnt, by an amount only the compiler knows: it may "
+                       "wait for those, too");
     else if (distance.high > distance.low)
-        add_reason(to, "in between are %u to %u instructions, as wide as memory allows: the least is taken",
+        add_reason(to, "in between are %u to %u instructions, depending on access width: the minimum is used",
                    distance.low, distance.high);
     if (distance.high != DISTANCE_NONE && distance.most > distance.high && !(distance.most >= AMD_MANY && mixed)) {
         if (distance.most >= AMD_MANY)
             add_reason(to, "paths differ: on some many more were issued, and are waited for");
         else
-            add_reason(to, "paths differ: on the longest %u were issued, of which %u are waited for without need",
+            add_reason(to, "paths differ: on the longest %u were issued, of which %u are waited for unnecessarily",
                        distance.most, distance.most - distance.high);
     }
 }
@@ -49,7 +48,7 @@ static void set_count(Port *port, AmdQueue queue, Distance distance, PortWait *w
     wait->count = distance.low;
     add_slack(port, queue, distance, more);
     if (limit && wait->count > limit) {
-        add_reason(more, "%s holds %u at most%s: it waits for %" PRId64 " more than it has to", wait->counter, limit,
+        add_reason(more, "%s holds at most %u%s: it waits for %" PRId64 " more than it has to", wait->counter, limit,
                    queue == QUEUE_TENSOR ? ", as far as is known" : "", wait->count - limit);
         wait->count = limit;
     }
@@ -102,25 +101,25 @@ static void wait_for_stores(Port *port, const Op *op, const CounterWait *written
     set_count(port, QUEUE_TENSOR, distance_of_store(port->counters, op, (uint64_t)written->leave, QUEUE_TENSOR), wait,
               more);
     if (op_attr(op, "read_only"))
-        add_reason(more, "it asks for no more than that the sources were read, and waits for the whole stores");
+        add_reason(more, "it only needs the sources to be read, and waits for the whole stores");
 }
 
 static void wait_for_stage(Port *port, const Op *op, PortWait *wait, Text *more) {
     unsigned left = 0;
     wait->asked = "the phase of a barrier";
     if (!port->target->lds_barriers) {
-        add_reason(more, "there is no barrier object to wait on: meet at s_barrier, with one stage in flight");
+        add_reason(more, "there is no barrier object to wait on: use s_barrier, with one stage in flight");
         return;
     }
     Distance distance = distance_of_stage(port->counters, op, &left);
     if (distance_is_none(distance)) {
-        add_reason(more, "other waves issue what it waits for, and counters are a wave's own: only the LDS barrier can "
+        add_reason(more, "other waves issue what it waits for, and counters are per wave: only the LDS barrier can "
                          "be waited on");
         return;
     }
     set_count(port, QUEUE_TENSOR, distance, wait, more);
     add_reason(more,
-               "this instead of an LDS barrier, if the waves that issue the copies meet at s_barrier after it; %u "
+               "this instead of an LDS barrier, if the waves that issue the copies execute s_barrier after it; %u "
                "stage%s stay%s in flight",
                left, left == 1 ? "" : "s", left == 1 ? "s" : "");
 }

@@ -225,7 +225,7 @@ static void describe_view(Search *search, const Op *op, Text *to) {
     const char *dot = memchr(op->name.data, '.', op->name.size);
     Str name = dot ? str_between(dot + 1, op->name.data + op->name.size) : op->name;
     if (op_is(op, CLASS_AREF_ENTER)) {
-        text_addf(to, "handed out by ");
+        text_addf(to, "returned by ");
         text_add_plain(to, str_starts(name, STR("aref.")) ? (Str){name.data + 5, name.size - 5} : name);
     } else if (op_is(op, CLASS_AREF)) {
         text_addf(to, "aref of it");
@@ -255,7 +255,7 @@ static void describe_result(Search *search, const Root *root, const Op *op, Text
                                 !op_any_effect(search->builder->module, op, is_view)))
         text_addf(to, "allocation"); /* a part of one that has a name of its own is a view even there */
     else if (op_is_loop(op))
-        text_addf(to, "result of the loop of line %u", op_line(search->builder->module, op));
+        text_addf(to, "result of the loop at line %u", op_line(search->builder->module, op));
     else if (flow_branches(op) || op_evaluator(op) == EVALUATE_SELECT)
         text_addf(to, "result of %.*s", STR_ARG(op->row->name));
     else
@@ -269,13 +269,13 @@ static void describe_argument(Search *search, const Block *block, Text *to) {
     if (control == CONTROL_PARTITIONS) {
         text_addf(to, "argument of partition%u", (unsigned)(block->region - op->regions));
     } else if (op_is_loop(op)) {
-        text_addf(to, "%s of the loop of line %u",
+        text_addf(to, "%s of the loop at line %u",
                   control == CONTROL_LOOP        ? "iter_arg"
                   : block->region == op->regions ? "argument"
                                                  : "argument of the body",
                   line);
     } else if (control == CONTROL_TILES) {
-        text_addf(to, "argument of the subtiled region of line %u", line);
+        text_addf(to, "argument of the subtiled region at line %u", line);
     } else {
         text_addf(to, "argument of block ^");
         if (block->label)

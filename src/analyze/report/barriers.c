@@ -232,7 +232,7 @@ static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
         : seen_primes(seen)           ? "lets the first wait pass"
                                       : site->place.detail;
     if (seen->varies && seen->kind != SIGHT_WAIT)
-        site->place.detail = verdict_text(builder->verdict, "%s, not the same each time", site->place.detail);
+        site->place.detail = verdict_text(builder->verdict, "%s, varies", site->place.detail);
     if (named || !seen->count)
         return;
     const char *counter = counter_of(builder, seen->op);

@@ -196,7 +196,7 @@ const char *builder_cadence(Builder *builder, const Op *op) {
     const Op *loop = enclosing_loop(op);
     if (!loop)
         return "once";
-    return verdict_text(builder->verdict, "each iteration of the loop of line %u", op_line(builder->module, loop));
+    return verdict_text(builder->verdict, "each iteration of the loop at line %u", op_line(builder->module, loop));
 }
 
 void builder_add_place(Builder *builder, const ReportPlace **places, size_t *count, ReportPlace place) {

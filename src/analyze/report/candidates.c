@@ -88,8 +88,8 @@ static void explain_redundant(Candidates *candidates, const Ring *ring, uint32_t
                      builder_agent(builder, agent), (unsigned long long)tally->flips, plural(tally->flips));
     const char *why = verdict_text(
         verdict,
-        "%llu of the %llu waits at IR line %u pass on a phase that %s had waited for before%s; they return at once, "
-        "take nothing away, and are harmless.",
+        "%llu of the %llu is blocked at IR line %u are for a phase that %s had already waited for%s; they return at "
+        "once, consume nothing, and are harmless.",
         (unsigned long long)seen->again, (unsigned long long)seen->times, op_line(builder->module, seen->op),
         builder_agent(builder, agent),
         tally->other ? verdict_text(verdict, " (at IR line %u%s)", op_line(builder->module, tally->other->op),
@@ -111,8 +111,8 @@ static const char *priming_text(Candidates *candidates, const Ring *ring) {
     for (first = seen_at(builder->sights, ring->first); first && !first->primes;)
         first = seen_next(builder->sights, first);
     return verdict_text(builder->verdict,
-                        "its first phase%s complete in advance, by what %s does at IR line %u, "
-                        "so that the first waits pass",
+                        "its first phase%s complete in advance, by what %s does at IR line %u, so the first waits "
+                        "pass",
                         ring->depth > 1 ? "s are" : " is", first ? builder_agent(builder, first->agent) : "",
                         first ? op_line(builder->module, first->op) : 0);
 }
@@ -134,10 +134,9 @@ static void explain_balance(Candidates *candidates, uint32_t ring, uint32_t agen
                             ? "the first wait passes on the fresh barrier (parity 1)"
                             : verdict_text(verdict, "the first %llu waits pass on the fresh barrier (parity 1)",
                                            (unsigned long long)tally->at_once);
-    const char *last = left == 1
-                           ? "the last phase is complete and not waited for any more"
-                           : verdict_text(verdict, "the last %llu phases are complete and not waited for any more",
-                                          (unsigned long long)left);
+    const char *last = left == 1 ? "the last phase completes and is never waited for"
+                                 : verdict_text(verdict, "the last %llu phases complete and are never waited for",
+                                                (unsigned long long)left);
     bool starts = primed || tally->at_once;
     const char *why = one_shot
                           ? "every wait passes on the fresh barrier, since it asks for parity 1 before any phase is "
@@ -205,13 +204,13 @@ static void look_at_ring(Candidates *candidates, uint32_t index) {
         add(candidates, barrier, "unused", 0,
             verdict_text(builder->verdict, "no wait, %llu arrival%s", (unsigned long long)ring->arrivals,
                          plural(ring->arrivals)),
-            "nobody waits for it, so nobody can hang on it; if a wait was lost, the coverage tables show what is "
+            "nothing waits on it, so nothing can hang on it; if a wait is missing, the coverage tables show what is "
             "unordered.");
         return;
     }
     if (!ring->waits) {
         add(candidates, barrier, "unused", 0, "no wait, no arrival",
-            "it is initialized and not used in this run, which harms nobody.");
+            "it is initialized and not used in this run, which is harmless.");
         return;
     }
     for (uint32_t agent = 0; agent < builder->machine->program->agents_per_cta; agent++)
@@ -240,8 +239,8 @@ static void look_at_named(Candidates *candidates, uint32_t index) {
     const char *counts = verdict_text(builder->verdict, "%llu arrives, %llu wait%s", (unsigned long long)arrives,
                                       (unsigned long long)ring->waits, plural(ring->waits));
     const char *why = verdict_text(builder->verdict,
-                                   "%s arrives first at IR line %u, which lets the others begin; as many arrivals are "
-                                   "left over at the end, and nobody needs them.",
+                                   "%s arrives first at IR line %u, which lets the others start; as many arrivals "
+                                   "are left over at the end, and nothing needs them.",
                                    builder_agent(builder, first->agent), op_line(builder->module, first->op));
     ReportPlace *places = add(candidates, builder->ring_barriers[index], "primed", 1, counts, why);
     places[0] = builder_place(builder, first->op);

@@ -252,10 +252,10 @@ static void report_unused(Builder *builder) {
             continue;
         add_edge(builder, load, writer, root, true);
         builder->edges[builder->edge_count - 1].note =
-            reads & writes ? "unused token: nothing carries the end of this read to the next write; the two are of one "
-                             "partition, and only the order of its text keeps them apart"
-                           : "unused token: nothing carries the end of this read to the next write; once barriers are "
-                             "there, one of them has to";
+            reads & writes ? "unused token: nothing carries the end of this read to the next write; both are in one "
+                             "partition, and only program order separates them"
+                           : "unused token: nothing carries the end of this read to the next write; once barriers "
+                             "are inserted, one of them must";
     }
 }
 

@@ -165,8 +165,8 @@ static const char *describe_barrier(Teller *teller, const ReportBarrier *barrier
     return verdict_text(
         &match->texts, "%s%s%s, arrivals of %s, waits of %s%s%s", barrier->direction, *barrier->direction ? " " : "",
         barrier->kind,
-        barrier->arrive_count ? match_sites(match, teller->side, barrier->arrives, barrier->arrive_count) : "nobody",
-        barrier->wait_count ? match_sites(match, teller->side, barrier->waits, barrier->wait_count) : "nobody",
+        barrier->arrive_count ? match_sites(match, teller->side, barrier->arrives, barrier->arrive_count) : "none",
+        barrier->wait_count ? match_sites(match, teller->side, barrier->waits, barrier->wait_count) : "none",
         *data ? ", for " : "", data);
 }
 

@@ -311,7 +311,7 @@ static Read *new_read(Coverage *coverage) {
         return read;
     }
     if (coverage->read_count == MOST_READS) {
-        coverage->stopped = "more reads wait to be overwritten than are kept";
+        coverage->stopped = "there are more pending reads than are kept";
         return NULL;
     }
     coverage->read_count++;

@@ -173,7 +173,7 @@ static void add_raise(const Tables *tables, const Row *row, const Way *way, Text
         text_addf(to, "%s starts after it", writer);
         break;
     case RAISE_JOIN:
-        text_addf(to, "%s waits for the partitions to end", writer);
+        text_addf(to, "%s waits for the partitions to exit", writer);
         break;
     }
     text_addf(to, ", IR line %u", line);
@@ -209,7 +209,7 @@ static const char *unseen_text(const Tables *tables, const Row *row) {
             return verdict_text(tables->verdict, "whenever it was read, IR line %u overwrote it first",
                                 op_line(tables->builder->module, other->write_op));
     }
-    return "not overwritten after it was read, in what was run";
+    return "not overwritten after it was read, in the runs that were made";
 }
 
 /* ---- Order of the text ---------------------------------------------------------------------------- */
@@ -391,8 +391,7 @@ static unsigned loop_depth(const Op *op) {
 static const char *before_text(const Tables *tables, const Row *row) {
     const Op *write = row->write_op, *loop = enclosing_loop(write);
     if (loop && loop_depth(row->read_op) < loop_depth(write))
-        return verdict_text(tables->verdict,
-                            "before the loop at IR line %u, with the phase of what is around that loop,",
+        return verdict_text(tables->verdict, "before the loop at IR line %u, with the phase of the enclosing loop,",
                             op_line(tables->builder->module, loop));
     return verdict_text(tables->verdict, "before IR line %u,", op_line(tables->builder->module, write));
 }
@@ -412,11 +411,11 @@ static void explain(const Tables *tables, const Row *row, Finding *finding) {
                                     storage_name(tables, written), actor_name(tables, row->read), read_line);
     finding->why = verdict_text(
         verdict,
-        "In %llu of %llu overwrites %s%s. Nothing that %s has waited for by then comes after that read is over%s.",
+        "In %llu of %llu overwrites %s%s. Nothing that %s has waited for by then is ordered after that read%s.",
         (unsigned long long)row->missing, (unsigned long long)row->times, wanting_text(tables, row),
         is_aliased(row) ? ": the two are different names of the same memory" : "", writer,
-        tensor  ? ", which only a commit says"
-        : group ? ", which only a wait for its group says"
+        tensor  ? ", which only a commit signals"
+        : group ? ", which only a wait for its group shows"
                 : "");
     if (group && own)
         finding->fix = verdict_text(verdict, "Wait for the %s %s leaving few enough of them pending.",
@@ -516,7 +515,7 @@ static const char *note_text(const Tables *tables) {
         text_addf(&text, " The access at IR line %u is not in it: %s.",
                   op_line(tables->builder->module, coverage->unknown_op), coverage->unknown);
     if (coverage->machine->program->unknowns)
-        text_addf(&text, " What is missing here may be made up for by ops of which it is not known what they do.");
+        text_addf(&text, " Ops with unknown effects may provide what is missing here.");
     if (!coverage->row_count)
         text_addf(&text, " Nothing that was read was overwritten.");
     return verdict_keep(tables->verdict, &text);
@@ -529,8 +528,9 @@ const MissingEdge *coverage_report(Coverage *coverage, Builder *builder, size_t 
     if (coverage && coverage->machine->program->planned) {
         report->coverage_note =
             report->coverage_count
-                ? "Its tasks are planned and not parted yet: each row is a back edge that will have to be."
-                : "Its tasks are planned and not parted yet, and no memory is planned to be used for several things.";
+                ? "Its tasks are planned and not split into partitions yet: each row is a back edge that will be "
+                  "needed."
+                : "Its tasks are planned and not split into partitions yet, and the plan shares no memory.";
         return NULL;
     }
     if (!coverage || !coverage->runs) {

@@ -259,7 +259,7 @@ static void add_priming_edge(Builder *builder, const Handing *handing) {
     const char *target = builder_runner(builder, to->agent, to->op);
     const char *name = builder->barriers[builder->ring_barriers[to->ring]].name;
     if (!find_edge(builder, source, target, name, NULL))
-        add_edge(builder, handing, true, "", "it lets the first wait pass, and hands over nothing");
+        add_edge(builder, handing, true, "", "it lets the first wait pass, and orders no data");
 }
 
 static void add_seen_edge(Builder *builder, const Handing *handing) {
@@ -311,8 +311,8 @@ static void add_unseen_edge(Builder *builder, size_t index, const char *from, co
     edge->mechanism = arrive->mechanism;
     edge->direction = direction;
     edge->carries = protected_text(builder, index);
-    edge->note = builder->sights ? "read off the IR: in this run no wait goes on because of it"
-                                 : "read off the IR: nothing was run";
+    edge->note =
+        builder->sights ? "read from the IR: in this run it releases no wait" : "read from the IR: nothing was run";
     edge->out = arrive->place;
     edge->in = wait->place;
 }

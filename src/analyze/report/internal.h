@@ -111,7 +111,7 @@ void builder_note(Builder *builder, ReportBuffer *buffer, const char *text);
 void builder_add_text(Builder *builder, const char *const **list, size_t *count, const char *text);
 /* The innermost loop around an op, within its partition; NULL if there is none. */
 const Op *enclosing_loop(const Op *op);
-/* "each iteration of the loop of line 41", "once"; for people. */
+/* "each iteration of the loop at line 41", "once"; for people. */
 const char *builder_cadence(Builder *builder, const Op *op);
 
 /* ---- barriers.c: sections 2 and 3, one barrier at a time ---- */

@@ -21,7 +21,7 @@ static bool ends_in(const char *begin, const char *end, const char *suffix) {
 
 /* Whether a number at `at` is that of a line; of a loop's line if *loop. */
 static bool is_line(const char *begin, const char *at, bool *loop) {
-    *loop = ends_in(begin, at, "loop@") || ends_in(begin, at, "loop of line ");
+    *loop = ends_in(begin, at, "loop@") || ends_in(begin, at, "loop at line ");
     return *loop || ends_in(begin, at, "line ") || ends_in(begin, at, "lines ");
 }
 
@@ -55,7 +55,7 @@ static const char *label_at(const MatchSide *side, const char *at, size_t *size)
     return label;
 }
 
-/* "loop@41" and "loop of line 41" become "loop 2", or "loop" if loops are not to be told apart. */
+/* "loop@41" and "loop at line 41" become "loop 2", or "loop" if loops are not to be told apart. */
 static void add_loop(const Match *match, const MatchSide *side, uint32_t line, Text *to) {
     bool known = match->loops && side->loop_count;
     const uint32_t *found = known ? bsearch(&line, side->loops, side->loop_count, sizeof line, by_line) : NULL;

@@ -48,9 +48,11 @@ static void check_sites(Builder *builder, ReportBarrier *barrier, const Comers *
             continue;
         said = site->amount;
         builder_issue(builder, barrier,
-                      verdict_text(builder->verdict, "IR line %u says %lld threads, and partitions of %lld come%s",
+                      verdict_text(builder->verdict,
+                                   "IR line %u says %lld threads, and partitions with %lld reach "
+                                   "it%s",
                                    site->place.ir_line, (long long)said, (long long)comers->sum,
-                                   said < comers->sum ? ": it may serve two purposes that get mixed up" : ""));
+                                   said < comers->sum ? ": it may be shared by two unrelated uses" : ""));
     }
 }
 

@@ -163,7 +163,7 @@ static const char *arrive_words(ReportMechanism mechanism, Side side) {
     case MECHANISM_COMMIT:
         return "will commit";
     case MECHANISM_AREF:
-        return side == SIDE_FULL ? "will put" : "will give it back";
+        return side == SIDE_FULL ? "will put" : "will release it";
     default:
         return side == SIDE_FULL ? "will commit" : "will release";
     }
@@ -219,7 +219,7 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
     }
     uint32_t inner = plan_loop_below(plan, access->loop, channel->loop);
     site.place.detail = inner == NO_INDEX ? words
-                                          : verdict_text(verdict, "%s, %s the loop of line %u", words,
+                                          : verdict_text(verdict, "%s, %s the loop at line %u", words,
                                                          arrives ? "after" : "before", plan->loops[inner].line);
     if (is_there(sites, &site))
         return;
@@ -293,11 +293,11 @@ static void add_bytes(Plan *plan, const PlanBarrier *barrier) {
         report->data_bytes = sums[0];
         report->expect_bytes = announced[0];
     } else {
-        builder_issue(plan->builder, report, "its phases carry different numbers of bytes: each announces its own");
+        builder_issue(plan->builder, report, "its phases carry different numbers of bytes: each expects its own");
     }
     if (even && report->data_bytes != report->expect_bytes)
         builder_issue(plan->builder, report,
-                      verdict_text(plan->builder->verdict, "%lld bytes are announced, but %lld come",
+                      verdict_text(plan->builder->verdict, "%lld bytes are expected, but %lld are delivered",
                                    (long long)report->expect_bytes, (long long)report->data_bytes));
 }
 
@@ -330,8 +330,8 @@ static void add_depth_issue(Plan *plan, ReportBarrier *report, const PlanBuffer 
         if (stages > buffer->depth)
             builder_issue(plan->builder, report,
                           verdict_text(verdict,
-                                       "%s uses %s in %lld stages of the loop of line %u, but it has %lld slot%s: "
-                                       "the next one is needed before this one is given back",
+                                       "%s uses %s in %lld stages of the loop at line %u, but it has %lld slot%s: "
+                                       "the next one is needed before this one is released",
                                        plan_partitions(plan, UINT64_C(1) << k), buffer->name, (long long)stages,
                                        plan->loops[loop].line, (long long)buffer->depth, plural(buffer->depth)));
     }
@@ -352,8 +352,8 @@ static void add_issues(Plan *plan, const PlanBarrier *barrier) {
         builder_issue(plan->builder, report, "how many slots it gets is not planned yet; one is assumed");
     if (leader->turns > leader->depth)
         builder_issue(plan->builder, report,
-                      verdict_text(verdict, "%u buffers take turns in %lld slots: not all of them fit at once",
-                                   leader->turns, (long long)leader->depth));
+                      verdict_text(verdict, "%u buffers share %lld slots: not all of them fit at once", leader->turns,
+                                   (long long)leader->depth));
     for (uint32_t i = 0; i < buffers.count; i++)
         add_depth_issue(plan, report, &plan->buffers[buffers.items[i]]);
 }
@@ -366,13 +366,13 @@ static const char *cadence_text(Plan *plan, const PlanChannel *channel, const Pl
         return "it flips once";
     unsigned line = plan->loops[channel->loop].line;
     if (leader->depth == 1)
-        return verdict_text(verdict, "it flips once in each iteration of the loop of line %u", line);
+        return verdict_text(verdict, "it flips once in each iteration of the loop at line %u", line);
     if (leader->turns == leader->depth)
-        return verdict_text(verdict, "each slot flips once in each iteration of the loop of line %u", line);
+        return verdict_text(verdict, "each slot flips once in each iteration of the loop at line %u", line);
     if (leader->turns > 1)
-        return verdict_text(verdict, "each slot flips %u times in %lld iterations of the loop of line %u",
+        return verdict_text(verdict, "each slot flips %u times in %lld iterations of the loop at line %u",
                             leader->turns, (long long)leader->depth, line);
-    return verdict_text(verdict, "each slot flips once in %lld iterations of the loop of line %u",
+    return verdict_text(verdict, "each slot flips once in %lld iterations of the loop at line %u",
                         (long long)leader->depth, line);
 }
 
@@ -517,9 +517,9 @@ static void add_edge(Plan *plan, const PlanBarrier *barrier, const Passing *pass
     edge->out = builder_place(plan->builder, plan->accesses[passing->out].op);
     edge->in = builder_place(plan->builder, plan->accesses[passing->in].op);
     if (plan->buffers[channel->buffer].value)
-        edge->note = "an SSA value now: it needs memory to cross";
+        edge->note = "an SSA value now: it needs memory to cross partitions";
     else if (barrier->side == SIDE_FULL && channel->around)
-        edge->note = "what is read was written in the iteration before";
+        edge->note = "what is read was written in the previous iteration";
 }
 
 static void add_edges(Plan *plan, const PlanBarrier *barrier) {
@@ -558,7 +558,7 @@ static ReportPlace *places_of(Plan *plan, const PlanBuffer *buffer, bool writers
         else if (access->mma && !writers)
             place->detail = access->accumulates ? "MMA accumulator" : "MMA operand";
         else if (access->mma)
-            place->detail = access->accumulates ? "MMA result, accumulated" : "MMA result, from zero";
+            place->detail = access->accumulates ? "MMA result, accumulated" : "MMA result, not accumulated";
     }
     return places;
 }

@@ -64,10 +64,8 @@ static void note_pair(Plan *plan, uint32_t a, uint32_t b) {
     Verdict *verdict = plan->builder->verdict;
     bool ring = x->ring == y->ring && plan->buffers[x->ring].turns > 1 && x->position != y->position;
     if (ring) {
-        note(plan, x,
-             verdict_text(verdict, "takes turns with %s in one ring of %lld slots", y->name, (long long)x->depth));
-        note(plan, y,
-             verdict_text(verdict, "takes turns with %s in one ring of %lld slots", x->name, (long long)x->depth));
+        note(plan, x, verdict_text(verdict, "shares one ring with %s (%lld slots)", y->name, (long long)x->depth));
+        note(plan, y, verdict_text(verdict, "shares one ring with %s (%lld slots)", x->name, (long long)x->depth));
         return;
     }
     const char *extent = extent_text(plan, x, y);
@@ -77,9 +75,9 @@ static void note_pair(Plan *plan, uint32_t a, uint32_t b) {
     if (!live_range(plan, x, &begin, &end) || !live_range(plan, y, &other, &other_end) || begin >= other_end ||
         other >= end)
         return;
-    const char *text = verdict_text(
-        verdict, "%s and %s are the same memory (%s) and both in use between lines %u and %u", x->name, y->name, extent,
-        line_at(plan, begin > other ? begin : other), line_at(plan, end < other_end ? end : other_end));
+    const char *text = verdict_text(verdict, "%s and %s are the same memory (%s) and both live between lines %u and %u",
+                                    x->name, y->name, extent, line_at(plan, begin > other ? begin : other),
+                                    line_at(plan, end < other_end ? end : other_end));
     note(plan, x, text);
     note(plan, y, text);
 }
@@ -118,8 +116,8 @@ static const char *place_text(Plan *plan, const PlanAccess *write, const PlanAcc
     if (inner == NO_INDEX)
         return "before the write";
     if (both == NO_INDEX)
-        return verdict_text(plan->builder->verdict, "before the loop of line %u, once", plan->loops[inner].line);
-    return verdict_text(plan->builder->verdict, "before the loop of line %u, with the phase of the loop of line %u",
+        return verdict_text(plan->builder->verdict, "before the loop at line %u, once", plan->loops[inner].line);
+    return verdict_text(plan->builder->verdict, "before the loop at line %u, with the phase of the loop at line %u",
                         plan->loops[inner].line, plan->loops[both].line);
 }
 
@@ -134,12 +132,12 @@ static void set_order(Plan *plan, ReportRow *row, const PlanBuffer *buffer, cons
         return;
     }
     if (!(read->mask & ~write->mask) && read->mma && write->mma) {
-        row->by = verdict_text(verdict, "%s must issue the MMA of line %u first: its MMAs run in the order of issue",
-                               writer, line_at(plan, read->order));
+        row->by = verdict_text(verdict, "%s must issue the MMA at line %u first: MMAs execute in issue order", writer,
+                               line_at(plan, read->order));
         return;
     }
     if (!(read->mask & ~write->mask)) {
-        row->by = verdict_text(verdict, "%s must wait for its own %s of line %u, %s", writer,
+        row->by = verdict_text(verdict, "%s must wait for its own %s at line %u, %s", writer,
                                read->mma ? "MMA" : "asynchronous read", line_at(plan, read->order), where);
         return;
     }

@@ -75,23 +75,23 @@ static void name_form(Builder *builder) {
     bool marked = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED;
     if (has_kind(builder, "aref"))
         set_form(report, "aref",
-                 "Data is handed over through arefs, each a ring of buffers with two rings of barriers that a later "
-                 "pass makes.");
+                 "Data passes through arefs, each a ring of buffers with two rings of barriers that a later pass "
+                 "creates.");
     else if (has_kind(builder, "token"))
         set_form(report, "tokens",
-                 "Partitions hand over through tokens, each of which becomes two rings of barriers, full and empty.");
+                 "Partitions synchronize through tokens, each of which becomes two rings of barriers, full and empty.");
     else if (parted)
-        set_form(report, "lowered", "Partitions are regions, and what orders them are barriers of the hardware.");
+        set_form(report, "lowered", "Partitions are regions, ordered by hardware barriers.");
     else if (marked && builder->barrier_count)
-        set_form(report, "lowered", "Barriers are there; which partition runs an op is still an attribute of it.");
+        set_form(report, "lowered", "Barriers are in; the partition of an op is still an attribute.");
     else if (marked && has_buffer_ids(builder))
         set_form(report, "planned",
-                 "Ops name their tasks and buffers their place; there are no barriers yet: the report says which will "
-                 "have to be.");
+                 "Ops have tasks and buffers have offsets; there are no barriers yet: the report says which will be "
+                 "needed.");
     else if (marked)
         set_form(report, builder->form == PARTITION_TASKS ? "tasks" : "scheduled",
                  "Ops name the partitions that will run them; there are no barriers yet: the report says which will "
-                 "have to be.");
+                 "be needed.");
     else
         set_form(report, "plain", "The kernel is not split into partitions.");
     if (!parted && !marked && !builder->barrier_count)
@@ -149,19 +149,21 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
     if (report->deadlock_count)
         judge(report, "found", deadlocks[0].message);
     else if (!has_barriers(builder))
-        judge(report, "none", "There are no barriers yet to hang on.");
+        judge(report, "none", "There are no barriers to hang on yet.");
     else if (!runs)
         judge(report, "unknown", "The kernel was not run, so nothing is known of its phases.");
     else if (verdict->incomplete_count)
         judge(report, "unknown",
-              verdict_text(builder->verdict, "No agent was seen to wait forever, but not all could be looked at: %s.",
+              verdict_text(builder->verdict,
+                           "No agent was seen to wait forever, but not everything could be looked "
+                           "at: %s.",
                            verdict->incomplete[0].reason));
     else
         judge(report, "none",
               verdict_text(builder->verdict,
-                           "In %llu run%s every wait found the phase of its parity complete and every agent came to "
-                           "its end. Wherever the next phase of a barrier could have completed before a wait had seen "
-                           "the one before, schedules that hold back the waiter were tried.",
+                           "In %llu run%s every wait found the phase of its parity complete and every agent "
+                           "finished. Where a barrier could complete its next phase before a wait had seen the "
+                           "current one, schedules that delay the waiter were tried.",
                            (unsigned long long)runs, plural((int64_t)runs)));
 }
 

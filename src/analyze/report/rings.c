@@ -14,7 +14,7 @@ const char *builder_fitted(Builder *builder, const Fit *fit, const Sighting *see
         fit_print_index(fit, counter, &text);
     else {
         fit_print_seen(seen, count, phase, &text);
-        text_addf(&text, " (follows no count)");
+        text_addf(&text, " (follows no counter)");
     }
     return verdict_keep(builder->verdict, &text);
 }
@@ -211,7 +211,7 @@ static void find_stagger(Builder *builder, uint32_t index, ReportBarrier *barrie
         text_addf(&text, "+%lld", (long long)start->start);
     }
     if (text.size)
-        text_addf(&text, ", each going on by %lld", (long long)starts[0].stride);
+        text_addf(&text, ", each advancing by %lld", (long long)starts[0].stride);
     barrier->offset = verdict_keep(builder->verdict, &text);
 }
 
@@ -248,7 +248,7 @@ static void find_cadence(Builder *builder, uint32_t index, ReportBarrier *barrie
     const Op *loop = most ? enclosing_loop(most->op) : NULL;
     if (loop)
         barrier->cadence =
-            verdict_text(builder->verdict, "the %s at IR line %u, in the loop of line %u, %s %llu time%s",
+            verdict_text(builder->verdict, "the %s at IR line %u, in the loop at line %u, %s %llu time%s",
                          most->kind == SIGHT_WAIT ? "wait" : "arrive", op_line(builder->module, most->op),
                          op_line(builder->module, loop), most->kind == SIGHT_WAIT ? "passes" : "comes",
                          (unsigned long long)most->times, plural((int64_t)most->times));
@@ -256,7 +256,7 @@ static void find_cadence(Builder *builder, uint32_t index, ReportBarrier *barrie
 
 /* ---- What is worth a remark ----------------------------------------------------------------------- */
 
-const char depth_one[] = "depth 1: no pipelining, whoever fills it and whoever uses it take turns";
+const char depth_one[] = "depth 1: no pipelining, producer and consumer alternate";
 
 /* Whether the IR computes a slot or a phase from something that changes; false too if that cannot be seen. */
 static bool is_computed(Builder *builder, const Value *value) {
@@ -280,8 +280,8 @@ static void find_site_issues(Builder *builder, uint32_t index, ReportBarrier *ba
             builder_issue(
                 builder, barrier,
                 verdict_text(builder->verdict,
-                             "missing phase tracking: the wait at IR line %u polls parity %u all of %llu times, while "
-                             "phases go on",
+                             "missing phase tracking: the wait at IR line %u polls parity %u all %llu times, while "
+                             "phases advance",
                              line, fit.parity, (unsigned long long)seen->times));
     }
 }
@@ -325,7 +325,9 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
                                             : "nothing arrives on it: its waits pass on the fresh barrier");
     if (ring->unseen && ring->waits)
         builder_issue(builder, barrier,
-                      verdict_text(verdict, "%llu of its phases completed while nobody had waited for the one before",
+                      verdict_text(verdict,
+                                   "%llu of its phases completed before anything had waited for the "
+                                   "previous one",
                                    (unsigned long long)ring->unseen));
     find_site_issues(builder, index, barrier);
 }

@@ -55,16 +55,16 @@ static const char *why_not_itself(const Inquiry *inquiry, const Blocked *blocked
             return verdict_text(inquiry->verdict, "completed phase %u",
                                 blocked->state.generation - blocked->state.born - 1 - i);
     if (would)
-        return "would, but comes after this very wait";
+        return "would, but only after this wait";
     if (pc > blocked->pc)
-        return "comes after this very wait, if at all";
+        return "only after this wait, if at all";
     const Op *loop = op_parent(program->ops[blocked->pc]);
     while (loop && !(op_is_loop(loop) && is_inside(program->ops[pc], loop)))
         loop = op_parent(loop);
     if (loop)
-        return "comes again only after this very wait";
-    return blocked->state.generation == blocked->state.born ? "stands before this wait, but was left out"
-                                                            : "stands before this wait";
+        return "runs again only after this wait";
+    return blocked->state.generation == blocked->state.born ? "is before this wait, but was skipped"
+                                                            : "is before this wait";
 }
 
 /* Why what an agent does at that instruction does not complete the phase that is waited for. */
@@ -72,18 +72,21 @@ static const char *why_not(const Inquiry *inquiry, const Blocked *blocked, uint3
     const Blocked *itself = blocked_agent(inquiry, agent);
     bool would = blocked->released && blocked->releaser.agent == agent && blocked->releaser.pc == pc;
     if (blocked->status == AGENT_WAITS && inquiry_contributed(&inquiry->history->barriers[blocked->barrier], agent, pc))
-        return "is in this phase already";
+        return "already counted in this phase";
     uint32_t other = other_slot(inquiry, blocked, agent, pc);
     if (other != UINT32_MAX)
         return verdict_text(inquiry->verdict, "arrived on %s", inquiry_barrier(inquiry, other));
     if (inquiry_ended(inquiry, agent))
-        return would ? "would, but its partition has ended" : "its partition has ended";
+        return would ? "would, but its partition has exited" : "its partition has exited";
     if (itself && itself == blocked)
         return why_not_itself(inquiry, blocked, pc, would);
     if (itself)
-        return verdict_text(inquiry->verdict, would ? "would, but waits itself at IR line %u" : "waits at IR line %u",
+        return verdict_text(inquiry->verdict,
+                            would ? "would, but is blocked at IR line %u"
+                                  : "is blocked at IR "
+                                    "line %u",
                             line_at(inquiry->machine, itself->pc));
-    return "does not come here again";
+    return "does not reach this again";
 }
 
 /* Whether an effect could help to complete what is waited for: it arrives on that barrier, or on one of its ring,
@@ -151,16 +154,16 @@ static void fill_mbarrier(const Inquiry *inquiry, const Blocked *blocked, Report
     row->flips = phases;
     find_arrivers(inquiry, blocked, false, row);
     if (blocked->bytes)
-        row->why = verdict_text(verdict, "%s, but the transaction bytes of phase %u are not zero then",
-                                barrier->pending ? "the arrivals would come" : "all arrivals are there", phases);
+        row->why = verdict_text(verdict, "%s, but then the transaction bytes of phase %u are not zero",
+                                barrier->pending ? "the arrivals would be made" : "all arrivals are in", phases);
     else if (blocked->released)
         row->why = verdict_text(verdict, "phase %u would be completed at IR line %u, which is never reached", phases,
                                 line_at(inquiry->machine, blocked->releaser.pc));
     else if (!row->could_count)
         row->why =
-            verdict_text(verdict, "no operation of the kernel arrives on it, so phase %u never completes", phases);
+            verdict_text(verdict, "no operation in the kernel arrives on it, so phase %u never completes", phases);
     else
-        row->why = verdict_text(verdict, "phase %u takes %u arrival%s, %u came, and no other comes", phases,
+        row->why = verdict_text(verdict, "phase %u needs %u arrival%s; %u came, and no more will", phases,
                                 barrier->count, plural(barrier->count), barrier->count - barrier->pending);
 }
 
@@ -185,8 +188,8 @@ void blocked_table(const Inquiry *inquiry, Finding *finding) {
             find_arrivers(inquiry, blocked, false, row);
         if (!joins)
             row->pending = (int64_t)blocked->meeting.expected - blocked->meeting.arrived;
-        row->why = joins ? "it goes on when all partitions have ended, and some never do"
-                         : verdict_text(inquiry->verdict, "%u of %u %s have come", blocked->meeting.arrived,
+        row->why = joins ? "it continues when all partitions have exited, and some never do"
+                         : verdict_text(inquiry->verdict, "%u of %u %s have arrived", blocked->meeting.arrived,
                                         blocked->meeting.expected, named ? "threads" : "agents");
     }
     finding->blocked = rows;

@@ -72,7 +72,7 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
     } else if (schedule->kind == SCHEDULE_EAGER && check->options->choice == SCHEDULES_DIRECTED) {
         uint32_t risks;
         (void)causes_risks(check->causes, &risks);
-        text_addf(&text, risks ? "already in the plainest schedule, in which copies and MMAs complete at once"
+        text_addf(&text, risks ? "even in the simplest schedule, where copies and MMAs complete at once"
                                : "in every schedule");
     } else if (schedule->kind == SCHEDULE_LAZY) {
         text_addf(&text, "if copies and MMAs complete late");
@@ -168,12 +168,12 @@ static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first,
     const char *op = verdict_text(verdict, "%.*s", STR_ARG(first->name));
     if (!check->noted_made_up && memory)
         verdict_incomplete(verdict, op, op_line(check->module, first),
-                           "for made-up data%s it goes wrong: %s; a launch file that gives the data settles it",
+                           "it fails with made-up data%s: %s; a launch file that gives the data decides it",
                            made_up_text(check, first), finding->message);
     else if (!check->noted_made_up)
         verdict_incomplete(verdict, op, op_line(check->module, first),
-                           "for one choice of this and of other conditions, which are not known, it goes wrong: %s; "
-                           "whether they can all be so is not known",
+                           "it fails for one choice of this and other unknown conditions: %s; whether that "
+                           "combination is possible is not known",
                            finding->message);
     check->noted_made_up = true;
     verdict->finding_count--; /* which it is the last of */
@@ -193,7 +193,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     machine->observe = NULL;
     if (repeated != end) {
         if (!deadline_look())
-            verdict_incomplete(check->verdict, "", 0, "a run did not end the same way twice");
+            verdict_incomplete(check->verdict, "", 0, "two equal runs ended differently");
         return true;
     }
     const char *schedule = schedule_text(check, rerun);
@@ -237,7 +237,7 @@ static bool judge(Check *check, const Rerun *rerun, RunEnd end) {
         if (rerun->world) /* loops on made-up data need not end */
             return true;
         if (!check->noted_budget && !deadline_look())
-            verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu steps (--budget allows more)",
+            verdict_incomplete(check->verdict, "", 0, "a run was stopped after %llu steps (raise --budget)",
                                (unsigned long long)machine->budget);
         check->noted_budget = true;
         return false;
@@ -294,12 +294,12 @@ static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, 
 /* In which schedules the race shows, in words. */
 static const char *race_schedule(Check *check, const Rerun *rerun, const Race *race) {
     if (race->by_order)
-        return "where the tensor core's work is ordered by waits alone";
+        return "where tensor-core work is ordered by waits alone";
     if (rerun->schedule.kind == SCHEDULE_HELD)
         return schedule_text(check, rerun);
     if (rerun->schedule.kind != SCHEDULE_EAGER)
         return "in some schedules: nothing orders the two";
-    return race_is_exit(race) ? "in every schedule: nobody waits for it" : "in every schedule: nothing orders the two";
+    return race_is_exit(race) ? "in every schedule: nothing waits for it" : "in every schedule: nothing orders the two";
 }
 
 /* Findings for the races that the run just made has shown; all share its trail. */
@@ -416,7 +416,7 @@ static bool try_all(Check *check, const Rerun *rerun, uint64_t states) {
     if (!result.complete && !deadline_look())
         verdict_incomplete(
             check->verdict, "", 0, "%snot all schedules were tried: the search was stopped after %llu states",
-            check->options->choice == SCHEDULES_ALL ? "" : "what arrives first is not settled by barriers alone, and ",
+            check->options->choice == SCHEDULES_ALL ? "" : "barriers alone do not decide the order of arrivals, and ",
             (unsigned long long)result.states);
     return true;
 }
@@ -461,16 +461,15 @@ static bool directed(Check *check, const Rerun *rerun) {
         return false;
     if (others_left(check->others) && check->verdict->incomplete_count == incomplete && !check->races_wrong)
         verdict_incomplete(check->verdict, "", 0,
-                           "what arrives first is not settled by barriers alone, and %u orders of arrivals were "
-                           "watched for races, not all",
+                           "barriers alone do not decide the order of arrivals, and %u orders were checked for "
+                           "races, not all",
                            others);
     if (!chosen)
         return true;
     if (!check->noted_data && first)
         verdict_note(check->verdict,
-                     "control depends on data that is not known (%.*s at line %u); it was tried with %d choices of "
-                     "them, and the launch "
-                     "file can give it",
+                     "control flow depends on unknown data (%.*s at line %u); %d choices were tried; a launch file "
+                     "can give the data",
                      STR_ARG(first->name), op_line(check->module, first), MACHINE_WORLDS);
     check->noted_data = true;
     if (rerun->world || rerun->cluster >= MOST_WORLD_CLUSTERS)
@@ -529,13 +528,13 @@ static void run_launch(Check *check, const Launch *launch) {
     uint32_t ctas = check->program->ranks_are_programs ? 1 : check->program->ctas;
     if (goes_on && classes_covered(classes) < clusters && !deadline_look())
         verdict_incomplete(check->verdict, "", 0,
-                           "only %llu of %llu CTAs were looked at: they behave in more than %d ways (all of a smaller "
-                           "--grid are looked at)",
+                           "only %llu of %llu CTAs were looked at: they behave in more than %d ways (with a smaller "
+                           "--grid, all of them)",
                            (unsigned long long)(classes_covered(classes) * ctas), (unsigned long long)(clusters * ctas),
                            MOST_CLASSES);
     if (!goes_on && classes_covered(classes) < clusters && !deadline_look())
         verdict_unreached(check->verdict, "", 0,
-                          "only %llu of %llu CTAs were looked at: nothing comes after what goes wrong in one of them",
+                          "only %llu of %llu CTAs were looked at: the check stopped at what goes wrong in one of them",
                           (unsigned long long)(classes_covered(classes) * ctas), (unsigned long long)(clusters * ctas));
     bool silent = check->verdict->finding_count == findings && check->verdict->incomplete_count == incomplete;
     if (launch->chosen && silent && machine->excluded)
@@ -565,13 +564,13 @@ static void settle_doubts(Check *check, const Launch *launch, size_t first) {
         uint32_t line = finding->place_count ? finding->places[0].ir_line : 0;
         if (launch->doubt == DOUBT_UNEVEN && !check->given)
             verdict_incomplete(verdict, finding->place_count ? finding->places[0].op : "", line,
-                               "with a size that is no multiple of the tile (%s) it goes wrong: %s; give a launch file "
+                               "it fails with a size that is not a multiple of the tile (%s): %s; give a launch file "
                                "if sizes are always multiples",
                                check->launch_text, finding->message);
         else
             verdict_note(verdict, "only with a size %s (%s): %s",
-                         launch->doubt == DOUBT_EMPTY ? "of 0" : "that is no multiple of the tile", check->launch_text,
-                         finding->message);
+                         launch->doubt == DOUBT_EMPTY ? "of 0" : "that is not a multiple of the tile",
+                         check->launch_text, finding->message);
     }
     check->doubted[launch->doubt] |= finding != NULL;
     verdict->finding_count = first;
@@ -648,7 +647,8 @@ static void run_launches(Check *check) {
     check->others = others_create(&check->module->arena);
     if (check->program->planned)
         verdict_incomplete(check->verdict, "", 0,
-                           "its tasks are planned and not parted yet: races are not looked for before they are");
+                           "its tasks are planned and not split into partitions yet: races are checked only after "
+                           "that");
     else if (!(check->races =
                    races_create(&check->module->arena, check->machine, check->options->out_of_order, &problem)))
         verdict_incomplete(check->verdict, "", 0, "%s", problem);
@@ -676,7 +676,7 @@ void check_runs(Module *module, const Op *function, const CheckOptions *options,
     } else {
         module->arena.exhausted = outer;
         if (!deadline_look())
-            verdict_incomplete(verdict, "", 0, "the run takes more memory than it may");
+            verdict_incomplete(verdict, "", 0, "the run needs more memory than the limit");
     }
     arena_free(&check->scratch);
 }

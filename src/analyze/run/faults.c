@@ -38,30 +38,31 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
         inquiry_init_place(&inquiry, finding, past, barrier->count);
     switch (fault->rule) {
     case RULE_BARRIER_UNDERFLOW:
-        finding->message = verdict_text(verdict, "%s brings %lld arrival%s to %s, of which %u %s pending", agent,
+        finding->message = verdict_text(verdict, "%s makes %lld arrival%s on %s, which has %u %s pending", agent,
                                         (long long)fault->amount, plural(fault->amount), what, barrier->pending,
                                         barrier->pending == 1 ? "is" : "are");
         finding->why = verdict_text(verdict,
-                                    "The barrier counts %u arrival%s a phase; phase %u has had %u, and %lld bytes are "
-                                    "still to come. One arrival more takes the "
-                                    "count below zero, which the hardware does not define.",
+                                    "The barrier's count is %u arrival%s per phase; phase %u has had %u, and %lld "
+                                    "bytes are outstanding. One more arrival takes the count below zero, which is "
+                                    "undefined.",
                                     barrier->count, plural(barrier->count), barrier->generation - barrier->born,
                                     barrier->count - barrier->pending, (long long)barrier->bytes);
-        finding->fix = "Make the count of the init the number of arrivals of one phase (an expect is one, too; a "
-                       "perThread arrive is one for each thread), or wait for the "
-                       "phase before arriving again.";
+        finding->fix = "Make the count of `ttng.init_barrier` the number of arrivals of one phase (an expect is one, "
+                       "too; a perThread arrive is one per thread), or wait for the phase before arriving again.";
         break;
     case RULE_BARRIER_UNINITIALIZED:
         finding->message = verdict_text(verdict, "%s uses %s before it is initialized", agent, what);
-        finding->why = "An mbarrier is memory like any other until init_barrier has made it one; what an operation on "
-                       "it does before that is not defined.";
+        finding->why = "Until it is initialized, an mbarrier is ordinary memory, and mbarrier operations on it are "
+                       "undefined.";
         finding->fix =
-            "Initialize it (check the slot) before the warp_specialize, or before the first use in every schedule.";
+            "Initialize it with `ttng.init_barrier` (check the slot) before warp_specialize, or before the first use "
+            "in every schedule.";
         break;
     case RULE_BARRIER_REINITIALIZED:
         finding->message = verdict_text(verdict, "%s initializes %s, which is in use", agent, what);
-        finding->why = "An init on a location that holds a valid mbarrier is not defined, even if nobody waits on it.";
-        finding->fix = "Invalidate it first, or initialize it once, outside of the loop.";
+        finding->why = "Initializing a location that holds a valid mbarrier is undefined, even if nothing waits on "
+                       "it.";
+        finding->fix = "Invalidate it first (`ttng.inval_barrier`), or initialize it once, outside the loop.";
         break;
     case RULE_BARRIER_INVALIDATED:
         if (fault->amount) {
@@ -75,9 +76,9 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
             inquiry_place(&inquiry, finding, "invalidated", (Deed){.agent = past->end_agent, .pc = past->end_pc}, what);
         }
         finding->why =
-            "After inval_barrier the location is plain memory again; what an operation on it does is not defined.";
-        finding->fix = "Invalidate it when all who use it are done: after the join of the partitions, and after the "
-                       "waits for everything in flight.";
+            "After mbarrier.inval the location is ordinary memory again, and mbarrier operations on it are undefined.";
+        finding->fix = "Invalidate it when all its users are done: after the partitions join, and after the waits "
+                       "for everything in flight.";
         break;
     default:
         finding->message = verdict_text(verdict, "%s takes the transaction bytes of %s to %lld, out of range", agent,
@@ -96,16 +97,17 @@ Finding *overrun_explain(Machine *machine, const History *history, uint32_t barr
         return NULL;
     Finding *finding = inquiry_finding(&inquiry, RULE_BARRIER_OVERRUN, 2);
     const char *what = inquiry_barrier(&inquiry, barrier);
-    finding->message =
-        verdict_text(verdict, "%s completes a phase of %s before anybody could see that the one before was complete",
-                     inquiry_agent(&inquiry, past->overrun.agent, past->overrun.helper), what);
+    finding->message = verdict_text(verdict,
+                                    "%s completes a phase of %s before any wait could see that the previous one was "
+                                    "complete",
+                                    inquiry_agent(&inquiry, past->overrun.agent, past->overrun.helper), what);
     finding->why = verdict_text(verdict,
-                                "Of each phase at least one wait must have succeeded before the next phase is arrived "
-                                "on; here %llu phase%s passed unseen, and a wait "
-                                "by parity cannot tell phases apart that are two apart.",
+                                "At least one wait must succeed on each phase before the next phase is arrived on; "
+                                "here %llu phase%s passed unseen, and a parity wait cannot distinguish phases that "
+                                "are two apart.",
                                 (unsigned long long)past->unobserved, plural((int64_t)past->unobserved));
     finding->fix =
-        "Wait for each phase before the arrive of the next, or make the two arrivals one phase (a count of two).";
+        "Wait for each phase before arriving on the next, or make the two arrivals one phase (a count of two).";
     inquiry_place(&inquiry, finding, "completes", past->overrun, what);
     inquiry_place(&inquiry, finding, "initialized", (Deed){.agent = past->init_agent, .pc = past->init_pc}, "");
     return finding;
@@ -121,16 +123,17 @@ Finding *leftover_explain(Machine *machine, const History *history, Verdict *ver
         Finding *finding = inquiry_finding(&inquiry, RULE_BARRIER_BYTES, MOST_REMEMBERED + 1);
         const char *what = inquiry_barrier(&inquiry, i);
         finding->message = verdict_text(verdict,
-                                        barrier->bytes > 0 ? "%s ends with %lld bytes expected that never come"
-                                                           : "%s ends with %lld bytes more than were expected",
+                                        barrier->bytes > 0 ? "%s ends with %lld expected bytes that never arrive"
+                                                           : "%s ends with %lld more bytes than expected",
                                         what, (long long)llabs(barrier->bytes));
         finding->why =
             verdict_text(verdict,
-                         "At the end, phase %u has %lld bytes expected and %lld delivered. Nobody waits for that phase "
-                         "here, but it can never complete, and a "
-                         "phase before it may have completed with the wrong bytes.",
+                         "At the end, phase %u has %lld bytes expected and %lld delivered. Nothing waits for that "
+                         "phase here, but it can never complete, and an earlier phase may have completed with the "
+                         "wrong bytes.",
                          barrier->generation - barrier->born, (long long)past->expected, (long long)past->delivered);
-        finding->fix = "Make every expect the sum of the bytes of its copies, and give every copy its expect.";
+        finding->fix = "Make every `ttng.barrier_expect` the sum of the bytes of its copies, and give every copy its "
+                       "expect.";
         if (!inquiry_deeds(&inquiry, finding, past))
             inquiry_place(&inquiry, finding, "initialized", (Deed){.agent = past->init_agent, .pc = past->init_pc},
                           what);

@@ -52,12 +52,14 @@ static const char *earlier_verb(const Race *race) {
 
 static void explain_group(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
     static const char *const names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
-    finding->why = verdict_text(
-        verdict, "Until the %s group at IR line %u is waited for, it goes on; no wait before this access covers it.",
-        names[race->group], line_at(machine, race->other_pc));
+    finding->why =
+        verdict_text(verdict,
+                     "The %s group at IR line %u is in flight until it is waited for, and no wait before this access "
+                     "covers it.",
+                     names[race->group], line_at(machine, race->other_pc));
     finding->fix = verdict_text(
         verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
-        consan_agent(race->thread) != consan_agent(race->other_thread) ? ", and hand over through a barrier" : "");
+        consan_agent(race->thread) != consan_agent(race->other_thread) ? ", and synchronize through a barrier" : "");
 }
 
 /* The wait that should have covered the earlier access was passed on arrivals of others alone. */
@@ -74,13 +76,13 @@ static void explain_without(const Machine *machine, const Race *race, Finding *f
     const char *others = verdict_keep(verdict, &text);
     finding->why = verdict_text(
         verdict,
-        "%s did wait for %s, at IR line %u, but that phase was complete without %s, which arrives on it at IR line %u: "
-        "what came was %s.",
+        "%s waited for %s at IR line %u, but that phase completed without %s, which arrives on it at IR line %u: it "
+        "was completed by %s.",
         waiter, barrier, line_at(machine, race->guard_wait_pc), absent, line_at(machine, race->guard_arrive_pc),
         others);
     finding->fix = verdict_text(verdict,
-                                "Make the count of %s the number of arrivals of one phase, and let whoever arrives "
-                                "there for another reason, or once more, have a barrier of its own.",
+                                "Make the count of %s the number of arrivals of one phase, and use a separate "
+                                "barrier for arrivals made for another reason, or made again.",
                                 barrier);
 }
 
@@ -94,22 +96,22 @@ static void explain_unseen(const Machine *machine, const Race *race, Finding *fi
     uint32_t line = line_at(machine, race->unseen_later ? race->pc : race->other_pc);
     uint32_t before = line_at(machine, race->unseen_later ? race->other_pc : race->pc);
     const char *what =
-        verdict_text(verdict, "What %s does at IR line %u is reported on %s, at IR line %u",
+        verdict_text(verdict, "What %s does at IR line %u is signaled on %s at IR line %u",
                      thread_text(machine, from, verdict), line, ring, line_at(machine, race->guard_arrive_pc));
     if (race->unseen_by_all)
-        finding->why = verdict_text(verdict, "%s, and nobody waits for %s.", what, ring);
+        finding->why = verdict_text(verdict, "%s, and nothing waits for %s.", what, ring);
     else if (race->guard_wait_pc == NO_PC)
-        finding->why = verdict_text(verdict, "%s, and %s waits neither for that nor for anything after such a wait.",
-                                    what, waiter);
+        finding->why =
+            verdict_text(verdict, "%s, and %s waits neither for that nor for anything ordered after it.", what, waiter);
     else
         finding->why = verdict_text(
             verdict, "%s. %s has not waited for that before IR line %u: its wait for %s, at IR line %u, %s.", what,
             waiter, before, ring, line_at(machine, race->guard_wait_pc),
-            race->guard_passed                               ? "was passed before that arrival comes"
+            race->guard_passed                               ? "passed before that arrival"
             : line_at(machine, race->guard_wait_pc) > before ? "comes after the access"
                                                              : "does not cover it");
     const char *how = race->unseen_by_all            ? ""
-                      : race->guard_wait_pc == NO_PC ? ", or for an arrival of somebody who has,"
+                      : race->guard_wait_pc == NO_PC ? ", or for an arrival of an agent that has,"
                                                      : ", with the parity of that phase,";
     finding->fix =
         verdict_text(verdict, "Let %s wait for %s (this slot, this phase)%s before the access at IR line %u.", waiter,
@@ -129,27 +131,27 @@ static void explain_exit(const Races *races, const Machine *machine, const Race 
     const char *who = race->kind == RACE_EXIT_STORE ? thread_text(machine, race->thread, verdict) : "the CTA";
     uint32_t line = line_at(machine, race->other_pc);
     if (race->arrives)
-        finding->message = verdict_text(verdict, "%s ends while the arrival at IR line %u is still on its way to %s",
+        finding->message = verdict_text(verdict, "%s exits while the arrival at IR line %u on %s is still in flight",
                                         who, line, span_text(races, machine, race->span, verdict));
     else
         finding->message =
-            verdict_text(verdict, "%s ends while the %s at IR line %u still %s %s", who, flight_text(race), line,
+            verdict_text(verdict, "%s exits while the %s at IR line %u still %s %s", who, flight_text(race), line,
                          race->earlier_writes ? "writes" : "reads", span_text(races, machine, race->span, verdict));
     if (race->group != GROUP_NONE)
         finding->why = "No wait covers its group.";
     else if (race->barrier == UINT32_MAX)
-        finding->why = "It is reported on no barrier, so that nobody can have waited for it.";
+        finding->why = "It signals no barrier, so nothing can have waited for it.";
     else
-        finding->why = verdict_text(
-            verdict, "It is reported on %s, in a phase of parity %u, and nobody has waited for that phase.",
-            barrier_text(machine, race->barrier, verdict), race->parity);
+        finding->why =
+            verdict_text(verdict, "It signals %s, in a phase of parity %u, and nothing has waited for that phase.",
+                         barrier_text(machine, race->barrier, verdict), race->parity);
     bool product = race->group == GROUP_WGMMA || race_helper(race->other_thread) == HELPER_TENSOR;
     finding->fix =
-        race->kind == RACE_EXIT_STORE ? "Wait for the store's group, with no group left pending, before the end."
-        : race->arrives               ? "Wait for that phase before the end, or leave the arrival out."
+        race->kind == RACE_EXIT_STORE ? "Execute `ttng.async_tma_store_wait {pendings = 0 : i32}` before the end."
+        : race->arrives               ? "Wait for that phase before the end, or remove the arrive."
         : product
             ? "Wait for it before the end (for a commit after it, or for its group)."
-            : "Wait for it before the end; or do not issue it: a prefetch past the last tile can be predicated off.";
+            : "Wait for it before the end, or do not issue it: a prefetch past the last tile can be predicated off.";
 }
 
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
@@ -161,12 +163,13 @@ static void explain(const Races *races, const Machine *machine, const Race *race
     uint32_t line = line_at(machine, race->other_pc);
     if (race->kind == RACE_OVERWRITTEN) {
         const char *barrier = barrier_text(machine, race->barrier, verdict);
-        finding->message = verdict_text(verdict, "%s writes over %s, a barrier that is in use", who, barrier);
+        finding->message = verdict_text(verdict, "%s overwrites %s, a barrier that is in use", who, barrier);
         finding->why = verdict_text(
             verdict, "The write covers the eight bytes of %s, which was initialized and not invalidated since.",
             barrier);
         finding->fix =
-            "Invalidate the barrier before its bytes are used for something else, or give the data memory of its own.";
+            "Invalidate the barrier (`ttng.inval_barrier`) before its bytes are reused, or give the data its own "
+            "memory.";
         return;
     }
     if (race_is_exit(race)) {
@@ -175,11 +178,11 @@ static void explain(const Races *races, const Machine *machine, const Race *race
     }
     if (race->pc == race->other_pc && race->thread == race->other_thread)
         finding->message =
-            verdict_text(verdict, "%s %s %s, which the same op %s a turn earlier, and nothing orders the two", who,
-                         later_verb(race), what, earlier_verb(race));
+            verdict_text(verdict, "%s %s %s, which the same op %s one iteration earlier, and nothing orders the two",
+                         who, later_verb(race), what, earlier_verb(race));
     else if (race->arrives)
         finding->message =
-            verdict_text(verdict, "%s %s %s while the arrival at IR line %u, of %s, may still be on its way there", who,
+            verdict_text(verdict, "%s %s %s while the arrival at IR line %u, of %s, may still be in flight", who,
                          later_verb(race), what, line, other);
     else
         finding->message = verdict_text(verdict, "%s %s %s, which %s %s at IR line %u, and nothing orders the two", who,
@@ -191,13 +194,13 @@ static void explain(const Races *races, const Machine *machine, const Race *race
         uint32_t arrive = line_at(machine, race->guard_arrive_pc);
         finding->why = verdict_text(
             verdict,
-            "%s did wait for %s, at IR line %u, but %s had arrived on it at IR line %u, before the %s at IR "
-            "line %u: the wait does not cover that.",
+            "%s waited for %s at IR line %u, but %s arrived on it at IR line %u, before the %s at IR line %u: the "
+            "wait does not cover that.",
             waiter, barrier, line_at(machine, race->guard_wait_pc), issuer, arrive, access, line);
         finding->fix = verdict_text(
             verdict,
-            "Move the arrive at IR line %u behind the %s at IR line %u; if that arrive is about another slot, "
-            "wait for the slot that is accessed here.",
+            "Move the arrive at IR line %u after the %s at IR line %u; if that arrive is for another slot, wait for "
+            "the slot that is accessed here.",
             arrive, access, line);
     } else if (race->without) {
         explain_without(machine, race, finding, verdict);
@@ -207,29 +210,29 @@ static void explain(const Races *races, const Machine *machine, const Race *race
         const char *barrier = barrier_text(machine, race->barrier, verdict);
         finding->why = verdict_text(
             verdict,
-            "The %s at IR line %u is first reported by an arrival on %s, in a phase of parity %u, and %s has not "
+            "The %s at IR line %u is first signaled by an arrival on %s, in a phase of parity %u, and %s has not "
             "waited for that phase.",
             access, line, barrier, race->parity, waiter);
         finding->fix = verdict_text(
             verdict,
-            "Let %s wait for %s with parity %u before this access, or for something that comes after such a wait; "
-            "if it waits for an earlier arrival already, move that arrival behind the %s.",
+            "Let %s wait for %s with parity %u before this access, or for something ordered after such a wait; if it "
+            "already waits for an earlier arrival, move that arrival after the %s.",
             waiter, barrier, race->parity, access);
     } else {
         finding->why = verdict_text(
             verdict, "After the %s at IR line %u, %s has arrived on no barrier that %s has waited for since.", access,
             line, issuer, waiter);
-        finding->fix = verdict_text(
-            verdict,
-            "Let %s arrive on a barrier after that access (or commit, for the tensor core), and %s wait for it "
-            "before this one.",
-            issuer, waiter);
+        finding->fix =
+            verdict_text(verdict,
+                         "Let %s arrive on a barrier after that access (`ttng.arrive_barrier`; for tensor-core work, "
+                         "`ttng.tc_gen5_commit`), and %s wait for it before this one.",
+                         issuer, waiter);
     }
     if (race->by_order)
         finding->why =
             verdict_text(verdict,
-                         "%s It depends on the order in which the tensor core works: if MMAs complete in the order of "
-                         "their issue, the two are ordered.",
+                         "%s It depends on the order in which the tensor core executes: if MMAs complete in issue "
+                         "order, the two are ordered.",
                          finding->why);
 }
 
@@ -239,7 +242,7 @@ static void report_doubt(const Races *races, const Machine *machine, const Race 
                *other = thread_text(machine, race->other_thread, verdict);
     const char *reason =
         verdict_text(verdict,
-                     "what it does is not known, and may order two accesses that nothing else orders: %s %s %s at IR "
+                     "its effects are not known; it may order two accesses that nothing else orders: %s %s %s at IR "
                      "line %u, which %s %s at IR line %u",
                      who, later_verb(race), span_text(races, machine, race->span, verdict), line_at(machine, race->pc),
                      other, earlier_verb(race), line_at(machine, race->other_pc));

@@ -143,14 +143,14 @@ const char *check_replay(Module *module, const Op *function, const Rerun *rerun,
     if (end == RUN_DIVERGED && made.count < rerun->schedule.replay->count)
         return verdict_text(verdict, "the trail does not fit this kernel: its step %u is not possible", made.count + 1);
     if (end == RUN_DIVERGED)
-        return "the trail does not fit this kernel: after its last step some agent can still go on";
+        return "the trail does not fit this kernel: after its last step some agent can still make progress";
     if (!machine)
         return NULL;
     Finding *finding = end_explain(machine, watch.history, end, verdict);
     if (end == RUN_UNKNOWN)
         unknown_explain(machine, verdict);
     else if (end == RUN_BUDGET)
-        verdict_incomplete(verdict, "", 0, "the run was stopped: its budget is used up (--budget allows more)");
+        verdict_incomplete(verdict, "", 0, "the run was stopped: its budget is exhausted (raise --budget)");
     else if (end != RUN_COMPLETE && end != RUN_STUCK && end != RUN_FAULT)
         verdict_incomplete(verdict, "", 0, "the launch breaks an assumption of the kernel");
     if (finding)

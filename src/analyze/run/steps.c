@@ -69,7 +69,7 @@ static void start_line(Steps *steps, uint64_t step, uint32_t agent, Helper helpe
 static void tell_state(Text *to, const Barrier *barrier) {
     text_addf(to, ": %u of %u pending", barrier->pending, barrier->count);
     if (barrier->bytes)
-        text_addf(to, barrier->bytes > 0 ? ", %lld bytes to come" : ", %lld bytes too many",
+        text_addf(to, barrier->bytes > 0 ? ", %lld bytes outstanding" : ", %lld bytes too many",
                   (long long)llabs(barrier->bytes));
 }
 
@@ -83,7 +83,7 @@ static void tell_issue(const Machine *machine, const Event *event, Text *to) {
     case FLIGHT_ARRIVAL:
         text_addf(to, "issues %lld arrival%s on ", (long long)flight->amount, plural(flight->amount));
         barrier_name(machine, flight->barrier, to);
-        text_addf(to, ", for when its work is done");
+        text_addf(to, ", on completion of its work");
         break;
     case FLIGHT_WORK:
         text_addf(to, "issues work");
@@ -149,15 +149,15 @@ static void tell_group(const Event *event, Text *to) {
         text_addf(to, "commits a %s group", group);
     else
         text_addf(to,
-                  event->amount == 1 ? "waits until at most %lld %s group is left"
-                                     : "waits until at most %lld %s groups are left",
+                  event->amount == 1 ? "waits until at most %lld %s group is pending"
+                                     : "waits until at most %lld %s groups are pending",
                   (long long)event->amount, group);
 }
 
 /* What has come so far, this event included. */
 static void tell_named(const Machine *machine, const Event *event, Text *to) {
     const Agent *agent = &event->state->agents[event->agent];
-    text_addf(to, "comes to named barrier %u: %u more threads of %lld", event->barrier % NAMED_BARRIERS,
+    text_addf(to, "arrives at named barrier %u: %u more threads of %lld", event->barrier % NAMED_BARRIERS,
               machine->program->strands[agent->strand].warps * machine->program->warp_threads,
               (long long)event->amount);
 }
@@ -166,13 +166,13 @@ static void tell_named(const Machine *machine, const Event *event, Text *to) {
 static const char *const in_words[] = {
     [EVENT_FINISH] = "finishes work",
     [EVENT_CLUSTER_ARRIVE] = "arrives at the cluster barrier",
-    [EVENT_CLUSTER_MEET] = "the cluster barrier opens",
-    [EVENT_CLUSTER_WAIT] = "goes on after the cluster barrier",
-    [EVENT_CTA_BARRIER] = "its threads meet",
-    [EVENT_UNFINISHED] = "uses the result of an MMA that is not waited for",
-    [EVENT_UNKNOWN] = "does something that is not known",
-    [EVENT_AWAIT_LAUNCHES] = "goes on: the launches before have ended",
-    [EVENT_JOIN] = "goes on: the partitions have ended",
+    [EVENT_CLUSTER_MEET] = "the cluster barrier completes",
+    [EVENT_CLUSTER_WAIT] = "continues after the cluster barrier",
+    [EVENT_CTA_BARRIER] = "its threads synchronize",
+    [EVENT_UNFINISHED] = "uses the result of an MMA that was not waited for",
+    [EVENT_UNKNOWN] = "has an unknown effect",
+    [EVENT_AWAIT_LAUNCHES] = "continues: the preceding launches have finished",
+    [EVENT_JOIN] = "continues: the partitions have finished",
     [EVENT_END] = "ends",
 };
 
@@ -218,10 +218,10 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
         tell_named(machine, event, to);
         break;
     case EVENT_NAMED_MEET:
-        text_addf(to, "named barrier %u opens", event->barrier % NAMED_BARRIERS);
+        text_addf(to, "named barrier %u completes", event->barrier % NAMED_BARRIERS);
         break;
     case EVENT_NAMED_SYNC:
-        text_addf(to, "goes on after named barrier %u", event->barrier % NAMED_BARRIERS);
+        text_addf(to, "continues after named barrier %u", event->barrier % NAMED_BARRIERS);
         break;
     case EVENT_FREE:
     case EVENT_FENCE:
@@ -256,11 +256,11 @@ void steps_observe(void *observer, const Event *event) {
 
 void steps_finish(Steps *steps, RunEnd end) {
     static const char *const ends[] = {
-        "every agent has ended",
-        "no agent can go on",
-        "a barrier was used in a way that it cannot be used",
-        "something that control depends on is not known",
-        "the budget is used up",
+        "every agent has finished",
+        "no agent can make progress",
+        "a barrier was misused",
+        "control flow depends on something unknown",
+        "the budget is exhausted",
         "the launch breaks an assumption of the kernel",
         "the next step of the trail is not possible",
     }; /* ORDER RunEnd */

@@ -164,7 +164,7 @@ static void tell(Timeline *timeline, const Event *event, Text *to) {
     }
     uint32_t over = barrier->generation - barrier->born;
     if (event->kind == EVENT_WAIT && over)
-        text_addf(to, ", phase %u is over", over - 1);
+        text_addf(to, ", phase %u is complete", over - 1);
     else if (event->kind != EVENT_INIT && event->kind != EVENT_INVALIDATE && event->kind != EVENT_WAIT)
         text_addf(to, ", phase %u", over);
 }

@@ -152,7 +152,7 @@ static bool read_number(Reading *reading, Str word, uint64_t least, uint64_t mos
         *number = *number * 10 + (uint64_t)(word.data[i] - '0');
     }
     return (good && *number >= least && *number <= most) ||
-           fail(reading, word.data, "here stands a number from %" PRIu64 " to %" PRIu64, least, most);
+           fail(reading, word.data, "expected a number from %" PRIu64 " to %" PRIu64, least, most);
 }
 
 /* A launch is read as if it were a file of its own; what is wrong with it is said at its place in this one. */
@@ -164,7 +164,7 @@ static bool read_launch(Reading *reading, Str text, Launch *launch) {
     bool good = launch_read(reading->arena, &line, launch, &diagnostics);
     for (size_t i = 0; i < diagnostics.count; i++)
         fail(reading, text.data + diagnostics.items[i].place.column - 1, "%s",
-             diagnostics.items[i].message ? diagnostics.items[i].message : "the launch is not right");
+             diagnostics.items[i].message ? diagnostics.items[i].message : "the launch is malformed");
     diagnostics_free(&diagnostics);
     free(line.line_starts);
     return good;
@@ -174,12 +174,12 @@ static bool read_header(Reading *reading, Key key, Str rest) {
     TrailFile *file = reading->file;
     uint64_t number;
     if (reading->seen[key])
-        return fail(reading, reading->line.data, "'%s' comes a second time", keys[key]);
+        return fail(reading, reading->line.data, "'%s' is given twice", keys[key]);
     reading->seen[key] = true;
     switch (key) {
     case KEY_KERNEL:
         file->kernel = (Str){arena_copy(reading->arena, rest.data, rest.size), rest.size};
-        return rest.size || fail(reading, rest.data, "here stands the kernel's name");
+        return rest.size || fail(reading, rest.data, "expected the kernel's name");
     case KEY_LAUNCH:
         return read_launch(reading, rest, &file->launch);
     case KEY_CLUSTER:
@@ -251,7 +251,7 @@ static bool read_line(Reading *reading) {
     for (int key = 0; key < KEY_COUNT; key++)
         if (str_is(word, keys[key])) {
             if (reading->file->trail.count)
-                return fail(reading, word.data, "'%s' stands before the first step", keys[key]);
+                return fail(reading, word.data, "'%s' must come before the first step", keys[key]);
             return read_header(reading, (Key)key, rest);
         }
     return fail(reading, word.data,
@@ -263,12 +263,12 @@ static bool read_line(Reading *reading) {
 static bool read_grid_kernel(Reading *reading, Str rest, bool launch) {
     GridTrail *grid = &reading->file->grid;
     if (launch != reading->named)
-        return fail(reading, reading->line.data, "a kernel and its launch stand one after the other");
+        return fail(reading, reading->line.data, "a kernel must be followed by its launch");
     reading->named = !launch;
     if (launch)
         return read_launch(reading, rest, &grid->launches[grid->count++]);
     if (!rest.size)
-        return fail(reading, reading->line.data, "here stands the kernel's name");
+        return fail(reading, reading->line.data, "expected the kernel's name");
     if (grid->count == GRID_MOST_KERNELS)
         return fail(reading, reading->line.data, "a trail has at most %d kernels", GRID_MOST_KERNELS);
     grid->kernels[grid->count] = (Str){arena_copy(reading->arena, rest.data, rest.size), rest.size};
@@ -314,7 +314,7 @@ static bool read_grid_line(Reading *reading) {
 static bool read_first_line(Reading *reading) {
     Str rest = reading->line;
     if (!str_is(take_word(&rest), "weir") || !str_is(take_word(&rest), "trail"))
-        return fail(reading, reading->line.data, "this is no trail: its first line is 'weir trail 1'");
+        return fail(reading, reading->line.data, "this is not a trail: the first line must be 'weir trail 1'");
     reading->file->whole = str_is(rest, "2");
     return str_is(rest, "1") || str_is(rest, "2") ||
            fail(reading, rest.data, "this is a trail of another version; Weir reads versions 1 and 2");

@@ -30,7 +30,7 @@ void op_incomplete(Module *module, const Op *op, const char *reason, Verdict *ve
 
 void op_may_prevent(Module *module, const Op *op, const Finding *finding, Verdict *verdict) {
     op_incomplete(module, op,
-                  verdict_text(verdict, "what it does is not known, and may prevent this: %s (IR line %u)",
+                  verdict_text(verdict, "its effects are not known, and may prevent this: %s (IR line %u)",
                                finding->message, finding->place_count ? finding->places[0].ir_line : 0),
                   verdict);
 }

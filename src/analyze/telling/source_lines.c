@@ -1,6 +1,7 @@
 /* "IR line 41" becomes "rings.py:86 (IR line 41)". */
 #include "analyze/telling/source_lines.h"
 
+#include "analyze/telling/calls.h"
 #include "ir/location.h"
 #include "ir/op.h"
 
@@ -100,15 +101,37 @@ static const char *with_source(Verdict *verdict, const SourceLines *lines, const
     return verdict_keep(verdict, &to);
 }
 
+/* Whether the kernel was written in Python, where ops are calls. */
+static bool is_python(const SourceLines *lines) {
+    static const Str suffix = STR(".py");
+    for (size_t i = 0; i < lines->count; i++) {
+        Str file = lines->items[i].file;
+        if (file.size > suffix.size && str_is((Str){file.data + file.size - suffix.size, suffix.size}, suffix.data))
+            return true;
+    }
+    return false;
+}
+
+static const char *with_calls(Verdict *verdict, const char *text) {
+    if (!text || !strchr(text, '`'))
+        return text;
+    Text to = {0};
+    text_add_calls(&to, text);
+    return verdict_keep(verdict, &to);
+}
+
 void verdict_name_source(Verdict *verdict, Module *module) {
     if (!verdict->finding_count)
         return;
     SourceLines lines = lines_of(verdict, module);
+    bool python = is_python(&lines);
     for (size_t i = 0; i < verdict->finding_count && lines.count; i++) {
         Finding *finding = &verdict->findings[i];
         finding->message = with_source(verdict, &lines, finding->message);
         finding->why = with_source(verdict, &lines, finding->why);
         finding->fix = with_source(verdict, &lines, finding->fix);
         finding->schedule = with_source(verdict, &lines, finding->schedule);
+        if (python)
+            finding->fix = with_calls(verdict, finding->fix);
     }
 }

@@ -161,7 +161,7 @@ void effect_print(const Effect *effect, Text *to) {
     print_place(effect, to);
     print_data(effect, to);
     if (effect->repeats)
-        text_str(to, STR(" again and again"));
+        text_str(to, STR(" repeatedly"));
     if (effect->sources)
         text_str(to, STR(", sources only"));
     if (effect->relaxed)

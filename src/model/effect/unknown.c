@@ -76,7 +76,7 @@ void unknown_reason(Module *module, const Op *op, Text *to) {
         return;
     }
     bool pure = is_inline_ptx(op) && inline_ptx_is_pure(op);
-    text_str(to, pure ? STR("it is said to be pure, and is not") : STR("what it does to memory is not known"));
+    text_str(to, pure ? STR("it is marked pure, but has effects") : STR("what it does to memory is not known"));
     if (is_inline_ptx(op)) {
         Effect effects[EFFECTS_MOST];
         unsigned count;
@@ -93,7 +93,7 @@ void unknown_reason(Module *module, const Op *op, Text *to) {
     if (symbol && symbol->kind == ATTR_STRING) {
         text_str(to, STR(": "));
         text_add_plain(to, symbol->text);
-        text_str(to, op_flag(op, "pure") ? STR(", which is said to be pure,") : STR(", which is not pure,"));
+        text_str(to, op_flag(op, "pure") ? STR(", which is marked pure,") : STR(", which is not pure,"));
         text_str(to, STR(" may do anything"));
     }
 }

@@ -44,7 +44,7 @@ static void print_edge(const FlowEdge *edge, Text *to) {
     if (edge->loop != FLOW_NONE)
         text_addf(to, " of loop %u", edge->loop);
     if (edge->all_meet)
-        text_addf(to, ", where all threads meet");
+        text_addf(to, ", where all threads synchronize");
     text_char(to, '\n');
 }
 
@@ -71,5 +71,5 @@ void flow_print(const Module *module, const Op *function, Arena *arena, Text *to
         text_char(to, '\n');
     }
     if (flow.irreducible)
-        text_addf(to, "  a loop of branches is entered in two places\n");
+        text_addf(to, "  an irreducible loop is entered in two places\n");
 }

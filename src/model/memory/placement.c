@@ -215,7 +215,7 @@ static void add_call(Placer *p, const Op *call, const Frame *callee) {
         return;
     Placed *placed = add_item(p, call, PLACED_CALL);
     if (!callee)
-        problem(p, "a function that is called is not in the file");
+        problem(p, "a called function is not in the file");
     else if (callee->state != FRAME_DONE)
         problem(p, "a function calls itself");
     else if (callee->placements.problem)

@@ -335,7 +335,7 @@ static ViewStep step_to_slice(Module *module, const Type *source_type, const Typ
         return (ViewStep){.problem = "the encoding of the source is not understood"};
     const Type *type = source->type;
     if (slice->count != type->dim_count || result->dim_count == 0)
-        return (ViewStep){.problem = "the view has not one offset for each dimension"};
+        return (ViewStep){.problem = "the view needs one offset for each dimension"};
     for (unsigned d = 0; d < slice->count; d++)
         if (slice->offsets[d] < 0 || slice->offsets[d] >= type->dims[d])
             return (ViewStep){.problem = "the view starts outside its source"};
@@ -414,7 +414,7 @@ static ViewStep subslice_along(Module *module, const Op *op) {
     if (!int_of(op_attr(op, "dim"), &dim))
         dim = type->dim_count - 1;
     if (dim < 0 || dim >= type->dim_count || type->dim_count > LAYOUT_RANK * 2)
-        return (ViewStep){.problem = "the view is along no dimension of its source"};
+        return (ViewStep){.problem = "the view is not along a dimension of its source"};
     Slice slice = {.count = type->dim_count};
     slice.offsets[dim] = offset;
     return step_to_slice(module, op->operands[0]->type, op->results[0].type, &slice);

@@ -302,7 +302,7 @@ static uint32_t loop_line(const Question *q, const FlowLoop *loop) {
     return source_place(q->slots->module->source, offset).line;
 }
 
-/* "in every iteration of the loop of line 5 (both start so and go on by 1)", if that is what keeps the distance. */
+/* "in every iteration of the loop at line 5 (both start so and go on by 1)", if that is what keeps the distance. */
 static void add_reason(const Question *q, const Value *a, const Value *b, Text *to) {
     int64_t add, step, other;
     a = split_sum(a, NULL, &add);
@@ -310,30 +310,30 @@ static void add_reason(const Question *q, const Value *a, const Value *b, Text *
     const FlowLoop *loop = loop_around(q->slots, a);
     if (!loop || loop != loop_around(q->slots, b))
         return;
-    text_addf(to, " in every iteration of the loop of line %u", loop_line(q, loop));
+    text_addf(to, " in every iteration of the loop at line %u", loop_line(q, loop));
     if (carried_step(q->slots, a, &step) && carried_step(q->slots, b, &other) && step == other)
-        text_addf(to, " (both start so and go on by %lld)", (long long)step);
+        text_addf(to, " (both start there and advance by %lld)", (long long)step);
 }
 
 static void add_later(const Question *q, Text *to) {
     uint32_t line = loop_line(q, q->way.loop);
     if (q->way.iterations == SLOTS_EVERY)
-        text_addf(to, " any number of iterations of the loop of line %u later", line);
+        text_addf(to, " any number of iterations of the loop at line %u later", line);
     else if (q->way.iterations == 1)
-        text_addf(to, " in the next iteration of the loop of line %u", line);
+        text_addf(to, " in the next iteration of the loop at line %u", line);
     else
-        text_addf(to, " %lld iterations of the loop of line %u later", (long long)q->way.iterations, line);
+        text_addf(to, " %lld iterations of the loop at line %u later", (long long)q->way.iterations, line);
 }
 
-/* "when the loop of line 5 has not gone around yet" */
+/* "when the loop at line 5 has not gone around yet" */
 static void add_entered(const Question *q, Text *to) {
     for (unsigned i = 0; i < SLOTS_ENTERED && q->way.entered[i].loop; i++) {
         const Entered *entered = &q->way.entered[i];
-        text_addf(to, "%s the loop of line %u has ", i ? " and" : " when", loop_line(q, entered->loop));
+        text_addf(to, "%s the loop at line %u has ", i ? " and" : " when", loop_line(q, entered->loop));
         if (entered->trips)
-            text_addf(to, "gone around %lld time%s", (long long)entered->trips, entered->trips == 1 ? "" : "s");
+            text_addf(to, "run %lld iteration%s", (long long)entered->trips, entered->trips == 1 ? "" : "s");
         else
-            text_addf(to, "not gone around yet");
+            text_addf(to, "not run yet");
     }
 }
 
@@ -376,7 +376,7 @@ static void explain(const Question *q, Text *to) {
     }
     if (only_moves(&q->distance, q->way.iterations)) {
         add_name(q->second, to);
-        text_addf(to, " goes on by %lld in each iteration of the loop of line %u, and does not come back to ",
+        text_addf(to, " advances by %lld in each iteration of the loop at line %u, and does not return to ",
                   (long long)q->distance.step, loop_line(q, q->way.loop));
         add_name(q->first, to);
         add_entered(q, to);
@@ -392,7 +392,8 @@ static void explain(const Question *q, Text *to) {
     }
     add_distance(q, a, b, apart, modulus_of(&distance, q->way.iterations), to);
     if (modulus)
-        text_addf(to, ", and %lld is no multiple of %lld", (long long)(apart < 0 ? -apart : apart), (long long)modulus);
+        text_addf(to, ", and %lld is not a multiple of %lld", (long long)(apart < 0 ? -apart : apart),
+                  (long long)modulus);
 }
 
 /* True if one is always below the other, at whatever time. */

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Whether scripts/words finds what it is to find, and only that: in literals, split ones too, and in pages without code.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+failed=0
+
+expect() { # STATUS FILE LINES... : the lines that are named
+    local status=$1 file=$2 said
+    shift 2
+    said=$(scripts/words "$scratch/$file")
+    if [ $? != "$status" ] || [ "$(sed -n "s|^[^:]*$file:\([0-9]*\):.*|\1|p" <<<"$said" | tr '\n' ' ')" != "${*:+$* }" ]; then
+        echo "failed: $file: $said"
+        failed=1
+    fi
+}
+
+cat >"$scratch/wrong.c" <<'END'
+/* nobody reads comments */
+const char *a = "nobody waits for it";
+const char *b = "the fence is put "
+                "in by the compiler";
+const char *c = "Its rings are gone\nround";
+END
+cat >"$scratch/right.c" <<'END'
+/* Whoever reads this: a comment may say parted, anew, for ever. */
+const char *a = "nothing waits for it; input in, output in, departed, renewed, warp-group";
+const char *b = "put" " " "them in";
+END
+printf 'Fine.\n\nThe copy\nengine reads it; `nobody`.\n\n```\nwhoever\n```\nColour.\n' >"$scratch/wrong.md"
+printf 'TMA reads it, says `nobody`.\n' >"$scratch/right.md"
+expect 1 wrong.c 2 3 5
+expect 0 right.c
+expect 1 wrong.md 3 9
+expect 0 right.md
+exit $failed
