@@ -24,8 +24,8 @@ bool access_hull(const Machine *machine, const Event *event, Arena *arena, Run *
 bool access_elements(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, uint64_t *elements,
                      const char **reason);
 
-/* In a run that follows forms (Alike.places): by how much all its bytes move with each coordinate of the cluster. The box
- * of clusters is made so small that it is the same bytes but for that. */
+/* In a run that follows forms (Alike.places): by how much all its bytes move with each coordinate of the cluster. The
+ * box of clusters is made so small that it is the same bytes but for that. */
 Form access_form(const Machine *machine, const Event *event);
 
 /* The argument in whose memory an address lies, and how far from its start; an address shortly before the start has a

@@ -425,7 +425,8 @@ static void follow_access(const Machine *machine, Form *forms, const CompiledEff
                                   effect->second_predicate, effect->mask,    effect->rows};
     for (unsigned k = 0; k < sizeof registers / sizeof *registers; k++)
         pin_register(machine, forms, registers[k]);
-    uint32_t result = effect->transfer == NO_TRANSFER ? NO_REGISTER : machine->program->transfers[effect->transfer].result;
+    uint32_t result =
+        effect->transfer == NO_TRANSFER ? NO_REGISTER : machine->program->transfers[effect->transfer].result;
     if (result != NO_REGISTER)
         forms[result] = (Form){.loose = true};
 }

@@ -12,7 +12,8 @@
 
 enum { AXES = 3 };
 
-/* An integer of cluster p is its value in the run plus the sum of by[a] * (p[a] - at[a]); each element of a tensor, too. */
+/* An integer of cluster p is its value in the run plus the sum of by[a] * (p[a] - at[a]); each element of a tensor,
+ * too. */
 typedef struct Form {
     int64_t by[AXES];
     bool loose; /* nobody knows what it is in another cluster */

@@ -129,8 +129,8 @@ static Form compare(Alike *alike, Comparison predicate, const Form *forms, const
         alike_keep(alike, &forms[i], extents[i].low, 0, INT64_MAX);
     }
     bool same = predicate == COMPARE_EQ || predicate == COMPARE_NE;
-    bool less = predicate == COMPARE_SLT || predicate == COMPARE_ULT || predicate == COMPARE_SGE ||
-                predicate == COMPARE_UGE;
+    bool less =
+        predicate == COMPARE_SLT || predicate == COMPARE_ULT || predicate == COMPARE_SGE || predicate == COMPARE_UGE;
     return (Form){.loose = !keep_sides(alike, forms, sides_of(operands), same ? 0 : less ? 1 : -1)};
 }
 

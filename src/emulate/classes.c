@@ -21,7 +21,7 @@ struct Classes {
     uint32_t open_count, open_capacity;
     uint64_t count, covered;
     Box last;
-    bool singly; /* nothing is gained by looking */
+    bool singly;   /* nothing is gained by looking */
     RunClass *run; /* NULL: the machine runs it */
     void *context;
 };

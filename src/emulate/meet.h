@@ -43,8 +43,8 @@ typedef struct Family {
     int64_t by[MEET_AXES], low[MEET_AXES], high[MEET_AXES];
 } Family;
 
-/* Whether some CTA of the one and another CTA of the other touch the same byte; `same`: both have the same box, of which
- * a CTA is not another than itself. MEET_FOUND: they are *at and *other. */
+/* Whether some CTA of the one and another CTA of the other touch the same byte; `same`: both have the same box, of
+ * which a CTA is not another than itself. MEET_FOUND: they are *at and *other. */
 Meet meet_families(const Family *left, const Family *right, bool same, int64_t at[MEET_AXES], int64_t other[MEET_AXES]);
 /* Whether one CTA touches the same byte with both, which have the same box. */
 Meet meet_within(const Family *left, const Family *right);

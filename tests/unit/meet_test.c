@@ -145,8 +145,7 @@ static void families_meet_where_their_members_do(void **state) {
             memcpy(right.high, left.high, sizeof right.high);
             if (round % 4 == 1)
                 memcpy(right.by, left.by, sizeof right.by);
-            assert_int_equal(meet_within(&left, &right),
-                             any_meet(&left, &right, true, true) ? MEET_FOUND : MEET_NEVER);
+            assert_int_equal(meet_within(&left, &right), any_meet(&left, &right, true, true) ? MEET_FOUND : MEET_NEVER);
         }
         Meet meet = meet_families(&left, &right, same, at, other);
         if (meet == MEET_UNDECIDED) {
@@ -212,8 +211,10 @@ static void a_tile_is_one_piece(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sums_are_found_where_they_are),        cmocka_unit_test(sums_of_billions_take_no_time),
-        cmocka_unit_test(families_meet_where_their_members_do), cmocka_unit_test(runs_are_the_same_bytes_as_their_pieces),
+        cmocka_unit_test(sums_are_found_where_they_are),
+        cmocka_unit_test(sums_of_billions_take_no_time),
+        cmocka_unit_test(families_meet_where_their_members_do),
+        cmocka_unit_test(runs_are_the_same_bytes_as_their_pieces),
         cmocka_unit_test(a_tile_is_one_piece),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,6 +240,7 @@ static void run_schedules(GlobalCheck *run) {
     const GlobalOptions *options = run->options;
     if (options->replay) {
         classed_replay(run);
+        run->partly &= !run->only || run->only_count >= PART_OF_CLUSTERS; /* else it is a run of those that matter */
         run_once(run, (GridOptions){.kind = GRID_REPLAY, .replay = &options->replay->turns});
         return;
     }

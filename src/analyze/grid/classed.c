@@ -2,10 +2,10 @@
  *
  * One CTA of a class is run, and where the accesses of the others lie follows from it: so much further for each
  * coordinate (emulate/alike.h). Whether two CTAs meet, and whether one leaves its tensor, is then arithmetic
- * (emulate/meet.h), and neither time nor memory grows with the grid or its tensors. It holds for CTAs that do not talk to
- * each other: nothing orders them, and two that touch the same bytes race. The engine then runs one CTA of each class,
- * and those that meet or leave their tensor: what it says of them is what is told. Anything that cannot be decided so is
- * left to a run of the whole grid. */
+ * (emulate/meet.h), and neither time nor memory grows with the grid or its tensors. It holds for CTAs that do not talk
+ * to each other: nothing orders them, and two that touch the same bytes race. The engine then runs one CTA of each
+ * class, and those that meet or leave their tensor: what it says of them is what is told. Anything that cannot be
+ * decided so is left to a run of the whole grid. */
 #include "analyze/grid/internal.h"
 
 #include "base/deadline.h"
@@ -15,7 +15,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_PLACE_CLASSES = 4096, FEW_CLASSES = 32, MOST_PIECES = 1 << 18, MOST_QUESTIONS = 1 << 20 };
+enum { MOST_PLACE_CLASSES = 2048, FEW_CLASSES = 32, MOST_PIECES = 1 << 18, MOST_QUESTIONS = 1 << 20 };
 static const uint64_t large_grid = (uint64_t)1 << 13;
 static const int64_t large_memory = (int64_t)1 << 28;
 
@@ -174,6 +174,13 @@ static void end_class(Classing *classing, const CtaClass *class) {
     }
 }
 
+/* Whether there will be more classes than are worth it, if the rest is like those so far. */
+static bool are_too_many(const Classes *classes, uint64_t clusters) {
+    uint64_t count = classes_count(classes), covered = classes_covered(classes);
+    return count >= FEW_CLASSES &&
+           (covered < 2 * count || (double)clusters * (double)count > (double)covered * (double)MOST_PLACE_CLASSES);
+}
+
 /* Runs one CTA of each class. */
 static void find_classes(Classing *classing) {
     GlobalCheck *run = classing->run;
@@ -189,14 +196,10 @@ static void find_classes(Classing *classing) {
     memcpy(classing->sizes, machine->programs, sizeof classing->sizes);
     Classes *classes = classes_of_places(run->arena, machine, run_class, classing);
     while (!classing->failed && classes_next(classes, &cluster)) {
-        CtaClass *class =
-            ARENA_PUSH(run->arena, classing->classes, classing->class_count, classing->class_capacity);
+        CtaClass *class = ARENA_PUSH(run->arena, classing->classes, classing->class_count, classing->class_capacity);
         classes_last(classes, class->low, class->high);
         end_class(classing, class);
-        /* Where nearly each CTA is a class of its own, nothing is gained. */
-        classing->failed |= classing->class_count > MOST_PLACE_CLASSES ||
-                            (classing->class_count >= FEW_CLASSES &&
-                             classes_covered(classes) < 2 * (uint64_t)classing->class_count);
+        classing->failed |= are_too_many(classes, machine_clusters(machine));
     }
     classing->failed |= classes_covered(classes) < machine_clusters(machine);
 }
@@ -205,8 +208,8 @@ static void find_classes(Classing *classing) {
 
 static void add_cta(Classing *classing, const int64_t at[AXES]) {
     *ARENA_PUSH(classing->run->arena, classing->only, classing->only_count, classing->only_capacity) =
-        (uint64_t)at[0] + (uint64_t)classing->sizes[0] *
-                              ((uint64_t)at[1] + (uint64_t)classing->sizes[1] * (uint64_t)at[2]);
+        (uint64_t)at[0] +
+        (uint64_t)classing->sizes[0] * ((uint64_t)at[1] + (uint64_t)classing->sizes[1] * (uint64_t)at[2]);
 }
 
 /* A step of bytes as steps along the dimensions of a tensor; false: it is none. */
@@ -325,8 +328,8 @@ static void look_at_pair(Classing *classing, const ClassAccess *left, const Clas
         }
 }
 
-/* Within a CTA the engine tells what is in order, in the one that it runs. Whether the two touch the same bytes must be the
- * same in the others of the class. */
+/* Within a CTA the engine tells what is in order, in the one that it runs. Whether the two touch the same bytes must be
+ * the same in the others of the class. */
 static void look_within(Classing *classing, const ClassAccess *left, const ClassAccess *right) {
     if (left->class != right->class || !(left->async || right->async) || same_form(left, right))
         return;

@@ -428,7 +428,7 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
         uint64_t programs =
             (uint64_t)launch->launch->grid[0] * (uint64_t)launch->launch->grid[1] * (uint64_t)launch->launch->grid[2];
         uint64_t clusters = split ? programs : programs / program->ctas;
-        uint64_t crews = run->only                                     ? run->only_count
+        uint64_t crews = run->only                                 ? run->only_count
                          : launch->most && launch->most < clusters ? launch->most
                                                                    : clusters;
         gsan_launch(run->gsan, &(GsanLaunch){.device = launch->device,
