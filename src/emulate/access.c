@@ -502,6 +502,79 @@ bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Byt
     return access_elements(machine, event, arena, bytes, &elements, reason);
 }
 
+/* ---- Forms ---------------------------------------------------------------------------------------- */
+
+/* One dimension of a box: what is inside of the tensor stays inside; what is clipped does not move. */
+static Form tile_form(Access *access, const Form *forms, const Descriptor *descriptor, unsigned dimension,
+                      int64_t size) {
+    Alike *alike = access->machine->alike;
+    const CompiledEffect *effect = access->effect;
+    Form form = {.loose = false}, scaled;
+    Box box;
+    if (!effect->coordinates.count)
+        return form;
+    uint32_t reg = access->machine->program->lists[effect->coordinates.first + dimension];
+    int64_t from;
+    if (reg == NO_REGISTER || !coordinate(access, dimension, &from))
+        return form;
+    clip(descriptor, dimension, 0, size, &box);
+    int64_t last = descriptor->shape[dimension] - box.end[dimension];
+    if (box.end[dimension] < size || from < 0 || from > last)
+        alike_pin(alike, &forms[reg]);
+    else
+        alike_keep(alike, &forms[reg], from, 0, last);
+    if (alike_is_fixed(alike, &forms[reg]))
+        return form;
+    if (alike_combine(&form, &forms[reg], descriptor->strides[dimension], &scaled))
+        return scaled;
+    alike_pin(alike, &forms[reg]);
+    return form;
+}
+
+static Form box_form(Access *access, const Form *forms) {
+    const CompiledEffect *effect = access->effect;
+    const Type *type = box_type(access);
+    const Descriptor *descriptor = find_descriptor(access);
+    Form form = {.loose = false};
+    bool boxes = descriptor && type && type->dim_count == descriptor->rank && effect->rows == NO_REGISTER &&
+                 effect->coordinates.count == descriptor->rank;
+    for (uint32_t i = 0; i < effect->coordinates.count; i++) {
+        uint32_t reg = access->machine->program->lists[effect->coordinates.first + i];
+        if (!boxes && reg != NO_REGISTER)
+            alike_pin(access->machine->alike, &forms[reg]);
+    }
+    if (!boxes)
+        return form;
+    const Type *tile = tile_type(access, type, data_type(access), descriptor);
+    for (unsigned i = 0; i < descriptor->rank; i++) {
+        Form part = tile_form(access, forms, descriptor, i, tile->dims[i]), both;
+        if (alike_combine(&form, &part, 1, &both))
+            form = both;
+        else
+            alike_pin(access->machine->alike, &part);
+    }
+    return form;
+}
+
+Form access_form(const Machine *machine, const Event *event) {
+    Access access = access_of(machine, event, NULL);
+    const CompiledEffect *effect = event->effect;
+    const Form *forms = alike_forms(machine, event->agent);
+    Form form = effect->on == NO_REGISTER ? (Form){.loose = false} : forms[effect->on], moved;
+    if (effect->effect.on_descriptor) {
+        alike_pin(machine->alike, &form);
+        return box_form(&access, forms);
+    }
+    if (effect->offsets != NO_REGISTER) {
+        if (!alike_combine(&form, &forms[effect->offsets], element_bytes(&access), &moved))
+            moved.loose = true;
+        form = moved;
+    }
+    if (form.loose)
+        alike_pin(machine->alike, &form);
+    return form.loose ? (Form){.loose = false} : form;
+}
+
 static int64_t parameter_base(const Machine *machine, uint32_t index) {
     return machine->bases[index];
 }

@@ -10,7 +10,7 @@
 #ifndef EMULATE_ACCESS_H
 #define EMULATE_ACCESS_H
 
-#include "emulate/machine.h"
+#include "emulate/alike.h"
 
 /* The addresses of its bytes, in `arena`; none if every element is masked off or outside of its tensor. A box is
  * clipped to the shape of its descriptor, as the hardware does. The descriptor itself, where a copy reads it and it
@@ -23,6 +23,10 @@ bool access_hull(const Machine *machine, const Event *event, Arena *arena, Run *
 /* The same, and how many elements of its tensor it touches: two at the same address count twice. */
 bool access_elements(const Machine *machine, const Event *event, Arena *arena, Bytes *bytes, uint64_t *elements,
                      const char **reason);
+
+/* In a run that follows forms (Alike.places): by how much all its bytes move with each coordinate of the cluster. The
+ * box of clusters is made so small that it is the same bytes but for that. */
+Form access_form(const Machine *machine, const Event *event);
 
 /* The argument in whose memory an address lies, and how far from its start; an address shortly before the start has a
  * negative offset. False if it is in that of none. */

@@ -9,8 +9,9 @@ static bool moves(const Alike *alike, const Form *form, unsigned axis) {
     return form->by[axis] && alike->low[axis] < alike->high[axis];
 }
 
-static bool is_fixed(const Alike *alike, const Form *form) {
-    return !moves(alike, form, 0) && !moves(alike, form, 1) && !moves(alike, form, 2);
+bool alike_is_fixed(const Alike *alike, const Form *form) {
+    bool loose = form->loose && memcmp(alike->low, alike->high, sizeof alike->low) != 0;
+    return !loose && !moves(alike, form, 0) && !moves(alike, form, 1) && !moves(alike, form, 2);
 }
 
 static void pin_axis(Alike *alike, unsigned axis) {
@@ -19,7 +20,7 @@ static void pin_axis(Alike *alike, unsigned axis) {
 
 void alike_pin(Alike *alike, const Form *form) {
     for (unsigned axis = 0; axis < AXES; axis++)
-        if (form->by[axis])
+        if (form->by[axis] || form->loose)
             pin_axis(alike, axis);
 }
 
@@ -49,6 +50,8 @@ static unsigned longest_axis(Alike *alike, const Form *form) {
 }
 
 void alike_keep(Alike *alike, const Form *form, int64_t value, __int128 least, __int128 most) {
+    if (form->loose)
+        alike_pin(alike, form);
     if (is_kept(alike, form, value, least, most))
         return;
     unsigned axis = longest_axis(alike, form);
@@ -64,10 +67,10 @@ void alike_keep(Alike *alike, const Form *form, int64_t value, __int128 least, _
 
 /* ---- Arithmetic ----------------------------------------------------------------------------------- */
 
-static const Form none = {{0}};
+static const Form none = {.by = {0}};
 
-/* left + times * right; false if that is more than 64 bits. */
-static bool combine(const Form *left, const Form *right, int64_t times, Form *to) {
+bool alike_combine(const Form *left, const Form *right, int64_t times, Form *to) {
+    to->loose = left->loose || right->loose;
     for (unsigned axis = 0; axis < AXES; axis++) {
         int64_t scaled;
         if (__builtin_mul_overflow(right->by[axis], times, &scaled) ||
@@ -90,7 +93,7 @@ static __int128 least_of(unsigned width) {
 
 /* A number that must not wrap in the box. */
 static Form in_width(Alike *alike, Form form, __int128 exact, unsigned width) {
-    if (is_fixed(alike, &form))
+    if (alike_is_fixed(alike, &form))
         return none;
     if (width < 2 || exact < least_of(width) || exact > -least_of(width) - 1) {
         alike_pin(alike, &form);
@@ -104,7 +107,7 @@ static Form in_width(Alike *alike, Form form, __int128 exact, unsigned width) {
 static Form sum(Alike *alike, const Form *left, int64_t x, const Form *right, int64_t y, int64_t times,
                 unsigned width) {
     Form form;
-    if (combine(left, right, times, &form))
+    if (alike_combine(left, right, times, &form))
         return in_width(alike, form, (__int128)x + (__int128)y * times, width);
     alike_pin(alike, left);
     alike_pin(alike, right);
@@ -112,7 +115,7 @@ static Form sum(Alike *alike, const Form *left, int64_t x, const Form *right, in
 }
 
 static Form product(Alike *alike, const Form *forms, const int64_t *values, unsigned width) {
-    unsigned fixed = is_fixed(alike, &forms[0]) ? 0 : 1;
+    unsigned fixed = alike_is_fixed(alike, &forms[0]) ? 0 : 1;
     if (fixed == 1)
         alike_pin(alike, &forms[1]);
     return sum(alike, &none, 0, &forms[!fixed], values[!fixed], values[fixed], width);
@@ -123,9 +126,9 @@ static void keep_order(Alike *alike, const Form *left, int64_t x, const Form *ri
     Form form;
     __int128 difference = (__int128)x - y;
     __int128 limit = (__int128)1 << 64;
-    if (is_fixed(alike, left) && is_fixed(alike, right))
+    if (alike_is_fixed(alike, left) && alike_is_fixed(alike, right))
         return;
-    if (!combine(left, right, -1, &form) || difference != (int64_t)difference) {
+    if (!alike_combine(left, right, -1, &form) || difference != (int64_t)difference) {
         alike_pin(alike, left);
         alike_pin(alike, right);
         return;
@@ -141,9 +144,9 @@ static void keep_comparison(Alike *alike, const Form *forms, const int64_t *valu
     Form form;
     __int128 difference = (__int128)values[0] - values[1], limit = (__int128)1 << 64;
     bool below = less ? difference < 0 : difference <= 0;
-    if (is_fixed(alike, &forms[0]) && is_fixed(alike, &forms[1]))
+    if (alike_is_fixed(alike, &forms[0]) && alike_is_fixed(alike, &forms[1]))
         return;
-    if (!combine(&forms[0], &forms[1], -1, &form) || difference != (int64_t)difference) {
+    if (!alike_combine(&forms[0], &forms[1], -1, &form) || difference != (int64_t)difference) {
         alike_pin(alike, &forms[0]);
         alike_pin(alike, &forms[1]);
         return;
@@ -203,7 +206,7 @@ static Form divide(Alike *alike, Evaluator code, const Form *forms, const int64_
     bool rest = code == EVALUATE_REMAINDER_SIGNED || code == EVALUATE_REMAINDER_UNSIGNED;
     bool up = code == EVALUATE_DIVIDE_CEIL_SIGNED || code == EVALUATE_DIVIDE_CEIL_UNSIGNED;
     alike_pin(alike, &forms[1]);
-    if (is_fixed(alike, &forms[0]))
+    if (alike_is_fixed(alike, &forms[0]))
         return none;
     if (values[0] < 0 || values[1] <= 0) {
         alike_pin(alike, &forms[0]);
@@ -243,9 +246,9 @@ static Form shift(Alike *alike, Evaluator code, const Form *forms, const int64_t
 
 /* The lower bits of a number. */
 static Form mask(Alike *alike, const Form *forms, const int64_t *values) {
-    unsigned number = is_fixed(alike, &forms[0]);
+    unsigned number = alike_is_fixed(alike, &forms[0]);
     int64_t bits = values[!number], by = bits + 1;
-    if (!is_fixed(alike, &forms[!number]) || bits <= 0 || (by & bits) || by <= 0 || values[number] < 0) {
+    if (!alike_is_fixed(alike, &forms[!number]) || bits <= 0 || (by & bits) || by <= 0 || values[number] < 0) {
         alike_pin(alike, &forms[0]);
         alike_pin(alike, &forms[1]);
         return none;
@@ -267,11 +270,13 @@ static void predicate_stage(Alike *alike, const Evaluation *how, const Form *for
 }
 
 Form alike_number(Alike *alike, const Evaluation *how, const Form *forms, const int64_t *values, unsigned count) {
-    bool fixed = true;
-    for (unsigned i = 0; i < count; i++)
-        fixed &= is_fixed(alike, &forms[i]);
-    if (fixed)
-        return none;
+    bool fixed = true, loose = false;
+    for (unsigned i = 0; i < count; i++) {
+        fixed &= alike_is_fixed(alike, &forms[i]);
+        loose |= forms[i].loose;
+    }
+    if (fixed || loose)
+        return (Form){.loose = !fixed};
     switch (how->code) {
     case EVALUATE_ADD:
         return sum(alike, &forms[0], values[0], &forms[1], values[1], 1, how->width);
@@ -325,7 +330,7 @@ Form alike_number(Alike *alike, const Evaluation *how, const Form *forms, const 
 
 /* ---- Instructions --------------------------------------------------------------------------------- */
 
-static Form *forms_of(const Machine *machine, uint32_t agent) {
+Form *alike_forms(const Machine *machine, uint32_t agent) {
     return machine->alike->forms + (size_t)agent * machine->program->most_registers;
 }
 
@@ -335,8 +340,8 @@ void alike_start(const Machine *machine) {
 }
 
 void alike_capture(const Machine *machine, uint32_t from, uint32_t to, const Fork *fork) {
-    const Form *source = forms_of(machine, from);
-    Form *target = forms_of(machine, to);
+    const Form *source = alike_forms(machine, from);
+    Form *target = alike_forms(machine, to);
     memset(target, 0, machine->program->most_registers * sizeof *target);
     for (uint32_t i = 0; i < fork->capture_count; i++) {
         uint32_t reg = machine->program->lists[fork->captures + i];
@@ -355,6 +360,26 @@ static void pin_list(const Machine *machine, const Form *forms, RegisterList lis
         pin_register(machine, forms, machine->program->lists[list.first + i]);
 }
 
+/* The form of a tensor, or of what is no number: it may be loose, as long as nothing depends on it. */
+static Form follow_tensor(const Machine *machine, const Form *forms, const Word *words, const Evaluation *how,
+                          const uint32_t *registers, uint32_t count) {
+    enum { FEW = 8 };
+    Form operands[FEW];
+    Word values[FEW];
+    bool fixed = true;
+    for (uint32_t i = 0; i < count; i++) {
+        bool here = registers[i] != NO_REGISTER;
+        fixed &= !here || alike_is_fixed(machine->alike, &forms[registers[i]]);
+        if (i < FEW) {
+            operands[i] = here ? forms[registers[i]] : none;
+            values[i] = here ? words[registers[i]] : word_unknown(0);
+        }
+    }
+    if (fixed || count > FEW)
+        return (Form){.loose = !fixed};
+    return alike_tensor(machine->alike, how, operands, values, count);
+}
+
 /* An op of up to three integers; of anything else nothing may move. */
 static Form follow_number(const Machine *machine, const Form *forms, const Word *words, const Evaluation *how,
                           const uint32_t *registers, uint32_t count) {
@@ -368,6 +393,8 @@ static Form follow_number(const Machine *machine, const Form *forms, const Word 
             values[i] = words[registers[i]].bits;
         }
     }
+    if (machine->alike->places && (!numbers || how->code == EVALUATE_NONE))
+        return follow_tensor(machine, forms, words, how, registers, count);
     if (numbers)
         return alike_number(machine->alike, how, operands, values, count);
     for (uint32_t i = 0; i < count; i++)
@@ -391,28 +418,48 @@ static void follow_switch(const Machine *machine, const Form *forms, const Word 
         pin_register(machine, forms, instruction->a);
 }
 
-static void follow_effects(const Machine *machine, const Form *forms, const Instruction *instruction) {
+/* An access to global memory: where it lies is told by its form, but what is masked off, and how much it is, may not
+ * differ. What it loads may. */
+static void follow_access(const Machine *machine, Form *forms, const CompiledEffect *effect) {
+    const uint32_t registers[] = {effect->amount,           effect->through, effect->predicate,
+                                  effect->second_predicate, effect->mask,    effect->rows};
+    for (unsigned k = 0; k < sizeof registers / sizeof *registers; k++)
+        pin_register(machine, forms, registers[k]);
+    uint32_t result =
+        effect->transfer == NO_TRANSFER ? NO_REGISTER : machine->program->transfers[effect->transfer].result;
+    if (result != NO_REGISTER)
+        forms[result] = (Form){.loose = true};
+}
+
+static void follow_effects(const Machine *machine, Form *forms, const Instruction *instruction) {
     for (uint32_t i = 0; i < instruction->a; i++) {
         const CompiledEffect *effect = &machine->program->effects[instruction->aux + i];
+        if (machine->alike->places && effect->effect.space == SPACE_GLOBAL) {
+            follow_access(machine, forms, effect);
+            continue;
+        }
         const uint32_t registers[] = {
             effect->on,   effect->amount, effect->through, effect->predicate, effect->second_predicate,
             effect->slot, effect->boxes,  effect->mask,    effect->offsets,   effect->rows,
             effect->rank};
         for (unsigned k = 0; k < sizeof registers / sizeof *registers; k++)
             pin_register(machine, forms, registers[k]);
-        if (machine->program->global)
+        if (machine->program->global && !machine->alike->places)
             pin_list(machine, forms, effect->coordinates);
     }
 }
 
-/* What is loaded from one place is the same for all, unless it was given to each. */
-static void follow_load(const Machine *machine, const Form *forms, const Instruction *instruction) {
+/* What is loaded from one place is the same for all, unless it was given to each; of global memory nobody knows. */
+static Form follow_load(const Machine *machine, const Form *forms, const Instruction *instruction) {
+    if (machine->alike->places)
+        return (Form){.loose = true};
     pin_register(machine, forms, instruction->a);
     pin_register(machine, forms, instruction->b);
     pin_register(machine, forms, instruction->c);
     if (machine->alike->loads_differ)
         for (unsigned axis = 0; axis < AXES; axis++)
             pin_axis(machine->alike, axis);
+    return none;
 }
 
 static void follow_descriptor(const Machine *machine, const Form *forms, const Instruction *instruction) {
@@ -439,7 +486,7 @@ static Form program_form(const Machine *machine, const Instruction *instruction)
 void alike_follow(const Machine *machine, uint32_t agent, const Instruction *instruction) {
     const Program *program = machine->program;
     const Word *words = machine_words(machine, agent);
-    Form *forms = forms_of(machine, agent), to = none;
+    Form *forms = alike_forms(machine, agent), to = none;
     switch ((Code)instruction->code) {
     case CODE_INTEGER:
         to = follow_number(machine, forms, words, &program->evaluations[instruction->aux],
@@ -471,7 +518,7 @@ void alike_follow(const Machine *machine, uint32_t agent, const Instruction *ins
         to = program_form(machine, instruction);
         break;
     case CODE_LOAD:
-        follow_load(machine, forms, instruction);
+        to = follow_load(machine, forms, instruction);
         break;
     case CODE_CLC:
         for (unsigned axis = 0; axis < AXES; axis++)

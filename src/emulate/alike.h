@@ -12,9 +12,11 @@
 
 enum { AXES = 3 };
 
-/* An integer of cluster p is its value in the run plus the sum of by[a] * (p[a] - at[a]). */
+/* An integer of cluster p is its value in the run plus the sum of by[a] * (p[a] - at[a]); each element of a tensor,
+ * too. */
 typedef struct Form {
     int64_t by[AXES];
+    bool loose; /* nobody knows what it is in another cluster */
 } Form;
 
 typedef struct Alike {
@@ -22,12 +24,17 @@ typedef struct Alike {
     int64_t low[AXES], high[AXES]; /* the clusters it speaks for, both included */
     Form *forms;                   /* of each agent's registers */
     bool loads_differ;             /* what loads give may differ from cluster to cluster */
+    bool places; /* accesses to global memory may lie elsewhere in each cluster: access_form tells by how much */
 } Alike;
 
 /* Makes the box so small that a number of that form and value, from `least` to `most` here, is so everywhere in it. */
 void alike_keep(Alike *alike, const Form *form, int64_t value, __int128 least, __int128 most);
 /* Makes it one cluster wide along all coordinates that the form depends on. */
 void alike_pin(Alike *alike, const Form *form);
+/* Whether what has the form is the same in the whole box. */
+bool alike_is_fixed(const Alike *alike, const Form *form);
+/* left + times * right; false if that is more than 64 bits. */
+bool alike_combine(const Form *left, const Form *right, int64_t times, Form *to);
 
 /* The machine of the run calls these, if it has an Alike. */
 void alike_start(const Machine *machine);
@@ -36,6 +43,10 @@ void alike_follow(const Machine *machine, uint32_t agent, const Instruction *ins
 /* A partition starts with what it captures. */
 void alike_capture(const Machine *machine, uint32_t from, uint32_t to, const Fork *fork);
 
+/* The forms of an agent's registers. */
+Form *alike_forms(const Machine *machine, uint32_t agent);
+/* The form of what an evaluator makes of these tensors, or of these and integers; loose where it has none. */
+Form alike_tensor(Alike *alike, const Evaluation *how, const Form *forms, const Word *operands, unsigned count);
 /* The form of what an evaluator makes of these integers. */
 Form alike_number(Alike *alike, const Evaluation *how, const Form *forms, const int64_t *values, unsigned count);
 

@@ -21,7 +21,9 @@ struct Classes {
     uint32_t open_count, open_capacity;
     uint64_t count, covered;
     Box last;
-    bool singly; /* nothing is gained by looking */
+    bool singly;   /* nothing is gained by looking */
+    RunClass *run; /* NULL: the machine runs it */
+    void *context;
 };
 
 static void push(Classes *classes, Box box) {
@@ -65,16 +67,16 @@ Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ) {
     return classes;
 }
 
-/* The part of the box for which its first cluster speaks. */
-static Box spoken_for(Classes *classes, const Box *box, uint64_t cluster) {
-    Machine *machine = classes->machine;
-    Alike *alike = &classes->alike;
-    Box one;
-    memcpy(alike->at, box->low, sizeof alike->at);
-    memcpy(alike->low, box->low, sizeof alike->low);
-    memcpy(alike->high, box->high, sizeof alike->high);
-    memcpy(one.low, box->low, sizeof one.low);
-    memcpy(one.high, box->low, sizeof one.high);
+Classes *classes_of_places(Arena *arena, Machine *machine, RunClass *run, void *context) {
+    Classes *classes = classes_create(arena, machine, false);
+    classes->run = run;
+    classes->context = context;
+    classes->alike.places = true;
+    return classes;
+}
+
+/* Whether the run of the machine itself speaks for others. */
+static bool run_machine(Machine *machine, Alike *alike, uint64_t cluster) {
     uint64_t events = machine->events;
     Observe *observe = machine->observe;
     machine->observe = NULL;
@@ -86,7 +88,20 @@ static Box spoken_for(Classes *classes, const Box *box, uint64_t cluster) {
     machine->observe = observe;
     machine->events = events;
     /* What was made up may be made up in other ways, which nobody has watched. */
-    if (end != RUN_COMPLETE || machine->choices || machine->loads_chosen)
+    return end == RUN_COMPLETE && !machine->choices && !machine->loads_chosen;
+}
+
+/* The part of the box for which its first cluster speaks. */
+static Box spoken_for(Classes *classes, const Box *box, uint64_t cluster) {
+    Alike *alike = &classes->alike;
+    Box one;
+    memcpy(alike->at, box->low, sizeof alike->at);
+    memcpy(alike->low, box->low, sizeof alike->low);
+    memcpy(alike->high, box->high, sizeof alike->high);
+    memcpy(one.low, box->low, sizeof one.low);
+    memcpy(one.high, box->low, sizeof one.high);
+    if (!(classes->run ? classes->run(classes->context, alike, cluster)
+                       : run_machine(classes->machine, alike, cluster)))
         return one;
     memcpy(one.high, alike->high, sizeof one.high);
     return one;
@@ -111,7 +126,7 @@ bool classes_next(Classes *classes, uint64_t *cluster) {
     memcpy(part.low, box.low, sizeof part.low);
     memcpy(part.high, box.low, sizeof part.high);
     bool alone = memcmp(box.low, box.high, sizeof box.low) == 0;
-    if (!classes->singly && !alone)
+    if (classes->run || (!classes->singly && !alone))
         part = spoken_for(classes, &box, *cluster);
     uint64_t size = 1;
     for (unsigned axis = 0; axis < AXES; axis++)

@@ -14,8 +14,13 @@ enum { MOST_CLASSES = 1 << 16 };
 
 typedef struct Classes Classes;
 
+/* Runs a cluster, with what it follows; false: the run speaks for that cluster alone. */
+typedef bool RunClass(void *context, Alike *alike, uint64_t cluster);
+
 /* Of the launch that the machine has. `loads_differ`: each cluster is given what its loads give. Memory: `arena`. */
 Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ);
+/* The same, by where accesses to global memory lie; `run` runs each of them, also one that is alone. */
+Classes *classes_of_places(Arena *arena, Machine *machine, RunClass *run, void *context);
 /* A cluster that no other has spoken for; false: there is none, or there are too many classes. The machine has run it
  * to find for whom it speaks. */
 bool classes_next(Classes *classes, uint64_t *cluster);

@@ -50,9 +50,8 @@ Grid *grid_create(Arena *arena, GlobalMemory *memory, const GridLaunch *launches
     for (uint32_t i = 0; i < count; i++) {
         Course *course = &grid->courses[i];
         course->launch = &launches[i];
-        *problem = launch_problem(&launches[i], i, count, &course->clusters);
-        if (launches[i].most && course->clusters > launches[i].most)
-            course->clusters = launches[i].most;
+        *problem = launch_problem(&launches[i], i, count, &course->all);
+        course->most = launches[i].most && course->all > launches[i].most ? launches[i].most : course->all;
         /* The first machine of a program tells whether there can be any. */
         if (*problem || !machine_create(arena, launches[i].program, problem))
             return NULL;
@@ -203,6 +202,8 @@ static uint64_t shuffled(uint64_t index, uint64_t count, uint64_t key) {
 
 static uint64_t next_cluster(const Grid *grid, uint32_t launch) {
     const Course *course = &grid->courses[launch];
+    if (grid->options.only && grid->options.kind != GRID_REPLAY)
+        return grid->options.only[course->begun];
     switch (grid->options.kind) {
     case GRID_BACKWARD:
         return course->clusters - 1 - course->begun;
@@ -414,7 +415,7 @@ static RunEnd run_schedule(Grid *grid) {
 /* One turn of a run that was recorded; all clusters that are there count as ready. False if it is not possible. */
 static bool repeat_turn(Grid *grid, const Turn *turn, bool *over, RunEnd *end) {
     StepResult result;
-    if (turn->launch >= grid->count || turn->cluster >= grid->courses[turn->launch].clusters)
+    if (turn->launch >= grid->count || turn->cluster >= grid->courses[turn->launch].all)
         return false;
     const Record *record = grid_record(grid, turn->launch, turn->cluster, false);
     if (!record) {
@@ -474,8 +475,10 @@ static void start_run(Grid *grid, const GridOptions *options) {
     grid->woken = 0;
     grid->at = grid->first = 0;
     grid->loads_left = most_loads;
-    for (uint32_t i = 0; i < grid->count; i++)
+    for (uint32_t i = 0; i < grid->count; i++) {
         grid->courses[i].begun = grid->courses[i].ended = 0;
+        grid->courses[i].clusters = options->only ? options->only_count : grid->courses[i].most;
+    }
     memset(grid->live, 0, grid->devices * sizeof *grid->live);
     global_reset(grid->memory);
 }

@@ -66,6 +66,10 @@ typedef struct GridOptions {
     GridObserve *observe;
     void *observer;
     bool keep_loads; /* for grid_loads */
+    /* Of the one launch there is, these clusters and no others, in that order; NULL: all. */
+    const uint64_t *only;
+    uint64_t only_count;
+    Alike *alike; /* of a run of one cluster: what it follows; NULL: nothing */
     /* Called now and then; may be NULL. */
     void (*progress)(void *context, uint32_t launch, uint64_t clusters_ended, uint64_t clusters);
     void *context;

@@ -37,7 +37,7 @@ typedef struct Cluster {
 /* A launch in a run. */
 typedef struct Course {
     const GridLaunch *launch;
-    uint64_t clusters, begun, ended;
+    uint64_t all, most, clusters, begun, ended; /* all of the launch; of these at most; those of this run */
     Cluster *idle;
 } Course;
 

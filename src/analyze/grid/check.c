@@ -177,6 +177,8 @@ static bool run_confirming(GlobalCheck *run, const GridOptions *options, RunEnd 
 static bool run_once(GlobalCheck *run, GridOptions options) {
     Turns turns = {.arena = run->arena};
     options.record = &turns;
+    options.only = run->only;
+    options.only_count = run->only_count;
     options.resident = run->options->resident;
     options.budget = run->options->budget;
     options.observe = global_watch_observe;
@@ -247,6 +249,8 @@ static void keep_first_loads(GlobalCheck *run) {
 static void run_schedules(GlobalCheck *run) {
     const GlobalOptions *options = run->options;
     if (options->replay) {
+        classed_replay(run);
+        run->partly &= !run->only || run->only_count >= PART_OF_CLUSTERS; /* else it is a run of those that matter */
         run_once(run, (GridOptions){.kind = GRID_REPLAY, .replay = &options->replay->turns});
         return;
     }
@@ -307,7 +311,17 @@ void global_check_run(GlobalCheck *run, const GlobalKernel *kernels, size_t coun
     run->options = options;
     if (!count || !set_up(run))
         return;
+    bool partly = run->partly, decided = classed_decide(run);
+    run->partly &= !decided;
     run_schedules(run);
+    if (decided && !classed_confirmed(run)) { /* the whole grid shall tell */
+        run->only = NULL;
+        run->launches[0].crews = NULL;
+        run->partly = partly;
+        run_schedules(run);
+    } else if (decided) {
+        classed_tell(run);
+    }
     unknown_tell(run);
     tell_unreached(run);
     tell_part(run);

@@ -18,12 +18,16 @@ typedef struct GlobalKernel {
     Verdict *verdict; /* gets what is found at places of this kernel */
 } GlobalKernel;
 
+/* When one CTA of each class is run instead of all: in large launches. The others are for tests. */
+typedef enum ClassesMode { CLASSES_LARGE, CLASSES_NEVER, CLASSES_ALWAYS } ClassesMode;
+
 typedef struct GlobalOptions {
     uint32_t devices;   /* 0: 1 */
     GsanOptions engine; /* without `devices` */
     uint32_t resident;  /* clusters of a device that are there at once; 0: all */
     uint32_t schedules; /* how many are tried where CTAs talk to each other; 0: 6 */
     uint64_t seed;
+    ClassesMode classes;
     uint64_t budget;         /* instructions of one run; 0: 400 million */
     const GridTrail *replay; /* this run and no other; NULL: none */
     Text *steps;             /* gets every access to global memory of the (first) run, one a line; NULL: not wanted */

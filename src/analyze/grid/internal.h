@@ -114,6 +114,8 @@ typedef struct UnknownAccess {
     uint64_t times;
 } UnknownAccess;
 
+enum { FORESEEN_RACE = 1, FORESEEN_OUTSIDE = 2 };
+
 struct GlobalCheck {
     Arena *arena;
     const GlobalKernel *kernels;
@@ -130,6 +132,11 @@ struct GlobalCheck {
         *first_loads; /* of each launch: what its first cluster found when it went on alone; NULL: as others */
     bool guessed;     /* some run has chosen data that control depends on */
     bool partly;      /* the grid is too large, and only its first clusters are run */
+    /* Clusters that speak for all of the launch (classed.c), in order; NULL: all are run. */
+    const uint64_t *only;
+    uint64_t only_count;
+    uint32_t class_count;
+    uint8_t foreseen; /* FORESEEN_*: what a run of them must show */
     /* one run */
     Gsan *gsan;
     LaunchState *launches;
@@ -174,6 +181,18 @@ struct GlobalCheck {
     UnknownAccess unknown[MOST_FOUND];
     uint32_t unknown_count;
 };
+
+/* ---- classed.c ---- */
+/* Whether the launch is so large that not all of its CTAs are run if that can be helped. */
+bool classed_is_large(const GlobalCheck *run);
+/* Finds CTAs that speak for all of a large launch: they are run from then on, and no others. False: there are none. */
+bool classed_decide(GlobalCheck *run);
+/* Whether the run has shown what was to be expected of it. */
+bool classed_confirmed(const GlobalCheck *run);
+/* A run of such a launch that is repeated has the CTAs that it had. */
+void classed_replay(GlobalCheck *run);
+/* Says so. */
+void classed_tell(const GlobalCheck *run);
 
 /* ---- watch.c ---- */
 /* Before a run: a new engine with all launches; false: *problem says why. */

@@ -8,8 +8,22 @@ _Static_assert((int)SCOPE_SYS == (int)GSAN_SYS && (int)SCOPE_NONE == (int)GSAN_N
 
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
+static Crew **crew_slot(const GlobalCheck *run, const GridEvent *event) {
+    uint64_t low = 0, high = run->only_count;
+    if (!run->only)
+        return &run->launches[event->launch].crews[event->cluster];
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (run->only[middle] < event->cluster)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &run->launches[event->launch].crews[low];
+}
+
 static Crew *crew_of(const GlobalCheck *run, const GridEvent *event) {
-    return run->launches[event->launch].crews[event->cluster];
+    return *crew_slot(run, event);
 }
 
 static uint32_t most_ctas(const GlobalCheck *run) {
@@ -33,7 +47,7 @@ static Crew *crew_begin(GlobalCheck *run, const GridEvent *event) {
     crew->count = 0;
     for (uint32_t i = 0; i < launch->ctas; i++)
         crew->threads[i] = GSAN_NO_THREAD;
-    return launch->crews[event->cluster] = crew;
+    return *crew_slot(run, event) = crew;
 }
 
 static void begin(GlobalCheck *run, const GridEvent *event) {
@@ -67,7 +81,7 @@ static void end(GlobalCheck *run, const GridEvent *event) {
     for (uint32_t i = 0; i < launch->ctas; i++)
         if (crew->threads[i] != GSAN_NO_THREAD)
             return;
-    launch->crews[event->cluster] = NULL;
+    *crew_slot(run, event) = NULL;
     crew->next = run->unused;
     run->unused = crew;
 }
@@ -415,7 +429,9 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
         uint64_t programs =
             (uint64_t)launch->launch->grid[0] * (uint64_t)launch->launch->grid[1] * (uint64_t)launch->launch->grid[2];
         uint64_t clusters = split ? programs : programs / program->ctas;
-        clusters = launch->most && launch->most < clusters ? launch->most : clusters;
+        uint64_t crews = run->only                                 ? run->only_count
+                         : launch->most && launch->most < clusters ? launch->most
+                                                                   : clusters;
         gsan_launch(run->gsan, &(GsanLaunch){.device = launch->device,
                                              .ctas = (uint32_t)(clusters * program->ctas),
                                              .cluster = program->ctas,
@@ -425,11 +441,11 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
                                              .awaited_count = launch->awaited_count});
         LaunchState *state = &run->launches[i];
         bool forgot = state->forgot_wait;
-        *state = (LaunchState){.crews = state->crews ? state->crews : ARENA_ARRAY(run->arena, Crew *, clusters + 1),
+        *state = (LaunchState){.crews = state->crews ? state->crews : ARENA_ARRAY(run->arena, Crew *, crews + 1),
                                .ctas = program->ctas,
                                .dependent = launch->awaited_count > 0,
                                .forgot_wait = forgot};
-        memset(state->crews, 0, clusters * sizeof *state->crews);
+        memset(state->crews, 0, crews * sizeof *state->crews);
     }
     return true;
 }
