@@ -194,6 +194,7 @@ static void parts_that_are_no_boxes(void **state) {
     "    %tile = ttg.local_alloc : () -> !tile\n"                                                               \
     "    %full = ttg.local_alloc : () -> !barrier\n"                                                            \
     "    ttng.init_barrier %full, 1 : !barrier\n"                                                               \
+    "    ttng.cluster_barrier\n"                                                                                \
     "    ttng.async_tma_copy_global_to_local %desc[%c0, %c0] %tile, %full, %true" attributes                    \
     " : !desc, !barrier -> !tile\n"                                                                             \
     "    tt.return\n  }\n}\n"
