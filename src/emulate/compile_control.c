@@ -305,7 +305,7 @@ static bool is_inside(const Value *value, const Op *op) {
 static void compile_groups(Compiler *compiler, const Op *op) {
     Program *program = compiler->program;
     if (compiler->strand != 0 || compiler->call_depth || compiler->tasks || op->region_count > MOST_PARTITIONS) {
-        compile_unknown(compiler, op, "a warp group inside another, or of more than 31 partitions, is not emulated");
+        compile_unknown(compiler, op, "nested warp specialization, or more than 31 partitions, is not emulated");
         return;
     }
     Value **captured = NULL;
