@@ -51,8 +51,8 @@ static StepResult bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_
 
 /* ---- Flights -------------------------------------------------------------------------------------- */
 
-static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                      int64_t amount) {
+static StepResult fly_with(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind,
+                           uint32_t slot, int64_t amount, Request request) {
     State *state = machine->state;
     if (state->flight_count == machine->flight_capacity)
         return machine_stop(machine, pc, "more asynchronous operations are in flight than the emulator keeps (512)");
@@ -64,6 +64,7 @@ static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t ef
                        .tick = state->agents[agent].ticks,
                        .barrier = slot,
                        .amount = amount,
+                       .request = request,
                        .agent = (uint16_t)agent,
                        .kind = (uint8_t)kind,
                        .helper = (uint8_t)what->helper,
@@ -81,6 +82,11 @@ static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t ef
     return STEP_DONE;
 }
 
+static StepResult fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
+                      int64_t amount) {
+    return fly_with(machine, agent, pc, effect, kind, slot, amount, (Request){0});
+}
+
 bool machine_can_complete(const Machine *machine, uint32_t index) {
     const Flight *flight = &machine->state->flights[index];
     if (!flight->ordered && !flight->covers)
@@ -92,17 +98,6 @@ bool machine_can_complete(const Machine *machine, uint32_t index) {
             return false;
     }
     return true;
-}
-
-/* The answer to a request for another cluster's work: the next programs, as many as go round the deepest ring twice.
- * Where all clusters of the grid share one memory each of them runs itself, so that there is none to be given. */
-static void answer_request(Machine *machine, Word view) {
-    Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
-    uint32_t most = 2 * (uint32_t)machine->program->deepest_ring + 1;
-    if (!cell)
-        return;
-    bool given = !machine->memory && ++machine->state->launches <= (most < 2 ? 2 : most);
-    cell->word = word_integer(given ? (int64_t)machine->state->launches : -1);
 }
 
 StepResult machine_complete(Machine *machine, uint32_t index) {
@@ -120,8 +115,8 @@ StepResult machine_complete(Machine *machine, uint32_t index) {
         return STEP_DONE;
     }
     bool bytes = flight.kind == FLIGHT_BYTES;
-    if (bytes && effect->effect.helper == HELPER_CLC && effect->lands != NO_REGISTER)
-        answer_request(machine, machine_words(machine, flight.agent)[effect->lands]);
+    if (bytes && effect->effect.helper == HELPER_CLC)
+        cancel_land(machine, &flight);
     return bring(machine, flight.barrier, flight.agent, flight.pc, flight.effect, bytes ? 0 : flight.amount,
                  bytes ? -flight.amount : 0,
                  (Event){.kind = bytes ? EVENT_DELIVER : EVENT_SIGNAL, .flight = &flight, .amount = flight.amount});
@@ -180,7 +175,7 @@ bool effect_is_present(Machine *machine, uint32_t agent, const CompiledEffect *e
         return false;
     if (effect->pair && agent_cta(machine, agent) % 2)
         return false;
-    return true;
+    return !effect->broadcast || !agent_cta(machine, agent);
 }
 
 /* The slot that the effect is on; false if it is not known. */
@@ -474,7 +469,24 @@ static StepResult access_memory(Machine *machine, Event event) {
     return STEP_DONE;
 }
 
-/* An effect that nobody sees at once. */
+/* A request for another cluster: its answer comes to this CTA, or to all CTAs of the cluster. */
+static StepResult launch_request(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect,
+                                 uint32_t slot) {
+    uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
+    uint32_t ctas = effect->broadcast ? machine->program->ctas : 1;
+    if (machine->state->agents[index].refused)
+        return machine_fault(machine, RULE_CLC_ASKS_AGAIN, index, pc, effect_index, slot,
+                             machine->state->agents[index].refused, false);
+    Request request = cancel_request(machine, pc);
+    for (uint32_t cta = 0; cta < ctas; cta++) {
+        StepResult result = fly_with(machine, index, pc, effect_index, FLIGHT_BYTES,
+                                     slot + cta * machine->slots_per_cta, effect->bytes, request);
+        if (result != STEP_DONE)
+            return result;
+    }
+    return STEP_DONE;
+}
+
 /* Bytes or arrivals that come some time. */
 static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
@@ -483,6 +495,8 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     if (!ring_place(machine, index, effect, &which, &parity) || !find_slot(machine, index, effect, which, &slot))
         return machine_stop(machine, pc, "which barrier it means is not known");
     bool bytes = what->verb == EFFECT_COMPLETE;
+    if (bytes && what->helper == HELPER_CLC)
+        return launch_request(machine, index, pc, effect, slot);
     FlightKind kind = bytes ? FLIGHT_BYTES : FLIGHT_ARRIVAL;
     if (!bytes && !is_counted(what))
         return machine_stop(machine, pc, not_counted);
@@ -498,6 +512,7 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     return fly(machine, index, pc, effect_index, kind, peer, amount);
 }
 
+/* An effect that nobody sees at once. */
 StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
     const Word *words = machine_words(machine, index);
@@ -515,7 +530,12 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
             return access_memory(machine, event);
         if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
             forget_cell(machine, event.view);
-        machine_tell(machine, event);
+        if (what->verb == EFFECT_READ)
+            cancel_read(machine, event.view);
+        if (effect->broadcast)
+            cancel_tell_write(machine, event);
+        else
+            machine_tell(machine, event);
         if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
             return fly(machine, index, pc, effect_index, FLIGHT_WORK, 0, 0);
         return STEP_DONE;

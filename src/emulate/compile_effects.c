@@ -295,6 +295,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .bytes = effect->count};
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
+        compiled.broadcast = effect->helper == HELPER_CLC && program->ctas > 1 && !program->ranks_are_programs;
         compiled.pair = effect->pair && effect->helper == HELPER_TENSOR && program->ctas > 1;
         if (effect->space == SPACE_GLOBAL && effect_is_access(effect)) {
             compile_access(compiler, &compiled);

@@ -230,6 +230,7 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->excluded = false;
     if (machine->alike)
         alike_start(machine);
+    machine->cluster = cluster;
     uint64_t first = program->ranks_are_programs ? cluster * program->ctas : cluster;
     for (uint32_t cta = 0; cta < program->ctas; cta++)
         machine_start_agent(machine, cta * program->agents_per_cta, 0);

@@ -53,6 +53,18 @@ static inline uint64_t view_key(Word view) {
     return identity_mix((uint64_t)view.bits, (uint64_t)view.meta << 16 | view.cta) | 1;
 }
 
+/* ---- cancel.c ---- */
+/* A request is made, and answered; the answer has to land yet. */
+Request cancel_request(Machine *machine, uint32_t pc);
+/* Shared memory is read: an answer may lie there. */
+void cancel_read(Machine *machine, Word view);
+/* The answer is there. */
+void cancel_land(Machine *machine, const Flight *flight);
+/* Tells of a write to the memory of every CTA of the cluster. */
+void cancel_tell_write(Machine *machine, Event event);
+/* What an answer says, for CODE_CLC. */
+Word cancel_answer(Machine *machine, uint32_t agent, uint32_t pc, uint32_t what, Word word);
+
 /* ---- advance.c ---- */
 /* Runs an agent up to its next visible effect, without doing that. */
 StepResult machine_advance(Machine *machine, uint32_t index);

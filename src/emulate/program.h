@@ -81,6 +81,7 @@ typedef struct CompiledEffect {
     uint32_t transfer; /* COMPILE_DATA: of `transfers`; NO_TRANSFER: nothing that registers hold is read or written */
     bool strong;       /* the same: an access to global memory that others can tell apart (an order, or volatile) */
     bool stops;        /* the same: strong, or control depends on what it loads */
+    bool broadcast;    /* of all CTAs of the cluster the first does it, to the memory and barriers of each */
     bool pair;         /* tensor cores of two CTAs: the even one issues, both are signalled */
     uint32_t shared_bits; /* the barrier belongs to the CTA without these bits of its rank alone */
     bool idle; /* init, invalidate: of a barrier that nothing else uses, whose bytes the compiler gives to others */

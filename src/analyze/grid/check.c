@@ -84,7 +84,7 @@ static void progress(void *context, uint32_t launch, uint64_t ended, uint64_t cl
     run->options->progress(run->options->context, run->launch_texts[run->scene.inputs[launch]], ended, clusters);
 }
 
-static const char *write_witness(const GlobalCheck *run, const Turns *turns) {
+static const char *write_witness(const GlobalCheck *run, const Turns *turns, bool cancels) {
     if (turns->count > MOST_WITNESS_TURNS)
         return "";
     uint32_t granule = gsan_exact(&run->options->engine).granule;
@@ -94,6 +94,7 @@ static const char *write_witness(const GlobalCheck *run, const Turns *turns) {
                        .devices = run->options->devices ? run->options->devices : 1,
                        .resident = run->options->resident,
                        .granule = granule > 1 ? granule : 0,
+                       .cancels = cancels,
                        .turns = *turns};
     for (size_t i = 0; i < run->count; i++) {
         trail.kernels[i] = str_of(run->programs[i]->name);
@@ -197,12 +198,13 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
     if (sampled_is_open(run) && !run_confirming(run, &options, &end))
         return false;
     Telling telling = {.kind = options.kind,
+                       .cancels = options.cancels,
                        .seed = options.seed,
                        .communicates = grid_stats(run->grid).communicates,
                        .witness = "",
                        .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
     if (run->race_count > races || run->access_count > accesses || run->unfenced_count > unfenced || end == RUN_STUCK)
-        telling.witness = write_witness(run, &turns);
+        telling.witness = write_witness(run, &turns, options.cancels);
     run->guessed |= grid_stats(run->grid).chosen != NULL;
     tell_races(run, &telling);
     tell_accesses(run, &telling);
@@ -237,7 +239,8 @@ static void tell_chosen(const GlobalCheck *run, const Op *op) {
 static void run_schedules(GlobalCheck *run) {
     const GlobalOptions *options = run->options;
     if (options->replay) {
-        run_once(run, (GridOptions){.kind = GRID_REPLAY, .replay = &options->replay->turns});
+        run_once(run, (GridOptions){
+                          .kind = GRID_REPLAY, .replay = &options->replay->turns, .cancels = options->replay->cancels});
         return;
     }
     bool completed = run_once(run, (GridOptions){.kind = GRID_FORWARD, .keep_loads = true});
@@ -246,9 +249,11 @@ static void run_schedules(GlobalCheck *run) {
     run->has_loads = !stats.chosen || stats.strong;
     if (stats.chosen && stats.strong)
         tell_chosen(run, stats.chosen);
-    if (!completed || !stats.communicates || options->steps)
+    if (!completed || options->steps || (!stats.communicates && !stats.asks))
         return;
-    unsigned schedules = options->schedules ? options->schedules : SCHEDULES_BY_DEFAULT;
+    if (stats.asks)
+        completed = run_once(run, (GridOptions){.kind = GRID_FORWARD, .cancels = true});
+    unsigned schedules = !stats.communicates ? 1 : options->schedules ? options->schedules : SCHEDULES_BY_DEFAULT;
     for (unsigned i = 1; i < schedules && completed; i++) {
         GridScheduleKind kind = i == 1 ? GRID_BACKWARD : i == 2 ? GRID_ROUND_ROBIN : GRID_RANDOM;
         completed = run_once(run, (GridOptions){.kind = kind, .seed = options->seed + i});

@@ -99,6 +99,9 @@ static const char *schedule_text(const Telling *telling, bool race, Verdict *ver
                                         [GRID_BACKWARD] = "when the last CTAs run first",
                                         [GRID_ROUND_ROBIN] = "when all CTAs run side by side",
                                         [GRID_REPLAY] = "that of the trail"};
+    if (telling->cancels)
+        return race ? "when a CTA takes over the work of clusters that have not started: nothing orders the two"
+                    : "when a CTA takes over the work of clusters that have not started";
     if (!telling->communicates)
         return race ? "in every schedule: nothing orders the two" : "in every schedule";
     if (telling->kind == GRID_RANDOM)

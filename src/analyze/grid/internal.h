@@ -228,10 +228,11 @@ void unknown_tell(GlobalCheck *run);
 bool uses_can_race(uint8_t how);
 
 /* ---- unreached.c ---- */
-/* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were. */
+/* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were.
+ */
 const Op *unreached_access(const Program *program, const bool *reached);
-/* Says so; and of accesses that were made, whether their place comes from data that nobody knows. `guessed`: the launch of
- * a run for which such data was chosen; NULL: there is none. */
+/* Says so; and of accesses that were made, whether their place comes from data that nobody knows. `guessed`: the launch
+ * of a run for which such data was chosen; NULL: there is none. */
 void unreached_tell(const Program *program, const bool *reached, const Launch *guessed, Verdict *verdict);
 
 /* ---- steps.c ---- */
@@ -249,6 +250,7 @@ typedef struct Telling {
     GridScheduleKind kind;
     uint64_t seed;
     bool communicates;
+    bool cancels; /* clusters did the work of others that had not begun */
     const char *witness;
     const char **witnesses; /* one a kernel: the same, in the memory of its verdict; NULL: nobody has asked */
 } Telling;

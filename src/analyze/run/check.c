@@ -124,7 +124,7 @@ static bool has_leftover(const Machine *machine) {
     for (uint32_t i = 0; i < machine->slot_count; i++)
         if (machine->state->barriers[i].life != BARRIER_NEVER && machine->state->barriers[i].bytes)
             return true;
-    return false;
+    return machine->state->unread != 0;
 }
 
 /* Whether it goes right if what nobody knows is chosen in another way. That it does where data is 0 says nothing: there

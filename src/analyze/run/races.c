@@ -402,7 +402,7 @@ static void issue_event(Races *races, const Event *event) {
         return;
     Word view = effect->lands != NO_REGISTER ? words[effect->lands] : word_unknown(0);
     if (word_is(view, WORD_VIEW))
-        *place = spans_at(races, event, view, effect->landing);
+        *place = spans_at(races, event, cancel_landing(races->machine, effect, view, event->barrier), effect->landing);
 }
 
 /* The groups of effects that are waited for by count. */
