@@ -29,7 +29,7 @@ Request cancel_request(Machine *machine, uint32_t pc) {
     request.cluster = !machine->memory        ? next_of_grid(machine)
                       : machine->take_cluster ? machine->take_cluster(machine->taker)
                                               : NONE;
-    if (request.cluster < 0)
+    if (request.cluster < 0 || machine_clusters(machine) < 2) /* of a grid of one there is no work to be lost */
         return request;
     if (!state->unread)
         state->unread_pc = pc + 1;
