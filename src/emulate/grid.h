@@ -66,6 +66,7 @@ typedef struct GridOptions {
     GridObserve *observe;
     void *observer;
     bool keep_loads; /* for grid_loads */
+    unsigned world;  /* which data is made up for what nobody knows (machine.h) */
     bool cancels;    /* requests for clusters that have not begun are granted, now and then; else none is */
     /* Called now and then; may be NULL. */
     void (*progress)(void *context, uint32_t launch, uint64_t clusters_ended, uint64_t clusters);

@@ -237,6 +237,7 @@ TurnEnd turn_begin(Grid *grid, uint32_t launch, uint64_t index, StepResult *resu
     memset(cluster->spins, 0, machine->agent_count * sizeof *cluster->spins);
     cluster->tensors.exhausted = grid->exhausted;
     machine->tensor_limit = tensor_limit;
+    machine->world = grid->options.world;
     machine->serial = identity_mix(launch + 1, index + 1) | 1;
     machine->awaits_launches = turn_awaits(grid, launch);
     Record *record = grid_record(grid, launch, index, true);

@@ -305,8 +305,10 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         set_place(run, &places[1], verbs[race->earlier.kind], race->earlier.launch, race->earlier.cta,
                   race->earlier.site, verdict);
         places[0].note = places[1].note = address_text(run, race->begin, verdict);
-        found->doubted = grid_doubts_race(run, race);
-        if (found->doubted)
+        found->doubted = found->made_up || grid_doubts_race(run, race);
+        if (found->made_up)
+            made_up_take_back(run, kernel, telling->made_up);
+        else if (found->doubted)
             grid_doubts_take_back(run, kernel);
     }
 }
@@ -352,7 +354,9 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
         FindingPlace *places = finding_places(verdict, finding, 1);
         set_place(run, &places[0], verbs[found->kind], found->launch, found->cta, found->site, verdict);
         places[0].note = address;
-        if (!outside && run->unknown_ran != UINT32_MAX)
+        if (found->made_up)
+            made_up_take_back(run, kernel, telling->made_up);
+        else if (!outside && run->unknown_ran != UINT32_MAX)
             grid_doubts_take_back(run, kernel);
     }
 }
@@ -509,7 +513,9 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
         places[i].note = verdict_text(verdict, "%s holds %s", address_text(run, (uint64_t)picked[i]->address, verdict),
                                       word_text(picked[i]->value, verdict));
     }
-    if (run->unknown_ran != UINT32_MAX)
+    if (telling->hang_made_up)
+        made_up_take_back(run, kernel, telling->made_up);
+    else if (run->unknown_ran != UINT32_MAX)
         grid_doubts_take_back(run, kernel);
     return true;
 }

@@ -139,21 +139,6 @@ static bool goes_right_otherwise(Check *check, const Rerun *rerun) {
     return false;
 }
 
-/* "of %lens", the tensors whose data was made up; "" if it is not that of an argument. */
-static const char *made_up_text(const Check *check, const Op *op) {
-    Text text = {0};
-    Effect effects[EFFECTS_MOST];
-    const Program *program = check->program;
-    unsigned count = effects_of(check->module, op, effects), names = 0;
-    for (unsigned i = 0; i < count; i++) {
-        Roots roots = effects[i].space == SPACE_GLOBAL ? address_roots(program, effects[i].on) : (Roots){0};
-        for (uint32_t k = 0; k < program->parameter_count && k < MOST_ROOTS; k++)
-            if (roots.parameters >> k & 1)
-                text_addf(&text, "%s%s", names++ ? ", " : " of ", program->parameters[k].name);
-    }
-    return verdict_keep(check->verdict, &text);
-}
-
 /* What goes wrong may come of choices that cannot be so: of data that Weir made up, or of two conditions that nobody
  * knows and that hang together. Then it is no finding, and what to give is said. One condition alone can be either. */
 static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first, const Finding *finding) {
@@ -167,9 +152,7 @@ static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first,
         memory |= effects[i].space == SPACE_GLOBAL;
     const char *op = verdict_text(verdict, "%.*s", STR_ARG(first->name));
     if (!check->noted_made_up && memory)
-        verdict_incomplete(verdict, op, op_line(check->module, first),
-                           "for made-up data%s it goes wrong: %s; a launch file that gives the data settles it",
-                           made_up_text(check, first), finding->message);
+        op_made_up(check->program, first, finding, verdict);
     else if (!check->noted_made_up)
         verdict_incomplete(verdict, op, op_line(check->module, first),
                            "for one choice of this and of other conditions, which are not known, it goes wrong: %s; "
