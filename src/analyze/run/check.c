@@ -10,7 +10,6 @@
 #include "emulate/choose.h"
 #include "emulate/classes.h"
 #include "emulate/coverage.h"
-#include "emulate/roots.h"
 
 enum { MOST_WORLD_CLUSTERS = 4, RANDOM_BY_DEFAULT = 8 };
 static const uint64_t usual_states = 200 * 1000, states_by_default = 20 * 1000;
