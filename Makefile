@@ -215,7 +215,7 @@ mutants: ## put faults into the clean kernels of CORPUS=DIR, which TRITON_RELEAS
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/mutants/mutate
 	@BUILD=$(BUILD) TRITON_RELEASE=$(TRITON_RELEASE) scripts/mutants "$(CORPUS)"
 
-asan: ## run the unit, golden, malformed and global tests under the address and undefined-behaviour sanitizers
+asan: ## run the unit, golden, malformed and global tests under the address and undefined-behavior sanitizers
 	@CC=$(CC) scripts/setup test
 	@CC=$(CC) scripts/test asan
 

@@ -39,7 +39,7 @@ from triton.experimental.gluon.language.nvidia.blackwell import (
 
 
 @gluon.jit
-def initialise(ring, SLOTS: gl.constexpr):
+def initialize(ring, SLOTS: gl.constexpr):
     for slot in gl.static_range(SLOTS):
         mbarrier.init(ring.index(slot), count=1)
 
@@ -228,18 +228,18 @@ def attention_specialized(q_desc, k_desc, v_desc, o_desc, heads, context, scale,
     heard = gl.allocate_shared_memory(gl.int64, [2, 1], barrier)
     added = gl.allocate_shared_memory(gl.int64, [1, 1], barrier)
     scaled = gl.allocate_shared_memory(gl.int64, [1, 1], barrier)
-    initialise(q_filled, Q_SLOTS)
-    initialise(q_emptied, Q_SLOTS)
-    initialise(k_filled, KV_SLOTS)
-    initialise(k_emptied, KV_SLOTS)
-    initialise(v_filled, KV_SLOTS)
-    initialise(v_emptied, KV_SLOTS)
-    initialise(scored, 2)
-    initialise(weighed, 2)
-    initialise(told, 2)
-    initialise(heard, 2)
-    initialise(added, 1)
-    initialise(scaled, 1)
+    initialize(q_filled, Q_SLOTS)
+    initialize(q_emptied, Q_SLOTS)
+    initialize(k_filled, KV_SLOTS)
+    initialize(k_emptied, KV_SLOTS)
+    initialize(v_filled, KV_SLOTS)
+    initialize(v_emptied, KV_SLOTS)
+    initialize(scored, 2)
+    initialize(weighed, 2)
+    initialize(told, 2)
+    initialize(heard, 2)
+    initialize(added, 1)
+    initialize(scaled, 1)
 
     gl.warp_specialize([
         (finish, (o_desc, o_tile, out, columns, told, heard, added, scaled, heads, context, BLOCK_N)),

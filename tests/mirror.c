@@ -17,11 +17,11 @@
 
 static const size_t arena_budget = (size_t)1 << 31;
 
-typedef struct Judgement {
+typedef struct Judgment {
     VerdictKind kind;
     bool races, hangs, faults;
     Text rules;
-} Judgement;
+} Judgment;
 
 /* The launch beside the file, if there is one. */
 static bool read_launch(Arena *arena, const char *path, Launch *launch) {
@@ -37,23 +37,23 @@ static bool read_launch(Arena *arena, const char *path, Launch *launch) {
     return good;
 }
 
-static void add_findings(const Verdict *verdict, Judgement *judgement) {
+static void add_findings(const Verdict *verdict, Judgment *judgment) {
     for (size_t i = 0; i < verdict->finding_count; i++) {
         RuleId rule = verdict->findings[i].rule;
         const char *id = rule_of(rule)->id;
-        text_addf(&judgement->rules, " %s", id);
+        text_addf(&judgment->rules, " %s", id);
         if (strncmp(id, "race.", 5) == 0)
-            judgement->races = true;
+            judgment->races = true;
         else if (strncmp(id, "deadlock.", 9) == 0)
-            judgement->hangs = true;
+            judgment->hangs = true;
         else
-            judgement->faults = true;
+            judgment->faults = true;
     }
     for (size_t i = 0; i < verdict->incomplete_count; i++)
-        text_addf(&judgement->rules, " (%s)", verdict->incomplete[i].reason);
+        text_addf(&judgment->rules, " (%s)", verdict->incomplete[i].reason);
 }
 
-static void check_kernels(Module *module, const char *path, bool mirrored, Judgement *judgement) {
+static void check_kernels(Module *module, const char *path, bool mirrored, Judgment *judgment) {
     Launch launch = {0};
     bool given = read_launch(&module->arena, path, &launch);
     size_t count = program_kernels(module, NULL, 0);
@@ -64,13 +64,13 @@ static void check_kernels(Module *module, const char *path, bool mirrored, Judge
         check_runs(module, kernels[i], &(CheckOptions){.launch = given ? &launch : NULL, .mirrored = mirrored},
                    &verdict);
         verdict_close(&verdict);
-        judgement->kind = verdict_worse(judgement->kind, verdict.kind);
-        add_findings(&verdict, judgement);
+        judgment->kind = verdict_worse(judgment->kind, verdict.kind);
+        add_findings(&verdict, judgment);
     }
 }
 
-static Judgement judge(const char *path, bool mirrored) {
-    Judgement judgement = {.kind = VERDICT_CLEAN};
+static Judgment judge(const char *path, bool mirrored) {
+    Judgment judgment = {.kind = VERDICT_CLEAN};
     Module module = {0};
     Diagnostics diagnostics = {0};
     const char *problem;
@@ -78,27 +78,27 @@ static Judgement judge(const char *path, bool mirrored) {
     Unit unit = {.end = source ? source->size : 0};
     jmp_buf out_of_memory;
     if (!source || !read_unit(&module, source, &unit, (ReadOptions){0}, &diagnostics)) {
-        judgement.kind = VERDICT_ERROR;
+        judgment.kind = VERDICT_ERROR;
     } else {
         module.arena.budget = module.arena.held + arena_budget;
         module.arena.exhausted = &out_of_memory;
         if (setjmp(out_of_memory) == 0)
-            check_kernels(&module, path, mirrored, &judgement);
+            check_kernels(&module, path, mirrored, &judgment);
         else
-            judgement.kind = VERDICT_ERROR;
+            judgment.kind = VERDICT_ERROR;
     }
     module_free(&module);
     diagnostics_free(&diagnostics);
     if (source)
         source_free(source);
-    text_char(&judgement.rules, 0);
-    return judgement;
+    text_char(&judgment.rules, 0);
+    return judgment;
 }
 
 int main(int count, char **paths) {
     unsigned passed = 0, failed = 0;
     for (int i = 1; i < count; i++) {
-        Judgement plain = judge(paths[i], false), mirrored = judge(paths[i], true);
+        Judgment plain = judge(paths[i], false), mirrored = judge(paths[i], true);
         bool same = plain.kind == mirrored.kind && plain.races == mirrored.races && plain.hangs == mirrored.hangs &&
                     plain.faults == mirrored.faults && plain.kind != VERDICT_ERROR;
         if (!same)

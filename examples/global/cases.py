@@ -70,7 +70,7 @@ class Fault:
     rules: str  # what should be found, with commas if it may be one or the other
     words: str  # what is wrong
     changes: dict = dataclasses.field(default_factory=dict)  # of launch files, by the kernels' names
-    # Whether it may go on for ever on a GPU: a load of the scope of a CTA may never see what others store.
+    # Whether it may go on forever on a GPU: a load of the scope of a CTA may never see what others store.
     hangs: bool = False
 
     @property
@@ -79,7 +79,7 @@ class Fault:
 
     @property
     def verdict(self):
-        return "clean" if self.rules in ("-", "global.uninitialised") else "findings"
+        return "clean" if self.rules in ("-", "global.uninitialized") else "findings"
 
 
 @dataclasses.dataclass

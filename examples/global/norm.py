@@ -1,4 +1,4 @@
-"""A reduction in two stages, as normalising layers needs it: programs sum up some rows each, the last one the sums.
+"""A reduction in two stages, as normalizing layers needs it: programs sum up some rows each, the last one the sums.
 
 The counter is relaxed; fences around it order what it tells of.
 """
@@ -47,7 +47,7 @@ CASES = [
         no_fence_after=Fault("race.raw", "There is no fence between the counting and the reading"),
         cta_fence=Fault("race.raw", "The fences have the scope of a CTA"),
         too_early=Fault("race.raw,race.war", "The last but one takes itself for the last"),
-        one_too_many=Fault("global.uninitialised", "The workspace has more room than there are programs, and all of it "
+        one_too_many=Fault("global.uninitialized", "The workspace has more room than there are programs, and all of it "
                            "is read"),
     ), lambda torch, memory, before: torch.equal(memory["out"][0], before["source"].sum(0))),
 ]

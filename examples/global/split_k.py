@@ -89,6 +89,6 @@ CASES = [
         early_count=Fault("race.raw,race.war", "A split counts before it stores its part"),
         too_early=Fault("race.raw,race.war", "The last but one adds up the parts, one of which is still to come"),
         one_too_many=Fault("global.out-of-bounds,race.raw", "One part more is read than there are"),
-        unwritten=Fault("global.uninitialised", "One split counts without storing its part, which is still read"),
+        unwritten=Fault("global.uninitialized", "One split counts without storing its part, which is still read"),
     ), is_product),
 ]

@@ -1,4 +1,4 @@
-"""The life of a barrier: initialised once, it counts what it was told to count, and is invalidated when all is over."""
+"""The life of a barrier: initialized once, it counts what it was told to count, and is invalidated when all is over."""
 
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
@@ -21,8 +21,8 @@ def barrier_underflow(BROKEN: gl.constexpr):
 
 
 @gluon.jit
-def barrier_uninitialised(source, out, BROKEN: gl.constexpr):
-    """The broken kernel loads by a barrier that nobody initialised."""
+def barrier_uninitialized(source, out, BROKEN: gl.constexpr):
+    """The broken kernel loads by a barrier that nobody initialized."""
     tile = new_tiles(1).index(0)
     landed = bare_barrier()
     if not BROKEN:
@@ -52,7 +52,7 @@ def barrier_after_invalidate(source, out, BROKEN: gl.constexpr):
 
 
 @gluon.jit
-def barrier_initialised_twice(source, out, tiles, BROKEN: gl.constexpr):
+def barrier_initialized_twice(source, out, tiles, BROKEN: gl.constexpr):
     """A barrier is made anew for each tile; the broken kernel does not invalidate the one before."""
     tile = new_tiles(1).index(0)
     landed = bare_barrier()

@@ -113,7 +113,7 @@ typedef int weir_write(void *to, const char *data, size_t size);
 
 /* Writes all of them for a person: file, line and column, the message, the source line and a caret. 0, or -1 if
  * `write` stopped or there was no memory. */
-WEIR_API int weir_report(const weir_file *file, const weir_module *module, int colour, weir_write *write, void *to);
+WEIR_API int weir_report(const weir_file *file, const weir_module *module, int color, weir_write *write, void *to);
 
 /* ---- Looking at ops -------------------------------------------------------------------------- */
 
@@ -218,7 +218,7 @@ typedef struct weir_run_options {
     const char *triton; /* the release that lowers the IR: "3.6", "3.7.1"; NULL: what the launch file or the IR shows */
     int lint;           /* WEIR_LINT_ALSO or WEIR_LINT_ONLY; 0: legality and fences are not looked at */
     int membar;         /* WEIR_MEMBAR_FINDINGS or WEIR_MEMBAR_SUMMARY; 0: thread barriers are not looked at */
-    /* Barrier reports: how a kernel synchronises, its partitions, who signals whom, the slots and phases of every
+    /* Barrier reports: how a kernel synchronizes, its partitions, who signals whom, the slots and phases of every
      * barrier, shared data, deadlocks, and whether all that is overwritten was waited for (docs/report.md). */
     int report;      /* nonzero: one of each kernel; of a module without kernels one that says so. Not with `replay` */
     const char *why; /* the module was picked (weir_pick_module); NULL: it was not */
@@ -375,7 +375,7 @@ typedef enum weir_format {
 } weir_format;
 
 enum {
-    WEIR_COLOUR = 1,
+    WEIR_COLOR = 1,
     WEIR_LAUNCHES = 2,   /* list the launches that were run */
     WEIR_SKIP_CLEAN = 4, /* say nothing of kernels that are clean */
     WEIR_PRUNE = 8,      /* for weir_emit */

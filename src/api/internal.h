@@ -48,6 +48,6 @@ bool sink_pass(void *sink, const char *data, size_t size);
 /* Empties the buffer and frees it; 0, or -1 if not all went well. */
 int sink_finish(Text *out);
 /* Diagnostics for a person; 50 of each kind at most, and how many more there are. */
-void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool colour, Text *to);
+void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool color, Text *to);
 
 #endif

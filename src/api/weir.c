@@ -180,11 +180,11 @@ int sink_finish(Text *out) {
     return good ? 0 : -1;
 }
 
-void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool colour, Text *to) {
+void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool color, Text *to) {
     size_t errors = 0;
     for (size_t i = 0; i < diagnostics->count; i++) {
         errors += diagnostics->items[i].severity == SEVERITY_ERROR;
-        diagnostic_render(&diagnostics->items[i], file, colour, to);
+        diagnostic_render(&diagnostics->items[i], file, color, to);
     }
     size_t notes = diagnostics->count - errors;
     if (diagnostics->errors > errors)
@@ -193,9 +193,9 @@ void report_diagnostics(const Diagnostics *diagnostics, const char *file, bool c
         text_addf(to, "%zu more notes are not shown\n", diagnostics->notes - notes);
 }
 
-int weir_report(const weir_file *file, const weir_module *module, int colour, weir_write *write, void *to) {
+int weir_report(const weir_file *file, const weir_module *module, int color, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
-    report_diagnostics(&module->diagnostics, file->source->name, colour, &out);
+    report_diagnostics(&module->diagnostics, file->source->name, color, &out);
     return sink_finish(&out);
 }
 

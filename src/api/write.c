@@ -32,14 +32,14 @@ static const Diagnostics *diagnostics_of(const weir_result *result, const char *
 
 int weir_result_errors(const weir_result *result, unsigned flags, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
-    bool colour = flags & WEIR_COLOUR;
+    bool color = flags & WEIR_COLOR;
     const char *file;
     const Diagnostics *diagnostics = diagnostics_of(result, &file);
     if (diagnostics->errors) {
-        report_diagnostics(diagnostics, file, colour, &out);
+        report_diagnostics(diagnostics, file, color, &out);
     } else if (*result->result.problem) {
         text_add_plain(&out, str_of(result->module->module.source->name));
-        text_addf(&out, ": %serror:%s ", colour ? "\033[1;31m" : "", colour ? "\033[0m" : "");
+        text_addf(&out, ": %serror:%s ", color ? "\033[1;31m" : "", color ? "\033[0m" : "");
         text_add_plain(&out, str_of(result->result.problem));
         text_char(&out, '\n');
     }
@@ -188,7 +188,7 @@ static void add_verdicts(weir_writer *writer, const weir_result *result) {
     unsigned flags = writer->options.flags;
     for (size_t i = 0; i < all->count; i++) {
         const Verdict *verdict = &all->verdicts[i];
-        TextOptions options = {.colour = flags & WEIR_COLOUR,
+        TextOptions options = {.color = flags & WEIR_COLOR,
                                .launches = flags & WEIR_LAUNCHES,
                                .witnesses = witnesses,
                                .witness_hint = "--witness DIR keeps it, for weir run --replay"};
@@ -210,7 +210,7 @@ static void add_report(weir_writer *writer, const Result *result, size_t index) 
         return;
     switch (options->format) {
     case WEIR_TEXT:
-        render_report_text(report, (ReportTextOptions){.colour = options->flags & WEIR_COLOUR, .width = options->width},
+        render_report_text(report, (ReportTextOptions){.color = options->flags & WEIR_COLOR, .width = options->width},
                            to);
         break;
     case WEIR_MARKDOWN:
@@ -234,7 +234,7 @@ static void add_membar(weir_writer *writer, const MembarReport *report, Source *
     if (is_json(writer))
         render_membar_json(&writer->json, report);
     else
-        render_membar_text(report, source, writer->options.flags & WEIR_COLOUR, &writer->out);
+        render_membar_text(report, source, writer->options.flags & WEIR_COLOR, &writer->out);
     if (!report->asked)
         membar_total(&writer->totals, report);
 }
@@ -250,7 +250,7 @@ static void add_membars(weir_writer *writer, const Result *result) {
 }
 
 static void add_port(weir_writer *writer, const PortReport *report) {
-    Style style = {.colour = writer->options.flags & WEIR_COLOUR, .width = writer->options.width};
+    Style style = {.color = writer->options.flags & WEIR_COLOR, .width = writer->options.width};
     part(writer);
     if (is_json(writer))
         render_port_json(&writer->json, report);
@@ -266,7 +266,7 @@ static void add_difference(weir_writer *writer, const Difference *difference) {
     else if (options->format == WEIR_MARKDOWN)
         render_difference_markdown(difference, &writer->out);
     else
-        render_difference_text(difference, options->flags & WEIR_COLOUR, options->width, &writer->out);
+        render_difference_text(difference, options->flags & WEIR_COLOR, options->width, &writer->out);
 }
 
 void weir_writer_add(weir_writer *writer, const weir_result *result) {

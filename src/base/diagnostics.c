@@ -70,13 +70,13 @@ void diagnostics_free(Diagnostics *diagnostics) {
     *diagnostics = (Diagnostics){0};
 }
 
-void diagnostic_render(const Diagnostic *diagnostic, const char *file, bool colour, Text *to) {
+void diagnostic_render(const Diagnostic *diagnostic, const char *file, bool color, Text *to) {
     static const char *const words[] = {"error", "warning", "note"};
-    static const char *const colours[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
+    static const char *const colors[] = {"\033[1;31m", "\033[1;35m", "\033[1;36m"};
     Severity severity = diagnostic->severity;
     text_add_plain(to, str_of(file));
     text_addf(to, ":%u:%u: %s%s:%s %s\n%s", diagnostic->place.line, diagnostic->place.column,
-              colour ? colours[severity] : "", words[severity], colour ? "\033[0m" : "",
+              color ? colors[severity] : "", words[severity], color ? "\033[0m" : "",
               diagnostic->message ? diagnostic->message : "(no memory for the message)",
               diagnostic->excerpt ? diagnostic->excerpt : "");
 }

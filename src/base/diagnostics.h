@@ -33,7 +33,7 @@ void diagnostics_free(Diagnostics *diagnostics);
 /* The line of a place, cut if it is long, and a caret line. */
 void source_excerpt(Source *source, Place place, Text *to);
 
-/* "file:line:column: error: message" and the excerpt, in colour if asked. */
-void diagnostic_render(const Diagnostic *diagnostic, const char *file, bool colour, Text *to);
+/* "file:line:column: error: message" and the excerpt, in color if asked. */
+void diagnostic_render(const Diagnostic *diagnostic, const char *file, bool color, Text *to);
 
 #endif

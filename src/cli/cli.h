@@ -94,7 +94,7 @@ typedef struct Teller {
     size_t module_kernels;
 } Teller;
 
-/* Of what goes to standard output, or to the file that was named; colours if that is a terminal. */
+/* Of what goes to standard output, or to the file that was named; colors if that is a terminal. */
 Teller teller_start(const Options *options, weir_write *write_error, void *error_to);
 void teller_free(Teller *teller);
 /* Says why an input cannot be looked at. */

@@ -122,7 +122,7 @@ static void run_in_a_row(Run *run) {
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static void summarise(const Run *run) {
+static void summarize(const Run *run) {
     const Teller *teller = &run->session.teller;
     const size_t *counts = teller->counts;
     output_printf(run->session.output,
@@ -145,6 +145,6 @@ int command_run(Options *options) {
     else if (good)
         session_inputs(&run.session, run_module);
     if (!options->format && !options->quiet && options->inputs.count > 1)
-        summarise(&run);
+        summarize(&run);
     return session_close(&run.session, good, true);
 }

@@ -30,7 +30,7 @@ __attribute__((format(printf, 2, 3))) static void say(Teller *teller, const char
 
 Teller teller_start(const Options *options, weir_write *write_error, void *error_to) {
     return (Teller){.options = options,
-                    .how = {.flags = color_wanted(options, STDOUT_FILENO, options->output) ? WEIR_COLOUR : 0},
+                    .how = {.flags = color_wanted(options, STDOUT_FILENO, options->output) ? WEIR_COLOR : 0},
                     .write_error = write_error,
                     .error_to = error_to,
                     .doing = "run",
@@ -170,7 +170,7 @@ void tell_passed_over(Teller *teller) {
 
 bool tell_verdict(Teller *teller, weir_result *result) {
     if (weir_result_verdict(result) == WEIR_VERDICT_ERROR) {
-        unsigned color = color_wanted(teller->options, STDERR_FILENO, NULL) ? WEIR_COLOUR : 0;
+        unsigned color = color_wanted(teller->options, STDERR_FILENO, NULL) ? WEIR_COLOR : 0;
         weir_result_errors(result, color, teller->write_error, teller->error_to);
         count_error(teller);
         return true;

@@ -15,7 +15,7 @@ static void settle(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc,
 }
 
 static RuleId misuse(const Barrier *barrier) {
-    return barrier->life == BARRIER_NEVER ? RULE_BARRIER_UNINITIALISED : RULE_BARRIER_INVALIDATED;
+    return barrier->life == BARRIER_NEVER ? RULE_BARRIER_UNINITIALIZED : RULE_BARRIER_INVALIDATED;
 }
 
 enum { MOST_TRANSACTION_BYTES = (1 << 20) - 1, MOST_ARRIVALS = (1 << 20) - 1 };
@@ -311,7 +311,7 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
             continue;
         if (what->verb == EFFECT_INIT) {
             if (barrier->life == BARRIER_LIVE)
-                return machine_fault(machine, RULE_BARRIER_REINITIALISED, index, pc, effect_index, slot, 0, false);
+                return machine_fault(machine, RULE_BARRIER_REINITIALIZED, index, pc, effect_index, slot, 0, false);
             *barrier = (Barrier){.count = (uint32_t)what->count,
                                  .pending = (uint32_t)what->count,
                                  .life = BARRIER_LIVE,

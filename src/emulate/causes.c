@@ -220,7 +220,7 @@ static void risk_flights(Causes *causes, RiskKind kind, const Event *event) {
          (Risk){.kind = kind, .agent = event->agent, .pc = event->pc, .flights = true, .barrier = event->barrier});
 }
 
-/* Whoever uses a barrier knows that it was initialised. */
+/* Whoever uses a barrier knows that it was initialized. */
 static void check_init(Causes *causes, uint32_t barrier, const uint32_t *clock) {
     const Past *past = &causes->pasts[barrier];
     if (clock[past->init_agent] < past->init_tick)

@@ -17,7 +17,7 @@ typedef enum RiskKind {
     RISK_LAPPED,      /* a wait could come after the next phase has completed, too */
     RISK_EARLY,       /* an arrival could come into the phase before */
     RISK_OLDER,       /* a wait could pass on a phase two or more before the one it passed on */
-    RISK_BEFORE_INIT, /* a barrier could be used before it is initialised */
+    RISK_BEFORE_INIT, /* a barrier could be used before it is initialized */
     RISK_AFTER_END,   /* a barrier could be used after it is invalidated */
 } RiskKind;
 

@@ -31,7 +31,7 @@ static void push(Classes *classes, Box box) {
     *ARENA_PUSH(classes->arena, classes->open, classes->open_count, classes->open_capacity) = box;
 }
 
-/* Whether what it does depends on loads: a run without what they gave may go round for ever. */
+/* Whether what it does depends on loads: a run without what they gave may go round forever. */
 static bool has_loads(const Program *program) {
     for (uint32_t i = 0; i < program->code_count; i++)
         if (program->code[i].code == CODE_LOAD)

@@ -284,7 +284,7 @@ static void tell_groups(const Clocks *clocks, Clock to, uint32_t agent, GroupCla
 }
 
 /* An asynchronous operation is complete. The bytes of a copy say that it is, and no more. */
-static void signalled(Clocks *clocks, const Event *event) {
+static void signaled(Clocks *clocks, const Event *event) {
     const Effect *effect = &event->effect->effect;
     Clock to = phase_of(clocks, event->barrier)->coming;
     if (event->flight && event->flight->kind == FLIGHT_BYTES)
@@ -383,7 +383,7 @@ void clocks_observe(Clocks *clocks, const Event *event) {
         break;
     case EVENT_DELIVER:
     case EVENT_SIGNAL:
-        signalled(clocks, event);
+        signaled(clocks, event);
         break;
     case EVENT_FLIP:
         flipped(clocks, event);

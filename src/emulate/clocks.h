@@ -58,7 +58,7 @@ bool clocks_know(const Clocks *clocks, uint32_t agent, Stamp stamp);
 /* Whether the access that was observed last begins after it is over. What the tensor core does for one agent is done in
  * the order of issue, unless the machine says otherwise. */
 bool clocks_follow(const Clocks *clocks, const Event *access, Stamp stamp);
-/* Of the last few times that the agent learnt about the component, the first that was enough; NULL if there is none:
+/* Of the last few times that the agent learned about the component, the first that was enough; NULL if there is none:
  * it is its own. */
 const Raise *clocks_raise(const Clocks *clocks, uint32_t agent, Stamp stamp);
 /* The agent that a component belongs to; UINT32_MAX for those of barriers. */

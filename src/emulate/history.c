@@ -70,7 +70,7 @@ void history_observe(void *observer, const Event *event) {
     BarrierHistory *barrier = &history->barriers[event->barrier < history->machine->slot_count ? event->barrier : 0];
     switch (event->kind) {
     case EVENT_INIT:
-        *barrier = (BarrierHistory){.initialised = true,
+        *barrier = (BarrierHistory){.initialized = true,
                                     .init_agent = event->agent,
                                     .init_pc = event->pc,
                                     .unknowns = unknowns_before(history, event->agent)};

@@ -40,7 +40,7 @@ typedef struct BarrierHistory {
     Deed latest;                 /* of any phase */
     int64_t expected, delivered; /* bytes, in the current phase */
     uint32_t init_agent, init_pc;
-    bool initialised;
+    bool initialized;
     uint32_t end_pc, end_agent;
     bool ended;
     uint32_t unknowns; /* ops that nobody knows which surely came before its init: they did nothing to it */

@@ -105,7 +105,7 @@ static unsigned choose_digit(Machine *machine, uint64_t identity, const Op *op) 
         root++;
     if (root == machine->root_count && root < MOST_CHOICE_ROOTS)
         machine->roots[machine->root_count++] = identity;
-    if (machine->choices > SOME_CHOICES) /* a loop that asks may go on for ever */
+    if (machine->choices > SOME_CHOICES) /* a loop that asks may go on forever */
         return (unsigned)(identity_mix(identity, machine->choices) >> 17) % DIGITS;
     if (machine->world <= 1)
         return machine->world;

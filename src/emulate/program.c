@@ -301,7 +301,7 @@ static void measure_rings(Compiler *compiler) {
 static uint64_t tasks_of(const Compiler *compiler) {
     const Op *root = compiler->program->function;
     uint64_t tasks = 0;
-    bool synchronises = false;
+    bool synchronizes = false;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
         if (op_is_control(op, CONTROL_FORK))
             return 0;
@@ -312,9 +312,9 @@ static uint64_t tasks_of(const Compiler *compiler) {
         Effect effects[EFFECTS_MOST];
         unsigned count = effects_of(compiler->module, op, effects);
         for (unsigned i = 0; i < count; i++)
-            synchronises |= effects[i].verb == EFFECT_WAIT;
+            synchronizes |= effects[i].verb == EFFECT_WAIT;
     }
-    return synchronises && tasks & (tasks - 1) ? tasks : 0;
+    return synchronizes && tasks & (tasks - 1) ? tasks : 0;
 }
 
 const char *program_name(Module *module, const Op *function) {

@@ -1,6 +1,6 @@
-/* A kernel compiled for the emulator: what synchronises, what it depends on, and nothing else.
+/* A kernel compiled for the emulator: what synchronizes, what it depends on, and nothing else.
  *
- * Only a backward slice of the kernel is compiled: everything that control flow, synchronisation and the places of
+ * Only a backward slice of the kernel is compiled: everything that control flow, synchronization and the places of
  * accesses depend on. Structured control flow becomes jumps, calls are put in place, and every value of the slice gets
  * a register of its strand. A strand is what one agent runs: the function itself (with the default regions of its
  * warp_specialize ops), or one partition. */
@@ -24,7 +24,7 @@ typedef enum Code {
     CODE_LOOP,     /* entering loop `aux`: dst = first value, a, b, c = bounds and step */
     CODE_FOR,      /* if not dst < b (c the step): to aux */
     CODE_NEXT,     /* dst += c, with the width; then to aux */
-    CODE_AGAIN,    /* going round a while loop (loop aux - 1) or a backward branch: counts towards the budget */
+    CODE_AGAIN,    /* going round a while loop (loop aux - 1) or a backward branch: counts toward the budget */
     CODE_PROGRAM_ID,  /* dst = program id along axis aux */
     CODE_PROGRAMS,    /* dst = number of programs along axis aux */
     CODE_RANK,        /* dst = rank of the CTA in its cluster */
@@ -82,7 +82,7 @@ typedef struct CompiledEffect {
     bool strong;       /* the same: an access to global memory that others can tell apart (an order, or volatile) */
     bool stops;        /* the same: strong, or control depends on what it loads */
     bool broadcast;    /* of all CTAs of the cluster the first does it, to the memory and barriers of each */
-    bool pair;         /* tensor cores of two CTAs: the even one issues, both are signalled */
+    bool pair;         /* tensor cores of two CTAs: the even one issues, both are signaled */
     uint32_t shared_bits; /* the barrier belongs to the CTA without these bits of its rank alone */
     bool idle; /* init, invalidate: of a barrier that nothing else uses, whose bytes the compiler gives to others */
 } CompiledEffect;

@@ -1,4 +1,4 @@
-/* Which values the emulator has to compute: a backward slice from control flow, synchronisation and addresses. */
+/* Which values the emulator has to compute: a backward slice from control flow, synchronization and addresses. */
 #ifndef EMULATE_SLICE_H
 #define EMULATE_SLICE_H
 

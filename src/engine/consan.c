@@ -196,7 +196,7 @@ uint32_t consan_split(Consan *consan, uint32_t from) {
 
 /* ---- Lists of spans ------------------------------------------------------------------------------- */
 
-/* Neighbours in a list that lie in one word. */
+/* Neighbors in a list that lie in one word. */
 typedef struct Piece {
     uint32_t word;
     uint64_t mask;

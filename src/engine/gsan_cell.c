@@ -11,7 +11,7 @@ uint32_t gsan_cells_read(void *cells, uint32_t count, uint32_t slots, const Cell
     for (uint32_t i = 0; i < count; i++) {
         GsanCell *cell = cell_at(cells, size, i);
         *race = cell_judge_read(cell, slots, view);
-        if (cell->readers[0] != clock) /* neighbours are read by the same CTA, mostly more than once */
+        if (cell->readers[0] != clock) /* neighbors are read by the same CTA, mostly more than once */
             cell_record_read(cell, slots, view, clock, cell_random(seed, view->thread, (*asked)++));
         if (*race)
             return i;

@@ -487,7 +487,7 @@ static void walk_range(Walk *walk, uint64_t begin, uint64_t end) {
     }
 }
 
-/* ---- Acquires come before the judgement: what they bring is before the access itself ---- */
+/* ---- Acquires come before the judgment: what they bring is before the access itself ---- */
 
 static State *state_at(Gsan *gsan, uint64_t address) {
     const Page *page = gsan_page_find(&gsan->pages, address >> PAGE_SHIFT);

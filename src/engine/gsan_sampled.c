@@ -291,7 +291,7 @@ static void judge(Gsan *gsan, Access *access, const Row *row, const CellView *vi
     }
 }
 
-/* An update is no reader: the next one, which takes its place, has observed it. Neighbours mostly have the same write.
+/* An update is no reader: the next one, which takes its place, has observed it. Neighbors mostly have the same write.
  */
 static void record(Gsan *gsan, Access *access, const Row *row, const CellView *view) {
     CellClock before = 0, after = 0, read = cell_clock(access->epoch, view->thread, access->scope, false);

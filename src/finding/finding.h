@@ -48,7 +48,7 @@ typedef struct Finding {
     const char *schedule; /* in words: "in every schedule", "if partition1 is slow at line 34" */
     FindingPlace *places; /* the first is where it is reported */
     size_t place_count;
-    const struct ReportBlocked *blocked; /* deadlocks: everyone who waits for ever (report.h); else NULL */
+    const struct ReportBlocked *blocked; /* deadlocks: everyone who waits forever (report.h); else NULL */
     size_t blocked_count;
     size_t times;   /* how often the same was found (other launches, CTAs) */
     bool elsewhere; /* not at the launch that was given, but at another one: no more than a warning */

@@ -159,7 +159,7 @@ typedef struct ReportBuffer {
 
 /* ---- 6. Deadlocks ---- */
 
-/* An agent that waits for ever. */
+/* An agent that waits forever. */
 typedef struct ReportBlocked {
     ReportPlace place;        /* the wait; its partition is the agent */
     const char *waits_for;    /* "full[1]", "named barrier 9" */

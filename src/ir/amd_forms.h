@@ -33,13 +33,14 @@
 #define AS_NO_BYTES     "none; barriers count arrivals, not bytes: each wave of the copy arrives instead"
 #define AS_NO_REMOTE    "none; LDS of another workgroup cannot be reached"
 #define AS_NO_REDUCE    "none; the tensor data mover does not reduce: use atomics"
-#define AS_SYNCHRONOUS  "none; matrix products (MFMA, WMMA) are synchronous in registers: there is nothing to wait for"
-#define AS_NO_TENSOR    "none; there is no tensor memory: accumulators stay in registers"
-#define AS_NO_CLC       "none; there is no cluster launch control: use an atomic counter for the work"
-#define AS_NO_OVERLAP   "none; kernels of a stream do not overlap: nothing is to be waited for"
-#define AS_NO_MATRIX    "none; each lane reads and writes its own elements of LDS"
-#define AS_REGISTERS    "exact: nothing; descriptors live in registers"
-#define AS_ONE_PATH     "exact: nothing; there is one memory path, so waits are enough"
-#define AS_BARRIER      "exact: fence, s_barrier, fence"
+#define AS_SYNCHRONOUS \
+    "none; matrix multiplications (MFMA, WMMA) are synchronous in registers: there is nothing to wait for"
+#define AS_NO_TENSOR  "none; there is no tensor memory: accumulators stay in registers"
+#define AS_NO_CLC     "none; there is no cluster launch control: use an atomic counter for the work"
+#define AS_NO_OVERLAP "none; kernels of a stream do not overlap: nothing is to be waited for"
+#define AS_NO_MATRIX  "none; each lane reads and writes its own elements of LDS"
+#define AS_REGISTERS  "exact: nothing; descriptors live in registers"
+#define AS_ONE_PATH   "exact: nothing; there is one memory path, so waits are enough"
+#define AS_BARRIER    "exact: fence, s_barrier, fence"
 
 #endif

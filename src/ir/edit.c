@@ -20,7 +20,7 @@ static void link_op(Op *op) {
     *(op->next ? &op->next->prev : &op->block->last) = op;
 }
 
-/* The op itself goes on to know its neighbours, so that link_op undoes it. */
+/* The op itself goes on to know its neighbors, so that link_op undoes it. */
 static void unlink_op(Op *op) {
     *(op->prev ? &op->prev->next : &op->block->first) = op->next;
     *(op->next ? &op->next->prev : &op->block->last) = op->prev;

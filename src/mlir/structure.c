@@ -1,4 +1,4 @@
-/* The directives that read regions in words of their own: functions, the partitions of a warp-specialised
+/* The directives that read regions in words of their own: functions, the partitions of a warp-specialized
  * op, the cases of a switch. */
 #include "ir/op_ids.h"
 #include "mlir/internal.h"

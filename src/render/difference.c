@@ -52,10 +52,10 @@ static void add_wrapped(Text *to, size_t at, size_t indent, unsigned width, cons
     }
 }
 
-static void add_side(Text *to, const char *name, const char *colour, unsigned width, const char *text) {
-    text_addf(to, "    %s: %s", name, colour);
+static void add_side(Text *to, const char *name, const char *color, unsigned width, const char *text) {
+    text_addf(to, "    %s: %s", name, color);
     add_wrapped(to, 9, 9, width, said(text));
-    text_addf(to, "%s\n", *colour ? normal : "");
+    text_addf(to, "%s\n", *color ? normal : "");
 }
 
 static void add_names(const Difference *difference, Text *to) {
@@ -77,24 +77,24 @@ static void add_pairs(const Difference *difference, Text *to) {
     }
 }
 
-void render_difference_text(const Difference *difference, bool colour, unsigned width, Text *to) {
+void render_difference_text(const Difference *difference, bool color, unsigned width, Text *to) {
     add_names(difference, to);
-    text_addf(to, "%s", colour ? bold : "");
+    text_addf(to, "%s", color ? bold : "");
     add_sum(difference, to);
-    text_addf(to, "%s\n", colour ? normal : "");
+    text_addf(to, "%s\n", color ? normal : "");
     if (!difference->row_count)
         return;
     add_pairs(difference, to);
     for (size_t i = 0; i < difference->row_count; i++) {
         const DifferenceRow *row = &difference->rows[i];
         if (is_first(difference, i))
-            text_addf(to, "\n%s%s%s: %s\n", colour ? bold : "", difference_level_name(row->level), colour ? normal : "",
+            text_addf(to, "\n%s%s%s: %s\n", color ? bold : "", difference_level_name(row->level), color ? normal : "",
                       difference_level_text(row->level));
         text_addf(to, "  ");
         add_wrapped(to, 2, 4, width, row->what);
         text_char(to, '\n');
-        add_side(to, "old", colour ? red : "", width, row->old);
-        add_side(to, "new", colour ? green : "", width, row->new);
+        add_side(to, "old", color ? red : "", width, row->old);
+        add_side(to, "new", color ? green : "", width, row->new);
     }
 }
 

@@ -26,7 +26,7 @@
 #include "finding/difference.h"
 
 /* `width` 0: lines are as long as they are. */
-void render_difference_text(const Difference *difference, bool colour, unsigned width, Text *to);
+void render_difference_text(const Difference *difference, bool color, unsigned width, Text *to);
 void render_difference_markdown(const Difference *difference, Text *to);
 void render_difference_json(const Difference *difference, const char *version, Text *to);
 

@@ -1,5 +1,5 @@
 /* What a page makes of sections, blocks, entries and tables. Whatever is wrong is marked with a sign, too, not by its
- * colour alone. */
+ * color alone. */
 #include "render/html_writer.h"
 
 #include "render/html_graph.h"

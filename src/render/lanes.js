@@ -1,6 +1,6 @@
 /* The swim lanes of the HTML report: a lane for each agent, time from left to right. page.js reads what is drawn. */
 
-const LANE = 30, GROUP = 24, TOP = 8, BAR = 17, COLOURS = 8, NO_COLOUR = 8;
+const LANE = 30, GROUP = 24, TOP = 8, BAR = 17, COLORS = 8, NO_COLOR = 8;
 const DASHES = ["", "6 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 2", "8 2 1 2 1 2"];
 const SVG = "http://www.w3.org/2000/svg";
 const draw = (name, attributes, text) => {
@@ -10,17 +10,17 @@ const draw = (name, attributes, text) => {
   return element;
 };
 const shortName = name => name.slice(name.lastIndexOf(".") + 1);
-const colourOf = barrier => barrier < 0 ? NO_COLOUR : barrier % COLOURS;
-const dashOf = barrier => DASHES[Math.floor(barrier / COLOURS) % DASHES.length];
+const colorOf = barrier => barrier < 0 ? NO_COLOR : barrier % COLORS;
+const dashOf = barrier => DASHES[Math.floor(barrier / COLORS) % DASHES.length];
 
 /* ---- Patterns and heads of arrows ---- */
 
-const addColour = (defs, colour) => {
-  const hatch = draw("pattern", { id: "hatch-" + colour, class: "c" + colour, width: 5, height: 5,
+const addColor = (defs, color) => {
+  const hatch = draw("pattern", { id: "hatch-" + color, class: "c" + color, width: 5, height: 5,
                                   patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" });
   hatch.append(draw("rect", { width: 5, height: 5, class: "fill", opacity: 0.12 }),
                draw("rect", { width: 1.3, height: 5, class: "fill", opacity: 0.5 }));
-  const head = draw("marker", { id: "head-" + colour, class: "c" + colour, viewBox: "0 0 8 8", refX: 7, refY: 4,
+  const head = draw("marker", { id: "head-" + color, class: "c" + color, viewBox: "0 0 8 8", refX: 7, refY: 4,
                                 markerWidth: 7, markerHeight: 7, markerUnits: "userSpaceOnUse", orient: "auto" });
   head.append(draw("path", { d: "M0 0L8 4L0 8z", class: "fill" }));
   defs.append(hatch, head);
@@ -28,7 +28,7 @@ const addColour = (defs, colour) => {
 
 const makeDefs = () => {
   const defs = draw("defs", {});
-  for (let colour = 0; colour <= NO_COLOUR; colour++) addColour(defs, colour);
+  for (let color = 0; color <= NO_COLOR; color++) addColor(defs, color);
   const crossed = draw("pattern", { id: "hatch-blocked", width: 6, height: 6, patternUnits: "userSpaceOnUse",
                                     patternTransform: "rotate(45)" });
   crossed.append(draw("rect", { width: 6, height: 6, fill: "var(--bad-back)" }),
@@ -44,7 +44,7 @@ const makeDefs = () => {
 /* ---- Words ---- */
 
 const what = event => event.kind === WAIT ? `waited ${count(event.end - event.time, "step")}`
-  : event.kind === BLOCKED ? "blocked for ever" : event.kind === FLIP ? "a phase completes"
+  : event.kind === BLOCKED ? "blocked forever" : event.kind === FLIP ? "a phase completes"
   : event.kind === ACCESS ? "an access that a finding is about" : "one step";
 const stepsOf = event => event.end - event.time <= 1 ? `step ${number(event.time)}`
   : event.kind === BLOCKED ? `from step ${number(event.time)} on` : `steps ${number(event.time)} to ${number(event.end - 1)}`;
@@ -213,8 +213,8 @@ class Lanes {
       this.drawFlips(row, drawn);
     }
     const paths = [...drawn.looks].map(([look, d]) => {
-      const colour = /c(\d)/.exec(look)[1];
-      if (look.startsWith("wait")) return draw("path", { class: "line " + look, d, fill: `url(#hatch-${colour})`, "stroke-width": 1 });
+      const color = /c(\d)/.exec(look)[1];
+      if (look.startsWith("wait")) return draw("path", { class: "line " + look, d, fill: `url(#hatch-${color})`, "stroke-width": 1 });
       return draw("path", { class: "fill " + look, d });
     });
     this.slices.replaceChildren(...paths, ...drawn.blocked, ...drawn.labels);
@@ -242,15 +242,15 @@ class Lanes {
   drawBlocked(event, { left, wide, y }, { blocked }) {
     const { name, room } = this.labelOf(event, wide), at = Math.max(left, 0) + 6;
     blocked.push(draw("rect", { class: "blocked", x: left, y, width: Math.max(3, this.width + 4 - left), height: BAR }));
-    const words = ["\u2717 blocked for ever: waits for " + name, "\u2717 for ever: " + name, "\u2717 for ever", "\u2717"].find(w => w.length <= room);
+    const words = ["\u2717 blocked forever: waits for " + name, "\u2717 forever: " + name, "\u2717 forever", "\u2717"].find(w => w.length <= room);
     if (words) blocked.push(draw("rect", { class: "label-back", x: at - 3, y: y + 2, width: words.length * 6.7 + 6, height: BAR - 4, rx: 2 }),
                             draw("text", { class: "blocked-label", x: at, y: y + 12.5 }, words));
   }
 
   drawSlice(event, { left, wide, y }, { looks, labels }) {
     const { name, room } = this.labelOf(event, wide), dim = this.isDim(event);
-    const colour = this.isShown(event) ? colourOf(event.barrier) : NO_COLOUR;
-    const look = `${event.kind === WAIT && wide > 2.5 ? "wait" : "step"} c${colour}${dim ? " dim" : ""}`;
+    const color = this.isShown(event) ? colorOf(event.barrier) : NO_COLOR;
+    const look = `${event.kind === WAIT && wide > 2.5 ? "wait" : "step"} c${color}${dim ? " dim" : ""}`;
     looks.set(look, (looks.get(look) || "") + `M${left.toFixed(1)} ${y}h${wide.toFixed(1)}v${BAR}h${(-wide).toFixed(1)}z`);
     if (room < 4 || dim) return;
     const words = name.length <= room ? name : room >= 7 ? name.slice(0, room - 1) + "\u2026" : "";
@@ -265,7 +265,7 @@ class Lanes {
       const at = this.x(flips[i].time + 0.5), half = limit(this.width / this.span / 3, 1.5, 4);
       if (at - last < half || !this.isShown(flips[i])) continue;
       last = at;
-      const look = `flip c${colourOf(flips[i].barrier)}${this.isDim(flips[i]) ? " dim" : ""}`;
+      const look = `flip c${colorOf(flips[i].barrier)}${this.isDim(flips[i]) ? " dim" : ""}`;
       looks.set(look, (looks.get(look) || "") + `M${(at - half).toFixed(1)} ${row.top + 1}h${(2 * half).toFixed(1)}l${(-half).toFixed(1)} 6z`);
     }
   }
@@ -283,17 +283,17 @@ class Lanes {
     const seen = this.trace.flows.filter(flow => this.isShown(flow.to) && flow.to.end > this.start && flow.from.time < this.start + this.span);
     const calm = !focused && seen.length <= 60;
     for (const flow of seen) {
-      const colour = colourOf(flow.barrier), dash = dashOf(flow.barrier);
+      const color = colorOf(flow.barrier), dash = dashOf(flow.barrier);
       const matches = at.barrier >= 0 ? flow.barrier === at.barrier
         : at.track >= 0 && (flow.from.track === at.track || flow.to.track === at.track);
       if (focused && matches && strong.length < 1500)
-        strong.push(draw("path", { class: "arrow strong line c" + colour, d: this.flowPath(flow), "stroke-dasharray": dash,
-                                   "marker-end": `url(#head-${colour})` }));
-      else faint.set(colour + "|" + dash, (faint.get(colour + "|" + dash) || "") + this.flowPath(flow));
+        strong.push(draw("path", { class: "arrow strong line c" + color, d: this.flowPath(flow), "stroke-dasharray": dash,
+                                   "marker-end": `url(#head-${color})` }));
+      else faint.set(color + "|" + dash, (faint.get(color + "|" + dash) || "") + this.flowPath(flow));
     }
     const paths = [...faint].map(([look, d]) => {
-      const [colour, dash] = look.split("|"), path = { class: `arrow line c${colour}${calm ? " medium" : ""}`, d, "stroke-dasharray": dash };
-      if (calm) path["marker-end"] = `url(#head-${colour})`;
+      const [color, dash] = look.split("|"), path = { class: `arrow line c${color}${calm ? " medium" : ""}`, d, "stroke-dasharray": dash };
+      if (calm) path["marker-end"] = `url(#head-${color})`;
       return draw("path", path);
     });
     this.arrows.replaceChildren(...paths, ...strong, ...this.neverArrows());
@@ -497,7 +497,7 @@ class Lanes {
 
   describeNever(never) {
     const said = make("div", "never-told");
-    said.append(make("span", "is-blocked", "For ever: "), never.why);
+    said.append(make("span", "is-blocked", "Forever: "), never.why);
     for (const one of never.could) {
       const who = make("div");
       who.append(make("b", "", one.agent), " ", make("code", "", shortName(one.op)), " ");
@@ -637,7 +637,7 @@ class Lanes {
     item.addEventListener("mouseenter", () => this.hover({ barrier: barrier.index }));
     item.addEventListener("mouseleave", () => this.hover({}));
     const sample = draw("svg", { viewBox: "0 0 26 12", "aria-hidden": "true" });
-    sample.append(draw("path", { class: "line c" + colourOf(barrier.index), d: "M0 6H26", "stroke-width": 2.4, fill: "none",
+    sample.append(draw("path", { class: "line c" + colorOf(barrier.index), d: "M0 6H26", "stroke-width": 2.4, fill: "none",
                                  "stroke-dasharray": dashOf(barrier.index) }));
     const events = make("span", "waits", number(barrier.events));
     events.title = count(barrier.events, "event");

@@ -33,7 +33,7 @@
 #include "render/json.h"
 
 /* `source` is the IR's text; NULL: nothing of it is shown. */
-void render_membar_text(const MembarReport *report, Source *source, bool colour, Text *to);
+void render_membar_text(const MembarReport *report, Source *source, bool color, Text *to);
 void render_membar_totals(const MembarTotals *totals, Text *to);
 
 /* In a series of "functions", each alone. */

@@ -239,8 +239,8 @@ static void add_first_line(Writer *writer) {
               report->model, is_short(report) ? ": " : "\n");
 }
 
-void render_membar_text(const MembarReport *report, Source *source, bool colour, Text *to) {
-    Writer writer = {.to = to, .report = report, .source = source, .style = {.colour = colour}};
+void render_membar_text(const MembarReport *report, Source *source, bool color, Text *to) {
+    Writer writer = {.to = to, .report = report, .source = source, .style = {.color = color}};
     for (size_t i = 0; i < report->pending_count; i++)
         add_answers(&writer, &report->pending[i]);
     if (report->asked)

@@ -11,13 +11,13 @@
 #include "render/trace.h"
 
 typedef struct ReportTextOptions {
-    bool colour;
+    bool color;
     unsigned width; /* columns; 0: as wide as need be */
 } ReportTextOptions;
 
 void render_report_text(const Report *report, ReportTextOptions options, Text *to);
 void render_report_markdown(const Report *report, Text *to);
-/* Partitions are nodes, and red if they wait for ever; edges are arrows, dashed if they lead backward. An order that
+/* Partitions are nodes, and red if they wait forever; edges are arrows, dashed if they lead backward. An order that
  * coverage misses is a dotted red arrow. */
 void render_report_dot(const Report *report, Text *to);
 /* `source` is the IR's text. */

@@ -44,7 +44,7 @@ static void say_deadlock(const ReportDeadlock *deadlock, ReportWriter *writer) {
     say_text(writer, "launch", deadlock->launch);
     if (!deadlock->blocked_count)
         return;
-    writer->part(writer, "[Agents|agent] that wait for ever");
+    writer->part(writer, "[Agents|agent] that wait forever");
     Table table = table_begin(columns, LENGTH(columns));
     for (size_t i = 0; i < deadlock->blocked_count; i++)
         add_blocked(&table, &deadlock->blocked[i], writer->roomy);

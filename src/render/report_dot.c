@@ -53,7 +53,7 @@ static void add_node(const Report *report, const ReportPartition *partition, Tex
     if (partition->warps >= 0)
         text_addf(to, "\\n%d warp%s", partition->warps, partition->warps == 1 ? "" : "s");
     bool stuck = waits_for_ever(report, partition->name);
-    text_addf(to, "%s\"%s];\n", stuck ? "\\nwaits for ever" : "", stuck ? ", color=red, fontcolor=red" : "");
+    text_addf(to, "%s\"%s];\n", stuck ? "\\nwaits forever" : "", stuck ? ", color=red, fontcolor=red" : "");
 }
 
 static void add_ends(const char *from, const char *to_name, Text *to) {

@@ -5,7 +5,7 @@
 static const ReportSection sections[] = {
     {"partitions", "1. Partitions",
      "A [partition] is a group of warps that runs a program of its own ([warp "
-     "specialisation|warp-specialisation]).",
+     "specialization|warp-specialization]).",
      "no partitions", "partition", 0},
     {"dependencies", "2. Dependencies", "An edge leads from an [arrive] to the [wait] that it releases.",
      "no edges between partitions", "edge", 0},

@@ -160,7 +160,7 @@ void render_report_text(const Report *report, ReportTextOptions options, Text *t
                    .table = add_table,
                    .edges = add_edges},
         .to = to,
-        .style = {options.colour, options.width},
+        .style = {options.color, options.width},
     };
     add_first_line(&terminal, report);
     if (!*report->nothing) {

@@ -141,7 +141,7 @@ static void add_events(Lanes *lanes) {
     json_end_list(&lanes->json);
 }
 
-/* ---- Who waits for ever ------------------------------------------------------------------------ */
+/* ---- Who waits forever ------------------------------------------------------------------------ */
 
 /* Whether a place's agent, "partition0" or "cta1.partition0", is the track's, or, if they count, a helper of it. */
 static bool is_agent(const TraceTrack *track, const char *agent, bool helpers) {
@@ -151,7 +151,7 @@ static bool is_agent(const TraceTrack *track, const char *agent, bool helpers) {
     return strncmp(agent, track->agent, size) == 0 && (!agent[size] || (helpers && agent[size] == '.'));
 }
 
-/* The report's row about a slice that is blocked for ever; NULL if it has none. */
+/* The report's row about a slice that is blocked forever; NULL if it has none. */
 static const ReportBlocked *blocked_row(const Lanes *lanes, const TraceEvent *event) {
     const Report *report = lanes->html->report;
     for (size_t i = 0; i < report->deadlock_count; i++)
@@ -266,7 +266,7 @@ static void add_key(Html *html, const Trace *trace) {
         {"wait", "waits, as long as it is blocked", -1},
         {"flip", "a phase completes", -1},
         {"arrow", "releases", -1},
-        {"blocked", "blocked for ever", TRACE_BLOCKED},
+        {"blocked", "blocked forever", TRACE_BLOCKED},
         {"never", "would release it, and never comes", TRACE_BLOCKED},
         {"access", "an access that a finding is about", TRACE_ACCESS},
     };

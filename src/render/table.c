@@ -112,11 +112,11 @@ static void add_line(Text *to, Str line) {
 }
 
 void text_toned(Text *to, Style style, Tone tone, Str text) {
-    bool coloured = style.colour && tone != TONE_PLAIN && text.size;
-    if (coloured)
+    bool colored = style.color && tone != TONE_PLAIN && text.size;
+    if (colored)
         text_addf(to, "%s", tone_code(tone));
     add_line(to, text);
-    if (coloured)
+    if (colored)
         text_addf(to, "\033[0m");
 }
 

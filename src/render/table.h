@@ -66,7 +66,7 @@ typedef struct Table {
 
 /* How a terminal is written to. */
 typedef struct Style {
-    bool colour;
+    bool color;
     unsigned width; /* columns; 0: as wide as need be */
 } Style;
 
@@ -95,7 +95,7 @@ void table_print(const Table *table, Style style, unsigned indent, Text *to);
 /* The columns that a text takes on a terminal. */
 size_t text_width(Str text);
 
-/* A text of our own, or an untrusted one, in colour if the style has it. */
+/* A text of our own, or an untrusted one, in color if the style has it. */
 void text_toned(Text *to, Style style, Tone tone, Str text);
 void text_tonedf(Text *to, Style style, Tone tone, const char *format, ...) __attribute__((format(printf, 4, 5)));
 

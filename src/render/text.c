@@ -19,9 +19,9 @@ typedef struct Renderer {
 static const char red[] = "\033[1;31m", magenta[] = "\033[1;35m", cyan[] = "\033[1;36m", green[] = "\033[1;32m",
                   yellow[] = "\033[1;33m", bold[] = "\033[1m", normal[] = "\033[0m";
 
-static void coloured(Renderer *renderer, const char *colour, const char *text) {
-    if (renderer->options.colour)
-        text_addf(renderer->to, "%s%s%s", colour, text, normal);
+static void colored(Renderer *renderer, const char *color, const char *text) {
+    if (renderer->options.color)
+        text_addf(renderer->to, "%s%s%s", color, text, normal);
     else
         text_addf(renderer->to, "%s", text);
 }
@@ -104,13 +104,13 @@ static bool has_kernel_place(const FindingPlace *place) {
 }
 
 static void add_place(Renderer *renderer, const char *file, uint32_t line, uint32_t column) {
-    text_addf(renderer->to, "%s", renderer->options.colour ? bold : "");
+    text_addf(renderer->to, "%s", renderer->options.color ? bold : "");
     text_plainf(renderer->to, "%s", file);
     if (line)
         text_addf(renderer->to, ":%u", line);
     if (line && column)
         text_addf(renderer->to, ":%u", column);
-    text_addf(renderer->to, ":%s ", renderer->options.colour ? normal : "");
+    text_addf(renderer->to, ":%s ", renderer->options.color ? normal : "");
 }
 
 /* "partition1 waits (ttng.wait_barrier): slot 1 of %full" */
@@ -126,9 +126,9 @@ static void add_what(Renderer *renderer, const FindingPlace *place) {
 
 static void add_severity(Renderer *renderer, Severity severity) {
     static const struct {
-        const char *word, *colour;
+        const char *word, *color;
     } words[] = {{"error:", red}, {"warning:", magenta}, {"note:", cyan}}; /* ORDER Severity */
-    coloured(renderer, words[severity].colour, words[severity].word);
+    colored(renderer, words[severity].color, words[severity].word);
     text_addf(renderer->to, " ");
 }
 
@@ -170,7 +170,7 @@ static void add_line(Renderer *renderer, const char *key, const char *text) {
     if (!is_said(text))
         return;
     text_addf(renderer->to, "  ");
-    coloured(renderer, bold, key);
+    colored(renderer, bold, key);
     text_plainf(renderer->to, " %s\n", text);
 }
 
@@ -221,7 +221,7 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
     add_line(renderer, finding->elsewhere ? "at other launches:" : "launch:", finding->launch);
     if (finding->times > 1) {
         text_addf(renderer->to, "  ");
-        coloured(renderer, bold, "seen:");
+        colored(renderer, bold, "seen:");
         text_addf(renderer->to, " ");
         text_number_of(renderer->to, finding->times, "time");
         text_addf(renderer->to, "\n");
@@ -236,7 +236,7 @@ static void add_finding(Renderer *renderer, const Finding *finding, const char *
 
 static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
     add_place(renderer, renderer->source->name, incomplete->ir_line, 0);
-    coloured(renderer, yellow, "incomplete:");
+    colored(renderer, yellow, "incomplete:");
     text_plainf(renderer->to, " %s", incomplete->reason);
     if (is_said(incomplete->op))
         text_plainf(renderer->to, " (%s)", incomplete->op);
@@ -246,7 +246,7 @@ static void add_incomplete(Renderer *renderer, const Incomplete *incomplete) {
 static void add_launch(Renderer *renderer, const LaunchRun *launch) {
     Text *to = renderer->to;
     text_addf(to, "  ");
-    coloured(renderer, bold, launch->chosen ? "launch, chosen:" : "launch:");
+    colored(renderer, bold, launch->chosen ? "launch, chosen:" : "launch:");
     text_plainf(to, " %s: ", launch->text);
     text_number_of(to, launch->ctas, "CTA");
     if (launch->classes && launch->ctas > 1)
@@ -276,11 +276,11 @@ static void add_severities(Text *to, const Verdict *verdict) {
 
 /* "clean; 2 notes", "1 error, 1 note; incomplete: 2 reasons", "incomplete: 1 reason; 1 note" */
 static void add_outcome(Renderer *renderer, const Verdict *verdict) {
-    static const char *const colours[] = {green, red, yellow, red}; /* ORDER VerdictKind */
+    static const char *const colors[] = {green, red, yellow, red}; /* ORDER VerdictKind */
     Text *to = renderer->to;
     bool first = verdict->kind == VERDICT_FINDINGS; /* whose name need not be said */
-    if (renderer->options.colour)
-        text_addf(to, "%s", colours[verdict->kind]);
+    if (renderer->options.color)
+        text_addf(to, "%s", colors[verdict->kind]);
     if (first)
         add_severities(to, verdict);
     else
@@ -295,7 +295,7 @@ static void add_outcome(Renderer *renderer, const Verdict *verdict) {
         text_addf(to, "; ");
         add_severities(to, verdict);
     }
-    if (renderer->options.colour)
+    if (renderer->options.color)
         text_addf(to, "%s", normal);
 }
 

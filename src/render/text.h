@@ -1,7 +1,7 @@
 /* A verdict for a person at a terminal, in the manner of a compiler's messages.
  *
  *     attention.ttgir: @attention: findings
- *     attention.py:41:8: error: partition1 waits for ever for slot 1 of %full [deadlock.lapped]
+ *     attention.py:41:8: error: partition1 waits forever for slot 1 of %full [deadlock.lapped]
  *             bar.wait(phase)
  *             ^
  *     attention.ttgir:120:5: note: partition1 waits (ttng.wait_barrier): parity 0, phase 2, 1 arrival pending
@@ -27,7 +27,7 @@
 #include "finding/finding.h"
 
 typedef struct TextOptions {
-    bool colour;
+    bool color;
     bool launches;                /* list the launches that were run */
     const char *const *witnesses; /* the file of each finding's witness, or NULL; NULL: of none */
     const char *witness_hint;     /* how to get a witness file; shown where there is a witness but no file; or NULL */

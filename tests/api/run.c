@@ -130,7 +130,7 @@ static void run_all_kernels(weir_context *weir) {
     text.size = 0;
     CHECK(weir_steps(result, append, &text) == 0);
     CHECK(strncmp(text.data, "@hangs, grid 1x1x1, n = ", 24) == 0);
-    CHECK(strstr(text.data, "waits for ever for %bar[0], parity 0\n"));
+    CHECK(strstr(text.data, "waits forever for %bar[0], parity 0\n"));
     text.size = 0;
     CHECK(weir_trace(result, append, &text) == 0);
     CHECK(strstr(text.data, "\"cat\": \"blocked\""));

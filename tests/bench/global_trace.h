@@ -1,7 +1,7 @@
 /* A trace to measure checkers of global memory with: CTAs that share what they read and hand on what they write.
  *
  * In each round a CTA reads its rows of A and all of B, writes its part of C, and arrives at a barrier of the grid;
- * then it reads the part of its neighbour, and arrives again. All in pieces of some elements of four bytes. */
+ * then it reads the part of its neighbor, and arrives again. All in pieces of some elements of four bytes. */
 #ifndef TESTS_BENCH_GLOBAL_TRACE_H
 #define TESTS_BENCH_GLOBAL_TRACE_H
 

@@ -1,4 +1,4 @@
-/* A trace to measure race checkers with: a warp-specialised matrix product, as its events.
+/* A trace to measure race checkers with: a warp-specialized matrix product, as its events.
  *
  * Three partitions: a producer that copies tiles of A and B into a ring of three slots, a consumer that multiplies them
  * into an accumulator, and an epilogue that takes every finished accumulator out. Eight barriers: full and empty for

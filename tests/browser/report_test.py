@@ -357,7 +357,7 @@ def pointing_at_who_is_blocked_tells_who_could_release_it(page):
     page.open("small")
     page.point_at("rect.blocked")
     said = page.text(".tip")
-    for words in ("blocked for ever", "nobody can use slot 0", "Could release",
+    for words in ("blocked forever", "nobody can use slot 0", "Could release",
                   "partition1.tensor tc_gen5_mma, IR line 33: would, but waits itself at IR line 30"):
         check(words in said, f"the tooltip does not say {words!r}: {said!r}")
     equal(page.count("path.never"), 2, "arrows that never come")

@@ -133,7 +133,7 @@ static void write_report(const Report *report, const Trace *trace, Source *sourc
     Text texts[6] = {{0}};
     render_report_text(report, (ReportTextOptions){.width = 80}, &texts[0]);
     check_plain((Str){texts[0].data, texts[0].size});
-    render_report_text(report, (ReportTextOptions){.colour = true}, &texts[1]);
+    render_report_text(report, (ReportTextOptions){.color = true}, &texts[1]);
     render_report_markdown(report, &texts[2]);
     render_report_dot(report, &texts[3]);
     render_report_html(report, trace, source, &texts[4]);

@@ -43,7 +43,7 @@ inline void must(cudaError_t error, const char *doing) {
         saw("not run: %s: %s", doing, cudaGetErrorName(error));
 }
 
-/* Waits for the kernel that was launched last, but not for ever. */
+/* Waits for the kernel that was launched last, but not forever. */
 inline void finish_kernel() {
     cudaError_t error = cudaGetLastError();
     if (error != cudaSuccess)

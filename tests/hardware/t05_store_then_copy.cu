@@ -1,7 +1,7 @@
 /* T5: how often does a copy or a matrix product read old data when the proxy fence is left out?
  *
  * Ordinary stores write a tile, and the copy engine or wgmma reads it. The fence stands where it belongs (each writer,
- * before the synchronisation), or only at the issuing thread after the synchronisation, or nowhere; it is for all
+ * before the synchronization), or only at the issuing thread after the synchronization, or nowhere; it is for all
  * memory, or for one space. The tile gets new values each round, so an old word is a word of an earlier round. In
  * shared memory the tile is written and read by one thread, by a warp, or by the whole block; in global memory by the
  * whole block. */

@@ -208,14 +208,14 @@ static bool is_of_fences(MutationKind kind) {
 
 /* What a fault does, whatever Weir says of it. */
 typedef enum Harm { NOT_LOOKED_AT, HARMLESS, OTHER_DATA, HARMFUL } Harm;
-typedef struct Judgement {
+typedef struct Judgment {
     Harm harm;
     char text[256];
-} Judgement;
+} Judgment;
 
-static Judgement judge_order(const Job *job, const Variant *mutant) {
+static Judgment judge_order(const Job *job, const Variant *mutant) {
     const Base *base = mutant->base;
-    Judgement said = {HARMLESS, "harmless"};
+    Judgment said = {HARMLESS, "harmless"};
     for (size_t i = 0; i < base->count && said.harm != HARMFUL; i++) {
         OrderResult order = find_order(job, mutant, &base->launches[i], false);
         if (!order.races && !order.stuck && base->otherwise[i]) {
@@ -234,15 +234,15 @@ static Judgement judge_order(const Job *job, const Variant *mutant) {
                      order.line, order.other_line, (int)text.size, text.data);
             text_free(&text);
         } else if (order.partial) {
-            said = (Judgement){OTHER_DATA, "too large"};
+            said = (Judgment){OTHER_DATA, "too large"};
         } else if (!same && said.harm == HARMLESS) {
-            said = unwritten ? (Judgement){OTHER_DATA, "unwritten"} : (Judgement){OTHER_DATA, "other data"};
+            said = unwritten ? (Judgment){OTHER_DATA, "unwritten"} : (Judgment){OTHER_DATA, "other data"};
         }
     }
     return said;
 }
 
-static Judgement judge_fences(const Job *job, const Variant *mutant) {
+static Judgment judge_fences(const Job *job, const Variant *mutant) {
     Text rules = {0};
     Reading reading;
     read_variant(&reading, mutant);
@@ -250,16 +250,16 @@ static Judgement judge_fences(const Job *job, const Variant *mutant) {
     free_reading(&reading);
     text_free(&rules);
     if (said.lacking <= mutant->base->fences.lacking)
-        return (Judgement){HARMLESS, "harmless"};
+        return (Judgment){HARMLESS, "harmless"};
     if (said.kind != VERDICT_CLEAN) /* it depends on the release */
-        return (Judgement){HARMFUL, "a fence lacks"};
+        return (Judgment){HARMFUL, "a fence lacks"};
     if (said.put_in)
-        return (Judgement){HARMLESS, "put back"};
-    return said.left_out ? (Judgement){OTHER_DATA, "the compiler's own"} : (Judgement){HARMFUL, "a fence lacks"};
+        return (Judgment){HARMLESS, "put back"};
+    return said.left_out ? (Judgment){OTHER_DATA, "the compiler's own"} : (Judgment){HARMFUL, "a fence lacks"};
 }
 
 /* Asked once, for both ways. */
-static const Judgement *judge(const Job *job, const Variant *mutant, Judgement *said) {
+static const Judgment *judge(const Job *job, const Variant *mutant, Judgment *said) {
     if (said->harm == NOT_LOOKED_AT)
         *said = is_of_fences(mutant->mutation->kind) ? judge_fences(job, mutant) : judge_order(job, mutant);
     return said;
@@ -279,13 +279,13 @@ static void tally_mutant(Job *job, const Variant *mutant, Way way, VerdictKind k
 static void run_mutant(Job *job, const Variant *mutant, size_t number, uint32_t line) {
     const Base *base = mutant->base;
     const Mutation *mutation = mutant->mutation;
-    Judgement said = {NOT_LOOKED_AT, ""};
+    Judgment said = {NOT_LOOKED_AT, ""};
     VerdictKind kinds[WAYS];
     Text rules[WAYS] = {{0}};
     for (Way way = WITH_LAUNCH; way < WAYS; way++) {
         kinds[way] = base->judged[way] ? ask(job, mutant, way, &rules[way]) : VERDICT_CLEAN;
         if (kinds[way] == VERDICT_FINDINGS)
-            said = (Judgement){HARMFUL, "found the other way"};
+            said = (Judgment){HARMFUL, "found the other way"};
     }
     for (Way way = WITH_LAUNCH; way < WAYS; way++) {
         bool found = kinds[way] == VERDICT_FINDINGS, clean = kinds[way] == VERDICT_CLEAN;

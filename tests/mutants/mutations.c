@@ -23,7 +23,7 @@ const char *mutation_kind_name(MutationKind kind) {
         [NO_EXPECT] = "no expect",
         [NO_ARRIVE] = "no arrive",
         [NO_COMMIT] = "no commit",
-        [NO_PRODUCT_BARRIER] = "no product barrier",
+        [NO_PRODUCT_BARRIER] = "no MMA barrier",
         [NO_WAIT] = "no wait",
         [NO_GROUP_COMMIT] = "no group commit",
         [NO_GROUP_WAIT] = "no group wait",

@@ -1,4 +1,4 @@
-/* Single faults in the synchronisation of a kernel: which ones it can have, and its text with one of them.
+/* Single faults in the synchronization of a kernel: which ones it can have, and its text with one of them.
  *
  * A mutation is a few cuts in the kernel's text. What an op is for is taken from its effects, so that every spelling of
  * an op, and every op that waits or arrives, is mutated alike. The new text has the same lines as the old one up to

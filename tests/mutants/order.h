@@ -17,7 +17,7 @@ typedef struct OrderResult {
     uint32_t line, other_line; /* of the first one */
     uint64_t data;             /* which write each read sees, as a hash */
     uint64_t unwritten;        /* reads of memory that nobody has written */
-    uint64_t stuck;            /* runs that end with somebody who waits for ever, or with a fault */
+    uint64_t stuck;            /* runs that end with somebody who waits forever, or with a fault */
     bool partial;              /* a run was too large to be looked at to its end */
 } OrderResult;
 

@@ -197,7 +197,7 @@ static void add_state(Search *search, const State *state) {
 /* NULL, or the kind of the error. */
 static const char *update(Barrier *barrier, unsigned arrivals, int32_t bytes) {
     if (!barrier->live)
-        return "uninitialised";
+        return "uninitialized";
     if (arrivals > barrier->pending)
         return "underflow";
     barrier->pending = (uint8_t)(barrier->pending - arrivals);
@@ -268,17 +268,17 @@ static bool move(Search *search, State *state, unsigned agent, const char **erro
     switch (operation->kind) {
     case REFERENCE_INIT:
         if (barrier->live)
-            *error = "reinitialised";
+            *error = "reinitialized";
         *barrier = (Barrier){.live = 1, .pending = (uint8_t)operation->amount, .count = (uint8_t)operation->amount};
         break;
     case REFERENCE_INVALIDATE:
         if (!barrier->live)
-            *error = "uninitialised";
+            *error = "uninitialized";
         *barrier = (Barrier){.ended = 1};
         break;
     case REFERENCE_WAIT:
         if (!barrier->live)
-            *error = "uninitialised";
+            *error = "uninitialized";
         else if (barrier->phase == step->parity)
             return false;
         break;

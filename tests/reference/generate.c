@@ -25,7 +25,7 @@ static bool chance(Random *random, unsigned percent) {
 typedef struct Maker {
     Random random;
     ReferenceProgram *program;
-    unsigned counts[REFERENCE_BARRIERS][REFERENCE_BARRIERS]; /* what array i, slot k is to be initialised with */
+    unsigned counts[REFERENCE_BARRIERS][REFERENCE_BARRIERS]; /* what array i, slot k is to be initialized with */
 } Maker;
 
 /* What does not fit is left out. */

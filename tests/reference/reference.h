@@ -21,10 +21,10 @@
  *
  * A run stops with an error at the operation that
  *   underflow      arrives more often than is pending,
- *   uninitialised  uses or invalidates a barrier that is not initialised or was invalidated,
- *   reinitialised  initialises a barrier that is initialised.
+ *   uninitialized  uses or invalidates a barrier that is not initialized or was invalidated,
+ *   reinitialized  initializes a barrier that is initialized.
  * A copy, a commit or an MMA touches its barrier when it finishes, not when it is issued: that is when it can go wrong.
- * An arrival that comes after its barrier was invalidated (and not initialised again) does nothing. Otherwise a run
+ * An arrival that comes after its barrier was invalidated (and not initialized again) does nothing. Otherwise a run
  * ends when no agent can go on and nothing is in flight any more. */
 #ifndef TESTS_REFERENCE_REFERENCE_H
 #define TESTS_REFERENCE_REFERENCE_H

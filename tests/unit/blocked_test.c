@@ -61,11 +61,11 @@ static void assert_clean(const char *text) {
 static void nobody_arrives(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), "", WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits for ever for %a[0]: nothing arrives on it");
+                   "partition0 waits forever for %a[0]: nothing arrives on it");
     assert_finding(AGENTS(INIT(a, 2), ARRIVE(a), WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits for ever for %a[0]: 1 of 2 arrivals come, and nobody makes the others");
+                   "partition0 waits forever for %a[0]: 1 of 2 arrivals come, and nobody makes the others");
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(b), WAIT(a, 0)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits for ever for %a[0]: nothing arrives on it");
+                   "partition0 waits forever for %a[0]: nothing arrives on it");
     assert_clean(AGENTS(INIT(a, 2), ARRIVE(a) ARRIVE(a), WAIT(a, 0)));
 }
 
@@ -73,7 +73,7 @@ static void nobody_arrives(void **state) {
 static void what_arrives_is_named(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1), ARRIVE(a), WAIT(a, 0) WAIT(a, 1)), "deadlock.no-producer", "ttng.wait_barrier",
-                   "partition0 waits for ever for %a[0]: no arrival comes for phase 1 (default at IR line 20: its "
+                   "partition0 waits forever for %a[0]: no arrival comes for phase 1 (default at IR line 20: its "
                    "partition has ended)");
 }
 
@@ -84,12 +84,12 @@ static void bytes_come_before_a_circle(void **state) {
                                               INIT(a, 2) INIT(b, 1), EXPECT(a, 256) COPY(a) WAIT(a, 0) ARRIVE(b),
                                               WAIT(b, 0) ARRIVE(a), "")),
                    "deadlock.bytes", "ttng.wait_barrier",
-                   "default waits for ever for %a[0]: whoever arrives, but 128 bytes never come");
+                   "default waits forever for %a[0]: whoever arrives, but 128 bytes never come");
     assert_finding(KERNEL("%desc: !desc", "    %tile = ttg.local_alloc : () -> !tile\n" SPECIALIZED(
                                               INIT(a, 2) INIT(b, 1), EXPECT(a, 128) COPY(a) WAIT(a, 0) ARRIVE(b),
                                               WAIT(b, 0) ARRIVE(a), "")),
                    "deadlock.cycle", "ttng.wait_barrier",
-                   "default waits for ever for %a[0]: partition0 arrives on it only after a wait that is blocked, too");
+                   "default waits forever for %a[0]: partition0 arrives on it only after a wait that is blocked, too");
 }
 
 static void the_parity_does_not_go_with_the_phases(void **state) {
@@ -97,7 +97,7 @@ static void the_parity_does_not_go_with_the_phases(void **state) {
     assert_finding(
         ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) WAIT(bar, 0) ARRIVE(bar) WAIT(bar, 0)), "deadlock.parity",
         "ttng.wait_barrier",
-        "default waits for ever for %bar[0]: it asks for parity 0, the phase after the one that is completed");
+        "default waits forever for %bar[0]: it asks for parity 0, the phase after the one that is completed");
     assert_clean(ON_BARRIER("", INIT(bar, 1) ARRIVE(bar) WAIT(bar, 0) ARRIVE(bar) WAIT(bar, 1)));
 }
 
@@ -105,9 +105,9 @@ static void each_waits_for_the_other(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), WAIT(a, 0) ARRIVE(b), WAIT(b, 0) ARRIVE(a)), "deadlock.cycle",
                    "ttng.wait_barrier",
-                   "default waits for ever for %a[0]: partition0 arrives on it only after a wait that is blocked, too");
+                   "default waits forever for %a[0]: partition0 arrives on it only after a wait that is blocked, too");
     assert_finding(ON_BARRIER("", INIT(bar, 1) WAIT(bar, 0) ARRIVE(bar)), "deadlock.cycle", "ttng.wait_barrier",
-                   "default waits for ever for %bar[0]: it would arrive on it itself, after this wait");
+                   "default waits forever for %bar[0]: it would arrive on it itself, after this wait");
     assert_clean(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(b) WAIT(a, 0), WAIT(b, 0) ARRIVE(a)));
 }
 
@@ -115,7 +115,7 @@ static void the_next_phase_is_over_before_it_looks(void **state) {
     (void)state;
     assert_finding(
         AGENTS(INIT(a, 1), ARRIVE(a) ARRIVE(a), WAIT(a, 0)), "deadlock.lapped", "ttng.wait_barrier",
-        "partition0 waits for ever for %a[0]: the phase that it wants, and the one after it, are over before it looks");
+        "partition0 waits forever for %a[0]: the phase that it wants, and the one after it, are over before it looks");
 }
 
 /* One agent arrives twice, and knows nothing of the other's wait in between. */
@@ -149,10 +149,10 @@ static void and_where_arguments_were_chosen(void **state) {
 static void bytes_do_not_come_or_too_many(void **state) {
     (void)state;
     assert_finding(COPIED(EXPECT(bar, 256) COPY(bar) WAIT(bar, 0)), "deadlock.bytes", "ttng.wait_barrier",
-                   "default waits for ever for %bar[0]: all arrivals are there, but 128 bytes never come");
+                   "default waits forever for %bar[0]: all arrivals are there, but 128 bytes never come");
     assert_finding(
         COPIED(EXPECT(bar, 64) COPY(bar) WAIT(bar, 0)), "deadlock.bytes", "ttng.wait_barrier",
-        "default waits for ever for %bar[0]: all arrivals are there, but 64 bytes more come than are expected");
+        "default waits forever for %bar[0]: all arrivals are there, but 64 bytes more come than are expected");
     assert_clean(COPIED(EXPECT(bar, 128) COPY(bar) WAIT(bar, 0)));
 }
 
@@ -167,7 +167,7 @@ static void bytes_do_not_come_or_too_many(void **state) {
 static void who_would_arrive_has_ended(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), TIMES(5, CONSUMER), TIMES(4, PRODUCER)), "deadlock.exited",
-                   "ttng.wait_barrier", "default waits for ever for %a[0]: partition0, which arrives on it, has ended");
+                   "ttng.wait_barrier", "default waits forever for %a[0]: partition0, which arrives on it, has ended");
     assert_clean(AGENTS(INIT(a, 1) INIT(b, 1), TIMES(5, CONSUMER), TIMES(5, PRODUCER)));
 }
 
@@ -180,10 +180,10 @@ static void too_few_threads_come(void **state) {
     (void)state;
     assert_finding(AGENTS("", MEET("wait", 2, 256), MEET("arrive", 2, 256)), "deadlock.no-producer",
                    "ttng.wait_barrier_named",
-                   "default waits for ever at named barrier 2: 160 of 256 threads come to it");
+                   "default waits forever at named barrier 2: 160 of 256 threads come to it");
     assert_finding(AGENTS("", MEET("wait", 2, 160) MEET("arrive", 3, 160), MEET("wait", 3, 160) MEET("arrive", 2, 160)),
                    "deadlock.cycle", "ttng.wait_barrier_named",
-                   "default waits for ever at named barrier 2: 128 of 160 threads come to it");
+                   "default waits forever at named barrier 2: 128 of 160 threads come to it");
     assert_clean(AGENTS("", MEET("wait", 2, 160), MEET("arrive", 2, 160)));
 }
 
@@ -191,9 +191,9 @@ static void too_few_threads_come(void **state) {
 
 static void not_all_come_to_the_cluster_barrier(void **state) {
     (void)state;
-    assert_finding(
-        MODULE_OF(2, FUNCTION("", SPECIALIZED("", "", CLUSTER, ""))), "deadlock.no-producer", "ttng.cluster_wait",
-        "cta0.partition0 waits for ever at the cluster barrier: not every thread of the cluster comes to it");
+    assert_finding(MODULE_OF(2, FUNCTION("", SPECIALIZED("", "", CLUSTER, ""))), "deadlock.no-producer",
+                   "ttng.cluster_wait",
+                   "cta0.partition0 waits forever at the cluster barrier: not every thread of the cluster comes to it");
     assert_clean(MODULE_OF(2, FUNCTION("", CLUSTER)));
 }
 
@@ -214,10 +214,10 @@ static void barriers_are_misused(void **state) {
     (void)state;
     assert_finding(ON_BARRIER("", INIT(bar, 1) ARRIVE_COUNT(bar, 2)), "barrier.underflow", "ttng.arrive_barrier",
                    "default brings 2 arrivals to %bar[0], of which 1 is pending");
-    assert_finding(ON_BARRIER("", ARRIVE(bar)), "barrier.uninitialised", "ttng.arrive_barrier",
-                   "default uses %bar[0] before it is initialised");
-    assert_finding(ON_BARRIER("", INIT(bar, 1) INIT(bar, 1)), "barrier.reinitialised", "ttng.init_barrier",
-                   "default initialises %bar[0], which is in use");
+    assert_finding(ON_BARRIER("", ARRIVE(bar)), "barrier.uninitialized", "ttng.arrive_barrier",
+                   "default uses %bar[0] before it is initialized");
+    assert_finding(ON_BARRIER("", INIT(bar, 1) INIT(bar, 1)), "barrier.reinitialized", "ttng.init_barrier",
+                   "default initializes %bar[0], which is in use");
     assert_finding(ON_BARRIER("", INIT(bar, 1) INVALIDATE(bar) ARRIVE(bar)), "barrier.invalidated",
                    "ttng.arrive_barrier", "default uses %bar[0] after it was invalidated");
     assert_finding(AGENTS(INIT(a, 1), INVALIDATE(a), WAIT(a, 0)), "barrier.invalidated", "ttng.inval_barrier",
@@ -235,7 +235,7 @@ static void use_before_the_init_is_found_though_the_plain_order_is_right(void **
     (void)state;
     Judged *judged = judge(AGENTS("", INIT(a, 1) ARRIVE(a), WAIT(a, 0)), (CheckOptions){0});
     assert_int_equal(judged->verdict.finding_count, 1);
-    assert_string_equal(rule_of(judged->verdict.findings[0].rule)->id, "barrier.uninitialised");
+    assert_string_equal(rule_of(judged->verdict.findings[0].rule)->id, "barrier.uninitialized");
     assert_string_equal(judged->verdict.findings[0].schedule, "if default is slow there");
     done_judging(judged);
 }
@@ -304,7 +304,7 @@ static void history_remembers_who_came_and_who_passed(void **state) {
     assert_int_equal(run_eagerly(running), RUN_COMPLETE);
     uint32_t slot = slot_named(running, "%a[0]");
     const BarrierHistory *barrier = &history->barriers[slot];
-    assert_true(barrier->initialised);
+    assert_true(barrier->initialized);
     assert_int_equal(barrier->init_agent, 0);
     assert_int_equal(barrier->deeds, 3);
     assert_int_equal(barrier->phase_count, 1);

@@ -140,7 +140,7 @@ static uint32_t choose_actor(Model *model) {
     return choose(model, BASES) + CONSAN_BASE_ACTORS * (choose(model, 2) ? 0 : choose(model, 4));
 }
 
-/* Some neighbours: they lie in one word, or in two, or in the last one. */
+/* Some neighbors: they lie in one word, or in two, or in the last one. */
 static uint32_t choose_spans(Model *model, const Consan *engine, uint32_t *spans) {
     static const uint32_t starts[] = {0, 2, 3, 62, 63};
     uint32_t start = starts[choose(model, 5)], count = 1 + choose(model, 3), kept = 0;

@@ -140,7 +140,7 @@ static void renders_for_a_terminal(void **state) {
     (void)state;
     static const struct {
         Severity severity;
-        bool colour;
+        bool color;
         const char *file, *rendered;
     } cases[] = {
         {SEVERITY_ERROR, false, "k.ttgir", "k.ttgir:2:3: error: not so\n    b c\n      ^\n"},
@@ -158,7 +158,7 @@ static void renders_for_a_terminal(void **state) {
         Diagnostics diagnostics = {0};
         diagnostics_add(&diagnostics, cases[i].severity, source, 4, "not so");
         Text text = {0};
-        diagnostic_render(&diagnostics.items[0], cases[i].file, cases[i].colour, &text);
+        diagnostic_render(&diagnostics.items[0], cases[i].file, cases[i].color, &text);
         text_char(&text, 0);
         assert_string_equal(text.data, cases[i].rendered);
         text_free(&text);

@@ -100,7 +100,7 @@ static void numbers_do_not_count(void **state) {
     new->full_waits[0].index = new->full_arrives[0].index = new->barriers[0].index = "accumCnt(loop@57) % 3";
     new->empty_waits[0].index = new->empty_arrives[0].index = new->barriers[1].index = "accumCnt(loop@57) % 3";
     new->rows[0].cadence = "each iteration of the loop of line 57";
-    new->finding.message = "default waits for ever for %33[0], line 99";
+    new->finding.message = "default waits forever for %33[0], line 99";
     new->full_waits[0].place.ir_line = 99;
     new->full_waits[0].place.times = 5;
     const Difference *difference = compare(fixture);
@@ -234,7 +234,7 @@ static void coverage_differs(void **state) {
 static void verdicts_differ(void **state) {
     Fixture *fixture = *state;
     fixture->new.verdict.finding_count = 0;
-    check_only(fixture, LEVEL_VERDICT, "finding deadlock.cycle", "default waits for ever for %12[0], line 70", "");
+    check_only(fixture, LEVEL_VERDICT, "finding deadlock.cycle", "default waits forever for %12[0], line 70", "");
     fixture->new.verdict.kind = VERDICT_INCOMPLETE;
     fixture->new.report.deadlock_verdict = "none";
     const Difference *difference = compare(fixture);
@@ -256,7 +256,7 @@ static void as_text(void **state) {
     Fixture *fixture = *state;
     Text text = {0};
     render_difference_text(compare(fixture), false, 80, &text);
-    check_text(&text, "k.ttgir @product and k.ttgir @product: no difference\n");
+    check_text(&text, "k.ttgir @MMA and k.ttgir @MMA: no difference\n");
     fixture->new.report.partition_count = 2;
     fixture->new.report.partitions = &fixture->new.partitions[1];
     fixture->new.partitions[1].name = "partition2";
@@ -267,7 +267,7 @@ static void as_text(void **state) {
     fixture->old.finding.message = "a message\033 that is so long that it takes more than one line of text to say it";
     fixture->new.verdict.finding_count = 0;
     render_difference_text(compare(fixture), false, 60, &text);
-    check_text(&text, "k.ttgir @product and k.ttgir @product: 2 differences, the first in partitions\n"
+    check_text(&text, "k.ttgir @MMA and k.ttgir @MMA: 2 differences, the first in partitions\n"
                       "Partitions, by what they do:\n"
                       "  epilogue: default, only in the old one\n"
                       "  MMA: partition0, now partition2\n"
@@ -299,7 +299,7 @@ static void as_markdown(void **state) {
                "# Difference: 1 difference, in buffers\n\n"
                "|  | old | new |\n|---|---|---|\n"
                "| file | k.ttgir | k.ttgir |\n"
-               "| kernel | product | product |\n\n"
+               "| kernel | MMA | MMA |\n\n"
                "## Partitions, by what they do\n\n"
                "| role | old | new |\n|---|---|---|\n"
                "| epilogue | default | default |\n"

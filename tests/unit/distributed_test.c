@@ -93,7 +93,7 @@ static void mma_v3(unsigned value, unsigned lane, unsigned warp, int64_t *row, i
     *column = value % 2 + 2 * (lane % 4) + 8 * (value / 4);
 }
 
-/* Operand A: each lane has two neighbours along K, and again 8 further. Warps along N hold the same. */
+/* Operand A: each lane has two neighbors along K, and again 8 further. Warps along N hold the same. */
 static void mma_v2_a(unsigned value, unsigned lane, unsigned warp, int64_t *row, int64_t *column) {
     *row = lane / 4 + 8 * (value / 2 % 2) + 16 * (warp / 2);
     *column = value % 2 + 2 * (lane % 4) + 8 * (value / 4);

@@ -22,9 +22,9 @@ static void write_end(Ends *ends, RunEnd end, Text *to) {
     if (end == RUN_FAULT) {
         const Fault *fault = &machine->fault;
         const char *kind = fault->rule == RULE_BARRIER_UNDERFLOW       ? "underflow"
-                           : fault->rule == RULE_BARRIER_REINITIALISED ? "reinitialised"
+                           : fault->rule == RULE_BARRIER_REINITIALIZED ? "reinitialized"
                            : fault->rule == RULE_BARRIER_BYTES         ? "bytes"
-                                                                       : "uninitialised";
+                                                                       : "uninitialized";
         text_addf(to, "error %s @%u", kind, line_at(machine, fault->pc));
         return;
     }

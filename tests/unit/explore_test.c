@@ -23,7 +23,7 @@ static void all_ends_are_found(void **state) {
                 "default=done partition0=done | 0:1:0 0:1:0\n");
     /* too early in some */
     assert_ends(AGENTS(INIT(b, 1), INIT(a, 1), ARRIVE(a)), "default=done partition0=done | 1:1:0 0:1:0\n"
-                                                           "error uninitialised @29\n");
+                                                           "error uninitialized @29\n");
     assert_ends(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE_COUNT(a, 2), ""), "error underflow @21\n");
 }
 

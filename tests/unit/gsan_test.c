@@ -62,7 +62,7 @@ static void a_pair_of_sites_is_told_once_and_counted(void **state) {
     is_fine(&run);
 }
 
-/* Bytes that are neighbours have nothing to do with each other; a coarser granule joins them. */
+/* Bytes that are neighbors have nothing to do with each other; a coarser granule joins them. */
 static void a_granule_of_one_byte_tells_bytes_apart(void **state) {
     (void)state;
     static const uint32_t granules[] = {1, 2, 4, 16};

@@ -46,7 +46,7 @@ static void assert_rules(const char *text, const char *expected) {
     done(reading);
 }
 
-static void a_barrier_is_published_before_it_is_signalled(void **state) {
+static void a_barrier_is_published_before_it_is_signaled(void **state) {
     (void)state;
     assert_rules(KERNEL(INIT FENCE MEET SIGNAL WAIT MEET), "");
     assert_rules(KERNEL(INIT MEET SIGNAL WAIT MEET), "mbarrier.cluster-init");
@@ -166,7 +166,7 @@ static void bits_that_do_not_move_it_share_it(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_barrier_is_published_before_it_is_signalled),
+        cmocka_unit_test(a_barrier_is_published_before_it_is_signaled),
         cmocka_unit_test(an_arrival_and_a_wait_are_a_barrier),
         cmocka_unit_test(a_full_barrier_without_the_fence_is_looked_at),
         cmocka_unit_test(every_path_counts),

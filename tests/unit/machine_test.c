@@ -108,13 +108,13 @@ static void transaction_bytes_have_a_range(void **state) {
     end_kernel(running);
 }
 
-static void a_barrier_that_was_never_initialised_cannot_be_used(void **state) {
+static void a_barrier_that_was_never_initialized_cannot_be_used(void **state) {
     (void)state;
     static const char *const uses[] = {ON_BARRIER("", ARRIVE(bar)), ON_BARRIER("", EXPECT(bar, 128)),
                                        ON_BARRIER("", WAIT(bar, 1)), ON_BARRIER("", INVALIDATE(bar))};
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         Running *running = start_kernel(uses[i]);
-        assert_step_faults(running, 0, RULE_BARRIER_UNINITIALISED);
+        assert_step_faults(running, 0, RULE_BARRIER_UNINITIALIZED);
         end_kernel(running);
     }
 }
@@ -135,11 +135,11 @@ static void a_barrier_that_was_invalidated_cannot_be_used(void **state) {
     }
 }
 
-static void a_live_barrier_cannot_be_initialised_again(void **state) {
+static void a_live_barrier_cannot_be_initialized_again(void **state) {
     (void)state;
     Running *running = start_kernel(ON_BARRIER("", INIT(bar, 1) INIT(bar, 1)));
     take_steps(running, 0, 1);
-    assert_step_faults(running, 0, RULE_BARRIER_REINITIALISED);
+    assert_step_faults(running, 0, RULE_BARRIER_REINITIALIZED);
     end_kernel(running);
 }
 
@@ -177,7 +177,7 @@ static void bytes_that_come_before_the_init_are_a_fault(void **state) {
     Running *running =
         start_kernel(ON_BARRIER("%desc: !desc", "    %tile = ttg.local_alloc : () -> !tile\n" COPY(bar) INIT(bar, 1)));
     assert_int_equal(machine_complete(running->machine, 0), STEP_FAULT);
-    assert_int_equal(running->machine->fault.rule, RULE_BARRIER_UNINITIALISED);
+    assert_int_equal(running->machine->fault.rule, RULE_BARRIER_UNINITIALIZED);
     assert_true(running->machine->fault.in_flight);
     end_kernel(running);
 }
@@ -659,9 +659,9 @@ int main(void) {
         cmocka_unit_test(a_wait_consumes_nothing_so_that_two_pass_on_one_flip),
         cmocka_unit_test(more_arrivals_than_are_pending_underflow),
         cmocka_unit_test(transaction_bytes_have_a_range),
-        cmocka_unit_test(a_barrier_that_was_never_initialised_cannot_be_used),
+        cmocka_unit_test(a_barrier_that_was_never_initialized_cannot_be_used),
         cmocka_unit_test(a_barrier_that_was_invalidated_cannot_be_used),
-        cmocka_unit_test(a_live_barrier_cannot_be_initialised_again),
+        cmocka_unit_test(a_live_barrier_cannot_be_initialized_again),
         cmocka_unit_test(an_invalidated_barrier_begins_anew_at_phase_zero),
         cmocka_unit_test(a_barrier_is_not_invalidated_under_a_waiter),
         cmocka_unit_test(bytes_that_come_after_the_end_are_a_fault),

@@ -59,7 +59,7 @@ static void make_verdict(Made *made) {
         .role = "waits", .agent = "default", .op = "ttng.wait_barrier", .note = "", .file = "", .ir_line = 70};
     made->finding = (Finding){.rule = RULE_DEADLOCK_CYCLE,
                               .space = "barrier",
-                              .message = "default waits for ever for %12[0], line 70",
+                              .message = "default waits forever for %12[0], line 70",
                               .why = "why",
                               .fix = "fix",
                               .launch = "grid 1x1x1",
@@ -69,7 +69,7 @@ static void make_verdict(Made *made) {
                               .place_count = 1,
                               .times = 1};
     made->incomplete = (Incomplete){"the op is not known", "other.op", 9, false};
-    made->verdict = (Verdict){.kernel = "product",
+    made->verdict = (Verdict){.kernel = "MMA",
                               .kind = VERDICT_FINDINGS,
                               .findings = &made->finding,
                               .finding_count = 1,
@@ -245,7 +245,7 @@ static const Report *make_report(Made *made) {
     make_data(made);
     make_deadlocks(made);
     made->report = (Report){.file = "k.ttgir",
-                            .kernel = "product",
+                            .kernel = "MMA",
                             .form = "lowered",
                             .form_text = "form",
                             .target = "cuda:100",

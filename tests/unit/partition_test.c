@@ -15,7 +15,7 @@ static void assert_partition_at(const Op *op, const char *expected, unsigned war
 }
 #define assert_partition(op, expected, warps) assert_partition_at((op), (expected), (warps), __LINE__)
 
-static void regions_of_a_specialised_op(void **state) {
+static void regions_of_a_specialized_op(void **state) {
     (void)state;
     Reading *reading = read_good("module attributes {\"ttg.num-warps\" = 8 : i32} {\n"
                                  "tt.func @k(%x: i32) {\n"
@@ -92,7 +92,7 @@ static void attributes(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(regions_of_a_specialised_op),
+        cmocka_unit_test(regions_of_a_specialized_op),
         cmocka_unit_test(groups_of_warps),
         cmocka_unit_test(attributes),
     };

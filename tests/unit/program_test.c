@@ -34,7 +34,7 @@ static unsigned count_compiled(const Running *running, const char *op) {
     return count;
 }
 
-static void only_that_is_compiled_which_synchronisation_depends_on(void **state) {
+static void only_that_is_compiled_which_synchronization_depends_on(void **state) {
     (void)state;
     Running *running = compile_whole(ON_BARRIER(
         "%n: i32, %f: f32",
@@ -305,7 +305,7 @@ static void a_call_may_return_from_several_places(void **state) {
     assert_result(CALLING("    %r = tt.call @least(%n, %c2) : (i32, i32) -> i32\n"), "n=9", 2);
 }
 
-static void a_call_synchronises_as_if_it_stood_in_place(void **state) {
+static void a_call_synchronizes_as_if_it_stood_in_place(void **state) {
     (void)state;
     Running *running = compile_whole(
         MODULE_OF(1, "  tt.func private @meet(%x: !barrier, %n: i32) {\n" ARRIVE(
@@ -507,7 +507,7 @@ static void a_kernel_that_grows_without_end_is_given_up(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(only_that_is_compiled_which_synchronisation_depends_on),
+        cmocka_unit_test(only_that_is_compiled_which_synchronization_depends_on),
         cmocka_unit_test(what_a_float_decides_is_compiled_and_chosen),
         cmocka_unit_test(a_loop_carries_values),
         cmocka_unit_test(values_handed_over_crosswise_keep_apart),
@@ -524,7 +524,7 @@ int main(void) {
         cmocka_unit_test(a_region_with_blocks_gives_the_value_it_ends_with),
         cmocka_unit_test(a_call_takes_arguments_and_gives_results),
         cmocka_unit_test(a_call_may_return_from_several_places),
-        cmocka_unit_test(a_call_synchronises_as_if_it_stood_in_place),
+        cmocka_unit_test(a_call_synchronizes_as_if_it_stood_in_place),
         cmocka_unit_test(kernels_are_the_functions_that_nobody_calls),
         cmocka_unit_test(partitions_have_what_they_capture_as_it_was),
         cmocka_unit_test(the_default_region_gives_results),

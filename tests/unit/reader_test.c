@@ -85,7 +85,7 @@ static void terminators_may_be_implied(void **state) {
     done(reading);
 }
 
-/* The partitions of a warp-specialised op stand in an op of their own, as in the dialect. */
+/* The partitions of a warp-specialized op stand in an op of their own, as in the dialect. */
 static void partitions_have_a_holder(void **state) {
     (void)state;
     Reading *reading = read_good("tt.func @f(%x: i32) {\n"

@@ -35,7 +35,7 @@ static void add_lapped(Verdict *verdict) {
     Finding *finding = verdict_finding(verdict);
     finding->rule = RULE_DEADLOCK_LAPPED;
     finding->space = "barrier";
-    finding->message = "partition1 waits for ever for slot 1 of %full";
+    finding->message = "partition1 waits forever for slot 1 of %full";
     finding->why = "phases 2 and 3 of slot 1 completed before partition1 looked";
     finding->fix = "let default wait for an arrival that partition1 makes after line 4";
     finding->schedule = "if partition1 is slow at line 4";
@@ -104,7 +104,7 @@ static void a_finding_names_places_reasons_and_remedy(void **state) {
     const char *const witnesses[] = {"lap.witness"};
     assert_string_equal(as_text(fixture, (TextOptions){.witnesses = witnesses, .witness_hint = "ask for one"}),
                         "lap.ttgir: @lap: findings\n"
-                        "lap.py:2:5: error: partition1 waits for ever for slot 1 of %full [deadlock.lapped]\n"
+                        "lap.py:2:5: error: partition1 waits forever for slot 1 of %full [deadlock.lapped]\n"
                         "lap.ttgir:4:5: note: partition1 waits (ttng.wait_barrier): parity 0, phase 4\n"
                         "        ttng.wait_barrier %full, %phase\n"
                         "        ^\n"
@@ -197,7 +197,7 @@ static void findings_are_counted_by_severity(void **state) {
     assert_non_null(strstr(as_text(fixture, (TextOptions){0}), "\nincomplete: 1 reason; 1 note\n"));
 }
 
-/* A name from the IR cannot drive the terminal, with colours or without. */
+/* A name from the IR cannot drive the terminal, with colors or without. */
 static void text_from_the_ir_is_plain(void **state) {
     Fixture *fixture = *state;
     fixture->verdict.kernel = "a\x1b[2Jb\nc";
@@ -218,18 +218,18 @@ static void text_from_the_ir_is_plain(void **state) {
                                             "1 error; incomplete: 1 reason\n");
 }
 
-static void colour_is_for_who_asks(void **state) {
+static void color_is_for_who_asks(void **state) {
     Fixture *fixture = *state;
     Finding *finding = verdict_finding(&fixture->verdict);
     finding->message = "it hangs";
     finding->fix = "mend it";
-    assert_string_equal(as_text(fixture, (TextOptions){.colour = true}),
+    assert_string_equal(as_text(fixture, (TextOptions){.color = true}),
                         "\033[1mlap.ttgir:\033[0m @lap: findings\n"
                         "\033[1mlap.ttgir:\033[0m \033[1;31merror:\033[0m it hangs [deadlock.no-producer]\n"
                         "  \033[1mfix:\033[0m mend it\n"
                         "\033[1;31m1 error\033[0m\n");
     fixture->verdict.finding_count = 0;
-    assert_string_equal(as_text(fixture, (TextOptions){.colour = true}),
+    assert_string_equal(as_text(fixture, (TextOptions){.color = true}),
                         "\033[1mlap.ttgir:\033[0m @lap: \033[1;32mclean\033[0m\n");
 }
 
@@ -395,7 +395,7 @@ static void json_has_the_keys_that_programs_know(void **state) {
     check_text(finding, "rule", "deadlock.lapped");
     check_text(finding, "severity", "error");
     check_text(finding, "space", "barrier");
-    check_text(finding, "message", "partition1 waits for ever for slot 1 of %full");
+    check_text(finding, "message", "partition1 waits forever for slot 1 of %full");
     check_text(finding, "why", "phases 2 and 3 of slot 1 completed before partition1 looked");
     check_text(finding, "fix", "let default wait for an arrival that partition1 makes after line 4");
     check_text(finding, "schedule", "if partition1 is slow at line 4");
@@ -608,7 +608,7 @@ int main(void) {
         TEST(reasons_notes_and_launches_are_listed),
         TEST(findings_are_counted_by_severity),
         TEST(text_from_the_ir_is_plain),
-        TEST(colour_is_for_who_asks),
+        TEST(color_is_for_who_asks),
         TEST_IN_FOLDER(the_kernels_own_line_is_shown),
         TEST_IN_FOLDER(the_kernels_own_line_is_found_in_folders),
         TEST_IN_FOLDER(what_cannot_be_shown_is_left_out),

@@ -188,7 +188,7 @@ static void events_know_their_barriers(void **state) {
     HAS(page, "\"barriers\":[[\"full\",1],\n[\"empty\",1],\n[\"named barrier 9\",0]]");
     HAS(page, "\n[1,3,3,4,");  /* the wait */
     HAS(page, ",30,4,0,0],");  /* released by the fourth event, on slot 0 of the first barrier */
-    HAS(page, ",30,0,0,1],");  /* blocked for ever on slot 1 */
+    HAS(page, ",30,0,0,1],");  /* blocked forever on slot 1 */
     HAS(page, ",31,0,2,-1],"); /* a barrier that the report does not have, and that has no slots */
     text_free(&page);
     sample_free(sample);

@@ -175,7 +175,7 @@ static void one_is_the_object_itself(void **state) {
     Made made;
     make_report(&made);
     json_t *one = several(&made.report, 1);
-    assert_string_equal(text_of(one, "kernel"), "product");
+    assert_string_equal(text_of(one, "kernel"), "MMA");
     for (size_t count = 0; count <= 3; count++) {
         if (count == 1)
             continue;

@@ -303,8 +303,8 @@ static inline void small_trace(Trace *trace) {
         {TRACE_WAIT, 3, 3, 4, "ttng.wait_barrier", "%full[0] of cta0, parity 0, phase 0 is over", 30, 4, &full, 1},
         {TRACE_STEP, 3, 7, 1, "ttng.arrive_barrier", "named barrier 9", 31, 0, &named, 1},
         {TRACE_STEP, 4, 5, 1, "ttng.init_barrier", "%full[0] of cta1, count 1", 8, 0, &full, 1},
-        {TRACE_BLOCKED, 1, 5, 6, "ttng.wait_barrier", "%empty[0] of cta0, parity 0, for ever", 20, 0, &empty, 1},
-        {TRACE_BLOCKED, 3, 8, 3, "ttng.wait_barrier", "%full[1] of cta0, parity 0, for ever", 30, 0, &full_1, 1},
+        {TRACE_BLOCKED, 1, 5, 6, "ttng.wait_barrier", "%empty[0] of cta0, parity 0, forever", 20, 0, &empty, 1},
+        {TRACE_BLOCKED, 3, 8, 3, "ttng.wait_barrier", "%full[1] of cta0, parity 0, forever", 30, 0, &full_1, 1},
         {TRACE_STEP, 5, 6, 1, "ttg.warp_specialize", "the partitions", 10, 0, NULL, 0},
         {TRACE_ACCESS, 0, 3, 0, "ttng.tmem_load", "reads %acc at row 0, column 0", 12, 0, NULL, 0},
     };

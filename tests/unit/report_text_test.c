@@ -20,9 +20,9 @@ static char *finish(Text *to) {
     return to->data;
 }
 
-static char *as_text(const Report *report, bool colour, unsigned width) {
+static char *as_text(const Report *report, bool color, unsigned width) {
     Text to = {0};
-    render_report_text(report, (ReportTextOptions){colour, width}, &to);
+    render_report_text(report, (ReportTextOptions){color, width}, &to);
     return finish(&to);
 }
 
@@ -333,7 +333,7 @@ static void draws_a_graph(void **state) {
     expect_in(text, "digraph barriers {\n");
     expect_in(text, "  \"partition1\" [label=\"partition1\\nTMA load (q, k, v)\\n1 warp\"];\n");
     expect_in(text,
-              "  \"partition0\" [label=\"partition0\\nMMA\\n1 warp\\nwaits for ever\", color=red, fontcolor=red];\n");
+              "  \"partition0\" [label=\"partition0\\nMMA\\n1 warp\\nwaits forever\", color=red, fontcolor=red];\n");
     expect_in(text, "  \"partition0\" -> \"partition1\" [label=\"tcgen05 commit\\nkv_empty\\nk, v (3 x 64x128xf16)\", "
                     "style=dashed, constraint=false];\n");
     expect_in(text, "  \"default\" -> \"partition0\" [label=\"MISSING\\nm_ij, columns 65-65\", style=dotted,");

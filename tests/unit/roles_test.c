@@ -77,9 +77,9 @@ static void partitions_are_what_their_key_ops_are(void **state) {
                               "      ttng.arrive_barrier %bar, 1 : !barrier\n"),
                       "default: accumulator correction; tmem_load x1 tmem_store x1; 4\n"
                       "partition0: idle;; 1\n"
-                      "partition1: synchronisation only;; 2\n");
+                      "partition1: synchronization only;; 2\n");
     assert_partitions(SPECIAL(PUT(cst, o), REDUCE(c, cst), "      %b = arith.mulf %cst, %cst : !values\n"),
-                      "default: accumulator initialisation; tmem_store x1; 4\n"
+                      "default: accumulator initialization; tmem_store x1; 4\n"
                       "partition0: reduction; reduce x1; 1\n"
                       "partition1: compute;; 2\n");
 }
@@ -127,7 +127,7 @@ static void tasks_and_scheduled_partitions(void **state) {
     end_report(reporting);
 }
 
-static void what_the_specialised_op_says(void **state) {
+static void what_the_specialized_op_says(void **state) {
     (void)state;
     Reporting *reporting = start_report(SPECIAL(LOAD, MMA(o), STORE));
     report_partitions(&reporting->builder);
@@ -188,7 +188,7 @@ int main(void) {
         cmocka_unit_test(look_alikes),
         cmocka_unit_test(partitions_of_one_role_are_told_apart),
         cmocka_unit_test(tasks_and_scheduled_partitions),
-        cmocka_unit_test(what_the_specialised_op_says),
+        cmocka_unit_test(what_the_specialized_op_says),
         cmocka_unit_test(limits_of_the_hardware),
         cmocka_unit_test(memory_is_counted_while_it_lives),
     };

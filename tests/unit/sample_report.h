@@ -313,15 +313,15 @@ static const ReportBlocked sample_blocked[] = {
     {SAMPLE_PLACE("partition0", "ttng.wait_barrier", "", 55, 78, 0), "kv_full[2]", 1, 1, 0, 8192, 3, sample_could_full,
      1, "its phase has all arrivals, but 8192 of the announced bytes do not come"},
     {SAMPLE_PLACE("partition2", "ttng.wait_barrier", "", 70, 146, 0), "qk_full[0]", 1, 1, 1, 0, 11, sample_could_qk, 1,
-     "1 arrival is pending, that of the product of partition0"},
+     "1 arrival is pending, that of the MMA of partition0"},
     {SAMPLE_PLACE("partition3", "ttng.wait_barrier_named", "", 99, 195, 0), "named barrier 9", -1, -1, -1, 0, -1, NULL,
      0, "128 of 256 threads have come"},
 };
 
 static const ReportDeadlock sample_deadlocks[] = {
     {.rule = "deadlock.bytes",
-     .message = "partition0 waits for ever for slot 2 of kv_full",
-     .why = "the expect of IR line 118 announces 32768 bytes, the copies of IR lines 120 and 126 bring 24576",
+     .message = "partition0 waits forever for slot 2 of kv_full",
+     .why = "the expect at IR line 118 announces 32768 bytes, the copies at IR lines 120 and 126 bring 24576",
      .fix = "announce 24576 bytes",
      .schedule = "in every schedule",
      .launch = "grid 32x1x1, N_CTX = 1024",
@@ -335,7 +335,7 @@ static const ReportPlace sample_full_places[] = {SAMPLE_PLACE("partition0", "ttn
 
 static const ReportCandidate sample_candidates[] = {
     {"kv_empty", "2 waits and 1 arrive in an iteration", "redundant",
-     "the wait of IR line 116 asks for the phase that IR line 124 asked for an iteration before, and passes at once",
+     "the wait at IR line 116 asks for the phase that IR line 124 asked for an iteration before, and passes at once",
      sample_redundant_places, 2},
     {"kv_full", "12 arrives and 11 waits", "deadlock", "see deadlock.bytes", sample_full_places, 1},
 };
@@ -381,7 +381,7 @@ static FindingPlace sample_finding_places[] = {
     {"writes", "partition0.tensor", "ttng.tc_gen5_mma", "", "attention.py", 57, 8, 84, 5, NULL},
 };
 static Finding sample_findings[] = {
-    {RULE_DEADLOCK_BYTES, "barrier", "partition0 waits for ever for slot 2 of kv_full",
+    {RULE_DEADLOCK_BYTES, "barrier", "partition0 waits forever for slot 2 of kv_full",
      "32768 bytes are announced, 24576 come", "announce 24576 bytes", "grid 32x1x1, N_CTX = 1024", "",
      "in every schedule", &sample_finding_places[0], 1, NULL, 0, 1, false},
     {RULE_RACE_WAR, "tensor", "partition0.tensor overwrites columns 65-65 of m_ij, which default may still read",

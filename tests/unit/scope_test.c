@@ -42,7 +42,7 @@ static void names_reach(void **state) {
         "  tt.return\n"
         "}\n"
         "\"use\"(%x) : (i32) -> ()\n",
-        /* the partitions of a warp-specialised op are isolated too; its default region is not */
+        /* the partitions of a warp-specialized op are isolated too; its default region is not */
         "tt.func @f(%x: i32) {\n"
         "  ttg.warp_specialize(%x)\n"
         "  default {\n"

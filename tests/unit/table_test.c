@@ -138,7 +138,7 @@ static void measures_what_a_terminal_shows(void **state) {
                  "✓ ordered", "核 one", "✗ MISSING", "\033[31m two", "\xff\xfe\xc2", "a\tb");
 }
 
-static void has_colours_if_asked(void **state) {
+static void has_colors_if_asked(void **state) {
     (void)state;
     expect_table(two, 2, (Style){true, 0}, (const char *const[]){"a", "BAD", NULL},
                  "  \033[1mname\033[0m  \033[1mwhat it is\033[0m\n"
@@ -203,7 +203,7 @@ int main(void) {
         cmocka_unit_test(breaks_lines_where_a_cell_says_so),
         cmocka_unit_test(prints_nothing_without_rows),
         cmocka_unit_test(measures_what_a_terminal_shows),
-        cmocka_unit_test(has_colours_if_asked),
+        cmocka_unit_test(has_colors_if_asked),
         cmocka_unit_test(loses_nothing),
         cmocka_unit_test(wraps_paragraphs),
     };

@@ -101,7 +101,7 @@ static bool is_in_doubt(Proxies *proxies, const Breach *breach) {
 static void note_unknowns(Proxies *proxies, const Event *event) {
     if (!proxies->unknowns_at)
         return;
-    /* Who is signalled may not be worked out of a copy, but a fence it is not. */
+    /* Who is signaled may not be worked out of a copy, but a fence it is not. */
     if (event->kind == EVENT_UNKNOWN && op_is_unknown(proxies->machine->program->module, event->op)) {
         proxies->unknown = event->op;
         proxies->unknowns++;

@@ -496,7 +496,7 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
                *value = word_text(picked[0]->value, verdict);
     uint64_t left = grid_never_begun(run->grid);
     Finding *finding = finding_in(run, kernel, RULE_DEADLOCK_GRID, telling, false);
-    finding->message = verdict_text(verdict, "%s waits for ever for %s, which holds %s",
+    finding->message = verdict_text(verdict, "%s waits forever for %s, which holds %s",
                                     cta_text(run, picked[0]->launch, picked[0]->cta, verdict), address, value);
     finding->why =
         left ? verdict_text(verdict,

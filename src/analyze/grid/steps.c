@@ -184,7 +184,7 @@ static void tell_sleepers(const GlobalCheck *run, Widths widths, Text *to) {
         const Sleeper *sleeper = &sleepers[i];
         GlobalStep place = {.launch = sleeper->launch, .cta = sleeper->cta, .site = sleeper_site(run, sleeper)};
         start_line(run, widths, 0, &place, to);
-        text_addf(to, "waits for ever");
+        text_addf(to, "waits forever");
         if (sleeper->address) {
             text_addf(to, " for ");
             global_name(run->scene.memory, sleeper->address, to);

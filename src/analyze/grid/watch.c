@@ -95,7 +95,7 @@ static void check_bytes(GlobalCheck *run, const GridEvent *event, GsanKind kind,
         found.to = end;
         find_access(run, event, found);
     } else if (kind != GSAN_WRITE && global_unwritten(memory, begin, end, &found.from, &found.to)) {
-        found.rule = RULE_GLOBAL_UNINITIALISED;
+        found.rule = RULE_GLOBAL_UNINITIALIZED;
         find_access(run, event, found);
     }
 }

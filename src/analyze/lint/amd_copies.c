@@ -11,7 +11,7 @@
 
 /* ---- How contiguous memory is --------------------------------------------------------------------- */
 
-/* Whether how the pointers are made, or what is said of them, shows neighbours. */
+/* Whether how the pointers are made, or what is said of them, shows neighbors. */
 static bool is_contiguous(Lint *lint, const Value *pointers) {
     const Distributed *layout = distributed_of(lint->module, pointers->type);
     Contiguity *contiguity = contiguity_create(&lint->module->arena, lint->module, lint->facts);
@@ -52,9 +52,9 @@ void lint_amd_copy(Lint *lint, const Op *op) {
     } else if (!width.most) {
         tell_layout(lint, op, RULE_AMD_COPY_WIDTH,
                     verdict_text(lint->verdict,
-                                 "each lane has %" PRId64 " neighbouring element%s of %" PRId64
+                                 "each lane has %" PRId64 " neighboring element%s of %" PRId64
                                  " byte%s, and %s has no copy of that width",
-                                 width.neighbours, width.neighbours == 1 ? "" : "s", width.element,
+                                 width.neighbors, width.neighbors == 1 ? "" : "s", width.element,
                                  width.element == 1 ? "" : "s", lint->target->name));
     } else if (width.scattered) {
         tell_layout(lint, op, RULE_AMD_COPY_SCATTERED,

@@ -81,7 +81,7 @@ static void check_alignment(Lint *lint, const Op *op, const Effect *effect) {
 static void check_count(Lint *lint, const Op *op, const Effect *effect, uint32_t ctas) {
     bool init = effect->verb == EFFECT_INIT;
     int64_t factor = init ? encoding_sharers(lint->module, effect->on->type, ctas) : 1, count;
-    const char *what = init ? "initialised with" : "arrived on with";
+    const char *what = init ? "initialized with" : "arrived on with";
     if (effect->count == -1 && effect->amount) /* not a constant, or a negative one */
         return;
     if (__builtin_mul_overflow(effect->count, factor, &count))

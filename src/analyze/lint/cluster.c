@@ -2,7 +2,7 @@
  *
  * Once shared memory is placed the compiler has put in the barriers and fences of a cluster. Then every path is
  * followed: from the start to the first operation that reaches into another CTA (have all started, are their barriers
- * initialised?), and from the last such operation to the end (is the other one still there?). */
+ * initialized?), and from the last such operation to the end (is the other one still there?). */
 #include "analyze/lint/paths.h"
 #include "analyze/lint/signals.h"
 
@@ -14,7 +14,7 @@ enum { BATCH = 64 /* barriers that are followed at once: the bits of a mask */ }
 
 /* What may be true at some point: of each barrier of the batch, and of the CTA. */
 typedef struct Standing {
-    uint64_t fresh;    /* initialised, and no fence or cluster barrier since */
+    uint64_t fresh;    /* initialized, and no fence or cluster barrier since */
     uint64_t fenced;   /* and the fence, but no arrival at a cluster barrier */
     uint64_t leaving;  /* and the arrival, but no wait */
     uint64_t meeting;  /* an arrival that is not relaxed without the fence, and no wait yet */
@@ -36,7 +36,7 @@ typedef struct Step {
     uint32_t touched, answered; /* in the partitions of the op */
 } Step;
 
-/* That an op initialises, or signals in another CTA, a barrier: its number among those that are followed. */
+/* That an op initializes, or signals in another CTA, a barrier: its number among those that are followed. */
 typedef struct Touch {
     uint32_t barrier, op;
     bool init;
@@ -137,12 +137,12 @@ static void judge_step(Cluster *cluster, const Step *step, const Standing *state
     if (step->remote & (state->fresh | state->fenced | state->leaving | state->meeting))
         lint_find(lint, RULE_MBARRIER_CLUSTER_INIT, step->op, "%s",
                   step->remote & (state->fresh | state->meeting)
-                      ? "it signals a barrier of another CTA, whose initialisation is not published to the cluster"
-                      : "it signals a barrier of another CTA, and the CTAs have not met since its initialisation");
+                      ? "it signals a barrier of another CTA, whose initialization is not published to the cluster"
+                      : "it signals a barrier of another CTA, and the CTAs have not met since its initialization");
     else if (step->remote & state->met)
         lint_find(
             lint, RULE_MBARRIER_CLUSTER_INIT_FENCE, step->op,
-            "review: it signals a barrier of another CTA, whose initialisation a cluster barrier alone publishes");
+            "review: it signals a barrier of another CTA, whose initialization a cluster barrier alone publishes");
     else if (step->reaches && state->alone && (step->signals ? step->remote != 0 : cluster->batch == 0))
         lint_find(lint, RULE_CLUSTER_START, step->op,
                   "it reaches into another CTA of the cluster, which need not have started");

@@ -8,7 +8,7 @@
 
 enum {
     MANY = 1 << 20,   /* more than any wait leaves */
-    MOST_VISITS = 64, /* of one piece whose number still grows: then it is taken to grow for ever */
+    MOST_VISITS = 64, /* of one piece whose number still grows: then it is taken to grow forever */
 };
 
 static void tell_wait(Lint *lint, const Op *op, int32_t groups, int64_t left) {
@@ -92,7 +92,7 @@ static int64_t elements_together(Lint *lint, const Type *pointers, const Type *b
     return together;
 }
 
-/* The dimension along which the buffer's neighbours lie. */
+/* The dimension along which the buffer's neighbors lie. */
 static unsigned fastest_dim(Lint *lint, const Type *buffer) {
     const Layout *layout = layout_of(lint->module, buffer);
     for (unsigned d = 0; d < layout->rank; d++)

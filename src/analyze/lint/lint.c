@@ -104,7 +104,7 @@ bool op_is_parted(const Op *op) {
     return op_attr(op, "ttg.partition") || op_attr(op, "async_task_id") || op_attr(op, "tt.warp_specialize");
 }
 
-/* Beside a run, a kernel that does not fit its target is no fault of its synchronisation: the driver refuses it. What
+/* Beside a run, a kernel that does not fit its target is no fault of its synchronization: the driver refuses it. What
  * was found about sizes becomes a note. */
 static void set_limits_aside(Verdict *verdict, size_t first) {
     size_t kept = first;

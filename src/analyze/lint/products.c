@@ -45,7 +45,7 @@ static void check_place(Products *products, const Op *op) {
     if (lint->target && !lint->target->wgmma && !products->told_target) {
         products->told_target = true;
         lint_explain(lint_find(lint, RULE_WGMMA_TARGET, op, "%s has no wgmma", lint->target->name), "shared",
-                     "wgmma exists on sm_90a alone.", "Compile for sm_90a, or use the product of the target.");
+                     "wgmma exists on sm_90a alone.", "Compile for sm_90a, or use the MMA of the target.");
     }
     if (warps % 4)
         lint_explain(lint_find(lint, RULE_WGMMA_WARPS, op, "%s has %u warp%s: no whole warp groups",
@@ -178,14 +178,14 @@ static void tell_use(Lint *lint, const Op *op, const Op *product, uint8_t state)
     Finding *finding;
     if (state) {
         finding = lint_find(lint, RULE_WGMMA_RESULT, op,
-                            "uses the result of the product at line %u, which is still in flight here", line);
+                            "uses the result of the MMA at line %u, which is still in flight here", line);
         lint_explain(finding, "shared",
-                     "Touching the registers of a product before the wait that covers it has undefined behaviour.",
+                     "Touching the registers of an MMA before the wait that covers it has undefined behavior.",
                      verdict_text(lint->verdict, "Wait with pendings = %u%s, and use what the wait returns.", age,
                                   age ? " or less" : ""));
     } else {
         finding = lint_find(lint, RULE_WGMMA_AROUND, op,
-                            "uses the result of the product at line %u, and not what the wait returned", line);
+                            "uses the result of the MMA at line %u, and not what the wait returned", line);
         lint_explain(finding, "shared", "A compiler may move the use before a wait that does not have the value.",
                      "Hand the result to the wait, and use the wait's result.");
     }
@@ -238,5 +238,5 @@ void lint_products(Lint *lint) {
                    .afresh = true,
                    .pass = pass};
     if (products.steps >= LINT_STEPS || !paths_follow(&paths))
-        verdict_incomplete(lint->verdict, "", 0, "the kernel has too many warp-group products to follow their results");
+        verdict_incomplete(lint->verdict, "", 0, "the kernel has too many warpgroup MMAs to follow their results");
 }

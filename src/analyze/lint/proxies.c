@@ -112,7 +112,7 @@ static const char *place_text(const Telling *telling, const Breach *breach) {
     const char *after = breach->delayed ? "after the wait for the copies of" : "after";
     uint32_t until =
         line_at(telling->machine, breach->own || breach->arrive_pc == NO_PC ? breach->pc : breach->arrive_pc);
-    return verdict_text(telling->lint->verdict, "`%s` in %s, %s IR line %u, before %s of IR line %u",
+    return verdict_text(telling->lint->verdict, "`%s` in %s, %s IR line %u, before %s at IR line %u",
                         fence_text(breach), agent_text(telling, breach->other_agent), after, line, before, until);
 }
 
@@ -128,19 +128,19 @@ static const char *why_missing(const Telling *telling, const Breach *breach) {
     if (breach->kind == BREACH_NARROW)
         return verdict_text(
             telling->lint->verdict,
-            "The fence of IR line %u is for the memory of its own CTA, and other CTAs have a part in this "
+            "The fence at IR line %u is for the memory of its own CTA, and other CTAs have a part in this "
             "operation.",
             line);
     if (breach->early)
         return verdict_text(
             telling->lint->verdict,
-            "%s The fence of IR line %u comes before the wait for the copies that write, and does not cover them.",
+            "%s The fence at IR line %u comes before the wait for the copies that write, and does not cover them.",
             rule, line);
     if (breach->arrive_pc == NO_PC)
-        return verdict_text(telling->lint->verdict, "%s The fence of IR line %u does not come in between.", rule, line);
+        return verdict_text(telling->lint->verdict, "%s The fence at IR line %u does not come in between.", rule, line);
     return verdict_text(
         telling->lint->verdict,
-        "%s The fence of IR line %u comes after the arrive of IR line %u, which lets the other side go on "
+        "%s The fence at IR line %u comes after the arrive at IR line %u, which lets the other side go on "
         "before it.",
         rule, line, line_at(telling->machine, breach->arrive_pc));
 }
@@ -217,7 +217,7 @@ static const char *why_pending(const Telling *telling, const Breach *breach) {
     if (stage->tokens)
         return "Tokens and arefs become barriers later on, and the fences that go with them are put in then.";
     if (is_early(telling, breach))
-        return "The compiler has parted this kernel, and not put in the fences of its products yet.";
+        return "The compiler has parted this kernel, and not put in the fences of its MMAs yet.";
     if (breach->missing)
         return verdict_text(telling->lint->verdict, "%s; `--triton` says which it is.", who_puts_in(telling, breach));
     return "Triton puts this fence in when it lowers the IR, after it has laid out memory.";
@@ -233,7 +233,7 @@ static const char *why_shared(const Telling *telling, const Breach *breach, Rule
     switch (rule) {
     case RULE_FENCE_LATE:
         return verdict_text(telling->lint->verdict,
-                            "The fence of IR line %u is executed by others, after they were told of the write; the "
+                            "The fence at IR line %u is executed by others, after they were told of the write; the "
                             "documents have it in the threads that wrote.",
                             line_at(telling->machine, breach->fence_pc));
     case RULE_FENCE_REUSE:
@@ -277,7 +277,7 @@ static void tell_undecided(const Telling *telling, const Breach *breach) {
     op_incomplete(
         lint->module, op,
         verdict_text(lint->verdict,
-                     "no proxy fence is between it and the write of IR line %u; %s (--triton says which it is)",
+                     "no proxy fence is between it and the write at IR line %u; %s (--triton says which it is)",
                      line_at(telling->machine, breach->other_pc), who_puts_in(telling, breach)),
         lint->verdict);
 }
@@ -433,11 +433,11 @@ static void tell_needless(const Telling *telling, const SeenFence *fence) {
             "for those that do.";
     else if (fence->before != NO_PC && op_at(telling, fence->before) != fence->op)
         finding->why = verdict_text(telling->lint->verdict,
-                                    "Threads have accessed no shared memory since the fence of IR line %u.",
+                                    "Threads have accessed no shared memory since the fence at IR line %u.",
                                     line_at(telling->machine, fence->before));
     else
         finding->why = "Threads have accessed no shared memory before it that is not fenced already; what copies and "
-                       "products wrote is visible to whoever has waited for them.";
+                       "MMAs wrote is visible to whoever has waited for them.";
     finding->fix = "Leave it out.";
 }
 

@@ -18,7 +18,7 @@ static void check_target(Lint *lint, const Op *op) {
     if (lint->target && !lint->target->tensor_columns)
         lint_explain(lint_find(lint, RULE_TMEM_TARGET, op, "%s has no tensor memory", lint->target->name), "tensor",
                      "tcgen05 and tensor memory exist on sm_100, sm_103 and sm_110 alone.",
-                     "Compile for one of these, or use the product of the target.");
+                     "Compile for one of these, or use the MMA of the target.");
 }
 
 static void check_size(Lint *lint, const Op *op, int64_t size) {
@@ -101,7 +101,7 @@ static bool lives_at(const Buffer *buffer, uint32_t time) {
     return buffer->life.begin <= time && time < buffer->life.end;
 }
 
-/* Warps are to be specialised, and are not yet: a later pass may let buffers share their memory. */
+/* Warps are to be specialized, and are not yet: a later pass may let buffers share their memory. */
 static bool is_to_be_planned(const Lint *lint) {
     bool marked = false;
     for (const Op *op = lint->function; op; op = op_next_in_walk(op, lint->function)) {
@@ -145,7 +145,7 @@ static void check_outside(Lint *lint, const Buffer *buffer) {
         lint_explain(lint_find(lint, RULE_TMEM_OUTSIDE, buffer->allocation->op,
                                "the buffer has columns %lld to %lld, and %lld are allocated", (long long)first,
                                (long long)end - 1, (long long)limit),
-                     "tensor", "Access to columns that are not allocated has undefined behaviour.",
+                     "tensor", "Access to columns that are not allocated has undefined behavior.",
                      "Allocate more columns, or place the buffer lower.");
 }
 
@@ -222,8 +222,8 @@ static void check_cta_group(Lint *lint) {
     bool two = odd == pair;
     Finding *finding =
         all ? lint_find(lint, RULE_TMEM_CTA_GROUP, odd, "%s in a module whose ttng.two-ctas is %s",
-                        two ? "an operation of two CTAs" : "a product of one CTA", two ? "false" : "true")
-            : lint_find(lint, RULE_TMEM_CTA_GROUP, odd, "a product of one CTA in a kernel that has operations of two");
+                        two ? "an operation of two CTAs" : "an MMA of one CTA", two ? "false" : "true")
+            : lint_find(lint, RULE_TMEM_CTA_GROUP, odd, "an MMA of one CTA in a kernel that has operations of two");
     lint_explain(finding, "tensor", "Every tcgen05 instruction of a kernel has the same cta_group.",
                  "Let all be of two CTAs, or none.");
     if (!all)
@@ -260,12 +260,12 @@ static void check_commits(Lint *lint) {
     for (const Op *op = commits ? lint->function : NULL; op; op = op_next_in_walk(op, lint->function)) {
         if (!only_commits(lint, op) || (who_runs(op) & issue))
             continue;
-        Finding *finding = lint_find(lint, RULE_TMEM_COMMIT, op, "review: %s commits, and issues no product or copy",
+        Finding *finding = lint_find(lint, RULE_TMEM_COMMIT, op, "review: %s commits, and issues no MMA or copy",
                                      partition_name(lint, op));
         lint_explain(
             finding, "tensor",
             "A commit tracks what its own thread has issued; here that is nothing, so that it arrives at once.",
-            "Commit in the partition that issues the products, or use ttng.arrive_barrier.");
+            "Commit in the partition that issues the MMAs, or use ttng.arrive_barrier.");
     }
 }
 

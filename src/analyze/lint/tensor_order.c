@@ -165,11 +165,10 @@ static void tell_order(Lint *lint, RuleId rule, const Op *second, const Op *firs
     uint32_t line = op_line(lint->module, first);
     Finding *finding = lint_find(lint, rule, second, "%s%s at line %u, and nothing orders the two",
                                  rule == RULE_TMEM_ORDER ? "" : "review: ", what, line);
-    lint_explain(
-        finding, "tensor",
-        "Of two tcgen05 operations of one thread, only products on the same accumulator, and a product after a "
-        "copy, are executed in order.",
-        "Wait for the first on a barrier before the second.");
+    lint_explain(finding, "tensor",
+                 "Of two tcgen05 operations of one thread, only MMAs on the same accumulator, and an MMA after a "
+                 "copy, are executed in order.",
+                 "Wait for the first on a barrier before the second.");
     lint_other_place(lint, finding, "comes first", first);
 }
 
@@ -183,7 +182,7 @@ static void compare(Walk *walk, const Op *first, const Op *second) {
     bool copies = !op_is(second, CLASS_PRODUCT);
     if (copies && op_is(first, CLASS_PRODUCT)) {
         if (reads(walk, first, is) == SURELY || views_meet(walk, was, is) == SURELY)
-            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "copies over what is used by the product");
+            tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "copies over what is used by the MMA");
         return;
     }
     if (copies) {
@@ -195,13 +194,13 @@ static void compare(Walk *walk, const Op *first, const Op *second) {
         return;
     Meeting result = reads(walk, second, was);
     if (result == SURELY)
-        tell_order(lint, RULE_TMEM_ORDER, second, first, "reads the result of the product");
+        tell_order(lint, RULE_TMEM_ORDER, second, first, "reads the result of the MMA");
     else if (result == PERHAPS)
-        tell_order(lint, RULE_TMEM_ORDER_UNKNOWN, second, first, "may read the result of the product");
+        tell_order(lint, RULE_TMEM_ORDER_UNKNOWN, second, first, "may read the result of the MMA");
     else if (reads(walk, first, is) == SURELY)
-        tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "writes over what is read by the product");
+        tell_order(lint, RULE_TMEM_OVERWRITES, second, first, "writes over what is read by the MMA");
     else if (sums_meet(walk, first, second) == SURELY)
-        tell_order(lint, RULE_TMEM_ORDER, second, first, "writes a part of the accumulator of the product");
+        tell_order(lint, RULE_TMEM_ORDER, second, first, "writes a part of the accumulator of the MMA");
 }
 
 /* ---- Peers ---------------------------------------------------------------------------------------- */
@@ -212,9 +211,9 @@ static void check_peer(Walk *walk, uint32_t piece, uint32_t index) {
     walk_from(walk, piece, index);
     if (walk->returned)
         lint_explain(lint_find(walk->lint, RULE_TMEM_PEER, walk->from,
-                               "review: no barrier of the cluster keeps the CTA from leaving while its peer's product "
+                               "review: no barrier of the cluster keeps the CTA from leaving while its peer's MMA "
                                "runs"),
-                     "tensor", "A product of two CTAs uses the memory of both; Triton adds the barrier when it lowers.",
+                     "tensor", "An MMA of two CTAs uses the memory of both; Triton adds the barrier when it lowers.",
                      "Put ttng.cluster_barrier before the return, unless the compiler does.");
 }
 

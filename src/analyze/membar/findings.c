@@ -29,7 +29,7 @@ static const char *reason(Verdict *verdict, const MembarNeeded *needed) {
                   strcmp(conflict->space, "tensor") == 0 ? "columns" : "bytes", conflict->begin, conflict->end - 1);
     text_addf(&text, "%s memory, and no barrier of the threads comes between them", conflict->space);
     if (conflict->loop.ir_line)
-        text_addf(&text, " around the back edge of the loop of IR line %u", conflict->loop.ir_line);
+        text_addf(&text, " around the back edge of the loop at IR line %u", conflict->loop.ir_line);
     text_addf(&text, ".");
     if (needed->all_conflicts > 1)
         text_addf(&text, " The same barrier would part %zu pairs of accesses.", needed->all_conflicts);
@@ -107,7 +107,7 @@ static void note_meetings(const Module *module, Verdict *verdict) {
     if (module->completed)
         verdict_note(verdict,
                      "cluster: the compiler has not yet made its CTAs meet (after mbarriers are set up, at the "
-                     "end, before products of two CTAs in Triton 3.6); the kernel was run as if it had");
+                     "end, before MMAs of two CTAs in Triton 3.6); the kernel was run as if it had");
 }
 
 void membar_findings(Module *module, const Op *function, bool summary, Verdict *verdict) {

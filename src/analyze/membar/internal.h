@@ -1,7 +1,7 @@
 /* What the files of the membar analysis share: a function compiled to accesses, the accesses that are pending at a
  * point, and a run of the dataflow.
  *
- *   ops.c      what an op is to the analysis: where it synchronises, which pairs need no barrier
+ *   ops.c      what an op is to the analysis: where it synchronizes, which pairs need no barrier
  *   compile.c  a function as nodes with accesses
  *   view.c     which part of its allocation a view is
  *   call.c     what a call does, as accesses of the caller
@@ -136,7 +136,7 @@ typedef struct OpFacts {
     bool waits;     /* for copies, with a barrier after it in Triton */
     bool present;   /* a barrier of threads, and nothing else */
     bool removable; /* ... for shared and tensor memory alone */
-    bool cluster;   /* synchronises the cluster */
+    bool cluster;   /* synchronizes the cluster */
     bool free;      /* it neither touches memory nor orders anything */
 } OpFacts;
 

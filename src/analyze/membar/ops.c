@@ -158,7 +158,7 @@ static void walk_on(void *walk, Handed how, const Value *from, const Value *to) 
     walk_to(walk, from);
 }
 
-/* One step towards where the token comes from; false if that is no wait. */
+/* One step toward where the token comes from; false if that is no wait. */
 static bool walk_back(TokenWalk *walk, Membar *membar, const Value *value) {
     const Op *op = value_op(value);
     Effect effects[EFFECTS_MOST];
@@ -203,7 +203,7 @@ static bool same_atomic(const Membar *membar, const Access *first, const Access 
 
 /* Signals and waits are made for each other: the hardware orders them, and they may come in any order, but for one: a
  * signal after a wait may complete the next phase before a slow thread has seen that this one is over, and that thread
- * then waits for ever. Bytes that come complete no phase without an arrival; but the arrival may have come before the
+ * then waits forever. Bytes that come complete no phase without an arrival; but the arrival may have come before the
  * wait, or from another partition, and phases are not counted here. Triton takes all of them for plain accesses. */
 static bool mbarrier_orders(const Access *first, const Access *second) {
     if (first->mbarrier == MBARRIER_SIGNAL)

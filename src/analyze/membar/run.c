@@ -43,7 +43,7 @@ static bool keep_flying(Entry *entry, void *context) {
 }
 
 /* Every thread is here. What is in flight stays so: a barrier completes no copy. */
-static void synchronise(Run *run) {
+static void synchronize(Run *run) {
     if (run->work.entry_count)
         membar_work_filter(&run->work, keep_flying, NULL);
     run->work.synced = true;
@@ -85,7 +85,7 @@ static void note_crossing(Run *run, uint32_t barrier) {
 /* A barrier that could be somewhere else, or nowhere: 2 * node, or 2 * node + 1 for the one after it. */
 static void cross(Run *run, uint32_t barrier) {
     if (run->mode == RUN_INSERT) {
-        synchronise(run);
+        synchronize(run);
         return;
     }
     if (run->notes)
@@ -195,7 +195,7 @@ static void part(Run *run, uint32_t node, uint32_t first, uint32_t count) {
             membar->nodes[node].placing.reason = membar->reason_count;
         }
         membar->nodes[node].placing.before |= (uint8_t)run->passes;
-        synchronise(run);
+        synchronize(run);
         return;
     }
 }
@@ -350,7 +350,7 @@ static void visit_call(Run *run, const Node *node, uint32_t index) {
             run->membar->summary.entry[run->membar->summary.entry_count++] = i;
         }
     if (call->synced)
-        synchronise(run);
+        synchronize(run);
     fly_call(run, call, index);
     for (uint32_t i = call->first_exit; i < call->first_exit + call->exit_count; i++)
         if (membar_takes_part(run->membar, &run->membar->accesses[i], run->passes))
@@ -374,7 +374,7 @@ static void visit_scratch(Run *run, const Node *node, uint32_t index) {
     add_pending(run, node->scratch, index);
     add_all(run, node->first, node->count, index);
     if ((run->passes & PASS_CLUSTER) ? node->is.cluster : counts && (node->is.stages & STAGE_BETWEEN))
-        synchronise(run);
+        synchronize(run);
     add_pending(run, node->scratch + 1, index);
 }
 
@@ -400,7 +400,7 @@ static void visit_node(Run *run, uint32_t index) {
     if (group_wait)
         take_steps(run, node, index);
     if (acts(run, node, STAGE_BEFORE))
-        synchronise(run);
+        synchronize(run);
     if (node->is.waits && !node->deferred && membar->model != MEMBAR_ASYNC && run->mode == RUN_INSERT &&
         (run->passes & PASS_SHARED)) {
         node->placing.after |= (uint8_t)run->passes;
@@ -417,7 +417,7 @@ static void visit_node(Run *run, uint32_t index) {
     if (!group_wait)
         take_steps(run, node, index);
     if (acts(run, node, STAGE_AFTER))
-        synchronise(run);
+        synchronize(run);
     if (threads && node->placing.after)
         cross(run, 2 * index + 1);
 }

@@ -34,7 +34,7 @@ const Launch *result_choose(Result *result, size_t kernel, size_t *count);
 /* What the hardware does not allow, read off the IR. */
 void step_lint(Result *result, size_t kernel);
 /* The launch that was given, or those that are chosen: compiles the kernel, runs every cluster in the schedules that
- * matter, and tells who waits for ever and what is not ordered; with the barrier report, if that was asked for. */
+ * matter, and tells who waits forever and what is not ordered; with the barrier report, if that was asked for. */
 void step_runs(Result *result, size_t kernel);
 /* The run of a trail, and nothing else. */
 void step_trail(Result *result, size_t kernel);

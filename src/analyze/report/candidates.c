@@ -167,7 +167,7 @@ static void add_deadlock(Candidates *candidates, uint32_t index) {
         verdict_text(builder->verdict, "%llu wait%s passed, %llu phase%s", (unsigned long long)ring->waits,
                      plural(ring->waits), (unsigned long long)ring->flips, plural(ring->flips));
     add(candidates, builder->ring_barriers[index], "deadlock", 0, counts,
-        "a wait on it is blocked for ever: see the table above.");
+        "a wait on it is blocked forever: see the table above.");
 }
 
 static void look_at_agent(Candidates *candidates, uint32_t index, uint32_t agent) {
@@ -211,7 +211,7 @@ static void look_at_ring(Candidates *candidates, uint32_t index) {
     }
     if (!ring->waits) {
         add(candidates, barrier, "unused", 0, "no wait, no arrival",
-            "it is initialised and not used in this run, which harms nobody.");
+            "it is initialized and not used in this run, which harms nobody.");
         return;
     }
     for (uint32_t agent = 0; agent < builder->machine->program->agents_per_cta; agent++)

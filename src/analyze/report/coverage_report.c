@@ -194,7 +194,7 @@ static const char *ways_text(const Tables *tables, const Row *row) {
 }
 
 static const char *wanting_text(const Tables *tables, const Row *row) {
-    return verdict_text(tables->verdict, "no wait of %s before IR line %u follows %s's read of IR line %u",
+    return verdict_text(tables->verdict, "no wait of %s before IR line %u follows %s's read at IR line %u",
                         partition_name(tables, row->write->agent), op_line(tables->builder->module, row->write_op),
                         partition_name(tables, row->read->agent), op_line(tables->builder->module, row->read_op));
 }
@@ -392,7 +392,7 @@ static const char *before_text(const Tables *tables, const Row *row) {
     const Op *write = row->write_op, *loop = enclosing_loop(write);
     if (loop && loop_depth(row->read_op) < loop_depth(write))
         return verdict_text(tables->verdict,
-                            "before the loop of IR line %u, with the phase of what is around that loop,",
+                            "before the loop at IR line %u, with the phase of what is around that loop,",
                             op_line(tables->builder->module, loop));
     return verdict_text(tables->verdict, "before IR line %u,", op_line(tables->builder->module, write));
 }
@@ -513,7 +513,7 @@ static const char *note_text(const Tables *tables) {
     if (coverage->stopped)
         text_addf(&text, " Not all of it was looked at: %s.", coverage->stopped);
     if (coverage->unknown)
-        text_addf(&text, " The access of IR line %u is not in it: %s.",
+        text_addf(&text, " The access at IR line %u is not in it: %s.",
                   op_line(tables->builder->module, coverage->unknown_op), coverage->unknown);
     if (coverage->machine->program->unknowns)
         text_addf(&text, " What is missing here may be made up for by ops of which it is not known what they do.");

@@ -85,8 +85,8 @@ void builder_push_place(Builder *builder, const ReportPlace **places, size_t *co
 ReportPlace builder_place(Builder *builder, const Op *op);
 /* The partitions that run an op, as bits, as far as the kernel's form says. */
 uint64_t builder_runners(const Builder *builder, const Op *op);
-/* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialised
- * kernel; "kernel" if it is not specialised. An op of several partitions: "partition0, partition2". */
+/* The name of the partition that runs an op: "default" for what stands outside of all partitions of a specialized
+ * kernel; "kernel" if it is not specialized. An op of several partitions: "partition0, partition2". */
 const char *builder_partition(Builder *builder, const Op *op);
 /* "128x64xf16", of the last `rank` dimensions. */
 const char *builder_shape(Builder *builder, const Type *type, unsigned rank);

@@ -21,7 +21,7 @@ static uint32_t offset_after(const Op *op) {
     return op->next ? op->next->offset : op->offset + 1;
 }
 
-/* Where a use of an allocation is over: with the op of the allocation's own block that it stands in; in a specialised
+/* Where a use of an allocation is over: with the op of the allocation's own block that it stands in; in a specialized
  * op with that, as partitions run side by side. */
 static uint32_t use_end(const Op *allocation, const Op *use) {
     const Op *within = use;

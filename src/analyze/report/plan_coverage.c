@@ -15,7 +15,7 @@ static bool overlap(const Plan *plan, uint32_t a, uint32_t b) {
     const PlanBuffer *x = &plan->buffers[a], *y = &plan->buffers[b];
     if (x->storage == NO_INDEX || x->storage != y->storage || x->space != y->space)
         return false;
-    /* Shared memory of an id is only realised as one ring where the types are the same. */
+    /* Shared memory of an id is only realized as one ring where the types are the same. */
     if (x->space == SPACE_SHARED && x->id >= 0 && x->id == y->id && x->type != y->type)
         return false;
     return x->begin < y->end && y->begin < x->end;

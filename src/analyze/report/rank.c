@@ -4,7 +4,7 @@
 #include "emulate/program.h"
 #include "model/flow/partition.h"
 
-static bool synchronises(const Effect *effect) {
+static bool synchronizes(const Effect *effect) {
     return effect_is_barrier(effect) || effect_is_named(effect);
 }
 
@@ -17,7 +17,7 @@ static unsigned rank_of(Module *module) {
         regions |= form == PARTITION_REGIONS || form == PARTITION_GROUPS;
         tasks |= form == PARTITION_TASKS || form == PARTITION_SCHEDULED;
         planned |= op_attr(op, "buffer.id") != NULL;
-        barriers = barriers || op_any_effect(module, op, synchronises);
+        barriers = barriers || op_any_effect(module, op, synchronizes);
     }
     if (barriers && (regions || tasks))
         return regions ? 6 : 5;

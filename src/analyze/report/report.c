@@ -154,7 +154,7 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
         judge(report, "unknown", "The kernel was not run, so nothing is known of its phases.");
     else if (verdict->incomplete_count)
         judge(report, "unknown",
-              verdict_text(builder->verdict, "No agent was seen to wait for ever, but not all could be looked at: %s.",
+              verdict_text(builder->verdict, "No agent was seen to wait forever, but not all could be looked at: %s.",
                            verdict->incomplete[0].reason));
     else
         judge(report, "none",

@@ -248,7 +248,7 @@ static void find_cadence(Builder *builder, uint32_t index, ReportBarrier *barrie
     const Op *loop = most ? enclosing_loop(most->op) : NULL;
     if (loop)
         barrier->cadence =
-            verdict_text(builder->verdict, "the %s of IR line %u, in the loop of line %u, %s %llu time%s",
+            verdict_text(builder->verdict, "the %s at IR line %u, in the loop of line %u, %s %llu time%s",
                          most->kind == SIGHT_WAIT ? "wait" : "arrive", op_line(builder->module, most->op),
                          op_line(builder->module, loop), most->kind == SIGHT_WAIT ? "passes" : "comes",
                          (unsigned long long)most->times, plural((int64_t)most->times));
@@ -280,7 +280,7 @@ static void find_site_issues(Builder *builder, uint32_t index, ReportBarrier *ba
             builder_issue(
                 builder, barrier,
                 verdict_text(builder->verdict,
-                             "missing phase tracking: the wait of IR line %u polls parity %u all of %llu times, while "
+                             "missing phase tracking: the wait at IR line %u polls parity %u all of %llu times, while "
                              "phases go on",
                              line, fit.parity, (unsigned long long)seen->times));
     }
@@ -306,7 +306,7 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
                       verdict_text(verdict, "only %lld of its %lld slots are used", (long long)slots_used(ring),
                                    (long long)ring->depth));
     if (ring->counts_vary)
-        builder_issue(builder, barrier, "its slots are initialised with different counts");
+        builder_issue(builder, barrier, "its slots are initialized with different counts");
     if (barrier->expect_bytes >= 0 && barrier->expect_bytes != barrier->data_bytes)
         builder_issue(builder, barrier,
                       verdict_text(verdict, "%lld bytes are expected, and the copies deliver %lld",

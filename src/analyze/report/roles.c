@@ -1,7 +1,7 @@
 /* Section 1 of the barrier report: which partitions there are, and what each is for.
  *
  * A partition is what its key ops make it: those that only some partitions have. Ops outside of all partitions of a
- * specialised kernel are run by the warps of the default region. */
+ * specialized kernel are run by the warps of the default region. */
 #include "analyze/report/internal.h"
 
 enum { MOST_KEY_OPS = 64 /* different ones */, MOST_NAMES = 8, MOST_SEARCH = 256 };
@@ -40,7 +40,7 @@ typedef struct NameList {
 
 /* What one partition does. */
 typedef struct Part {
-    bool exists, synchronises, computes, rescales;
+    bool exists, synchronizes, computes, rescales;
     bool stores_results; /* to tensor memory, something that is no constant */
     const Op *first;     /* an op of it */
     uint64_t counts[WORK_COUNT];
@@ -101,7 +101,7 @@ static Work work_of(const Op *op, const Effect *effects, unsigned count) {
         return WORK_CLC;
     if (op_is(op, CLASS_EXPONENTIAL))
         return WORK_EXP;
-    if (op_is(op, CLASS_DEQUANTISE))
+    if (op_is(op, CLASS_DEQUANTIZE))
         return is_tensor(op) ? WORK_CONVERT : WORK_NONE;
     if (op_evaluator(op) == EVALUATE_REDUCE)
         return WORK_REDUCE;
@@ -243,7 +243,7 @@ static void add_op(Roles *roles, Part *part, const Op *op) {
     unsigned count = effects_of(roles->builder->module, op, effects);
     Work work = work_of(op, effects, count);
     for (unsigned i = 0; i < count; i++)
-        part->synchronises |= effects[i].verb >= EFFECT_EXPECT && effects[i].verb <= EFFECT_FENCE_ORDER;
+        part->synchronizes |= effects[i].verb >= EFFECT_EXPECT && effects[i].verb <= EFFECT_FENCE_ORDER;
     part->computes |= is_tensor(op) && op_evaluator(op) != EVALUATE_CONSTANT;
     part->counts[work]++;
     note_names(roles, part, op, work, effects, count);
@@ -272,7 +272,7 @@ static void add_part(Roles *roles, unsigned k, const Op *op, uint32_t offset) {
     part->ir_line = source_place(roles->builder->module->source, offset).line;
 }
 
-/* The regions of a specialised op, empty ones too. */
+/* The regions of a specialized op, empty ones too. */
 static void add_regions(Roles *roles, const Op *op) {
     PartitionForm form = roles->builder->form;
     bool specialize = form == PARTITION_REGIONS && op_is_control(op, CONTROL_FORK);
@@ -368,23 +368,23 @@ static void add_main_roles(const Part *part, Text *to) {
 static const char *role_of(Builder *builder, const Part *part) {
     Text text = {0};
     const uint64_t *counts = part->counts;
-    bool specialised = builder->form != PARTITION_NONE;
+    bool specialized = builder->form != PARTITION_NONE;
     add_main_roles(part, &text);
     if (counts[WORK_STORE] && !counts[WORK_TMA_STORE])
-        add_role(&text, specialised ? "epilogue store" : "store", NULL);
+        add_role(&text, specialized ? "epilogue store" : "store", NULL);
     bool by_ops = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED; /* it hands over values */
     if (!text.size && counts[WORK_TMEM_LOAD] && !part->stores_results && (counts[WORK_LOCAL_STORE] || by_ops))
         add_role(&text, "epilogue", NULL);
     if (!text.size && counts[WORK_TMEM_STORE] && !counts[WORK_TMEM_LOAD] && !part->stores_results)
-        add_role(&text, "accumulator initialisation", NULL);
+        add_role(&text, "accumulator initialization", NULL);
     bool passes_on = counts[WORK_LOCAL_STORE] || counts[WORK_TMEM_STORE];
     if (!text.size && counts[WORK_CONVERT] && (counts[WORK_LOCAL_LOAD] || counts[WORK_LOAD]) && passes_on)
-        add_role(&text, "dequantise/convert", NULL);
-    if (!text.size && counts[WORK_LOAD] && specialised)
+        add_role(&text, "dequantize/convert", NULL);
+    if (!text.size && counts[WORK_LOAD] && specialized)
         add_role(&text, "load", NULL);
     if (!text.size) {
         bool works = part->computes || counts[WORK_LOCAL_STORE] || counts[WORK_TMEM_STORE];
-        add_role(&text, works ? "compute" : part->synchronises ? "synchronisation only" : "idle", NULL);
+        add_role(&text, works ? "compute" : part->synchronizes ? "synchronization only" : "idle", NULL);
     }
     return verdict_keep(builder->verdict, &text);
 }

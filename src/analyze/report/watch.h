@@ -54,7 +54,7 @@ typedef struct Ring {
     const Op *root; /* NULL: the named barrier `id` */
     Side side;
     int64_t id, depth;
-    int64_t count;    /* arrivals of a phase; -1: never initialised */
+    int64_t count;    /* arrivals of a phase; -1: never initialized */
     bool counts_vary; /* not the same in all slots */
     uint64_t inits;   /* of all slots together */
     uint64_t flips;

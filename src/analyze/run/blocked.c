@@ -37,7 +37,7 @@ void inquiry_place(const Inquiry *inquiry, Finding *finding, const char *role, D
 }
 
 void inquiry_init_place(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past, uint32_t count) {
-    inquiry_place(inquiry, finding, "initialised", (Deed){.agent = past->init_agent, .pc = past->init_pc},
+    inquiry_place(inquiry, finding, "initialized", (Deed){.agent = past->init_agent, .pc = past->init_pc},
                   verdict_text(inquiry->verdict, "%u arrival%s a phase", count, plural(count)));
 }
 

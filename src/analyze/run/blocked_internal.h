@@ -47,7 +47,7 @@ typedef struct Inquiry {
 Finding *inquiry_finding(const Inquiry *inquiry, RuleId rule, size_t most_places);
 /* One more place: who did it, and where. */
 void inquiry_place(const Inquiry *inquiry, Finding *finding, const char *role, Deed deed, const char *note);
-/* Where the barrier was initialised, for `count` arrivals. */
+/* Where the barrier was initialized, for `count` arrivals. */
 void inquiry_init_place(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past, uint32_t count);
 /* What was done in the current phase, as far as it is remembered; returns how much that is. */
 uint32_t inquiry_deeds(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past);

@@ -37,7 +37,7 @@ const char *inquiry_awaited(const Inquiry *inquiry, const Blocked *blocked) {
     return inquiry_barrier(inquiry, blocked->barrier);
 }
 
-/* What is told of an agent that waits for ever. */
+/* What is told of an agent that waits forever. */
 typedef struct Case {
     const Inquiry *inquiry;
     const Blocked *root;
@@ -51,7 +51,7 @@ typedef struct Case {
 static void explain_meeting(const Case *c, Finding *finding) {
     if (c->root->status == AGENT_CLUSTER) {
         finding->message = verdict_text(
-            c->verdict, "%s waits for ever at the cluster barrier: not every thread of the cluster comes to it",
+            c->verdict, "%s waits forever at the cluster barrier: not every thread of the cluster comes to it",
             c->agent);
         finding->why = "The cluster barrier of the hardware counts all threads of all CTAs of the cluster; the other "
                        "partitions of the "
@@ -60,7 +60,7 @@ static void explain_meeting(const Case *c, Finding *finding) {
                        "peer arrives on.";
         return;
     }
-    finding->message = verdict_text(c->verdict, "%s waits for ever at %s: %u of %u threads come to it", c->agent,
+    finding->message = verdict_text(c->verdict, "%s waits forever at %s: %u of %u threads come to it", c->agent,
                                     c->what, c->root->meeting.arrived, c->root->meeting.expected);
     finding->why = verdict_text(
         c->verdict,
@@ -79,7 +79,7 @@ static void explain_meeting(const Case *c, Finding *finding) {
 static void explain_parity(const Case *c, Finding *finding) {
     const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
     finding->message = verdict_text(
-        c->verdict, "%s waits for ever for %s: it asks for parity %u, the phase after the one that is completed",
+        c->verdict, "%s waits forever for %s: it asks for parity %u, the phase after the one that is completed",
         c->agent, c->what, c->root->parity);
     finding->why = verdict_text(
         c->verdict,
@@ -97,7 +97,7 @@ static void explain_first_parity(const Case *c, Finding *finding) {
     const Machine *machine = c->inquiry->machine;
     finding->message = verdict_text(
         c->verdict,
-        "%s waits for ever for %s: its first wait asks for parity 1, and the phase that is complete has parity 0",
+        "%s waits forever for %s: its first wait asks for parity 1, and the phase that is complete has parity 0",
         c->agent, c->what);
     finding->why = verdict_text(
         c->verdict,
@@ -121,7 +121,7 @@ static void explain_unexpected(const Case *c, Finding *finding) {
         copy = c->past->phase[i].kind == DEED_DELIVER ? &c->past->phase[i] : NULL;
     const char *where =
         copy ? verdict_text(c->verdict, "the copy at IR line %u", line_at(c->inquiry->machine, copy->pc)) : "a copy";
-    finding->message = verdict_text(c->verdict, "%s waits for ever for %s: bytes come, but nobody has expected them",
+    finding->message = verdict_text(c->verdict, "%s waits forever for %s: bytes come, but nobody has expected them",
                                     c->agent, c->what);
     finding->why = verdict_text(
         c->verdict,
@@ -129,7 +129,7 @@ static void explain_unexpected(const Case *c, Finding *finding) {
         "its "
         "copies and arrives: the one that belongs to these is missing%s.",
         c->phases, c->barrier->count, plural(c->barrier->count), (long long)-c->barrier->bytes, where,
-        c->root->released ? verdict_text(c->verdict, " (that of IR line %u comes after a wait that is blocked itself)",
+        c->root->released ? verdict_text(c->verdict, " (that at IR line %u comes after a wait that is blocked itself)",
                                          line_at(c->inquiry->machine, c->root->releaser.pc))
                           : "");
     finding->fix = verdict_text(c->verdict, "Expect the bytes of %s on this slot, before it is issued.", where);
@@ -141,7 +141,7 @@ static void explain_idle_wait(const Case *c, Finding *finding) {
     const char *slot = inquiry_barrier(c->inquiry, c->root->idle_barrier);
     if (!c->root->idle->again) {
         finding->message = verdict_text(
-            c->verdict, "%s waits for ever for %s: %s goes past its wait for %s before any phase of that is complete",
+            c->verdict, "%s waits forever for %s: %s goes past its wait for %s before any phase of that is complete",
             c->agent, c->what, other, slot);
         finding->why = verdict_text(c->verdict,
                                     "The wait at IR line %u asks for parity %u, which passes at once on a fresh "
@@ -156,9 +156,8 @@ static void explain_idle_wait(const Case *c, Finding *finding) {
         return;
     }
     finding->message = verdict_text(
-        c->verdict,
-        "%s waits for ever for %s: %s goes past its wait for %s with parity %u again and again, and laps it", c->agent,
-        c->what, other, slot, c->root->idle->parity);
+        c->verdict, "%s waits forever for %s: %s goes past its wait for %s with parity %u again and again, and laps it",
+        c->agent, c->what, other, slot, c->root->idle->parity);
     finding->why =
         verdict_text(c->verdict,
                      "The wait at IR line %u passed %u times in a row with parity %u while no phase of %s was "
@@ -175,8 +174,8 @@ static void explain_bytes(const Case *c, Finding *finding) {
     const char *arrivals = c->barrier->pending ? "whoever arrives" : "all arrivals are there";
     finding->message =
         verdict_text(c->verdict,
-                     c->root->bytes > 0 ? "%s waits for ever for %s: %s, but %lld bytes never come"
-                                        : "%s waits for ever for %s: %s, but %lld bytes more come than are expected",
+                     c->root->bytes > 0 ? "%s waits forever for %s: %s, but %lld bytes never come"
+                                        : "%s waits forever for %s: %s, but %lld bytes more come than are expected",
                      c->agent, c->what, arrivals, (long long)llabs(c->root->bytes));
     if (c->barrier->pending)
         finding->why = verdict_text(
@@ -226,7 +225,7 @@ static const char *unheld_text(const Case *c) {
 static void explain_lapped(const Case *c, Finding *finding) {
     const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
     finding->message = verdict_text(
-        c->verdict, "%s waits for ever for %s: the phase that it wants, and the one after it, are over before it looks",
+        c->verdict, "%s waits forever for %s: the phase that it wants, and the one after it, are over before it looks",
         c->agent, c->what);
     finding->why =
         verdict_text(c->verdict, "%u phase%s complete, so parity %u now means phase %u, which nobody completes; %s. %s",
@@ -254,19 +253,19 @@ static void explain_no_producer(const Case *c, Finding *finding) {
     ReportPlace arriver;
     if (c->barrier->pending < c->barrier->count && !c->phases)
         finding->message =
-            verdict_text(c->verdict, "%s waits for ever for %s: %u of %u arrivals come, and nobody makes the others",
+            verdict_text(c->verdict, "%s waits forever for %s: %u of %u arrivals come, and nobody makes the others",
                          c->agent, c->what, c->barrier->count - c->barrier->pending, c->barrier->count);
     else if (c->barrier->pending < c->barrier->count)
         finding->message = verdict_text(
-            c->verdict, "%s waits for ever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
+            c->verdict, "%s waits forever for %s: in phase %u, %u of %u arrivals come, and nobody makes the others",
             c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
     else if (blocked_arriver(c->inquiry, c->root, false, &arriver))
         finding->message =
-            verdict_text(c->verdict, "%s waits for ever for %s: no arrival comes for phase %u (%s at IR line %u: %s)",
+            verdict_text(c->verdict, "%s waits forever for %s: no arrival comes for phase %u (%s at IR line %u: %s)",
                          c->agent, c->what, c->phases, arriver.partition, arriver.ir_line, arriver.detail);
     else
         finding->message =
-            verdict_text(c->verdict, "%s waits for ever for %s: %snothing arrives on it%s", c->agent, c->what,
+            verdict_text(c->verdict, "%s waits forever for %s: %snothing arrives on it%s", c->agent, c->what,
                          c->past->delivered                                     ? "bytes come, but "
                          : blocked_arriver(c->inquiry, c->root, true, &arriver) ? "copies complete on it, but "
                                                                                 : "",
@@ -285,9 +284,8 @@ static void explain_no_producer(const Case *c, Finding *finding) {
 
 /* Who would arrive has ended. */
 static void explain_exited(const Case *c, Finding *finding) {
-    finding->message =
-        verdict_text(c->verdict, "%s waits for ever for %s: %s, which arrives on it, has ended", c->agent, c->what,
-                     inquiry_agent(c->inquiry, c->root->exited.agent, c->root->exited.helper));
+    finding->message = verdict_text(c->verdict, "%s waits forever for %s: %s, which arrives on it, has ended", c->agent,
+                                    c->what, inquiry_agent(c->inquiry, c->root->exited.agent, c->root->exited.helper));
     finding->why = verdict_text(
         c->verdict,
         "%u phase%s complete, and the wait needs phase %u; the arrive at IR line %u is in a loop that went "
@@ -302,10 +300,10 @@ static void explain_cycle(const Case *c, Finding *finding) {
         c->root->released ? inquiry_agent(c->inquiry, c->root->releaser.agent, c->root->releaser.helper) : "";
     bool self = c->root->released && c->root->releaser.agent == c->root->agent;
     finding->message =
-        self ? verdict_text(c->verdict, "%s waits for ever for %s: it would arrive on it itself, after this wait",
+        self ? verdict_text(c->verdict, "%s waits forever for %s: it would arrive on it itself, after this wait",
                             c->agent, c->what)
              : verdict_text(c->verdict,
-                            "%s waits for ever for %s: %s arrives on it only after a wait that is blocked, too",
+                            "%s waits forever for %s: %s arrives on it only after a wait that is blocked, too",
                             c->agent, c->what, other);
     finding->why =
         verdict_text(c->verdict,
@@ -367,7 +365,7 @@ static void add_places(const Inquiry *inquiry, const Blocked *root, Finding *fin
             inquiry_place(
                 inquiry, finding, "completed", past->last[i],
                 verdict_text(inquiry->verdict, "phase %u", root->state.generation - root->state.born - 1 - i));
-        if (!past->last_count && past->initialised)
+        if (!past->last_count && past->initialized)
             inquiry_init_place(inquiry, finding, past, root->state.count);
     }
     for (uint32_t i = 1; i < inquiry->count; i++) {

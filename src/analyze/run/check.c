@@ -71,10 +71,10 @@ static const char *schedule_text(Check *check, const Rerun *rerun) {
     } else if (schedule->kind == SCHEDULE_EAGER && check->options->choice == SCHEDULES_DIRECTED) {
         uint32_t risks;
         (void)causes_risks(check->causes, &risks);
-        text_addf(&text, risks ? "already in the plainest schedule, in which copies and products complete at once"
+        text_addf(&text, risks ? "already in the plainest schedule, in which copies and MMAs complete at once"
                                : "in every schedule");
     } else if (schedule->kind == SCHEDULE_LAZY) {
-        text_addf(&text, "if copies and products complete late");
+        text_addf(&text, "if copies and MMAs complete late");
     } else {
         schedule_describe(check->machine, schedule, &text);
     }

@@ -6,7 +6,7 @@
 static const char *deed_of(EffectVerb verb) {
     switch (verb) {
     case EFFECT_INIT:
-        return "initialises";
+        return "initializes";
     case EFFECT_INVALIDATE:
         return "invalidates";
     case EFFECT_EXPECT:
@@ -34,7 +34,7 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
         &inquiry, finding, request ? "asks" : deed_of(effect->verb),
         (Deed){.agent = fault->agent, .helper = fault->in_flight ? effect->helper : HELPER_BASE, .pc = fault->pc},
         request ? "" : what);
-    if (past->initialised && !request && fault->rule != RULE_BARRIER_UNINITIALISED &&
+    if (past->initialized && !request && fault->rule != RULE_BARRIER_UNINITIALIZED &&
         !(past->ended && fault->rule == RULE_BARRIER_INVALIDATED))
         inquiry_init_place(&inquiry, finding, past, barrier->count);
     switch (fault->rule) {
@@ -52,17 +52,17 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
                        "perThread arrive is one for each thread), or wait for the "
                        "phase before arriving again.";
         break;
-    case RULE_BARRIER_UNINITIALISED:
-        finding->message = verdict_text(verdict, "%s uses %s before it is initialised", agent, what);
+    case RULE_BARRIER_UNINITIALIZED:
+        finding->message = verdict_text(verdict, "%s uses %s before it is initialized", agent, what);
         finding->why = "An mbarrier is memory like any other until init_barrier has made it one; what an operation on "
                        "it does before that is not defined.";
         finding->fix =
-            "Initialise it (check the slot) before the warp_specialize, or before the first use in every schedule.";
+            "Initialize it (check the slot) before the warp_specialize, or before the first use in every schedule.";
         break;
-    case RULE_BARRIER_REINITIALISED:
-        finding->message = verdict_text(verdict, "%s initialises %s, which is in use", agent, what);
+    case RULE_BARRIER_REINITIALIZED:
+        finding->message = verdict_text(verdict, "%s initializes %s, which is in use", agent, what);
         finding->why = "An init on a location that holds a valid mbarrier is not defined, even if nobody waits on it.";
-        finding->fix = "Invalidate it first, or initialise it once, outside of the loop.";
+        finding->fix = "Invalidate it first, or initialize it once, outside of the loop.";
         break;
     case RULE_BARRIER_INVALIDATED:
         if (fault->amount) {
@@ -116,7 +116,7 @@ Finding *overrun_explain(Machine *machine, const History *history, uint32_t barr
     finding->fix =
         "Wait for each phase before the arrive of the next, or make the two arrivals one phase (a count of two).";
     inquiry_place(&inquiry, finding, "completes", past->overrun, what);
-    inquiry_place(&inquiry, finding, "initialised", (Deed){.agent = past->init_agent, .pc = past->init_pc}, "");
+    inquiry_place(&inquiry, finding, "initialized", (Deed){.agent = past->init_agent, .pc = past->init_pc}, "");
     return finding;
 }
 
@@ -154,7 +154,7 @@ Finding *leftover_explain(Machine *machine, const History *history, Verdict *ver
                          barrier->generation - barrier->born, (long long)past->expected, (long long)past->delivered);
         finding->fix = "Make every expect the sum of the bytes of its copies, and give every copy its expect.";
         if (!inquiry_deeds(&inquiry, finding, past))
-            inquiry_place(&inquiry, finding, "initialised", (Deed){.agent = past->init_agent, .pc = past->init_pc},
+            inquiry_place(&inquiry, finding, "initialized", (Deed){.agent = past->init_agent, .pc = past->init_pc},
                           what);
         return finding;
     }

@@ -13,7 +13,7 @@ static const char *thread_text(const Machine *machine, uint32_t thread, Verdict 
 static const char *span_text(const Races *races, const Machine *machine, uint32_t span, Verdict *verdict) {
     Text text = {0};
     if (span == UINT32_MAX) /* in registers */
-        return "the result of a product";
+        return "the result of an MMA";
     spans_describe(races->spans, machine, span, &text);
     return verdict_keep(verdict, &text);
 }
@@ -48,7 +48,7 @@ static const char *earlier_verb(const Race *race) {
 static void explain_group(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
     static const char *const names[] = {"", "cp.async", "bulk", "wgmma", "TMA store", "async", "tensor"};
     finding->why = verdict_text(
-        verdict, "Until the %s group of IR line %u is waited for, it goes on; no wait before this access covers it.",
+        verdict, "Until the %s group at IR line %u is waited for, it goes on; no wait before this access covers it.",
         names[race->group], line_at(machine, race->other_pc));
     finding->fix = verdict_text(
         verdict, "Wait for that %s group (leaving few enough groups pending) before this access%s.", names[race->group],
@@ -109,7 +109,7 @@ static void explain_unseen(const Machine *machine, const Race *race, Finding *fi
                       : race->guard_wait_pc == NO_PC ? ", or for an arrival of somebody who has,"
                                                      : ", with the parity of that phase,";
     finding->fix =
-        verdict_text(verdict, "Let %s wait for %s (this slot, this phase)%s before the access of IR line %u.", waiter,
+        verdict_text(verdict, "Let %s wait for %s (this slot, this phase)%s before the access at IR line %u.", waiter,
                      ring, how, before);
 }
 
@@ -126,11 +126,11 @@ static void explain_exit(const Races *races, const Machine *machine, const Race 
     const char *who = race->kind == RACE_EXIT_STORE ? thread_text(machine, race->thread, verdict) : "the CTA";
     uint32_t line = line_at(machine, race->other_pc);
     if (race->arrives)
-        finding->message = verdict_text(verdict, "%s ends while the arrival of IR line %u is still on its way to %s",
+        finding->message = verdict_text(verdict, "%s ends while the arrival at IR line %u is still on its way to %s",
                                         who, line, span_text(races, machine, race->span, verdict));
     else
         finding->message =
-            verdict_text(verdict, "%s ends while the %s of IR line %u still %s %s", who, flight_text(race), line,
+            verdict_text(verdict, "%s ends while the %s at IR line %u still %s %s", who, flight_text(race), line,
                          race->earlier_writes ? "writes" : "reads", span_text(races, machine, race->span, verdict));
     if (race->group != GROUP_NONE)
         finding->why = "No wait covers its group.";
@@ -160,7 +160,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
         const char *barrier = barrier_text(machine, race->barrier, verdict);
         finding->message = verdict_text(verdict, "%s writes over %s, a barrier that is in use", who, barrier);
         finding->why = verdict_text(
-            verdict, "The write covers the eight bytes of %s, which was initialised and not invalidated since.",
+            verdict, "The write covers the eight bytes of %s, which was initialized and not invalidated since.",
             barrier);
         finding->fix =
             "Invalidate the barrier before its bytes are used for something else, or give the data memory of its own.";
@@ -176,7 +176,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
                          later_verb(race), what, earlier_verb(race));
     else if (race->arrives)
         finding->message =
-            verdict_text(verdict, "%s %s %s while the arrival of IR line %u, of %s, may still be on its way there", who,
+            verdict_text(verdict, "%s %s %s while the arrival at IR line %u, of %s, may still be on its way there", who,
                          later_verb(race), what, line, other);
     else
         finding->message = verdict_text(verdict, "%s %s %s, which %s %s at IR line %u, and nothing orders the two", who,
@@ -193,7 +193,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             waiter, barrier, line_at(machine, race->guard_wait_pc), issuer, arrive, access, line);
         finding->fix = verdict_text(
             verdict,
-            "Move the arrive of IR line %u behind the %s of IR line %u; if that arrive is about another slot, "
+            "Move the arrive at IR line %u behind the %s at IR line %u; if that arrive is about another slot, "
             "wait for the slot that is accessed here.",
             arrive, access, line);
     } else if (race->without) {
@@ -204,7 +204,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
         const char *barrier = barrier_text(machine, race->barrier, verdict);
         finding->why = verdict_text(
             verdict,
-            "The %s of IR line %u is first reported by an arrival on %s, in a phase of parity %u, and %s has not "
+            "The %s at IR line %u is first reported by an arrival on %s, in a phase of parity %u, and %s has not "
             "waited for that phase.",
             access, line, barrier, race->parity, waiter);
         finding->fix = verdict_text(
@@ -214,7 +214,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             waiter, barrier, race->parity, access);
     } else {
         finding->why = verdict_text(
-            verdict, "After the %s of IR line %u, %s has arrived on no barrier that %s has waited for since.", access,
+            verdict, "After the %s at IR line %u, %s has arrived on no barrier that %s has waited for since.", access,
             line, issuer, waiter);
         finding->fix = verdict_text(
             verdict,
@@ -223,11 +223,11 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             issuer, waiter);
     }
     if (race->by_order)
-        finding->why = verdict_text(
-            verdict,
-            "%s It depends on the order in which the tensor core works: if products complete in the order of "
-            "their issue, the two are ordered.",
-            finding->why);
+        finding->why =
+            verdict_text(verdict,
+                         "%s It depends on the order in which the tensor core works: if MMAs complete in the order of "
+                         "their issue, the two are ordered.",
+                         finding->why);
 }
 
 /* An op that may order the two makes the verdict incomplete. */

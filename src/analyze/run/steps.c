@@ -169,7 +169,7 @@ static const char *const in_words[] = {
     [EVENT_CLUSTER_MEET] = "the cluster barrier opens",
     [EVENT_CLUSTER_WAIT] = "goes on after the cluster barrier",
     [EVENT_CTA_BARRIER] = "its threads meet",
-    [EVENT_UNFINISHED] = "uses the result of a product that is not waited for",
+    [EVENT_UNFINISHED] = "uses the result of an MMA that is not waited for",
     [EVENT_UNKNOWN] = "does something that is not known",
     [EVENT_AWAIT_LAUNCHES] = "goes on: the launches before have ended",
     [EVENT_JOIN] = "goes on: the partitions have ended",
@@ -182,7 +182,7 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
         tell_access(machine, event, to);
         break;
     case EVENT_INIT:
-        text_addf(to, "initialises ");
+        text_addf(to, "initializes ");
         barrier_name(machine, event->barrier, to);
         text_addf(to, ", count %lld", (long long)event->amount);
         break;
@@ -270,7 +270,7 @@ void steps_finish(Steps *steps, RunEnd end) {
         if (agent->status == AGENT_IDLE || agent->status == AGENT_ENDED)
             continue;
         start_line(steps, steps->last, i, HELPER_BASE, machine->program->ops[agent->pc]);
-        text_addf(steps->to, "waits for ever for ");
+        text_addf(steps->to, "waits forever for ");
         wait_name(machine, agent, steps->to);
         text_char(steps->to, '\n');
     }

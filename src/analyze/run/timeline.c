@@ -315,7 +315,7 @@ static void draw_blocked(Timeline *timeline) {
         name_op(timeline, slice, machine->program->ops[agent->pc]);
         Text detail = {0};
         wait_name(machine, agent, &detail);
-        text_addf(&detail, ", for ever");
+        text_addf(&detail, ", forever");
         slice->detail = text_keep(&detail, timeline->arena);
         if (agent->status == AGENT_WAITS)
             add_barrier(timeline, slice, agent->barrier);

@@ -21,7 +21,7 @@ Timeline *timeline_create(Arena *arena, const Machine *machine);
 /* Accesses of ops at that line of the IR are drawn, too. */
 void timeline_mark(Timeline *timeline, uint32_t ir_line);
 void timeline_observe(void *timeline, const Event *event);
-/* Draws who is blocked for ever. The machine is as the run left it. `trace` has file, kernel and launch already. */
+/* Draws who is blocked forever. The machine is as the run left it. `trace` has file, kernel and launch already. */
 void timeline_finish(Timeline *timeline, RunEnd end, Trace *trace);
 
 #endif

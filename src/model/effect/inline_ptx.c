@@ -407,8 +407,8 @@ static bool read_access(Reader *reader, const Statement *statement, const Opcode
     return true;
 }
 
-/* Where warps are specialised, no barrier of the text is that of a partition, and the default warps are not all. */
-static bool is_specialised(const Op *op) {
+/* Where warps are specialized, no barrier of the text is that of a partition, and the default warps are not all. */
+static bool is_specialized(const Op *op) {
     const Op *function = op;
     while (function && !op_is_control(function, CONTROL_FUNCTION))
         function = op_parent(function);
@@ -428,7 +428,7 @@ static bool read_sync(Reader *reader, const Statement *statement, const Opcode *
     if (!id.known || last <= first || last - first > 2 || (last - first == 2 && !threads.known))
         return false;
     bool constant = constant_number(reader, &statement->operands[first].terms[0], &number), counted = last - first == 2;
-    if (constant && !number && !counted && effect.verb == EFFECT_NAMED_SYNC && !is_specialised(reader->op)) {
+    if (constant && !number && !counted && effect.verb == EFFECT_NAMED_SYNC && !is_specialized(reader->op)) {
         effect = (Effect){.verb = EFFECT_CTA_BARRIER, .spaces = 1u << SPACE_SHARED | 1u << SPACE_GLOBAL};
     } else {
         effect.on = id.value;

@@ -2,7 +2,7 @@
  *
  * Communication between CTAs is often written so: ld.acquire, st.release, red, atom, fence, membar, griddepcontrol,
  * cp.async.bulk.wait_group. The text is split into instructions, each is looked up by its parts; one that is not known,
- * and may touch memory or synchronise, makes the whole text unknown. An instruction under a predicate is known if one
+ * and may touch memory or synchronize, makes the whole text unknown. An instruction under a predicate is known if one
  * of the op's operands decides, or if it picks one thread; a branch, if it repeats one access until that has found what
  * it waits for. */
 #ifndef MODEL_EFFECT_INLINE_PTX_H

@@ -23,7 +23,7 @@ static uint32_t region_index(const Op *op) {
     return (uint32_t)(op->block->region - op_parent(op)->regions);
 }
 
-/* The partition of the region of a specialised op around `op`, if there is one; *inside is then the op that stands
+/* The partition of the region of a specialized op around `op`, if there is one; *inside is then the op that stands
  * right in it. Such a region says who runs it, whatever attributes an earlier pass left behind. */
 static Partitions by_region(const Op *op, const Op **inside) {
     for (const Op *parent; (parent = op_parent(op)); op = parent) {

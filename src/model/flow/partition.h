@@ -1,11 +1,11 @@
-/* Which partition an op belongs to, in every form in which warp-specialised IR says so. */
+/* Which partition an op belongs to, in every form in which warp-specialized IR says so. */
 #ifndef MODEL_FLOW_PARTITION_H
 #define MODEL_FLOW_PARTITION_H
 
 #include "ir/ir.h"
 
 typedef enum PartitionForm {
-    PARTITION_NONE,      /* not specialised */
+    PARTITION_NONE,      /* not specialized */
     PARTITION_REGIONS,   /* ttg.warp_specialize: default = 0, partitionK = K + 1 */
     PARTITION_GROUPS,    /* nvws.warp_group: region K */
     PARTITION_TASKS,     /* async_task_id */

@@ -18,7 +18,7 @@ Reach convert_reach(const Distributed *from, const Distributed *to);
 /* A conversion within each warp that shuffles do: at most one bit of a register's number changes places with one of a
  * lane's. */
 bool convert_by_shuffles(const Distributed *from, const Distributed *to);
-/* Whether shared memory written under one layout and read under the other can do with a warp's own synchronisation:
+/* Whether shared memory written under one layout and read under the other can do with a warp's own synchronization:
  * each warp reads only what it wrote. */
 bool convert_within_warps(const Distributed *from, const Distributed *to);
 /* The same for CTAs. */

@@ -9,7 +9,7 @@
 
 enum {
     MOST_COMPARISONS = 200 * 1000 * 1000, /* of two buffers, while they are moved apart */
-    MOST_NEIGHBOURS = 256,                /* buffers alive at once among which a gap is looked for */
+    MOST_NEIGHBORS = 256,                 /* buffers alive at once among which a gap is looked for */
 };
 
 static int64_t align(int64_t offset, int64_t alignment) {
@@ -85,7 +85,7 @@ static bool interfere(const Buffer *a, const Buffer *b) {
            (a->specialize && a->specialize == b->specialize && a->partition != b->partition);
 }
 
-/* Colours, so that no two that interfere have the same; all but those of the first colour move past whom they interfere
+/* Colors, so that no two that interfere have the same; all but those of the first color move past whom they interfere
  * with, which is passed where it is by then. True if any did. */
 static bool move_apart(Buffer **order, uint32_t count, bool *taken) {
     bool any = false;
@@ -144,7 +144,7 @@ static void widen(Buffer **order, uint32_t count) {
 
 /* Buffers that live, by offset. */
 typedef struct Alive {
-    Buffer *items[MOST_NEIGHBOURS];
+    Buffer *items[MOST_NEIGHBORS];
     uint32_t count;
     int64_t bottom; /* below this is memory of which it is not known when it gets free */
 } Alive;
@@ -167,7 +167,7 @@ static int64_t lowest_gap(const Alive *alive, const Buffer *buffer) {
 }
 
 static void remember(Alive *alive, Buffer *buffer) {
-    if (alive->count == MOST_NEIGHBOURS) { /* too many to look among: from now on all go above these */
+    if (alive->count == MOST_NEIGHBORS) { /* too many to look among: from now on all go above these */
         for (uint32_t i = 0; i < alive->count; i++) {
             int64_t end = alive->items[i]->offset + alive->items[i]->size;
             alive->bottom = end > alive->bottom ? end : alive->bottom;

@@ -13,7 +13,7 @@ typedef enum PlacedKind { PLACED_ALLOCATION, PLACED_SCRATCH, PLACED_CALL /* the 
 #define PLACED_ANYWHERE INT64_MAX
 
 typedef struct Placed {
-    const Op *op; /* the function itself has scratch memory too, if it is warp-specialised */
+    const Op *op; /* the function itself has scratch memory too, if it is warp-specialized */
     PlacedKind kind;
     int64_t begin, end; /* bytes of the function's frame; tensor memory is not in it */
     Scratch scratch;    /* PLACED_SCRATCH */

@@ -406,7 +406,7 @@ static Scratch of_atomic(Module *module, const Op *op) {
     return scratch;
 }
 
-/* ---- Warp specialisation ----------------------------------------------------------------------- */
+/* ---- Warp specialization ----------------------------------------------------------------------- */
 
 /* What a partition is handed of a captured value; -1: not known. */
 static int64_t capture_bytes(Module *module, const Type *type, bool amd) {

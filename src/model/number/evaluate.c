@@ -68,7 +68,7 @@ static bool set_shape(Evaluation *how, const Type *type) {
     return fixed;
 }
 
-/* How far apart two neighbours of that type are in memory; 0 if that is not known. */
+/* How far apart two neighbors of that type are in memory; 0 if that is not known. */
 static int64_t bytes_of(Module *module, const Type *type) {
     type = type_resolve(module, type);
     if (!type)

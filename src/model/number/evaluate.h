@@ -79,7 +79,7 @@ static inline int64_t integer_power(int64_t x, uint64_t y) {
     return (int64_t)power;
 }
 
-/* a / b rounded towards 0, down (-1) or up (1), or the remainder (2); false where it has no value. */
+/* a / b rounded toward 0, down (-1) or up (1), or the remainder (2); false where it has no value. */
 static inline bool integer_divide(int64_t a, int64_t b, unsigned width, int rounding, int64_t *result) {
     if (b == 0 || (b == -1 && a == INT64_MIN >> (64 - width)))
         return false;

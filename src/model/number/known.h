@@ -42,7 +42,7 @@ Known known_bounded(const Known *known, unsigned width);
 /* Arithmetic on numbers of `width` bits, signed. */
 Known known_add(const Known *a, const Known *b, unsigned width);
 Known known_multiply(const Known *a, const Known *b, unsigned width);
-/* Rounded towards 0, down (-1) or up (1). */
+/* Rounded toward 0, down (-1) or up (1). */
 Known known_divide(const Known *a, const Known *b, int rounding, unsigned width);
 /* The lower `width` bits, as a signed number. */
 Known known_wrap(const Known *known, unsigned width);

@@ -26,7 +26,7 @@ typedef struct Relation {
 } Relation;
 bool relation_of(const Value *condition, Relation *relation);
 
-/* A signed or an unsigned remainder, or quotient (rounded towards 0). */
+/* A signed or an unsigned remainder, or quotient (rounded toward 0). */
 const Op *remainder_made(const Value *value);
 const Op *quotient_made(const Value *value);
 

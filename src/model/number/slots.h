@@ -42,7 +42,7 @@ bool slots_differ(Slots *slots, const Value *first, const Value *second, const O
 
 /* The same (with SLOTS_STRONG) where the way goes around the back edge of `around` exactly that often: 1 is the next
  * iteration; with 0, `around` is not looked at. For rings this is what can be proved: slot i % 3 is another one in the
- * next iteration, and in the one after that, but not for ever. */
+ * next iteration, and in the one after that, but not forever. */
 bool slots_differ_after(Slots *slots, const Value *first, const Value *second, const Op *around, int64_t iterations,
                         Text *proof);
 

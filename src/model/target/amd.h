@@ -61,7 +61,7 @@ bool amd_copy_of(Module *module, const Op *op, AmdCopy *copy);
 typedef struct AmdWidth {
     bool known;          /* the layouts of both sides are understood; else nothing here means anything */
     int64_t least, most; /* bytes that a lane moves at once; 0: the target has no instruction for it */
-    int64_t neighbours;  /* elements that lie side by side on both sides, as far as the layouts say */
+    int64_t neighbors;   /* elements that lie side by side on both sides, as far as the layouts say */
     int64_t element;     /* bytes */
     bool scattered;      /* the lanes of a wave do not write side by side */
 } AmdWidth;

@@ -73,7 +73,7 @@ static uint32_t place_of_basis(const Sides *sides, Holder holder, unsigned index
 }
 
 /* Elements of one lane that lie side by side in LDS; its registers hold them side by side in memory. */
-static int64_t neighbours_of(const Sides *sides) {
+static int64_t neighbors_of(const Sides *sides) {
     unsigned bits = 0;
     while (bits < sides->threads.count[HOLD_REGISTER] && bits < 16 &&
            place_of_basis(sides, HOLD_REGISTER, bits) == UINT32_C(1) << bits)
@@ -136,9 +136,9 @@ AmdWidth amd_width_of(Module *module, const Op *op, const Target *target) {
     const Attr *hint = op_attr(op, "contiguity");
     bool said = hint && hint->kind == ATTR_INTEGER && hint->integer > 1;
     width.element = sides.local->element_bits / 8;
-    width.neighbours = neighbours_of(&sides);
-    int64_t fits = said && hint->integer < width.neighbours ? hint->integer : width.neighbours;
-    /* A store may split an element; a load may not, which would overwrite its neighbour. */
+    width.neighbors = neighbors_of(&sides);
+    int64_t fits = said && hint->integer < width.neighbors ? hint->integer : width.neighbors;
+    /* A store may split an element; a load may not, which would overwrite its neighbor. */
     for (int64_t bytes = copy.store ? 1 : width.element; bytes && bytes <= 16 && bytes <= fits * width.element;
          bytes *= 2)
         if (has_width(target, bytes, copy.store)) {

@@ -1,4 +1,4 @@
-// Every CTA stores a tile of rows, and TMA loads the tile of its neighbour.
+// Every CTA stores a tile of rows, and TMA loads the tile of its neighbor.
 #blocked = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}>
 #shared1 = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>
