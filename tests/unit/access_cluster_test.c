@@ -194,20 +194,22 @@ static void parts_that_are_no_boxes(void **state) {
     "    %tile = ttg.local_alloc : () -> !tile\n"                                                               \
     "    %full = ttg.local_alloc : () -> !barrier\n"                                                            \
     "    ttng.init_barrier %full, 1 : !barrier\n"                                                               \
+    "    ttng.cluster_barrier\n"                                                                                \
     "    ttng.async_tma_copy_global_to_local %desc[%c0, %c0] %tile, %full, %true" attributes                    \
     " : !desc, !barrier -> !tile\n"                                                                             \
     "    tt.return\n  }\n}\n"
 #define SQUARE "\"desc\": {\"descriptor\": {\"shape\": [8, 8]}}"
 
-/* Each copies what its own shared memory has; one copy serves all that it is multicast to. */
+/* Each copies what its own shared memory has; one copy serves all that it is multicast to. The second CTA, which comes
+ * last to where they meet, goes on first. */
 static void copies_by_tma(void **state) {
     (void)state;
     assert_accesses(COPIES("[[1, 0]]", ""), SQUARE,
-                    "read nothing\nread %desc + 0..63\nread nothing\nread %desc + 64..127\n");
+                    "read nothing\nread %desc + 64..127\nread nothing\nread %desc + 0..63\n");
     assert_accesses(COPIES("[[0, 0]]", ""), SQUARE,
                     "read nothing\nread %desc + 0..127\nread nothing\nread %desc + 0..127\n");
     assert_accesses(COPIES("[[0, 0]]", " {multicast}"), SQUARE,
-                    "read nothing\nread %desc + 0..127\nread nothing\nread nothing\n");
+                    "read nothing\nread nothing\nread nothing\nread %desc + 0..127\n");
     /* From the bases of shared memory itself. */
     assert_accesses("#shared = #ttg.shared_linear<{offset = [[0, 1], [1, 0]], block = [[0, 2]]}, alignment = 16>\n"
                     "#smem = #ttg.shared_memory\n"
