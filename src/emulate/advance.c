@@ -91,24 +91,6 @@ static Word program_number(const Machine *machine, uint32_t agent, const Instruc
     }
 }
 
-/* 0: the answer at a view; 1: whether it gave a program; 2 + axis: which; 5 + axis: which, or -1. */
-static Word launch_answer(Machine *machine, uint32_t what, Word word) {
-    if (what == 0) {
-        const Cell *cell = word_is(word, WORD_VIEW) ? machine_cell(machine, view_key(word), false) : NULL;
-        return cell ? cell->word : word_integer(-1);
-    }
-    if (word_is(word, WORD_TENSOR))
-        return word_unknown(word.tensor->identity);
-    if (!word_is(word, WORD_INTEGER))
-        return word;
-    if (what == 1)
-        return word_integer(word.bits >= 0);
-    if (what >= 5 && word.bits < 0)
-        return word_integer(-1);
-    uint32_t axis = (what - 2) % 3;
-    return word_integer(axis ? machine->program_id[axis] : (machine->program_id[0] + word.bits) % machine->programs[0]);
-}
-
 static bool enter_loop(Machine *machine, const Instruction *instruction, Word *words) {
     Word lower = words[instruction->a], upper = words[instruction->b], step = words[instruction->c];
     if (!word_is(lower, WORD_INTEGER) || !word_is(upper, WORD_INTEGER) || !word_is(step, WORD_INTEGER))
@@ -380,7 +362,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             break;
         }
         case CODE_CLC:
-            words[instruction->dst] = launch_answer(machine, instruction->aux, words[instruction->a]);
+            words[instruction->dst] = cancel_answer(machine, index, agent->pc, instruction->aux, words[instruction->a]);
             break;
         case CODE_CELL: {
             Word view = words[instruction->a];

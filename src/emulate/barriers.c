@@ -432,7 +432,6 @@ static StepResult access_memory(Machine *machine, Event event) {
     return STEP_DONE;
 }
 
-/* An effect that nobody sees at once. */
 /* Bytes or arrivals that come some time. */
 static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
@@ -451,12 +450,18 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     if (bytes && amount < 0)
         return machine_stop(machine, pc, "the number of bytes it copies is not known");
     StepResult result = STEP_DONE;
-    uint32_t member = 0;
+    uint32_t member = 0, refused = machine->state->agents[index].refused;
+    Request request = {0}; /* for another cluster: one answer, which comes to all CTAs that it reaches */
     for (; left && result == STEP_DONE; member++) {
         Toward where = {away ^ next_toward(&left), member};
         if (!find_slot(machine, index, effect, which, where.toward, &slot))
             return machine_stop(machine, pc, "which barrier it uses is not known");
-        result = flight_issue(machine, index, pc, effect_index, kind, slot, amount, where);
+        if (!member && bytes && what->helper == HELPER_CLC) {
+            if (refused)
+                return machine_fault(machine, RULE_CLC_ASKS_AGAIN, index, pc, effect_index, slot, refused, false);
+            request = cancel_request(machine, pc);
+        }
+        result = flight_issue(machine, index, pc, effect_index, kind, slot, amount, where, request);
     }
     return result == STEP_DONE ? flight_land(machine, member) : result;
 }
@@ -474,6 +479,8 @@ static StepResult pass_access(Machine *machine, Event *event) {
         event->view = view_toward(view, event->toward);
         if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
             forget_cell(machine, event->view);
+        if (what->verb == EFFECT_READ)
+            cancel_read(machine, event->view);
         machine_tell(machine, *event);
     }
     if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
@@ -482,6 +489,7 @@ static StepResult pass_access(Machine *machine, Event *event) {
     return STEP_DONE;
 }
 
+/* An effect that nobody sees at once. */
 StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
     const Word *words = machine_words(machine, index);

@@ -2,7 +2,7 @@
 #include "emulate/machine_internal.h"
 
 StepResult flight_issue(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                        int64_t amount, Toward where) {
+                        int64_t amount, Toward where, Request request) {
     State *state = machine->state;
     if (state->flight_count == machine->flight_capacity)
         return machine_stop(machine, pc, "more asynchronous operations are in flight than the emulator keeps (512)");
@@ -14,6 +14,7 @@ StepResult flight_issue(Machine *machine, uint32_t agent, uint32_t pc, uint32_t 
                        .tick = state->agents[agent].ticks,
                        .barrier = slot,
                        .amount = amount,
+                       .request = request,
                        .agent = (uint16_t)agent,
                        .kind = (uint8_t)kind,
                        .helper = (uint8_t)what->helper,
@@ -40,7 +41,7 @@ StepResult flight_land(Machine *machine, uint32_t count) {
 
 StepResult flight_fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
                       int64_t amount) {
-    StepResult result = flight_issue(machine, agent, pc, effect, kind, slot, amount, (Toward){0});
+    StepResult result = flight_issue(machine, agent, pc, effect, kind, slot, amount, (Toward){0}, (Request){0});
     return result == STEP_DONE ? flight_land(machine, 1) : result;
 }
 
@@ -59,19 +60,6 @@ bool machine_can_complete(const Machine *machine, uint32_t index) {
     return true;
 }
 
-/* The answer to a request for another cluster's work: the next programs, as many as go round the deepest ring twice.
- * Where all clusters of the grid share one memory each of them runs itself, so that there is none to be given. */
-static void answer_request(Machine *machine, const Flight *flight, Word view) {
-    Cell *cell = word_is(view, WORD_VIEW) ? machine_cell(machine, view_key(view), true) : NULL;
-    uint32_t most = 2 * (uint32_t)machine->program->deepest_ring + 1;
-    if (!cell)
-        return;
-    if (!flight->member && !machine->memory) /* one answer for all CTAs of the cluster */
-        machine->state->launches++;
-    bool given = !machine->memory && machine->state->launches <= (most < 2 ? 2 : most);
-    cell->word = word_integer(given ? (int64_t)machine->state->launches : -1);
-}
-
 static StepResult complete_one(Machine *machine, uint32_t index) {
     State *state = machine->state;
     Flight flight = state->flights[index];
@@ -87,9 +75,8 @@ static StepResult complete_one(Machine *machine, uint32_t index) {
         return STEP_DONE;
     }
     bool bytes = flight.kind == FLIGHT_BYTES;
-    if (bytes && effect->effect.helper == HELPER_CLC && effect->lands != NO_REGISTER)
-        answer_request(machine, &flight,
-                       view_toward(machine_words(machine, flight.agent)[effect->lands], flight.toward));
+    if (flight.request.number)
+        cancel_land(machine, &flight);
     return barrier_bring(
         machine, flight.barrier, flight.agent, flight.pc, flight.effect, bytes ? 0 : flight.amount,
         bytes ? -flight.amount : 0,

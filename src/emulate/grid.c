@@ -224,6 +224,21 @@ static void end_launch(Grid *grid) {
     }
 }
 
+/* Of a launch half is taken over at the most, so that there are others left to get into the way of. */
+int64_t grid_cancel(Grid *grid, Cluster *cluster) {
+    Course *course = &grid->courses[cluster->launch];
+    uint64_t ring = 2 * (uint64_t)cluster->machine->program->deepest_ring + 1, half = course->clusters / 2;
+    grid->stats.asks = true;
+    if (!grid->options.cancels || course->begun == course->clusters || cluster->taken == (half < ring ? half : ring))
+        return -1;
+    uint64_t index = next_cluster(grid, cluster->launch);
+    cluster->taken++;
+    course->begun++;
+    if (++course->ended == course->clusters)
+        end_launch(grid);
+    return (int64_t)index;
+}
+
 static void end_cluster(Grid *grid, Cluster *cluster) {
     uint32_t launch = cluster->launch;
     Course *course = &grid->courses[launch];

@@ -70,6 +70,8 @@ typedef struct GridOptions {
     const uint64_t *only;
     uint64_t only_count;
     Alike *alike; /* of a run of one cluster: what it follows; NULL: nothing */
+    unsigned world;  /* which data is made up for what nobody knows (machine.h) */
+    bool cancels;    /* requests for clusters that have not begun are granted, now and then; else none is */
     /* Called now and then; may be NULL. */
     void (*progress)(void *context, uint32_t launch, uint64_t clusters_ended, uint64_t clusters);
     void *context;
@@ -104,6 +106,7 @@ typedef struct GridStats {
     uint64_t instructions, turns, clusters, strong; /* strong: atomic and volatile accesses */
     uint64_t most_live;                             /* clusters that were there at once, having begun */
     bool communicates; /* a strong access was made, or a load that control depends on: the order of turns may matter */
+    bool asks;         /* a cluster has asked for the work of another */
     const Op *chosen;  /* the first whose value nobody knew, and was chosen; NULL: there was none */
 } GridStats;
 GridStats grid_stats(const Grid *grid);

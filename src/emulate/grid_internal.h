@@ -30,6 +30,7 @@ typedef struct Cluster {
     Spin *spins;          /* one an agent */
     uint32_t next;        /* the agent that is asked first */
     uint32_t row;         /* turns in a row */
+    uint64_t taken;       /* clusters whose work it took over */
     uint64_t counted;     /* of the machine's instructions */
     struct Cluster *idle; /* of the same launch, waiting to be used again */
 } Cluster;
@@ -86,6 +87,8 @@ typedef enum TurnEnd {
 /* The record of a cluster; made if `make`. NULL if there is none, or none are kept. */
 Record *grid_record(Grid *grid, uint32_t launch, uint64_t index, bool make);
 void list_push(List *list, Cluster *cluster);
+/* The next cluster of the launch does not begin, as another does its work: its index; -1: there is none for it. */
+int64_t grid_cancel(Grid *grid, Cluster *cluster);
 
 /* ---- grid_turn.c ---- */
 /* A cluster begins, and goes up to its first access that others can tell apart. It is the last of those that are ready

@@ -189,6 +189,11 @@ static void count_turn(Grid *grid, Cluster *cluster) {
         record_turn(grid->options.record, cluster);
 }
 
+static int64_t take_work(void *taker) {
+    Cluster *cluster = taker;
+    return grid_cancel(cluster->grid, cluster);
+}
+
 /* A machine that is not in use, or a new one. */
 static Cluster *take_cluster(Grid *grid, uint32_t launch) {
     Course *course = &grid->courses[launch];
@@ -207,6 +212,8 @@ static Cluster *take_cluster(Grid *grid, uint32_t launch) {
     machine->memory = grid->memory;
     machine->observe = hear;
     machine->observer = cluster;
+    machine->take_cluster = take_work;
+    machine->taker = cluster;
     machine->immediate = true;
     machine_launch(machine, course->launch->launch);
     cluster->machine = machine;
@@ -226,11 +233,12 @@ TurnEnd turn_begin(Grid *grid, uint32_t launch, uint64_t index, StepResult *resu
     list_push(&grid->ready, cluster);
     cluster->index = index;
     cluster->next = cluster->row = 0;
-    cluster->counted = 0;
+    cluster->counted = cluster->taken = 0;
     memset(cluster->spins, 0, machine->agent_count * sizeof *cluster->spins);
     cluster->tensors.exhausted = grid->exhausted;
     machine->tensor_limit = tensor_limit;
     machine->alike = grid->options.alike;
+    machine->world = grid->options.world;
     machine->serial = identity_mix(launch + 1, index + 1) | 1;
     machine->awaits_launches = turn_awaits(grid, launch);
     Record *record = grid_record(grid, launch, index, true);

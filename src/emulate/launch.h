@@ -37,6 +37,7 @@ typedef struct Argument {
     uint16_t element_bits; /* in memory, where a boolean has 8; 0: not said */
     int64_t shape[ARGUMENT_MOST_DIMS], strides[ARGUMENT_MOST_DIMS];
     int64_t block[ARGUMENT_MOST_DIMS]; /* of a descriptor; zeros: not said */
+    uint8_t block_rank;                /* that of im2col copies: 2, pixels and channels */
     const int64_t *data;               /* NULL: nobody knows */
     size_t data_count;                 /* may be less than there is memory: nobody knows the rest */
     Str buffer;                        /* shared by all launches that name it; "": its own */

@@ -133,8 +133,8 @@ static void write_memory(const Argument *argument, Json *json) {
     json_begin(json, argument->kind == ARGUMENT_TENSOR ? "tensor" : "descriptor");
     json_integers(json, "shape", argument->shape, argument->rank);
     json_integers(json, "strides", argument->strides, argument->rank);
-    if (argument->kind == ARGUMENT_DESCRIPTOR && argument->rank && argument->block[0])
-        json_integers(json, "block", argument->block, argument->rank);
+    if (argument->kind == ARGUMENT_DESCRIPTOR && argument->block_rank)
+        json_integers(json, "block", argument->block, argument->block_rank);
     if (argument->element_bits) {
         Text type = {0};
         text_addf(&type, "i%u", argument->element_bits);

@@ -317,6 +317,18 @@ static bool read_beside_shape(Reading *reading, json_t *list, const char *name, 
     return true;
 }
 
+/* A box has as many dimensions as its tensor; what an im2col copy moves is pixels and channels. */
+static bool read_block(Reading *reading, json_t *list, Argument *argument) {
+    enum { IMAGE_LEAST_RANK = 3, IMAGE_MOST_RANK = 5, COLUMN_RANK = 2 };
+    bool column = argument->rank >= IMAGE_LEAST_RANK && argument->rank <= IMAGE_MOST_RANK && json_is_array(list) &&
+                  json_array_size(list) == COLUMN_RANK;
+    if (column ? !read_integers(reading, list, "block", 1, LAUNCH_MOST_ELEMENTS, argument->block)
+               : !read_beside_shape(reading, list, "block", 1, argument, argument->block))
+        return false;
+    argument->block_rank = (uint8_t)json_array_size(list);
+    return true;
+}
+
 /* A member that is a name; nothing happens if there is none. */
 static bool read_name(Reading *reading, json_t *object, const char *key, Str *name) {
     json_t *value = enter(reading, object, key);
@@ -445,7 +457,7 @@ static bool read_memory(Reading *reading, json_t *memory, Argument *argument, co
         leave(reading);
     }
     if (argument->kind == ARGUMENT_DESCRIPTOR && (value = enter(reading, memory, "block"))) {
-        if (!read_beside_shape(reading, value, "block", 1, argument, argument->block))
+        if (!read_block(reading, value, argument))
             return false;
         leave(reading);
     }

@@ -225,6 +225,7 @@ StepResult machine_start(Machine *machine, uint64_t cluster) {
     machine->excluded = false;
     if (machine->alike)
         alike_start(machine);
+    machine->cluster = cluster;
     for (uint32_t cta = 0; cta < program->ctas; cta++)
         machine_start_agent(machine, cta * program->agents_per_cta, 0);
     for (uint32_t i = 0; i < program->parameter_count; i++)

@@ -80,6 +80,7 @@ typedef struct Agent {
     uint32_t products, finished;  /* asynchronous products issued, and of them those that were waited for */
     uint32_t loads;               /* how many of the loads that it was given (LoadLog) are behind it */
     uint32_t atomics;             /* those that one CTA of the cluster makes for all, so far */
+    uint32_t refused;             /* the instruction that saw a request for another cluster fail, + 1; 0: none did */
     uint8_t status, parity;
     uint8_t forced; /* its wait goes on though it should not: to see what would come after, or as its time is up */
     uint8_t gate;
@@ -102,6 +103,12 @@ typedef struct Rendezvous { /* a named or cluster barrier */
 
 typedef enum FlightKind { FLIGHT_BYTES, FLIGHT_ARRIVAL, FLIGHT_WORK } FlightKind;
 
+/* For another cluster: the how many-th, from 1, and which cluster it gives; -1: none. */
+typedef struct Request {
+    uint32_t number;
+    int64_t cluster;
+} Request;
+
 /* An asynchronous operation, issued and not complete. */
 typedef struct Flight {
     uint32_t sequence; /* of issue, from 1 */
@@ -110,6 +117,7 @@ typedef struct Flight {
     uint32_t tick;    /* visible effects of its agent when it was issued */
     uint32_t barrier; /* slot; unused for FLIGHT_WORK */
     int64_t amount;   /* bytes or arrivals */
+    Request request;
     uint16_t agent;
     uint8_t kind, helper;
     uint8_t ordered; /* completes after all earlier ordered ones of its agent and helper */
@@ -125,7 +133,11 @@ typedef struct Cell {
 } Cell;
 
 typedef struct State {
-    uint32_t flight_count, cell_count, next_sequence, launches; /* launches: answered cluster launch requests */
+    uint32_t flight_count, cell_count, next_sequence;
+    /* Requests for another cluster: how many there were, which of the last 64 were granted and nobody has read the
+     * answer of, and the instruction of the first of these, + 1. */
+    uint32_t requests, unread_pc;
+    uint64_t unread;
     /* Behind it, in this order: */
     Agent *agents;
     Barrier *barriers;
@@ -262,6 +274,7 @@ typedef struct Machine {
     uint32_t flight_capacity, cell_capacity; /* 0 where the program can have none */
     uint32_t cluster_barriers;
     int64_t program_id[3]; /* of the cluster */
+    uint64_t cluster;      /* its index in the launch's order */
     int64_t programs[3];
     uint64_t budget, used; /* instructions and completions */
     uint64_t events;
@@ -290,9 +303,12 @@ typedef struct Machine {
     uint32_t atomic_count, atomic_capacity;
     /* Where global memory is kept; else NULL and 0. */
     GlobalMemory *memory;
-    int64_t *bases;       /* the addresses of the parameters */
-    uint64_t serial;      /* of the cluster among all of a run: what is in its own memory is nobody else's */
-    uint64_t changes;     /* steps that other agents of the cluster could notice, but for those to global memory */
+    int64_t *bases;   /* the addresses of the parameters */
+    uint64_t serial;  /* of the cluster among all of a run: what is in its own memory is nobody else's */
+    uint64_t changes; /* steps that other agents of the cluster could notice, but for those to global memory */
+    /* Takes a cluster that has not begun out of the grid: its index; -1: it gets none. NULL: there never is one. */
+    int64_t (*take_cluster)(void *taker);
+    void *taker;
     bool awaits_launches; /* some launch that it has to wait for is still running */
     size_t tensor_limit; /* when the arena, which is the machine's own then, holds more, it is cleared of old tensors */
     SharedResult *results;

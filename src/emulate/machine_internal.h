@@ -67,12 +67,22 @@ typedef struct Toward {
 } Toward;
 
 StepResult flight_issue(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
-                        int64_t amount, Toward where);
+                        int64_t amount, Toward where, Request request);
 /* So many were issued: they complete if everything does at once. */
 StepResult flight_land(Machine *machine, uint32_t count);
 /* Both, of one that stays in its CTA. */
 StepResult flight_fly(Machine *machine, uint32_t agent, uint32_t pc, uint32_t effect, FlightKind kind, uint32_t slot,
                       int64_t amount);
+
+/* ---- cancel.c ---- */
+/* A request is made, and answered; the answer has to land yet. */
+Request cancel_request(Machine *machine, uint32_t pc);
+/* Shared memory is read: an answer may lie there. */
+void cancel_read(Machine *machine, Word view);
+/* The answer is there. */
+void cancel_land(Machine *machine, const Flight *flight);
+/* What an answer says, for CODE_CLC. */
+Word cancel_answer(Machine *machine, uint32_t agent, uint32_t pc, uint32_t what, Word word);
 
 /* ---- advance.c ---- */
 /* Runs an agent up to its next visible effect, without doing that. */

@@ -59,7 +59,9 @@ static void copy(const Machine *machine, State *to, const State *from) {
     to->flight_count = from->flight_count;
     to->cell_count = from->cell_count;
     to->next_sequence = from->next_sequence;
-    to->launches = from->launches;
+    to->requests = from->requests;
+    to->unread_pc = from->unread_pc;
+    to->unread = from->unread;
     for (unsigned i = 0; i < count; i++)
         memcpy((char *)to + parts[i].at, (const char *)from + parts[i].at, parts[i].size);
 }
@@ -73,7 +75,8 @@ void state_restore(Machine *machine, const State *from) {
 }
 
 bool state_equal(const Machine *machine, const State *a, const State *b) {
-    if (a->flight_count != b->flight_count || a->cell_count != b->cell_count || a->launches != b->launches)
+    if (a->flight_count != b->flight_count || a->cell_count != b->cell_count || a->requests != b->requests ||
+        a->unread != b->unread)
         return false;
     Part parts[4];
     unsigned count = parts_of(machine, a, parts);
@@ -88,5 +91,7 @@ void state_clear(Machine *machine) {
     StateLayout layout = layout_of_state(machine);
     memset((char *)state + layout.agents, 0, layout.flights - layout.agents);
     memset((char *)state + layout.words, 0, layout.size - layout.words);
-    state->flight_count = state->cell_count = state->next_sequence = state->launches = 0;
+    state->flight_count = state->cell_count = state->next_sequence = 0;
+    state->requests = state->unread_pc = 0;
+    state->unread = 0;
 }

@@ -302,7 +302,8 @@ static void large_and_odd_shapes_are_unknown(void **state) {
                   "%r = tt.make_range {start = 0 : i32, end = 9999999999 : i32} : tensor<9999999999xi32>");
     check_unknown("tensor<?xi32>", "%r = tt.splat %s : i32 -> tensor<?xi32>");
     check_unknown("tensor<0xi32>", "%r = tt.splat %s : i32 -> tensor<0xi32>");
-    check_unknown("tensor<1x1x1x1x1x1x1x1x2xi32>", "%r = tt.splat %s : i32 -> tensor<1x1x1x1x1x1x1x1x2xi32>");
+    check_unknown("tensor<1x1x1x1x1x1x1x1x1x1x1x1x2xi32>",
+                  "%r = tt.splat %s : i32 -> tensor<1x1x1x1x1x1x1x1x1x1x1x1x2xi32>");
     check_unknown("tensor<99999999999x99999999999xi32>",
                   "%x = tt.splat %s : i32 -> tensor<99999999999x99999999999xi32>\n"
                   "%r = tt.reshape %x : tensor<99999999999x99999999999xi32> -> tensor<99999999999x99999999999xi32>");

@@ -147,7 +147,7 @@ static void what_is_no_trail_is_told_at_its_place(void **state) {
         {GRID "granule 3\n", 4, 9, "a granule has 1, 2, 4 or 16 bytes"},
         {GRID "turns 0 0\n", 4, 10, "expected a number from 1 to 4294967295"},
         {GRID "agent 0\n", 4, 1,
-         "a line of a grid's trail starts with turns, kernel, launch, devices, resident or granule"},
+         "a line of a grid's trail starts with turns, kernel, launch, devices, resident, granule or cancels"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Fixture *fixture = read_trail(cases[i].text);

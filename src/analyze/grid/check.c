@@ -84,7 +84,7 @@ static void progress(void *context, uint32_t launch, uint64_t ended, uint64_t cl
     run->options->progress(run->options->context, run->launch_texts[run->scene.inputs[launch]], ended, clusters);
 }
 
-static const char *write_witness(const GlobalCheck *run, const Turns *turns) {
+static const char *write_witness(const GlobalCheck *run, const Turns *turns, bool cancels) {
     if (turns->count > MOST_WITNESS_TURNS)
         return "";
     uint32_t granule = gsan_exact(&run->options->engine).granule;
@@ -94,6 +94,7 @@ static const char *write_witness(const GlobalCheck *run, const Turns *turns) {
                        .devices = run->options->devices ? run->options->devices : 1,
                        .resident = run->options->resident,
                        .granule = granule > 1 ? granule : 0,
+                       .cancels = cancels,
                        .turns = *turns};
     for (size_t i = 0; i < run->count; i++) {
         trail.kernels[i] = str_of(run->programs[i]->name);
@@ -150,24 +151,23 @@ static bool left_out_reads(GlobalCheck *run) {
     return any;
 }
 
-/* The run, watched by an engine of its own; false: there is none, and it is said why. */
-static bool run_watched(GlobalCheck *run, const GridOptions *options, RunEnd *end) {
+bool global_run_watched(GlobalCheck *run, const GridOptions *options) {
     const char *problem = NULL;
     if (!global_watch_start(run, &problem)) {
         verdict_incomplete(run->kernels[0].verdict, "", 0, "global memory was not looked at: %s", problem);
         return false;
     }
     options->record->count = 0;
-    run->end = *end = grid_run(run->grid, options);
+    run->end = grid_run(run->grid, options);
     tell_trouble(run);
     global_watch_end(run);
     return true;
 }
 
 /* The same run in the exact mode, for the races that the sampled one has found. */
-static bool run_confirming(GlobalCheck *run, const GridOptions *options, RunEnd *end) {
+static bool run_confirming(GlobalCheck *run, const GridOptions *options) {
     run->confirming = true;
-    bool good = run_watched(run, options, end);
+    bool good = global_run_watched(run, options);
     run->confirming = false;
     sampled_settle(run);
     return good;
@@ -187,25 +187,31 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
     options.context = run;
     uint32_t races = run->race_count, accesses = run->access_count, sampled = run->sampled_count;
     uint32_t unfenced = run->unfenced_count;
-    RunEnd end;
-    if (!run_watched(run, &options, &end))
+    if (!global_run_watched(run, &options))
         return false;
     bool left_out = proxies_left_out(run);
     if (left_out_reads(run) || left_out) {
         run->sampled_count = sampled; /* where only a part was looked at, it was no fair sample */
-        if (!run_watched(run, &options, &end))
+        if (!global_run_watched(run, &options))
             return false;
     }
-    if (sampled_is_open(run) && !run_confirming(run, &options, &end))
+    if (sampled_is_open(run) && !run_confirming(run, &options))
         return false;
+    RunEnd end = run->end;
+    GridStats stats = grid_stats(run->grid);
     Telling telling = {.kind = options.kind,
+                       .cancels = options.cancels,
                        .seed = options.seed,
-                       .communicates = grid_stats(run->grid).communicates,
+                       .communicates = stats.communicates,
+                       .made_up = stats.chosen,
                        .witness = "",
                        .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
-    if (run->race_count > races || run->access_count > accesses || run->unfenced_count > unfenced || end == RUN_STUCK)
-        telling.witness = write_witness(run, &turns);
-    run->guessed |= grid_stats(run->grid).chosen != NULL;
+    bool found = run->race_count > races || run->access_count > accesses || end == RUN_STUCK;
+    if (found || run->unfenced_count > unfenced)
+        telling.witness = write_witness(run, &turns, options.cancels);
+    run->guessed |= stats.chosen != NULL;
+    if (found && stats.chosen && options.kind != GRID_REPLAY)
+        telling.hang_made_up = made_up_settle(run, options);
     tell_races(run, &telling);
     tell_accesses(run, &telling);
     tell_unfenced(run, &telling);
@@ -251,7 +257,8 @@ static void run_schedules(GlobalCheck *run) {
     if (options->replay) {
         classed_replay(run);
         run->partly &= !run->only || run->only_count >= PART_OF_CLUSTERS; /* else it is a run of those that matter */
-        run_once(run, (GridOptions){.kind = GRID_REPLAY, .replay = &options->replay->turns});
+        run_once(run, (GridOptions){
+                          .kind = GRID_REPLAY, .replay = &options->replay->turns, .cancels = options->replay->cancels});
         return;
     }
     bool completed = run_once(run, (GridOptions){.kind = GRID_FORWARD, .keep_loads = true});
@@ -260,9 +267,13 @@ static void run_schedules(GlobalCheck *run) {
     run->has_loads = !stats.chosen || stats.strong;
     if (stats.chosen && stats.strong)
         tell_chosen(run, stats.chosen);
-    if (!completed || !stats.communicates || options->steps)
+    if (!completed || options->steps || (!stats.communicates && !stats.asks))
         return;
     keep_first_loads(run);
+    if (stats.asks)
+        completed = run_once(run, (GridOptions){.kind = GRID_FORWARD, .cancels = true});
+    if (!stats.communicates)
+        return;
     unsigned schedules = options->schedules ? options->schedules : SCHEDULES_BY_DEFAULT;
     /* What clusters find when they run by themselves is kept: in turn, so that all of those that share out work get
      * some; or as where some cluster got stuck in itself, which its own runs tell. */

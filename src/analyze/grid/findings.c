@@ -99,6 +99,9 @@ static const char *schedule_text(const Telling *telling, bool race, Verdict *ver
                                         [GRID_BACKWARD] = "when the last CTAs run first",
                                         [GRID_ROUND_ROBIN] = "when all CTAs run side by side",
                                         [GRID_REPLAY] = "the schedule of the trail"};
+    if (telling->cancels)
+        return race ? "when a CTA takes over the work of clusters that have not started: nothing orders the two"
+                    : "when a CTA takes over the work of clusters that have not started";
     if (!telling->communicates)
         return race ? "in every schedule: nothing orders the two" : "in every schedule";
     if (telling->kind == GRID_RANDOM)
@@ -300,8 +303,10 @@ void tell_races(GlobalCheck *run, const Telling *telling) {
         set_place(run, &places[1], verbs[race->earlier.kind], race->earlier.launch, race->earlier.cta,
                   race->earlier.site, verdict);
         places[0].note = places[1].note = address_text(run, race->begin, verdict);
-        found->doubted = grid_doubts_race(run, race);
-        if (found->doubted)
+        found->doubted = found->made_up || grid_doubts_race(run, race);
+        if (found->made_up)
+            made_up_take_back(run, kernel, telling->made_up);
+        else if (found->doubted)
             grid_doubts_take_back(run, kernel);
     }
 }
@@ -348,7 +353,9 @@ void tell_accesses(GlobalCheck *run, const Telling *telling) {
         FindingPlace *places = finding_places(verdict, finding, 1);
         set_place(run, &places[0], verbs[found->kind], found->launch, found->cta, found->site, verdict);
         places[0].note = address;
-        if (!outside && run->unknown_ran != UINT32_MAX)
+        if (found->made_up)
+            made_up_take_back(run, kernel, telling->made_up);
+        else if (!outside && run->unknown_ran != UINT32_MAX)
             grid_doubts_take_back(run, kernel);
     }
 }
@@ -504,7 +511,9 @@ bool tell_hang(GlobalCheck *run, const Telling *telling) {
         places[i].note = verdict_text(verdict, "%s holds %s", address_text(run, (uint64_t)picked[i]->address, verdict),
                                       word_text(picked[i]->value, verdict));
     }
-    if (run->unknown_ran != UINT32_MAX)
+    if (telling->hang_made_up)
+        made_up_take_back(run, kernel, telling->made_up);
+    else if (run->unknown_ran != UINT32_MAX)
         grid_doubts_take_back(run, kernel);
     return true;
 }

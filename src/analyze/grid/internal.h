@@ -44,7 +44,8 @@ typedef struct FoundRace {
     bool silent; /* the later one is a write that leaves memory as it was */
     bool told;   /* as a finding: */
     bool harmless;
-    bool doubted;   /* which was taken back: an op that nobody knows may order the two */
+    bool doubted;   /* which was taken back: an op that nobody knows may order the two, or data was made up */
+    bool made_up;   /* with other data that is not known it does not race */
     size_t finding; /* its number in the verdict */
 } FoundRace;
 
@@ -85,6 +86,7 @@ typedef struct FoundAccess {
     int64_t from, to;   /* of these, what is wrong */
     GsanKind kind;
     bool told;
+    bool made_up; /* with other data that is not known it is not so */
 } FoundAccess;
 
 /* A copy that reads what threads wrote, without a proxy fence in between. */
@@ -193,6 +195,16 @@ bool classed_confirmed(const GlobalCheck *run);
 void classed_replay(GlobalCheck *run);
 /* Says so. */
 void classed_tell(const GlobalCheck *run);
+/* ---- check.c ---- */
+/* A run, watched by an engine of its own; false: there is none, and it is said why. How it ended is in run->end. */
+bool global_run_watched(GlobalCheck *run, const GridOptions *options);
+
+/* ---- made_up.c ---- */
+/* Runs the grid again with other data for what nobody knows, and marks what was found and not told yet, and is not
+ * found so. Whether the run hangs, and does not with other data. */
+bool made_up_settle(GlobalCheck *run, GridOptions options);
+/* The kernel's last finding is none: the verdict is incomplete for it, and names what `op` has loaded. */
+void made_up_take_back(const GlobalCheck *run, size_t kernel, const Op *op);
 
 /* ---- watch.c ---- */
 /* Before a run: a new engine with all launches; false: *problem says why. */
@@ -252,6 +264,8 @@ bool uses_can_race(uint8_t how);
 /* The first access that could race and was made in no run of a whole grid; `reached` is by instruction. NULL: all were.
  */
 const Op *unreached_access(const Program *program, const bool *reached);
+/* Whether the place of an access of that instruction is made of data that the launch does not give. */
+bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc);
 /* Says so; and of accesses that were made, whether their place comes from data that nobody knows. `guessed`: the launch
  * of a run for which such data was chosen; NULL: there is none. */
 void unreached_tell(const Program *program, const bool *reached, const Launch *guessed, Verdict *verdict);
@@ -271,6 +285,9 @@ typedef struct Telling {
     GridScheduleKind kind;
     uint64_t seed;
     bool communicates;
+    bool hang_made_up; /* it does not hang with other data that is not known */
+    const Op *made_up; /* the first op of the run whose value was made up */
+    bool cancels;      /* clusters did the work of others that had not begun */
     const char *witness;
     const char **witnesses; /* one a kernel: the same, in the memory of its verdict; NULL: nobody has asked */
 } Telling;

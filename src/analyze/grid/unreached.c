@@ -87,6 +87,16 @@ static bool is_guessed(const Program *program, const Launch *launch, const Effec
     return false;
 }
 
+bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc) {
+    const Instruction *instruction = &program->code[pc];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        if (is_global(effect) && is_guessed(program, launch, effect))
+            return true;
+    }
+    return false;
+}
+
 static const Op *guessed_access(const Program *program, const Launch *launch) {
     for (uint32_t pc = 0; pc < program->code_count; pc++) {
         const Instruction *instruction = &program->code[pc];

@@ -10,7 +10,6 @@
 #include "emulate/choose.h"
 #include "emulate/classes.h"
 #include "emulate/coverage.h"
-#include "emulate/roots.h"
 
 enum { MOST_WORLD_CLUSTERS = 4, RANDOM_BY_DEFAULT = 8 };
 static const uint64_t usual_states = 200 * 1000, states_by_default = 20 * 1000;
@@ -124,7 +123,7 @@ static bool has_leftover(const Machine *machine) {
     for (uint32_t i = 0; i < machine->slot_count; i++)
         if (machine->state->barriers[i].life != BARRIER_NEVER && machine->state->barriers[i].bytes)
             return true;
-    return false;
+    return machine->state->unread != 0;
 }
 
 /* Whether it goes right if what nobody knows is chosen in another way. That it does where data is 0 says nothing: there
@@ -137,21 +136,6 @@ static bool goes_right_otherwise(Check *check, const Rerun *rerun) {
             run(check, &other) == RUN_COMPLETE && !has_leftover(check->machine))
             return true;
     return false;
-}
-
-/* "of %lens", the tensors whose data was made up; "" if it is not that of an argument. */
-static const char *made_up_text(const Check *check, const Op *op) {
-    Text text = {0};
-    Effect effects[EFFECTS_MOST];
-    const Program *program = check->program;
-    unsigned count = effects_of(check->module, op, effects), names = 0;
-    for (unsigned i = 0; i < count; i++) {
-        Roots roots = effects[i].space == SPACE_GLOBAL ? address_roots(program, effects[i].on) : (Roots){0};
-        for (uint32_t k = 0; k < program->parameter_count && k < MOST_ROOTS; k++)
-            if (roots.parameters >> k & 1)
-                text_addf(&text, "%s%s", names++ ? ", " : " of ", program->parameters[k].name);
-    }
-    return verdict_keep(check->verdict, &text);
 }
 
 /* What goes wrong may come of choices that cannot be so: of data that Weir made up, or of two conditions that nobody
@@ -167,9 +151,7 @@ static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first,
         memory |= effects[i].space == SPACE_GLOBAL;
     const char *op = verdict_text(verdict, "%.*s", STR_ARG(first->name));
     if (!check->noted_made_up && memory)
-        verdict_incomplete(verdict, op, op_line(check->module, first),
-                           "it fails with made-up data%s: %s; a launch file that gives the data decides it",
-                           made_up_text(check, first), finding->message);
+        op_made_up(check->program, first, finding, verdict);
     else if (!check->noted_made_up)
         verdict_incomplete(verdict, op, op_line(check->module, first),
                            "it fails for one choice of this and other unknown conditions: %s; whether that "

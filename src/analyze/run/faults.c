@@ -27,13 +27,14 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
     const BarrierHistory *past = &history->barriers[fault->barrier];
     const Effect *effect = &machine->program->effects[fault->effect].effect;
     const char *what = inquiry_barrier(&inquiry, fault->barrier);
+    bool request = fault->rule == RULE_CLC_ASKS_AGAIN;
     const char *agent = inquiry_agent(&inquiry, fault->agent, fault->in_flight ? effect->helper : HELPER_BASE);
     Finding *finding = inquiry_finding(&inquiry, fault->rule, 3);
     inquiry_place(
-        &inquiry, finding, deed_of(effect->verb),
+        &inquiry, finding, request ? "asks" : deed_of(effect->verb),
         (Deed){.agent = fault->agent, .helper = fault->in_flight ? effect->helper : HELPER_BASE, .pc = fault->pc},
-        what);
-    if (past->initialized && fault->rule != RULE_BARRIER_UNINITIALIZED &&
+        request ? "" : what);
+    if (past->initialized && !request && fault->rule != RULE_BARRIER_UNINITIALIZED &&
         !(past->ended && fault->rule == RULE_BARRIER_INVALIDATED))
         inquiry_init_place(&inquiry, finding, past, barrier->count);
     switch (fault->rule) {
@@ -80,6 +81,14 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
         finding->fix = "Invalidate it when all its users are done: after the partitions join, and after the waits "
                        "for everything in flight.";
         break;
+    case RULE_CLC_ASKS_AGAIN:
+        finding->message = verdict_text(verdict, "%s asks for another cluster after it saw a request fail", agent);
+        inquiry_place(&inquiry, finding, "sees the failure",
+                      (Deed){.agent = fault->agent, .pc = (uint32_t)fault->amount - 1}, "");
+        finding->why = "A request fails when no cluster is left to take over; what another one does after that is not "
+                       "defined.";
+        finding->fix = "Leave the loop when clc_is_canceled is false.";
+        break;
     default:
         finding->message = verdict_text(verdict, "%s takes the transaction bytes of %s to %lld, out of range", agent,
                                         what, (long long)fault->amount);
@@ -113,8 +122,21 @@ Finding *overrun_explain(Machine *machine, const History *history, uint32_t barr
     return finding;
 }
 
+/* The work of a cluster that was canceled is done by nobody. */
+static Finding *unread_explain(const Inquiry *inquiry) {
+    Finding *finding = inquiry_finding(inquiry, RULE_CLC_UNREAD, 1);
+    finding->message = "a cluster is taken over, and nobody reads which: its work is not done";
+    finding->why = "A request that is granted cancels a cluster that has not started. The answer, 16 bytes of shared "
+                   "memory, is the only word of it, and the kernel ends without having read that.";
+    finding->fix = "Wait for every request, read its answer, and do the work that it gives; or do not ask.";
+    inquiry_place(inquiry, finding, "asks", (Deed){.pc = inquiry->machine->state->unread_pc - 1}, "");
+    return finding;
+}
+
 Finding *leftover_explain(Machine *machine, const History *history, Verdict *verdict) {
     Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
+    if (machine->state->unread)
+        return unread_explain(&inquiry);
     for (uint32_t i = 0; i < machine->slot_count; i++) {
         const Barrier *barrier = &machine->state->barriers[i];
         const BarrierHistory *past = &history->barriers[i];

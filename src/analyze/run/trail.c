@@ -94,6 +94,8 @@ void grid_trail_write(const GridTrail *trail, Text *to) {
     text_addf(to, "weir trail 2\ndevices %u\nresident %u\n", trail->devices, trail->resident);
     if (trail->granule)
         text_addf(to, "granule %u\n", trail->granule);
+    if (trail->cancels)
+        text_addf(to, "cancels 1\n");
     for (uint32_t i = 0; i < trail->count; i++) {
         text_addf(to, "kernel ");
         text_add_plain(to, trail->kernels[i]);
@@ -298,16 +300,20 @@ static bool read_grid_line(Reading *reading) {
         return read_turns(reading, rest);
     if (str_is(word, "kernel") || str_is(word, "launch"))
         return read_grid_kernel(reading, rest, str_is(word, "launch"));
-    bool devices = str_is(word, "devices"), granule = str_is(word, "granule");
-    if (!devices && !granule && !str_is(word, "resident"))
-        return fail(reading, word.data,
-                    "a line of a grid's trail starts with turns, kernel, launch, devices, resident or granule");
-    uint64_t most = devices ? MOST_DEVICES : granule ? GRID_MOST_GRANULE : UINT32_MAX;
+    bool devices = str_is(word, "devices"), granule = str_is(word, "granule"), cancels = str_is(word, "cancels");
+    if (!devices && !granule && !cancels && !str_is(word, "resident"))
+        return fail(
+            reading, word.data,
+            "a line of a grid's trail starts with turns, kernel, launch, devices, resident, granule or cancels");
+    uint64_t most = cancels ? 1 : devices ? MOST_DEVICES : granule ? GRID_MOST_GRANULE : UINT32_MAX;
     if (!read_number(reading, rest, devices || granule, most, &number))
         return false;
     if (granule && (number & (number - 1) || number == 8))
         return fail(reading, rest.data, "a granule has 1, 2, 4 or 16 bytes");
-    *(devices ? &grid->devices : granule ? &grid->granule : &grid->resident) = (uint32_t)number;
+    if (cancels)
+        grid->cancels = number;
+    else
+        *(devices ? &grid->devices : granule ? &grid->granule : &grid->resident) = (uint32_t)number;
     return true;
 }
 

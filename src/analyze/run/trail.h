@@ -27,8 +27,8 @@
  *     turns 0 3 17
  *
  * The last line is 17 turns of cluster 3 of launch 0. A line `granule 4`, among the first ones, says that accesses were
- * told apart by so many bytes only. Launches are counted in the order in which they are made: kernel
- * by kernel, and of each device by device. */
+ * told apart by so many bytes only; `cancels 1`, that clusters did the work of others that had not begun. Launches are
+ * counted in the order in which they are made: kernel by kernel, and of each device by device. */
 #ifndef ANALYZE_RUN_TRAIL_H
 #define ANALYZE_RUN_TRAIL_H
 
@@ -44,6 +44,7 @@ typedef struct GridTrail {
     uint32_t count;
     uint32_t devices, resident; /* as in GlobalOptions */
     uint32_t granule;           /* as in GsanOptions; 0: nobody said */
+    bool cancels;               /* as in GridOptions */
     Turns turns;
 } GridTrail;
 

@@ -1,6 +1,8 @@
 /* Where an op stands, what a view means, and which step an event belongs to, for people. */
 #include "analyze/telling/place.h"
 
+#include "emulate/roots.h"
+
 #include "model/memory/stage.h"
 
 void op_place_set(Module *module, const Op *op, FindingPlace *place, Verdict *verdict) {
@@ -33,6 +35,26 @@ void op_may_prevent(Module *module, const Op *op, const Finding *finding, Verdic
                   verdict_text(verdict, "its effects are not known, and may prevent this: %s (IR line %u)",
                                finding->message, finding->place_count ? finding->places[0].ir_line : 0),
                   verdict);
+}
+
+/* " of lens", the tensors that the op loads from; "" if it is not an argument's. */
+static const char *loaded_from(const Program *program, const Op *op, Verdict *verdict) {
+    Text text = {0};
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(program->module, op, effects), names = 0;
+    for (unsigned i = 0; i < count; i++) {
+        Roots roots = effects[i].space == SPACE_GLOBAL ? address_roots(program, effects[i].on) : (Roots){0};
+        for (uint32_t k = 0; k < program->parameter_count && k < MOST_ROOTS; k++)
+            if (roots.parameters >> k & 1)
+                text_addf(&text, "%s%s", names++ ? ", " : " of ", program->parameters[k].name);
+    }
+    return verdict_keep(verdict, &text);
+}
+
+void op_made_up(const Program *program, const Op *op, const Finding *finding, Verdict *verdict) {
+    verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(program->module, op),
+                       "it fails with made-up data%s: %s; a launch file that gives the data decides it",
+                       loaded_from(program, op, verdict), finding->message);
 }
 
 uint32_t line_at(const Machine *machine, uint32_t pc) {

@@ -18,6 +18,9 @@ void op_incomplete(Module *module, const Op *op, const char *reason, Verdict *ve
 /* ... since nobody knows what it does, and it may prevent what was found, which is no finding then. */
 void op_may_prevent(Module *module, const Op *op, const Finding *finding, Verdict *verdict);
 
+/* ... since what was found comes of data that Weir made up for what the op loads, and is no finding then. */
+void op_made_up(const Program *program, const Op *op, const Finding *finding, Verdict *verdict);
+
 /* The line of the op of an instruction. */
 uint32_t line_at(const Machine *machine, uint32_t pc);
 /* "ttng.wait_barrier @24 (kernel.py:19)" */

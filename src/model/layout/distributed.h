@@ -9,7 +9,7 @@
 #include "ir/ir.h"
 
 typedef enum Holder { HOLD_REGISTER, HOLD_LANE, HOLD_WARP, HOLD_BLOCK, HOLDERS } Holder;
-enum { DISTRIBUTED_RANK = 8, DISTRIBUTED_BASES = 24, DISTRIBUTED_BITS = 28 };
+enum { DISTRIBUTED_RANK = 12, DISTRIBUTED_BASES = 24, DISTRIBUTED_BITS = 28 };
 
 typedef struct Distributed {
     bool known;   /* false: the encoding is not understood, and nothing else here means anything */

@@ -37,7 +37,7 @@ bool encoding_order(const Encoding *encoding, const char *key, unsigned rank, un
 /* A list of bases of `rank` coordinates each; absent is empty. */
 bool encoding_bases(const Encoding *encoding, const char *key, unsigned rank, Numbers *numbers);
 
-enum { CTAS_RANK = 8, CTAS_BITS = 12 };
+enum { CTAS_RANK = 12, CTAS_BITS = 12 };
 
 /* How the CTAs of a cluster share a tensor out: one basis for each bit of a CTA's rank, in units of the part that one
  * CTA has. A basis that is zero is a copy. */

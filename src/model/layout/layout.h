@@ -9,7 +9,7 @@
 #include "model/effect/effect.h"
 #include "model/layout/bytes.h"
 
-enum { LAYOUT_RANK = 8, LAYOUT_BITS = 32, LAYOUT_PADDINGS = 4, LAYOUT_REPLICAS = 8, LAYOUT_PIECES = 16 };
+enum { LAYOUT_RANK = 12, LAYOUT_BITS = 32, LAYOUT_PADDINGS = 4, LAYOUT_REPLICAS = 8, LAYOUT_PIECES = 16 };
 
 /* After each `interval` elements, `amount` elements that are not used. */
 typedef struct Padding {

@@ -32,7 +32,7 @@ typedef struct Word {
     uint16_t kind;
 } Word;
 
-enum { TENSOR_MOST_DIMS = 8 };
+enum { TENSOR_MOST_DIMS = 12 };
 
 /* Immutable. A stride of 0 repeats the same element (splat, broadcast), so that a splat has one element of data. Where
  * each element is `base` and a step for each coordinate, as most addresses are, that says all, and there may be no
