@@ -125,7 +125,7 @@ Finding *overrun_explain(Machine *machine, const History *history, uint32_t barr
 /* The work of a cluster that was canceled is done by nobody. */
 static Finding *unread_explain(const Inquiry *inquiry) {
     Finding *finding = inquiry_finding(inquiry, RULE_CLC_UNREAD, 1);
-    finding->message = "a cluster is taken over, and nobody reads which: its work is not done";
+    finding->message = "a cluster is canceled, and the response that names it is never read: its work is not done";
     finding->why = "A request that is granted cancels a cluster that has not started. The answer, 16 bytes of shared "
                    "memory, is the only word of it, and the kernel ends without having read that.";
     finding->fix = "Wait for every request, read its answer, and do the work that it gives; or do not ask.";
