@@ -125,6 +125,16 @@ const char *verdict_text(Verdict *verdict, const char *format, ...) {
     return text;
 }
 
+size_t verdict_faults(const Verdict *verdict, const char *family) {
+    size_t count = 0;
+    for (size_t i = 0; i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        bool meant = !family || rule_listed(family, rule_of(finding->rule)->id);
+        count += meant && !finding->suppressed && finding_severity(finding) != SEVERITY_NOTE;
+    }
+    return count;
+}
+
 Finding *verdict_finding(Verdict *verdict) {
     Finding *finding = ARENA_PUSH(verdict->arena, verdict->findings, verdict->finding_count, verdict->finding_capacity);
     *finding = (Finding){.space = "",

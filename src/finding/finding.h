@@ -133,6 +133,9 @@ bool verdict_excepts(const Verdict *verdict);
 /* "1 suppressed, 2 baselined"; nothing if none is. */
 void suppressions_print(const Verdict *verdict, Text *to);
 
+/* How many findings are more than a note, of one family ("race") or of all (NULL). */
+size_t verdict_faults(const Verdict *verdict, const char *family);
+
 /* Adds an empty one at the end; the pointer is good until the next call. */
 Finding *verdict_finding(Verdict *verdict);
 LaunchRun *verdict_launch(Verdict *verdict);

@@ -80,9 +80,7 @@ static void add_families(Html *html, const Verdict *verdict) {
         {"deadlock", "deadlock"}, {"race", "race"}, {"coverage", "missing order"}, {"barrier", "misused barrier"}};
     const char *before = "";
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        size_t count = 0;
-        for (size_t k = 0; k < verdict->finding_count; k++)
-            count += rule_listed(families[i][0], rule_of(verdict->findings[k].rule)->id);
+        size_t count = verdict_faults(verdict, families[i][0]);
         if (!count)
             continue;
         add(html, before);
@@ -120,7 +118,7 @@ static void add_outcome(Html *html, const Verdict *verdict) {
     text_addf(html->to, "<p class=\"outcome\"><span class=\"mark\" aria-hidden=\"true\">%s</span> <strong>%s",
               kinds[verdict->kind].mark, kinds[verdict->kind].word);
     if (verdict->kind == VERDICT_FINDINGS)
-        text_number_of(html->to, verdict->finding_count, "finding");
+        text_number_of(html->to, verdict_faults(verdict, NULL), "finding");
     text_addf(html->to, "</strong><span class=\"meaning\">%s", kinds[verdict->kind].text);
     if (verdict->kind == VERDICT_FINDINGS)
         add_families(html, verdict);

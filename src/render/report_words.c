@@ -28,7 +28,7 @@ void report_outcome(const Report *report, Text *to) {
         return;
     }
     if (verdict->kind == VERDICT_FINDINGS)
-        text_count(to, verdict->finding_count, "finding");
+        text_count(to, verdict_faults(verdict, NULL), "finding");
     else
         text_addf(to, "%s", verdict_kind_name(verdict->kind));
     if (*report->form)

@@ -358,11 +358,11 @@ def pointing_at_who_is_blocked_tells_who_could_release_it(page):
     page.point_at("rect.blocked")
     said = page.text(".tip")
     for words in ("blocked forever", "nobody can use slot 0", "Could release",
-                  "partition1.tensor tc_gen5_mma, IR line 33: would, but waits itself at IR line 30"):
+                  "partition1.tensor tc_gen5_mma, IR line 33: would, but is blocked at IR line 30"):
         check(words in said, f"the tooltip does not say {words!r}: {said!r}")
     equal(page.count("path.never"), 2, "arrows that never come")
     page.browser.click(*page.point_at("rect.blocked"))
-    check("would, but waits itself" in page.text(".never-told"), "what is chosen does not say it")
+    check("would, but is blocked" in page.text(".never-told"), "what is chosen does not say it")
     equal(page.count(".never-told a.ir"), 1, "links to the ops")
 
 
@@ -484,7 +484,7 @@ def every_link_of_a_kernel_leads_somewhere(page):
 @test
 def a_hang_is_told_at_once(page):
     browser = page.open("pingpong_named-count")
-    equal(page.text(".outcome .meaning"), "This kernel can go wrong: 1 deadlock.", "the verdict")
+    equal(page.text(".outcome .meaning"), "This kernel can fail: 1 deadlock.", "the verdict")
     equal(page.count(".lanes-names .stuck"), 3, "lanes that are marked")
     equal(page.count("rect.blocked"), 3, "blocked slices")
     labels = browser.run("[...document.querySelectorAll('.blocked-label')].map(l => l.textContent)")
@@ -498,7 +498,7 @@ def a_hang_is_told_at_once(page):
 @test
 def a_missing_order_is_told_at_once(page):
     browser = page.open("attention_packed-m_l_unordered")
-    equal(page.text(".outcome .meaning"), "This kernel can go wrong: 1 race, 1 missing order.", "the verdict")
+    equal(page.text(".outcome .meaning"), "This kernel can fail: 1 race, 1 missing order.", "the verdict")
     equal(page.count("#coverage .answer a.tag"), 2, "what is missing")
     equal(page.count("#coverage tr.flagged"), 2, "rows")
     check(page.shown("#coverage tr.flagged"), "the rows are folded")

@@ -62,17 +62,17 @@ class Plain(Case):
         self.assertIn("did not import triton", told.stderr)
 
     def test_isolated(self):
-        self.assertIn("that heeds PYTHONPATH", self.exec(sys.executable, "-I", "-c", "1").stderr)
+        self.assertIn("that honors PYTHONPATH", self.exec(sys.executable, "-I", "-c", "1").stderr)
 
     def test_failing_program(self):
         told = self.exec(sys.executable, "-c", "import sys; sys.exit(7)")
         self.assertEqual(told.returncode, 3)
-        self.assertIn("ended with status 7", told.stderr)
+        self.assertIn("exited with status 7", told.stderr)
 
     def test_signal(self):
         told = self.exec(sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
         self.assertEqual(told.returncode, 3)
-        self.assertIn("ended by a signal", told.stderr)
+        self.assertIn("killed by a signal", told.stderr)
 
     def test_no_program(self):
         self.assertEqual(self.exec("/nonexistent/program").returncode, 2)
@@ -80,7 +80,7 @@ class Plain(Case):
     def test_status_127_is_the_programs_own(self):
         told = self.exec("sh", "-c", "exit 127")
         self.assertEqual(told.returncode, 3)
-        self.assertIn("sh ended with status 127", told.stderr)
+        self.assertIn("sh exited with status 127", told.stderr)
 
     def test_target(self):
         for wrong in "", "s", "sm", "sm_", "sm_90x", "sm_90aa", "gfx", "gfx94z", "90", "hopper":

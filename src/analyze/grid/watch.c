@@ -425,10 +425,7 @@ bool global_watch_start(GlobalCheck *run, const char **problem) {
     for (uint32_t i = 0; i < run->scene.count; i++) {
         const GridLaunch *launch = &run->scene.launches[i];
         const Program *program = launch->program;
-        bool split = !program->ranks_are_programs; /* several CTAs have one program id */
-        uint64_t programs =
-            (uint64_t)launch->launch->grid[0] * (uint64_t)launch->launch->grid[1] * (uint64_t)launch->launch->grid[2];
-        uint64_t clusters = split ? programs : programs / program->ctas;
+        uint64_t clusters = program_clusters(program, launch->launch->grid);
         uint64_t crews = run->only                                 ? run->only_count
                          : launch->most && launch->most < clusters ? launch->most
                                                                    : clusters;
