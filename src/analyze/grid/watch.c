@@ -72,6 +72,8 @@ static void end(GlobalCheck *run, const GridEvent *event) {
     LaunchState *launch = &run->launches[event->launch];
     Crew *crew = crew_of(run, event);
     uint32_t rank = event->cta % launch->ctas;
+    if (!crew || crew->threads[rank] == GSAN_NO_THREAD) /* it never began: the grid ends within the cluster */
+        return;
     launch->forgot_wait |= !crew->waited[rank];
     for (uint32_t i = 0; i < crew->count; i++)
         if (crew->pending[i].cta == rank)
