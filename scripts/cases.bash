@@ -25,10 +25,11 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
 # Runs a command line with the built weir, no terminal, and nothing of the caller's environment that could
-# change the output; leaves $scratch/out and $scratch/err, and the exit status in $status.
+# change the output; leaves $scratch/out and $scratch/err, and the exit status in $status. A case has a minute of
+# processor time, so that it fails for what it does and not for what else the machine does; on the clock, three.
 run_case() {
     setsid -w env -i PATH="$build:$PATH" HOME=/nonexistent LC_ALL=C ASAN_OPTIONS="${ASAN_OPTIONS-}" \
-        UBSAN_OPTIONS="${UBSAN_OPTIONS-}" timeout 60 bash -c "$1" </dev/null >"$scratch/out" 2>"$scratch/err"
+        UBSAN_OPTIONS="${UBSAN_OPTIONS-}" timeout 180 bash -c "ulimit -t 60; $1" </dev/null >"$scratch/out" 2>"$scratch/err"
     status=$?
 }
 
