@@ -391,10 +391,10 @@ bool classed_decide(GlobalCheck *run) {
 
 bool classed_confirmed(const GlobalCheck *run) {
     bool outside = false, races = false;
-    for (uint32_t i = 0; i < run->access_count; i++)
-        outside |= run->accesses_found[i].rule == RULE_GLOBAL_OUT_OF_BOUNDS;
-    for (uint32_t i = 0; i < run->race_count; i++) /* where two write the same value, two others may not */
-        races |= run->races[i].told && !run->races[i].harmless;
+    for (uint32_t i = 0; i < run->found.access_count; i++)
+        outside |= run->found.accesses[i].rule == RULE_GLOBAL_OUT_OF_BOUNDS;
+    for (uint32_t i = 0; i < run->found.race_count; i++) /* where two write the same value, two others may not */
+        races |= run->found.races[i].told && !run->found.races[i].harmless;
     return (races || !(run->foreseen & FORESEEN_RACE)) && (outside || !(run->foreseen & FORESEEN_OUTSIDE));
 }
 
