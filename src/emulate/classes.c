@@ -107,6 +107,49 @@ static Box spoken_for(Classes *classes, const Box *box, uint64_t cluster) {
     return one;
 }
 
+/* All programs as boxes: those that fill the last axis, and of its last step those that fill the one before it, ... The
+ * largest is taken first, so that how many classes there are is seen early. */
+static void push_programs(Classes *classes, int64_t programs) {
+    Box box = {.low = {0}}, boxes[AXES];
+    classes->open_count = 0;
+    for (unsigned axis = 0; axis < AXES; axis++)
+        box.high[axis] = classes->sizes[axis] - 1;
+    for (unsigned axis = AXES; axis-- > 0;) {
+        int64_t steps = programs / classes->alike.weights[axis];
+        box.high[axis] = steps - 1;
+        boxes[axis] = box;
+        box.low[axis] = box.high[axis] = steps;
+        programs %= classes->alike.weights[axis];
+    }
+    for (unsigned axis = 0; axis < AXES; axis++)
+        push(classes, boxes[axis]);
+}
+
+bool classes_split(Classes *classes) {
+    int64_t *sizes = classes->sizes, *weights = classes->alike.weights, programs = sizes[0];
+    unsigned axis = 0;
+    if (classes->singly || sizes[1] != 1 || sizes[2] != 1 || classes->machine->program->ranks_are_programs)
+        return false;
+    weights[0] = 1;
+    for (; axis + 1 < AXES; axis++) {
+        Box all = {.high = {sizes[0] - 1, sizes[1] - 1, sizes[2] - 1}};
+        int64_t width = spoken_for(classes, &all, 0).high[axis] + 1;
+        if (width < 2 || width >= sizes[axis])
+            break;
+        sizes[axis + 1] = (sizes[axis] + width - 1) / width;
+        sizes[axis] = width;
+        weights[axis + 1] = weights[axis] * width;
+    }
+    for (unsigned rest = axis + 1; rest < AXES; rest++)
+        weights[rest] = weights[axis] * sizes[axis];
+    push_programs(classes, programs);
+    return axis > 0;
+}
+
+void classes_sizes(const Classes *classes, int64_t sizes[AXES]) {
+    memcpy(sizes, classes->sizes, sizeof classes->sizes);
+}
+
 /* What is left of a box without the part that begins where it does. */
 static void cut(Classes *classes, Box box, const Box *part) {
     for (unsigned axis = AXES; axis-- > 0;) {
