@@ -107,22 +107,19 @@ static Box spoken_for(Classes *classes, const Box *box, uint64_t cluster) {
     return one;
 }
 
-/* All programs as boxes: those that fill the last axis, and of its last step those that fill the one before it, ... The
- * largest is taken first, so that how many classes there are is seen early. */
+/* All programs as boxes: those that fill the last axis, and of its last step those that fill the one before it, ... */
 static void push_programs(Classes *classes, int64_t programs) {
-    Box box = {.low = {0}}, boxes[AXES];
+    Box box = {.low = {0}};
     classes->open_count = 0;
     for (unsigned axis = 0; axis < AXES; axis++)
         box.high[axis] = classes->sizes[axis] - 1;
     for (unsigned axis = AXES; axis-- > 0;) {
         int64_t steps = programs / classes->alike.weights[axis];
         box.high[axis] = steps - 1;
-        boxes[axis] = box;
+        push(classes, box);
         box.low[axis] = box.high[axis] = steps;
         programs %= classes->alike.weights[axis];
     }
-    for (unsigned axis = 0; axis < AXES; axis++)
-        push(classes, boxes[axis]);
 }
 
 bool classes_split(Classes *classes) {
@@ -160,10 +157,28 @@ static void cut(Classes *classes, Box box, const Box *part) {
     }
 }
 
+static uint64_t size_of(const Box *box) {
+    uint64_t size = 1;
+    for (unsigned axis = 0; axis < AXES; axis++)
+        size *= (uint64_t)(box->high[axis] - box->low[axis] + 1);
+    return size;
+}
+
+/* By places the largest comes first: how many classes there will be is then seen early. */
+static Box take(Classes *classes) {
+    uint32_t which = classes->open_count - 1;
+    for (uint32_t i = which; classes->run && i-- > 0;)
+        if (size_of(&classes->open[i]) > size_of(&classes->open[which]))
+            which = i;
+    Box box = classes->open[which];
+    classes->open[which] = classes->open[--classes->open_count];
+    return box;
+}
+
 bool classes_next(Classes *classes, uint64_t *cluster) {
     if (!classes->open_count || classes->count == MOST_CLASSES || deadline_look())
         return false;
-    Box box = classes->open[--classes->open_count], part = {.low = {0}};
+    Box box = take(classes), part = {.low = {0}};
     *cluster = (uint64_t)box.low[0] + (uint64_t)classes->sizes[0] *
                                           ((uint64_t)box.low[1] + (uint64_t)classes->sizes[1] * (uint64_t)box.low[2]);
     memcpy(part.low, box.low, sizeof part.low);
@@ -171,12 +186,9 @@ bool classes_next(Classes *classes, uint64_t *cluster) {
     bool alone = memcmp(box.low, box.high, sizeof box.low) == 0;
     if (classes->run || (!classes->singly && !alone))
         part = spoken_for(classes, &box, *cluster);
-    uint64_t size = 1;
-    for (unsigned axis = 0; axis < AXES; axis++)
-        size *= (uint64_t)(part.high[axis] - part.low[axis] + 1);
     classes->count++;
     classes->last = part;
-    classes->covered += size;
+    classes->covered += size_of(&part);
     classes->singly |= classes->count >= PATIENCE && classes->covered < 2 * classes->count;
     cut(classes, box, &part);
     return true;

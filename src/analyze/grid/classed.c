@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 enum { MOST_PLACE_CLASSES = 2048, FEW_CLASSES = 32, MOST_PIECES = 1 << 18, MOST_QUESTIONS = 1 << 20 };
-static const uint64_t large_grid = (uint64_t)1 << 13;
+static const uint64_t large_grid = (uint64_t)1 << 11;
 static const int64_t large_memory = (int64_t)1 << 28;
 
 typedef struct CtaClass {
