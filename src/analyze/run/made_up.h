@@ -1,5 +1,6 @@
 /* Races in shared and tensor memory that come of data which Weir made up: of slots whose numbers are loaded from memory
- * that the launch does not describe. Any two such slots may be the same, or none. */
+ * that the launch does not describe, any two of which may be the same, or none; or of loops and branches that go by
+ * such numbers. */
 #ifndef ANALYZE_RUN_MADE_UP_H
 #define ANALYZE_RUN_MADE_UP_H
 
@@ -14,7 +15,7 @@ typedef struct OtherData {
     void *context;
 } OtherData;
 
-/* The load whose data the race comes of; NULL if nobody need give any: no place is made of such data, or the two race
+/* The load whose data the race comes of; NULL if nobody need give any: nothing hangs on such data, or the two race
  * whatever it is. `rerun` is the run that has shown the race. */
 const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race);
 
