@@ -504,7 +504,8 @@ bool access_ranges(const Machine *machine, const Event *event, Arena *arena, Byt
 
 /* ---- Forms ---------------------------------------------------------------------------------------- */
 
-/* One dimension of a box: what is inside of the tensor stays inside; what is clipped does not move. */
+/* One dimension of a box: what is inside of the tensor stays inside, what is behind it stays there; what is clipped
+ * does not move. */
 static Form tile_form(Access *access, const Form *forms, const Descriptor *descriptor, unsigned dimension,
                       int64_t size) {
     Alike *alike = access->machine->alike;
@@ -517,6 +518,10 @@ static Form tile_form(Access *access, const Form *forms, const Descriptor *descr
     int64_t from;
     if (reg == NO_REGISTER || !coordinate(access, dimension, &from))
         return form;
+    if (from >= descriptor->shape[dimension]) { /* nothing is touched */
+        alike_keep(alike, &forms[reg], from, descriptor->shape[dimension], INT64_MAX);
+        return form;
+    }
     clip(descriptor, dimension, 0, size, &box);
     int64_t last = descriptor->shape[dimension] - box.end[dimension];
     if (box.end[dimension] < size || from < 0 || from > last)

@@ -80,11 +80,15 @@ bool alike_combine(const Form *left, const Form *right, int64_t times, Form *to)
     return true;
 }
 
-static bool divides(const Form *form, int64_t by) {
+Form alike_multiples(const Form *form, int64_t by, Form *rest) {
+    Form multiples = {.by = {0}};
+    *rest = *form;
     for (unsigned axis = 0; axis < AXES; axis++)
-        if (form->by[axis] % by)
-            return false;
-    return true;
+        if (form->by[axis] % by == 0) {
+            multiples.by[axis] = form->by[axis] / by;
+            rest->by[axis] = 0;
+        }
+    return multiples;
 }
 
 static __int128 least_of(unsigned width) {
@@ -185,21 +189,17 @@ static void compare(Alike *alike, Comparison predicate, const Form *forms, const
 }
 
 /* The quotient of a number that is not negative, or rounds down anyway, stays the same, or grows along. `up`: it is
- * rounded up. */
-static Form quotient(Alike *alike, const Form *form, int64_t value, int64_t by, bool up) {
-    Form to = none;
+ * rounded up. *rest: the form of what is left over. */
+static Form quotient(Alike *alike, const Form *form, int64_t value, int64_t by, bool up, Form *rest) {
     __int128 part = value / by - (value % by < 0), begin = part * by, end = begin + by - 1;
-    if (divides(form, by)) {
-        for (unsigned axis = 0; axis < AXES; axis++)
-            to.by[axis] = form->by[axis] / by;
-        return to;
-    }
+    Form to = alike_multiples(form, by, rest);
     if (up) {
         begin = value % by ? begin + 1 : begin - by + 1;
         end = begin + by - 1;
     }
-    alike_keep(alike, form, value, begin, end);
-    return none;
+    if (!alike_is_fixed(alike, rest))
+        alike_keep(alike, rest, value, begin, end);
+    return to;
 }
 
 static Form divide(Alike *alike, Evaluator code, const Form *forms, const int64_t *values) {
@@ -213,10 +213,8 @@ static Form divide(Alike *alike, Evaluator code, const Form *forms, const int64_
         return none;
     }
     alike_keep(alike, &forms[0], values[0], 0, INT64_MAX);
-    Form form = quotient(alike, &forms[0], values[0], values[1], up);
-    if (!rest)
-        return form;
-    return divides(&forms[0], values[1]) ? none : forms[0];
+    Form left, form = quotient(alike, &forms[0], values[0], values[1], up, &left);
+    return rest ? left : form;
 }
 
 static Form smaller(Alike *alike, Evaluator code, const Form *forms, const int64_t *values) {
@@ -241,7 +239,8 @@ static Form shift(Alike *alike, Evaluator code, const Form *forms, const int64_t
         return sum(alike, &none, 0, &forms[0], values[0], by, width);
     if (code == EVALUATE_SHIFT_RIGHT_UNSIGNED)
         keep_natural(alike, &forms[0], values[0]);
-    return quotient(alike, &forms[0], values[0], by, false);
+    Form rest;
+    return quotient(alike, &forms[0], values[0], by, false, &rest);
 }
 
 /* The lower bits of a number. */
@@ -479,7 +478,10 @@ static void follow_descriptor(const Machine *machine, const Form *forms, const I
 static Form program_form(const Machine *machine, const Instruction *instruction) {
     Form form = none;
     const Program *program = machine->program;
-    form.by[instruction->aux] = program->ranks_are_programs ? program->cluster[instruction->aux] : 1;
+    if (machine->alike->weights[0] && instruction->aux == 0)
+        memcpy(form.by, machine->alike->weights, sizeof form.by);
+    else
+        form.by[instruction->aux] = program->ranks_are_programs ? program->cluster[instruction->aux] : 1;
     return form;
 }
 

@@ -22,9 +22,11 @@ typedef struct Form {
 typedef struct Alike {
     int64_t at[AXES];              /* the cluster of the run */
     int64_t low[AXES], high[AXES]; /* the clusters it speaks for, both included */
-    Form *forms;                   /* of each agent's registers */
-    bool loads_differ;             /* what loads give may differ from cluster to cluster */
-    bool places; /* accesses to global memory may lie elsewhere in each cluster: access_form tells by how much */
+    int64_t
+        weights[AXES]; /* programs in x that a step along each axis is, where x alone is all of them; 0: it is not */
+    Form *forms;       /* of each agent's registers */
+    bool loads_differ; /* what loads give may differ from cluster to cluster */
+    bool places;       /* accesses to global memory may lie elsewhere in each cluster: access_form tells by how much */
 } Alike;
 
 /* Makes the box so small that a number of that form and value, from `least` to `most` here, is so everywhere in it. */
@@ -33,6 +35,8 @@ void alike_keep(Alike *alike, const Form *form, int64_t value, __int128 least, _
 void alike_pin(Alike *alike, const Form *form);
 /* Whether what has the form is the same in the whole box. */
 bool alike_is_fixed(const Alike *alike, const Form *form);
+/* The part of a form that is a multiple of a positive number, divided by it; *rest: the form without that part. */
+Form alike_multiples(const Form *form, int64_t by, Form *rest);
 /* left + times * right; false if that is more than 64 bits. */
 bool alike_combine(const Form *left, const Form *right, int64_t times, Form *to);
 

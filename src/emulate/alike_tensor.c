@@ -147,23 +147,18 @@ static Form smaller(Alike *alike, bool least, const Form *forms, const Word *ope
 /* By a number: each rest or quotient stays, or moves along. */
 static Form divide(Alike *alike, bool rest, const Form *forms, const Extent *extents) {
     int64_t by = extents[1].low;
-    bool whole = true;
-    Form to = {.loose = false};
     if (!is_number(alike, &forms[1], &extents[1]) || by <= 0 || extents[0].low < 0)
         return loose_form;
     alike_keep(alike, &forms[0], extents[0].low, 0, INT64_MAX);
-    for (unsigned axis = 0; axis < AXES; axis++) {
-        whole &= forms[0].by[axis] % by == 0;
-        to.by[axis] = forms[0].by[axis] / by;
-    }
-    if (whole)
+    Form left, to = alike_multiples(&forms[0], by, &left);
+    if (alike_is_fixed(alike, &left))
         return rest ? (Form){.loose = false} : to;
     int64_t part = extents[0].low / by;
     if (extents[0].high / by != part)
         return loose_form;
-    alike_keep(alike, &forms[0], extents[0].low, (__int128)part * by, INT64_MAX);
-    alike_keep(alike, &forms[0], extents[0].high, 0, (__int128)part * by + by - 1);
-    return rest ? forms[0] : (Form){.loose = false};
+    alike_keep(alike, &left, extents[0].low, (__int128)part * by, INT64_MAX);
+    alike_keep(alike, &left, extents[0].high, 0, (__int128)part * by + by - 1);
+    return rest ? left : to;
 }
 
 static bool same_form(const Form *a, const Form *b) {

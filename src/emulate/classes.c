@@ -107,6 +107,46 @@ static Box spoken_for(Classes *classes, const Box *box, uint64_t cluster) {
     return one;
 }
 
+/* All programs as boxes: those that fill the last axis, and of its last step those that fill the one before it, ... */
+static void push_programs(Classes *classes, int64_t programs) {
+    Box box = {.low = {0}};
+    classes->open_count = 0;
+    for (unsigned axis = 0; axis < AXES; axis++)
+        box.high[axis] = classes->sizes[axis] - 1;
+    for (unsigned axis = AXES; axis-- > 0;) {
+        int64_t steps = programs / classes->alike.weights[axis];
+        box.high[axis] = steps - 1;
+        push(classes, box);
+        box.low[axis] = box.high[axis] = steps;
+        programs %= classes->alike.weights[axis];
+    }
+}
+
+bool classes_split(Classes *classes) {
+    int64_t *sizes = classes->sizes, *weights = classes->alike.weights, programs = sizes[0];
+    unsigned axis = 0;
+    if (classes->singly || sizes[1] != 1 || sizes[2] != 1 || classes->machine->program->ranks_are_programs)
+        return false;
+    weights[0] = 1;
+    for (; axis + 1 < AXES; axis++) {
+        Box all = {.high = {sizes[0] - 1, sizes[1] - 1, sizes[2] - 1}};
+        int64_t width = spoken_for(classes, &all, 0).high[axis] + 1;
+        if (width < 2 || width >= sizes[axis])
+            break;
+        sizes[axis + 1] = (sizes[axis] + width - 1) / width;
+        sizes[axis] = width;
+        weights[axis + 1] = weights[axis] * width;
+    }
+    for (unsigned rest = axis + 1; rest < AXES; rest++)
+        weights[rest] = weights[axis] * sizes[axis];
+    push_programs(classes, programs);
+    return axis > 0;
+}
+
+void classes_sizes(const Classes *classes, int64_t sizes[AXES]) {
+    memcpy(sizes, classes->sizes, sizeof classes->sizes);
+}
+
 /* What is left of a box without the part that begins where it does. */
 static void cut(Classes *classes, Box box, const Box *part) {
     for (unsigned axis = AXES; axis-- > 0;) {
@@ -117,10 +157,28 @@ static void cut(Classes *classes, Box box, const Box *part) {
     }
 }
 
+static uint64_t size_of(const Box *box) {
+    uint64_t size = 1;
+    for (unsigned axis = 0; axis < AXES; axis++)
+        size *= (uint64_t)(box->high[axis] - box->low[axis] + 1);
+    return size;
+}
+
+/* By places the largest comes first: how many classes there will be is then seen early. */
+static Box take(Classes *classes) {
+    uint32_t which = classes->open_count - 1;
+    for (uint32_t i = which; classes->run && i-- > 0;)
+        if (size_of(&classes->open[i]) > size_of(&classes->open[which]))
+            which = i;
+    Box box = classes->open[which];
+    classes->open[which] = classes->open[--classes->open_count];
+    return box;
+}
+
 bool classes_next(Classes *classes, uint64_t *cluster) {
     if (!classes->open_count || classes->count == MOST_CLASSES || deadline_look())
         return false;
-    Box box = classes->open[--classes->open_count], part = {.low = {0}};
+    Box box = take(classes), part = {.low = {0}};
     *cluster = (uint64_t)box.low[0] + (uint64_t)classes->sizes[0] *
                                           ((uint64_t)box.low[1] + (uint64_t)classes->sizes[1] * (uint64_t)box.low[2]);
     memcpy(part.low, box.low, sizeof part.low);
@@ -128,12 +186,9 @@ bool classes_next(Classes *classes, uint64_t *cluster) {
     bool alone = memcmp(box.low, box.high, sizeof box.low) == 0;
     if (classes->run || (!classes->singly && !alone))
         part = spoken_for(classes, &box, *cluster);
-    uint64_t size = 1;
-    for (unsigned axis = 0; axis < AXES; axis++)
-        size *= (uint64_t)(part.high[axis] - part.low[axis] + 1);
     classes->count++;
     classes->last = part;
-    classes->covered += size;
+    classes->covered += size_of(&part);
     classes->singly |= classes->count >= PATIENCE && classes->covered < 2 * classes->count;
     cut(classes, box, &part);
     return true;

@@ -21,6 +21,11 @@ typedef bool RunClass(void *context, Alike *alike, uint64_t cluster);
 Classes *classes_create(Arena *arena, Machine *machine, bool loads_differ);
 /* The same, by where accesses to global memory lie; `run` runs each of them, also one that is alone. */
 Classes *classes_of_places(Arena *arena, Machine *machine, RunClass *run, void *context);
+/* Before the first: takes the programs of a grid of one dimension for those of a box, as far as what the first one does
+ * suggests it: of programs that go by their number modulo 8, the box is 8 long. False: it does not. */
+bool classes_split(Classes *classes);
+/* The clusters along each axis; of a box, the last may be more than there are. */
+void classes_sizes(const Classes *classes, int64_t sizes[3]);
 /* A cluster that no other has spoken for; false: there is none, or there are too many classes. The machine has run it
  * to find for whom it speaks. */
 bool classes_next(Classes *classes, uint64_t *cluster);

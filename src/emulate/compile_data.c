@@ -175,7 +175,7 @@ void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffe
         moves = transfer_of_assembly(compiler, op, index, effect->repeats, &transfer);
     transfer.width = moves && transfer.width < 8 ? 8 : transfer.width;
     if (moves && transfer.width % 8 == 0 && transfer.width <= 64) {
-        transfer.steers = op->result_count && slice_has(&compiler->control, &op->results[0]);
+        transfer.steers = op->result_count && slice_has(compiler->program->steering, &op->results[0]);
         *ARENA_PUSH(&compiler->module->arena, program->transfers, program->transfer_count, program->transfer_capacity) =
             transfer;
         compiled->transfer = program->transfer_count - 1;

@@ -1,8 +1,12 @@
 /* A depth-first search over states. Two states are the same when every agent has done as much, the barriers are alike,
- * and the same is in flight; sequence numbers and phases counted from the beginning do not matter. */
+ * and the same is in flight; sequence numbers and phases counted from the beginning do not matter. Where agents read
+ * what others leave in shared memory, or ask for the work of other clusters, they must also have found the same. */
 #include "emulate/explore.h"
 
 #include "base/deadline.h"
+#include "emulate/machine_internal.h"
+#include "emulate/slice.h"
+#include "model/number/tensor.h"
 
 #include <setjmp.h>
 
@@ -31,9 +35,29 @@ typedef struct Explorer {
 
 /* ---- Sameness ------------------------------------------------------------------------------------- */
 
+/* Whether what an agent does hangs on what others have left in shared memory, or on who asked first. */
+static bool finds(const Machine *machine) {
+    return machine->program->slice->reads_cells;
+}
+
+static uint64_t mix_found(const Machine *machine, uint64_t hash) {
+    const State *state = machine->state;
+    hash = identity_mix(identity_mix(hash, state->requests), state->unread);
+    for (uint32_t i = 0; i < state->cell_count; i++)
+        hash = identity_mix(identity_mix(hash, state->cells[i].key), (uint64_t)state->cells[i].word.bits);
+    for (uint32_t i = 0; i < machine->agent_count && finds(machine); i++) {
+        const Agent *agent = &state->agents[i];
+        const Word *words = machine_words(machine, i);
+        hash = identity_mix(hash, agent->refused);
+        for (uint32_t k = 0; k < machine->program->strands[agent->strand].register_count; k++)
+            hash = identity_mix(hash, word_identity(words[k]));
+    }
+    return hash;
+}
+
 static uint64_t fingerprint(const Machine *machine, uint64_t seed) {
     const State *state = machine->state;
-    uint64_t hash = seed;
+    uint64_t hash = mix_found(machine, seed);
     for (uint32_t i = 0; i < machine->agent_count; i++) {
         const Agent *agent = &state->agents[i];
         hash = identity_mix(hash, (uint64_t)agent->status << 32 | agent->ticks);
@@ -56,8 +80,6 @@ static uint64_t fingerprint(const Machine *machine, uint64_t seed) {
                                 (uint64_t)i << 48 ^ (uint64_t)state->named[i].expected << 24 ^ state->named[i].arrived);
     for (uint32_t i = 0; i < machine->cluster_barriers; i++)
         hash = identity_mix(hash, state->cluster[i].arrived);
-    for (uint32_t i = 0; i < state->cell_count; i++)
-        hash = identity_mix(identity_mix(hash, state->cells[i].key), (uint64_t)state->cells[i].word.bits);
     uint64_t flights = 0; /* in any order, but those of one ordered stream in theirs */
     for (uint32_t i = 0; i < state->flight_count; i++) {
         const Flight *flight = &state->flights[i];
@@ -66,6 +88,8 @@ static uint64_t fingerprint(const Machine *machine, uint64_t seed) {
             before += (flight->ordered || flight->covers) && state->flights[k].agent == flight->agent &&
                       state->flights[k].helper == flight->helper;
         uint64_t one = identity_mix(seed, (uint64_t)flight->agent << 48 ^ (uint64_t)flight->effect << 16 ^ before);
+        if (flight->request.number)
+            one = identity_mix(identity_mix(one, flight->request.number), (uint64_t)flight->request.cluster);
         flights += identity_mix(one, (uint64_t)flight->barrier << 32 ^ (uint64_t)flight->amount);
     }
     return identity_mix(hash, flights);
@@ -181,7 +205,7 @@ static bool list_futures(Explorer *explorer, uint64_t cluster) {
         }
     }
     machine->observe = NULL;
-    if (!good || listing->too_many)
+    if (!good || listing->too_many || finds(machine))
         return false;
     for (uint32_t i = 0; i < machine->agent_count; i++) {
         uint32_t count = listing->capacity[i];

@@ -255,6 +255,8 @@ typedef struct Trips {
 /* How many ways there are to choose what nobody knows: any two such conditions, of the first few that a run asks for,
  * are tried in every combination. */
 enum { MACHINE_WORLDS = 10, MOST_CHOICE_ROOTS = 64 };
+/* From there on worlds have one large number for all data, even and odd ones in turn. */
+enum { MACHINE_LARGE_WORLD = 1000 };
 
 /* What runs have seen of an instruction. */
 enum {

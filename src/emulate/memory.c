@@ -26,11 +26,11 @@ static bool data_at(const Machine *machine, int64_t address, unsigned width, int
 }
 
 static const int64_t world_values[] = {1, 0, 3, 300};
-enum { WORLD_VALUES = sizeof world_values / sizeof *world_values, MANY = 8 };
+enum { WORLD_VALUES = sizeof world_values / sizeof *world_values, MANY = 8, LARGE = 300 };
 
 /* The first worlds have one number for all; of the others every second one has any small numbers. */
 bool machine_world_has_zeros(unsigned world) {
-    return world < WORLD_VALUES ? !world_values[world] : world % 2 == 0;
+    return world < WORLD_VALUES ? !world_values[world] : world < MACHINE_LARGE_WORLD && world % 2 == 0;
 }
 
 int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op) {
@@ -38,6 +38,8 @@ int64_t memory_choose(Machine *machine, uint64_t identity, const Op *op) {
         machine->first_choice = op;
     if (machine->world < WORLD_VALUES)
         return world_values[machine->world];
+    if (machine->world >= MACHINE_LARGE_WORLD)
+        return LARGE + machine->world - MACHINE_LARGE_WORLD;
     int64_t number = (int64_t)(identity_mix(identity, machine->world) >> 20 & 7);
     return number || machine_world_has_zeros(machine->world) ? number : MANY;
 }

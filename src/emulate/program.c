@@ -166,8 +166,6 @@ static void make_slice(Compiler *compiler) {
         slice_close(&compiler->slice);
         for (uint32_t i = 0; pass == 1 && i < entry->arg_count; i++)
             program->parameters[i].steers = is_wanted(compiler, &entry->args[i]);
-        if (pass == 0 && (compiler->flags & COMPILE_DATA))
-            compiler->control = slice_copy(&compiler->slice);
         if (pass == 1)
             program->steering = slice_kept(compiler);
     }

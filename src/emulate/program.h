@@ -119,7 +119,7 @@ typedef struct Transfer {
     bool integer;                   /* else only identities are known */
     bool followed;                  /* what is written follows from arguments, program ids and global memory alone */
     AtomicKind atomic;
-    bool steers;   /* control depends on the result */
+    bool steers;   /* which way is gone, and which barriers, phases and slots are meant, depends on the result */
     bool polls;    /* repeats until what it finds compares with `until` so */
     bool gives_up; /* a poll with a timeout */
     bool finds;    /* the result of a poll is what was found */

@@ -20,7 +20,6 @@ typedef struct Compiler {
     Verdict *verdict;
     unsigned flags;
     Slice slice;
-    Slice control;   /* COMPILE_DATA: the part of it that control flow depends on */
     Slice products;  /* values that may be the result of an asynchronous product that is not waited for */
     Pointers *frame; /* the registers of a function's body, put in place at one call, or of a partition's */
     uint32_t next_register, loop_depth, call_depth, call_count, strand;

@@ -93,7 +93,7 @@ static void from_argument(Slice *slice, const Value *value) {
     Bounds bounds;
     if (loop_bounds(counted_by(value), &bounds)) {
         slice_add(slice, bounds.from);
-        slice_add(slice, bounds.to);
+        slice_add(slice, slice->without_ends ? NULL : bounds.to);
         slice_add(slice, bounds.step);
     } else if (op_is_control(value_holder(value), CONTROL_FUNCTION)) {
         add_passed(slice, value_holder(value), value->index);

@@ -11,7 +11,8 @@ typedef struct Slice {
     Pointers values;
     const Value **work; /* those whose sources are still to be added */
     uint32_t work_count, work_capacity;
-    bool reads_cells; /* a value loaded from shared memory is in it */
+    bool reads_cells;  /* a value loaded from shared memory is in it */
+    bool without_ends; /* how far a loop counts is not what its count is made of */
 } Slice;
 
 void slice_init(Slice *slice, Module *module);

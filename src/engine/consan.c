@@ -144,6 +144,8 @@ static ConsanReader *read_piece(Consan *consan, uint32_t actor, Piece piece) {
 
 static void write_piece(Consan *consan, uint32_t actor, Piece piece) {
     ConsanWord *word = piece.word;
+    for (uint32_t i = 0; i < word->stagers[CONSAN_REPORTED].count; i++)
+        word->staged[CONSAN_REPORTED][word->stagers[CONSAN_REPORTED].list[i]]->open &= ~piece.mask;
     for (uint32_t i = 0; i < word->reader_count; i++) {
         ConsanReader *reader = word->readers[i];
         if (!(reader->spans & piece.mask))
@@ -294,11 +296,10 @@ void consan_stage(Consan *consan, ConsanGroup group, uint32_t base, const uint32
     }
 }
 
-void consan_commit(Consan *consan, ConsanGroup group, uint32_t base) {
-    uint32_t agent = consan_agent(base);
-    const uint16_t *list = consan_list(consan, &consan->staging[group], agent);
-    for (uint32_t i = 0; i < consan->staging[group].counts[agent]; i++) {
-        ConsanStaged *staged = consan->words[list[i]].staged[group][agent];
+static void commit_kind(Consan *consan, ConsanGroup kind, uint32_t agent) {
+    const uint16_t *list = consan_list(consan, &consan->staging[kind], agent);
+    for (uint32_t i = 0; i < consan->staging[kind].counts[agent]; i++) {
+        ConsanStaged *staged = consan->words[list[i]].staged[kind][agent];
         for (uint64_t left = staged->open; left;) {
             int8_t *entry = &staged->commits[consan_take_lowest(&left)];
             if (*entry < 0)
@@ -307,6 +308,12 @@ void consan_commit(Consan *consan, ConsanGroup group, uint32_t base) {
                 ++*entry;
         }
     }
+}
+
+void consan_commit(Consan *consan, ConsanGroup group, uint32_t base) {
+    commit_kind(consan, group, consan_agent(base));
+    if (group == CONSAN_COPY)
+        commit_kind(consan, CONSAN_REPORTED, consan_agent(base));
 }
 
 /* The spans' accesses are over: they are now those of `actor`, made where they were staged. */
@@ -333,32 +340,78 @@ static void settle(Consan *consan, ConsanGroup group, uint32_t base, uint32_t ac
         consan_unlink_stager(consan, piece.word->index, group, agent);
 }
 
+/* Spans whose entries are older than the `pending_groups` youngest groups. */
+static uint64_t over_spans(const ConsanStaged *staged, uint32_t pending_groups) {
+    uint64_t over = 0;
+    for (uint64_t left = staged->open; left;) {
+        uint32_t lane = consan_take_lowest(&left);
+        if (staged->commits[lane] > 0 && (uint32_t)staged->commits[lane] > pending_groups)
+            over |= consan_bit(lane);
+    }
+    return over;
+}
+
+/* Reported copies have written already; now their issuer sees that, too. */
+static void clear_reported(Consan *consan, uint32_t base, uint32_t pending_groups) {
+    uint32_t agent = consan_agent(base);
+    const uint16_t *list = consan_list(consan, &consan->staging[CONSAN_REPORTED], agent);
+    for (uint32_t i = consan->staging[CONSAN_REPORTED].counts[agent]; i-- > 0;) {
+        Piece over = {&consan->words[list[i]], 0};
+        ConsanStaged *staged = over.word->staged[CONSAN_REPORTED][agent];
+        over.mask = over_spans(staged, pending_groups);
+        if (over.mask) {
+            staged->open &= ~over.mask;
+            over.word->seen[base] |= over.mask;
+            watch(consan, over, base);
+        }
+        if (!staged->open) /* by this, or by a later write */
+            consan_unlink_stager(consan, over.word->index, CONSAN_REPORTED, agent);
+    }
+}
+
 void consan_clear(Consan *consan, ConsanGroup group, uint32_t base, uint32_t pending_groups) {
     uint32_t agent = consan_agent(base);
     const uint16_t *list = consan_list(consan, &consan->staging[group], agent);
     for (uint32_t i = consan->staging[group].counts[agent]; i-- > 0;) {
         Piece over = {&consan->words[list[i]], 0};
-        const ConsanStaged *staged = over.word->staged[group][agent];
-        for (uint64_t left = staged->open; left;) {
-            uint32_t lane = consan_take_lowest(&left);
-            if (staged->commits[lane] > 0 && (uint32_t)staged->commits[lane] > pending_groups)
-                over.mask |= consan_bit(lane);
-        }
+        over.mask = over_spans(over.word->staged[group][agent], pending_groups);
         if (over.mask)
             settle(consan, group, base, base, over);
     }
+    if (group == CONSAN_COPY)
+        clear_reported(consan, base, pending_groups);
+}
+
+/* The copies of a word, which report to a barrier now: their issuer has not waited, so that only a helper sees them,
+ * which no actor that waits for nothing is. Their group goes on counting them. */
+static void report(Consan *consan, uint32_t base, ConsanWord *word) {
+    uint32_t agent = consan_agent(base);
+    const ConsanStaged *staged = word->staged[CONSAN_COPY][agent];
+    ConsanStaged *reported = consan_stager(consan, word, CONSAN_REPORTED, agent);
+    Piece piece = {word, staged->open};
+    if (!reported)
+        return;
+    for (uint64_t left = piece.mask; left;) {
+        uint32_t lane = consan_take_lowest(&left);
+        reported->commits[lane] = staged->commits[lane];
+    }
+    settle(consan, CONSAN_COPY, base, CONSAN_TMA + base, piece);
+    reported->open |= piece.mask;
+    consan_link(consan, &consan->staging[CONSAN_REPORTED], &word->stagers[CONSAN_REPORTED], word->index, agent);
 }
 
 void consan_track_copies(Consan *consan, uint32_t base, uint32_t barrier, uint32_t parity) {
     uint32_t agent = consan_agent(base), phase = consan_phase(barrier, parity);
-    const uint16_t *list = consan_list(consan, &consan->staging[CONSAN_COPY], agent);
-    for (uint32_t i = consan->staging[CONSAN_COPY].counts[agent]; i-- > 0;) {
-        Piece piece = {&consan->words[list[i]], 0};
-        piece.mask = piece.word->staged[CONSAN_COPY][agent]->open;
-        /* Its issuer has not waited: only a helper sees it, which no actor that waits for nothing is. */
-        settle(consan, CONSAN_COPY, base, CONSAN_TMA + base, piece);
+    const uint16_t *staging = consan_list(consan, &consan->staging[CONSAN_COPY], agent);
+    const uint16_t *reported = consan_list(consan, &consan->staging[CONSAN_REPORTED], agent);
+    for (uint32_t i = consan->staging[CONSAN_COPY].counts[agent]; i-- > 0;)
+        report(consan, base, &consan->words[staging[i]]);
+    for (uint32_t i = 0; i < consan->staging[CONSAN_REPORTED].counts[agent]; i++) {
+        Piece piece = {&consan->words[reported[i]], 0};
+        piece.mask = piece.word->staged[CONSAN_REPORTED][agent]->open;
         piece.word->tracked[phase] |= piece.mask;
-        track_in(consan, piece, phase);
+        if (piece.mask)
+            track_in(consan, piece, phase);
     }
 }
 

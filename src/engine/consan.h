@@ -21,7 +21,9 @@
  *                                               ordered before what it does next
  *   writeTracking      [K][F][B]      u1        what a wait for that phase publishes: the latest write
  *   readTracking       [K][F][B]      u64 x S   and the reads of these actors
- *   outstandingCommits [kinds][A][B]  i8        of an agent: -1 staged, n > 0 committed n groups ago, 0 none
+ *   outstandingCommits [kinds][A][B]  i8        of an agent: -1 staged, n > 0 committed n groups ago, 0 none; of the
+ *                                               kind of reported copies: those that a barrier publishes and a group
+ *                                               still counts
  *
  * A read is legal if its actor sees the latest write; a write if it sees the latest write and all reads.
  *
@@ -66,7 +68,14 @@ static inline uint32_t consan_kind(uint32_t actor) {
 }
 
 /* Groups that are waited for by count. A copy group writes, the others read. */
-typedef enum ConsanGroup { CONSAN_COPY, CONSAN_WGMMA, CONSAN_STORE, CONSAN_GROUPS } ConsanGroup;
+typedef enum ConsanGroup {
+    CONSAN_COPY,
+    CONSAN_WGMMA,
+    CONSAN_STORE,
+    CONSAN_GROUPS,
+    CONSAN_REPORTED = CONSAN_GROUPS, /* entries of their own in the tables: copies that report to a barrier, too */
+    CONSAN_KINDS,
+} ConsanGroup;
 
 typedef enum ConsanKind {
     CONSAN_CLEAN,
@@ -135,9 +144,9 @@ typedef struct ConsanWord {
     ConsanReader **reader_of; /* by actor; NULL: it has never read here */
     ConsanHolders watchers;   /* actors with something in `seen`, of the word or of a reader */
     ConsanHolders phases;     /* that track anything */
-    ConsanHolders stagers[CONSAN_GROUPS];
-    ConsanStaged **staged[CONSAN_GROUPS]; /* by agent */
-    uint64_t *handed;                     /* by barrier: of what a wait for it has shown somebody something new */
+    ConsanHolders stagers[CONSAN_KINDS];
+    ConsanStaged **staged[CONSAN_KINDS]; /* by agent */
+    uint64_t *handed;                    /* by barrier: of what a wait for it has shown somebody something new */
     uint16_t writer[CONSAN_LANES];
     uint32_t write_place[CONSAN_LANES];
 } ConsanWord;
@@ -147,10 +156,10 @@ typedef struct Consan {
     uint32_t homes, agents, actors, barriers, phases;
     ConsanWord *words;
     uint32_t word_count, word_capacity;
-    uint32_t *home_word;                /* by home: its last word, + 1; 0: none */
-    ConsanWords watched;                /* by actor */
-    ConsanWords tracking;               /* by phase */
-    ConsanWords staging[CONSAN_GROUPS]; /* by agent */
+    uint32_t *home_word;               /* by home: its last word, + 1; 0: none */
+    ConsanWords watched;               /* by actor */
+    ConsanWords tracking;              /* by phase */
+    ConsanWords staging[CONSAN_KINDS]; /* by agent */
     bool exhausted; /* memory was refused: some access is missing, and nothing is sure from there on */
     ConsanAllocate *allocate;
     void *context;
@@ -195,7 +204,8 @@ void consan_stage(Consan *consan, ConsanGroup group, uint32_t base, const uint32
 void consan_commit(Consan *consan, ConsanGroup group, uint32_t base);
 /* All but the `pending` youngest groups are over: from now on they are accesses that the base actor has made. */
 void consan_clear(Consan *consan, ConsanGroup group, uint32_t base, uint32_t pending);
-/* The copies that the actor has issued, committed or not, report to a barrier: they are over when its phase is. */
+/* The copies that the actor has issued, committed or not, report to a barrier: they are over when its phase is, and for
+ * the actor itself also when their group is. */
 void consan_track_copies(Consan *consan, uint32_t base, uint32_t barrier, uint32_t parity);
 
 /* Base actors both. A partition starts with what its parent sees; at the join the parent gets what the partition's

@@ -37,7 +37,7 @@ bool consan_create(Consan *consan, const ConsanSize *size, ConsanAllocate *alloc
     consan->home_word = take(consan, homes, sizeof *consan->home_word);
     make_words(consan, &consan->watched, consan->actors);
     make_words(consan, &consan->tracking, consan->phases);
-    for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
+    for (uint32_t group = 0; group < CONSAN_KINDS; group++)
         make_words(consan, &consan->staging[group], consan->agents);
     return !consan->exhausted;
 }
@@ -61,7 +61,7 @@ static bool open_word(Consan *consan, uint32_t home) {
     word->handed = take(consan, consan->barriers, sizeof *word->handed);
     make_holders(consan, &word->watchers, consan->actors);
     make_holders(consan, &word->phases, consan->phases);
-    for (uint32_t group = 0; group < CONSAN_GROUPS; group++) {
+    for (uint32_t group = 0; group < CONSAN_KINDS; group++) {
         make_holders(consan, &word->stagers[group], consan->agents);
         word->staged[group] = take(consan, consan->agents, sizeof *word->staged[group]);
     }
@@ -120,7 +120,7 @@ static void reset_word(const Consan *consan, ConsanWord *word) {
     for (uint32_t i = 0; i < phases->count; i++)
         word->tracked[phases->list[i]] = phases->place[phases->list[i]] = 0;
     watchers->count = phases->count = 0;
-    for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
+    for (uint32_t group = 0; group < CONSAN_KINDS; group++)
         reset_staged(word, group);
     for (uint32_t i = 0; i < consan->barriers; i++)
         word->handed[i] = 0;
@@ -133,7 +133,7 @@ void consan_reset(Consan *consan) {
         consan->watched.counts[i] = 0;
     for (uint32_t i = 0; i < consan->phases; i++)
         consan->tracking.counts[i] = 0;
-    for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
+    for (uint32_t group = 0; group < CONSAN_KINDS; group++)
         for (uint32_t i = 0; i < consan->agents; i++)
             consan->staging[group].counts[i] = 0;
 }
@@ -229,7 +229,7 @@ uint32_t consan_split(Consan *consan, uint32_t from) {
     split_reads(consan, from, to);
     for (uint32_t i = 0; i < consan->barriers; i++)
         word->handed[i] |= has(old->handed[i], from) ? lane : 0;
-    for (uint32_t group = 0; group < CONSAN_GROUPS; group++)
+    for (uint32_t group = 0; group < CONSAN_KINDS; group++)
         split_staged(consan, (ConsanGroup)group, from, to);
     return to;
 }

@@ -36,6 +36,7 @@ typedef struct ModelSpan {
     uint32_t read_count;
     uint32_t reads[EVENTS];
     int32_t groups[CONSAN_GROUPS][MODEL_AGENTS]; /* that touch it: 0 none, -1 not committed, else its number */
+    int32_t reported[MODEL_AGENTS];              /* the same of the copy that wrote it last, if that told a barrier */
 } ModelSpan;
 
 typedef struct Model {
@@ -104,6 +105,7 @@ static uint32_t model_access(Model *model, uint32_t actor, const uint32_t *spans
         if (is_write) {
             span->write = event;
             span->read_count = 0;
+            memset(span->reported, 0, sizeof span->reported);
         } else {
             span->reads[span->read_count++] = event;
         }
@@ -219,6 +221,52 @@ static void step_barrier(Consan *engine, Model *model) {
     }
 }
 
+/* The agent's copies report to a barrier; their group still counts them. */
+static void report(Consan *engine, Model *model, uint32_t agent, uint32_t barrier) {
+    uint32_t base = consan_base(agent);
+    for (uint32_t i = 0; i < model->span_count; i++) {
+        ModelSpan *span = &model->spans[model->span_ids[i]];
+        int32_t number = span->groups[CONSAN_COPY][agent];
+        if (number) {
+            (void)settle(engine, model, CONSAN_COPY, agent, CONSAN_TMA + base, model->span_ids[i]);
+            span->reported[agent] = number;
+        }
+        if (span->reported[agent])
+            known_put(&model->now[barrier], span->write);
+    }
+    consan_track_copies(engine, base, barrier, model->parity[barrier]);
+}
+
+static bool is_over(const Model *model, ConsanGroup group, uint32_t agent, int32_t number, uint32_t left) {
+    return number > 0 && number + (int32_t)left <= model->committed[group][agent];
+}
+
+static void clear(Consan *engine, Model *model, ConsanGroup group, uint32_t agent, uint32_t left) {
+    uint32_t base = consan_base(agent);
+    for (uint32_t i = 0; i < model->span_count; i++) {
+        ModelSpan *span = &model->spans[model->span_ids[i]];
+        if (is_over(model, group, agent, span->groups[group][agent], left))
+            (void)settle(engine, model, group, agent, base, model->span_ids[i]);
+        if (group == CONSAN_COPY && is_over(model, group, agent, span->reported[agent], left)) {
+            known_put(&model->actors[base], span->write);
+            span->reported[agent] = 0;
+        }
+    }
+    consan_clear(engine, group, base, left);
+}
+
+static void commit(Consan *engine, Model *model, ConsanGroup group, uint32_t agent) {
+    consan_commit(engine, group, consan_base(agent));
+    int32_t number = ++model->committed[group][agent];
+    for (uint32_t i = 0; i < model->span_count; i++) {
+        ModelSpan *span = &model->spans[model->span_ids[i]];
+        if (span->groups[group][agent] < 0)
+            span->groups[group][agent] = number;
+        if (group == CONSAN_COPY && span->reported[agent] < 0)
+            span->reported[agent] = number;
+    }
+}
+
 static void step_group(Consan *engine, Model *model) {
     ConsanGroup group = (ConsanGroup)choose(model, CONSAN_GROUPS);
     uint32_t agent = choose_agent(model), base = consan_base(agent), barrier = choose(model, BARRIERS);
@@ -233,29 +281,14 @@ static void step_group(Consan *engine, Model *model) {
     case 2:
     case 3:
     case 4:
-        consan_commit(engine, group, base);
-        model->committed[group][agent]++;
-        for (uint32_t i = 0; i < model->span_count; i++) {
-            int32_t *number = &model->spans[model->span_ids[i]].groups[group][agent];
-            *number = *number < 0 ? model->committed[group][agent] : *number;
-        }
+        commit(engine, model, group, agent);
         break;
     case 5:
-        if (group != CONSAN_COPY)
-            break;
-        for (uint32_t i = 0; i < model->span_count; i++)
-            if (model->spans[model->span_ids[i]].groups[CONSAN_COPY][agent])
-                known_put(&model->now[barrier],
-                          settle(engine, model, CONSAN_COPY, agent, CONSAN_TMA + base, model->span_ids[i]));
-        consan_track_copies(engine, base, barrier, model->parity[barrier]);
+        if (group == CONSAN_COPY)
+            report(engine, model, agent, barrier);
         break;
     default:
-        for (uint32_t i = 0; i < model->span_count; i++) {
-            int32_t number = model->spans[model->span_ids[i]].groups[group][agent];
-            if (number > 0 && number + (int32_t)left <= model->committed[group][agent])
-                settle(engine, model, group, agent, base, model->span_ids[i]);
-        }
-        consan_clear(engine, group, base, left);
+        clear(engine, model, group, agent, left);
     }
 }
 
@@ -305,6 +338,7 @@ static void clear_span(ModelSpan *span) {
     span->write = NONE;
     span->read_count = 0;
     memset(span->groups, 0, sizeof span->groups);
+    memset(span->reported, 0, sizeof span->reported);
 }
 
 /* Enough spans for more than a word, in one home; in several, a third of a word in each. */

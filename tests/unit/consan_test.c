@@ -448,6 +448,41 @@ static void test_copies_that_report_to_a_barrier_are_over_with_its_phase(void **
     assert_int_equal(may_read(engine, 1, 0), CONSAN_OUTSTANDING_WRITE);
 }
 
+static void test_copies_that_report_to_a_barrier_are_still_counted_by_their_group(void **state) {
+    Consan *engine = engine_of(state);
+    stages(engine, CONSAN_COPY, 1, 0);
+    consan_commit(engine, CONSAN_COPY, 1);
+    stages(engine, CONSAN_COPY, 1, 1);
+    consan_track_copies(engine, 1, 0, 0);
+    consan_commit(engine, CONSAN_COPY, 1);
+    consan_clear(engine, CONSAN_COPY, 1, 1);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 1, 1), CONSAN_OUTSTANDING_WRITE);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_OUTSTANDING_WRITE);
+    consan_clear(engine, CONSAN_COPY, 1, 0);
+    assert_int_equal(may_read(engine, 1, 1), CONSAN_CLEAN);
+}
+
+static void test_that_a_reported_copy_is_over_says_nothing_of_a_later_write(void **state) {
+    Consan *engine = engine_of(state);
+    stages(engine, CONSAN_COPY, 1, 0);
+    consan_commit(engine, CONSAN_COPY, 1);
+    consan_track_copies(engine, 1, 0, 0);
+    writes(engine, 2, 0);
+    consan_clear(engine, CONSAN_COPY, 1, 0);
+    assert_int_equal(may_read(engine, 1, 0), CONSAN_OUTSTANDING_WRITE);
+}
+
+static void test_a_later_arrival_is_for_copies_that_reported_before_too(void **state) {
+    Consan *engine = engine_of(state);
+    stages(engine, CONSAN_COPY, 1, 0);
+    consan_track_copies(engine, 1, 0, 0);
+    consan_track_copies(engine, 1, 1, 0);
+    consan_transfer(engine, 2, 1, 0);
+    assert_int_equal(may_read(engine, 2, 0), CONSAN_CLEAN);
+    assert_int_equal(may_read(engine, 3, 0), CONSAN_OUTSTANDING_WRITE);
+}
+
 /* ---- Partitions ----------------------------------------------------------------------------------- */
 
 static void test_fork_copies_what_the_parent_sees(void **state) {
@@ -749,6 +784,9 @@ int main(void) {
         RULE(the_wait_of_another_actor_clears_nothing),
         RULE(a_copy_that_is_over_is_the_latest_write),
         RULE(copies_that_report_to_a_barrier_are_over_with_its_phase),
+        RULE(copies_that_report_to_a_barrier_are_still_counted_by_their_group),
+        RULE(that_a_reported_copy_is_over_says_nothing_of_a_later_write),
+        RULE(a_later_arrival_is_for_copies_that_reported_before_too),
         RULE(fork_copies_what_the_parent_sees),
         RULE(fork_copies_join_publishes_base_actor_only),
         RULE(what_helpers_have_not_finished_stays_unfinished_across_a_fork),

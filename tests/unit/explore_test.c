@@ -118,6 +118,55 @@ static void an_end_behind_a_step_of_ones_own_is_not_lost(void **state) {
     assert_ends(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(a), WAIT(a, 0) ARRIVE_COUNT(b, 2)), "error underflow @31\n");
 }
 
+/* ---- Requests for the work of other clusters -------------------------------------------------------- */
+
+#define ANSWER "!ttg.memdesc<2xi64, #shared, #smem, mutable>"
+
+/* Two agents ask, each with an answer of its own, once they have arrived somewhere; that of the partition is reported
+ * on barrier `bar`. It waits forever if it is given program 2, as only the second one who asks is. */
+#define ASKING(expects, bar)                                                                                          \
+    MODULE_OF(1, "  tt.func public @kernel() {\n" CONSTANTS "    %x = ttg.local_alloc : () -> " ANSWER "\n"           \
+                 "    %y = ttg.local_alloc : () -> " ANSWER "\n"                                                      \
+                 "    %a = ttg.local_alloc : () -> !barrier\n"                                                        \
+                 "    %b = ttg.local_alloc : () -> !barrier\n"                                                        \
+                 "    %c = ttg.local_alloc : () -> !barrier\n"                                                        \
+                 "    %never = ttg.local_alloc : () -> !barrier\n" INIT(a, 1) INIT(b, 1) INIT(c, 2) INIT(never, 1)    \
+                     expects                                                                                          \
+              "    ttg.warp_specialize(%y, %a, %b, %c, %never)\n"                                                     \
+              "    default {\n" ARRIVE(c) "      ttng.clc_try_cancel %x, %a : " ANSWER ", !barrier\n" WAIT(           \
+                  a, 0) "      %got = ttng.clc_load_result %x : " ANSWER " -> i128\n"                                 \
+                        "      ttg.warp_yield\n    }\n"                                                               \
+                        "    partition0(%y: " ANSWER ", %a: !barrier, %b: !barrier, %c: !barrier, %never: !barrier) " \
+                        "num_warps(1) {\n" CONSTANTS ARRIVE(                                                          \
+                            c) "      ttng.clc_try_cancel %y, %" #bar " : " ANSWER                                    \
+                               ", !barrier\n" WAIT(                                                                   \
+                                   bar, 0) "      %got = ttng.clc_load_result %y : " ANSWER " -> i128\n"              \
+                                           "      %program = ttng.clc_get_program_id %got, x : i128 -> i32\n"         \
+                                           "      %second = arith.cmpi eq, %program, %c2 : i32\n"                     \
+                                           "      scf.if %second {\n" WAIT(                                           \
+                                               never, 0) "      }\n"                                                  \
+                                                         "      ttg.warp_return\n"                                    \
+                                                         "    } : (" ANSWER                                           \
+                                                         ", !barrier, !barrier, !barrier, !barrier) -> ()\n"          \
+                                                         "    tt.return\n  }\n")
+
+static void assert_both_answers(const char *text) {
+    Running *running = compile_whole(text);
+    running->launch.grid[0] = 4;
+    machine_launch(running->machine, &running->launch);
+    Exploration all = explore(running->machine, 0, 100000, (size_t)1 << 26, NULL, NULL);
+    assert_true(all.complete);
+    assert_true(all.clean > 0);
+    assert_true(all.stuck > 0);
+    end_kernel(running);
+}
+
+static void who_asks_first_gets_another_answer(void **state) {
+    (void)state;
+    assert_both_answers(ASKING(EXPECT(a, 32), a)); /* nothing but the answers in flight differs */
+    assert_both_answers(ASKING(EXPECT(a, 16) EXPECT(b, 16), b));
+}
+
 /* ---- What is found ---------------------------------------------------------------------------------- */
 
 typedef struct Found {
@@ -159,6 +208,7 @@ int main(void) {
         cmocka_unit_test(what_is_not_known_is_not_complete),
         cmocka_unit_test(steps_that_nobody_else_can_see_are_taken_in_one_order),
         cmocka_unit_test(an_end_behind_a_step_of_ones_own_is_not_lost),
+        cmocka_unit_test(who_asks_first_gets_another_answer),
         cmocka_unit_test(an_end_comes_with_the_steps_that_lead_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,8 +185,8 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
     options.observer = run;
     options.progress = run->options->progress ? progress : NULL;
     options.context = run;
-    uint32_t races = run->race_count, accesses = run->access_count, sampled = run->sampled_count;
-    uint32_t unfenced = run->unfenced_count;
+    uint32_t races = run->found.race_count, accesses = run->found.access_count, sampled = run->sampled_count;
+    uint32_t unfenced = run->found.unfenced_count;
     if (!global_run_watched(run, &options))
         return false;
     bool left_out = proxies_left_out(run);
@@ -206,8 +206,8 @@ static bool run_once(GlobalCheck *run, GridOptions options) {
                        .made_up = stats.chosen,
                        .witness = "",
                        .witnesses = ARENA_ARRAY(run->arena, const char *, run->count)};
-    bool found = run->race_count > races || run->access_count > accesses || end == RUN_STUCK;
-    if (found || run->unfenced_count > unfenced)
+    bool found = run->found.race_count > races || run->found.access_count > accesses || end == RUN_STUCK;
+    if (found || run->found.unfenced_count > unfenced)
         telling.witness = write_witness(run, &turns, options.cancels);
     run->guessed |= stats.chosen != NULL;
     if (found && stats.chosen && options.kind != GRID_REPLAY)

@@ -125,8 +125,8 @@ static bool same_places(const GsanRace *a, const GsanRace *b) {
 static bool shows(const GlobalCheck *check, const GsanRace *race) {
     if (!check || !has_run(check->end))
         return false;
-    for (uint32_t i = 0; i < check->race_count; i++)
-        if (same_places(&check->races[i].race, race) && !check->races[i].harmless)
+    for (uint32_t i = 0; i < check->found.race_count; i++)
+        if (same_places(&check->found.races[i].race, race) && !check->found.races[i].harmless)
             return true;
     return false;
 }
@@ -206,8 +206,8 @@ static bool is_new(Chosen *chosen, const FoundRace *found) {
 
 static void tell_found(Chosen *chosen, const GlobalCheck *check, const Verdict *found) {
     bool run = false;
-    for (uint32_t i = 0; i < check->race_count; i++) {
-        const FoundRace *race = &check->races[i];
+    for (uint32_t i = 0; i < check->found.race_count; i++) {
+        const FoundRace *race = &check->found.races[i];
         const Finding *finding = &found->findings[race->finding];
         if (race->doubted || !is_new(chosen, race) || write_alike(chosen, &race->race))
             continue;

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 enum { MOST_PLACE_CLASSES = 2048, FEW_CLASSES = 32, MOST_PIECES = 1 << 18, MOST_QUESTIONS = 1 << 20 };
-static const uint64_t large_grid = (uint64_t)1 << 13;
+static const uint64_t large_grid = (uint64_t)1 << 11;
 static const int64_t large_memory = (int64_t)1 << 28;
 
 typedef struct CtaClass {
@@ -38,7 +38,7 @@ typedef struct Classing {
     CtaClass *classes;
     uint32_t class_count, class_capacity;
     ClassAccess *accesses;
-    uint32_t access_count, access_capacity, first; /* first: of the class that is run */
+    uint32_t access_count, access_capacity, first; /* first: of the class that is run, behind those that are done */
     uint64_t pieces, questions;
     int64_t sizes[AXES]; /* of the grid */
     bool failed;         /* it cannot be decided so */
@@ -148,7 +148,7 @@ static bool run_class(void *context, Alike *alike, uint64_t cluster) {
                            .only = &cluster,
                            .only_count = 1,
                            .alike = alike};
-    classing->first = classing->access_count;
+    classing->access_count = classing->first; /* without those of a run of the same class before */
     RunEnd end = grid_run(grid, &options);
     GridStats stats = grid_stats(grid);
     classing->failed |= end != RUN_COMPLETE || stats.chosen || stats.communicates;
@@ -165,13 +165,16 @@ static Run reach(const CtaClass *class, const Form *form, Run hull) {
 static void end_class(Classing *classing, const CtaClass *class) {
     for (uint32_t i = classing->first; i < classing->access_count; i++) {
         ClassAccess *access = &classing->accesses[i];
+        classing->pieces -= access->count;
         access->count = meet_fold(access->pieces, access->count);
+        classing->pieces += access->count;
         for (uint32_t k = 0; k < access->count; k++) {
             Run hull = reach(class, &access->form, meet_hull(&access->pieces[k]));
             access->hull.begin = k && access->hull.begin < hull.begin ? access->hull.begin : hull.begin;
             access->hull.end = k && access->hull.end > hull.end ? access->hull.end : hull.end;
         }
     }
+    classing->first = classing->access_count;
 }
 
 /* Whether there will be more classes than are worth it, if the rest is like those so far. */
@@ -181,27 +184,37 @@ static bool are_too_many(const Classes *classes, uint64_t clusters) {
            (covered < 2 * count || (double)clusters * (double)count > (double)covered * (double)MOST_PLACE_CLASSES);
 }
 
-/* Runs one CTA of each class. */
+/* Runs one CTA of each class; false if there are more than `most`, or too many. */
+static bool run_classes(Classing *classing, Machine *machine, bool split, uint64_t most) {
+    GlobalCheck *run = classing->run;
+    uint64_t cluster, clusters = machine_clusters(machine);
+    *classing = (Classing){.run = run};
+    Classes *classes = classes_of_places(run->arena, machine, run_class, classing);
+    if (split && !classes_split(classes))
+        return false;
+    classes_sizes(classes, classing->sizes);
+    while (!classing->failed && classes_count(classes) < most && classes_next(classes, &cluster)) {
+        CtaClass *class = ARENA_PUSH(run->arena, classing->classes, classing->class_count, classing->class_capacity);
+        classes_last(classes, class->low, class->high);
+        end_class(classing, class);
+        if (are_too_many(classes, clusters))
+            return false;
+    }
+    return classes_covered(classes) == clusters;
+}
+
+/* Programs that are numbered in tiles of a grid are of few classes only where the number is taken apart as they do. */
 static void find_classes(Classing *classing) {
     GlobalCheck *run = classing->run;
     const char *problem;
     const GridLaunch *launch = &run->scene.launches[0];
     Machine *machine = machine_create(run->arena, launch->program, &problem);
-    uint64_t cluster;
-    if (!machine) {
-        classing->failed = true;
-        return;
-    }
-    machine_launch(machine, launch->launch);
-    memcpy(classing->sizes, machine->programs, sizeof classing->sizes);
-    Classes *classes = classes_of_places(run->arena, machine, run_class, classing);
-    while (!classing->failed && classes_next(classes, &cluster)) {
-        CtaClass *class = ARENA_PUSH(run->arena, classing->classes, classing->class_count, classing->class_capacity);
-        classes_last(classes, class->low, class->high);
-        end_class(classing, class);
-        classing->failed |= are_too_many(classes, machine_clusters(machine));
-    }
-    classing->failed |= classes_covered(classes) < machine_clusters(machine);
+    if (machine)
+        machine_launch(machine, launch->launch);
+    bool found = machine && (run_classes(classing, machine, false, FEW_CLASSES) ||
+                             (!classing->failed && run_classes(classing, machine, true, MOST_PLACE_CLASSES)) ||
+                             (!classing->failed && run_classes(classing, machine, false, UINT64_MAX)));
+    classing->failed |= !found;
 }
 
 /* ---- What is decided ------------------------------------------------------------------------------ */
@@ -391,10 +404,10 @@ bool classed_decide(GlobalCheck *run) {
 
 bool classed_confirmed(const GlobalCheck *run) {
     bool outside = false, races = false;
-    for (uint32_t i = 0; i < run->access_count; i++)
-        outside |= run->accesses_found[i].rule == RULE_GLOBAL_OUT_OF_BOUNDS;
-    for (uint32_t i = 0; i < run->race_count; i++) /* where two write the same value, two others may not */
-        races |= run->races[i].told && !run->races[i].harmless;
+    for (uint32_t i = 0; i < run->found.access_count; i++)
+        outside |= run->found.accesses[i].rule == RULE_GLOBAL_OUT_OF_BOUNDS;
+    for (uint32_t i = 0; i < run->found.race_count; i++) /* where two write the same value, two others may not */
+        races |= run->found.races[i].told && !run->found.races[i].harmless;
     return (races || !(run->foreseen & FORESEEN_RACE)) && (outside || !(run->foreseen & FORESEEN_OUTSIDE));
 }
 

@@ -281,8 +281,8 @@ static bool is_harmless(const GlobalCheck *run, const FoundRace *found, const Te
 }
 
 void tell_races(GlobalCheck *run, const Telling *telling) {
-    for (uint32_t i = 0; i < run->race_count; i++) {
-        FoundRace *found = &run->races[i];
+    for (uint32_t i = 0; i < run->found.race_count; i++) {
+        FoundRace *found = &run->found.races[i];
         const GsanRace *race = &found->race;
         if (found->told)
             continue;
@@ -324,8 +324,8 @@ static void describe_area(const Area *area, Text *to) {
 }
 
 void tell_accesses(GlobalCheck *run, const Telling *telling) {
-    for (uint32_t i = 0; i < run->access_count; i++) {
-        FoundAccess *found = &run->accesses_found[i];
+    for (uint32_t i = 0; i < run->found.access_count; i++) {
+        FoundAccess *found = &run->found.accesses[i];
         if (found->told)
             continue;
         found->told = true;
@@ -365,8 +365,8 @@ void tell_unfenced(GlobalCheck *run, const Telling *telling) {
         verdict_incomplete(run->kernels[0].verdict, "", 0,
                            "fences for global memory were looked at only in part: there are more stores to memory "
                            "that TMA copies read than are kept");
-    for (uint32_t i = 0; i < run->unfenced_count; i++) {
-        FoundUnfenced *found = &run->unfenced[i];
+    for (uint32_t i = 0; i < run->found.unfenced_count; i++) {
+        FoundUnfenced *found = &run->found.unfenced[i];
         if (found->told || proxies_raced(run, found))
             continue;
         found->told = true;

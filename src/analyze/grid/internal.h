@@ -97,6 +97,14 @@ typedef struct FoundUnfenced {
     bool told;
 } FoundUnfenced;
 
+/* What runs have found. */
+typedef struct GlobalFound {
+    FoundRace races[MOST_FOUND];
+    FoundAccess accesses[MOST_FOUND];
+    FoundUnfenced unfenced[MOST_FOUND];
+    uint32_t race_count, access_count, unfenced_count;
+} GlobalFound;
+
 typedef struct GlobalWrite GlobalWrite; /* proxies.c */
 
 /* Who touches an area, and how: of each launch, in all runs. */
@@ -151,15 +159,9 @@ struct GlobalCheck {
     GlobalStep *steps; /* if they are wanted: the first moments, from number 1 on */
     uint32_t step_count, step_capacity;
     RunEnd end;
-    /* what was found, in all runs */
-    FoundRace races[MOST_FOUND];
-    uint32_t race_count;
+    GlobalFound found; /* in all runs */
     SampledRace sampled[MOST_FOUND];
     uint32_t sampled_count;
-    FoundAccess accesses_found[MOST_FOUND];
-    uint32_t access_count;
-    FoundUnfenced unfenced[MOST_FOUND];
-    uint32_t unfenced_count;
     /* proxies.c */
     bool copies_in;      /* some copy reads global memory */
     uint8_t *proxied;    /* by area: what was done to it in a run (1 copied from, 2 written by threads) */

@@ -8,38 +8,9 @@
 
 enum { NO_KERNEL = -1 };
 
-/* What the runs before have found, put aside while others are made. */
-typedef struct Aside {
-    FoundRace races[MOST_FOUND];
-    FoundAccess accesses[MOST_FOUND];
-    FoundUnfenced unfenced[MOST_FOUND];
-    uint32_t race_count, access_count, unfenced_count;
-    RunEnd end;
-} Aside;
-
-static void put_aside(GlobalCheck *run, Aside *aside) {
-    memcpy(aside->races, run->races, sizeof run->races);
-    memcpy(aside->accesses, run->accesses_found, sizeof run->accesses_found);
-    memcpy(aside->unfenced, run->unfenced, sizeof run->unfenced);
-    aside->race_count = run->race_count;
-    aside->access_count = run->access_count;
-    aside->unfenced_count = run->unfenced_count;
-    aside->end = run->end;
-}
-
-static void put_back(GlobalCheck *run, const Aside *aside) {
-    memcpy(run->races, aside->races, sizeof run->races);
-    memcpy(run->accesses_found, aside->accesses, sizeof run->accesses_found);
-    memcpy(run->unfenced, aside->unfenced, sizeof run->unfenced);
-    run->race_count = aside->race_count;
-    run->access_count = aside->access_count;
-    run->unfenced_count = aside->unfenced_count;
-    run->end = aside->end;
-}
-
 static bool shows_race(const GlobalCheck *run, const GsanRace *race) {
-    for (uint32_t i = 0; i < run->race_count; i++) {
-        const GsanRace *other = &run->races[i].race;
+    for (uint32_t i = 0; i < run->found.race_count; i++) {
+        const GsanRace *other = &run->found.races[i].race;
         if ((other->earlier.site == race->earlier.site && other->later.site == race->later.site) ||
             (other->earlier.site == race->later.site && other->later.site == race->earlier.site))
             return true;
@@ -48,8 +19,8 @@ static bool shows_race(const GlobalCheck *run, const GsanRace *race) {
 }
 
 static bool shows_access(const GlobalCheck *run, const FoundAccess *found) {
-    for (uint32_t i = 0; i < run->access_count; i++)
-        if (run->accesses_found[i].site == found->site && run->accesses_found[i].rule == found->rule)
+    for (uint32_t i = 0; i < run->found.access_count; i++)
+        if (run->found.accesses[i].site == found->site && run->found.accesses[i].rule == found->rule)
             return true;
     return false;
 }
@@ -59,40 +30,42 @@ static bool is_guessed(const GlobalCheck *run, uint32_t site) {
     return access_is_guessed(run->programs[kernel], run->kernels[kernel].launch, site_pc(run, site));
 }
 
-static void look_at_places(const GlobalCheck *run, Aside *aside) {
-    for (uint32_t i = 0; i < aside->race_count; i++)
-        if (!aside->races[i].told)
-            aside->races[i].made_up =
-                is_guessed(run, aside->races[i].race.earlier.site) || is_guessed(run, aside->races[i].race.later.site);
-    for (uint32_t i = 0; i < aside->access_count; i++)
-        if (!aside->accesses[i].told)
-            aside->accesses[i].made_up = is_guessed(run, aside->accesses[i].site);
+static void look_at_places(const GlobalCheck *run, GlobalFound *found) {
+    for (uint32_t i = 0; i < found->race_count; i++)
+        if (!found->races[i].told)
+            found->races[i].made_up =
+                is_guessed(run, found->races[i].race.earlier.site) || is_guessed(run, found->races[i].race.later.site);
+    for (uint32_t i = 0; i < found->access_count; i++)
+        if (!found->accesses[i].told)
+            found->accesses[i].made_up = is_guessed(run, found->accesses[i].site);
 }
 
 /* What this run does not show, which came to its end, comes of the data of the other. */
-static void compare(const GlobalCheck *run, Aside *aside, bool zeros) {
-    for (uint32_t i = 0; i < aside->race_count && !zeros; i++)
-        aside->races[i].made_up |= !aside->races[i].told && !shows_race(run, &aside->races[i].race);
-    for (uint32_t i = 0; i < aside->access_count; i++)
-        aside->accesses[i].made_up |= !aside->accesses[i].told && !shows_access(run, &aside->accesses[i]);
+static void compare(const GlobalCheck *run, GlobalFound *found, bool zeros) {
+    for (uint32_t i = 0; i < found->race_count && !zeros; i++)
+        found->races[i].made_up |= !found->races[i].told && !shows_race(run, &found->races[i].race);
+    for (uint32_t i = 0; i < found->access_count; i++)
+        found->accesses[i].made_up |= !found->accesses[i].told && !shows_access(run, &found->accesses[i]);
 }
 
 bool made_up_settle(GlobalCheck *run, GridOptions options) {
-    Aside *aside = ARENA_NEW(run->arena, Aside);
+    GlobalFound *found = ARENA_NEW(run->arena, GlobalFound);
+    RunEnd end = run->end;
     bool completes = false;
-    put_aside(run, aside);
-    look_at_places(run, aside);
+    *found = run->found; /* put aside while others are made */
+    look_at_places(run, found);
     options.record = &(Turns){.arena = run->arena};
     for (unsigned world = 1; world < MACHINE_WORLDS; world++) {
         bool zeros = machine_world_has_zeros(world);
-        run->race_count = run->access_count = run->unfenced_count = 0;
+        run->found = (GlobalFound){0};
         options.world = world;
         if (!global_run_watched(run, &options) || run->end != RUN_COMPLETE)
             continue;
         completes |= !zeros;
-        compare(run, aside, zeros);
+        compare(run, found, zeros);
     }
-    put_back(run, aside);
+    run->found = *found;
+    run->end = end;
     options.world = 0; /* the grid as it was: its loads, and who sleeps */
     options.observe = NULL;
     (void)grid_run(run->grid, &options);

@@ -115,19 +115,19 @@ static bool is_fenced(GlobalCheck *run, const GridEvent *event, const GlobalWrit
 static void find(GlobalCheck *run, const GridEvent *event, const GlobalWrite *write, const Bytes *bytes) {
     uint32_t site = site_of(run, event);
     step_is_wrong(run, RULE_FENCE_GLOBAL);
-    for (uint32_t i = 0; i < run->unfenced_count; i++)
-        if (run->unfenced[i].site == site && run->unfenced[i].write_site == write->site) {
-            run->unfenced[i].times++;
+    for (uint32_t i = 0; i < run->found.unfenced_count; i++)
+        if (run->found.unfenced[i].site == site && run->found.unfenced[i].write_site == write->site) {
+            run->found.unfenced[i].times++;
             return;
         }
-    if (run->unfenced_count < MOST_FOUND)
-        run->unfenced[run->unfenced_count++] = (FoundUnfenced){.launch = event->launch,
-                                                               .cta = event->cta,
-                                                               .site = site,
-                                                               .write_cta = write->cta,
-                                                               .write_site = write->site,
-                                                               .address = bytes->runs[0].begin,
-                                                               .times = 1};
+    if (run->found.unfenced_count < MOST_FOUND)
+        run->found.unfenced[run->found.unfenced_count++] = (FoundUnfenced){.launch = event->launch,
+                                                                           .cta = event->cta,
+                                                                           .site = site,
+                                                                           .write_cta = write->cta,
+                                                                           .write_site = write->site,
+                                                                           .address = bytes->runs[0].begin,
+                                                                           .times = 1};
 }
 
 void proxies_access(GlobalCheck *run, const GridEvent *event, uint32_t thread, const Bytes *bytes) {
@@ -171,8 +171,9 @@ void proxies_fence(GlobalCheck *run, const GridEvent *event, uint32_t thread) {
 }
 
 bool proxies_raced(const GlobalCheck *run, const FoundUnfenced *found) {
-    for (uint32_t i = 0; i < run->race_count; i++)
-        if (run->races[i].race.earlier.site == found->write_site && run->races[i].race.later.site == found->site)
+    for (uint32_t i = 0; i < run->found.race_count; i++)
+        if (run->found.races[i].race.earlier.site == found->write_site &&
+            run->found.races[i].race.later.site == found->site)
             return true;
     return false;
 }

@@ -6,7 +6,7 @@
  * shares memory with one that writes, and not both are atomic. */
 #include "analyze/grid/internal.h"
 
-#include "emulate/slice.h"
+#include "emulate/guessed.h"
 #include "ir/op.h"
 
 static uint8_t use_kind(const Effect *effect) {
@@ -50,41 +50,10 @@ const Op *unreached_access(const Program *program, const bool *reached) {
     return NULL;
 }
 
-/* Whether a plain load takes a number from memory that the launch does not describe. */
-static bool reads_unknown(const Program *program, const Launch *launch, const Effect *effect) {
-    Roots roots = address_roots(program, effect->on);
-    if (!is_global(effect) || use_kind(effect) != USE_READ)
-        return false;
-    bool known = !roots.elsewhere;
-    for (uint32_t i = 0; i < program->parameter_count && i < MOST_ROOTS; i++) {
-        const Argument *argument =
-            roots.parameters >> i & 1 ? launch_find(launch, str_of(program->parameters[i].name)) : NULL;
-        known &= !(roots.parameters >> i & 1) || (argument && (argument->data || argument->zero));
-    }
-    return !known;
-}
-
-/* Whether the place of an access is made of such numbers. Those that are not known make its bytes unknown (unknown.c);
- * one that control depends on, too, was chosen, and looks like any other. */
+/* Numbers that are not known make the bytes of an access unknown (unknown.c); one that control depends on, too, was
+ * chosen, and looks like any other. */
 static bool is_guessed(const Program *program, const Launch *launch, const Effect *effect) {
-    Slice slice;
-    slice_init(&slice, program->module);
-    slice_add(&slice, effect->on);
-    for (uint32_t i = 0; i < effect->at.count; i++)
-        slice_add(&slice, effect->at.items[i]);
-    for (uint32_t i = 0; i < effect->offsets.count; i++)
-        slice_add(&slice, effect->offsets.items[i]);
-    slice_close(&slice);
-    for (uint32_t pc = 0; pc < program->code_count; pc++) {
-        const Instruction *instruction = &program->code[pc];
-        const Op *op = program->ops[pc];
-        if (instruction->code != CODE_EFFECTS || !op->result_count || !slice_has(&slice, &op->results[0]))
-            continue;
-        for (uint32_t i = 0; i < instruction->a; i++)
-            if (reads_unknown(program, launch, &program->effects[instruction->aux + i].effect))
-                return true;
-    }
-    return false;
+    return guessed_load(program, launch, effect, true) != NULL;
 }
 
 bool access_is_guessed(const Program *program, const Launch *launch, uint32_t pc) {

@@ -95,11 +95,11 @@ static void find_access(GlobalCheck *run, const GridEvent *event, FoundAccess fo
     found.site = site_of(run, event);
     found.launch = event->launch;
     found.cta = event->cta;
-    for (uint32_t i = 0; i < run->access_count; i++)
-        if (run->accesses_found[i].site == found.site && run->accesses_found[i].rule == found.rule)
+    for (uint32_t i = 0; i < run->found.access_count; i++)
+        if (run->found.accesses[i].site == found.site && run->found.accesses[i].rule == found.rule)
             return;
-    if (run->access_count < MOST_FOUND)
-        run->accesses_found[run->access_count++] = found;
+    if (run->found.access_count < MOST_FOUND)
+        run->found.accesses[run->found.access_count++] = found;
 }
 
 /* Whether the bytes are inside of their tensor and somebody has written them. */
@@ -403,17 +403,17 @@ static void found_race(void *context, const GsanRace *race) {
     found->released_site = own_site(run, race->released_site);
     found->acquired_site = own_site(run, race->acquired_site);
     step_races(run, found);
-    for (uint32_t i = 0; i < run->race_count; i++) {
-        const GsanRace *other = &run->races[i].race;
+    for (uint32_t i = 0; i < run->found.race_count; i++) {
+        const GsanRace *other = &run->found.races[i].race;
         if (other->earlier.site == found->earlier.site && other->later.site == found->later.site &&
             other->earlier.kind == found->earlier.kind && other->later.kind == found->later.kind &&
-            run->races[i].silent == now.silent) {
-            run->races[i].times++;
+            run->found.races[i].silent == now.silent) {
+            run->found.races[i].times++;
             return;
         }
     }
-    if (run->race_count < MOST_FOUND)
-        run->races[run->race_count++] = now;
+    if (run->found.race_count < MOST_FOUND)
+        run->found.races[run->found.race_count++] = now;
 }
 
 bool global_watch_start(GlobalCheck *run, const char **problem) {

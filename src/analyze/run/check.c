@@ -2,6 +2,7 @@
 #include "analyze/run/check.h"
 
 #include "analyze/run/blocked.h"
+#include "analyze/run/made_up.h"
 #include "analyze/run/others.h"
 #include "analyze/run/races.h"
 #include "analyze/run/trail.h"
@@ -24,6 +25,7 @@ typedef struct Check {
     Causes *causes;
     Others *others;
     Races *races; /* NULL: not looked for */
+    OtherData other_data;
     Covered *covered;
     uint32_t races_reported;
     bool races_wrong;    /* some of them is more than a note */
@@ -50,14 +52,23 @@ static void empty_scratch(Check *check) {
     check->machine->atomic_capacity = 0;
 }
 
-static RunEnd run(Check *check, const Rerun *rerun) {
+/* `loads`: what they give; NULL: what is in memory. */
+static RunEnd run_with(Check *check, const Rerun *rerun, const LoadLog *loads) {
     empty_scratch(check);
     check->machine->world = rerun->world;
-    const CheckOptions *options = check->options;
-    machine_give_loads(check->machine, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
+    machine_give_loads(check->machine, loads);
     RunEnd end = schedule_run(check->machine, rerun->cluster, &rerun->schedule);
     covered_add_run(check->covered);
     return end;
+}
+
+static RunEnd run_with_other_data(void *check, const Rerun *rerun) {
+    return run_with(check, rerun, NULL);
+}
+
+static RunEnd run(Check *check, const Rerun *rerun) {
+    const CheckOptions *options = check->options;
+    return run_with(check, rerun, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
 }
 
 /* How the schedule came about, in words. */
@@ -284,18 +295,35 @@ static const char *race_schedule(Check *check, const Rerun *rerun, const Race *r
     return race_is_exit(race) ? "in every schedule: nothing waits for it" : "in every schedule: nothing orders the two";
 }
 
+/* Adds a finding for the race of that number. Where it comes of data that Weir made up it is none, and what to give is
+ * said. */
+static void report_race(Check *check, const Rerun *rerun, uint32_t index) {
+    Verdict *verdict = check->verdict;
+    uint32_t count;
+    Race race = races_found(check->races, &count)[index];
+    const Finding *finding = races_report(check->races, check->machine, index, verdict);
+    const Op *load = finding ? race_made_up(&check->other_data, rerun, &race) : NULL;
+    if (!load)
+        return;
+    if (!check->noted_made_up)
+        op_made_up(check->program, load, finding, verdict);
+    check->noted_made_up = true;
+    verdict->finding_count--;
+    races_take_back(check->races, index);
+}
+
 /* Findings for the races that the run just made has shown; all share its trail. */
 static void report_races(Check *check, const Rerun *rerun) {
+    Verdict *verdict = check->verdict;
     uint32_t count, before = check->races_reported;
     const Race *races = check->races ? races_found(check->races, &count) : NULL;
     if (!races || count == before)
         return;
-    Verdict *verdict = check->verdict;
+    size_t found = verdict->finding_count;
     for (uint32_t i = before; i < count; i++)
-        (void)races_report(check->races, check->machine, i, verdict);
-    count = races_forget_doubts(check->races);
-    check->races_reported = count;
-    if (count == before)
+        report_race(check, rerun, i);
+    count = check->races_reported = races_forget_doubts(check->races);
+    if (verdict->finding_count == found)
         return;
     Trail trail = {.arena = &check->module->arena};
     Rerun again = *rerun;
@@ -305,7 +333,9 @@ static void report_races(Check *check, const Rerun *rerun) {
     trail_write(check->machine, rerun, &trail, &text);
     const char *witness = verdict_keep(verdict, &text);
     for (uint32_t i = before; i < count; i++) {
-        Finding *finding = &verdict->findings[verdict->finding_count - (count - i)];
+        if (races[i].made_up)
+            continue;
+        Finding *finding = &verdict->findings[found++];
         finding->witness = witness;
         finding->launch = check->launch_text;
         finding->schedule = race_schedule(check, rerun, &races[i]);
@@ -624,6 +654,7 @@ static void run_launches(Check *check) {
     check->machine->arena = &check->scratch;
     check->machine->budget = check->options->budget ? check->options->budget : RERUN_BUDGET;
     check->machine->out_of_order = check->options->out_of_order;
+    check->other_data = (OtherData){.machine = check->machine, .run = run_with_other_data, .context = check};
     check->covered = covered_create(&check->module->arena, check->machine);
     check->causes = causes_create(&check->module->arena, check->machine);
     check->others = others_create(&check->module->arena);

@@ -61,6 +61,30 @@ uint32_t races_forget_doubts(Races *races) {
     return races->count = kept;
 }
 
+void races_take_back(Races *races, uint32_t index) {
+    races->found[index].made_up = true;
+}
+
+void races_clear(Races *races) {
+    races->count = 0;
+}
+
+static bool same_places(uint32_t pc, uint32_t other_pc, const Race *race) {
+    return (pc == race->pc && other_pc == race->other_pc) || (pc == race->other_pc && other_pc == race->pc);
+}
+
+bool races_show(const Races *races, const Race *race) {
+    for (uint32_t i = 0; i < races->count; i++) {
+        const Race *other = &races->found[i];
+        if (same_places(other->pc, other->other_pc, race))
+            return true;
+        for (uint32_t k = 0; k < other->more_count; k++)
+            if (same_places(other->more[k].pc, other->more[k].other_pc, race))
+                return true;
+    }
+    return false;
+}
+
 const Race *races_found(const Races *races, uint32_t *count) {
     *count = races->count;
     return races->found;
@@ -152,9 +176,9 @@ static bool joins(const Races *races, Race *known, const Race *race, bool with_e
                   known->kind != RACE_INFLIGHT && race->kind != RACE_INFLIGHT;
     bool implied =
         known->pc == race->pc && known->thread == race->thread && known->kind == RACE_WAR && race->kind == RACE_WAW;
-    if (is_told(races, known, race, with_edge))
+    if (!known->made_up && is_told(races, known, race, with_edge))
         return true;
-    if (!same_ops && !same_edge && !implied && !turned)
+    if (!same_ops && !turned && (known->made_up || (!same_edge && !implied)))
         return false;
     if (known->doubt.op && !race->doubt.op) { /* a surer one takes its place */
         uint64_t times = known->times;

@@ -54,6 +54,7 @@ typedef struct Race {
     bool frees;          /* it is that the memory is given back */
     bool writes;         /* the later one does */
     bool by_order;       /* only where tensor-core work is ordered by waits alone */
+    bool made_up;        /* it was taken back: it comes of data that nobody gave */
     Doubt doubt;         /* whether an op that nobody knows may order them */
     uint64_t times;
     uint64_t cluster;
@@ -80,6 +81,12 @@ const char *races_problem(const Races *races, const Op **op);
 
 /* Adds a finding for the race to the verdict; NULL if it is in doubt: then the verdict is incomplete for it. */
 Finding *races_report(const Races *races, const Machine *machine, uint32_t index, Verdict *verdict);
+/* It was taken back. Others may lack the same edge for sure, and are told from then on. */
+void races_take_back(Races *races, uint32_t index);
+/* Whether these runs have shown the race, or the same with the other one first. */
+bool races_show(const Races *races, const Race *race);
+/* What the runs before have shown is forgotten. */
+void races_clear(Races *races);
 /* Those in doubt, which have been reported, are looked for anew from now on. Returns how many races are left. */
 uint32_t races_forget_doubts(Races *races);
 /* The engine's tables, for people. */

@@ -1,0 +1,83 @@
+/* Which races would not be there with other data. */
+#include "analyze/run/made_up.h"
+
+#include "emulate/guessed.h"
+
+/* Worlds in which each place in memory has a number of its own: two in three places of a short ring differ in one. And
+ * worlds in which loops go round any ring, and branches are where they are with most numbers. */
+enum { FIRST_APART = 4, LAST_APART = 31, FIRST_LARGE = MACHINE_LARGE_WORLD, LAST_LARGE = MACHINE_LARGE_WORLD + 1 };
+
+static bool matters(const Effect *effect, const Race *race, uint32_t pc) {
+    return effect_is_barrier(effect) || (effect_is_local(effect) && (pc == race->pc || pc == race->other_pc));
+}
+
+/* The load that the place of either access, or of some barrier, is made of; NULL: there is none. */
+static const Op *first_guessed(const Program *program, const Launch *launch, const Race *race) {
+    for (uint32_t pc = 0; pc < program->code_count; pc++) {
+        const Instruction *instruction = &program->code[pc];
+        for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+            const Effect *effect = &program->effects[instruction->aux + i].effect;
+            const Op *load = matters(effect, race, pc) ? guessed_load(program, launch, effect, false) : NULL;
+            if (load)
+                return load;
+        }
+    }
+    return NULL;
+}
+
+static RunEnd run_watched(OtherData *data, const Rerun *rerun) {
+    races_clear(data->races);
+    races_start(data->races, rerun->cluster, rerun->world, false);
+    data->machine->observe = races_observe;
+    data->machine->observer = data->races;
+    RunEnd end = data->run(data->context, rerun);
+    data->machine->observe = NULL;
+    return end;
+}
+
+/* In how many of the worlds, from the first to the last, runs come to their end, and in how many of these the two race.
+ * Data that is 0 says nothing: there is nothing to do then. */
+typedef struct Shown {
+    unsigned runs, races;
+} Shown;
+
+static Shown show_in(OtherData *data, const Rerun *rerun, const Race *race, unsigned first, unsigned last) {
+    Rerun other = *rerun;
+    Shown shown = {0};
+    for (other.world = first; other.world <= last && shown.runs == shown.races; other.world++)
+        if (!machine_world_has_zeros(other.world) && run_watched(data, &other) == RUN_COMPLETE) {
+            shown.runs++;
+            shown.races += races_show(data->races, race);
+        }
+    return shown;
+}
+
+/* The load of the number that the run has chosen first, where it chose nothing but such numbers; else NULL. */
+static const Op *first_loaded(OtherData *data, const Rerun *rerun) {
+    const Machine *machine = data->machine;
+    Effect effects[EFFECTS_MOST];
+    (void)data->run(data->context, rerun);
+    if (!machine->loads_chosen || machine->choices)
+        return NULL;
+    unsigned count = effects_of(machine->program->module, machine->first_choice, effects);
+    for (unsigned i = 0; i < count; i++)
+        if (effects[i].space == SPACE_GLOBAL && effects[i].verb == EFFECT_READ)
+            return machine->first_choice;
+    return NULL;
+}
+
+const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race) {
+    const char *problem;
+    const Program *program = data->machine->program;
+    const Op *place = first_guessed(program, rerun->launch, race), *load = place ? place : first_loaded(data, rerun);
+    if (!load)
+        return NULL;
+    if (!data->races)
+        data->races = races_create(&program->module->arena, data->machine, rerun->out_of_order, &problem);
+    if (!data->races)
+        return place;
+    Shown shown = place ? show_in(data, rerun, race, FIRST_APART, LAST_APART)
+                        : show_in(data, rerun, race, FIRST_LARGE, LAST_LARGE);
+    /* Which slots are the same is anybody's guess; what loops and branches do is not, unless a run shows it. */
+    return shown.races < shown.runs || (place && !shown.runs) ? load : NULL;
+}

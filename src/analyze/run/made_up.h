@@ -1,0 +1,22 @@
+/* Races in shared and tensor memory that come of data which Weir made up: of slots whose numbers are loaded from memory
+ * that the launch does not describe, any two of which may be the same, or none; or of loops and branches that go by
+ * such numbers. */
+#ifndef ANALYZE_RUN_MADE_UP_H
+#define ANALYZE_RUN_MADE_UP_H
+
+#include "analyze/run/races.h"
+#include "analyze/run/rerun.h"
+
+/* How runs with other data are made, and what watches them. */
+typedef struct OtherData {
+    Machine *machine;
+    Races *races; /* NULL: none was made yet */
+    RunEnd (*run)(void *context, const Rerun *rerun);
+    void *context;
+} OtherData;
+
+/* The load whose data the race comes of; NULL if nobody need give any: nothing hangs on such data, or the two race
+ * whatever it is. `rerun` is the run that has shown the race. */
+const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race);
+
+#endif

@@ -1,0 +1,13 @@
+/* Places of accesses that are made of numbers in memory that the launch does not describe: Weir makes such numbers up.
+ */
+#ifndef EMULATE_GUESSED_H
+#define EMULATE_GUESSED_H
+
+#include "emulate/launch.h"
+#include "emulate/program.h"
+
+/* The first plain load of such a number that the place of the effect, of an access or of a barrier, is made of; NULL:
+ * there is none. `by_count`: one that only says how far a loop counts is one, too. */
+const Op *guessed_load(const Program *program, const Launch *launch, const Effect *effect, bool by_count);
+
+#endif
