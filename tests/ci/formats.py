@@ -20,21 +20,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import sarif_shape
+from counting import finish, test
 from sarif_shape import expect
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIR = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/weir")
 KERNELS = ROOT / "tests/kernels"
-COUNTS = [0, 0]
 
-
-def test(name, work):
-    try:
-        work()
-        COUNTS[0] += 1
-    except Exception as problem:  # noqa: BLE001: whatever it is, it is a failed test
-        print(f"failed: {name}: {type(problem).__name__}: {problem}")
-        COUNTS[1] += 1
 
 
 def weir(*arguments, cwd=ROOT):
@@ -445,5 +437,4 @@ test("what led to a finding", flows)
 test("shards", shards)
 test("SARIF of shards", merged_sarif)
 test("what cannot be merged", wrong_merges)
-print(f"{COUNTS[0]} passed, {COUNTS[1]} failed")
-sys.exit(COUNTS[1] > 0)
+finish()

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "render/ci.h"
+#include "rendering.h"
 
 static const CiFormat *const formats[] = {&ci_sarif, &ci_github, &ci_gitlab, &ci_junit};
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -19,29 +20,8 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 /* Everything that is a control character, no UTF-8, or means something to one of the formats. */
 static const char hostile[] = "a\x01\x1b[31m\r\n::error file=x::y%0A,:<&>\"']]>\\ \xff\xc3 \xef\xbf\xbe {0}[a](b)";
 
-typedef struct Fixture {
-    Arena arena;
-    Verdict verdict;
-    Source *source;
-    Text text;
-} Fixture;
-
 static int start(void **state) {
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    arena_init(&fixture->arena, 64 << 20);
-    fixture->verdict = (Verdict){.arena = &fixture->arena, .kernel = hostile, .seconds = 0.25};
-    fixture->source = source_copy("k.ttgir", "module {\n}\n", 11);
-    *state = fixture;
-    return 0;
-}
-
-static int stop(void **state) {
-    Fixture *fixture = *state;
-    arena_free(&fixture->arena);
-    source_free(fixture->source);
-    text_free(&fixture->text);
-    free(fixture);
-    return 0;
+    return start_rendering(state, hostile, "k.ttgir", "module {\n}\n");
 }
 
 static void add_finding(Verdict *verdict) {
@@ -240,13 +220,13 @@ static void no_more_results_than_are_taken(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(hostile_texts_stay_texts, start, stop),
-        cmocka_unit_test_setup_teardown(steps_become_a_flow, start, stop),
-        cmocka_unit_test_setup_teardown(uris_are_encoded, start, stop),
-        cmocka_unit_test_setup_teardown(what_is_incomplete_shows, start, stop),
-        cmocka_unit_test_setup_teardown(notes_are_no_failures, start, stop),
-        cmocka_unit_test_setup_teardown(parts_are_the_whole, start, stop),
-        cmocka_unit_test_setup_teardown(no_more_results_than_are_taken, start, stop),
+        cmocka_unit_test_setup_teardown(hostile_texts_stay_texts, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(steps_become_a_flow, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(uris_are_encoded, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(what_is_incomplete_shows, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(notes_are_no_failures, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(parts_are_the_whole, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(no_more_results_than_are_taken, start, stop_rendering),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
