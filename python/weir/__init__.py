@@ -11,7 +11,7 @@ import os
 import tempfile
 
 __version__ = "0.1.0"
-__all__ = ["Finding", "Result", "check"]
+__all__ = ["Finding", "Project", "ProjectError", "Result", "check"]
 
 
 class Finding:
@@ -22,6 +22,8 @@ class Finding:
         self.rule, self.severity, self.message = words["rule"], words["severity"], words["message"]
         self.why, self.fix, self.launch = words["why"], words["fix"], words["launch"]
         self.places, self.witness = words["places"], words["witness"]
+        said = words.get("suppressed") or {}
+        self.suppressed, self.reason = said.get("kind", ""), said.get("reason", "")  # why it does not count, if so
 
     @property
     def place(self):
@@ -53,7 +55,7 @@ class Result:
 
     @property
     def errors(self):
-        return [finding for finding in self.findings if finding.severity == "error"]
+        return [finding for finding in self.findings if finding.severity == "error" and not finding.suppressed]
 
     def __bool__(self):
         """Whether it is clean."""
@@ -61,6 +63,82 @@ class Result:
 
     def __str__(self):
         return self.text
+
+
+class ProjectError(ValueError):
+    """Something is wrong with a project file, a baseline, or the name of a rule."""
+
+
+class Project:
+    """What a project has decided about findings (docs/config.md): weir.toml or .weir of the current folder or one above it, as
+    `weir check` finds it; or the file `config`; or with config=False no file. What is named here goes over the file, as the
+    options of `weir check` do. Any number of checks, in any number of threads, may have the same one."""
+
+    def __init__(self, config=None, *, select=(), ignore=(), severity=(), source_root=None, baseline=None):
+        from . import _library
+
+        self.library = _library.Library.get()
+        self.handle = self.library.weir_project_create()
+        if not self.handle:
+            raise MemoryError("there is not enough memory")
+        if config is not False:
+            self.must(self.library.weir_project_read(self.handle, None if config is None else os.fsencode(config)))
+        words = lambda value: [value] if isinstance(value, (str, os.PathLike)) else list(value or ())
+        for key, values in (("select", select), ("ignore", ignore), ("source-root", source_root), ("baseline", baseline),
+                            ("severity", severity)):
+            for value in words(values):
+                self.set(key, value)
+        self.must(self.library.weir_project_baseline(self.handle, 0))
+        options = _library.RunOptions()  # the program may go to another folder before the first check
+        self.fill(options, 0)
+        self.set("source-root", os.path.abspath(os.fsdecode(options.source_root)))
+
+    def __del__(self):
+        if getattr(self, "handle", None):
+            self.library.weir_project_free(self.handle)
+
+    def set(self, key, value):
+        self.must(self.library.weir_project_set(self.handle, key.encode(), os.fsencode(value)))
+
+    def must(self, status):
+        from . import _library
+
+        if status != 0:
+            sink = _library.Sink()
+            self.library.weir_project_errors(self.handle, 0, sink.write, None)
+            raise ProjectError(sink.text().rstrip())
+
+    @property
+    def file(self):
+        """The project file that was read, or None."""
+        path = self.library.weir_project_file(self.handle)
+        return os.fsdecode(path) if path else None
+
+    def launch(self, path):
+        """The launch file that the project file has for an input, or None."""
+        launch = self.library.weir_project_launch(self.handle, os.fsencode(path))
+        return os.fsdecode(launch) if launch else None
+
+    def remarks(self):
+        """After all checks: sentences on comments that are not honored, and on comments and entries of the baseline that are
+        of no use any more."""
+        from . import _library
+
+        told = []
+        for i in range(self.library.weir_project_remarks(self.handle)):
+            remark = self.library.weir_project_remark_at(self.handle, i)
+            told.append(f"{os.fsdecode(remark.file)}:{remark.line}: {_library.SEVERITIES[remark.severity]}: "
+                        f"{remark.text.decode('utf-8', 'replace')}")
+        return told
+
+    def fill(self, options, timeout):
+        """Of a run: what the project says."""
+        import ctypes
+
+        self.library.weir_project_options(self.handle, ctypes.byref(options))
+        seconds = ctypes.c_uint()
+        if timeout is None and self.library.weir_project_timeout(self.handle, ctypes.byref(seconds)):
+            options.timeout = seconds.value
 
 
 def is_text(source):
@@ -77,22 +155,28 @@ def launch_file(launch, folder):
     return path
 
 
-def check(source, launch=None, *, only_launch=False, kernel=None, rules=None, triton=None, timeout=60, name=None):
+def check(source, launch=None, *, only_launch=False, kernel=None, rules=None, triton=None, timeout=None, name=None,
+          project=None):
     """Checks the kernels of a file of Triton GPU IR, or of IR that is given as text. `launch` is a launch file, or a dict
     with what one says (docs/launch.md); other launches are chosen beside it, unless `only_launch`. Without `launch`,
-    K.launch.json beside K.ttgir is taken, if it is there."""
+    K.launch.json beside K.ttgir is taken, if it is there. A kernel may take `timeout` seconds (60; 0: any number). Findings
+    count as `project` says, a Project; without one, no project file is read."""
     from . import _library
 
     text = source if is_text(source) else None
     path = None if text is not None else os.fspath(source)
+    if launch is None and path is not None and project is not None:
+        launch = project.launch(path)
     if launch is None and path is not None and os.path.exists(os.path.splitext(path)[0] + ".launch.json"):
         launch = os.path.splitext(path)[0] + ".launch.json"
     encode = lambda word: os.fsencode(word) if word is not None else None
     with tempfile.TemporaryDirectory(prefix="weir-") as folder:
         options = _library.RunOptions(
             launch=encode(launch_file(launch, folder)), only_launch=only_launch, kernel=encode(kernel),
-            rules=encode(rules), triton=encode(triton), timeout=timeout, lint=_library.LINT_ALSO,
-            membar=_library.MEMBAR_FINDINGS)
+            rules=encode(rules), triton=encode(triton), timeout=60 if timeout is None else timeout,
+            lint=_library.LINT_ALSO, membar=_library.MEMBAR_FINDINGS)
+        if project is not None:
+            project.fill(options, timeout)
         modules = _library.run(name or "kernel.ttgir", text, path, options)
     library = _library.Library.get()
     verdict = 0

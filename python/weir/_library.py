@@ -8,6 +8,7 @@ from . import __version__
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VERDICTS = ("clean", "findings", "incomplete", "error")
+SEVERITIES = ("error", "warning", "note")
 LINT_ALSO, MEMBAR_FINDINGS = 1, 1
 SUBJECT_VERDICTS, FORMAT_TEXT, FORMAT_JSON = 0, 0, 1
 
@@ -38,6 +39,12 @@ class WriteOptions(ctypes.Structure):
         ("subject", ctypes.c_int), ("format", ctypes.c_int), ("flags", ctypes.c_uint), ("width", ctypes.c_uint),
         ("source_root", ctypes.c_char_p), ("shard", ctypes.c_uint), ("shards", ctypes.c_uint), ("inputs", ctypes.c_size_t),
     ]
+
+
+class Remark(ctypes.Structure):
+    """weir_remark."""
+
+    _fields_ = [("severity", ctypes.c_int), ("file", ctypes.c_char_p), ("line", ctypes.c_uint32), ("text", ctypes.c_char_p)]
 
 
 def find(names, folders, what):
@@ -79,7 +86,16 @@ class Library:
                 ("weir_verdict_worse", ctypes.c_int, [ctypes.c_int, ctypes.c_int]),
                 ("weir_writer_begin", pointer, [ctypes.POINTER(WriteOptions), WRITE, pointer]),
                 ("weir_writer_add", None, [pointer, pointer]), ("weir_writer_end", ctypes.c_int, [pointer]),
-                ("weir_result_errors", ctypes.c_int, [pointer, ctypes.c_uint, WRITE, pointer])):
+                ("weir_result_errors", ctypes.c_int, [pointer, ctypes.c_uint, WRITE, pointer]),
+                ("weir_project_create", pointer, []), ("weir_project_free", None, [pointer]),
+                ("weir_project_read", ctypes.c_int, [pointer, text]), ("weir_project_file", text, [pointer]),
+                ("weir_project_set", ctypes.c_int, [pointer, text, text]),
+                ("weir_project_baseline", ctypes.c_int, [pointer, ctypes.c_int]),
+                ("weir_project_errors", ctypes.c_int, [pointer, ctypes.c_uint, WRITE, pointer]),
+                ("weir_project_options", None, [pointer, ctypes.POINTER(RunOptions)]),
+                ("weir_project_timeout", ctypes.c_int, [pointer, ctypes.POINTER(ctypes.c_uint)]),
+                ("weir_project_launch", text, [pointer, text]),
+                ("weir_project_remarks", size, [pointer]), ("weir_project_remark_at", Remark, [pointer, size])):
             function = getattr(library, name)
             function.restype, function.argtypes = result, parameters
             setattr(self, name, function)

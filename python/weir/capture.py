@@ -155,8 +155,8 @@ class Kernel:
 
 
 def write_file(path, text):
-    """The file appears when it is complete."""
-    part = f"{path}.{os.getpid()}.part"
+    """The file appears when it is complete. Threads, and processes of several machines, may write the same one at once."""
+    part = f"{path}.{os.urandom(8).hex()}.part"
     with open(part, "w", encoding="utf-8") as file:
         file.write(text)
     os.replace(part, path)

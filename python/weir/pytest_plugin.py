@@ -1,5 +1,6 @@
 """pytest --weir: a test fails whose Triton kernels have findings; --weir-target names the GPU to compile for where there is
-none. A test in which a kernel could not be looked at as a whole is told of at the end."""
+none. Findings count as the project file says (docs/config.md). A test in which a kernel could not be looked at as a whole is told
+of at the end."""
 
 import pytest
 
@@ -8,16 +9,26 @@ def pytest_addoption(parser):
     group = parser.getgroup("weir", "races, deadlocks and missing barriers in Triton kernels")
     group.addoption("--weir", action="store_true", help="check the Triton kernels that tests launch")
     group.addoption("--weir-target", metavar="TARGET", help="compile for this GPU, and run no kernel (sm_90, gfx942, ...)")
+    group.addoption("--weir-config", metavar="FILE", help="read the project file FILE instead of weir.toml or .weir")
+    group.addoption("--weir-no-config", action="store_true", help="read no project file")
 
 
 def pytest_configure(config):
-    if config.getoption("--weir"):
-        config.pluginmanager.register(Plugin(config.getoption("--weir-target")), "weir-checks")
+    if not config.getoption("--weir"):
+        return
+    from . import Project, ProjectError
+
+    try:
+        project = Project(False if config.getoption("--weir-no-config") else config.getoption("--weir-config"))
+    except ProjectError as error:
+        raise pytest.UsageError(str(error)) from None
+    config.pluginmanager.register(Plugin(config.getoption("--weir-target"), project), "weir-checks")
 
 
 class Plugin:
-    def __init__(self, target):
-        self.target, self.launches, self.incomplete, self.notes = target, 0, [], []
+    def __init__(self, target, project):
+        self.target, self.project = target, project
+        self.launches, self.incomplete, self.notes = 0, [], []
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self, item):
@@ -25,7 +36,7 @@ class Plugin:
 
         recorder = triton.install(self.target)
         recorder.forget()
-        watch = triton.Watch()
+        watch = triton.Watch(project=self.project)
         triton.State.watches.append(watch)
         outcome = yield
         triton.State.watches.remove(watch)
@@ -43,6 +54,8 @@ class Plugin:
                               "nothing was checked: no test launched a Triton kernel")
         for test, sentence in self.notes:
             terminalreporter.line(f"{test}: {sentence}")
+        for sentence in self.project.remarks():
+            terminalreporter.line(sentence)
         for test, name, result in self.incomplete:
             terminalreporter.line(f"{test}: kernel {name} is incomplete: {'; '.join(map(str, result.incomplete))[:200]}")
 

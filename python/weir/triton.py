@@ -13,7 +13,9 @@
 
     result = weir.triton.check(kernel, grid, x, y, BLOCK=64)      # one launch of one kernel, which is not made
 
-Where there is no GPU, Triton compiles for `target` (sm_90), and a launch runs nothing."""
+Where there is no GPU, Triton compiles for `target` (sm_90), and a launch runs nothing. Findings count as the project file says
+that holds for the current folder (docs/config.md); config=FILE names one, config=False reads none, and project= takes a
+weir.Project."""
 
 import atexit
 import contextlib
@@ -21,6 +23,7 @@ import functools
 import sys
 import threading
 
+from . import Project
 from . import check as check_ir
 from .tensors import tensor
 
@@ -58,8 +61,9 @@ class Watch:
     """What was launched while it was on, and what the checks of that said. `notes` has a sentence on each thing that was
     not recorded."""
 
-    def __init__(self, raises=False, **options):
+    def __init__(self, raises=False, config=None, project=None, **options):
         self.raises, self.options = raises, options
+        self.project = project or Project(config)
         self.pending, self.results, self.notes, self.lock = [], [], [], threading.Lock()
 
     def launched(self, kernel, launch):
@@ -74,7 +78,8 @@ class Watch:
         with self.lock:
             pending, self.pending = self.pending, []
         for name, ttgir, launch in pending:
-            self.results.append((name, check_ir(ttgir, launch, name=f"{name}.ttgir", **self.options)))
+            self.results.append((name, check_ir(ttgir, launch, name=f"{name}.ttgir", project=self.project,
+                                                 **self.options)))
         return self.results
 
     def bad(self):
@@ -93,6 +98,8 @@ class Watch:
                 to.write(str(result))
         for sentence in self.notes:
             to.write(f"weir: {sentence}\n")
+        for sentence in self.project.remarks():
+            to.write(f"{sentence}\n")
         counts = {}
         for _, result in results:
             counts[result.verdict] = counts.get(result.verdict, 0) + 1
@@ -127,7 +134,7 @@ def install(target):
 
 def watch(raises=False, target=None, **options):
     """Has every launch from here on checked: at the end of the program, where findings are written to standard error, or
-    with `raises` at each launch that is new, before it is made. Options are those of weir.check."""
+    with `raises` at each launch that is new, before it is made. Options are those of weir.check, and `config`."""
     each = Watch(raises, **options)
     install(target).forget()
     State.watches.append(each)
@@ -165,8 +172,8 @@ class checked(contextlib.ContextDecorator):
 
 def check(kernel, grid, *args, target=None, options=None, **named):
     """Compiles a kernel for a launch, and checks that launch without making it."""
-    install(target).forget()
     each = Watch(**(options or {}))
+    install(target).forget()
     State.watches.append(each)
     try:
         kernel.warmup(*args, grid=grid, **named)

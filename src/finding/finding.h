@@ -58,6 +58,10 @@ typedef struct Finding {
     const char *schedule;    /* in words: "in every schedule", "if partition1 is slow at line 34" */
     FindingPlace *places;    /* the first is where it is reported */
     size_t place_count;
+    FindingPlace
+        *steps; /* what led to it, in the order of the run: of a race from the earlier access to the later one, of
+                 * other runs that end badly the last steps. None: they are too far apart, or it is a grid's */
+    size_t step_count;
     const struct ReportBlocked *blocked; /* deadlocks: everyone who waits forever (report.h); else NULL */
     size_t blocked_count;
     size_t times; /* how often the same was found (other launches, CTAs) */

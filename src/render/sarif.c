@@ -191,6 +191,55 @@ static void add_related(Json *json, const Ci *ci, const CiInput *input, const Fi
     json_end_list(json);
 }
 
+/* What one agent did of what led to the finding; `executionOrder` counts over all agents. */
+static void add_thread(Json *json, const Ci *ci, const CiInput *input, const Finding *finding, const char *agent) {
+    json_begin(json, NULL);
+    json_text(json, "id", *agent ? agent : "kernel");
+    json_begin_list(json, "locations");
+    for (size_t i = 0; i < finding->step_count; i++) {
+        const FindingPlace *step = &finding->steps[i];
+        Text said = {0};
+        if (strcmp(step->agent, agent) != 0)
+            continue;
+        ci_say_place(step, &said);
+        json_begin(json, NULL);
+        json_begin(json, "location");
+        add_physical(json, ci_place(ci, input, step));
+        add_message(json, "message", &said);
+        json_end(json);
+        json_number(json, "executionOrder", i + 1);
+        json_end(json);
+    }
+    json_end_list(json);
+    json_end(json);
+}
+
+/* Whether no step before that one is of the same agent. */
+static bool is_first_of_agent(const Finding *finding, size_t step) {
+    for (size_t i = 0; i < step; i++)
+        if (strcmp(finding->steps[i].agent, finding->steps[step].agent) == 0)
+            return false;
+    return true;
+}
+
+/* What led to the finding, an agent a thread, in the order in which they come in; that of the last step comes first,
+ * since some who show it show one. */
+static void add_flow(Json *json, const Ci *ci, const CiInput *input, const Finding *finding) {
+    if (!finding->step_count)
+        return;
+    const char *last = finding->steps[finding->step_count - 1].agent;
+    json_begin_list(json, "codeFlows");
+    json_begin(json, NULL);
+    json_begin_list(json, "threadFlows");
+    add_thread(json, ci, input, finding, last);
+    for (size_t i = 0; i < finding->step_count; i++)
+        if (is_first_of_agent(finding, i) && strcmp(finding->steps[i].agent, last) != 0)
+            add_thread(json, ci, input, finding, finding->steps[i].agent);
+    json_end_list(json);
+    json_end(json);
+    json_end_list(json);
+}
+
 static void add_properties(Json *json, const CiInput *input, const Finding *finding, const char *witness) {
     json_begin(json, "properties");
     json_text(json, "kernel", input->verdict->kernel);
@@ -230,6 +279,7 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
     add_location(&json, ci_finding_place(ci, input, finding), input->verdict->kernel);
     json_end_list(&json);
     add_related(&json, ci, input, finding);
+    add_flow(&json, ci, input, finding);
     json_begin(&json, "partialFingerprints");
     json_text(&json, "weir/v1", finding->fingerprint);
     json_end(&json);

@@ -2,6 +2,8 @@
  * the JSON that they make in parts is that of the whole. To be run under the thread sanitizer, too. */
 #include <weir/weir.h>
 
+#include "expect.h"
+
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,16 +50,6 @@ static const struct {
 };
 
 static const weir_write_options as_json = {.format = WEIR_JSON};
-static unsigned failures;
-
-#define CHECK(condition)                                            \
-    do {                                                            \
-        if (!(condition)) {                                         \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-            __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED);     \
-        }                                                           \
-    } while (0)
-
 typedef struct Buffer {
     char data[1 << 20];
     size_t size;

@@ -2,6 +2,8 @@
  * make no sense. */
 #include <weir/weir.h>
 
+#include "expect.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +23,6 @@
     "    tt.return %out : !row\n"                                                                          \
     "  }\n"                                                                                                \
     "}\n"
-
-static unsigned failures;
-
-#define CHECK(condition)                                            \
-    do {                                                            \
-        if (!(condition)) {                                         \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-            failures++;                                             \
-        }                                                           \
-    } while (0)
 
 static int add(void *to, const char *data, size_t size) {
     return fwrite(data, 1, size, to) == size ? 0 : -1;

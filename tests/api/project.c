@@ -2,6 +2,8 @@
  * end. To be run under the thread sanitizer, too. */
 #include <weir/weir.h>
 
+#include "expect.h"
+
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,16 +36,6 @@ static const char kernel[] =
     "    tt.return\n"
     "  }\n"
     "}\n";
-
-static unsigned failures;
-
-#define CHECK(condition)                                            \
-    do {                                                            \
-        if (!(condition)) {                                         \
-            fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-            __atomic_add_fetch(&failures, 1, __ATOMIC_RELAXED);     \
-        }                                                           \
-    } while (0)
 
 typedef struct Expected {
     weir_project *project;

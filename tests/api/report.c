@@ -2,19 +2,11 @@
  * log, and differences. Exit status 0 if all is as it should be, else 1 and what is not. */
 #include <weir/weir.h>
 
+#include "expect.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(condition)                                                            \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            failures++;                                                             \
-        }                                                                           \
-    } while (0)
 
 typedef struct Buffer {
     char data[1 << 20];

@@ -2,19 +2,11 @@
  * options that make no sense. Exit status 0 if all is as it should be, else 1 and what is not. */
 #include <weir/weir.h>
 
+#include "expect.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(condition)                                                            \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            failures++;                                                             \
-        }                                                                           \
-    } while (0)
 
 typedef struct Buffer {
     char data[1 << 16];
@@ -198,8 +190,7 @@ static void explain_errors(weir_context *weir) {
         const char *said;
     } cases[] = {
         {{.schedule = "wild"}, "two.ttgir: error: there is no schedule 'wild'; "},
-        {{.mma_order = "wild"},
-         "two.ttgir: error: tensor-core work is ordered by 'issue' or by 'waits', not 'wild'"},
+        {{.mma_order = "wild"}, "two.ttgir: error: tensor-core work is ordered by 'issue' or by 'waits', not 'wild'"},
         {{.kernel = "wild"}, "two.ttgir: error: there is no kernel 'wild'; there is @ends, @hangs\n"},
         {{.grid = "wild"}, "two.ttgir: error: 'wild': a grid must be "},
         {{.arguments = unknown, .argument_count = 1},

@@ -20,21 +20,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import sarif_shape
+from counting import finish, test
 from sarif_shape import expect
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIR = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/weir")
 KERNELS = ROOT / "tests/kernels"
-COUNTS = [0, 0]
 
-
-def test(name, work):
-    try:
-        work()
-        COUNTS[0] += 1
-    except Exception as problem:  # noqa: BLE001: whatever it is, it is a failed test
-        print(f"failed: {name}: {type(problem).__name__}: {problem}")
-        COUNTS[1] += 1
 
 
 def weir(*arguments, cwd=ROOT):
@@ -302,6 +294,53 @@ def below_root():
             expect(base == f"file://{os.path.realpath(top)}/", f"the base is {base}")
 
 
+# ---- What led to a finding ----------------------------------------------------------------------
+
+
+def steps_of(result):
+    """The steps of a result's flow in their order: agent, op, line."""
+    every = [(step["executionOrder"], thread["id"], step["location"]) for flow in result.get("codeFlows", [])
+             for thread in flow["threadFlows"] for step in thread["locations"]]
+    return [(agent, re.search(r"\(([a-z_0-9.]+)\)", place["message"]["text"])[1], place["physicalLocation"]["region"]["startLine"])
+            for _, agent, place in sorted(every, key=lambda step: step[0])]
+
+
+def replayed(trail, kernel):
+    """The same of the run that a witness is."""
+    _, output = weir("run", "--replay", str(trail), "--steps", str(kernel))
+    lines = re.findall(r"^ *\d+  (\S+(?: core)?) +([a-z_0-9.]+) @(\d+)(.*)", output.decode(), re.M)
+    return [(agent, op, int(line)) for agent, op, line, what in lines if not what.endswith("barrier completes")
+            and not re.search(r"named barrier \d+ completes$", what)]
+
+
+def is_part(part, whole):
+    return any(whole[i:i + len(part)] == part for i in range(len(whole) - len(part) + 1))
+
+
+def flows():
+    """A race's steps lead from the earlier access to the later one, a hang's to the wait; and the witness has the same ones."""
+    seen = {"race": 0, "deadlock": 0}
+    for kernel in sorted(KERNELS.glob("*.ttgir")):
+        with tempfile.TemporaryDirectory() as folder:
+            # Where a source is not below the root, places are in the IR.
+            status, output = check("sarif", "--witness", folder, "--source-root", str(KERNELS), str(kernel))
+            for result in read_sarif(status, output)["results"] if status == 1 else []:
+                steps, family = steps_of(result), result["ruleId"].split(".")[0]
+                trail = result.get("properties", {}).get("witness")
+                if not steps or family not in seen:
+                    continue
+                line = lambda place: place["physicalLocation"]["region"]["startLine"]
+                where = f"{kernel.name}, {result['ruleId']}: {steps}"
+                ends = [line(result["locations"][0])] + [line(place) for place in result["relatedLocations"][1:2]]
+                ends = ends if result["ruleId"].startswith("race.exit") else ends[::-1]
+                expect(family == "deadlock" or [steps[0][2], steps[-1][2]] == ends, f"{where} does not go from and to {ends}")
+                expect(steps[-1][2] == line(result["locations"][0]) or "exit" in result["ruleId"], f"{where} ends elsewhere")
+                run = replayed(trail, kernel)
+                expect(is_part(steps, run) or family == "deadlock" and is_part(steps[:-1], run), f"{where} is not in {trail}")
+                seen[family] += 1
+    expect(min(seen.values()) >= 20, f"there are too few: {seen}")
+
+
 # ---- Shards -------------------------------------------------------------------------------------
 
 
@@ -394,8 +433,8 @@ test("findings that do not count", suppressed)
 test("names that try to break out", hostile)
 test("messages that try to break out", hostile_messages)
 test("paths below the root", below_root)
+test("what led to a finding", flows)
 test("shards", shards)
 test("SARIF of shards", merged_sarif)
 test("what cannot be merged", wrong_merges)
-print(f"{COUNTS[0]} passed, {COUNTS[1]} failed")
-sys.exit(COUNTS[1] > 0)
+finish()

@@ -22,18 +22,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 WEIR = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/weir").resolve()
-COUNTS = [0, 0]
 sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).parent))
+from counting import finish, test  # noqa: E402: without a trace in the tree
 yaml = __import__("yaml") if importlib.util.find_spec("yaml") else None
 
-
-def test(work):
-    try:
-        work()
-        COUNTS[0] += 1
-    except Exception as problem:  # noqa: BLE001: whatever it is, it is a failed test
-        print(f"failed: {work.__name__}: {type(problem).__name__}: {problem}")
-        COUNTS[1] += 1
 
 
 def expect(holds, *told):
@@ -200,15 +193,14 @@ def links():
 
 with tempfile.TemporaryDirectory(prefix="weir-recipes-") as SCRATCH:
     for work in (links, slurm):
-        test(work)
+        test(work.__name__, work)
     if shutil.which("parallel"):
-        test(parallel)
+        test("parallel", parallel)
     else:
         print("skipped: the recipe of GNU parallel: it is not installed")
     if yaml:
         for work in (yaml_parses, action_inputs, action_checks, action_command, action_verdict, gitlab_and_github_commands, github_matrix, hook):
-            test(work)
+            test(work.__name__, work)
     else:
         print("skipped: the recipes in YAML: there is no Python module yaml")
-print(f"{COUNTS[0]} passed, {COUNTS[1]} failed")
-sys.exit(1 if COUNTS[1] else 0)
+finish()

@@ -9,6 +9,7 @@ import re
 
 MOST_RESULTS = 25000
 MOST_DESCRIPTION = 1024
+MOST_STEPS = 1000
 LEVELS = {"none", "note", "warning", "error"}
 FINGERPRINT = re.compile(r"[0-9a-f]{16}\Z")
 URI = re.compile(r"(?:[A-Za-z0-9._~/-]|%[0-9A-F]{2})+\Z")
@@ -100,6 +101,22 @@ logical = shape(name=any_text, kind=one_of("function"))
 location = shape(**{"physicalLocation": physical, "logicalLocations?": many(logical, 1)})
 related = shape(id=number, physicalLocation=physical, message=message)
 
+step = shape(location=shape(physicalLocation=physical, message=message), executionOrder=number)
+thread = shape(id=text, locations=many(step, 1))
+
+
+def flow(value, where):
+    """Every step is in one thread, and the order of all of them has no gaps; that of the last step is the first thread."""
+    shape(threadFlows=many(thread, 1))(value, where)
+    orders = [[each["executionOrder"] for each in one["locations"]] for one in value["threadFlows"]]
+    expect(all(order == sorted(order) for order in orders), f"{where} has a thread that goes backward")
+    every = sorted(sum(orders, []))
+    expect(every == list(range(1, len(every) + 1)), f"{where} has the steps {every}")
+    expect(orders[0][-1] == len(every), f"{where} does not begin with the thread of the last step")
+    names = [one["id"] for one in value["threadFlows"]]
+    expect(len(set(names)) == len(names), f"{where} has a thread twice")
+    expect(len(every) <= MOST_STEPS, f"{where} has {len(every)} steps")
+
 
 def fingerprints(value, where):
     expect(list(value) == ["weir/v1"], f"{where} has {list(value)}")
@@ -117,6 +134,7 @@ result = shape(
         "message": message,
         "locations": many(location, 1),
         "relatedLocations?": many(related),
+        "codeFlows?": many(flow, 1),
         "partialFingerprints": fingerprints,
         "suppressions": many(suppression),
         "properties?": shape(

@@ -2,6 +2,7 @@
 without it the Triton of this Python is taken. Skipped where there is neither. TRITON_RELEASES names those that are tried
 (3.6.0 and 3.9.0, of those that are there)."""
 
+import importlib.util
 import json
 import os
 import pathlib
@@ -23,8 +24,6 @@ def releases():
     if wheels:
         wanted = os.environ.get("TRITON_RELEASES", "3.6.0 3.9.0").split()
         return [str(pathlib.Path(wheels) / name) for name in wanted if (pathlib.Path(wheels) / name / "triton").is_dir()]
-    import importlib.util
-
     return [""] if importlib.util.find_spec("triton") else []
 
 
@@ -187,10 +186,30 @@ class Captured(Case):
 
     def test_other_processes(self):
         for release in self.each():
-            for method in "fork", "spawn":
+            for method in "fork", "spawn", "forkserver":
                 told = self.exec("sh", "-c", f"{sys.executable} {SCRIPTS / 'spawned.py'} {method}", release=release)
                 self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
                 self.assertIn("weir: 1 kernel, 1 different launch", told.stderr)
+
+    def test_ranks_of_one_program(self):
+        """As torchrun starts them: all at once, into one folder; what all of them launch is kept once, what one does, too."""
+        script = self.folder / "ranks.py"
+        script.write_text("import os, subprocess, sys\nsys.path.insert(0, %r)\n"
+                          "if 'RANK' not in os.environ:\n"
+                          "    ranks = [subprocess.Popen([sys.executable, __file__], env=dict(os.environ, RANK=str(i)))\n"
+                          "             for i in range(4)]\n"
+                          "    sys.exit(max(rank.wait() for rank in ranks))\n"
+                          "import weir.triton, test_kernels as t\n"
+                          "rank = int(os.environ['RANK'])\n"
+                          "for grid in [*range(1, 11), 20 + rank]:\n"
+                          "    t.fill[(grid,)](weir.triton.tensor([128 * grid], 'int32'), 128, 128)\n" % str(SCRIPTS))
+        for release in self.each():
+            told = self.exec(sys.executable, script, release=release, options=self.keep())
+            self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+            self.assertIn("1 kernel, 14 different launches of 44", told.stderr)
+            self.assertEqual(sorted(launch["grid"][0] for launch in self.launches("fill")), [*range(1, 11), 20, 21, 22, 23])
+            self.assertEqual(len(list((self.folder / "kept").glob("*.ttgir"))), 1)
+            self.assertEqual(list((self.folder / "kept").glob("*.part")), [])
 
     def test_failed_program_is_incomplete(self):
         script = self.folder / "fails.py"
@@ -198,7 +217,7 @@ class Captured(Case):
         for release in self.each():
             told = self.exec(sys.executable, script, release=release)
             self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
-            self.assertIn("ended with status 5", told.stderr)
+            self.assertIn("exited with status 5", told.stderr)
 
     def test_program_that_ends_without_a_word(self):
         """That launches were not kept is known, though nothing is said at the end; those of an empty grid are none."""
@@ -243,18 +262,60 @@ class Captured(Case):
             told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
             self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
 
-    def test_pytest(self):
-        import importlib.util
+    def python(self, release, *words):
+        """In the test's folder, with the package of this tree."""
+        environment = dict(os.environ, PYTHONPATH=os.pathsep.join([release, str(ROOT / "python")]), PYTHONWARNINGS="ignore")
+        return subprocess.run([sys.executable, *map(str, words)], capture_output=True, text=True, env=environment, cwd=self.folder)
 
-        if not importlib.util.find_spec("pytest"):
-            self.skipTest("no pytest")
+    def pytest(self, release, *words):
+        return self.python(release, "-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider", "--weir", *words)
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
+    def test_pytest(self):
         for release in self.each():
-            environment = dict(os.environ, PYTHONPATH=os.pathsep.join([release, str(ROOT / "python")]), PYTHONWARNINGS="ignore")
-            told = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "weir.pytest_plugin", "-p", "no:cacheprovider",
-                                   "--weir", str(SCRIPTS / "test_kernels.py")], capture_output=True, text=True, env=environment)
+            told = self.pytest(release, SCRIPTS / "test_kernels.py")
             self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
             self.assertRegex(told.stdout, r"1 failed, 1 passed")
             self.assertIn("[race.waw]", told.stdout)
+
+    @unittest.skipUnless(importlib.util.find_spec("pytest"), "no pytest")
+    def test_pytest_with_a_project(self):
+        """weir.toml counts as it does for `weir check`: rules, severities, comments, what is wrong with it."""
+        project, script = self.folder / "weir.toml", self.folder / "test_kernels.py"
+        source = (SCRIPTS / "test_kernels.py").read_text()
+        script.write_text(source)
+        for text, status in (('[severity]\nrace = "note"\n', 0), ('[severity]\nrace = "warning"\n', 1),
+                             ('[rules]\nignore = ["racy"]\n', 4)):
+            project.write_text(text)
+            told = self.pytest(RELEASES[0], script)
+            self.assertEqual(told.returncode, status, text + told.stdout + told.stderr)
+        project.write_text('[rules]\nignore = ["race.waw"]\n')
+        self.assertEqual(self.pytest(RELEASES[0], "--weir-no-config", script).returncode, 1)
+        project.rename(self.folder / "other.toml")
+        self.assertEqual(self.pytest(RELEASES[0], "--weir-config", "other.toml", script).returncode, 0)
+        script.write_text(source.replace("tl.program_id(0))\n", "tl.program_id(0))  # weir: ignore[race.waw] the last one wins\n", 1))
+        told = self.pytest(RELEASES[0], script)
+        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
+        script.write_text(source.replace("tl.program_id(0))\n", "tl.program_id(0))  # weir: ignore[race.waw]\n", 1))
+        told = self.pytest(RELEASES[0], script)
+        self.assertEqual(told.returncode, 1, told.stdout + told.stderr)
+        self.assertRegex(told.stdout, r"test_kernels\.py:\d+: warning: .*gives no reason")
+
+    def test_watch_with_a_project(self):
+        (self.folder / "weir.toml").write_text('[rules]\nignore = ["race"]\n')
+        code = ("import os, sys; sys.path.insert(0, %r)\nimport weir.triton, test_kernels as t\n"
+                "arguments = t.fill, (4,), weir.triton.tensor([512], 'int32'), 64, 128\n"
+                "assert weir.triton.check(*arguments).verdict == 'clean'\n"
+                "assert weir.triton.check(*arguments, options={'config': False}).verdict == 'findings'\n"
+                "weir.triton.checked(t.test_racy)()\n"
+                "try:\n    weir.triton.checked(t.test_racy, config=False)()\n    sys.exit('not raised')\n"
+                "except weir.triton.Findings: pass\n"
+                "with weir.triton.checked(project=weir.Project(ignore='race.waw')): t.test_racy()\n"
+                "weir.triton.watch(raises=True)\nt.test_racy()\n"
+                "open('weir.toml', 'w').write('wrong = 1')\n"
+                "try:\n    weir.triton.watch()\n    sys.exit('not told')\nexcept weir.ProjectError: pass\n" % str(SCRIPTS))
+        told = self.python(RELEASES[0], "-c", code)
+        self.assertEqual(told.returncode, 0, told.stdout + told.stderr)
 
 
 if __name__ == "__main__":

@@ -34,10 +34,15 @@ static uint32_t line_of(const Running *running, uint32_t pc) {
     return source_place(running->reading->module.source, running->program->ops[pc]->offset).line;
 }
 
+static Running *ran_to_its_end(const char *kernel) {
+    Running *running = compile_whole(kernel);
+    assert_int_equal(run_eagerly(running), RUN_COMPLETE);
+    return running;
+}
+
 static void constants_pick_one(void **state) {
     (void)state;
-    Running *running = compile_whole(array_kernel);
-    assert_int_equal(run_eagerly(running), RUN_COMPLETE);
+    Running *running = ran_to_its_end(array_kernel);
     const Machine *machine = running->machine;
     uint32_t x = slot_named(running, "%bars[0]"), y = slot_named(running, "%bars[1]");
     BarrierRange channel = barrier_channel(machine, x);
@@ -57,8 +62,7 @@ static void constants_pick_one(void **state) {
 
 static void what_is_picked_at_run_time_is_any_of_the_ring(void **state) {
     (void)state;
-    Running *running = compile_whole(ring_kernel);
-    assert_int_equal(run_eagerly(running), RUN_COMPLETE);
+    Running *running = ran_to_its_end(ring_kernel);
     const Machine *machine = running->machine;
     uint32_t x = slot_named(running, "%bars[0]"), y = slot_named(running, "%bars[1]");
     BarrierRange channel = barrier_channel(machine, x);

@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "render/ci.h"
+#include "rendering.h"
 
 static const CiFormat *const formats[] = {&ci_sarif, &ci_github, &ci_gitlab, &ci_junit};
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -19,29 +20,8 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 /* Everything that is a control character, no UTF-8, or means something to one of the formats. */
 static const char hostile[] = "a\x01\x1b[31m\r\n::error file=x::y%0A,:<&>\"']]>\\ \xff\xc3 \xef\xbf\xbe {0}[a](b)";
 
-typedef struct Fixture {
-    Arena arena;
-    Verdict verdict;
-    Source *source;
-    Text text;
-} Fixture;
-
 static int start(void **state) {
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    arena_init(&fixture->arena, 64 << 20);
-    fixture->verdict = (Verdict){.arena = &fixture->arena, .kernel = hostile, .seconds = 0.25};
-    fixture->source = source_copy("k.ttgir", "module {\n}\n", 11);
-    *state = fixture;
-    return 0;
-}
-
-static int stop(void **state) {
-    Fixture *fixture = *state;
-    arena_free(&fixture->arena);
-    source_free(fixture->source);
-    text_free(&fixture->text);
-    free(fixture);
-    return 0;
+    return start_rendering(state, hostile, "k.ttgir", "module {\n}\n");
 }
 
 static void add_finding(Verdict *verdict) {
@@ -131,6 +111,41 @@ static void uris_are_encoded(void **state) {
     assert_non_null(strstr(text, "\"uri\": \"none/a%2Cb.ttgir\", \"uriBaseId\": \"SRCROOT\"}"));
 }
 
+/* ---- What led to a finding ------------------------------------------------------------------------- */
+
+/* Agents are threads, that of the last step first; the order of all steps is kept. */
+static void steps_become_a_flow(void **state) {
+    static const char *const agents[] = {"b", "a", "c", "b", "a"};
+    static const int orders[3][3] = {{2, 5, 0}, {1, 4, 0}, {3, 0, 0}};
+    static const char *const ids[] = {"a", "b", "c"};
+    Fixture *fixture = *state;
+    FindingPlace steps[5];
+    json_error_t error;
+    add_finding(&fixture->verdict);
+    for (size_t i = 0; i < 5; i++)
+        steps[i] = (FindingPlace){"reads", agents[i], "op", hostile, "", 0, 0, (uint32_t)i + 1, 1, NULL};
+    fixture->verdict.findings[0].steps = steps;
+    fixture->verdict.findings[0].step_count = 5;
+    add_finding(&fixture->verdict);
+    verdict_close(&fixture->verdict);
+    json_t *sarif = json_loads(written(fixture, &ci_sarif, "k.ttgir", 1), 0, &error);
+    json_t *results = json_object_get(json_array_get(json_object_get(sarif, "runs"), 0), "results");
+    assert_null(json_object_get(json_array_get(results, 1), "codeFlows"));
+    json_t *flows = json_object_get(json_array_get(results, 0), "codeFlows");
+    assert_int_equal(json_array_size(flows), 1);
+    json_t *threads = json_object_get(json_array_get(flows, 0), "threadFlows");
+    assert_int_equal(json_array_size(threads), 3);
+    for (size_t i = 0; i < 3; i++) {
+        json_t *thread = json_array_get(threads, i), *places = json_object_get(thread, "locations");
+        assert_string_equal(json_string_value(json_object_get(thread, "id")), ids[i]);
+        assert_int_equal(json_array_size(places), orders[i][1] ? 2 : 1);
+        for (size_t k = 0; k < json_array_size(places); k++)
+            assert_int_equal(json_integer_value(json_object_get(json_array_get(places, k), "executionOrder")),
+                             orders[i][k]);
+    }
+    json_decref(sarif);
+}
+
 /* ---- What is told ---------------------------------------------------------------------------------- */
 
 /* Nothing but what was looked at is clean: in no format may it look as if it were. */
@@ -205,12 +220,13 @@ static void no_more_results_than_are_taken(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(hostile_texts_stay_texts, start, stop),
-        cmocka_unit_test_setup_teardown(uris_are_encoded, start, stop),
-        cmocka_unit_test_setup_teardown(what_is_incomplete_shows, start, stop),
-        cmocka_unit_test_setup_teardown(notes_are_no_failures, start, stop),
-        cmocka_unit_test_setup_teardown(parts_are_the_whole, start, stop),
-        cmocka_unit_test_setup_teardown(no_more_results_than_are_taken, start, stop),
+        cmocka_unit_test_setup_teardown(hostile_texts_stay_texts, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(steps_become_a_flow, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(uris_are_encoded, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(what_is_incomplete_shows, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(notes_are_no_failures, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(parts_are_the_whole, start, stop_rendering),
+        cmocka_unit_test_setup_teardown(no_more_results_than_are_taken, start, stop_rendering),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "render/json.h"
 #include "render/text.h"
 #include "render/trace.h"
+#include "rendering.h"
 
 /* ---- What is rendered ------------------------------------------------------------------------ */
 
@@ -23,13 +24,6 @@ static const char ir[] = "module {\n"
                          "    ttng.wait_barrier %full, %phase\n"
                          "  }\n"
                          "}\n";
-
-typedef struct Fixture {
-    Arena arena;
-    Verdict verdict;
-    Source *source;
-    Text text;
-} Fixture;
 
 static void add_lapped(Verdict *verdict) {
     Finding *finding = verdict_finding(verdict);
@@ -62,21 +56,7 @@ static void add_lapped(Verdict *verdict) {
 }
 
 static int start(void **state) {
-    Fixture *fixture = calloc(1, sizeof *fixture);
-    arena_init(&fixture->arena, 1 << 20);
-    fixture->verdict = (Verdict){.arena = &fixture->arena, .kernel = "lap"};
-    fixture->source = source_copy("lap.ttgir", ir, strlen(ir));
-    *state = fixture;
-    return 0;
-}
-
-static int stop(void **state) {
-    Fixture *fixture = *state;
-    arena_free(&fixture->arena);
-    source_free(fixture->source);
-    text_free(&fixture->text);
-    free(fixture);
-    return 0;
+    return start_rendering(state, "lap", "lap.ttgir", ir);
 }
 
 /* ---- Text ------------------------------------------------------------------------------------ */
@@ -245,7 +225,7 @@ static int make_folder(void **state) {
 static int remove_folder(void **state) {
     rmdir(folder);
     memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
-    return stop(state);
+    return stop_rendering(state);
 }
 
 static const char *in_folder(const char *name) {
@@ -599,7 +579,7 @@ static void a_trace_may_be_empty(void **state) {
     json_decref(root);
 }
 
-#define TEST(name)           cmocka_unit_test_setup_teardown(name, start, stop)
+#define TEST(name)           cmocka_unit_test_setup_teardown(name, start, stop_rendering)
 #define TEST_IN_FOLDER(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
 
 int main(void) {

@@ -173,15 +173,28 @@ static bool take_back_made_up(Check *check, const Rerun *rerun, const Op *first,
     return true;
 }
 
+/* What is kept of a run that went wrong. */
+typedef struct Watched {
+    History *history;
+    Flow flow;
+} Watched;
+
+static void watch(void *observer, const Event *event) {
+    Watched *watched = observer;
+    history_observe(watched->history, event);
+    flow_observe(&watched->flow, event);
+}
+
 /* Repeats a run that went wrong, watching it, and explains how it ended. */
 static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     Machine *machine = check->machine;
     History *history = history_create(&check->module->arena, machine);
+    Watched watched = {.history = history};
     Trail trail = {.arena = &check->module->arena};
     Rerun again = *rerun;
     again.schedule.record = &trail;
-    machine->observe = history_observe;
-    machine->observer = history;
+    machine->observe = watch;
+    machine->observer = &watched;
     RunEnd repeated = run(check, &again);
     machine->observe = NULL;
     if (repeated != end) {
@@ -202,6 +215,7 @@ static bool report(Check *check, const Rerun *rerun, RunEnd end) {
     finding->times = 1;
     Text witness = {0};
     trail_write(machine, rerun, &trail, &witness);
+    flow_tell_end(machine, &watched.flow, check->verdict, finding);
     finding->witness = verdict_keep(check->verdict, &witness);
     if (!first || !take_back_made_up(check, rerun, first, finding))
         settle_finding(check, finding);

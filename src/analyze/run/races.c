@@ -44,6 +44,7 @@ void races_start(Races *races, uint64_t cluster, unsigned world, bool again) {
     memset(races->late, 0, races->late_count * sizeof *races->late);
     memset(races->pasts, 0, races->machine->slot_count * sizeof *races->pasts);
     races->late_arrivals = false;
+    races->flow.count = 0;
     races->cluster = cluster;
     races->world = world;
     races->again = again;
@@ -239,8 +240,12 @@ void race_object(Races *races, const Event *event, uint32_t thread, bool writes,
         race_find_edge(races, &race, conflict, event->state);
     if (is_known(races, &race, true))
         return;
-    if (races->count < MOST_RACES)
-        races->found[races->count++] = race;
+    if (races->count == MOST_RACES)
+        return;
+    if (!race.arrives)
+        race.way = flow_since(&races->flow, consan_agent(race.other_thread), race.other_pc, races->spans, race.span,
+                              races->arena);
+    races->found[races->count++] = race;
 }
 
 static ConsanConflict verify(const Races *races, uint32_t thread, bool writes, const SpanSet *set) {
@@ -538,6 +543,7 @@ void races_observe(void *observer, const Event *event) {
     Consan *engine = &races->engine;
     const Program *program = races->machine->program;
     uint32_t agent = event->agent, actor = consan_base(agent), first = agent - agent % program->agents_per_cta + 1;
+    flow_observe(&races->flow, event);
     if (races->doubts)
         doubts_observe(races->doubts, event);
     switch (event->kind) {

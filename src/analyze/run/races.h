@@ -6,6 +6,7 @@
 #define ANALYZE_RUN_RACES_H
 
 #include "analyze/run/doubts.h"
+#include "analyze/run/flow.h"
 #include "analyze/run/spans.h"
 #include "emulate/machine.h"
 
@@ -55,6 +56,7 @@ typedef struct Race {
     bool writes;         /* the later one does */
     bool by_order;       /* only where tensor-core work is ordered by waits alone */
     bool made_up;        /* it was taken back: it comes of data that nobody gave */
+    FlowPart way;        /* from the earlier one to the later; nothing if they are far apart */
     Doubt doubt;         /* whether an op that nobody knows may order them */
     uint64_t times;
     uint64_t cluster;

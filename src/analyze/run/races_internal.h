@@ -42,6 +42,7 @@ struct Races {
     uint32_t late_first, *late, late_count;
     BarrierPast *pasts;           /* of each barrier */
     Guard (*guards)[MOST_GUARDS]; /* of each agent: its last waits, the latest first */
+    Flow flow;
     Race found[MOST_RACES];
     uint32_t count;
     uint64_t cluster;

@@ -289,6 +289,7 @@ Finding *races_report(const Races *races, const Machine *machine, uint32_t index
         }
     }
     finding->place_count = race->kind == RACE_OVERWRITTEN ? 1 : count;
+    flow_tell(machine, race->way, verdict, finding);
     return finding;
 }
 

@@ -236,20 +236,13 @@ static void tell(const Machine *machine, const Event *event, Text *to) {
     }
 }
 
-/* Accesses are told of whoever makes them; all else happens in the agent's own time, or when it completes. */
-static Helper helper_of(const Event *event) {
-    if (event->kind == EVENT_ACCESS)
-        return event->effect->effect.helper;
-    return event->flight && event->kind != EVENT_ISSUE ? (Helper)event->flight->helper : HELPER_BASE;
-}
-
 void steps_observe(void *observer, const Event *event) {
     Steps *steps = observer;
     steps->last = step_of(&steps->count, steps->machine, event);
     if (event->kind == EVENT_FLIP)
         text_addf(steps->to, "%*s", 6 + 2 + steps->agent_width + 2 + steps->op_width + 2, "");
     else
-        start_line(steps, steps->last, event->agent, helper_of(event), event->op);
+        start_line(steps, steps->last, event->agent, event_helper(event), event->op);
     tell(steps->machine, event, steps->to);
     text_char(steps->to, '\n');
 }

@@ -132,6 +132,12 @@ void access_name(const Machine *machine, const CompiledEffect *effect, Word view
         text_addf(to, " of cta%u", view.cta);
 }
 
+Helper event_helper(const Event *event) {
+    if (event->kind == EVENT_ACCESS)
+        return event->effect->effect.helper;
+    return event->flight && event->kind != EVENT_ISSUE ? (Helper)event->flight->helper : HELPER_BASE;
+}
+
 uint64_t step_of(StepCount *count, const Machine *machine, const Event *event) {
     bool ends_flight = event->kind == EVENT_DELIVER || event->kind == EVENT_SIGNAL || event->kind == EVENT_FINISH;
     count->completions += ends_flight && event->flight && !machine->immediate;

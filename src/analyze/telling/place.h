@@ -32,6 +32,10 @@ const Allocation *allocation_at(const Allocations *allocations, uint32_t storage
 /* "%ring at byte 16384"; "global memory" for what is no view. */
 void access_name(const Machine *machine, const CompiledEffect *effect, Word view, Text *to);
 
+/* Who does it: accesses are told of whoever makes them; all else happens in the agent's own time, or when it completes.
+ */
+Helper event_helper(const Event *event);
+
 /* Steps of the schedule, counted from what an observer sees: those of agents are their ticks, those of asynchronous
  * operations the events that end them, unless they complete at once and so belong to the step that issues them. */
 typedef struct StepCount {
