@@ -110,25 +110,32 @@ static bool group_has(const Group *group, Str word) {
 
 /* ---- Which words there are ----------------------------------------------------------------------- */
 
+/* Without memory for it a word is not known, which makes nothing legal. */
+static void put(Map *map, Str key, const void *value) {
+    void **place = map_put(map, key);
+    if (place)
+        *place = (void *)value;
+}
+
 static void add_words(const PtxRow *row) {
     Str name = str_of(row->name);
     next_part(&name);
     while (name.size)
-        *map_put(&words, next_part(&name)) = (void *)row;
+        put(&words, next_part(&name), row);
     Group group;
     for (const char *at = row->modifiers; next_group(&at, &group);)
         while (group.words.size)
-            *map_put(&words, next_word_of(&group.words)) = (void *)row;
+            put(&words, next_word_of(&group.words), row);
 }
 
 static void prepare(void) {
     for (size_t i = ROWS; i-- > 0;) {
         Str name = str_of(rows[i].name);
-        *map_put(&opcodes, next_part(&name)) = (void *)&rows[i];
+        put(&opcodes, next_part(&name), &rows[i]);
         add_words(&rows[i]);
     }
     for (size_t i = 0; i < SPECIALS; i++)
-        *map_put(&registers, str_of(specials[i].name)) = (void *)&specials[i];
+        put(&registers, str_of(specials[i].name), &specials[i]);
 }
 
 static const PtxRow *first_row(Str opcode) {
@@ -236,12 +243,14 @@ const PtxRow *ptx_row_of(Str form, bool *known) {
 
 PtxActs ptx_opcode_acts(Str opcode) {
     const PtxRow *row = first_row(opcode);
-    if (!row)
-        return PTX_NO_ROW;
-    for (; row < rows + ROWS && same_opcode(row, opcode); row++)
-        if (*row->effects || row->control)
+    PtxActs acts = row ? PTX_COMPUTES : PTX_NO_ROW;
+    for (; row && row < rows + ROWS && same_opcode(row, opcode); row++) {
+        if (*row->effects)
             return PTX_ACTS;
-    return PTX_COMPUTES;
+        if (row->control)
+            acts = PTX_STEERS;
+    }
+    return acts;
 }
 
 Str ptx_form_modifier(const PtxRow *row, Str form, const char *group) {
@@ -251,6 +260,17 @@ Str ptx_form_modifier(const PtxRow *row, Str form, const char *group) {
             if (str_is(matching.groups[i].name, group))
                 return matching.taken[i];
     return (Str){"", 0};
+}
+
+/* "=d", "[a]", "b:t?" without what is not their name. */
+bool ptx_row_names(const PtxRow *row, Str operand) {
+    const char *at = row->operands;
+    for (size_t size; at += strspn(at, " "), (size = strcspn(at, " ")); at += size) {
+        size_t skipped = strspn(at, "=[");
+        if (str_equal((Str){at + skipped, strcspn(at + skipped, "]:? ")}, operand))
+            return true;
+    }
+    return false;
 }
 
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most) {

@@ -30,8 +30,9 @@ const PtxRow *ptx_row_of(Str form, bool *known);
 /* What the rows of an opcode have in common. */
 typedef enum PtxActs {
     PTX_NO_ROW,
-    PTX_COMPUTES, /* none has effects, whatever the modifiers, or is control */
-    PTX_ACTS,
+    PTX_COMPUTES, /* whatever the modifiers, all it does is to compute */
+    PTX_STEERS,   /* ... or to decide where a thread goes on */
+    PTX_ACTS,     /* some row has effects */
 } PtxActs;
 PtxActs ptx_opcode_acts(Str opcode);
 
@@ -40,6 +41,8 @@ Str ptx_form_modifier(const PtxRow *row, Str form, const char *group);
 /* Whether a form has a modifier. */
 bool ptx_form_has(Str form, Str modifier);
 
+/* Whether a row has an operand of that name. */
+bool ptx_row_names(const PtxRow *row, Str operand);
 /* How many operands a row takes. */
 void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
 

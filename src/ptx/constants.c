@@ -344,9 +344,16 @@ static bool read_choice(Reader *r, Constant *to) {
 bool read_constant(Reader *r, PtxOperand *to) {
     static const uint8_t kinds[] = {PTX_INTEGER, PTX_SINGLE, PTX_DOUBLE};
     Constant constant;
+    const char *start = r->p;
     r->depth = 0;
-    if (!read_choice(r, &constant))
+    bool literal = is_class(*start, CLASS_DIGIT); /* alone, as nearly always */
+    if (literal && !read_literal(r, &constant))
         return false;
+    if (!literal || !strchr(",;]}", *r->p)) {
+        r->p = start;
+        if (!read_choice(r, &constant))
+            return false;
+    }
     *to = (PtxOperand){.kind = kinds[constant.kind], .not_signed = constant.not_signed, .bits = constant.bits};
     return true;
 }

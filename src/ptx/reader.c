@@ -151,22 +151,54 @@ static bool read_statement(Reader *r, char c) {
     }
 }
 
-/* To where the next statement may start: behind a semicolon, or at a brace that is not within brackets. */
-static void recover(Reader *r, const char *start) {
-    if (r->p == start && r->p < r->end)
-        r->p++;
+/* Steps over a string that starts behind the quote, if it ends on its line. */
+static void skip_string(Reader *r) {
+    const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
+    const char *quote = memchr(r->p, '"', (size_t)((line_end ? line_end : r->end) - r->p));
+    r->p = quote ? quote + 1 : r->p;
+}
+
+/* From a '{' to behind its '}', if there is no statement between them, or if `whole`; else nothing happens. */
+static bool skip_braces(Reader *r, bool whole) {
+    const char *start = r->p;
+    unsigned open = 0;
     while (r->p < r->end) {
         char c = next_char(r);
-        if (c == '}' || c == '{' || r->p >= r->end)
+        if (r->p >= r->end || (c == ';' && !whole))
+            break;
+        r->p++;
+        open += c == '{';
+        if (c == '}' && --open == 0)
+            return true;
+        if (c == '"')
+            skip_string(r);
+    }
+    r->p = start;
+    return false;
+}
+
+/* To where the next statement may start: behind a semicolon, or at a brace that is none of a list. What stands outside
+ * of functions ends with its body, if it has one. */
+static void recover(Reader *r, const char *start) {
+    if (r->p == start && r->p < r->end && *r->p != '{')
+        r->p++;
+    bool outside = r->function == PTX_NONE && !r->in_section;
+    while (r->p < r->end) {
+        char c = next_char(r);
+        if (r->p >= r->end || (c == '}' && !outside))
             return;
+        if (c == '{') {
+            if (skip_braces(r, false))
+                continue;
+            if (outside && !skip_braces(r, true))
+                r->p = r->end;
+            return;
+        }
         r->p++;
         if (c == ';')
             return;
-        if (c == '"') {
-            const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
-            const char *quote = memchr(r->p, '"', (size_t)((line_end ? line_end : r->end) - r->p));
-            r->p = quote ? quote + 1 : r->p;
-        }
+        if (c == '"')
+            skip_string(r);
     }
 }
 
