@@ -41,7 +41,7 @@ bool read_target(Reader *r, uint32_t word) {
         r->module->target = intern(r, text);
         r->module->capability = (unsigned)number;
         r->module->variant = digits < text.size ? text.data[digits] : 0;
-    } while (take(r, ','));
+    } while (take_more(r, ','));
     add_statement(r, PTX_DIRECTIVE, word, first);
     return true;
 }
@@ -52,7 +52,10 @@ bool read_numbers(Reader *r, uint32_t word) {
     if (word != WORD_address_size && !r->header)
         return ptx_fail(r, r->base + r->statement_at, "'%.*s' stands between a function's parameters and its body",
                         STR_ARG(r->module->names[word].text));
-    if (is_class(next_char(r), CLASS_DIGIT)) {
+    const char *before = r->p;
+    if (!is_class(next_char(r), CLASS_DIGIT)) {
+        r->p = before;
+    } else {
         do {
             uint32_t number;
             if (!read_count(r, &number))
@@ -60,7 +63,7 @@ bool read_numbers(Reader *r, uint32_t word) {
             add_operand(r, PTX_INTEGER, 0, number);
             if (word == WORD_address_size)
                 r->module->address_size = number;
-        } while (take(r, ','));
+        } while (take_more(r, ','));
     }
     add_statement(r, PTX_DIRECTIVE, word, first)->flags = r->header ? PTX_HEADER : 0;
     return true;
@@ -76,7 +79,7 @@ bool read_file(Reader *r, uint32_t word) {
     if (!path.size)
         return false;
     add_operand(r, PTX_STRING, intern(r, path), 0);
-    while (take(r, ',')) {
+    while (take_more(r, ',')) {
         if (!read_count(r, &number))
             return false;
         add_operand(r, PTX_INTEGER, 0, number);
@@ -173,7 +176,7 @@ static bool read_inlined(Reader *r) {
     if (!label.size)
         return fail_expected(r, "a label of .debug_str");
     int64_t offset = 0;
-    if (take(r, '+') && !read_integer(r, &offset))
+    if (take_more(r, '+') && !read_integer(r, &offset))
         return false;
     add_operand(r, PTX_NAME, intern(r, label), offset);
     return true;
@@ -184,10 +187,9 @@ bool read_loc(Reader *r, uint32_t word) {
     uint32_t first = r->module->operands_count;
     if (!read_line_number(r) || !read_line_number(r) || !read_line_number(r))
         return false;
-    if (*r->p != '\n' && *r->p != '\t' && next_char(r) == ',')
-        while (take(r, ','))
-            if (!read_inlined(r))
-                return false;
+    while (*r->p != '\n' && take_more(r, ','))
+        if (!read_inlined(r))
+            return false;
     add_statement(r, PTX_LOC, word, first);
     return true;
 }
@@ -202,9 +204,9 @@ bool read_section(Reader *r, uint32_t word) {
     if (!name.size)
         return fail_expected(r, "the section's name");
     add_operand(r, PTX_WORD, intern(r, name), 0);
+    add_statement(r, PTX_SECTION, word, first);
     if (next_char(r) != '{')
         return fail_expected(r, "'{'");
-    add_statement(r, PTX_SECTION, word, first);
     return true;
 }
 
@@ -215,15 +217,12 @@ static bool read_place(Reader *r) {
     if (!name.size)
         return fail_expected(r, "a number or a label");
     PtxOperand *operand = add_operand(r, PTX_NAME, intern(r, name), 0);
-    char c = next_char(r);
-    if (c == '+') {
+    if (take_more(r, '+')) {
         int64_t offset;
-        r->p++;
         if (!read_integer(r, &offset))
             return false;
         r->module->operands[head].value = offset;
-    } else if (c == '-') {
-        r->p++;
+    } else if (take_more(r, '-')) {
         PtxOperand left = *operand;
         *operand = (PtxOperand){.kind = PTX_DIFFERENCE, .a = 2};
         *PUSH(r, operands) = left;
@@ -258,7 +257,7 @@ bool read_data(Reader *r, uint32_t word) {
         } else {
             add_operand(r, PTX_INTEGER, 0, number);
         }
-    } while (take(r, ','));
+    } while (take_more(r, ','));
     add_statement(r, PTX_DATA, word, first);
     return true;
 }

@@ -4,7 +4,7 @@
 /* ( .param ..., ... ); where there is no parenthesis, there are none. */
 static bool read_parameters(Reader *r, uint32_t *first, uint32_t *count, bool *listed, bool named) {
     *first = r->module->variables_count;
-    *listed = take(r, '(');
+    *listed = take_more(r, '(');
     if (!*listed)
         return true;
     if (!take(r, ')')) {

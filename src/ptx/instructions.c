@@ -145,6 +145,8 @@ static bool check_operand(Reader *r, uint32_t form, const FormFacts *facts, unsi
                           const char *at) {
     const PtxOperand *operand = &r->module->operands[head];
     Str text = r->module->forms[form].text;
+    if (facts->calls && operand->kind == PTX_SINK)
+        return ptx_fail(r, at, "a call names what it calls");
     if (facts->type && index < 32 && facts->typed >> index & 1)
         return check_literal(r, facts, operand, text, at);
     return !facts->wide || operand->kind != PTX_ADDRESS || check_address(r, operand, text, at);

@@ -176,7 +176,15 @@ static inline bool take(Reader *r, char c) {
     r->p++;
     return true;
 }
-/* The same, or an error. */
+/* The same for a statement that may end here: if it does, the blanks behind it are not its own. */
+static inline bool take_more(Reader *r, char c) {
+    const char *before = r->p;
+    if (take(r, c))
+        return true;
+    r->p = before;
+    return false;
+}
+/* As take, or an error. */
 bool want(Reader *r, char c);
 /* An identifier; empty if none stands here. */
 Str take_identifier(Reader *r);

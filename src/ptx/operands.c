@@ -141,6 +141,7 @@ static bool read_base(Reader *r, uint32_t head) {
     if (!take_short(r, &offset) && !read_integer(r, &offset))
         return false;
     r->module->operands[head].value = offset;
+    r->module->operands[head].written = 1;
     return true;
 }
 
@@ -200,7 +201,7 @@ static bool read_symbol(Reader *r) {
         r->p++;
         if (!read_integer(r, &offset) || !want(r, ']'))
             return false;
-        r->module->operands[head].part = 1; /* written as an index */
+        r->module->operands[head].written = 1;
     } else if (operand->kind == PTX_VARIABLE && !read_offset(r, &offset)) {
         return false;
     }

@@ -46,8 +46,8 @@ static void print_members(const PtxModule *module, const PtxOperand *head, const
         if (at > head + 1)
             text_str(to, str_of(between));
         print_operand(module, at, to);
-        if (head->kind == PTX_ADDRESS && at == head + 1)
-            print_offset(head->value, to);
+        if (head->kind == PTX_ADDRESS && at == head + 1 && head->written)
+            text_addf(to, "+%" PRId64, head->value);
     }
 }
 
@@ -59,7 +59,7 @@ static void print_bracketed(const PtxModule *module, const PtxOperand *operand, 
 
 static void print_variable(const PtxModule *module, const PtxOperand *operand, Text *to) {
     print_name(module, module->variables[operand->a].name, to);
-    if (operand->part)
+    if (operand->written)
         text_addf(to, "[%" PRId64 "]", operand->value);
     else
         print_offset(operand->value, to);
@@ -114,7 +114,7 @@ static void print_operand(const PtxModule *module, const PtxOperand *operand, Te
         break;
     case PTX_VARIABLE:
         print_variable(module, operand, to);
-        return;
+        break;
     case PTX_CALLEE:
         print_name(module, module->functions[operand->a].name, to);
         print_offset(operand->value, to);

@@ -85,10 +85,13 @@ extern const char *const ptx_part_names[PTX_PARTS];
 
 typedef struct PtxOperand {
     uint8_t kind;
-    uint8_t part;       /* PtxPart; of registers */
-    uint8_t negated;    /* !%p */
-    uint8_t not_signed; /* PTX_INTEGER: it is an unsigned constant */
-    uint32_t a;         /* with members: operands that they take up; see the kinds */
+    uint8_t part;           /* PtxPart; of registers */
+    uint8_t negated : 1;    /* !%p */
+    uint8_t not_signed : 1; /* PTX_INTEGER: it is an unsigned constant */
+    /* PTX_ADDRESS: "+0" stands there, which is not the same to ptxas when it does not optimize; PTX_VARIABLE: the value
+     * is written as an index, a[4] */
+    uint8_t written : 1;
+    uint32_t a; /* with members: operands that they take up; see the kinds */
     union {
         int64_t value;
         uint64_t bits;

@@ -180,6 +180,8 @@ static bool skip_braces(Reader *r, bool whole) {
 /* To where the next statement may start: behind a semicolon, or at a brace that is none of a list. What stands outside
  * of functions ends with its body, if it has one. */
 static void recover(Reader *r, const char *start) {
+    if (r->p > start && r->p[-1] == ';')
+        return; /* all of it was read */
     if (r->p == start && r->p < r->end && *r->p != '{')
         r->p++;
     bool outside = r->function == PTX_NONE && !r->in_section;
@@ -215,7 +217,8 @@ static void read_all(Reader *r) {
             r->module->operands_count = operands;
             r->fixup_count = fixups;
         }
-        recover(r, start);
+        if (r->module->statements_count == statements)
+            recover(r, start);
         if (!r->module->version)
             return; /* whatever it is, it is no PTX: one error is enough */
     }
