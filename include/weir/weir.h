@@ -60,6 +60,10 @@ WEIR_API size_t weir_file_size(const weir_file *file);
 /* Nonzero for a log of compiler passes (MLIR_ENABLE_DUMP). */
 WEIR_API int weir_file_is_pass_log(const weir_file *file);
 
+/* Nonzero for PTX: its text starts with .version, or its name ends so. It is read and printed; what is asked of it
+ * gives a result whose verdict is WEIR_VERDICT_ERROR. */
+WEIR_API int weir_file_is_ptx(const weir_file *file);
+
 /* A file holds several modules where `// -----` lines part them, or where it is a pass log. */
 WEIR_API size_t weir_module_count(const weir_file *file);
 
@@ -149,7 +153,7 @@ WEIR_API const weir_op *weir_value_definition(const weir_value *value);
 
 typedef enum weir_form {
     WEIR_AS_WRITTEN, /* token for token */
-    WEIR_GENERIC,    /* MLIR's generic form */
+    WEIR_GENERIC,    /* MLIR's generic form; of PTX: from what was understood, a statement a line */
     /* What Weir makes of it (docs/running.md). */
     WEIR_EFFECTS, /* of each op: what it does to memory and to time */
     WEIR_FLOW,    /* of each function: pieces of straight-line code, and what leads from one to the other */
@@ -159,6 +163,33 @@ typedef enum weir_form {
 
 /* 0, or -1 if `write` stopped or there was no memory. The module must be ok. */
 WEIR_API int weir_print(weir_module *module, weir_form form, weir_write *write, void *to);
+
+/* ---- PTX --------------------------------------------------------------------------------------- */
+
+typedef struct weir_ptx {
+    unsigned version;    /* 87 of .version 8.7; 0: the module is no PTX */
+    weir_string target;  /* "sm_90a" */
+    size_t functions;    /* declarations and prototypes included */
+    size_t forms;        /* opcodes with their modifiers, each once */
+    size_t instructions; /* and how many are in no row of the table */
+    size_t without_row;
+} weir_ptx;
+WEIR_API weir_ptx weir_ptx_of(const weir_module *module);
+
+typedef struct weir_ptx_function {
+    weir_string name; /* empty: a prototype */
+    int entry, body;  /* nonzero: it can be launched; it is defined here */
+    uint32_t line;
+    size_t instructions;
+} weir_ptx_function;
+WEIR_API weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index);
+
+typedef struct weir_ptx_form {
+    weir_string text; /* "ld.global.b32" */
+    size_t used;      /* instructions that have it */
+    int known;        /* nonzero: the table has a row for it */
+} weir_ptx_form;
+WEIR_API weir_ptx_form weir_ptx_form_at(const weir_module *module, size_t index);
 
 /* ---- What ops do ----------------------------------------------------------------------------- */
 
@@ -410,10 +441,10 @@ typedef struct weir_item {
 /* Those of one kind, of all kernels, in their order. */
 WEIR_API size_t weir_item_count(const weir_result *result, weir_item_kind kind);
 WEIR_API weir_item weir_item_at(const weir_result *result, weir_item_kind kind, size_t index);
-/* Adds to a result what another run of the same module has shown at other launches: each finding once, with the launches
- * that show it. Both are of weir_run, not errors, and of neither a witness was kept yet. `more` is freed with the result
- * from then on. 0, or -1: they are not such results, and nothing has changed; or there is not enough memory, and then the
- * result is only good to be freed, with `more`. */
+/* Adds to a result what another run of the same module has shown at other launches: each finding once, with the
+ * launches that show it. Both are of weir_run, not errors, and of neither a witness was kept yet. `more` is freed with
+ * the result from then on. 0, or -1: they are not such results, and nothing has changed; or there is not enough memory,
+ * and then the result is only good to be freed, with `more`. */
 WEIR_API int weir_result_join(weir_result *result, weir_result *more);
 /* Says under which name a finding's witness was written, for whoever reads the result below. The name is copied. */
 WEIR_API void weir_keep_witness(weir_result *result, size_t finding, const char *path);

@@ -5,6 +5,7 @@
 #include "analyze/pipeline/pipeline.h"
 #include "config/apply.h"
 #include "mlir/reader.h"
+#include "ptx/reader.h"
 #include "weir/weir.h"
 
 struct weir_context {
@@ -14,11 +15,13 @@ struct weir_context {
 struct weir_file {
     weir_context *context;
     Source *source;
-    Units units;
+    Units units; /* of PTX: one, all of the text */
+    bool ptx;
 };
 
 struct weir_module {
-    Module module;
+    Module module;  /* empty if it is PTX */
+    PtxModule *ptx; /* NULL: it is none */
     Diagnostics diagnostics;
     bool ok;
     size_t number;  /* among the modules of its file, from 1; 0 if it is the only one */

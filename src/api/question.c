@@ -26,6 +26,8 @@ static weir_result *begin(weir_module *module, Task *read, const void *options, 
     result_init(&result->result, &module->module);
     if (!module->ok) {
         result->result.problem = "it has errors";
+    } else if (module->ptx) {
+        result->result.problem = "PTX is read and printed, but not checked yet: nothing was looked at";
     } else if (!result_attempt(&result->result, read, &ask)) {
         result->result.problem = "there is not enough memory";
         result->result.count = 0;
@@ -214,7 +216,7 @@ int weir_run_row(weir_module *const *modules, const weir_run_options *options, s
 }
 
 size_t weir_kernel_count(weir_module *module) {
-    return module->ok ? program_kernels(&module->module, NULL, 0) : 0;
+    return module->ok && !module->ptx ? program_kernels(&module->module, NULL, 0) : 0;
 }
 
 size_t weir_pick_module(weir_file *file, const char **why) {

@@ -6,6 +6,8 @@
 #include "ir/print.h"
 #include "model/effect/effect.h"
 #include "model/flow/partition.h"
+#include "ptx/edit.h"
+#include "ptx/print.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,11 +38,27 @@ static void set_error(weir_context *context, const char *sentence) {
     snprintf(context->error, sizeof context->error, "%s", sentence);
 }
 
+/* By its text, or, where that is not even a module, by its name. */
+static bool looks_like_ptx(const Source *source) {
+    return ptx_is(source) || str_ends(str_of(source->name), STR(".ptx"));
+}
+
+/* Lines that look like those between modules are comments in PTX. */
+static void one_unit(weir_file *file) {
+    file->units.dump = false;
+    file->units.count = file->units.count ? 1 : 0;
+    if (file->units.count)
+        file->units.items[0] = (Unit){.end = file->source->size};
+}
+
 static weir_file *open_source(weir_context *context, Source *source, const char *problem) {
     weir_file *file = source ? calloc(1, sizeof *file) : NULL;
     if (file && units_find(source, &file->units)) {
         file->context = context;
         file->source = source;
+        file->ptx = looks_like_ptx(source);
+        if (file->ptx)
+            one_unit(file);
         return file;
     }
     set_error(context, source ? "there is not enough memory" : problem);
@@ -80,6 +98,10 @@ int weir_file_is_pass_log(const weir_file *file) {
     return file->units.dump;
 }
 
+int weir_file_is_ptx(const weir_file *file) {
+    return file->ptx;
+}
+
 size_t weir_module_count(const weir_file *file) {
     return file->units.count;
 }
@@ -106,6 +128,17 @@ static int by_place(const void *a, const void *b) {
     return (x->place.column > y->place.column) - (x->place.column < y->place.column);
 }
 
+/* False: there is no memory. */
+static bool parse_ptx(weir_file *file, weir_module *module) {
+    static const size_t nothing = (size_t)1 << 20;
+    module->ptx = calloc(1, sizeof *module->ptx);
+    if (!module->ptx)
+        return false;
+    module_init(&module->module, file->source, nothing);
+    module->ok = ptx_read(module->ptx, file->source, &module->diagnostics);
+    return true;
+}
+
 weir_module *weir_parse(weir_file *file, size_t index, unsigned flags) {
     weir_module *module = index < file->units.count ? calloc(1, sizeof *module) : NULL;
     if (!module) {
@@ -113,7 +146,15 @@ weir_module *weir_parse(weir_file *file, size_t index, unsigned flags) {
         return NULL;
     }
     ReadOptions options = {.strict = flags & WEIR_STRICT, .dump = file->units.dump};
-    module->ok = read_unit(&module->module, file->source, &file->units.items[index], options, &module->diagnostics);
+    if (!file->ptx) {
+        module->ok = read_unit(&module->module, file->source, &file->units.items[index], options, &module->diagnostics);
+    } else if (!parse_ptx(file, module)) {
+        set_error(file->context, "there is not enough memory");
+        free(module);
+        return NULL;
+    } else if (options.strict && module->ptx->without_row) {
+        module->ok = false;
+    }
     if (file->units.count > 1)
         module->number = index + 1;
     module->when = file->units.items[index].when;
@@ -127,6 +168,9 @@ void weir_module_free(weir_module *module) {
     if (!module)
         return;
     module_free(&module->module);
+    if (module->ptx)
+        ptx_free(module->ptx);
+    free(module->ptx);
     diagnostics_free(&module->diagnostics);
     free(module);
 }
@@ -136,15 +180,15 @@ int weir_module_ok(const weir_module *module) {
 }
 
 size_t weir_module_ops(const weir_module *module) {
-    return module->module.op_count;
+    return module->ptx ? module->ptx->instructions : module->module.op_count;
 }
 
 size_t weir_module_unknown_ops(const weir_module *module) {
-    return module->module.unknown_count;
+    return module->ptx ? module->ptx->without_row : module->module.unknown_count;
 }
 
 size_t weir_module_memory(const weir_module *module) {
-    return module_memory(&module->module);
+    return module->ptx ? ptx_memory(module->ptx) : module_memory(&module->module);
 }
 
 size_t weir_diagnostic_count(const weir_module *module) {
@@ -276,14 +320,62 @@ const weir_op *weir_value_definition(const weir_value *value) {
 
 /* ---- Printing -------------------------------------------------------------------------------- */
 
+static void print_ptx(const PtxModule *module, weir_form form, Text *out) {
+    PtxEdits none;
+    ptx_edits_init(&none, module);
+    if (form == WEIR_GENERIC)
+        ptx_print(module, out);
+    else
+        ptx_edit_print(&none, out);
+    ptx_edits_free(&none);
+}
+
 int weir_print(weir_module *module, weir_form form, weir_write *write, void *to) {
     Text out = SINK_TEXT(write, to);
     bool enough = true;
-    if (form >= WEIR_EFFECTS)
+    if (module->ptx && form > WEIR_GENERIC)
+        return -1;
+    if (module->ptx)
+        print_ptx(module->ptx, form, &out);
+    else if (form >= WEIR_EFFECTS)
         enough = stage_print(&module->module, (Stage)(form - WEIR_EFFECTS), &out); /* ORDER Stage */
     else
         print_module(&module->module, form == WEIR_GENERIC ? PRINT_GENERIC : PRINT_AS_WRITTEN, &out);
     return sink_finish(&out) == 0 && enough ? 0 : -1;
+}
+
+/* ---- PTX --------------------------------------------------------------------------------------- */
+
+weir_ptx weir_ptx_of(const weir_module *module) {
+    const PtxModule *ptx = module->ptx;
+    if (!ptx)
+        return (weir_ptx){0};
+    return (weir_ptx){.version = ptx->version,
+                      .target = public(ptx_name(ptx, ptx->target)),
+                      .functions = ptx->functions_count,
+                      .forms = ptx->forms_count,
+                      .instructions = ptx->instructions,
+                      .without_row = ptx->without_row};
+}
+
+weir_ptx_function weir_ptx_function_at(weir_module *module, size_t index) {
+    const PtxModule *ptx = module->ptx;
+    if (!ptx || index >= ptx->functions_count)
+        return (weir_ptx_function){.name = {"", 0}};
+    const PtxFunction *function = &ptx->functions[index];
+    return (weir_ptx_function){.name = public(ptx_name(ptx, function->name)),
+                               .entry = function->entry,
+                               .body = function->body,
+                               .line = source_place(ptx->source, ptx->statements[function->begin].begin).line,
+                               .instructions = function->instructions};
+}
+
+weir_ptx_form weir_ptx_form_at(const weir_module *module, size_t index) {
+    const PtxModule *ptx = module->ptx;
+    if (!ptx || index >= ptx->forms_count)
+        return (weir_ptx_form){.text = {"", 0}};
+    const PtxForm *form = &ptx->forms[index];
+    return (weir_ptx_form){public(form->text), form->used, form->row != NULL};
 }
 
 /* ---- What ops do ----------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 
 typedef struct Stats {
     size_t files, modules, ops, unknown, bytes, memory;
+    size_t ptx, ptx_rows; /* instructions of PTX, and those that the table has */
     double seconds;
     Tally names; /* of ops */
 } Stats;
@@ -21,7 +22,20 @@ static void print_stats(Stats *stats, Output *output) {
                   stats->modules, stats->ops, stats->unknown, stats->bytes);
     output_printf(output, "time: %.6f s\nspeed: %.1f MB/s\nmemory: %zu bytes\n", stats->seconds,
                   (double)stats->bytes / 1e6 / (stats->seconds > 0 ? stats->seconds : 1e-9), stats->memory);
+    if (stats->ptx)
+        output_printf(output, "PTX instructions with a row: %zu of %zu (%.2f %%)\n", stats->ptx_rows, stats->ptx,
+                      100.0 * (double)stats->ptx_rows / (double)stats->ptx);
     tally_print(&stats->names, output);
+}
+
+static void count_ptx(const weir_module *module, Stats *stats) {
+    weir_ptx ptx = weir_ptx_of(module);
+    stats->ptx += ptx.instructions;
+    stats->ptx_rows += ptx.instructions - ptx.without_row;
+    for (size_t i = 0; i < ptx.forms; i++) {
+        weir_ptx_form form = weir_ptx_form_at(module, i);
+        tally_add(&stats->names, form.text, form.used);
+    }
 }
 
 /* ---- One file -------------------------------------------------------------------------------- */
@@ -34,6 +48,28 @@ static void list_module(Output *output, const weir_module_info *info, size_t ind
     if (info->argument.size)
         output_printf(output, " (%.*s)", (int)info->argument.size, info->argument.data);
     output_printf(output, "\n");
+}
+
+/* The functions of a PTX module; false, with what is wrong, if it cannot be read. */
+static bool list_ptx(const Options *options, weir_file *file, Output *output) {
+    weir_module *module = weir_parse(file, 0, 0);
+    if (!module) {
+        complain("%s: there is not enough memory", weir_file_name(file));
+        return false;
+    }
+    weir_report(file, module, color_wanted(options, STDERR_FILENO, NULL), stream_write, stderr);
+    bool good = weir_module_ok(module);
+    weir_ptx ptx = weir_ptx_of(module);
+    for (size_t i = 0; good && i < ptx.functions; i++) {
+        weir_ptx_function function = weir_ptx_function_at(module, i);
+        if (function.name.size)
+            output_printf(output, "line %u: %s %.*s, %zu instruction%s%s\n", function.line,
+                          function.entry ? ".entry" : ".func", (int)function.name.size, function.name.data,
+                          function.instructions, function.instructions == 1 ? "" : "s",
+                          function.body ? "" : " (declared only)");
+    }
+    weir_module_free(module);
+    return good;
 }
 
 static bool parse_module(const Options *options, weir_file *file, size_t index, const weir_module_info *info,
@@ -53,6 +89,7 @@ static bool parse_module(const Options *options, weir_file *file, size_t index, 
     if (weir_module_memory(module) > stats->memory)
         stats->memory = weir_module_memory(module);
     if (options->stats) {
+        count_ptx(module, stats);
         for (const weir_op *op = weir_first_op(module); op; op = weir_next_op(op))
             if (!weir_op_implicit(op))
                 tally_add(&stats->names, weir_op_name(op), 1);
@@ -82,6 +119,17 @@ static bool parse_file(const Options *options, weir_context *weir, const char *p
     stats->bytes += weir_file_size(file);
     if (options->list && options->inputs.count > 1)
         output_printf(output, "%s\n", path);
+    if (weir_file_is_ptx(file) && options->form > WEIR_GENERIC) {
+        complain("%s: PTX is printed as it was written, or a statement a line (--generic); nothing else of it yet",
+                 path);
+        weir_close(file);
+        return false;
+    }
+    if (weir_file_is_ptx(file) && options->list) {
+        good = list_ptx(options, file, output);
+        weir_close(file);
+        return good;
+    }
     for (size_t i = 0; i < weir_module_count(file); i++) {
         weir_module_info info = {0};
         if (options->list || weir_file_is_pass_log(file))

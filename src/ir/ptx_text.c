@@ -196,18 +196,3 @@ bool ptx_next_statement(const char **at, const char *end, Statement *statement) 
     *at = cursor.at;
     return true;
 }
-
-int word_place(Str word, const char *list) {
-    int place = 0;
-    for (Str entry; (entry = str_next_word(&list)).size; place++)
-        if (str_equal(entry, word))
-            return place;
-    return -1;
-}
-
-Str next_part(Str *name) {
-    const char *end = name->data + name->size, *dot = name->size ? memchr(name->data, '.', name->size) : NULL;
-    Str part = dot ? str_between(name->data, dot) : *name;
-    *name = dot ? str_between(dot + 1, end) : str_between(end, end);
-    return part;
-}

@@ -3,7 +3,7 @@
 #ifndef IR_PTX_TEXT_H
 #define IR_PTX_TEXT_H
 
-#include "base/text.h"
+#include "ir/ptx_rows.h"
 
 /* A register, a number, or the op's operand $3. */
 typedef enum TermKind { TERM_OTHER, TERM_NAME, TERM_NUMBER, TERM_OPERAND } TermKind;
@@ -37,10 +37,5 @@ typedef struct Statement {
 
 /* The next statement from *at on, which moves behind it. False at the end of the text. */
 bool ptx_next_statement(const char **at, const char *end, Statement *statement);
-
-/* The place of `word` in a list of words with a blank between each two, or -1. */
-int word_place(Str word, const char *list);
-/* The next of the parts of a name, which dots separate; empty at the end. */
-Str next_part(Str *name);
 
 #endif

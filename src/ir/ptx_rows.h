@@ -1,0 +1,67 @@
+/* The rows of ops/ptx.def: which PTX instructions there are, the modifiers and operands they take, what they do.
+ *
+ * Both readers of PTX use them: that of inline assembly (ptx_text.h splits it) and that of whole modules
+ * (ptx/reader.h). An instruction's form is its opcode with its modifiers, "ld.global.b32"; modifiers are a bag, except
+ * where a row says that their order matters. */
+#ifndef IR_PTX_ROWS_H
+#define IR_PTX_ROWS_H
+
+#include "base/text.h"
+
+typedef struct PtxRow {
+    const char *name;      /* "cp.async.bulk": the opcode, and modifiers that have to be there */
+    const char *modifiers; /* groups of modifiers; the head of ops/ptx.def says how they are written */
+    const char *operands;
+    const char *effects; /* in the words of docs/effects.md; "" if it does nothing but compute */
+    uint16_t version;    /* of the ISA that has it, 78 for 7.8 */
+    uint16_t capability; /* and the target, 90 for sm_90; 0: all */
+    bool control;        /* it decides where a thread goes on */
+} PtxRow;
+
+/* The newest ISA that the table is about: what a later one has may be in no row. */
+enum { PTX_NEWEST = 92 };
+
+size_t ptx_row_count(void);
+const PtxRow *ptx_row_at(size_t index);
+
+/* The row that takes a form; NULL: none does. Then *known says whether all of its words are words of the table, so that
+ * it is the way they are put together that is wrong, and not the table that is too old; NULL: nobody asks. */
+const PtxRow *ptx_row_of(Str form, bool *known);
+/* What the rows of an opcode have in common. */
+typedef enum PtxActs {
+    PTX_NO_ROW,
+    PTX_COMPUTES, /* whatever the modifiers, all it does is to compute */
+    PTX_STEERS,   /* ... or to decide where a thread goes on */
+    PTX_ACTS,     /* some row has effects */
+} PtxActs;
+PtxActs ptx_opcode_acts(Str opcode);
+
+/* The modifier of a form that is in the group of that name; empty if it has none. The row is that of the form. */
+Str ptx_form_modifier(const PtxRow *row, Str form, const char *group);
+/* Whether a form has a modifier. */
+bool ptx_form_has(Str form, Str modifier);
+
+/* Whether a row has an operand of that name. */
+bool ptx_row_names(const PtxRow *row, Str operand);
+/* How many operands a row takes. */
+void ptx_row_operands(const PtxRow *row, unsigned *least, unsigned *most);
+
+/* The next of the parts of a name, which dots separate; empty at the end. */
+Str next_part(Str *name);
+/* The place of `word` in a list of words with a blank between each two, or -1. */
+int word_place(Str word, const char *list);
+
+/* ---- Special registers ---- */
+
+typedef struct PtxSpecial {
+    const char *name; /* "%tid", or "%envreg", which has numbers */
+    uint8_t parts;    /* 4 of %tid.x to .w; 0: it has none */
+    uint8_t numbers;  /* %envreg0 to %envreg31: 32; 0: it has none */
+} PtxSpecial;
+
+/* The special register of a name with its '%', or NULL; `number` is which of several. */
+const PtxSpecial *ptx_special(Str name, unsigned *number);
+const PtxSpecial *ptx_special_at(unsigned index);
+unsigned ptx_special_index(const PtxSpecial *special);
+
+#endif

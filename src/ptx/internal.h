@@ -1,0 +1,244 @@
+/* What the files of the PTX reader share. */
+#ifndef PTX_INTERNAL_H
+#define PTX_INTERNAL_H
+
+#include "base/map.h"
+#include "ptx/reader.h"
+
+/* Words that directives start with, in the order of their names, which are the first of each module's. The second
+ * column is the function that reads on behind the word; those without one start nothing. */
+#define PTX_WORDS(WORD)                                               \
+    WORD(loc, ".loc", read_loc)                                       \
+    WORD(b8, ".b8", read_data)                                        \
+    WORD(b16, ".b16", read_data)                                      \
+    WORD(b32, ".b32", read_data)                                      \
+    WORD(b64, ".b64", read_data)                                      \
+    WORD(reg, ".reg", read_variables)                                 \
+    WORD(param, ".param", read_variables)                             \
+    WORD(global, ".global", read_variables)                           \
+    WORD(shared, ".shared", read_variables)                           \
+    WORD(const, ".const", read_variables)                             \
+    WORD(local, ".local", read_variables)                             \
+    WORD(tex, ".tex", read_variables)                                 \
+    WORD(extern, ".extern", read_linkage)                             \
+    WORD(visible, ".visible", read_linkage)                           \
+    WORD(weak, ".weak", read_linkage)                                 \
+    WORD(common, ".common", read_linkage)                             \
+    WORD(entry, ".entry", read_defined)                               \
+    WORD(func, ".func", read_defined)                                 \
+    WORD(version, ".version", read_version)                           \
+    WORD(target, ".target", read_target)                              \
+    WORD(address_size, ".address_size", read_numbers)                 \
+    WORD(file, ".file", read_file)                                    \
+    WORD(section, ".section", read_section)                           \
+    WORD(pragma, ".pragma", read_pragma)                              \
+    WORD(alias, ".alias", read_alias)                                 \
+    WORD(callprototype, ".callprototype", read_prototype)             \
+    WORD(branchtargets, ".branchtargets", read_targets)               \
+    WORD(calltargets, ".calltargets", read_targets)                   \
+    WORD(reqntid, ".reqntid", read_numbers)                           \
+    WORD(maxntid, ".maxntid", read_numbers)                           \
+    WORD(maxnctapersm, ".maxnctapersm", read_numbers)                 \
+    WORD(minnctapersm, ".minnctapersm", read_numbers)                 \
+    WORD(maxnreg, ".maxnreg", read_numbers)                           \
+    WORD(maxclusterrank, ".maxclusterrank", read_numbers)             \
+    WORD(reqnctapercluster, ".reqnctapercluster", read_numbers)       \
+    WORD(explicitcluster, ".explicitcluster", read_numbers)           \
+    WORD(blocksareclusters, ".blocksareclusters", read_numbers)       \
+    WORD(noreturn, ".noreturn", read_numbers)                         \
+    WORD(abi_preserve, ".abi_preserve", read_numbers)                 \
+    WORD(abi_preserve_control, ".abi_preserve_control", read_numbers) \
+    WORD(align, ".align", NULL)                                       \
+    WORD(ptr, ".ptr", NULL)                                           \
+    WORD(attribute, ".attribute", NULL)                               \
+    WORD(warp_size, "WARP_SZ", NULL)                                  \
+    WORD(generic, "generic", NULL)                                    \
+    WORD(function_name, "function_name", NULL)                        \
+    WORD(inlined_at, "inlined_at", NULL)
+
+typedef enum WordName {
+#define WORD(id, text, read) WORD_##id,
+    PTX_WORDS(WORD)
+#undef WORD
+        WORD_COUNT,
+} WordName;
+
+typedef enum BindingKind { BOUND_NOTHING, BOUND_VARIABLE, BOUND_FUNCTION } BindingKind;
+
+/* How to take back a declaration when its scope ends. */
+typedef enum UndoKind { UNDO_BINDING, UNDO_RANGE, UNDO_SINGLE } UndoKind;
+typedef struct Undo {
+    uint32_t name, bound;
+    uint8_t kind, bound_kind;
+} Undo;
+
+/* A name that was not declared when it was used: a label further down, or a mistake. */
+typedef struct Fixup {
+    uint32_t operand, scope, at;
+} Fixup;
+
+typedef struct LabelSlot {
+    uint32_t name, scope, statement; /* name: + 1; 0 is a free slot */
+} LabelSlot;
+
+/* A prefix of registers, "%rd", up to eight characters of it as one number. */
+enum { PREFIXES = 64, MOST_DEPTH = 200 };
+typedef struct Prefix {
+    uint64_t key;
+    uint32_t name;
+} Prefix;
+
+/* What is to be looked at in the operands of a form. */
+typedef struct FormFacts {
+    uint16_t least, most;
+    uint32_t typed; /* bit i: operand i has the type of the instruction */
+    char type;      /* which literals that type takes; 0: all */
+    bool wrong;     /* no row takes these modifiers, though all are known */
+    bool wide;      /* an address has 64 bits */
+    bool calls;     /* parentheses are lists */
+} FormFacts;
+
+typedef struct Reader {
+    PtxModule *module;
+    Source *source;
+    Diagnostics *diagnostics;
+    const char *p, *end, *base; /* *end is zero */
+    uint32_t statement_at;      /* offset of the statement at hand */
+    uint32_t scope;             /* PTX_NONE: the module's */
+    uint32_t function;          /* PTX_NONE: outside of all */
+    uint32_t declared;          /* what the name of that function stood for before; PTX_NONE: nothing */
+    bool header;                /* between a function's parameters and its body */
+    bool in_section, calls, versioned;
+    unsigned depth, brackets; /* of expressions, and of operands in each other */
+    unsigned scopes_open;
+    size_t budget;
+    jmp_buf exhausted;
+    Arena stacks;
+    Undo *undos;
+    uint32_t undo_count, undo_capacity;
+    uint32_t *marks; /* how many undos there were when a scope was opened */
+    uint32_t mark_count, mark_capacity;
+    Fixup *fixups;
+    uint32_t fixup_count, fixup_capacity;
+    FormFacts *facts; /* of each form */
+    uint32_t fact_count, fact_capacity;
+    uint32_t *name_slots, name_slot_count; /* name + 1; a power of two */
+    uint32_t *form_slots, form_slot_count;
+    LabelSlot *label_slots;
+    uint32_t label_count, label_slot_count;
+    Prefix prefixes[PREFIXES];
+} Reader;
+
+/* ---- reader.c ---- */
+/* Reports an error; always false. */
+bool ptx_fail(Reader *r, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* `expected` would have had to stand here; always false. */
+bool fail_expected(Reader *r, const char *expected);
+void *grown(Reader *r, void *items, uint32_t count, uint32_t *capacity, size_t size);
+#define PUSH(r, array)                                                                                    \
+    ((r)->module->array##_count == (r)->module->array##_capacity                                          \
+         ? (void)((r)->module->array = grown((r), (r)->module->array, (r)->module->array##_count,         \
+                                             &(r)->module->array##_capacity, sizeof *(r)->module->array)) \
+         : (void)0,                                                                                       \
+     &(r)->module->array[(r)->module->array##_count++])
+
+static inline uint32_t offset_of(const Reader *r, const char *at) {
+    return (uint32_t)(at - r->base);
+}
+/* The statement at hand, which ends here. */
+PtxStatement *add_statement(Reader *r, PtxKind kind, uint32_t what, uint32_t first_operand);
+static inline PtxOperand *add_operand(Reader *r, PtxOperandKind kind, uint32_t a, int64_t value) {
+    PtxOperand *operand = PUSH(r, operands);
+    *operand = (PtxOperand){.kind = (uint8_t)kind, .a = a, .value = value};
+    return operand;
+}
+
+/* ---- scan.c: characters and words ---- */
+enum { CLASS_SPACE = 1, CLASS_DIGIT = 2, CLASS_LETTER = 4, CLASS_IDENTIFIER = 8, CLASS_FORM = 16 };
+extern const uint8_t ptx_class[256];
+static inline bool is_class(char c, int class) {
+    return (ptx_class[(unsigned char)c] & class) != 0;
+}
+/* Steps over a comment; false if there is none at the '/'. */
+bool ptx_skip_comment(Reader *r);
+/* Steps over blanks and comments; the character behind. */
+static inline char next_char(Reader *r) {
+    for (;;) {
+        while (is_class(*r->p, CLASS_SPACE))
+            r->p++;
+        if (*r->p != '/' || !ptx_skip_comment(r))
+            return *r->p;
+    }
+}
+static inline bool take(Reader *r, char c) {
+    if (*r->p != c && next_char(r) != c)
+        return false;
+    r->p++;
+    return true;
+}
+/* The same for a statement that may end here: if it does, the blanks behind it are not its own. */
+static inline bool take_more(Reader *r, char c) {
+    const char *before = r->p;
+    if (take(r, c))
+        return true;
+    r->p = before;
+    return false;
+}
+/* As take, or an error. */
+bool want(Reader *r, char c);
+/* An identifier; empty if none stands here. */
+Str take_identifier(Reader *r);
+/* ".word", with its dot; empty if none stands here. */
+Str take_dotted(Reader *r);
+/* A string with its quotes; empty, with an error, if there is none. */
+Str take_string(Reader *r);
+/* Text that no PTX has: zero bytes, and what is no ASCII. False, with an error, if there is some. */
+bool check_characters(Reader *r);
+
+/* ---- names.c: names, scopes, labels ---- */
+uint32_t intern(Reader *r, Str text);
+void open_scope(Reader *r);
+void close_scope(Reader *r);
+/* Binds the name of a variable or function in the scope at hand; false, with an error, if it is bound there. */
+bool declare_variable(Reader *r, uint32_t variable, const char *at);
+bool declare_function(Reader *r, uint32_t function, const char *at);
+/* The body of the function at hand begins; false, with an error, if it had one. */
+bool define_function(Reader *r, const char *at);
+bool declare_label(Reader *r, uint32_t name, uint32_t statement, const char *at);
+/* The label of that name that is seen from a scope; PTX_NONE: there is none. */
+uint32_t find_label(const Reader *r, uint32_t name, uint32_t scope);
+/* A name as an operand: a register, a variable, a function, or what may be a label. */
+void add_name(Reader *r, Str text, const char *at);
+/* Looks up what was not declared when it was used. */
+void settle_fixups(Reader *r);
+
+/* ---- constants.c ---- */
+/* A constant expression as an operand. */
+bool read_constant(Reader *r, PtxOperand *to);
+/* The same if it is a whole number. */
+bool read_integer(Reader *r, int64_t *value);
+bool read_count(Reader *r, uint32_t *value);
+
+/* ---- operands.c ---- */
+bool read_operand(Reader *r);
+/* At '%': the register as an operand. */
+bool read_register(Reader *r);
+/* Of an initializer. */
+bool read_initial(Reader *r);
+
+/* ---- instructions.c ---- */
+/* An instruction, with its guard if there is one, or a label. */
+bool read_instruction(Reader *r);
+
+/* ---- variables.c, functions.c, directives.c: what stands behind the word of a directive ---- */
+typedef bool ReadDirective(Reader *r, uint32_t word);
+ReadDirective read_loc, read_data, read_variables, read_linkage, read_defined, read_version, read_target, read_numbers,
+    read_file, read_section, read_pragma, read_alias, read_prototype, read_targets;
+bool read_linked_function(Reader *r, uint32_t word, uint32_t linkage);
+bool read_linked_variables(Reader *r, uint32_t space, uint32_t linkage);
+/* A parameter of a function, as the next variable; nameless ones are "_". */
+bool read_parameter(Reader *r, bool named);
+/* The body of a function is over. */
+void end_function(Reader *r);
+
+#endif

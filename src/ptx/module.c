@@ -1,0 +1,114 @@
+/* What a PTX module holds, and where its instructions come from. */
+#include "ptx/internal.h"
+
+#include <stdlib.h>
+
+size_t ptx_memory(const PtxModule *module) {
+    return module->held + module->arena.held;
+}
+
+void ptx_free(PtxModule *module) {
+#define ARRAY(T, name) free(module->name);
+    PTX_ARRAYS(ARRAY)
+#undef ARRAY
+    arena_free(&module->arena);
+    *module = (PtxModule){0};
+}
+
+/* ---- Places ---------------------------------------------------------------------------------------------- */
+
+/* The path of .file `number`, without its quotes. */
+static Str file_of(const PtxModule *module, int64_t number) {
+    for (uint32_t i = 0; i < module->statements_count; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        const PtxOperand *operands = module->operands + statement->first;
+        if (statement->kind != PTX_DIRECTIVE || statement->what != WORD_file || operands[0].value != number)
+            continue;
+        Str path = ptx_name(module, operands[1].a);
+        return (Str){path.data + 1, path.size - 2};
+    }
+    return (Str){"", 0};
+}
+
+/* The text at a label of .debug_str: bytes up to a zero one, kept in the module. */
+static Str string_at(PtxModule *module, uint32_t label, int64_t offset) {
+    uint32_t i = 0;
+    Text text = {0};
+    while (i < module->statements_count &&
+           (module->statements[i].kind != PTX_LABEL || module->statements[i].what != label))
+        i++;
+    for (i++; i < module->statements_count && module->statements[i].kind != PTX_CLOSE; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        if (statement->kind != PTX_DATA || statement->what != WORD_b8)
+            continue;
+        for (uint32_t k = 0; k < statement->count; k++, offset--) {
+            char c = (char)module->operands[statement->first + k].value;
+            if (offset <= 0 && !c)
+                goto done;
+            if (offset <= 0)
+                text_char(&text, c);
+        }
+    }
+done:
+    return str_of(text_keep(&text, &module->arena));
+}
+
+/* What stands behind the three numbers of a .loc. */
+typedef struct Inlined {
+    uint32_t function;
+    int64_t offset;
+    const PtxOperand *at; /* file, line and column; NULL: it is not inlined */
+} Inlined;
+
+static Inlined inlined_of(const PtxOperand *operands, uint32_t count) {
+    Inlined found = {.function = PTX_NONE};
+    for (uint32_t i = 3; i + 1 < count; i++) {
+        if (operands[i].kind == PTX_WORD && operands[i].a == WORD_function_name) {
+            found.function = operands[i + 1].a;
+            found.offset = operands[i + 1].value;
+        } else if (operands[i].kind == PTX_WORD && operands[i].a == WORD_inlined_at && i + 3 < count) {
+            found.at = &operands[i + 1];
+        }
+    }
+    return found;
+}
+
+/* The .loc of that place, which stands before `from` and says where it was inlined in turn. */
+static uint32_t loc_of(const PtxModule *module, uint32_t from, uint32_t begin, const PtxOperand *at) {
+    for (uint32_t i = from; i-- > begin;) {
+        const PtxStatement *statement = &module->statements[i];
+        const PtxOperand *place = module->operands + statement->first;
+        if (statement->kind == PTX_LOC && place[0].value == at[0].value && place[1].value == at[1].value &&
+            place[2].value == at[2].value)
+            return i;
+    }
+    return PTX_NONE;
+}
+
+uint32_t ptx_places(PtxModule *module, uint32_t statement, PtxPlace *places, uint32_t most) {
+    uint32_t count = 0, begin = 0, at = statement;
+    for (uint32_t i = 0; i < module->functions_count; i++)
+        if (module->functions[i].begin <= statement && statement < module->functions[i].end)
+            begin = module->functions[i].begin;
+    while (at > begin && module->statements[at].kind != PTX_LOC)
+        at--;
+    if (!most || module->statements[at].kind != PTX_LOC)
+        return 0;
+    const PtxOperand *place = module->operands + module->statements[at].first;
+    while (count < most) {
+        Inlined inlined = {.function = PTX_NONE};
+        if (at != PTX_NONE)
+            inlined = inlined_of(module->operands + module->statements[at].first, module->statements[at].count);
+        places[count++] =
+            (PtxPlace){.file = file_of(module, place[0].value),
+                       .function = inlined.function == PTX_NONE ? (Str){"", 0}
+                                                                : string_at(module, inlined.function, inlined.offset),
+                       .line = (uint32_t)place[1].value,
+                       .column = (uint32_t)place[2].value};
+        if (!inlined.at)
+            break;
+        place = inlined.at;
+        at = loc_of(module, at, begin, place);
+    }
+    return count;
+}

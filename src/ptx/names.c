@@ -1,0 +1,253 @@
+/* Names of a PTX module: each once, with what it stands for in the scope at hand.
+ *
+ * A register may be one of a range, "%r<8>" for %r0 to %r7: it is looked up by what stands before its number. Names
+ * that are declared by themselves may shadow such a one, and be shadowed; the innermost of both is meant. */
+#include "ptx/internal.h"
+
+/* ---- The table ------------------------------------------------------------------------------------ */
+
+static void grow_slots(Reader *r) {
+    uint32_t count = r->name_slot_count ? 2 * r->name_slot_count : 1024;
+    uint32_t *slots = ARENA_ARRAY(&r->stacks, uint32_t, count);
+    for (uint32_t i = 0; i < r->module->names_count; i++) {
+        uint32_t at = r->module->names[i].hash & (count - 1);
+        while (slots[at])
+            at = (at + 1) & (count - 1);
+        slots[at] = i + 1;
+    }
+    r->name_slots = slots;
+    r->name_slot_count = count;
+}
+
+uint32_t intern(Reader *r, Str text) {
+    if (2 * r->module->names_count >= r->name_slot_count)
+        grow_slots(r);
+    uint32_t hash = map_hash(text), at = hash & (r->name_slot_count - 1);
+    for (; r->name_slots[at]; at = (at + 1) & (r->name_slot_count - 1)) {
+        const PtxName *name = &r->module->names[r->name_slots[at] - 1];
+        if (name->hash == hash && str_equal(name->text, text))
+            return r->name_slots[at] - 1;
+    }
+    uint32_t index = r->module->names_count;
+    *PUSH(r, names) = (PtxName){.text = text, .hash = hash};
+    r->name_slots[at] = index + 1;
+    return index;
+}
+
+/* ---- Scopes ---------------------------------------------------------------------------------------- */
+
+static void push_undo(Reader *r, Undo undo) {
+    *ARENA_PUSH(&r->stacks, r->undos, r->undo_count, r->undo_capacity) = undo;
+}
+
+void open_scope(Reader *r) {
+    uint32_t scope = r->module->scopes_count;
+    *PUSH(r, scopes) = (PtxScope){.parent = r->scope, .open = r->module->statements_count};
+    r->scope = scope;
+    r->scopes_open++;
+    *ARENA_PUSH(&r->stacks, r->marks, r->mark_count, r->mark_capacity) = r->undo_count;
+}
+
+void close_scope(Reader *r) {
+    uint32_t mark = r->marks[--r->mark_count];
+    while (r->undo_count > mark) {
+        Undo undo = r->undos[--r->undo_count];
+        PtxName *name = &r->module->names[undo.name];
+        if (undo.kind == UNDO_SINGLE) {
+            name->singles--;
+        } else if (undo.kind == UNDO_RANGE) {
+            name->range = undo.bound;
+        } else {
+            name->bound = undo.bound;
+            name->bound_kind = undo.bound_kind;
+        }
+    }
+    r->scope = r->module->scopes[r->scope].parent;
+    r->scopes_open--;
+}
+
+/* ---- Declarations ------------------------------------------------------------------------------------ */
+
+/* "%r12" without its number; the number, or -1 if it has none that a range could have. */
+static Str prefix_of(Str text, int64_t *number) {
+    size_t size = text.size;
+    while (size && is_class(text.data[size - 1], CLASS_DIGIT))
+        size--;
+    *number = -1;
+    if (size && size < text.size && text.size - size <= 10) {
+        *number = 0;
+        for (size_t i = size; i < text.size; i++)
+            *number = *number * 10 + (text.data[i] - '0');
+    }
+    return (Str){text.data, size};
+}
+
+static bool fail_twice(Reader *r, const char *at, Str name) {
+    return ptx_fail(r, at, "'%.*s' is declared twice in this scope", STR_ARG(name));
+}
+
+static void bind(Reader *r, uint32_t name, BindingKind kind, uint32_t bound) {
+    PtxName *entry = &r->module->names[name];
+    if (r->scope != PTX_NONE)
+        push_undo(r, (Undo){name, entry->bound, UNDO_BINDING, entry->bound_kind});
+    entry->bound = bound;
+    entry->bound_kind = (uint8_t)kind;
+}
+
+static bool declare_range(Reader *r, uint32_t variable, const char *at) {
+    const PtxVariable *declared = &r->module->variables[variable];
+    PtxName *name = &r->module->names[declared->name];
+    if (name->range && r->module->variables[name->range - 1].scope == r->scope)
+        return fail_twice(r, at, name->text);
+    if (r->scope != PTX_NONE)
+        push_undo(r, (Undo){declared->name, name->range, UNDO_RANGE, 0});
+    name->range = variable + 1;
+    return true;
+}
+
+bool declare_variable(Reader *r, uint32_t variable, const char *at) {
+    const PtxVariable *declared = &r->module->variables[variable];
+    if (declared->name == PTX_NONE)
+        return true;
+    if (declared->ranged)
+        return declare_range(r, variable, at);
+    const PtxName *name = &r->module->names[declared->name];
+    const PtxVariable *before = name->bound_kind == BOUND_VARIABLE ? &r->module->variables[name->bound] : NULL;
+    if (before && before->scope == r->scope && before->linkage != WORD_extern && before->linkage != WORD_common)
+        return fail_twice(r, at, name->text);
+    int64_t number;
+    Str prefix = prefix_of(name->text, &number);
+    if (number >= 0 && declared->space == WORD_reg) {
+        uint32_t stem = intern(r, prefix), range = r->module->names[stem].range;
+        const PtxVariable *all = range ? &r->module->variables[range - 1] : NULL;
+        if (all && all->scope == r->scope && number < all->range)
+            return fail_twice(r, at, name->text);
+        r->module->names[stem].singles++;
+        if (r->scope != PTX_NONE)
+            push_undo(r, (Undo){stem, 0, UNDO_SINGLE, 0});
+    }
+    bind(r, r->module->variables[variable].name, BOUND_VARIABLE, variable);
+    return true;
+}
+
+bool declare_function(Reader *r, uint32_t function, const char *at) {
+    PtxName *name = &r->module->names[r->module->functions[function].name];
+    if (name->bound_kind == BOUND_VARIABLE)
+        return fail_twice(r, at, name->text);
+    r->declared = name->bound_kind == BOUND_FUNCTION ? name->bound : PTX_NONE;
+    name->bound = function; /* by no scope's end taken back: functions are the module's */
+    name->bound_kind = BOUND_FUNCTION;
+    return true;
+}
+
+bool define_function(Reader *r, const char *at) {
+    PtxFunction *function = &r->module->functions[r->function];
+    if (r->declared != PTX_NONE && r->module->functions[r->declared].body)
+        return fail_twice(r, at, r->module->names[function->name].text);
+    function->body = true;
+    return true;
+}
+
+/* ---- Labels -------------------------------------------------------------------------------------------- */
+
+static LabelSlot *label_slot(const Reader *r, uint32_t name, uint32_t scope) {
+    uint32_t mask = r->label_slot_count - 1;
+    uint32_t at = (uint32_t)(map_mix(((uint64_t)name << 32 | scope) ^ map_seed, 0x9e3779b97f4a7c15u)) & mask;
+    while (r->label_slots[at].name && (r->label_slots[at].name != name + 1 || r->label_slots[at].scope != scope))
+        at = (at + 1) & mask;
+    return &r->label_slots[at];
+}
+
+static void grow_labels(Reader *r) {
+    LabelSlot *old = r->label_slots;
+    uint32_t count = r->label_slot_count;
+    r->label_slot_count = count ? 2 * count : 256;
+    r->label_slots = ARENA_ARRAY(&r->stacks, LabelSlot, r->label_slot_count);
+    for (uint32_t i = 0; i < count; i++)
+        if (old[i].name)
+            *label_slot(r, old[i].name - 1, old[i].scope) = old[i];
+}
+
+bool declare_label(Reader *r, uint32_t name, uint32_t statement, const char *at) {
+    if (2 * r->label_count >= r->label_slot_count)
+        grow_labels(r);
+    LabelSlot *slot = label_slot(r, name, r->scope);
+    if (slot->name)
+        return fail_twice(r, at, r->module->names[name].text);
+    *slot = (LabelSlot){name + 1, r->scope, statement};
+    r->label_count++;
+    return true;
+}
+
+uint32_t find_label(const Reader *r, uint32_t name, uint32_t scope) {
+    for (; r->label_slot_count; scope = r->module->scopes[scope].parent) {
+        const LabelSlot *slot = label_slot(r, name, scope);
+        if (slot->name)
+            return slot->statement;
+        if (scope == PTX_NONE)
+            break;
+    }
+    return PTX_NONE;
+}
+
+/* ---- Uses ------------------------------------------------------------------------------------------------ */
+
+/* Whether the range is nearer than what is bound to the whole name; PTX_NONE is the outermost scope. */
+static bool is_nearer(uint32_t a, uint32_t b) {
+    return a + 1 > b + 1; /* scopes are numbered as they are opened; PTX_NONE + 1 is 0 */
+}
+
+static bool add_bound(Reader *r, uint32_t name) {
+    const PtxName *entry = &r->module->names[name];
+    if (entry->bound_kind == BOUND_FUNCTION)
+        add_operand(r, PTX_CALLEE, entry->bound, 0);
+    else if (entry->bound_kind == BOUND_VARIABLE && r->module->variables[entry->bound].space == WORD_reg)
+        add_operand(r, PTX_REGISTER, entry->bound, 0);
+    else if (entry->bound_kind == BOUND_VARIABLE)
+        add_operand(r, PTX_VARIABLE, entry->bound, 0);
+    return entry->bound_kind != BOUND_NOTHING;
+}
+
+static bool add_special(Reader *r, Str text) {
+    unsigned number;
+    const PtxSpecial *special = text.data[0] == '%' ? ptx_special(text, &number) : NULL;
+    if (special)
+        add_operand(r, PTX_SPECIAL, ptx_special_index(special), number);
+    return special != NULL;
+}
+
+void add_name(Reader *r, Str text, const char *at) {
+    int64_t number;
+    Str prefix = prefix_of(text, &number);
+    uint32_t name = intern(r, text), stem = number >= 0 ? intern(r, prefix) : PTX_NONE;
+    const PtxName *entry = &r->module->names[name];
+    uint32_t range = stem == PTX_NONE ? 0 : r->module->names[stem].range;
+    if (range && number < r->module->variables[range - 1].range &&
+        (entry->bound_kind != BOUND_VARIABLE ||
+         is_nearer(r->module->variables[range - 1].scope, r->module->variables[entry->bound].scope))) {
+        add_operand(r, PTX_REGISTER, range - 1, number);
+        return;
+    }
+    if (add_bound(r, name) || add_special(r, text))
+        return;
+    *ARENA_PUSH(&r->stacks, r->fixups, r->fixup_count, r->fixup_capacity) =
+        (Fixup){r->module->operands_count, r->scope, offset_of(r, at)};
+    add_operand(r, PTX_NAME, name, 0);
+}
+
+void settle_fixups(Reader *r) {
+    for (uint32_t i = 0; i < r->fixup_count; i++) {
+        const Fixup *fixup = &r->fixups[i];
+        if (fixup->operand >= r->module->operands_count)
+            continue; /* its statement was wrong, and has none */
+        PtxOperand *operand = &r->module->operands[fixup->operand];
+        uint32_t label = find_label(r, operand->a, fixup->scope);
+        if (label == PTX_NONE) {
+            ptx_fail(r, r->base + fixup->at, "'%.*s' is not declared", STR_ARG(r->module->names[operand->a].text));
+        } else {
+            operand->kind = PTX_TARGET;
+            operand->a = label;
+        }
+    }
+    r->fixup_count = 0;
+}

@@ -1,0 +1,12 @@
+/* PTX modules as text. */
+#ifndef PTX_PRINT_H
+#define PTX_PRINT_H
+
+#include "ptx/ptx.h"
+
+/* Printed from what was understood: one statement a line, nothing of the text is copied but names and strings. */
+void ptx_print(const PtxModule *module, Text *to);
+/* One statement so, without indentation and line end. */
+void ptx_print_statement(const PtxModule *module, const PtxStatement *statement, Text *to);
+
+#endif

@@ -1,0 +1,296 @@
+/* Reads PTX, a statement at a time; after an error, on at the next statement. */
+#include "ptx/internal.h"
+
+#include <stdlib.h>
+
+/* ---- Errors ------------------------------------------------------------------------------------------- */
+
+bool ptx_fail(Reader *r, const char *at, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    diagnostics_vadd(r->diagnostics, SEVERITY_ERROR, r->source, offset_of(r, at > r->end ? r->end : at), format,
+                     arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool fail_expected(Reader *r, const char *expected) {
+    if (!next_char(r) && r->p >= r->end)
+        return ptx_fail(r, r->end, "expected %s, but the text ends", expected);
+    return ptx_fail(r, r->p, "expected %s", expected);
+}
+
+/* ---- Memory -------------------------------------------------------------------------------------------- */
+
+void *grown(Reader *r, void *items, uint32_t count, uint32_t *capacity, size_t size) {
+    uint64_t wanted = *capacity ? (uint64_t)*capacity + *capacity / 2 : 256;
+    size_t more = (size_t)(wanted - *capacity) * size;
+    if (wanted >= UINT32_MAX || r->module->held + more > r->budget)
+        longjmp(r->exhausted, 1);
+    void *larger = realloc(items, wanted * size);
+    if (!larger)
+        longjmp(r->exhausted, 1);
+    r->module->held += more;
+    *capacity = (uint32_t)wanted;
+    memset((char *)larger + (size_t)count * size, 0, size);
+    return larger;
+}
+
+PtxStatement *add_statement(Reader *r, PtxKind kind, uint32_t what, uint32_t first_operand) {
+    PtxStatement *statement = PUSH(r, statements);
+    *statement = (PtxStatement){.begin = r->statement_at,
+                                .end = offset_of(r, r->p),
+                                .what = what,
+                                .first = first_operand,
+                                .count = r->module->operands_count - first_operand,
+                                .kind = (uint8_t)kind};
+    return statement;
+}
+
+/* ---- Statements ------------------------------------------------------------------------------------------ */
+
+static bool read_directive(Reader *r) {
+    static ReadDirective *const readers[WORD_COUNT] = {
+#define WORD(id, text, read) [WORD_##id] = read,
+        PTX_WORDS(WORD)
+#undef WORD
+    };
+    const char *at = r->p;
+    Str text = take_dotted(r);
+    uint32_t word = text.size ? intern(r, text) : PTX_NONE;
+    if (word >= WORD_COUNT || !readers[word])
+        return ptx_fail(r, at, "there is no directive '%.*s'", STR_ARG(text));
+    if (!r->module->version && word != WORD_version)
+        return ptx_fail(r, at, "a module starts with .version");
+    if (r->in_section && (word < WORD_b8 || word > WORD_b64))
+        return ptx_fail(r, at, "'%.*s' does not stand in a section", STR_ARG(text));
+    if (r->header && (word < WORD_reqntid || word > WORD_abi_preserve_control) && word != WORD_pragma)
+        return ptx_fail(r, at, "expected '{' or ';'");
+    return readers[word](r, word);
+}
+
+static bool read_open(Reader *r) {
+    const char *at = r->p++;
+    const PtxStatement *before =
+        r->module->statements_count ? &r->module->statements[r->module->statements_count - 1] : NULL;
+    uint32_t operands = r->module->operands_count;
+    if (r->header) {
+        r->header = false;
+        add_statement(r, PTX_OPEN, r->scope, operands);
+        return define_function(r, at);
+    }
+    if (r->function == PTX_NONE) {
+        if (!before || before->kind != PTX_SECTION || r->in_section)
+            return ptx_fail(r, at, "no function and no section starts here");
+        r->in_section = true;
+        add_statement(r, PTX_OPEN, PTX_NONE, operands);
+        return true;
+    }
+    if (r->scopes_open >= MOST_DEPTH)
+        return ptx_fail(r, at, "scopes are nested too deeply");
+    open_scope(r);
+    add_statement(r, PTX_OPEN, r->scope, operands);
+    return true;
+}
+
+static bool read_close(Reader *r) {
+    const char *at = r->p++;
+    if (r->function == PTX_NONE && !r->in_section)
+        return ptx_fail(r, at, "there is nothing to close");
+    add_statement(r, PTX_CLOSE, r->scope, r->module->operands_count);
+    if (r->in_section)
+        r->in_section = false;
+    else if (r->module->scopes[r->scope].parent == PTX_NONE)
+        end_function(r);
+    else
+        close_scope(r);
+    return true;
+}
+
+/* A function that is declared, and defined elsewhere. */
+static bool read_end(Reader *r) {
+    if (!r->header)
+        return ptx_fail(r, r->p, "there is no empty statement in PTX");
+    r->p++;
+    add_statement(r, PTX_END, 0, r->module->operands_count);
+    PtxName *name = &r->module->names[r->module->functions[r->function].name];
+    if (r->declared != PTX_NONE && r->module->functions[r->declared].body)
+        name->bound = r->declared;
+    end_function(r);
+    return true;
+}
+
+/* # 1 "kernel.cu": what a preprocessor leaves. */
+static bool read_marker(Reader *r) {
+    const char *at = r->p + 1;
+    while (*at == ' ' || *at == '\t')
+        at++;
+    if (!is_class(*at, CLASS_DIGIT) && strncmp(at, "line", 4) != 0)
+        return ptx_fail(r, r->p, "there is no preprocessor in PTX");
+    const char *line_end = memchr(at, '\n', (size_t)(r->end - at));
+    r->p = line_end ? line_end + 1 : r->end;
+    return true;
+}
+
+static bool read_statement(Reader *r, char c) {
+    switch (c) {
+    case '.':
+        return read_directive(r);
+    case '{':
+        return read_open(r);
+    case '}':
+        return read_close(r);
+    case ';':
+        return read_end(r);
+    case '#':
+        return read_marker(r);
+    default:
+        if (!r->module->version)
+            return ptx_fail(r, r->p, "a module starts with .version");
+        return read_instruction(r);
+    }
+}
+
+/* Steps over a string that starts behind the quote, if it ends on its line. */
+static void skip_string(Reader *r) {
+    const char *line_end = memchr(r->p, '\n', (size_t)(r->end - r->p));
+    const char *quote = memchr(r->p, '"', (size_t)((line_end ? line_end : r->end) - r->p));
+    r->p = quote ? quote + 1 : r->p;
+}
+
+/* From a '{' to behind its '}', if there is no statement between them, or if `whole`; else nothing happens. */
+static bool skip_braces(Reader *r, bool whole) {
+    const char *start = r->p;
+    unsigned open = 0;
+    while (r->p < r->end) {
+        char c = next_char(r);
+        if (r->p >= r->end || (c == ';' && !whole))
+            break;
+        r->p++;
+        open += c == '{';
+        if (c == '}' && --open == 0)
+            return true;
+        if (c == '"')
+            skip_string(r);
+    }
+    r->p = start;
+    return false;
+}
+
+/* To where the next statement may start: behind a semicolon, or at a brace that is none of a list. What stands outside
+ * of functions ends with its body, if it has one. */
+static void recover(Reader *r, const char *start) {
+    if (r->p > start && r->p[-1] == ';')
+        return; /* all of it was read */
+    if (r->p == start && r->p < r->end && *r->p != '{')
+        r->p++;
+    bool outside = r->function == PTX_NONE && !r->in_section;
+    while (r->p < r->end) {
+        char c = next_char(r);
+        if (r->p >= r->end || (c == '}' && !outside))
+            return;
+        if (c == '{') {
+            if (skip_braces(r, false))
+                continue;
+            if (outside && !skip_braces(r, true))
+                r->p = r->end;
+            return;
+        }
+        r->p++;
+        if (c == ';')
+            return;
+        if (c == '"')
+            skip_string(r);
+    }
+}
+
+static void read_all(Reader *r) {
+    for (char c; (c = next_char(r)) || r->p < r->end;) {
+        const char *start = r->p;
+        uint32_t operands = r->module->operands_count, fixups = r->fixup_count,
+                 statements = r->module->statements_count;
+        r->statement_at = offset_of(r, start);
+        r->brackets = 0;
+        if (read_statement(r, c))
+            continue;
+        if (r->module->statements_count == statements && r->fixup_count >= fixups) {
+            r->module->operands_count = operands;
+            r->fixup_count = fixups;
+        }
+        if (r->module->statements_count == statements)
+            recover(r, start);
+        if (!r->module->version)
+            return; /* whatever it is, it is no PTX: one error is enough */
+    }
+    if (!r->module->version)
+        ptx_fail(r, r->end, "a module starts with .version");
+    if (r->function != PTX_NONE || r->in_section) {
+        ptx_fail(r, r->end, "the text ends within a %s", r->in_section ? "section" : "function");
+        while (r->function != PTX_NONE && r->module->scopes[r->scope].parent != PTX_NONE)
+            close_scope(r);
+        if (r->function != PTX_NONE)
+            end_function(r);
+    }
+}
+
+/* ---- A module --------------------------------------------------------------------------------------------- */
+
+bool ptx_is(const Source *source) {
+    Diagnostics ignored = {0};
+    Reader r = {.source = (Source *)source,
+                .diagnostics = &ignored,
+                .p = source->data,
+                .base = source->data,
+                .end = source->data + source->size};
+    next_char(&r);
+    bool found = strncmp(r.p, ".version", 8) == 0 && is_class(r.p[8], CLASS_SPACE);
+    diagnostics_free(&ignored);
+    return found;
+}
+
+size_t ptx_budget(const Source *source) {
+    return ((size_t)16 << 20) + 32 * source->size;
+}
+
+static void start(Reader *r) {
+    static const char *const words[WORD_COUNT] = {
+#define WORD(id, text, read) [WORD_##id] = text,
+        PTX_WORDS(WORD)
+#undef WORD
+    };
+    for (unsigned i = 0; i < WORD_COUNT; i++)
+        intern(r, str_of(words[i]));
+}
+
+bool ptx_read(PtxModule *module, Source *source, Diagnostics *diagnostics) {
+    *module = (PtxModule){.source = source, .target = PTX_NONE, .address_size = 64};
+    size_t budget = ptx_budget(source), errors = diagnostics->errors;
+    Reader *r = calloc(1, sizeof *r);
+    arena_init(&module->arena, budget);
+    if (!r) {
+        diagnostics_add(diagnostics, SEVERITY_ERROR, source, 0, "there is not enough memory");
+        return false;
+    }
+    *r = (Reader){.module = module,
+                  .source = source,
+                  .diagnostics = diagnostics,
+                  .p = source->data,
+                  .base = source->data,
+                  .end = source->data + source->size,
+                  .scope = PTX_NONE,
+                  .function = PTX_NONE,
+                  .budget = budget};
+    arena_init(&r->stacks, budget);
+    if (setjmp(r->exhausted) == 0) {
+        module->arena.exhausted = r->stacks.exhausted = &r->exhausted;
+        start(r);
+        if (check_characters(r))
+            read_all(r);
+    } else {
+        diagnostics_add(diagnostics, SEVERITY_ERROR, source, 0, "reading it takes more than %zu MB", budget >> 20);
+    }
+    module->arena.exhausted = NULL;
+    arena_free(&r->stacks);
+    free(r);
+    return diagnostics->errors == errors;
+}

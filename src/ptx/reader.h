@@ -1,0 +1,18 @@
+/* PTX text to a module. */
+#ifndef PTX_READER_H
+#define PTX_READER_H
+
+#include "base/diagnostics.h"
+#include "ptx/ptx.h"
+
+/* Whether a text is PTX: its first word, behind comments, is .version. */
+bool ptx_is(const Source *source);
+
+/* Reads all of the text; what is wrong goes to the diagnostics, and reading goes on at the next statement. The source
+ * has to outlive the module. False if there was an error: then the module may be looked at, but not printed. */
+bool ptx_read(PtxModule *module, Source *source, Diagnostics *diagnostics);
+
+/* The most bytes that a module may take; a text that needs more is an error. */
+size_t ptx_budget(const Source *source);
+
+#endif
