@@ -4,7 +4,7 @@ stand-in, so that scripts which name that device come to their launches."""
 import glob
 import types
 
-from . import standin
+from . import standin, unwritten
 
 
 class State:
@@ -27,6 +27,14 @@ def make_mode(torch):
             return here if device.type in ("cuda", "hip") else device
         return device
 
+    def tensors(value):
+        """Those in arguments or results, as far as functions have them: in lists and tuples, too."""
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            for part in value:
+                yield from tensors(part)
+
     class OnTheCpu(TorchFunctionMode):
         def __torch_function__(self, function, kinds, args=(), named=None):
             named = dict(named or {})
@@ -38,7 +46,10 @@ def make_mode(torch):
             named.pop("pin_memory", None)
             if name in ("to", "type", "empty_strided"):
                 args = tuple(moved(value) for value in args)
-            return function(*args, **named)
+            made = function(*args, **named)
+            if isinstance(made, (torch.Tensor, list, tuple)) and name != "__get__":
+                unwritten.add_result(name, [*tensors(args), *tensors(tuple(named.values()))], list(tensors(made)))
+            return made
 
     return OnTheCpu()
 
