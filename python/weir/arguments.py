@@ -3,6 +3,8 @@ names that the kernel's parameters have in the IR."""
 
 import math
 
+from . import unwritten
+
 INTEGERS = {"i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u1": 8, "u8": 8, "u16": 16, "u32": 32, "u64": 64}
 MOST_DATA = 4096  # integers of one argument that are copied from the device
 MOST_DIMENSIONS = 8
@@ -119,6 +121,8 @@ def integer_data(kind, tensor):
         tensor = tensor.base
         if 8 * tensor.element_size() != bits or getattr(tensor.dtype, "is_floating_point", True):
             return None
+    if unwritten.has(tensor):
+        return None
     if hasattr(tensor, "integers"):
         data = tensor.integers()
         return None if data is None or len(data) > MOST_DATA else [number(value) for value in data]
@@ -216,6 +220,14 @@ def match(params, types, values):
     if matcher.at != len(params):
         raise Unmatched("there are more parameters than arguments")
     return matcher.args, tell_sharing(matcher.memory, sharing(passed))
+
+
+def memories(types, values):
+    """The tensors that are passed, as such or by a descriptor, in the order of the parameters."""
+    for _, value in with_types(types, values):
+        tensor = value.base if is_descriptor(value) else value
+        if is_tensor(tensor):
+            yield getattr(tensor, "base", tensor) if not hasattr(tensor, "untyped_storage") else tensor
 
 
 # ---- Memory that several arguments name ----------------------------------------------------------

@@ -11,7 +11,7 @@ import os
 import re
 import threading
 
-from . import _hook, arguments, standin
+from . import _hook, arguments, standin, unwritten
 
 OLDEST = (3, 5)
 MOST_LAUNCHES = 100  # that are kept of one kernel
@@ -86,7 +86,7 @@ class Kernel:
         self.dependent = bool(getattr(compiled.metadata, "launch_pdl", False))
         self.ttgir = compiled.asm.get("ttgir")
         self.types = list(getattr(compiled.src, "signature", {}).values())
-        self.name = self.params = None
+        self.name = self.params = self.written = None
         self.seen, self.told, self.lock = set(), set(), threading.Lock()
         self.launches = 0
 
@@ -131,10 +131,19 @@ class Kernel:
                 return
             try:
                 self.told_launch(grid, values)
+                self.not_made(values)
             except self.recorder.passed_on:
                 raise
             except Exception as error:
                 self.recorder.failed(self, error)
+
+    def not_made(self, values):
+        """What it would have written is not there, where nothing runs."""
+        if unwritten.State.nothing_runs:
+            if self.written is None:
+                self.params = self.params or arguments.parameters(self.ttgir)
+                self.written = unwritten.written_elements(self.ttgir)
+            unwritten.add_launch(self.params, self.written, arguments.memories(self.types, values))
 
     def told_launch(self, grid, values):
         """Of a launch that may be like one before it. That some are not kept is said at once: a program may end without

@@ -4,7 +4,7 @@ stand-in, so that scripts which name that device come to their launches."""
 import glob
 import types
 
-from . import standin
+from . import standin, unwritten
 
 
 class State:
@@ -27,6 +27,14 @@ def make_mode(torch):
             return here if device.type in ("cuda", "hip") else device
         return device
 
+    def tensors(value):
+        """Those in arguments or results, as far as functions have them: in lists and tuples, too."""
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            for part in value:
+                yield from tensors(part)
+
     class OnTheCpu(TorchFunctionMode):
         def __torch_function__(self, function, kinds, args=(), named=None):
             named = dict(named or {})
@@ -38,13 +46,17 @@ def make_mode(torch):
             named.pop("pin_memory", None)
             if name in ("to", "type", "empty_strided"):
                 args = tuple(moved(value) for value in args)
-            return function(*args, **named)
+            made = function(*args, **named)
+            if isinstance(made, (torch.Tensor, list, tuple)) and name != "__get__":
+                unwritten.add_result(name, [*tensors(args), *tensors(tuple(named.values()))], list(tensors(made)))
+            return made
 
     return OnTheCpu()
 
 
 def answers(target):
-    """Of torch.cuda: name and value of what is asked of a GPU."""
+    """Of torch.cuda: name and value of what is asked of a GPU. No two names have one function: torch.compile keeps a table by
+    function, and takes each only once."""
     backend, architecture, warp_size = standin.parse_target(target)
     capability = divmod(architecture, 10) if backend == "cuda" else (9, 4)
     known = standin.Utils(target, warp_size).properties
@@ -54,16 +66,16 @@ def answers(target):
         shared_memory_per_block_optin=known["max_shared_mem"], max_threads_per_multi_processor=2048,
         regs_per_multiprocessor=65536, gcnArchName=target if backend == "hip" else "")
     always = lambda value: lambda *args, **named: value
-    nothing = always(None)
     stream = standin.Stream()
     return dict(
         is_available=always(True), is_initialized=always(True), device_count=always(1), current_device=always(0),
         get_device_capability=always(capability), get_device_properties=always(properties),
-        get_device_name=always(properties.name), mem_get_info=always((80 << 30, 80 << 30)), synchronize=nothing,
-        empty_cache=nothing, set_device=nothing, manual_seed=nothing, manual_seed_all=nothing, _lazy_init=nothing,
-        memory_allocated=always(0), max_memory_allocated=always(0), reset_peak_memory_stats=nothing,
-        is_current_stream_capturing=always(False), current_stream=always(stream), default_stream=always(stream),
-        stream=lambda one=None: one or stream, device=standin.Stream, Stream=standin.Stream, Event=standin.Event)
+        get_device_name=always(properties.name), mem_get_info=always((80 << 30, 80 << 30)), synchronize=always(None),
+        empty_cache=always(None), set_device=always(None), manual_seed=always(None), manual_seed_all=always(None),
+        _lazy_init=always(None), memory_allocated=always(0), max_memory_allocated=always(0),
+        reset_peak_memory_stats=always(None), is_current_stream_capturing=always(False), current_stream=always(stream),
+        default_stream=always(stream), stream=lambda one=None: one or stream,
+        device=type("device", (standin.Stream,), {}), Stream=standin.Stream, Event=standin.Event)
 
 
 def install(target):

@@ -12,6 +12,7 @@ enum {
     FEW_PROGRAMS = 2,   /* along the others */
     DEEPEST_RING = 64,
     MOST_TIMES = 4,
+    MOST_ASKED = 64, /* programs of a launch that are asked whether they can be */
 };
 
 static bool is_number(const Parameter *parameter) {
@@ -259,7 +260,83 @@ static bool is_empty(const Chooser *chooser, const Setting *setting) {
     return false;
 }
 
-static void add_setting(Chooser *chooser, const Setting *setting, LaunchDoubt doubt) {
+/* ---- Programs that there cannot be ------------------------------------------------------------------ */
+
+static bool is_division(const Op *op) {
+    const Value *divided = NULL, *by = op_is_loop(op) ? NULL : divisor_of(op, &divided);
+    int64_t number;
+    return by && !value_constant(by, &number);
+}
+
+/* Whether the program that is meant divides by 0 there, in the first turn of its loops. */
+static bool divides_by_zero(Chooser *chooser, const Op *op) {
+    Solver *solver = chooser->solver;
+    Setting before = *solver_setting(solver);
+    int64_t number;
+    if (!solver_value(solver, op->operands[1], &number) || number)
+        return false;
+    bool so = solve_value(solver, op, op->operands[1], 0, 0) &&
+              memcmp(&before, solver_setting(solver), offsetof(Setting, turns)) == 0;
+    *solver_setting(solver) = before;
+    solver_changed(solver);
+    return so;
+}
+
+static bool can_be(Chooser *chooser, const int64_t program[3]) {
+    Setting *setting = solver_setting(chooser->solver);
+    memcpy(setting->program, program, sizeof setting->program);
+    solver_changed(chooser->solver);
+    for (uint32_t i = 0; i < chooser->division_count; i++)
+        if (divides_by_zero(chooser, chooser->divisions[i]))
+            return false;
+    return true;
+}
+
+/* The axis whose grid is to end at a program that divides by 0, or 3: there is no such program, or it is the first. */
+static int axis_to_end(Chooser *chooser, const int64_t grid[3], int64_t program[3]) {
+    int64_t tried = 0;
+    for (int64_t z = 0; z < grid[2]; z++)
+        for (int64_t y = 0; y < grid[1]; y++)
+            for (int64_t x = 0; x < grid[0] && tried < MOST_ASKED; x++, tried++) {
+                program[0] = x, program[1] = y, program[2] = z;
+                if (!can_be(chooser, program))
+                    return x ? 0 : y ? 1 : z ? 2 : 3;
+            }
+    return 3;
+}
+
+/* A grid of more programs than the kernel has work for: where one then divides by 0, as by the size of a group that is
+ * not there, callers launch no such program. The grid ends before it, unless it was given. */
+static void end_grid(Chooser *chooser, Setting *setting) {
+    Setting before = *solver_setting(chooser->solver);
+    int64_t program[3];
+    *solver_setting(chooser->solver) = *setting;
+    memset(solver_setting(chooser->solver)->turns, 0, sizeof setting->turns);
+    for (int left = 3, axis; chooser->division_count && left; left--) {
+        axis = axis_to_end(chooser, setting->grid, program);
+        int64_t whole = axis < 3 && chooser->program->ranks_are_programs ? chooser->program->cluster[axis] : 1;
+        int64_t end = axis < 3 ? program[axis] - program[axis] % whole : 0;
+        if (!end || (chooser->fixed && chooser->fixed->grid[0]))
+            break;
+        setting->grid[axis] = solver_setting(chooser->solver)->grid[axis] = end;
+        if (setting->program[axis] >= end)
+            setting->program[axis] = end - 1;
+    }
+    *solver_setting(chooser->solver) = before;
+    solver_changed(chooser->solver);
+}
+
+static void find_divisions(Chooser *chooser) {
+    const Op *function = chooser->program->function;
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (is_division(op) && !solver_closed(chooser->solver, op->operands[1]) &&
+            chooser->division_count < MOST_DIVISIONS)
+            chooser->divisions[chooser->division_count++] = op;
+}
+
+static void add_setting(Chooser *chooser, const Setting *wanted, LaunchDoubt doubt) {
+    Setting trimmed = *wanted, *setting = &trimmed;
+    end_grid(chooser, &trimmed);
     Launch launch = make_launch(chooser, setting);
     launch.doubt = doubt;
     launch.chosen = !all_given(chooser, &launch);
@@ -449,6 +526,7 @@ size_t choose_launches(const Program *program, Arena *arena, const Launch *like,
     int64_t depth = chooser->depth = deepest_ring(chooser);
     const int64_t wanted[] = {1, 2, depth, depth + 1, 2 * depth + 1};
     find_units(chooser);
+    find_divisions(chooser);
     set_base(chooser);
     set_grid(chooser);
     solver_prefer(chooser->solver, chooser->unit, false);

@@ -11,6 +11,7 @@ enum {
     MOST_TURNS = 1 << 18, /* of one program, where a ring has not been gone round yet, */
     FEW_TURNS = 1 << 13,  /* where it has, */
     SOME_TURNS = 1 << 11, /* and where a number is to get past something */
+    MOST_DIVISIONS = 64,  /* that are looked at */
 };
 
 typedef struct Chooser {
@@ -22,7 +23,9 @@ typedef struct Chooser {
     int64_t depth; /* of the deepest ring */
     int64_t unit;  /* sizes are multiples of it */
     int64_t units[SETTING_MOST_NUMBERS];
-    bool even; /* those of the launch that was given are, too */
+    bool even;                           /* those of the launch that was given are, too */
+    const Op *divisions[MOST_DIVISIONS]; /* by what is not the same at every launch */
+    uint32_t division_count;
     Setting settings[MOST_CHOSEN];
     Launch *launches;
     size_t count;

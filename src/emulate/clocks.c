@@ -448,6 +448,19 @@ void clocks_observe(Clocks *clocks, const Event *event) {
 
 /* ---- Asking --------------------------------------------------------------------------------------- */
 
+/* In which CTA the barrier is that an op signals when its copy is over, by XOR with the issuer's: that which the signal
+ * names, also for what the copy reads in its own. */
+static uint32_t toward_signal(const Machine *machine, const Event *access, const Word *words) {
+    const Instruction *instruction = &machine->program->code[access->pc];
+    for (uint32_t i = 0; i < instruction->a; i++) {
+        const CompiledEffect *effect = &machine->program->effects[instruction->aux + i];
+        if (effect->effect.verb == EFFECT_COMPLETE && effect->rank != NO_REGISTER && machine->program->ctas > 1 &&
+            word_is(words[effect->rank], WORD_INTEGER))
+            return (uint32_t)words[effect->rank].bits ^ agent_cta(machine, access->agent);
+    }
+    return access->toward;
+}
+
 /* The barrier on which the bytes of an access count, and the phase that they are part of. */
 static Stamp stamp_of_bytes(Clocks *clocks, const Event *access) {
     Machine *machine = clocks->machine;
@@ -455,15 +468,16 @@ static Stamp stamp_of_bytes(Clocks *clocks, const Event *access) {
     Stamp unknown = {NO_COMPONENT, 0};
     if (access->effect->through == NO_REGISTER)
         return unknown;
-    Word view =
-        access->state->words[(size_t)access->agent * machine->program->most_registers + access->effect->through];
+    const Word *words = &access->state->words[(size_t)access->agent * machine->program->most_registers];
+    Word view = words[access->effect->through];
     if (!word_is(view, WORD_VIEW))
         return unknown;
     uint32_t shared = 0; /* the op's own signal says which CTAs share the barrier */
     for (uint32_t i = 0; i < instruction->a; i++)
         shared |= machine->program->effects[instruction->aux + i].shared_bits;
     int64_t byte = (int32_t)(view.bits & UINT32_MAX) + (int64_t)(int32_t)(view.bits >> 32);
-    uint32_t slot = machine_slot(machine, (view.cta ^ access->toward) & ~shared, view.meta, byte);
+    uint32_t toward = toward_signal(machine, access, words);
+    uint32_t slot = machine_slot(machine, (view.cta ^ toward) & ~shared, view.meta, byte);
     if (slot == UINT32_MAX)
         return unknown;
     return (Stamp){barrier_part(clocks, slot), access->state->barriers[slot].generation + 1};

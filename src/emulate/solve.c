@@ -125,13 +125,35 @@ bool solver_counts(Solver *solver, const Carried *carried, int64_t *by) {
     return false;
 }
 
-/* In the turn that is meant. */
+bool solver_step_back(Solver *solver, const Op *loop) {
+    int64_t *turn = solver_turn(solver, loop);
+    if (solver->stepped_back || !turn || !*turn)
+        return false;
+    solver->stepped_back = true;
+    --*turn;
+    solver_changed(solver);
+    return true;
+}
+
+void solver_step_on(Solver *solver, const Op *loop) {
+    ++*solver_turn(solver, loop);
+    solver->stepped_back = false;
+    solver_changed(solver);
+}
+
+/* In the turn that is meant. What does not count is what the turn before has handed over. */
 static bool carried_value(Solver *solver, const Carried *carried, int64_t *number) {
     const int64_t *turn = solver_turn(solver, carried->loop);
     int64_t by = 0;
-    if (!turn || !solver_value(solver, carried->first, number) ||
-        (*turn && carried->next != carried->argument && !solver_counts(solver, carried, &by)))
+    if (!turn || !solver_value(solver, carried->first, number))
         return false;
+    if (*turn && carried->next != carried->argument && !solver_counts(solver, carried, &by)) {
+        if (!solver_step_back(solver, carried->loop))
+            return false;
+        bool known = solver_value(solver, carried->next, number);
+        solver_step_on(solver, carried->loop);
+        return known;
+    }
     *number += *turn * by;
     return true;
 }

@@ -21,8 +21,9 @@ struct Solver {
     uint64_t held;
     bool grid_fixed, uneven, same_program;
     int64_t unit;
-    const Op *pinned; /* the loop whose turn stays */
-    Pointers loops;   /* to their places in `turns` */
+    const Op *pinned;  /* the loop whose turn stays */
+    bool stepped_back; /* a loop is looked at in the turn before the one that is meant */
+    Pointers loops;    /* to their places in `turns` */
     uint32_t loop_count;
     Pointers callers; /* from functions to the call that they are come to by */
     const Op **calls;
@@ -43,6 +44,10 @@ bool solver_parameter(const Solver *solver, const Value *value, uint32_t *index)
 const Value *solver_passed(Solver *solver, const Value *value);
 /* Whether what the loop carries grows by the same in every turn. */
 bool solver_counts(Solver *solver, const Carried *carried, int64_t *by);
+/* To the turn before, for what that hands over; false: there is none, or it was stepped back already, which is done
+ * once: each further turn would be looked at anew for each value. Then back on. */
+bool solver_step_back(Solver *solver, const Op *loop);
+void solver_step_on(Solver *solver, const Op *loop);
 
 /* Changes the setting so that the value, or how often the loop runs, is in the range. False: the setting may have
  * changed, too. */

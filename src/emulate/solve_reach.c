@@ -164,8 +164,13 @@ static bool reach_counter(Solver *solver, const Op *loop, Span span) {
 static bool reach_carried(Solver *solver, const Carried *carried, Span span) {
     int64_t first, by;
     const int64_t *turn = solver_turn(solver, carried->loop);
-    if (!turn || !solver_value(solver, carried->first, &first) || !solver_counts(solver, carried, &by))
-        return reach(solver, carried->first, span.least, span.most);
+    if (!turn || !solver_value(solver, carried->first, &first) || !solver_counts(solver, carried, &by)) {
+        if (!solver_step_back(solver, carried->loop))
+            return reach(solver, carried->first, span.least, span.most);
+        bool reached = reach(solver, carried->next, span.least, span.most);
+        solver_step_on(solver, carried->loop);
+        return reached;
+    }
     __int128 less = -(__int128)*turn * by;
     return reach_turn(solver, carried->loop, first, by, span) ||
            reach(solver, carried->first, moved(span.least, less), moved(span.most, less));

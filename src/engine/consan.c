@@ -231,6 +231,19 @@ void consan_track_writes(Consan *consan, const uint32_t *spans, uint32_t count, 
     }
 }
 
+void consan_track_reads(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t barrier,
+                        uint32_t parity) {
+    uint32_t phase = consan_phase(barrier, parity);
+    for (uint32_t at = 0; at < count;) {
+        Piece piece = next_piece(consan, spans, count, &at);
+        for (uint32_t i = 0; i < piece.word->reader_count; i++)
+            if (piece.word->readers[i]->actor == actor) {
+                piece.word->readers[i]->tracked[phase] |= piece.word->readers[i]->spans & piece.mask;
+                track_in(consan, piece, phase);
+            }
+    }
+}
+
 void consan_begin_phase(Consan *consan, uint32_t barrier, uint32_t parity) {
     uint32_t phase = consan_phase(barrier, parity);
     const uint16_t *list = consan_list(consan, &consan->tracking, phase);

@@ -190,6 +190,9 @@ void consan_set_write(Consan *consan, uint32_t actor, const uint32_t *spans, uin
 void consan_track_frontier(Consan *consan, uint32_t actor, uint32_t barrier, uint32_t parity);
 /* ... or the completion of a copy, which publishes the bytes that it wrote and nothing else. */
 void consan_track_writes(Consan *consan, const uint32_t *spans, uint32_t count, uint32_t barrier, uint32_t parity);
+/* ... and, of one from shared memory to shared memory, that the actor has read its source. */
+void consan_track_reads(Consan *consan, uint32_t actor, const uint32_t *spans, uint32_t count, uint32_t barrier,
+                        uint32_t parity);
 /* A phase begins: what the phase of the same parity before it published is forgotten. */
 void consan_begin_phase(Consan *consan, uint32_t barrier, uint32_t parity);
 /* What one phase would publish, another does instead: an arrival was announced to the first, and comes to the second.

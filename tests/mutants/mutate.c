@@ -38,6 +38,7 @@
 #include "order.h"
 #include "uses.h"
 
+#include "analyze/membar/report.h"
 #include "analyze/run/check.h"
 #include "mlir/reader.h"
 
@@ -112,6 +113,15 @@ static void read_source(Reading *reading, Source *source) {
     reading->module.arena.exhausted = &out_of_memory;
 }
 
+/* With the meetings of clusters that the compiler has yet to put in, as `weir check` runs it. */
+static void complete(Reading *reading) {
+    size_t count = reading->ok ? program_kernels(&reading->module, NULL, 0) : 0;
+    const Op **kernels = ARENA_ARRAY(&reading->module.arena, const Op *, count + 1);
+    program_kernels(&reading->module, kernels, count);
+    for (size_t i = 0; i < count; i++)
+        membar_complete(&reading->module, kernels[i]);
+}
+
 static void free_reading(Reading *reading) {
     module_free(&reading->module);
     diagnostics_free(&reading->diagnostics);
@@ -175,6 +185,8 @@ static void read_variant(Reading *reading, const Variant *variant) {
     if (!source)
         longjmp(out_of_memory, 1);
     read_source(reading, source);
+    if (reading->ok)
+        complete(reading);
 }
 
 /* What `weir check` says of it. */
@@ -414,7 +426,7 @@ static bool is_judged(const Job *job, const Base *base, Way way) {
 }
 
 static bool run_file(Job *job, const char *path) {
-    Reading original;
+    Reading original, run; /* which ops are put into for good: they are no faults to make */
     Arena arena;
     if (!open_file(&original, path))
         return false;
@@ -423,23 +435,25 @@ static bool run_file(Job *job, const char *path) {
     Base *base = ARENA_NEW(&arena, Base);
     Launch *launches = ARENA_ARRAY(&arena, Launch, MOST_LAUNCHES);
     *base = (Base){.path = path, .reading = &original};
+    read_variant(&run, &(Variant){base, NULL});
     size_t given = read_launch(&arena, base, &launches[0]), chosen = given;
     if (given)
-        chosen += launches_choose(&original.module, &launches[0], launches + chosen);
-    chosen += launches_choose(&original.module, NULL, launches + chosen);
+        chosen += launches_choose(&run.module, &launches[0], launches + chosen);
+    chosen += launches_choose(&run.module, NULL, launches + chosen);
     for (size_t i = 0; i < chosen; i++)
         add_launch(job, base, &launches[i]);
-    Uses uses = uses_create(&original.module);
+    Uses uses = uses_create(&run.module);
     for (size_t i = 0; i < base->count; i++)
-        uses_find(&uses, &original.module, &base->launches[i], job->budget);
+        uses_find(&uses, &run.module, &base->launches[i], job->budget);
     Text rules = {0};
-    base->fences = fences_judge(&original.module, first_launch(base), job->releases, &rules);
+    base->fences = fences_judge(&run.module, first_launch(base), job->releases, &rules);
     base->lacks_fences = base->fences.kind != VERDICT_CLEAN;
     text_free(&rules);
     base->judged[WITH_LAUNCH] = given && is_judged(job, base, WITH_LAUNCH);
     base->judged[WITHOUT_LAUNCH] = is_judged(job, base, WITHOUT_LAUNCH);
     run_mutants(job, base, &uses);
     arena_free(&arena);
+    free_reading(&run);
     free_reading(&original);
     return true;
 }

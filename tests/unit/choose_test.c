@@ -95,6 +95,53 @@ static void loops_around_the_innermost_go_round_too(void **state) {
     end_kernel(choosing.running);
 }
 
+/* Of a persistent kernel: whether there is another tile is decided at the end of a turn, and carried to the next. */
+#define TILES(carried, went_on)                                                                        \
+    "    %first = arith.cmpi " carried ", %c0, %n : i32\n"                                             \
+    "    %r = scf.while (%more = %first, %tile = %c0) : (i1, i32) -> i32 {\n" went_on " %tile : i32\n" \
+    "    } do {\n    ^bb0(%t: i32):\n"                                                                 \
+    "      %next = arith.addi %t, %c2 : i32\n"                                                         \
+    "      %again = arith.cmpi " carried ", %next, %n : i32\n"                                         \
+    "      scf.yield %again, %next : i1, i32\n    }\n"
+
+/* How often it goes round at most: tiles are two apart. */
+static int64_t most_trips(const char *text) {
+    Choosing choosing = choose_for(text);
+    int64_t most = 0;
+    for (size_t i = 0; i < choosing.count; i++) {
+        machine_launch(choosing.running->machine, &choosing.launches[i]);
+        assert_int_equal(schedule_run(choosing.running->machine, 0, &(Schedule){.kind = SCHEDULE_EAGER}), RUN_COMPLETE);
+        int64_t number = (argument(&choosing.launches[i], "n") + 1) / 2;
+        most = number > most ? number : most;
+    }
+    end_kernel(choosing.running);
+    return most;
+}
+
+static void a_while_goes_round_for_what_a_turn_hands_to_the_next(void **state) {
+    (void)state;
+    assert_int_equal(most_trips(KERNEL("%n: i32", RING(2) TILES("slt", "      scf.condition(%more)"))), 5);
+    assert_int_equal(most_trips(KERNEL("%n: i32", RING(6) TILES("slt", "      scf.condition(%more)"))), 13);
+    assert_int_equal(most_trips(KERNEL("%n: i32", RING(2) TILES("sge", "      %go = arith.xori %more, %true : i1\n"
+                                                                       "      scf.condition(%go)"))),
+                     5);
+}
+
+/* What two turns before was decided is not followed, and nothing is made of it. */
+static void a_while_that_looks_further_back_is_left_alone(void **state) {
+    (void)state;
+    static const char text[] = KERNEL(
+        "%n: i32", RING(2) "    %first = arith.cmpi slt, %c0, %n : i32\n"
+                           "    %r:2 = scf.while (%more = %first, %soon = %first, %tile = %c0) : (i1, i1, i32) -> "
+                           "(i1, i32) {\n"
+                           "      scf.condition(%more) %soon, %tile : i1, i32\n"
+                           "    } do {\n    ^bb0(%s: i1, %t: i32):\n"
+                           "      %next = arith.addi %t, %c2 : i32\n"
+                           "      %again = arith.cmpi slt, %next, %n : i32\n"
+                           "      scf.yield %s, %again, %next : i1, i1, i32\n    }\n");
+    assert_in_range(most_trips(text), 1, 3);
+}
+
 /* ---- What the kernel says of its arguments ------------------------------------------------------------ */
 
 static void divisibility_is_kept_to(void **state) {
@@ -339,6 +386,8 @@ int main(void) {
         cmocka_unit_test(beside_a_launch_the_rest_is_as_there),
         cmocka_unit_test(a_narrow_counter_comes_round),
         cmocka_unit_test(sizes_of_a_descriptor_are_chosen_as_such),
+        cmocka_unit_test(a_while_goes_round_for_what_a_turn_hands_to_the_next),
+        cmocka_unit_test(a_while_that_looks_further_back_is_left_alone),
         cmocka_unit_test(a_kernel_that_asks_for_its_place_has_several),
         cmocka_unit_test(what_steers_nothing_is_left_open),
         cmocka_unit_test(loops_that_do_not_end_are_not_run),

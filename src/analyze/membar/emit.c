@@ -88,13 +88,38 @@ static bool complete_products(Module *module, const Op *kernel) {
     return any;
 }
 
+static bool specializes(const Op *kernel) {
+    for (const Op *op = kernel; op; op = op_next_in_walk(op, kernel))
+        if (op_is_control(op, CONTROL_FORK))
+            return true;
+    return false;
+}
+
+/* Of clusters whose CTAs are programs. At the end those of pairs meet, before they free tensor memory: always, where
+ * TLX wrote the MMAs and does not say that the kernel does it; else unless there are partitions. */
+static void complete_fork(Module *module, const Op *kernel) {
+    const Attr *paired = op_attr_around(kernel, "tlx.enable_paired_cta_mma");
+    const Attr *two = op_attr_around(kernel, "ttng.two-ctas"), *own = op_attr_around(kernel, "tlx.user_post_ws_sync");
+    Handshake handshake = {0};
+    if (stage_fork_meetings(kernel, "tlx.cluster_sync_kernel_init") == PAST_NOT)
+        handshake = handshake_of_fork(module, kernel);
+    if (handshake.at)
+        put_in(module, handshake.at, MEMBAR_INIT);
+    module->completed |= handshake.at != NULL;
+    if (stage_fork_meetings(kernel, "tlx.cluster_sync_kernel_cleanup") == PAST_NOT &&
+        (paired && paired->integer ? !(own && own->integer) : two && two->integer && !specializes(kernel)))
+        module->completed |= complete_ends(module, kernel);
+}
+
 void membar_complete(Module *module, const Op *kernel) {
     Vendor vendor;
     unsigned number;
     bool nvidia = target_said(kernel, &vendor, &number) && vendor == VENDOR_NVIDIA && number >= 90;
-    if (module_ctas(kernel) < 2 || !nvidia || !kernel->region_count)
+    if (!nvidia || !kernel->region_count || (module_ctas(kernel) < 2 && module_cluster(kernel) < 2))
         return;
-    if (module->own_barriers || stage_own_barriers(module, kernel)) {
+    if (module_ctas(kernel) < 2) {
+        complete_fork(module, kernel);
+    } else if (module->own_barriers || stage_own_barriers(module, kernel)) {
         module->own_barriers = true;
         module->completed |= complete_products(module, kernel);
     } else if (stage_meetings(module, kernel) != PAST_YES) {

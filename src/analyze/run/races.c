@@ -377,8 +377,12 @@ static void signal_event(Races *races, const Event *event) {
     uint32_t parity = event->state->barriers[event->barrier].phase;
     if (event->kind == EVENT_DELIVER) {
         const SpanSet *set = races->flights[flight->sequence % WINDOW];
+        const SpanSet *source = races->sources[flight->sequence % WINDOW];
         if (set)
             consan_track_writes(&races->engine, set->spans, set->count, event->barrier, parity);
+        if (source)
+            consan_track_reads(&races->engine, race_actor(flight->agent, (Helper)flight->helper), source->spans,
+                               source->count, event->barrier, parity);
         return;
     }
     uint32_t place = races->machine->immediate ? races->late_count : late_place(races, flight->sequence);
@@ -434,6 +438,19 @@ static Word moved_to(Word view, uint32_t toward, uint32_t without) {
     return view;
 }
 
+/* What a copy from shared memory reads there, until its bytes have come; NULL: it is none. */
+static const SpanSet *source_of(Races *races, const Event *event, const Word *words) {
+    const Program *program = races->machine->program;
+    const Instruction *instruction = &program->code[event->pc];
+    for (uint32_t i = 0; i < instruction->a; i++) {
+        const CompiledEffect *effect = &program->effects[instruction->aux + i];
+        if (effect->effect.verb == EFFECT_READ && effect->effect.done == DONE_TX &&
+            effect->effect.space == SPACE_SHARED && effect->on != NO_REGISTER)
+            return spans_at(races, event, words[effect->on], effect->type);
+    }
+    return NULL;
+}
+
 /* What a copy brings is what it was told to write, whether it counts its bytes by its destination or by a number. */
 static void issue_event(Races *races, const Event *event) {
     const CompiledEffect *effect = event->effect;
@@ -441,6 +458,7 @@ static void issue_event(Races *races, const Event *event) {
     uint32_t toward = event->flight->toward;
     const SpanSet **place = &races->flights[event->flight->sequence % WINDOW];
     *place = NULL;
+    races->sources[event->flight->sequence % WINDOW] = NULL;
     if (event->flight->kind == FLIGHT_ARRIVAL && is_late(&effect->effect) && effect->on != NO_REGISTER)
         *place = late_event(races, event, moved_to(words[effect->on], toward, effect->shared_bits));
     if (event->flight->kind == FLIGHT_ARRIVAL && !races->machine->immediate) {
@@ -453,6 +471,7 @@ static void issue_event(Races *races, const Event *event) {
     }
     if (event->flight->kind != FLIGHT_BYTES)
         return;
+    races->sources[event->flight->sequence % WINDOW] = source_of(races, event, words);
     Word view = effect->lands != NO_REGISTER ? words[effect->lands] : word_unknown(0);
     if (word_is(view, WORD_VIEW))
         *place = spans_at(races, event, moved_to(view, toward, 0), effect->landing);

@@ -37,6 +37,7 @@ struct Races {
     uint32_t named, cluster_first;  /* where the barriers of the engine begin that stand for those */
     uint32_t fenced_first;          /* the same, of each agent of a cluster: what its last fence has released */
     const SpanSet *flights[WINDOW]; /* what copies and arrivals in flight write, by sequence number */
+    const SpanSet *sources[WINDOW]; /* what such copies read, of shared memory */
     /* Arrivals in flight: what they will publish is settled when they are issued, and kept in phases of barriers that
      * stand for nothing else, from `late_first` on. Sequence numbers; 0: free. */
     uint32_t late_first, *late, late_count;

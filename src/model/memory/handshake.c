@@ -233,3 +233,24 @@ Handshake handshake_of(Module *module, const Op *function, const Pointers *plann
         use = has_use(&search, op, USE_OTHER) ? op : use;
     return place(&search, init ? init->next : from ? from->first : NULL, use ? use : to ? to->last : NULL);
 }
+
+static bool has_crossing(Module *module, const Op *function) {
+    for (const Op *op = function; op; op = op_next_in_walk(op, function))
+        if (op_any_effect(module, op, crosses))
+            return true;
+    return false;
+}
+
+/* Whether the kernel has it there already, with its fence or without. */
+static bool meets_at(Module *module, const Op *op) {
+    return op && (op_has_effect(module, op, EFFECT_CLUSTER_ARRIVE, GROUP_NONE) ||
+                  (op->next && op_has_effect(module, op->next, EFFECT_CLUSTER_ARRIVE, GROUP_NONE)));
+}
+
+Handshake handshake_of_fork(Module *module, const Op *function) {
+    const Op *last = NULL;
+    for (const Op *op = function->region_count ? function->regions[0].first->first : NULL; op; op = op->next)
+        last = op_has_effect(module, op, EFFECT_INIT, GROUP_NONE) ? op : last;
+    bool needed = last && has_crossing(module, function) && !meets_at(module, last->next);
+    return needed ? (Handshake){.at = last->next, .barrier = true} : (Handshake){0};
+}

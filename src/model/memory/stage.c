@@ -113,6 +113,17 @@ Past stage_meetings(Module *module, const Op *function) {
     return has_meeting(module, function) ? PAST_YES : PAST_UNKNOWN;
 }
 
+static bool is_said(const Op *function, const char *name) {
+    const Attr *attr = op_attr_around(function, name);
+    return attr && attr->kind == ATTR_BOOL && attr->integer;
+}
+
+/* The fork marks every module that it compiles with one of these; what is not its own has all of its meetings. */
+Past stage_fork_meetings(const Op *function, const char *made) {
+    bool fork = op_attr_around(function, "tlx.has_tlx_ops") || op_attr_around(function, "ttg.min_reg_auto_ws");
+    return !fork || is_said(function, made) ? PAST_YES : PAST_NOT;
+}
+
 static bool is_plain_copy(const Effect *effect) {
     return effect->verb == EFFECT_WRITE && effect->done == DONE_TX && effect->helper == HELPER_TMA && effect->through &&
            !effect->pair && !effect->multicast && !effect->rank;

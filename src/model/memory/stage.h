@@ -13,6 +13,9 @@ Past stage_barriers(Module *module, const Op *function);
 /* ... that which makes CTAs of a cluster meet, after their mbarriers are set up and at the end. Up to Triton 3.7 there
  * is none: what is there is all there will be. */
 Past stage_meetings(Module *module, const Op *function);
+/* ... the same in Meta's fork, where the programs of a grid are the CTAs of clusters; `made` is the module's mark of
+ * what was put in: "tlx.cluster_sync_kernel_init", "tlx.cluster_sync_kernel_cleanup". */
+Past stage_fork_meetings(const Op *function, const char *made);
 /* ... that which makes products of the tensor cores wait for themselves where the kernel commits none. Gluon's
  * compilation has no such pass. */
 Past stage_products(Module *module, const Op *function);

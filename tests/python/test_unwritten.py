@@ -1,0 +1,77 @@
+"""Data that is not there where no kernel runs."""
+
+import unittest
+
+from weir import arguments, unwritten
+
+KERNEL = """
+  tt.func public @kernel(%x: !tt.ptr<i32>, %y: !tt.ptr<f16>, %d: !tt.tensordesc<64x64xi8, #shared>) {
+    %v = tt.load %p : tensor<64x!tt.ptr<i64>, #blocked>
+    tt.store %q, %v : tensor<64x!tt.ptr<i32>, #blocked>
+    ttng.async_tma_copy_local_to_global %d[%i, %j] %tile : !tt.tensordesc<64x64xi8, #shared>, !ttg.memdesc<64x64xi8, #shared>
+"""
+
+
+class Tensor:
+    def __init__(self, place, dtype="torch.int32", data=(1, 2)):
+        self.place, self.dtype, self.data, self.shape = place, dtype, list(data), (len(data),)
+
+    def data_ptr(self):
+        return self.place
+
+    def stride(self):
+        return (1,)
+
+    def element_size(self):
+        return 4
+
+    def integers(self):
+        return self.data
+
+
+class Unwritten(unittest.TestCase):
+    def setUp(self):
+        unwritten.State.nothing_runs, unwritten.State.storages = True, set()
+
+    def tearDown(self):
+        unwritten.State.nothing_runs, unwritten.State.storages = False, set()
+
+    def test_elements_that_a_kernel_writes(self):
+        self.assertEqual(unwritten.written_elements(KERNEL), {"i32", "i8"})
+
+    def test_what_a_launch_would_have_written(self):
+        params = [("x", "!tt.ptr<i32>"), ("n", "i32"), ("y", "!tt.ptr<f16>"), ("d", "!tt.tensordesc<64x64xi8,")]
+        x, y, d = Tensor(16), Tensor(32), Tensor(48)
+        unwritten.add_launch(params, {"i32", "i8"}, [x, y, d])
+        self.assertTrue(unwritten.has(x))
+        self.assertFalse(unwritten.has(y))
+        self.assertTrue(unwritten.has(d))
+        self.assertIsNone(arguments.integer_data("*i32", x))
+        self.assertEqual(arguments.integer_data("*i32", y), [1, 2])
+
+    def test_what_is_computed_from_it(self):
+        a, b, c = Tensor(16), Tensor(32), Tensor(48)
+        unwritten.add_result("empty", [], [a])
+        unwritten.add_result("cumsum", [a], [b])
+        unwritten.add_result("arange", [], [c])
+        self.assertEqual([unwritten.has(tensor) for tensor in (a, b, c)], [True, True, False])
+        unwritten.add_result("copy_", [b, c], [b])
+        unwritten.add_result("zero_", [a], [a])
+        self.assertEqual([unwritten.has(tensor) for tensor in (a, b)], [False, False])
+
+    def test_an_address_that_is_used_again(self):
+        unwritten.add_result("empty", [], [Tensor(16)])
+        again = Tensor(16)
+        unwritten.add_result("tensor", [], [again])
+        self.assertFalse(unwritten.has(again))
+
+    def test_where_kernels_run_all_data_is_there(self):
+        unwritten.State.nothing_runs = False
+        x = Tensor(16)
+        unwritten.add_result("empty", [], [x])
+        unwritten.add_launch([("x", "!tt.ptr<i32>")], {"i32"}, [x])
+        self.assertEqual(arguments.integer_data("*i32", x), [1, 2])
+
+
+if __name__ == "__main__":
+    unittest.main()
