@@ -382,7 +382,7 @@ static Node view_fact(const Facts *facts, const Step *step) {
         Known moved = known_multiply(&index, &stride, 64);
         place.number = known_add(&place.number, &moved, 64);
     }
-    place.remote |= view->rank != NULL;
+    place.remote |= view->rank != NULL || view->cta;
     return place;
 }
 
