@@ -28,7 +28,7 @@ def descriptor(rows, columns, bases):
 
 
 SIGNATURE = dict(
-    out="*fp32",
+    out="*fp32", source="*fp16",
     # The operands of an MMA of two CTAs, and of two such pairs that have B in common.
     a_pair=descriptor(256, 64, [(1, 0)]), b_pair=descriptor(64, 128, [(0, 1)]),
     a_pairs=descriptor(512, 64, [(1, 0), (2, 0)]), b_pairs=descriptor(64, 128, [(0, 1), (0, 0)]),

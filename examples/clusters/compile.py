@@ -20,7 +20,7 @@ from triton.backends.nvidia.compiler import CUDABackend, get_ptxas
 from triton.experimental.gluon._runtime import GluonASTSource
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODULES = ["pairs", "multicast", "remote", "many"]
+MODULES = ["pairs", "multicast", "remote", "many", "cdna5"]
 
 
 def compiled(function, target, ctas, variant, signature):
@@ -32,7 +32,8 @@ def compiled(function, target, ctas, variant, signature):
         attrs={(arguments.index(a),): [["tt.divisibility", 16]] for a in arguments
                if signature.get(a, "").startswith("*")},
     )
-    return triton.compile(ast, target=GPUTarget("cuda", target, 32), options=dict(num_warps=4, num_ctas=ctas))
+    maker = "cuda" if isinstance(target, int) else "hip"
+    return triton.compile(ast, target=GPUTarget(maker, target, 32), options=dict(num_warps=4, num_ctas=ctas))
 
 
 def ir_text(kernel):
