@@ -28,12 +28,13 @@ def descriptor(rows, columns, bases):
 
 
 SIGNATURE = dict(
-    out="*fp32",
-    # The operands of a product of two CTAs, and of two such pairs that have B in common.
+    out="*fp32", source="*fp16",
+    # The operands of an MMA of two CTAs, and of two such pairs that have B in common.
     a_pair=descriptor(256, 64, [(1, 0)]), b_pair=descriptor(64, 128, [(0, 1)]),
     a_pairs=descriptor(512, 64, [(1, 0), (2, 0)]), b_pairs=descriptor(64, 128, [(0, 1), (0, 0)]),
     # A tile that all CTAs have, and one that each has a part of.
     same2=descriptor(64, 64, [(0, 0)]), same4=descriptor(64, 64, [(0, 0), (0, 0)]),
+    same8=descriptor(64, 64, [(0, 0)] * 3), same16=descriptor(64, 64, [(0, 0)] * 4),
     each2=descriptor(128, 64, [(1, 0)]),
     half4=descriptor(128, 64, [(0, 0), (1, 0)]),
 )
@@ -44,7 +45,17 @@ def cta_rank():
     return gl.inline_asm_elementwise("mov.u32 $0, %cluster_ctarank;", "=r", [], dtype=gl.int32, is_pure=True, pack=1)
 
 
+@gluon.constexpr_function
+def line_layout(ctas):
+    """128 numbers of each CTA, one after the other."""
+    bases = [(1 << i, ) for i in range(ctas.bit_length() - 1)]
+    return gl.BlockedLayout([1], [32], [4], [0], cga_layout=bases)
+
+
 @gluon.jit
 def show(out, value):
-    """Stores a number that depends on all of a tile."""
-    gl.store(out + cta_rank(), gl.sum(gl.sum(value.to(gl.float32), axis=1), axis=0))
+    """Each CTA stores a number that depends on all of a tile as it has seen it. A scalar would be stored by the first
+    CTA alone."""
+    LINE: gl.constexpr = line_layout(gl.num_ctas())
+    number = gl.sum(gl.sum(value.to(gl.float32), axis=1), axis=0)
+    gl.store(out + gl.arange(0, 128 * gl.num_ctas(), LINE), gl.full([128 * gl.num_ctas()], number, gl.float32, LINE))

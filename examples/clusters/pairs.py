@@ -36,9 +36,9 @@ def load_operands(a_pair, b_pair, a, b, loaded):
     tma.async_load(b_pair, [0, 0], loaded, b)
 
 
-@kernel(100, 2, ok="A product of two CTAs: both load their half, the leader waits for both, both wait for the product",
-        peer_sum_read_early=("race.war", "The peer reads its half of the sum without waiting for the product"),
-        peer_sum_stored_early=("race.waw", "The peer zeroes its half of the sum without waiting for the product"),
+@kernel(100, 2, ok="An MMA of two CTAs: both load their half, the leader waits for both, both wait for the MMA",
+        peer_sum_read_early=("race.war", "The peer reads its half of the sum without waiting for the MMA"),
+        peer_sum_stored_early=("race.waw", "The peer zeroes its half of the sum without waiting for the MMA"),
         peer_loads_early=("race.waw", "The peer loads its half of A anew: nobody told it that the first load has come"))
 @gluon.jit
 def pair_product(a_pair, b_pair, out, VARIANT: gl.constexpr):
@@ -68,11 +68,11 @@ def pair_product(a_pair, b_pair, out, VARIANT: gl.constexpr):
     store_sum(out, sum_)
 
 
-@kernel(100, 2, ok="The operands are stored by threads, twice, and the CTAs meet before each product",
-        not_met=("race.raw", "They do not meet: the peer's half may not have been stored when the second product begins"),
+@kernel(100, 2, ok="The operands are stored by threads, twice, and the CTAs meet before each MMA",
+        not_met=("race.raw", "They do not meet: the peer's half may not have been stored when the second MMA begins"),
         met_relaxed=("race.raw", "They meet at a relaxed cluster barrier, which orders no memory"),
         narrow_fence=("fence.narrow", "A fence for the own CTA, where the leader's tensor core reads the peer's half"),
-        peer_stores_early=("race.war", "The peer stores anew while the product may still read its half"))
+        peer_stores_early=("race.war", "The peer stores anew while the MMA may still read its half"))
 @gluon.jit
 def pair_stored(out, VARIANT: gl.constexpr):
     a_layout: gl.constexpr = gl.NVMMASharedLayout.get_default_for([256, 64], gl.float16, cga_layout=((1, 0), ))
@@ -97,7 +97,7 @@ def pair_stored(out, VARIANT: gl.constexpr):
 
 
 @kernel(100, 2, ok="The sum is zeroed by threads in both CTAs, which then meet",
-        not_met=("race.waw", "The peer may zero its half of the sum while the product adds to it"))
+        not_met=("race.waw", "The peer may zero its half of the sum while the MMA adds to it"))
 @gluon.jit
 def pair_sum_zeroed(a_pair, b_pair, out, VARIANT: gl.constexpr):
     a = gl.allocate_shared_memory(a_pair.dtype, a_pair.block_shape, a_pair.layout)
@@ -116,9 +116,9 @@ def pair_sum_zeroed(a_pair, b_pair, out, VARIANT: gl.constexpr):
     store_sum(out, sum_)
 
 
-@kernel(100, 2, ok="A loop: each CTA loads its half anew once the product has read it",
+@kernel(100, 2, ok="A loop: each CTA loads its half anew once the MMA has read it",
         own_barrier=("race.raw", "Each CTA's loads signal its own barrier: the leader does not know of the peer's half"),
-        peer_loads_early=("race.war", "The peer loads its half anew without waiting for the product"),
+        peer_loads_early=("race.war", "The peer loads its half anew without waiting for the MMA"),
         bytes=("deadlock.bytes", "Each CTA says that the bytes of both come: the leader's barrier waits for twice as many"))
 @gluon.jit
 def pair_loop(a_pair, b_pair, out, VARIANT: gl.constexpr):
@@ -144,9 +144,9 @@ def pair_loop(a_pair, b_pair, out, VARIANT: gl.constexpr):
     store_sum(out, sum_)
 
 
-@kernel(100, 4, ok="Two pairs have B in common, which is multicast; their products tell all that share an operand",
-        commit_to_pair=("race.war", "Each product tells its own pair alone: B is loaded anew while the other pair reads it"),
-        count=("barrier.underflow", "The barrier counts the pair's own product alone: the other's is one arrival too many"))
+@kernel(100, 4, ok="Two pairs have B in common, which is multicast; their MMAs tell all that share an operand",
+        commit_to_pair=("race.war", "Each MMA tells its own pair alone: B is loaded anew while the other pair reads it"),
+        count=("barrier.underflow", "The barrier counts the pair's own MMA alone: the other's is one arrival too many"))
 @gluon.jit
 def pairs_multicast(a_pairs, b_pairs, out, VARIANT: gl.constexpr):
     a = gl.allocate_shared_memory(a_pairs.dtype, a_pairs.block_shape, a_pairs.layout)

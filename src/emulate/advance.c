@@ -65,7 +65,7 @@ static Word moved_view(Machine *machine, const Instruction *instruction, const W
     }
     offset.base = (int32_t)((uint64_t)offset.base + (uint64_t)index * (uint64_t)step->stride + (uint64_t)step->add);
     offset.affine ^= (int32_t)step->flip;
-    uint32_t cta = view.cta;
+    uint32_t cta = view.cta ^ step->cta;
     if (instruction->c != NO_REGISTER) {
         Word rank = words[instruction->c];
         if (!word_is(rank, WORD_INTEGER) || rank.bits < 0 || rank.bits >= machine->program->ctas) {

@@ -432,6 +432,20 @@ static StepResult access_memory(Machine *machine, Event event) {
     return STEP_DONE;
 }
 
+/* The CTAs in whose memory it touches something, by XOR with the issuer's. */
+static uint32_t part_reach(const Machine *machine, uint32_t agent, const CompiledEffect *effect) {
+    uint32_t reach = 0;
+    for (uint32_t toward = 0; toward < machine->program->ctas; toward++)
+        reach |= (uint32_t)(effect_part(machine, agent, effect, toward) != NULL) << toward;
+    return reach;
+}
+
+/* What a copy brings with that. */
+static int64_t part_bytes(const Machine *machine, const CompiledEffect *effect, const ViewPart *part) {
+    const Layout *layout = layout_of(machine->program->module, effect->landing);
+    return layout ? part->elements * layout->element_bits / 8 : -1;
+}
+
 /* Bytes or arrivals that come some time. */
 static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
     const Effect *what = &effect->effect;
@@ -450,6 +464,8 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
     if (bytes && amount < 0)
         return machine_stop(machine, pc, "the number of bytes it copies is not known");
     StepResult result = STEP_DONE;
+    if (effect->parts)
+        left = part_reach(machine, index, effect);
     uint32_t member = 0, refused = machine->state->agents[index].refused;
     Request request = {0}; /* for another cluster: one answer, which comes to all CTAs that it reaches */
     for (; left && result == STEP_DONE; member++) {
@@ -461,7 +477,9 @@ static StepResult launch_flight(Machine *machine, uint32_t index, uint32_t pc, c
                 return machine_fault(machine, RULE_CLC_ASKS_AGAIN, index, pc, effect_index, slot, refused, false);
             request = cancel_request(machine, pc);
         }
-        result = flight_issue(machine, index, pc, effect_index, kind, slot, amount, where, request);
+        const ViewPart *part = effect_part(machine, index, effect, where.toward);
+        result = flight_issue(machine, index, pc, effect_index, kind, slot,
+                              part ? part_bytes(machine, effect, part) : amount, where, request);
     }
     return result == STEP_DONE ? flight_land(machine, member) : result;
 }
@@ -474,9 +492,14 @@ static StepResult pass_access(Machine *machine, Event *event) {
     Word view = event->view;
     if (what->rank && !find_rank(machine, event->agent, effect, &away))
         return machine_stop(machine, event->pc, which_cta);
+    if (effect->parts)
+        left = part_reach(machine, event->agent, effect);
+    if (effect->rows != NO_REGISTER && what->space == SPACE_SHARED)
+        return gather_access(machine, event);
     while (left) {
         event->toward = away ^ next_toward(&left);
         event->view = view_toward(view, event->toward);
+        event->part = effect_part(machine, event->agent, effect, event->toward);
         if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
             forget_cell(machine, event->view);
         if (what->verb == EFFECT_READ)

@@ -50,71 +50,194 @@ typedef struct Box {
     int64_t begin[CTAS_RANK], end[CTAS_RANK];
 } Box;
 
+/* An access of threads: how the CTAs share out the tensor in registers, and the allocation that the view is of. */
+typedef struct Exchange {
+    const Share *memory, *tensor;
+    const int64_t *view; /* its sizes */
+    int64_t axis;        /* of a gather or scatter: along it the coordinates are data; else -1 */
+    uint32_t ctas;
+} Exchange;
+
 static Box box_of(const Share *share, uint32_t cta) {
     Box box;
     share_box(share, cta, box.begin, box.end);
     return box;
 }
 
-static bool boxes_meet(const Box *a, const Box *b, unsigned rank) {
-    for (unsigned d = 0; d < rank; d++)
-        if (a->begin[d] >= b->end[d] || b->begin[d] >= a->end[d])
+static bool narrow(Box *box, const Box *by, unsigned rank) {
+    for (unsigned d = 0; d < rank; d++) {
+        box->begin[d] = by->begin[d] > box->begin[d] ? by->begin[d] : box->begin[d];
+        box->end[d] = by->end[d] < box->end[d] ? by->end[d] : box->end[d];
+        if (box->begin[d] >= box->end[d])
             return false;
-    return true;
-}
-
-static bool box_holds(const Box *box, const Box *part, unsigned rank) {
-    for (unsigned d = 0; d < rank; d++)
-        if (part->begin[d] < box->begin[d] || part->end[d] > box->end[d])
-            return false;
-    return true;
-}
-
-/* In whose memory the part of a tensor lies that a CTA has in registers, by XOR with its rank; of memory that several
- * have it is the nearest. 0: it touches parts of what others have. */
-static uint32_t reach_of_part(const Share *memory, const Share *tensor, uint32_t cta, uint32_t ctas) {
-    Box own = box_of(tensor, cta);
-    uint32_t reach = 0;
-    for (uint32_t other = 0; other < ctas; other++) {
-        Box theirs = box_of(memory, other);
-        if ((other ^ cta) & memory->copies || !boxes_meet(&own, &theirs, tensor->rank))
-            continue;
-        if (!box_holds(&own, &theirs, tensor->rank))
-            return 0;
-        reach |= UINT32_C(1) << (other ^ cta);
     }
-    return reach;
+    return true;
 }
 
-static bool share_is_plain(const Share *share, uint32_t ctas) {
-    return share && share->known && share->boxes && UINT32_C(1) << share->ctas == ctas;
+/* What a CTA touches in the memory of another, in coordinates of the view; of memory that several have it is the
+ * nearest. False: nothing. *whole: all of the view that lies there. */
+static bool find_touched(const Exchange *exchange, uint32_t cta, uint32_t other, Box *box, bool *whole) {
+    unsigned rank = exchange->tensor->rank;
+    Box own = box_of(exchange->tensor, cta), view = {.begin = {0}};
+    memcpy(view.end, exchange->view, rank * sizeof *view.end);
+    if (exchange->axis >= 0) {
+        own.begin[exchange->axis] = 0;
+        own.end[exchange->axis] = exchange->view[exchange->axis];
+    }
+    *box = box_of(exchange->memory, other);
+    if ((other ^ cta) & exchange->memory->copies || !narrow(box, &view, rank))
+        return false;
+    Box theirs = *box;
+    if (!narrow(box, &own, rank))
+        return false;
+    *whole = memcmp(theirs.begin, box->begin, rank * sizeof *box->begin) == 0 &&
+             memcmp(theirs.end, box->end, rank * sizeof *box->end) == 0;
+    return true;
 }
 
-/* A load or store of threads, where a CTA has another part of the tensor in registers than it has in memory. False: it
- * touches parts of what others have, or each CTA's others are not the same. */
-static bool reach_by_registers(Compiler *compiler, const Effect *effect, CompiledEffect *compiled) {
-    uint32_t ctas = compiler->program->ctas;
-    const Value *data = effect->value ? effect->value : effect->gives;
-    if (!effect_is_local(effect) || effect->space != SPACE_SHARED || !data || effect->rows || effect->rank ||
-        compiler->program->ranks_are_programs || ctas > MOST_CTAS)
+/* Each CTA touches all that some others have of the view, which are the same for each, by XOR. */
+static bool find_even_reach(const Exchange *exchange, uint32_t *reach) {
+    for (uint32_t cta = 0; cta < exchange->ctas; cta++) {
+        uint32_t found = 0;
+        for (uint32_t other = 0; other < exchange->ctas; other++) {
+            Box box;
+            bool whole;
+            if (!find_touched(exchange, cta, other, &box, &whole))
+                continue;
+            if (!whole)
+                return false;
+            found |= UINT32_C(1) << (other ^ cta);
+        }
+        if (cta && found != *reach)
+            return false;
+        *reach = found;
+    }
+    return *reach != 0;
+}
+
+static const ViewPart *keep_box(Compiler *compiler, const Box *box, unsigned rank) {
+    ViewPart *part = ARENA_NEW(&compiler->module->arena, ViewPart);
+    int64_t *begin = ARENA_ARRAY(&compiler->module->arena, int64_t, rank),
+            *end = ARENA_ARRAY(&compiler->module->arena, int64_t, rank);
+    *part = (ViewPart){.count = 1, .rank = (uint8_t)rank, .elements = 1, .begin = begin, .end = end};
+    for (unsigned d = 0; d < rank; d++) {
+        begin[d] = box->begin[d];
+        end[d] = box->end[d];
+        part->elements *= end[d] - begin[d];
+    }
+    return part;
+}
+
+/* Else what each touches in each, one by one. */
+static void find_parts(Compiler *compiler, const Exchange *exchange, CompiledEffect *compiled) {
+    const ViewPart **parts =
+        ARENA_ARRAY(&compiler->module->arena, const ViewPart *, (size_t)exchange->ctas *exchange->ctas);
+    for (uint32_t cta = 0; cta < exchange->ctas; cta++)
+        for (uint32_t other = 0; other < exchange->ctas; other++) {
+            Box box;
+            bool whole;
+            if (find_touched(exchange, cta, other, &box, &whole))
+                parts[cta * exchange->ctas + other] = keep_box(compiler, &box, exchange->tensor->rank);
+        }
+    compiled->parts = parts;
+}
+
+static bool shares_alike(const Share *a, const Share *b) {
+    return memcmp(a->rows, b->rows, sizeof a->rows) == 0 && memcmp(a->moves, b->moves, sizeof a->moves) == 0;
+}
+
+/* Whether CTAs that have other rows than each other are told apart by their rank. */
+static bool is_cut_along(const Share *share, int64_t dimension) {
+    int64_t begin[CTAS_RANK], end[CTAS_RANK];
+    share_box(share, 0, begin, end);
+    return end[dimension] - begin[dimension] < share->size[dimension];
+}
+
+static bool is_about(const Share *share, uint32_t ctas) {
+    return share && share->known && UINT32_C(1) << share->ctas == ctas;
+}
+
+static bool is_by_registers(const Compiler *compiler, const Effect *effect) {
+    return effect_is_local(effect) && effect->space == SPACE_SHARED && (effect->value || effect->gives) &&
+           !effect->rank && !compiler->program->ranks_are_programs && compiler->program->ctas > 1 &&
+           compiler->program->ctas <= MOST_CTAS;
+}
+
+/* False: nothing says how the CTAs share out the tensor or the memory, or they need not. */
+static bool find_exchange(Compiler *compiler, const Op *op, const Effect *effect, Exchange *exchange) {
+    if (!is_by_registers(compiler, effect))
+        return false;
+    const Type *memory = type_canonical(compiler->module, effect->on->type);
+    *exchange = (Exchange){.memory = share_of_allocation(compiler->module, memory),
+                           .tensor = share_of(compiler->module, (effect->value ? effect->value : effect->gives)->type),
+                           .axis = -1,
+                           .ctas = compiler->program->ctas};
+    unsigned rank = exchange->tensor ? exchange->tensor->rank : 0;
+    if (!is_about(exchange->memory, exchange->ctas) || !is_about(exchange->tensor, exchange->ctas) ||
+        exchange->memory->rank != rank || memory->dim_count < rank)
+        return false;
+    exchange->view = memory->dims + memory->dim_count - rank;
+    if (effect->rows && (!op_integer(op, "axis", &exchange->axis) || exchange->axis < 0 || exchange->axis >= rank))
+        return false;
+    for (unsigned d = 0; d < rank; d++)
+        if (exchange->tensor->size[d] != exchange->view[d] && d != (unsigned)exchange->axis)
+            return false;
+    return true;
+}
+
+bool reach_needs_rows(Compiler *compiler, const Op *op, const Effect *effect) {
+    Exchange exchange;
+    return effect->rows && find_exchange(compiler, op, effect, &exchange) && exchange.memory->boxes &&
+           is_cut_along(exchange.memory, exchange.axis);
+}
+
+/* A load or store of threads, where a CTA has another part of the tensor in registers than it has in memory. False:
+ * parts that are no boxes. */
+static bool reach_by_registers(Compiler *compiler, const Op *op, const Effect *effect, CompiledEffect *compiled) {
+    Exchange exchange;
+    if (!find_exchange(compiler, op, effect, &exchange))
         return true;
-    const Share *memory = share_of(compiler->module, effect->on->type);
-    const Share *tensor = share_of(compiler->module, data->type);
-    if (!share_is_plain(memory, ctas) || !share_is_plain(tensor, ctas) || memory->rank != tensor->rank ||
-        memcmp(memory->size, tensor->size, tensor->rank * sizeof *tensor->size) != 0)
-        return true;
-    compiled->reach = reach_of_part(memory, tensor, 0, ctas);
-    for (uint32_t cta = 1; cta < ctas && compiled->reach; cta++)
-        if (reach_of_part(memory, tensor, cta, ctas) != compiled->reach)
-            compiled->reach = 0;
-    bool known = compiled->reach != 0;
-    compiled->reach += !known;
-    return known;
+    if (!exchange.memory->boxes || !exchange.tensor->boxes)
+        return !effect->rows && shares_alike(exchange.memory, exchange.tensor);
+    uint32_t reach = 0;
+    if (effect->rows && is_cut_along(exchange.memory, exchange.axis)) {
+        compiled->rows = value_register(compiler, effect->rows);
+        compiled->axis = (uint8_t)exchange.axis;
+    } else if (find_even_reach(&exchange, &reach)) {
+        compiled->reach = reach;
+    } else {
+        find_parts(compiler, &exchange, compiled);
+    }
+    return true;
+}
+
+/* Whether all that is done with a view is done by threads, element by element: these go where the view begins, whichever
+ * CTA that is in. Of what a copy or an MMA is told only the address is left. */
+bool view_is_for_threads(Compiler *compiler, const Value *view) {
+    const Op *root = compiler->program->function;
+    for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
+        Effect effects[EFFECTS_MOST];
+        bool used = false, known = false;
+        for (uint32_t i = 0; i < op->operand_count; i++)
+            used |= op->operands[i] == view;
+        unsigned count = used ? effects_of(compiler->module, op, effects) : 0;
+        for (unsigned i = 0; i < count; i++) {
+            const Effect *effect = &effects[i];
+            bool on = effect->on == view, of = effect->verb == EFFECT_VIEW && effect->amount == view;
+            if ((on && (!is_by_registers(compiler, effect) || effect->done != DONE_NOW)) ||
+                (of && !view_is_for_threads(compiler, effect->on)) || effect->through == view)
+                return false;
+            known |= on || of;
+        }
+        if (used && !known)
+            return false;
+    }
+    return true;
 }
 
 /* ---- Effects -------------------------------------------------------------------------------------- */
 
-bool compile_reach(Compiler *compiler, const Effect *effect, CompiledEffect *compiled) {
+bool compile_reach(Compiler *compiler, const Op *op, const Effect *effect, CompiledEffect *compiled) {
     uint32_t ctas = compiler->program->ctas;
     compiled->leads = 0;
     compiled->reach = 1;
@@ -132,7 +255,7 @@ bool compile_reach(Compiler *compiler, const Effect *effect, CompiledEffect *com
     compiled->reach = span_of(pair);
     if (effect->multicast)
         return reach_by_layout(compiler, effect, pair, compiled);
-    if (!pair && !reach_by_registers(compiler, effect, compiled))
+    if (!pair && !reach_by_registers(compiler, op, effect, compiled))
         return false;
     if (effect->from_some) {
         compiled->leads = (ctas - 1) & ~(uint32_t)effect->from_ctas;

@@ -168,6 +168,8 @@ void effects_add(Compiler *compiler, const Op *op) {
         slice_add(slice, effect->boxes);
         slice_add(slice, effect->rank);
         add_access(compiler, effect);
+        if (reach_needs_rows(compiler, op, effect))
+            slice_add(slice, effect->rows);
     }
     if ((compiler->flags & COMPILE_DATA) && is_inline_ptx(op))
         slice_add_list(slice, (ValueList){op->operands, op->operand_count});
@@ -258,7 +260,7 @@ static void compile_unknowns(Compiler *compiler, const Op *op, const Effect *eff
         } else if (effect->repeats && !(compiler->flags & COMPILE_DATA)) {
             compile_unknown(compiler, op, "it polls memory in its own loop");
         } else if (effect_runs(compiler, effect) &&
-                   !compile_reach(compiler, reported(effects, count, effect), &(CompiledEffect){0})) {
+                   !compile_reach(compiler, op, reported(effects, count, effect), &(CompiledEffect){0})) {
             compile_unknown(compiler, op, "which CTAs of the cluster it signals or writes is not known");
         }
     }
@@ -313,7 +315,7 @@ void compile_effects(Compiler *compiler, const Op *op) {
                                    .bytes = effect->count};
         if (compiler->unassigned && effect->side != SIDE_NONE && !is_token(compiler->module, effect->on))
             compiled.slot = compiled.amount = NO_REGISTER;
-        (void)compile_reach(compiler, reported(effects, count, effect), &compiled);
+        (void)compile_reach(compiler, op, reported(effects, count, effect), &compiled);
         if (compiler->waiting && effect->done == DONE_COMMIT && effect->helper == HELPER_TENSOR)
             compiled.effect.done = DONE_NOW;
         if (effect->space == SPACE_GLOBAL && effect_is_access(effect)) {

@@ -4,7 +4,7 @@
 
 #include "emulate/machine.h"
 
-enum { MOST_REMEMBERED = 8 };
+enum { MOST_REMEMBERED = 32 /* arrivals of 16 CTAs, and what they announce */ };
 
 typedef enum DeedKind { DEED_ARRIVE, DEED_EXPECT, DEED_DELIVER, DEED_SIGNAL } DeedKind;
 

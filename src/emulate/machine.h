@@ -198,7 +198,8 @@ typedef struct Event {
     uint32_t barrier;             /* slot, or id */
     int64_t amount;
     uint8_t parity;
-    Word view;          /* accesses */
+    Word view;            /* accesses */
+    const ViewPart *part; /* accesses: of the view; NULL: all of it */
     uint32_t toward;    /* accesses: XOR the issuer's CTA: where it is done, and its barrier signaled */
     bool silent;        /* of a write: memory is as it was before, as far as can be told */
     bool stored;        /* of an update: it writes something; not so a compare that fails. Else whether it is a write */
@@ -400,6 +401,13 @@ static inline uint32_t barrier_cta(const Machine *machine, uint32_t barrier) {
 }
 static inline uint32_t agent_cta(const Machine *machine, uint32_t agent) {
     return agent / machine->program->agents_per_cta;
+}
+
+/* What of its view an access or copy of that agent touches in the CTA so far away (XOR); NULL: all, or see `reach`. */
+static inline const ViewPart *effect_part(const Machine *machine, uint32_t agent, const CompiledEffect *effect,
+                                          uint32_t toward) {
+    uint32_t cta = agent_cta(machine, agent);
+    return effect->parts ? effect->parts[cta * machine->program->ctas + (cta ^ toward)] : NULL;
 }
 
 #endif

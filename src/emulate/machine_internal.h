@@ -60,6 +60,10 @@ static inline Word view_toward(Word view, uint32_t toward) {
     return view;
 }
 
+/* ---- gathers.c ---- */
+/* A gather or scatter of threads whose rows say in whose memory it is done. */
+StepResult gather_access(Machine *machine, Event *event);
+
 /* ---- flights.c ---- */
 /* What of a multicast goes to one CTA: how far from the issuer's (XOR), and which of them it is. */
 typedef struct Toward {

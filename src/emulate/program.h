@@ -76,14 +76,17 @@ typedef struct CompiledEffect {
     const Type *landing; /* of that memory */
     RegisterList coordinates; /* of the tile */
     /* Accesses to global memory, else NO_REGISTER. offsets: of buffer ops, in elements from the pointer on; rows: of a
-     * gather or scatter. */
+     * gather or scatter, and of one in shared memory where the CTAs of a cluster share out dimension `axis` of it. */
     uint32_t mask, offsets, rows;
+    uint8_t axis;
     uint32_t transfer; /* COMPILE_DATA: of `transfers`; NO_TRANSFER: nothing that registers hold is read or written */
     bool strong;       /* the same: an access to global memory that others can tell apart (an order, or volatile) */
     bool stops;        /* the same: strong, or control depends on what it loads */
     uint32_t rank;     /* register of the CTA that it is in, or NO_REGISTER */
     uint32_t leads;    /* done by CTAs with none of these bits in their rank alone */
     uint32_t reach;    /* bit k: it is in the CTA whose rank is the issuer's XOR k; 1: in its own alone */
+    /* [CTA][other]: what the CTA touches in the memory of the other; NULL there: nothing. NULL: see `reach`. */
+    const ViewPart *const *parts;
     uint32_t shared_bits; /* the barrier belongs to the CTA without these bits of its rank alone */
     bool idle; /* init, invalidate: of a barrier that nothing else uses, whose bytes the compiler gives to others */
 } CompiledEffect;

@@ -109,8 +109,12 @@ bool arefs_are_unassigned(Module *module, const Op *root);
 bool partition_is_task(PartitionForm form);
 
 /* ---- compile_ctas.c ---- */
-/* Which CTAs of the cluster do the effect, and in which it is done; false if that is not worked out. */
-bool compile_reach(Compiler *compiler, const Effect *effect, CompiledEffect *compiled);
+/* Which CTAs of the cluster do an effect of the op, and in which it is done; false if that is not worked out. */
+bool compile_reach(Compiler *compiler, const Op *op, const Effect *effect, CompiledEffect *compiled);
+/* Whether the rows of a gather or scatter of threads say in which CTAs it is done. */
+bool reach_needs_rows(Compiler *compiler, const Op *op, const Effect *effect);
+/* Whether a view that begins in another CTA is used by threads alone. */
+bool view_is_for_threads(Compiler *compiler, const Value *view);
 
 /* ---- compile_data.c ---- */
 /* Whether the effect moves data between global memory and registers, and not through a descriptor. */

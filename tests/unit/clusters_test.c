@@ -37,6 +37,10 @@ static void observe(void *observer, const Event *event) {
     if (!what)
         return;
     text_addf(text, "%s%u %s %u", text->size ? ", " : "", event->agent, what, where);
+    if (event->kind == EVENT_ACCESS && event->part)
+        text_addf(text, " [%lld]", (long long)event->part->elements);
+    if (event->kind == EVENT_DELIVER)
+        text_addf(text, " (%lld)", (long long)event->amount);
 }
 
 static void assert_done(const char *text, const char *expected) {
@@ -66,6 +70,10 @@ static void assert_done(const char *text, const char *expected) {
     "CGALayout = [[0, 0]]}>\n"                                                                                        \
     "#own = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0], "    \
     "CGALayout = [[1, 0]]}>\n"                                                                                        \
+    "#cut = #ttg.blocked<{sizePerThread = [1, 8], threadsPerWarp = [4, 8], warpsPerCTA = [4, 1], order = [1, 0], "    \
+    "CGALayout = [[0, 1]]}>\n"                                                                                        \
+    "#line = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0], CGALayout = "  \
+    "[[1]]}>\n"                                                                                                       \
     "#smem = #ttg.shared_memory\n"                                                                                    \
     "!bar = !ttg.memdesc<2xi64, #each, #smem, mutable>\n"                                                             \
     "!same = !ttg.memdesc<64x64xf16, #same, #smem, mutable>\n"                                                        \
@@ -89,7 +97,7 @@ static void one_cta_makes_a_multicast_copy_for_all(void **state) {
                         "    ttng.barrier_expect %bar, 8192, %true : !bar\n"
                         "    ttng.async_tma_copy_global_to_local %desc[%c0, %c0] %tile, %bar, %true {multicast} : "
                         "!desc, !bar -> !same\n" WAIT_OWN),
-                "1 expects 1, 0 expects 0, 0 writes 0, 0 writes 1, 0 delivers 0, 0 delivers 1");
+                "1 expects 1, 0 expects 0, 0 writes 0, 0 writes 1, 0 delivers 0 (8192), 0 delivers 1 (8192)");
 }
 
 static void a_copy_that_is_not_multicast_is_each_ctas_own(void **state) {
@@ -98,7 +106,7 @@ static void a_copy_that_is_not_multicast_is_each_ctas_own(void **state) {
                         "    ttng.barrier_expect %bar, 8192, %true : !bar\n"
                         "    ttng.async_tma_copy_global_to_local %desc[%c0, %c0] %tile, %bar, %true : !desc, !bar -> "
                         "!same\n" WAIT_OWN),
-                "1 expects 1, 1 writes 1, 1 delivers 1, 0 expects 0, 0 writes 0, 0 delivers 0");
+                "1 expects 1, 1 writes 1, 1 delivers 1 (8192), 0 expects 0, 0 writes 0, 0 delivers 0 (8192)");
 }
 
 static void a_product_of_two_ctas_is_in_both(void **state) {
@@ -128,6 +136,49 @@ static void registers_may_lie_in_the_memory_of_others(void **state) {
     assert_done(STORED("#all"), "1 writes 1, 1 writes 0, 0 writes 0, 0 writes 1");
 }
 
+static void parts_of_memory_lie_in_others(void **state) {
+    (void)state;
+    assert_done(STORED("#cut"), "1 writes 1 [4096], 1 writes 0 [4096], 0 writes 0 [4096], 0 writes 1 [4096]");
+    assert_done(CLUSTER("    %a = ttg.local_alloc : () -> !a\n"
+                        "    %values = arith.constant dense<1.0> : tensor<256x64xf16, #cut>\n"
+                        "    ttng.barrier_expect %bar, 16384, %true : !bar\n"
+                        "    ttng.async_shared_store %values, %a, %bar : tensor<256x64xf16, #cut> -> !a, !bar\n" WAIT_OWN),
+                "1 expects 1, 1 writes 1 [4096], 1 writes 0 [4096], 1 delivers 1 (8192), 1 delivers 0 (8192), "
+                "0 expects 0, 0 writes 0 [4096], 0 writes 1 [4096], 0 delivers 0 (8192), 0 delivers 1 (8192)");
+}
+
+static void views_begin_in_others(void **state) {
+    (void)state;
+#define STORED_AT(row, rows, layout)                                                                            \
+    CLUSTER("    %a = ttg.local_alloc : () -> !a\n    %view = ttg.memdesc_subslice %a[" row                     \
+            ", 0] : !a -> !ttg.memdesc<" rows "x64xf16, #rows, #smem, mutable, 256x64>\n"                       \
+            "    %values = arith.constant dense<1.0> : tensor<" rows "x64xf16, " layout ">\n"                   \
+            "    ttg.local_store %values, %view : tensor<" rows "x64xf16, " layout "> -> !ttg.memdesc<" rows    \
+            "x64xf16, #rows, #smem, mutable, 256x64>\n")
+    assert_done(STORED_AT("128", "128", "#all"), "1 writes 1 [8192], 0 writes 1 [8192]");
+    assert_done(STORED_AT("128", "128", "#own"), "1 writes 1 [4096], 0 writes 1 [4096]");
+    assert_done(STORED_AT("192", "64", "#all"), "1 writes 1 [4096], 0 writes 1 [4096]");
+    assert_done(STORED_AT("64", "64", "#own"), "1 writes 0 [2048], 0 writes 0 [2048]");
+}
+
+static void rows_say_in_whose_memory_a_gather_is(void **state) {
+    (void)state;
+#define GATHERED(index)                                                                                         \
+    CLUSTER("    %line = ttg.local_alloc : () -> !ttg.memdesc<256xi32, #each, #smem, mutable>\n"                \
+            "    %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #line>\n"          \
+            "    %number = arith.constant dense<" index "> : tensor<256xi32, #line>\n"                          \
+            "    %rows = arith.xori %range, %number : tensor<256xi32, #line>\n"                                 \
+            "    %values = ttg.local_gather %line[%rows] {axis = 0 : i32} : !ttg.memdesc<256xi32, #each, #smem, " \
+            "mutable>, tensor<256xi32, #line> -> tensor<256xi32, #line>\n")
+    assert_done(GATHERED("0"), "1 reads 1 [128], 0 reads 0 [128]");
+    assert_done(GATHERED("255"), "1 reads 0 [128], 0 reads 1 [128]");
+    assert_done(CLUSTER("    %line = ttg.local_alloc : () -> !ttg.memdesc<256xi32, #each, #smem, mutable>\n"
+                        "    %rows = arith.constant dense<3> : tensor<256xi32, #line>\n"
+                        "    ttg.local_scatter %line[%rows], %rows {axis = 0 : i32} : !ttg.memdesc<256xi32, #each, "
+                        "#smem, mutable>, tensor<256xi32, #line>, tensor<256xi32, #line>\n"),
+                "1 writes 0 [128], 0 writes 0 [128]");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_cta_makes_a_multicast_copy_for_all),
@@ -135,6 +186,9 @@ int main(void) {
         cmocka_unit_test(a_product_of_two_ctas_is_in_both),
         cmocka_unit_test(arrivals_go_to_others),
         cmocka_unit_test(registers_may_lie_in_the_memory_of_others),
+        cmocka_unit_test(parts_of_memory_lie_in_others),
+        cmocka_unit_test(views_begin_in_others),
+        cmocka_unit_test(rows_say_in_whose_memory_a_gather_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -369,7 +369,7 @@ static Node view_fact(const Facts *facts, const Step *step) {
         return place;
     place = facts->nodes[step->from[0]];
     const ViewStep *view = &step->view;
-    if (view->problem) {
+    if (view->problem || view->cta) { /* of another CTA nothing is said */
         place.number = known_nothing();
         place.affine = known_exact(0);
         return place;

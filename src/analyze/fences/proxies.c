@@ -216,10 +216,11 @@ static void fence_event(Proxies *proxies, const Event *event) {
 
 /* ---- Ordinary accesses ---------------------------------------------------------------------------- */
 
-static const SpanSet *spans_at(Proxies *proxies, const Event *event, Word view) {
+static const SpanSet *spans_at(Proxies *proxies, const Event *event, Word view, const ViewPart *part) {
     const char *problem = "which memory it touches is not known";
     const Type *type = event->effect->type;
-    const SpanSet *set = word_is(view, WORD_VIEW) && type ? spans_of(proxies->spans, view, type, &problem) : NULL;
+    const SpanSet *set =
+        word_is(view, WORD_VIEW) && type ? spans_of_part(proxies->spans, view, type, part, &problem) : NULL;
     if (!set)
         proxies_give_up(proxies, problem, event->op);
     return set;
@@ -411,7 +412,7 @@ static void access_event(Proxies *proxies, const Event *event) {
     if (effect->space != SPACE_SHARED)
         return;
     proxies->seen[event->effect - proxies->machine->program->effects] = true;
-    const SpanSet *set = spans_at(proxies, event, event->view);
+    const SpanSet *set = spans_at(proxies, event, event->view, event->part);
     if (!set)
         return;
     if (effect->proxy == PROXY_ASYNC)
@@ -426,7 +427,7 @@ static void barrier_event(Proxies *proxies, const Event *event) {
     size_t first = (size_t)event->agent * proxies->machine->program->most_registers;
     if (effect->on == NO_REGISTER || effect->effect.side != SIDE_NONE)
         return;
-    const SpanSet *set = spans_at(proxies, event, event->state->words[first + effect->on]);
+    const SpanSet *set = spans_at(proxies, event, event->state->words[first + effect->on], NULL);
     if (set)
         ordinary_event(proxies, event, set);
 }

@@ -22,6 +22,13 @@ typedef struct Pairs {
     /* Conditional barriers: the comparison that all predicates are, or are the opposite of. */
     const Op *comparison;
     bool by_wave;
+    /* Clusters: what is open where the body of each loop around begins, and the last arrival. */
+    struct Turn {
+        const Block *body;
+        Open open;
+    } turns[DEEPEST];
+    unsigned depth;
+    const Op *arrival;
 } Pairs;
 
 static int within(int n) {
@@ -64,8 +71,22 @@ static int step_cluster(Pairs *pairs, const Op *op) {
            (lint_effect(pairs->lint, op, EFFECT_CLUSTER_WAIT) != NULL);
 }
 
+/* Where a turn of a loop ends: with more arrivals open on every path than when it began, the next one arrives again. */
+static void tell_turn(Pairs *pairs, const Op *op, Open open) {
+    bool inside = op->block && op_parent(op) && op_is_loop(op_parent(op));
+    if (inside && op == op->block->first && pairs->depth < DEEPEST)
+        pairs->turns[pairs->depth++] = (struct Turn){op->block, open};
+    if (!inside || op != op->block->last || !pairs->depth || pairs->turns[pairs->depth - 1].body != op->block)
+        return;
+    if (open.least > pairs->turns[--pairs->depth].open.least && pairs->arrival)
+        lint_find(pairs->lint, RULE_AMD_CLUSTER_BARRIER, pairs->arrival,
+                  "it arrives again in the next turn of the loop, before it has waited for this arrival");
+}
+
 static void tell_cluster(Pairs *pairs, const Op *op, Open open) {
     int step = step_cluster(pairs, op);
+    pairs->arrival = step > 0 ? op : pairs->arrival;
+    tell_turn(pairs, op, open);
     if (step > 0 && open.least > 0)
         lint_find(pairs->lint, RULE_AMD_CLUSTER_BARRIER, op,
                   "it arrives again before it has waited for the last arrival");

@@ -42,7 +42,7 @@ void inquiry_init_place(const Inquiry *inquiry, Finding *finding, const BarrierH
 }
 
 uint32_t inquiry_deeds(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past) {
-    uint32_t count = past->phase_count < MOST_REMEMBERED ? past->phase_count : MOST_REMEMBERED;
+    uint32_t count = past->phase_count < MOST_TOLD ? past->phase_count : MOST_TOLD;
     for (uint32_t i = 0; i < count; i++) {
         const Deed *deed = &past->phase[i];
         bool expects = deed->kind == DEED_EXPECT, delivers = deed->kind == DEED_DELIVER;
@@ -521,7 +521,7 @@ Finding *blocked_explain(Machine *machine, const History *history, Verdict *verd
     const Blocked *root = &inquiry.blocked[0];
     bool mixed = mbarrier && cluster && root->rule == RULE_DEADLOCK_CYCLE;
     Finding *finding =
-        inquiry_finding(&inquiry, mixed ? RULE_DEADLOCK_MIXED : root->rule, inquiry.count + MOST_REMEMBERED + 5);
+        inquiry_finding(&inquiry, mixed ? RULE_DEADLOCK_MIXED : root->rule, inquiry.count + MOST_TOLD + 5);
     blocked_tell(&inquiry, root, finding);
     blocked_table(&inquiry, finding);
     return finding;

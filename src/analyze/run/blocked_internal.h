@@ -47,7 +47,8 @@ Finding *inquiry_finding(const Inquiry *inquiry, RuleId rule, size_t most_places
 void inquiry_place(const Inquiry *inquiry, Finding *finding, const char *role, Deed deed, const char *note);
 /* Where the barrier was initialized, for `count` arrivals. */
 void inquiry_init_place(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past, uint32_t count);
-/* What was done in the current phase, as far as it is remembered; returns how much that is. */
+enum { MOST_TOLD = 8 };
+/* What was done in the current phase, the first MOST_TOLD; returns how much that is. */
 uint32_t inquiry_deeds(const Inquiry *inquiry, Finding *finding, const BarrierHistory *past);
 /* Whether that instruction of the agent has arrived in the current phase. */
 bool inquiry_contributed(const BarrierHistory *history, uint32_t agent, uint32_t pc);

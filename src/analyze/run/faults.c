@@ -142,7 +142,7 @@ Finding *leftover_explain(Machine *machine, const History *history, Verdict *ver
         const BarrierHistory *past = &history->barriers[i];
         if (barrier->life == BARRIER_NEVER || !barrier->bytes || !past->deeds)
             continue;
-        Finding *finding = inquiry_finding(&inquiry, RULE_BARRIER_BYTES, MOST_REMEMBERED + 1);
+        Finding *finding = inquiry_finding(&inquiry, RULE_BARRIER_BYTES, MOST_TOLD + 1);
         const char *what = inquiry_barrier(&inquiry, i);
         finding->message = verdict_text(verdict,
                                         barrier->bytes > 0 ? "%s ends with %lld expected bytes that never arrive"

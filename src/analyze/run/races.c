@@ -307,9 +307,10 @@ static void check_barriers(Races *races, const Event *event, uint32_t thread, co
     }
 }
 
-static const SpanSet *spans_at(Races *races, const Event *event, Word view, const Type *type) {
+static const SpanSet *spans_at(Races *races, const Event *event, Word view, const Type *type, const ViewPart *part) {
     const char *problem = "which memory it touches is not known";
-    const SpanSet *set = word_is(view, WORD_VIEW) && type ? spans_of(races->spans, view, type, &problem) : NULL;
+    const SpanSet *set =
+        word_is(view, WORD_VIEW) && type ? spans_of_part(races->spans, view, type, part, &problem) : NULL;
     if (!set && !races->problem) {
         races->problem = problem;
         races->problem_op = event->op;
@@ -327,7 +328,7 @@ static void access_event(Races *races, const Event *event) {
     const Effect *effect = &event->effect->effect;
     if (effect->space != SPACE_SHARED && effect->space != SPACE_TENSOR)
         return;
-    const SpanSet *set = spans_at(races, event, event->view, event->effect->type);
+    const SpanSet *set = spans_at(races, event, event->view, event->effect->type, event->part);
     if (!set)
         return;
     bool writes = effect->verb != EFFECT_READ;
@@ -474,7 +475,8 @@ static void issue_event(Races *races, const Event *event) {
     races->sources[event->flight->sequence % WINDOW] = source_of(races, event, words);
     Word view = effect->lands != NO_REGISTER ? words[effect->lands] : word_unknown(0);
     if (word_is(view, WORD_VIEW))
-        *place = spans_at(races, event, moved_to(view, toward, 0), effect->landing);
+        *place = spans_at(races, event, moved_to(view, toward, 0), effect->landing,
+                          effect_part(races->machine, event->agent, effect, toward));
 }
 
 /* The groups of effects that are waited for by count. */
@@ -495,7 +497,7 @@ static void await_event(Races *races, const Event *event) {
 /* Memory that is given back is whoever's asks next: nobody may work on it any more, as if it were written. Only an
  * arrival may come late: it harms whoever uses the bytes next, and nobody if no one does. */
 static void free_event(Races *races, const Event *event) {
-    const SpanSet *set = spans_at(races, event, event->view, event->effect->type);
+    const SpanSet *set = spans_at(races, event, event->view, event->effect->type, event->part);
     ConsanConflict conflict = {.kind = CONSAN_CLEAN};
     if (set)
         conflict = verify(races, consan_base(event->agent), true, set);

@@ -188,13 +188,17 @@ static bool make_set(Spans *spans, Memory *memory, const Bytes *bytes, SpanSet *
 }
 
 const SpanSet *spans_of(Spans *spans, Word view, const Type *type, const char **problem) {
-    uint64_t key =
-        ((uint64_t)view.bits ^ (uint64_t)view.meta << 24 ^ (uint64_t)view.cta << 48 ^ (uint64_t)(uintptr_t)type) *
-        0x9e3779b97f4a7c15u;
+    return spans_of_part(spans, view, type, NULL, problem);
+}
+
+const SpanSet *spans_of_part(Spans *spans, Word view, const Type *type, const ViewPart *part, const char **problem) {
+    uint64_t key = ((uint64_t)view.bits ^ (uint64_t)view.meta << 24 ^ (uint64_t)view.cta << 48 ^
+                    (uint64_t)(uintptr_t)type ^ (uint64_t)(uintptr_t)part << 8) *
+                   0x9e3779b97f4a7c15u;
     uint32_t at = (uint32_t)(key >> 40) & (spans->buckets - 1);
     for (; spans->sets[at]; at = (at + 1) & (spans->buckets - 1)) {
         SpanSet *set = spans->sets[at];
-        if (set->type == type && set->view.bits == view.bits && set->view.meta == view.meta &&
+        if (set->type == type && set->part == part && set->view.bits == view.bits && set->view.meta == view.meta &&
             set->view.cta == view.cta)
             return set;
     }
@@ -204,13 +208,13 @@ const SpanSet *spans_of(Spans *spans, Word view, const Type *type, const char **
     }
     Offset offset = {(int32_t)(view.bits & UINT32_MAX), (int32_t)(view.bits >> 32)};
     Bytes bytes;
-    if (!view_bytes(spans->module, type, offset, spans->arena, &bytes) || bytes.count > MOST_RUNS) {
+    if (!view_part_bytes(spans->module, type, offset, part, spans->arena, &bytes) || bytes.count > MOST_RUNS) {
         *problem = "where it lies in memory is not known (its encoding is not understood)";
         return NULL;
     }
     Memory *memory = memory_of(spans, view, memdesc_space(type));
     SpanSet *set = ARENA_NEW(spans->arena, SpanSet);
-    *set = (SpanSet){.type = type, .view = view, .bytes = bytes};
+    *set = (SpanSet){.type = type, .part = part, .view = view, .bytes = bytes};
     if (!make_set(spans, memory, &bytes, set)) {
         *problem = "memory is accessed in more pieces than the race engine keeps";
         return NULL;

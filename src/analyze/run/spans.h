@@ -12,6 +12,7 @@
 typedef struct SpanSet {
     struct SpanSet *next; /* of the same memory */
     const Type *type;
+    const ViewPart *part; /* NULL: the whole view */
     Word view;
     uint32_t *spans;
     uint32_t count, capacity;
@@ -24,6 +25,8 @@ Spans *spans_create(Arena *arena, Module *module, Consan *engine);
 void spans_reset(Spans *spans);
 /* The spans of a view; NULL, with a reason, if its bytes are not known or there are too many. */
 const SpanSet *spans_of(Spans *spans, Word view, const Type *type, const char **problem);
+/* The same of a part of it (NULL: of all). */
+const SpanSet *spans_of_part(Spans *spans, Word view, const Type *type, const ViewPart *part, const char **problem);
 /* "bytes 0-8191 of %a", "columns 0-63 of %acc"; where a span lies. */
 void spans_describe(const Spans *spans, const Machine *machine, uint32_t span, Text *to);
 Space spans_space(const Spans *spans, uint32_t span);

@@ -457,8 +457,7 @@ static bool measure(const Builder *b, int64_t *elements) {
     return true;
 }
 
-/* The shape of the allocation, where it is written after the view's own: its last `rank` sizes. */
-static bool allocation_shape(const Type *type, unsigned rank, int64_t *sizes) {
+bool memdesc_allocation(const Type *type, unsigned rank, int64_t *sizes) {
     Str text = type->params[type->param_count - 1];
     int64_t found[LAYOUT_RANK * 2];
     unsigned count = 0;
@@ -560,7 +559,7 @@ static void describe(Module *module, const Type *type, Layout *layout) {
         if (__builtin_mul_overflow(layout->stages, type->dims[d], &layout->stages) || layout->stages >> MOST_STAGE_BITS)
             possible = false;
     Builder builder = {.layout = layout, .encoding = &encoding, .next = 1};
-    if (!allocation_shape(type, rank, builder.size))
+    if (!memdesc_allocation(type, rank, builder.size))
         memcpy(builder.size, layout->shape, sizeof *builder.size * rank);
     for (unsigned d = 0; d < rank; d++) {
         possible &= builder.size[d] >= layout->shape[d] && bits_for(builder.size[d]) <= LARGEST_BITS;

@@ -55,6 +55,10 @@ Space memdesc_space(const Type *memdesc);
 /* The layout of a `!ttg.memdesc`; NULL if it is no such type. Kept by the module. */
 Layout *layout_of(Module *module, const Type *memdesc);
 
+/* The last `rank` sizes of the allocation that a memory descriptor is a view of, where its type gives them behind the
+ * view's own; false: it is all of it. */
+bool memdesc_allocation(const Type *memdesc, unsigned rank, int64_t *sizes);
+
 /* The place of an element of the allocation, in elements (tensor memory: row << 16 | column); `layout` is known. */
 uint32_t layout_place(const Layout *layout, const int64_t *coordinates);
 /* Bytes (tensor memory: columns) from the start of a stage to the start of the next; -1 where the padding makes that

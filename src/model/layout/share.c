@@ -3,6 +3,7 @@
 
 #include "ir/memo.h"
 #include "model/layout/distributed.h"
+#include "model/layout/layout.h"
 
 enum { MOST_VECTOR_BITS = 62 };
 
@@ -220,6 +221,21 @@ const Share *share_of(Module *module, const Type *type) {
     return share;
 }
 
+const Share *share_of_allocation(Module *module, const Type *memdesc) {
+    int64_t sizes[LAYOUT_RANK];
+    const Type *type = memdesc ? type_canonical(module, memdesc) : NULL;
+    bool shaped = type && type->kind == TYPE_DIALECT && type->param_count > 1 && type->dim_count <= LAYOUT_RANK;
+    Encoding encoding = shaped ? encoding_read(module, type->params[1]) : (Encoding){0};
+    unsigned rank = shaped && encoding.name.size ? rank_of(&encoding) : 0;
+    if (!rank || rank > type->dim_count || !memdesc_allocation(type, rank, sizes))
+        return share_of(module, type);
+    bool fresh;
+    Share *share = module_memo(module, "whole", type, sizeof *share, &fresh);
+    if (fresh)
+        from_memory(module, type->params[1], sizes, rank, share);
+    return share;
+}
+
 /* ---- Parts ---------------------------------------------------------------------------------------- */
 
 void share_box(const Share *share, uint32_t cta, int64_t *begin, int64_t *end) {
@@ -235,4 +251,11 @@ void share_box(const Share *share, uint32_t cta, int64_t *begin, int64_t *end) {
 
 bool share_has(const Share *share, uint32_t cta, const int64_t *coordinates) {
     return reduced(share->rows, vector_of(share, coordinates)) == moved(share, cta);
+}
+
+uint32_t share_holder(const Share *share, const int64_t *coordinates) {
+    uint32_t cta = 0;
+    while (cta < UINT32_C(1) << share->ctas && (cta & share->copies || !share_has(share, cta, coordinates)))
+        cta++;
+    return cta;
 }

@@ -24,6 +24,12 @@ typedef struct Share {
 /* Of a tensor, a memory descriptor or a tensor descriptor; NULL if it is none of these. Kept by the module. */
 const Share *share_of(Module *module, const Type *type);
 
+/* The same of the allocation that a memory descriptor is a view of, in its coordinates. */
+const Share *share_of_allocation(Module *module, const Type *memdesc);
+
+/* The first CTA that has the element with these coordinates; `share` is known. */
+uint32_t share_holder(const Share *share, const int64_t *coordinates);
+
 /* The first and the end of a CTA's part in each dimension; `share` is known, and of boxes. */
 void share_box(const Share *share, uint32_t cta, int64_t *begin, int64_t *end);
 /* Whether a CTA's part has the element with these coordinates; `share` is known. */

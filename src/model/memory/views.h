@@ -49,6 +49,7 @@ typedef struct ViewStep {
     const Value *index;
     int64_t stride, add, flip;
     const Value *rank; /* map_to_remote_buffer: the CTA; else NULL */
+    uint32_t cta;      /* it begins in the CTA so far away (XOR) from where its source begins */
     const char *problem;
 } ViewStep;
 ViewStep view_step_of(Module *module, const Op *op);
@@ -62,6 +63,16 @@ int64_t memdesc_transfer_bytes(Module *module, const Type *memdesc);
 
 /* The bytes of a view of that type at that offset of its storage; false if the layout is not known. */
 bool view_bytes(Module *module, const Type *memdesc, Offset at, Arena *arena, Bytes *bytes);
+
+/* Boxes of a view, in the coordinates of its encoding: what of it one CTA touches in the memory of one other. */
+typedef struct ViewPart {
+    uint32_t count;
+    uint8_t rank;
+    int64_t elements;           /* of all of them: no two share one */
+    const int64_t *begin, *end; /* [count][rank]; sizes are powers of two, and each begins at a multiple of its own */
+} ViewPart;
+/* Their bytes; NULL: of the whole view. */
+bool view_part_bytes(Module *module, const Type *memdesc, Offset at, const ViewPart *part, Arena *arena, Bytes *bytes);
 
 /* The same as view_step_of for one result of an op that has several: what nvws.aref.put.enter and its like hand out are
  * views of the aref's buffers, at slot `index`. */
