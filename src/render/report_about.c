@@ -43,7 +43,7 @@ static bool finding_names(const Finding *finding, const char *name, const char *
 /* What findings may be about: a name, and the lines of its ops. */
 typedef struct Subject {
     const char *name, *value;
-    bool memory; /* else it is a barrier */
+    const char *space; /* "shared", "tensor"; "barrier" */
     const ReportSite *sites[2];
     size_t site_count[2];
     const ReportPlace *places[2];
@@ -58,6 +58,7 @@ static uint32_t allocated(const ReportAlias *aliases, size_t count) {
 static Subject barrier_subject(const ReportBarrier *barrier) {
     return (Subject){.name = barrier->name,
                      .value = barrier->value,
+                     .space = "barrier",
                      .sites = {barrier->arrives, barrier->waits},
                      .site_count = {barrier->arrive_count, barrier->wait_count},
                      .places = {barrier->others},
@@ -68,7 +69,7 @@ static Subject barrier_subject(const ReportBarrier *barrier) {
 static Subject buffer_subject(const ReportBuffer *buffer) {
     return (Subject){.name = buffer->name,
                      .value = buffer->value,
-                     .memory = true,
+                     .space = buffer->space,
                      .places = {buffer->writers, buffer->readers},
                      .place_count = {buffer->writer_count, buffer->reader_count},
                      .made = allocated(buffer->aliases, buffer->alias_count)};
@@ -155,12 +156,22 @@ typedef struct Found {
     size_t count, most;
 } Found;
 
+/* Rules about mbarriers are about the barrier, though that lies in shared memory. */
+static bool is_of(const Finding *finding, const Subject *subject) {
+    static const char *const families[] = {"barrier.", "mbarrier.", "deadlock."};
+    const char *space = finding->space;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (str_starts(str_of(rule_of(finding->rule)->id), str_of(families[i])))
+            space = "barrier";
+    return space && strcmp(space, subject->space) == 0;
+}
+
 /* Once each, in the order of the report. */
 static void keep(void *context, const About *about, const Subject *subject, uint32_t index) {
     Found *found = context;
     const Finding *finding = &about->report->verdict->findings[index];
     bool named = finding_names(finding, subject->name, subject->value);
-    if (!named && (about->names[index] || (strcmp(finding->space, "barrier") == 0) == subject->memory))
+    if (!named && (about->names[index] || !is_of(finding, subject)))
         return;
     size_t at = found->count;
     while (at && found->items[at - 1] >= finding)
@@ -189,7 +200,7 @@ size_t about_buffer(const About *about, const ReportBuffer *buffer, const Findin
 size_t about_edge(const About *about, const ReportEdge *edge, const Finding **found, size_t most) {
     Found all = {.items = found, .most = most};
     Subject subject = {
-        .name = edge->barrier, .value = "", .places = {&edge->out, &edge->in}, .place_count = {1, 1}};
+        .name = edge->barrier, .value = "", .space = "barrier", .places = {&edge->out, &edge->in}, .place_count = {1, 1}};
     visit_subject(about, &subject, keep, &all);
     return all.count;
 }
