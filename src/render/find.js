@@ -36,13 +36,14 @@ class Finder {
 
   /* ---- What there is ---- */
 
-  to(id) { return () => { location.hash === "#" + id ? follow() : location.hash = id; this.mark(id); }; }
-
-  mark(id) {
-    const target = document.getElementById(id);
-    if (!target) return;
-    for (const old of all(".found")) old.classList.remove("found");
-    target.classList.add("found");
+  to(id) {
+    return () => {
+      const target = this.later.element(id), again = location.hash === "#" + id;
+      for (const old of all(".found")) old.classList.remove("found");
+      target?.classList.add("found");
+      if (again) follow();
+      else location.hash = id;
+    };
   }
 
   add(kind, label, more, go) { this.items.push({ kind, label, more, text: `${kind} ${label} ${more}`.toLowerCase(), go }); }
