@@ -40,7 +40,7 @@ typedef struct PortMma {
     const char *shape;   /* "128x256x64 f16 -> f32": rows, columns, depth */
     const char *now;     /* where it has them: "a, b in shared memory, accumulator in tensor memory" */
     int64_t waves;       /* that it is spread over: as many as its partition has warps */
-    int64_t accumulator; /* registers of a lane; -1: not known */
+    int64_t accumulator; /* registers of a lane */
     int64_t operands;    /* the same, at least: waves that share rows or columns each hold them */
 } PortMma;
 

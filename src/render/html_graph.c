@@ -12,11 +12,11 @@ enum {
     MOST_ROWS = 400,
     MOST_NAMES = 40, /* in one label; the table has the others */
     MARGIN = 12,
-    LETTER = 7, /* the width of one, at most, in labels */
-    LINE = 14,  /* the height of one, in labels */
+    LETTER = 7,        /* the width of one, at most, in labels */
+    LINE = 14,         /* the height of one, in labels */
     NODE_LETTERS = 18, /* of a partition's name and role, at least; and at most: */
     MOST_NODE_LETTERS = 60,
-    NODE_TOP = 20, /* of a partition: its name */
+    NODE_TOP = 20,    /* of a partition: its name */
     LEAST_LABEL = 24, /* letters */
     LOOP = 28,        /* of an edge from a partition to itself */
     MANY_ROWS = 14,   /* from which on the partitions stand below them, too */
@@ -28,7 +28,7 @@ typedef enum RowKind { ROW_FORWARD, ROW_BACKWARD, ROW_MISSING, ROW_KINDS } RowKi
 
 typedef struct Row {
     RowKind kind;
-    size_t from, to;            /* nodes */
+    size_t from, to; /* nodes */
     const ReportEdge *const *edges;
     size_t edge_count;          /* 0: an order that is missing */
     const ReportCoverage *lost; /* what is overwritten then */
@@ -196,7 +196,7 @@ static void place(Graph *graph) {
 
 /* ---- Drawing ----------------------------------------------------------------------------------- */
 
-static const char *const classes[] = {"forward", "backward", "missing"};                /* ORDER RowKind */
+static const char *const classes[] = {"forward", "backward", "missing"}; /* ORDER RowKind */
 static const char *const markers[] = {"graph-on", "graph-back", "graph-missing"};
 
 /* An arrow and its label lead to the row of its first edge; their tooltip has them all. The script marks the rows. One
@@ -262,8 +262,7 @@ static void draw_lines(Html *html, const char *class, double x, double y, Str te
 static void draw_label(const Graph *graph, const Row *row) {
     double width = (double)(row->letters * LETTER) + 6, height = (double)row->lines * LINE, top = row->y - height - 4;
     open_edge(graph, row, true);
-    text_addf(graph->html->to,
-              "<rect class=\"label-back\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+    text_addf(graph->html->to, "<rect class=\"label-back\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
               middle_of(graph, row) - width / 2, top, width, height);
     draw_lines(graph->html, "edge-label", middle_of(graph, row), top + 11, (Str){row->label.data, row->label.size});
     text_str(graph->html->to, STR("</a>\n"));
@@ -291,7 +290,8 @@ static void draw_node(const Graph *graph, size_t node, double top) {
 
 /* Labels may reach past the partitions on either side. */
 static void draw_start(const Graph *graph, double height) {
-    double left = 0, right = 2 * MARGIN + (double)(graph->html->report->partition_count - 1) * pitch_of(graph) + node_width(graph);
+    double left = 0, right = 2 * MARGIN + (double)(graph->html->report->partition_count - 1) * pitch_of(graph) +
+                             node_width(graph);
     for (size_t i = 0; i < graph->row_count; i++) {
         const Row *row = &graph->rows[i];
         double half = (double)(row->letters * LETTER) / 2 + 8;
@@ -355,7 +355,8 @@ static void make_graph(Graph *graph) {
     collect(graph, ROW_BACKWARD, first);
     collect_missing(graph);
     if (graph->too_many) {
-        text_str(graph->html->to, STR("<p class=\"empty\">These are too many to draw; the tables have them all.</p>\n"));
+        text_str(graph->html->to,
+                 STR("<p class=\"empty\">These are too many to draw; the tables have them all.</p>\n"));
     } else {
         place(graph);
         draw(graph);

@@ -91,10 +91,11 @@ static void end_later(HtmlWriter *writer) {
         return;
     Text *packed = &writer->put_off;
     writer->html.to = writer->page_then;
-    text_addf(writer->html.to,
-              "<div class=\"later\" data-kind=\"%s\" data-count=\"%zu\"><noscript><p class=\"notice\">%zu more are laid "
-              "out by a script.</p></noscript><script type=\"text/plain\">",
-              writer->later_kind, writer->later, writer->later);
+    text_addf(
+        writer->html.to,
+        "<div class=\"later\" data-kind=\"%s\" data-count=\"%zu\"><noscript><p class=\"notice\">%zu more are laid "
+        "out by a script.</p></noscript><script type=\"text/plain\">",
+        writer->later_kind, writer->later, writer->later);
     pack_text((Str){packed->data, packed->size}, writer->html.to);
     text_str(writer->html.to, STR("</script></div>\n"));
     writer->html.to->failed |= packed->failed;

@@ -14,8 +14,8 @@ enum {
 
 typedef struct Packing {
     Str text;
-    uint32_t *units; /* of each byte: how many units stand before it */
-    uint32_t *last;  /* by hash: 1 + the last place that has it */
+    uint32_t *units;  /* of each byte: how many units stand before it */
+    uint32_t *last;   /* by hash: 1 + the last place that has it */
     uint32_t *before; /* of each place: 1 + the one before it that has the same hash */
 } Packing;
 

@@ -76,6 +76,7 @@ class Later {
   }
 
   lay(box) {
+    if (!this.boxes.includes(box)) return;
     const page = document.createElement("template");
     page.innerHTML = this.text(box);
     box.style.minHeight = "";

@@ -199,8 +199,11 @@ size_t about_buffer(const About *about, const ReportBuffer *buffer, const Findin
 
 size_t about_edge(const About *about, const ReportEdge *edge, const Finding **found, size_t most) {
     Found all = {.items = found, .most = most};
-    Subject subject = {
-        .name = edge->barrier, .value = "", .space = "barrier", .places = {&edge->out, &edge->in}, .place_count = {1, 1}};
+    Subject subject = {.name = edge->barrier,
+                       .value = "",
+                       .space = "barrier",
+                       .places = {&edge->out, &edge->in},
+                       .place_count = {1, 1}};
     visit_subject(about, &subject, keep, &all);
     return all.count;
 }

@@ -178,8 +178,8 @@ static void add_finding(ReportWriter *base, size_t index) {
     const Rule *rule = rule_of(finding->rule);
     Severity severity = finding_severity(finding);
     const char *word = words[severity];
-    html_addf(html, "<article class=\"finding %s\" id=\"finding-%zu\">\n<h3><span class=\"tag tag-%s\">%s %s</span> ", word, index, word,
-              marks[severity], word);
+    html_addf(html, "<article class=\"finding %s\" id=\"finding-%zu\">\n<h3><span class=\"tag tag-%s\">%s %s</span> ",
+              word, index, word, marks[severity], word);
     html_words(html, str_of(finding->message));
     html_addf(html, "</h3><p class=\"rule\"><code>%s</code></p>\n", rule->id);
     html_fact(writer, "why", finding->why);

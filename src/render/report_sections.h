@@ -37,14 +37,14 @@ struct ReportWriter {
     void (*table)(ReportWriter *writer, const Table *table);
     /* These may be NULL. */
     void (*edges)(ReportWriter *writer, const Report *report, const EdgeGroup *groups,
-                  size_t count);                                   /* else: a table */
-    void (*finding)(ReportWriter *writer, size_t index);           /* of the verdict; else: a line */
+                  size_t count);                                    /* else: a table */
+    void (*finding)(ReportWriter *writer, size_t index);            /* of the verdict; else: a line */
     void (*about_it)(ReportWriter *writer, const Finding *finding); /* beside what it is about; else: an entry */
-    void (*picture)(ReportWriter *writer);                         /* of the edges */
-    bool roomy; /* there is room for tables that sum up, and for what else would make lines too long */
+    void (*picture)(ReportWriter *writer);                          /* of the edges */
+    bool roomy;        /* there is room for tables that sum up, and for what else would make lines too long */
     unsigned sections; /* a bit each, by SectionId: those that are told; 0: all, and what stands above them */
     About about;       /* report_sections sets it up */
-    Text text;  /* that is being put together */
+    Text text;         /* that is being put together */
     bool failed;
 };
 

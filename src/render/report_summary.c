@@ -1,5 +1,6 @@
 /* The barrier report on one screen of a terminal: partitions, the edges between them as a picture, what is wrong, what
- * is overwritten and whether that is ordered. What there is too much of is counted, with the section that has it all. */
+ * is overwritten and whether that is ordered. What there is too much of is counted, with the section that has it all.
+ */
 #include "render/report_say.h"
 
 #include <inttypes.h>

@@ -328,9 +328,9 @@ static bool write_file(void *to, const char *data, size_t size) {
 }
 
 static int write_sample(const char *name, const char *path) {
-    Sample *sample = strcmp(name, "small") == 0     ? sample_small()
-                     : strcmp(name, "large") == 0   ? sample_large(3000)
-                     : strcmp(name, "huge") == 0    ? sample_large(25000)
+    Sample *sample = strcmp(name, "small") == 0      ? sample_small()
+                     : strcmp(name, "large") == 0    ? sample_large(3000)
+                     : strcmp(name, "huge") == 0     ? sample_large(25000)
                      : strcmp(name, "barriers") == 0 ? sample_rings(5000, 20000)
                      : strcmp(name, "hostile") == 0  ? sample_hostile()
                      : strcmp(name, "unrun") == 0    ? sample_unrun()

@@ -239,8 +239,8 @@ static inline void small_data(Report *report) {
 static inline void small_deadlock(Report *report) {
     static const ReportPlace could[] = {
         PLACE_DOES("partition1.tensor", "ttng.tc_gen5_mma", 33, "would, but is blocked at IR line 30")};
-    static const ReportPlace others[] = {PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24,
-                                                    "would, but is blocked at IR line 20")};
+    static const ReportPlace others[] = {
+        PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, "would, but is blocked at IR line 20")};
     static const ReportBlocked blocked[] = {
         {PLACE("partition0", "ttng.wait_barrier", 20), "empty[0]", 0, 0, 1, 0, 0, COUNTED(could),
          "nobody can use slot 0 before partition1 has read it"},
@@ -391,8 +391,9 @@ static inline void large_wait(LargeRun *run, uint32_t agent, int ring, bool fill
         return;
     }
     uint64_t since = run->blocked_since[agent];
-    const char *detail = sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is complete", large_rings[ring].name,
-                                     fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
+    const char *detail =
+        sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is complete", large_rings[ring].name,
+                    fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
     large_event(run, since ? TRACE_WAIT : TRACE_STEP, agent, since ? since : run->now, "ttng.wait_barrier", detail,
                 40 + (uint32_t)ring * 8 + fills, since ? from : 0,
                 large_barrier(run, ring, fills ? "empty" : "full", done));
@@ -467,8 +468,8 @@ static inline ReportPlace large_place(uint32_t agent, const char *op, uint32_t l
 static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, ReportEdge *edges, ReportBuffer *buffer) {
     Arena *arena = &sample->arena;
     int kind = ring % RINGS;
-    const char *base = ring < RINGS ? large_rings[kind].name
-                                    : sample_text(sample, "%s_%d", large_rings[kind].name, ring / RINGS);
+    const char *base =
+        ring < RINGS ? large_rings[kind].name : sample_text(sample, "%s_%d", large_rings[kind].name, ring / RINGS);
     uint32_t line = 40 + (uint32_t)ring * 8;
     const char **protects = ARENA_ARRAY(arena, const char *, 1);
     *protects = base;
@@ -572,8 +573,14 @@ static inline void large_coverage(Sample *sample, int rings) {
     for (int i = 0; i < rings; i++) {
         const ReportBuffer *buffer = &sample->report.buffers[i];
         ReportRow *row = ARENA_NEW(&sample->arena, ReportRow);
-        *row = (ReportRow){"bytes 0-16383", buffer->name, buffer->readers->partition, *buffer->readers, "each iteration",
-                           COVERAGE_ORDERED, sample_text(sample, "waits for %s_empty", buffer->name), 117};
+        *row = (ReportRow){"bytes 0-16383",
+                           buffer->name,
+                           buffer->readers->partition,
+                           *buffer->readers,
+                           "each iteration",
+                           COVERAGE_ORDERED,
+                           sample_text(sample, "waits for %s_empty", buffer->name),
+                           117};
         coverage[i] = (ReportCoverage){sample_text(sample, "%%%s (shared, 3 slots of 16384 bytes)", buffer->name),
                                        buffer->name,
                                        *buffer->writers,

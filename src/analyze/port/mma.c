@@ -61,6 +61,6 @@ bool port_mma(Port *port, const Op *op, PortMma *mma) {
     mma->shape = verdict_text(&port->words, "%lldx%lldx%lld %.*s -> %.*s", (long long)rows, (long long)columns,
                               (long long)depth, STR_ARG(a->element->text), STR_ARG(d->element->text));
     mma->now = verdict_text(&port->words, "a in %s, b in %s, accumulator in %s", space_of(port, a), space_of(port, b),
-                             space_of(port, d));
+                            space_of(port, d));
     return true;
 }

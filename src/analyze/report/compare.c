@@ -13,8 +13,8 @@
 typedef struct Fact {
     DifferenceLevel level;
     const char *what, *thing, *aspect; /* as in a row */
-    const char *value; /* what is compared */
-    const char *shown; /* what is told of it; never "" */
+    const char *value;                 /* what is compared */
+    const char *shown;                 /* what is told of it; never "" */
     size_t order;
 } Fact;
 
@@ -398,10 +398,10 @@ static Found *pair_up(Teller *old, Teller *new, size_t *count) {
         int order = i == old->count ? 1 : k == new->count ? -1 : compare_what(&old->facts[i], &new->facts[k]);
         const Fact *a = order <= 0 ? &old->facts[i++] : NULL, *b = order >= 0 ? &new->facts[k++] : NULL;
         const Fact *either = a ? a : b;
-        found[*count] = (Found){{either->level, either->what, either->thing, either->aspect, a ? a->shown : "",
-                                 b ? b->shown : ""},
-                                !a,
-                                either->order};
+        found[*count] =
+            (Found){{either->level, either->what, either->thing, either->aspect, a ? a->shown : "", b ? b->shown : ""},
+                    !a,
+                    either->order};
     }
     qsort(found, *count, sizeof *found, by_place);
     return found;

@@ -11,8 +11,8 @@ typedef struct Pending {
 } Pending;
 
 static size_t buffer_of(Builder *builder, const Effect *effect) {
-    const Op *root = effect_is_local(effect) && effect->space == SPACE_SHARED ? data_root(builder->module, effect->on)
-                                                                              : NULL;
+    const Op *root =
+        effect_is_local(effect) && effect->space == SPACE_SHARED ? data_root(builder->module, effect->on) : NULL;
     return root ? builder_find_buffer(builder, root) : SIZE_MAX;
 }
 

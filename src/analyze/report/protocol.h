@@ -1,5 +1,5 @@
-/* What changed between two kernels in how they synchronize, in one line: partitions and barriers that came or went, what
- * is different about those that stayed, orders that were lost or won, and what that does to the verdict.
+/* What changed between two kernels in how they synchronize, in one line: partitions and barriers that came or went,
+ * what is different about those that stayed, orders that were lost or won, and what that does to the verdict.
  *
  *     protocol: full, empty: slots and phases, stagger; order lost: kv; deadlocks none -> found; new: deadlock.lapped
  *     protocol: unchanged; ops, warps differ */
