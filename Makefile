@@ -100,7 +100,7 @@ $(cli_objects) $(library_objects): $(BUILD)/obj/%.o: src/%.c $(BUILD)/flags
 	$(compile) $(internal) $(visibility) -c -o $@ $<
 
 # The assembler puts these into the object.
-$(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js src/render/lanes.js
+$(BUILD)/obj/render/page.o: src/render/page.css src/render/page.js src/render/lanes.js src/render/find.js
 
 # What can be built for another C library without its jansson; all but the programs.
 objects: $(cli_objects) $(library_objects)

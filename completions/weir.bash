@@ -17,7 +17,7 @@ _weir() {
         [check]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --rule --select --severity --shard --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --source-root --verbose -v --witness"
         [exec]="--help -h --version -V --baseline --config --devices --ignore --keep --kernel --no-config --only-launch --rule --select --severity --target --triton --update-baseline --budget --gsan --jobs -j --mma-order --resident --timeout --color --format --output -o --quiet -q --source-root --verbose -v --witness"
         [run]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --replay --rule --select --severity --update-baseline --budget --granule --gsan --mma-order --resident --ring --schedule --schedules --seed --slots --timeout --color --format --global --output -o --quiet -q --source-root --state --state= --steps --trace --verbose -v --witness"
-        [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --budget --mma-order --timeout --color --format --glossary --output -o --quiet -q --wide --width"
+        [report]="--help -h --version -V --arg --buffer-id --diff --grid --kernel --launch --module --no-launch --only-launch --triton --budget --mma-order --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
         [lint]="--help -h --version -V --arg --baseline --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --color --emit --format --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q"
@@ -116,13 +116,16 @@ _weir() {
     "report --kernel") return ;;
     "report --launch") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "report --module") return ;;
+    "report --triton") return ;;
     "report --budget") return ;;
     "report --mma-order") _weir_words "issue waits" && return ;;
     "report --timeout") return ;;
     "report --color") _weir_words "auto always never" && return ;;
     "report --format") _weir_words "text markdown json dot html" && return ;;
     "report --output" | "report -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "report --section") _weir_words "partitions dependencies phases shared aliases deadlocks coverage limits" && return ;;
     "report --width") return ;;
+    "report --witness") mapfile -t COMPREPLY < <(compgen -d -- "$word") && return ;;
     "membar --function") return ;;
     "membar --kernel") return ;;
     "membar --module") return ;;

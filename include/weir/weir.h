@@ -479,7 +479,20 @@ enum {
     WEIR_SKIP_CLEAN = 4,  /* say nothing of kernels that are clean, unless findings do not count */
     WEIR_PRUNE = 8,       /* for weir_emit */
     WEIR_SUPPRESSED = 16, /* a line for each finding that does not count */
+    WEIR_SUMMARY = 32,    /* of reports no more than fits on a screen */
 };
+
+/* The sections of a report (docs/report.md). */
+typedef enum weir_section {
+    WEIR_PARTITIONS = 1,
+    WEIR_DEPENDENCIES = 2,
+    WEIR_PHASES = 4,
+    WEIR_SHARED = 8,
+    WEIR_ALIASES = 16,
+    WEIR_DEADLOCKS = 32,
+    WEIR_COVERAGE = 64,
+    WEIR_LIMITS = 128,
+} weir_section;
 
 typedef struct weir_write_options {
     weir_subject subject;
@@ -492,6 +505,7 @@ typedef struct weir_write_options {
      * of them), and how many inputs there are in all. weir_merge sees by them whether a part is missing. */
     unsigned shard, shards;
     size_t inputs;
+    unsigned sections; /* of reports as text: bits of weir_section; 0: all */
 } weir_write_options;
 
 /* All of a result. 0, or -1 if `write` stopped, there was no memory, there is no such format of the subject, or there

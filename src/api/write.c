@@ -238,16 +238,31 @@ static void add_verdicts(weir_writer *writer, const weir_result *result) {
     }
 }
 
-static void add_report(weir_writer *writer, const Result *result, size_t index) {
+/* The files that the witnesses of a report's findings are in; NULL: they are in none. */
+static const char *const *witness_files(const weir_result *result, const Report *report) {
+    const char *const *files = result->witness_files;
+    for (const Verdict *verdict = result->result.verdicts; files && verdict != report->verdict; verdict++)
+        files += verdict->finding_count;
+    return files;
+}
+
+static void add_report(weir_writer *writer, const weir_result *all, size_t index) {
     const weir_write_options *options = &writer->options;
-    const Report *report = &result->reports[index];
+    const Result *result = &all->result;
+    Report told = result->reports[index];
+    const Report *report = &told;
     Text *to = &writer->out;
+    told.witness_files = witness_files(all, report);
     part(writer);
     if (is_page(writer) && writer->count > 1)
         return;
     switch (options->format) {
     case WEIR_TEXT:
-        render_report_text(report, (ReportTextOptions){.color = options->flags & WEIR_COLOR, .width = options->width},
+        render_report_text(report,
+                           (ReportTextOptions){.color = options->flags & WEIR_COLOR,
+                                               .summary = options->flags & WEIR_SUMMARY,
+                                               .width = options->width,
+                                               .sections = options->sections},
                            to);
         break;
     case WEIR_MARKDOWN:
@@ -323,7 +338,7 @@ void weir_writer_add(weir_writer *writer, const weir_result *result) {
     else if (subject == WEIR_DIFFERENCES && all->difference && !page)
         add_difference(writer, all->difference);
     for (size_t i = 0; subject == WEIR_REPORTS && i < all->report_count; i++)
-        add_report(writer, all, i);
+        add_report(writer, result, i);
     for (size_t i = 0; subject == WEIR_PORTS && all->ports && i < all->count; i++)
         add_port(writer, &all->ports[i]);
     if (!page)

@@ -136,7 +136,7 @@ static void zsh_argument(FILE *to, const Option *option) {
 }
 
 static void zsh_option(FILE *to, const Command *command, const Option *option) {
-    bool again = option->kind == FIELD_LIST || option->kind == FIELD_RULES;
+    bool again = option->kind == FIELD_LIST || option->kind == FIELD_RULES || option->kind == FIELD_BITS;
     (void)command;
     fputs("        ", to);
     if (option->letter)

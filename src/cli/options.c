@@ -16,6 +16,7 @@
 #define VALUE(field)    .kind = FIELD_VALUE, .at = AT(field)
 #define LIST(field)     .kind = FIELD_LIST, .at = AT(field)
 #define RULE_IDS(field) .kind = FIELD_RULES, .at = AT(field)
+#define BITS(field)     .kind = FIELD_BITS, .at = AT(field)
 #define W(word) \
     { word, 0 }
 #define V(word, value) \
@@ -213,6 +214,9 @@ void option_apply(Options *options, const Option *option, const char *text) {
         break;
     case FIELD_RULES:
         *(const char **)at = join_rules(options, *(const char **)at, text);
+        break;
+    case FIELD_BITS:
+        *(unsigned *)at |= read_word(options, option, text)->value;
         break;
     }
 }

@@ -17,6 +17,7 @@
  *   WORD(field)        a const char *, one of .words            CHOICE(field)    an enum: the value of one of .words
  *   VALUE(field)       an enum or unsigned becomes .value       LIST(field)      Paths: one more; it may be repeated
  *   RULE_IDS(field)    a const char *: rules that there are, joined with those given before
+ *   BITS(field)        an unsigned gets the bits of one of .words as well; it may be repeated
  * and more is any of
  *   .words = WORDS(V("text", WEIR_TEXT), ...)   or W("word"), ...; for a TEXT they are only what shells offer
  *   .wrong             what is said of another word (it has a %s), or of a number below .least; else a usual sentence
@@ -133,7 +134,8 @@ typedef struct Options {
     uint64_t state_step;
     const char *trace;
 
-    bool diff, glossary, one_buffer; /* report */
+    bool diff, glossary, one_buffer, full; /* report */
+    unsigned sections;                     /* weir_section */
     uint64_t buffer;
     unsigned width;
 
@@ -164,7 +166,8 @@ typedef enum FieldKind {
     FIELD_CHOICE,
     FIELD_VALUE,
     FIELD_LIST,
-    FIELD_RULES
+    FIELD_RULES,
+    FIELD_BITS
 } FieldKind;
 
 typedef enum Completes { COMPLETE_NOTHING, COMPLETE_FILES, COMPLETE_FOLDERS, COMPLETE_RULES } Completes;

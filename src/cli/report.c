@@ -26,6 +26,12 @@ static void check_options(const Options *options) {
                     operands);
     if (options->diff && is_page(options))
         wrong_usage(options, "a difference can be printed as text, markdown or json, not as %s", format_name(options));
+    if (options->sections && options->format != WEIR_TEXT)
+        wrong_usage(options, "--section picks sections of text; %s has all of them", format_name(options));
+    if (options->sections && options->full)
+        wrong_usage(options, "--section picks sections, and --full prints all: give one of them");
+    if (options->diff && (options->sections || options->full))
+        wrong_usage(options, "--diff compares whole kernels, and prints no sections");
     if (options->diff && options->one_buffer)
         wrong_usage(options, "--diff compares whole kernels, and not only a buffer");
     if (!options->diff && is_page(options) && files > 1)
@@ -157,7 +163,11 @@ int command_report(Options *options) {
         return STATUS_ERROR;
     session->teller.pick = weir_pick_module_of;
     session->teller.how.width = width;
+    session->teller.how.sections = options->sections;
+    session->teller.how.flags |= options->sections || options->full ? 0 : WEIR_SUMMARY;
     options->run.report = true;
+    options->run.lint = WEIR_LINT_ALSO; /* the verdict is that of weir check */
+    options->run.membar = WEIR_MEMBAR_FINDINGS;
     options->run.buffer = options->one_buffer ? &buffer : NULL;
     if (options->glossary)
         return session_close(session, weir_glossary(width, output_write, session->output) == 0, true);

@@ -32,6 +32,8 @@ const char *difference_level_text(DifferenceLevel level);
 typedef struct DifferenceRow {
     DifferenceLevel level;
     const char *what;      /* "barrier full: depth" */
+    const char *thing;     /* that it is about: "full"; "" if it is about the kernel */
+    const char *aspect;    /* of it: "depth", "slots and phases"; "": whether it is there at all */
     const char *old, *new; /* "" if it is not there at all */
 } DifferenceRow;
 
@@ -43,6 +45,7 @@ typedef struct DifferencePair {
 
 typedef struct Difference {
     const char *old_file, *old_kernel, *new_file, *new_kernel;
+    const char *protocol; /* in one line: what changed in how the kernel synchronizes; "" if nothing differs at all */
     const DifferencePair *pairs; /* in the order of the old report, then those that only the new one has */
     size_t pair_count;
     const DifferenceRow *rows; /* by level, then in the order of the reports */

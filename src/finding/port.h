@@ -32,6 +32,18 @@ typedef struct PortWait {
     const char *more;    /* what it waits for beyond what was asked for, or what to do instead; "": nothing */
 } PortWait;
 
+/* An MMA: what of it has to be in registers there. */
+typedef struct PortMma {
+    const char *op;
+    const char *file; /* of the kernel's own source */
+    uint32_t line, ir_line;
+    const char *shape;   /* "128x256x64 f16 -> f32": rows, columns, depth */
+    const char *now;     /* where it has them: "a, b in shared memory, accumulator in tensor memory" */
+    int64_t waves;       /* that it is spread over: as many as its partition has warps */
+    int64_t accumulator; /* registers of a lane */
+    int64_t operands;    /* the same, at least: waves that share rows or columns each hold them */
+} PortMma;
+
 typedef struct PortReport {
     const char *file, *function, *target;
     const char *problem;                 /* a sentence on what could not be looked at */
@@ -44,6 +56,8 @@ typedef struct PortReport {
     size_t plain;                        /* ops that need no form of their own */
     const PortWait *waits;
     size_t wait_count;
+    const PortMma *mmas; /* of a kernel that is not written for AMD */
+    size_t mma_count;
 } PortReport;
 
 /* "enough", "too little", "not known", "more than needed" */

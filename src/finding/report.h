@@ -259,6 +259,7 @@ typedef struct Report {
     const char *coverage_note; /* why there are no tables, or over how many runs they were made; a sentence */
     const ReportLimit *limits;
     size_t limit_count;
+    const char *const *witness_files; /* of the findings, where witnesses were written to files; NULL where not */
 } Report;
 
 /* ---- The glossary ---- */

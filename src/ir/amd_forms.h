@@ -33,9 +33,25 @@
 #define AS_NO_BYTES     "none; barriers count arrivals, not bytes: each wave of the copy arrives instead"
 #define AS_NO_REMOTE    "none; LDS of another workgroup cannot be reached"
 #define AS_NO_REDUCE    "none; the tensor data mover does not reduce: use atomics"
-#define AS_SYNCHRONOUS \
-    "none; matrix multiplications (MFMA, WMMA) are synchronous in registers: there is nothing to wait for"
-#define AS_NO_TENSOR  "none; there is no tensor memory: accumulators stay in registers"
+#define AS_SYNCHRONOUS  "exact: nothing; MFMA and WMMA are synchronous: a result is there when it is used"
+#define AS_MMA_LAYOUTS \
+    "layouts: the accumulator takes #ttg.amd_mfma (gfx1250: #ttg.amd_wmma), the operands dot_op layouts of it. "
+#define AS_MMA                                                                                                        \
+    "stage: MFMA, from gfx1250 on WMMA; " AS_MMA_LAYOUTS "Registers: operands in shared memory are loaded (ds_read) " \
+    "before it. Waits: none for the result. What was to run beside it goes before it, and LDS may be overwritten "    \
+    "once its loads are waited for and the waves have met at a barrier"
+#define AS_MMA_TENSOR                                                                                                 \
+    "Registers: the accumulator leaves tensor memory for the registers of the waves that multiply, and operands are " \
+    "loaded (ds_read) before it. Waits: none for the result. Where it arrives on a barrier, the waves arrive after "  \
+    "it, and other waves get the accumulator through LDS"
+#define AS_TENSOR_MMA "stage: MFMA, from gfx1250 on WMMA; " AS_MMA_LAYOUTS AS_MMA_TENSOR
+#define AS_SCALED_MMA \
+    "stage: scaled MFMA (gfx942: scale, then MFMA), from gfx1250 on scaled WMMA; " AS_MMA_LAYOUTS AS_MMA_TENSOR
+#define AS_MMA_COMMIT                                                                                 \
+    "stage on gfx1250: LDS barrier arrival; the waves arrive after their MMAs, which are synchronous" \
+    "; before: there is no barrier object in LDS: an s_barrier after the MMAs"
+#define AS_NO_TENSOR \
+    "none; there is no tensor memory: accumulators stay in registers, and go to other waves through LDS"
 #define AS_NO_CLC     "none; there is no cluster launch control: use an atomic counter for the work"
 #define AS_NO_OVERLAP "none; kernels of a stream do not overlap: nothing is to be waited for"
 #define AS_NO_MATRIX  "none; each lane reads and writes its own elements of LDS"

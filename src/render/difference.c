@@ -78,6 +78,8 @@ static void add_pairs(const Difference *difference, Text *to) {
 }
 
 void render_difference_text(const Difference *difference, bool color, unsigned width, Text *to) {
+    if (*difference->protocol)
+        text_plainf(to, "%s\n", difference->protocol);
     add_names(difference, to);
     text_addf(to, "%s", color ? bold : "");
     add_sum(difference, to);
@@ -132,6 +134,10 @@ void render_difference_markdown(const Difference *difference, Text *to) {
     text_addf(to, "# Difference: ");
     add_sum(difference, to);
     text_addf(to, "\n\n");
+    if (*difference->protocol) {
+        add_markdown(to, difference->protocol);
+        text_addf(to, "\n\n");
+    }
     add_table_head(to, "");
     add_cells(to, "file", difference->old_file, difference->new_file);
     add_cells(to, "kernel", difference->old_kernel, difference->new_kernel);
@@ -171,6 +177,7 @@ static void add_same(Json *json, const char *key, const void *object) {
     const Difference *difference = object;
     json_truth(json, key, !difference->row_count);
     json_text(json, "first", difference->row_count ? difference_level_name(difference->rows[0].level) : "");
+    json_text(json, "protocol", difference->protocol);
 }
 
 static const JsonField difference_fields[] = {JSON_GROUP(1, "old", old_fields),

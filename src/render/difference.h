@@ -1,5 +1,6 @@
 /* The difference of two barrier reports. As text:
  *
+ *     protocol: full: phase; barrier spare added
  *     old.ttgir @matmul and new.ttgir @matmul: 2 differences, the first in channels
  *     Partitions, by what they do:
  *       MMA: partition0, now partition1
@@ -16,10 +17,10 @@
  * or one line that ends in "no difference". As JSON:
  *
  *     {"tool": "weir", "version": "...", "old": {"file", "kernel"}, "new": {"file", "kernel"}, "same": true|false,
- *      "first": "channels", "partitions": [{"role", "old", "new"}],
+ *      "first": "channels", "protocol": "protocol: ...", "partitions": [{"role", "old", "new"}],
  *      "differences": [{"level", "what", "old", "new"}]}
  *
- * where "first" is the first level that differs, and what is not there is "". */
+ * where "first" is the first level that differs, "protocol" the first line of the text, and what is not there is "". */
 #ifndef RENDER_DIFFERENCE_H
 #define RENDER_DIFFERENCE_H
 

@@ -1,6 +1,6 @@
-/* Edges between the same two partitions in the same direction are one line with one label. A line leaves its partition
- * upwards (downwards if it leads back), runs level, and comes down on the other. Lines whose ends or labels would touch
- * run on different levels; the shorter ones are nearer to the partitions. */
+/* Edges between the same two partitions in the same direction are one arrow with one label: data that is ready first,
+ * in the order in which it flows, then memory that may be used again, then order that is missing. Each arrow has a
+ * height of its own, so no label meets another. */
 #include "render/html_graph.h"
 
 #include "render/report_sections.h"
@@ -8,346 +8,384 @@
 #include <stdlib.h>
 
 enum {
-    MOST_NODES = 24,
-    MOST_LINES = 80,
-    NODE_WIDTH = 128,
-    NODE_HEIGHT = 48,
-    PITCH = 166,
-    MARGIN = 8,
-    LEVEL = 26,
-    LETTER = 7, /* the width of one, at most, in labels */
-    LABEL_LETTERS = 24,
-    NAME_LETTERS = 15,
-    ROLE_LETTERS = 20,
+    MOST_NODES = 64,
+    MOST_ROWS = 400,
+    MOST_NAMES = 40, /* in one label; the table has the others */
+    MARGIN = 12,
+    LETTER = 7,        /* the width of one, at most, in labels */
+    LINE = 14,         /* the height of one, in labels */
+    NODE_LETTERS = 18, /* of a partition's name and role, at least; and at most: */
+    MOST_NODE_LETTERS = 60,
+    NODE_TOP = 20,    /* of a partition: its name */
+    LEAST_LABEL = 24, /* letters */
+    LOOP = 28,        /* of an edge from a partition to itself */
+    MANY_ROWS = 14,   /* from which on the partitions stand below them, too */
 };
 
 static const double SMALLEST = 0.8; /* of its size, in a narrow window; then it scrolls */
 
-typedef struct Line {
-    uint32_t from, to; /* nodes */
-    bool back;
-    const ReportEdge *first, *second;
-    size_t edges;
-    double start, end; /* where it leaves, and arrives */
-    uint32_t level;
-    Text label;
-} Line;
+typedef enum RowKind { ROW_FORWARD, ROW_BACKWARD, ROW_MISSING, ROW_KINDS } RowKind;
+
+typedef struct Row {
+    RowKind kind;
+    size_t from, to; /* nodes */
+    const ReportEdge *const *edges;
+    size_t edge_count;          /* 0: an order that is missing */
+    const ReportCoverage *lost; /* what is overwritten then */
+    Text label;                 /* its lines */
+    size_t lines, letters;      /* how many, and of the longest */
+    double y;                   /* of the arrow */
+} Row;
 
 typedef struct Graph {
     Html *html;
-    uint32_t nodes;
-    Line lines[MOST_LINES];
-    size_t line_count;
-    uint32_t levels[2]; /* above and below */
+    const ReportEdge **edges; /* those of each kind, side by side */
+    EdgeGroup *groups;
+    Row rows[MOST_ROWS];
+    size_t row_count;
+    bool too_many;
+    size_t node_letters; /* that names and roles of partitions have room for */
+    size_t role_lines;   /* of the partition that has most */
+    double height;
 } Graph;
 
-/* ---- What is drawn ----------------------------------------------------------------------------- */
+/* ---- Labels ------------------------------------------------------------------------------------ */
 
-/* The partition, also if a helper of it is named; MOST_NODES if there is none. */
-static uint32_t find_node(const Graph *graph, const char *name) {
-    const Report *report = graph->html->report;
-    size_t size = strlen(name), dot = strcspn(name, ".");
-    for (size_t cut = size;; cut = dot) {
-        for (uint32_t i = 0; i < graph->nodes; i++)
-            if (str_equal(str_of(report->partitions[i].name), (Str){name, cut}))
-                return i;
-        if (cut == dot)
-            return MOST_NODES;
-    }
-}
-
-/* False if there are too many lines. */
-static bool collect(Graph *graph) {
-    const Report *report = graph->html->report;
-    uint8_t known[MOST_NODES][MOST_NODES][2] = {0}; /* 1 + the line */
-    for (size_t i = 0; i < report->edge_count; i++) {
-        const ReportEdge *edge = &report->edges[i];
-        uint32_t from = find_node(graph, edge->from), to = find_node(graph, edge->to);
-        bool back = report_is_backward(edge);
-        if (from == MOST_NODES || to == MOST_NODES)
-            continue;
-        uint8_t *line = &known[from][to][back];
-        if (!*line && graph->line_count == MOST_LINES)
-            return false;
-        if (!*line) {
-            graph->lines[graph->line_count++] = (Line){.from = from, .to = to, .back = back, .first = edge};
-            *line = (uint8_t)graph->line_count;
+/* A text broken at spaces into lines of so many letters; a longer word is a line by itself. */
+static void wrap(Str text, size_t most, Text *to, size_t *lines, size_t *letters) {
+    size_t used = 0;
+    *lines = 1;
+    *letters = 0;
+    while (text.size) {
+        const char *space = memchr(text.data, ' ', text.size);
+        Str word = {text.data, space ? (size_t)(space - text.data) : text.size};
+        size_t width = utf8_count(word);
+        if (used && used + 1 + width > most) {
+            text_char(to, '\n');
+            ++*lines;
+            used = 0;
+        } else if (used) {
+            text_char(to, ' ');
+            used++;
         }
-        Line *one = &graph->lines[*line - 1];
-        if (one->edges++ == 1)
-            one->second = edge;
+        text_str(to, word);
+        used += width;
+        *letters = used > *letters ? used : *letters;
+        text = str_between(word.data + word.size + (space != NULL), text.data + text.size);
     }
-    return true;
 }
 
 static const char *edge_name(const ReportEdge *edge) {
     return html_said(edge->barrier) ? edge->barrier : edge->mechanism;
 }
 
-/* At most `most` letters of a text; the last is an ellipsis if it is cut. */
-static void add_cut(Text *to, const char *text, size_t most) {
-    Str whole = str_of(text);
-    if (utf8_count(whole) <= most) {
-        text_str(to, whole);
+/* What its edges are called, or which buffers are overwritten. */
+static void add_names(const Row *row, Text *to) {
+    for (size_t i = 0; i < row->edge_count && i < MOST_NAMES; i++)
+        text_addf(to, "%s%s", i ? ", " : "", edge_name(row->edges[i]));
+    if (row->edge_count > MOST_NAMES)
+        text_addf(to, " and %zu more", row->edge_count - MOST_NAMES);
+    if (!row->lost)
         return;
-    }
-    size_t size = 0;
-    for (size_t count = 0; count < most; size += count < most)
-        count += !utf8_continues(whole.data[size]);
-    text_add(to, whole.data, size);
-    text_str(to, STR("\xe2\x80\xa6"));
+    text_str(to, STR("missing:"));
+    for (size_t i = 0; i < row->lost->row_count; i++)
+        if (row->lost->rows[i].order == COVERAGE_MISSING)
+            text_addf(to, "%s %s", i && to->data[to->size - 1] != ':' ? "," : "", row->lost->rows[i].name);
 }
 
-/* "full", "full, empty", "full +2" */
-static void make_label(Line *line) {
-    const char *one = edge_name(line->first), *two = line->second ? edge_name(line->second) : "";
-    bool both = line->edges == 2 && strlen(one) + strlen(two) + 2 <= LABEL_LETTERS;
-    add_cut(&line->label, one, line->edges > 1 && !both ? LABEL_LETTERS - 5 : LABEL_LETTERS);
-    if (both)
-        text_addf(&line->label, ", %s", two);
-    else if (line->edges > 1)
-        text_addf(&line->label, " +%zu", line->edges - 1);
+static double node_width(const Graph *graph) {
+    return (double)graph->node_letters * LETTER + 12;
+}
+
+/* From one partition to the next. */
+static double pitch_of(const Graph *graph) {
+    return node_width(graph) + 36;
+}
+
+static double column_of(const Graph *graph, size_t node) {
+    return MARGIN + (double)node * pitch_of(graph) + node_width(graph) / 2;
+}
+
+static double middle_of(const Graph *graph, const Row *row) {
+    return row->from == row->to ? column_of(graph, row->from) + LOOP
+                                : (column_of(graph, row->from) + column_of(graph, row->to)) / 2;
+}
+
+static void make_label(Graph *graph, Row *row) {
+    Text names = {0};
+    size_t span = row->from < row->to ? row->to - row->from : row->from - row->to;
+    size_t room = (size_t)((double)span * pitch_of(graph) / LETTER);
+    add_names(row, &names);
+    wrap((Str){names.data, names.size}, room > LEAST_LABEL ? room : LEAST_LABEL, &row->label, &row->lines,
+         &row->letters);
+    graph->html->to->failed |= names.failed || row->label.failed;
+    text_free(&names);
+}
+
+/* ---- What is drawn ----------------------------------------------------------------------------- */
+
+static void add_row(Graph *graph, Row row, const char *from, const char *to) {
+    const Report *report = graph->html->report;
+    row.from = report_partition(report, from);
+    row.to = report_partition(report, to);
+    if (row.from == report->partition_count || row.to == report->partition_count)
+        return;
+    if (graph->row_count == MOST_ROWS) {
+        graph->too_many = true;
+        return;
+    }
+    graph->rows[graph->row_count] = row;
+    make_label(graph, &graph->rows[graph->row_count++]);
+}
+
+/* `first`: how many edges of other kinds stand before these. */
+static size_t collect(Graph *graph, RowKind kind, size_t first) {
+    const Report *report = graph->html->report;
+    size_t count = 0, groups = 0;
+    for (size_t i = 0; i < report->edge_count; i++)
+        if (report_is_backward(&report->edges[i]) == (kind == ROW_BACKWARD))
+            graph->edges[first + count++] = &report->edges[i];
+    if (!report_group_edges(graph->edges + first, count, graph->groups, &groups))
+        graph->html->to->failed = true;
+    for (size_t i = 0; i < groups; i++) {
+        const EdgeGroup *group = &graph->groups[i];
+        add_row(graph, (Row){.kind = kind, .edges = group->edges, .edge_count = group->count}, group->edges[0]->from,
+                group->edges[0]->to);
+    }
+    return first + count;
+}
+
+/* From who reads to who overwrites, and does not wait. */
+static void collect_missing(Graph *graph) {
+    const Report *report = graph->html->report;
+    for (size_t i = 0; i < report->coverage_count; i++) {
+        const ReportCoverage *coverage = &report->coverage[i];
+        const ReportRow *missing = NULL;
+        for (size_t k = 0; k < coverage->row_count && !missing; k++)
+            missing = coverage->rows[k].order == COVERAGE_MISSING ? &coverage->rows[k] : NULL;
+        if (missing)
+            add_row(graph, (Row){.kind = ROW_MISSING, .lost = coverage}, missing->consumer, coverage->writer.partition);
+    }
 }
 
 /* ---- Where it is drawn ------------------------------------------------------------------------- */
 
-static uint32_t span_of(const Line *line) {
-    return line->from < line->to ? line->to - line->from : line->from - line->to;
+static double node_height(const Graph *graph) {
+    return NODE_TOP + 8 + (double)graph->role_lines * LINE;
 }
 
-typedef struct End {
-    Line *line;
-    bool leaves;
-    int side; /* where the other end is: -1 left, 1 right, 0 the same node */
-} End;
-
-/* From left to right: those to the left, the nearest first; those to the node itself; those to the right, the nearest
- * last. So lines from one node do not cross. */
-static int compare_ends(const void *a, const void *b) {
-    const End *x = a, *y = b;
-    if (x->side != y->side)
-        return x->side < y->side ? -1 : 1;
-    int span_x = (int)span_of(x->line), span_y = (int)span_of(y->line);
-    if (span_x != span_y)
-        return (span_x < span_y ? -1 : 1) * (x->side < 0 ? 1 : -1);
-    if (x->line != y->line)
-        return x->line < y->line ? -1 : 1;
-    return (int)y->leaves - (int)x->leaves;
-}
-
-static int side_of(uint32_t here, uint32_t other) {
-    return other < here ? -1 : other > here;
-}
-
-static void place_ends(Graph *graph, uint32_t node, bool back) {
-    End ends[2 * MOST_LINES];
-    size_t count = 0;
-    for (size_t i = 0; i < graph->line_count; i++) {
-        Line *line = &graph->lines[i];
-        if (line->back != back)
-            continue;
-        if (line->from == node)
-            ends[count++] = (End){line, true, side_of(node, line->to)};
-        if (line->to == node)
-            ends[count++] = (End){line, false, side_of(node, line->from)};
+static void place(Graph *graph) {
+    const Report *report = graph->html->report;
+    for (size_t i = 0; i < report->partition_count; i++) {
+        Text role = {0};
+        size_t lines, letters;
+        wrap(str_of(report->partitions[i].role), graph->node_letters, &role, &lines, &letters);
+        lines = role.size ? lines : 0;
+        graph->role_lines = lines > graph->role_lines ? lines : graph->role_lines;
+        text_free(&role);
     }
-    qsort(ends, count, sizeof *ends, compare_ends);
-    for (size_t i = 0; i < count; i++) {
-        double x = MARGIN + (double)node * PITCH + NODE_WIDTH * ((double)i + 1) / ((double)count + 1);
-        *(ends[i].leaves ? &ends[i].line->start : &ends[i].line->end) = x;
+    double y = MARGIN + node_height(graph) + 6;
+    for (size_t i = 0; i < graph->row_count; i++) {
+        Row *row = &graph->rows[i];
+        y += (double)row->lines * LINE + 6;
+        row->y = y;
+        y += row->from == row->to ? 18 : 8;
     }
-}
-
-static double middle_of(const Line *line) {
-    return (line->start + line->end) / 2;
-}
-
-/* What a line takes of its level, its label included. */
-static void extent_of(const Line *line, double *left, double *right) {
-    double half = (double)(utf8_count((Str){line->label.data, line->label.size}) * LETTER) / 2 + 6;
-    double low = line->start < line->end ? line->start : line->end;
-    double high = line->start < line->end ? line->end : line->start;
-    *left = low < middle_of(line) - half ? low : middle_of(line) - half;
-    *right = high > middle_of(line) + half ? high : middle_of(line) + half;
-}
-
-static bool touch(const Line *a, const Line *b) {
-    double a_left, a_right, b_left, b_right;
-    extent_of(a, &a_left, &a_right);
-    extent_of(b, &b_left, &b_right);
-    return a_left < b_right + 4 && b_left < a_right + 4;
-}
-
-static void place_line(Graph *graph, Line *line, Line *const *placed, size_t count) {
-    for (line->level = 0;; line->level++) {
-        bool free = true;
-        for (size_t i = 0; i < count && free; i++)
-            free = placed[i]->back != line->back || placed[i]->level != line->level || !touch(placed[i], line);
-        if (free)
-            break;
-    }
-    if (graph->levels[line->back] <= line->level)
-        graph->levels[line->back] = line->level + 1;
-}
-
-static void place_lines(Graph *graph) {
-    Line *placed[MOST_LINES];
-    size_t count = 0;
-    for (uint32_t span = 0; span < graph->nodes; span++)
-        for (size_t i = 0; i < graph->line_count; i++)
-            if (span_of(&graph->lines[i]) == span) {
-                place_line(graph, &graph->lines[i], placed, count);
-                placed[count++] = &graph->lines[i];
-            }
+    graph->height = y + 8;
 }
 
 /* ---- Drawing ----------------------------------------------------------------------------------- */
 
-static double top_of_nodes(const Graph *graph) {
-    return MARGIN + graph->levels[0] * (double)LEVEL + (graph->levels[0] ? LEVEL / 2 : 0);
-}
+static const char *const classes[] = {"forward", "backward", "missing"}; /* ORDER RowKind */
+static const char *const markers[] = {"graph-on", "graph-back", "graph-missing"};
 
-static double level_of(const Graph *graph, const Line *line) {
-    double away = (line->level + 1) * (double)LEVEL;
-    return line->back ? top_of_nodes(graph) + NODE_HEIGHT + away : top_of_nodes(graph) - away;
-}
-
-/* A line and its label lead to the row of its first edge; their tooltip has them all. The script marks the rows. One of
- * the two is enough for who goes by keyboard. */
-static void open_edge(const Graph *graph, const Line *line, bool label) {
+/* An arrow and its label lead to the row of its first edge; their tooltip has them all. The script marks the rows. One
+ * of the two is enough for who goes by keyboard. */
+static void open_edge(const Graph *graph, const Row *row, bool label) {
     enum { MOST = 16 };
     Html *html = graph->html;
     const Report *report = html->report;
-    const ReportEdge *first = line->first;
-    text_addf(html->to, "<a class=\"edge %s\" href=\"#edge-%zu\" ", line->back ? "backward" : "forward",
-              (size_t)(first - report->edges));
+    const char *from = row->lost ? report->partitions[row->from].name : row->edges[0]->from;
+    const char *to = row->lost ? report->partitions[row->to].name : row->edges[0]->to;
+    size_t target = row->lost ? (size_t)(row->lost - report->coverage) : (size_t)(row->edges[0] - report->edges);
+    text_addf(html->to, "<a class=\"edge %s\" href=\"#%s-%zu\" ", classes[row->kind], row->lost ? "coverage" : "edge",
+              target);
     text_str(html->to, label ? STR("tabindex=\"-1\" ") : STR(""));
-    html_addf(html, "data-pair=\"%s>%s>%s\"><title>", first->from, first->to, first->direction);
-    html_addf(html, "%s \xe2\x86\x92 %s (%s):", first->from, first->to, first->direction);
-    size_t told = 0;
-    for (const ReportEdge *edge = first; edge < report->edges + report->edge_count && told < MOST; edge++) {
-        if (find_node(graph, edge->from) != line->from || find_node(graph, edge->to) != line->to ||
-            report_is_backward(edge) != line->back)
-            continue;
-        html_addf(html, "\n%s", edge_name(edge));
-        if (html_said(edge->carries))
-            html_addf(html, ": %s", edge->carries);
-        told++;
+    html_addf(html, "data-pair=\"%s>%s>%s\"><title>", from, to, classes[row->kind]);
+    html_addf(html, "%s \xe2\x86\x92 %s (%s):", from, to, classes[row->kind]);
+    for (size_t i = 0; i < row->edge_count && i < MOST; i++) {
+        html_addf(html, "\n%s", edge_name(row->edges[i]));
+        if (html_said(row->edges[i]->carries))
+            html_addf(html, ": %s", row->edges[i]->carries);
     }
-    if (told < line->edges)
-        html_addf(html, "\nand %zu more", line->edges - told);
+    if (row->edge_count > MOST)
+        html_addf(html, "\nand %zu more", row->edge_count - MOST);
+    if (row->lost)
+        html_addf(html, "\n%s is overwritten, and nothing waits for its readers", row->lost->storage);
     text_str(html->to, STR("</title>"));
 }
 
-static void draw_line(const Graph *graph, const Line *line) {
-    Html *html = graph->html;
-    double node = top_of_nodes(graph) + (line->back ? NODE_HEIGHT : 0), level = level_of(graph, line);
-    double turn = line->end < line->start ? -6 : 6, fall = line->back ? -6 : 6;
-    if (line->end - line->start < 12 && line->start - line->end < 12)
-        turn = (line->end - line->start) / 2;
+static void draw_arrow(const Graph *graph, const Row *row) {
     Text path = {0};
-    text_addf(&path, "d=\"M%.1f %.1fV%.1fQ%.1f %.1f %.1f %.1fH%.1fQ%.1f %.1f %.1f %.1fV%.1f\"", line->start, node,
-              level + fall, line->start, level, line->start + turn, level, line->end - turn, line->end, level,
-              line->end, level + fall, node + (line->back ? 3 : -3));
+    double start = column_of(graph, row->from), end = column_of(graph, row->to);
+    if (row->from == row->to)
+        text_addf(&path, "d=\"M%.1f %.1fH%.1fV%.1fH%.1f\"", start, row->y, start + LOOP, row->y + 12, start + 3);
+    else
+        text_addf(&path, "d=\"M%.1f %.1fH%.1f\"", start, row->y, end < start ? end + 3 : end - 3);
     text_char(&path, 0);
-    open_edge(graph, line, false);
+    open_edge(graph, row, false);
     if (!path.failed)
-        text_addf(html->to, "<path class=\"wide-line\" %s/><path %s marker-end=\"url(#%s)\"/></a>\n", path.data,
-                  path.data, line->back ? "graph-back" : "graph-on");
+        text_addf(graph->html->to,
+                  "<path class=\"wide-line\" %s/><circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"/><path %s "
+                  "marker-end=\"url(#%s)\"/></a>\n",
+                  path.data, start, row->y, path.data, markers[row->kind]);
     text_free(&path);
 }
 
-/* On the far side of its line, on a ground that hides the lines that rise behind it. */
-static void draw_label(const Graph *graph, const Line *line) {
-    Str label = {line->label.data, line->label.size};
-    double width = (double)(utf8_count(label) * LETTER) + 6, y = level_of(graph, line) + (line->back ? 13 : -5);
-    open_edge(graph, line, true);
-    text_addf(graph->html->to,
-              "<rect class=\"label-back\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"14\"/><text "
-              "class=\"edge-label\" x=\"%.1f\" y=\"%.1f\">",
-              middle_of(line) - width / 2, y - 11, width, middle_of(line), y);
-    html_text(graph->html->to, label);
-    text_str(graph->html->to, STR("</text></a>\n"));
-}
-
-static void draw_node_text(Html *html, const char *class, double x, double y, const char *text, size_t most) {
-    Text cut = {0};
-    add_cut(&cut, text, most);
+/* Lines of a text, one below the other. */
+static void draw_lines(Html *html, const char *class, double x, double y, Str text) {
     text_addf(html->to, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, x, y);
-    html_text(html->to, (Str){cut.data, cut.size});
+    for (size_t line = 0; text.size || !line; line++) {
+        const char *end = memchr(text.data, '\n', text.size);
+        Str one = end ? str_between(text.data, end) : text;
+        if (line || end)
+            text_addf(html->to, "<tspan x=\"%.1f\" y=\"%.1f\">", x, y + (double)line * LINE);
+        html_text(html->to, one);
+        if (line || end)
+            text_str(html->to, STR("</tspan>"));
+        text = end ? str_between(end + 1, text.data + text.size) : (Str){text.data, 0};
+    }
     text_str(html->to, STR("</text>"));
-    text_free(&cut);
 }
 
-static void draw_node(const Graph *graph, uint32_t node) {
+/* Above its arrow, on a ground that hides the partitions' lines behind it. */
+static void draw_label(const Graph *graph, const Row *row) {
+    double width = (double)(row->letters * LETTER) + 6, height = (double)row->lines * LINE, top = row->y - height - 4;
+    open_edge(graph, row, true);
+    text_addf(graph->html->to, "<rect class=\"label-back\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+              middle_of(graph, row) - width / 2, top, width, height);
+    draw_lines(graph->html, "edge-label", middle_of(graph, row), top + 11, (Str){row->label.data, row->label.size});
+    text_str(graph->html->to, STR("</a>\n"));
+}
+
+static void draw_node(const Graph *graph, size_t node, double top) {
     Html *html = graph->html;
     const ReportPartition *partition = &html->report->partitions[node];
-    double x = MARGIN + (double)node * PITCH, y = top_of_nodes(graph);
-    bool role = html_said(partition->role);
-    html_addf(html, "<g class=\"node\"><title>%s%s%s</title>", partition->name, role ? ": " : "", partition->role);
-    text_addf(html->to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" rx=\"6\"/>", x, y, NODE_WIDTH,
-              NODE_HEIGHT);
-    draw_node_text(html, "node-name", x + NODE_WIDTH / 2.0, y + (role ? 20 : 28), partition->name, NAME_LETTERS);
-    if (role)
-        draw_node_text(html, "node-role", x + NODE_WIDTH / 2.0, y + 36, partition->role, ROLE_LETTERS);
+    Text role = {0}, name = {0};
+    size_t lines, letters;
+    wrap(str_of(partition->role), graph->node_letters, &role, &lines, &letters);
+    text_addf(&name, "%s", partition->name);
+    html_addf(html, "<g class=\"node\"><title>%s%s%s</title>", partition->name, role.size ? ": " : "", partition->role);
+    text_addf(html->to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"6\"/>",
+              column_of(graph, node) - node_width(graph) / 2, top, node_width(graph), node_height(graph));
+    draw_lines(html, "node-name", column_of(graph, node), top + (role.size ? NODE_TOP - 3 : node_height(graph) / 2 + 4),
+               (Str){name.data, name.size});
+    if (role.size)
+        draw_lines(html, "node-role", column_of(graph, node), top + NODE_TOP + 12, (Str){role.data, role.size});
     text_str(html->to, STR("</g>\n"));
+    html->to->failed |= role.failed || name.failed;
+    text_free(&role);
+    text_free(&name);
 }
 
 /* Labels may reach past the partitions on either side. */
-static void draw_start(const Graph *graph) {
-    double left = 0, right = 2 * MARGIN + (graph->nodes - 1) * (double)PITCH + NODE_WIDTH;
-    for (size_t i = 0; i < graph->line_count; i++) {
-        double from, to;
-        extent_of(&graph->lines[i], &from, &to);
-        left = from - 4 < left ? from - 4 : left;
-        right = to + 4 > right ? to + 4 : right;
+static void draw_start(const Graph *graph, double height) {
+    double left = 0, right = 2 * MARGIN + (double)(graph->html->report->partition_count - 1) * pitch_of(graph) +
+                             node_width(graph);
+    for (size_t i = 0; i < graph->row_count; i++) {
+        const Row *row = &graph->rows[i];
+        double half = (double)(row->letters * LETTER) / 2 + 8;
+        left = middle_of(graph, row) - half < left ? middle_of(graph, row) - half : left;
+        right = middle_of(graph, row) + half > right ? middle_of(graph, row) + half : right;
     }
-    double height = top_of_nodes(graph) + NODE_HEIGHT + graph->levels[1] * (double)LEVEL + MARGIN +
-                    (graph->levels[1] ? LEVEL / 2 : 0);
     text_addf(graph->html->to,
               "<figure class=\"graph\"><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Graph\">"
               "<svg viewBox=\"%.1f 0 %.1f %.1f\" width=\"%.0f\" height=\"%.0f\" style=\"min-width: %.0fpx\" "
-              "role=\"group\" aria-label=\"Dependency "
-              "graph; its edges are in the tables below\">\n",
+              "role=\"group\" aria-label=\"Dependency graph; its edges are in the tables below\">\n",
               left, right - left, height, right - left, height, (right - left) * SMALLEST);
-    static const char *const markers[] = {"graph-on", "graph-back"};
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; i < ROW_KINDS; i++)
         text_addf(graph->html->to,
                   "<marker id=\"%s\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
                   "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker>\n",
                   markers[i]);
 }
 
-static void draw(const Graph *graph) {
-    draw_start(graph);
-    for (size_t i = 0; i < graph->line_count; i++)
-        draw_line(graph, &graph->lines[i]);
-    for (uint32_t i = 0; i < graph->nodes; i++)
-        draw_node(graph, i);
-    for (size_t i = 0; i < graph->line_count; i++)
-        draw_label(graph, &graph->lines[i]);
+static void draw_key(const Graph *graph) {
     text_str(graph->html->to,
              STR("</svg></div><figcaption><span class=\"key forward\"></span>forward: data is ready <span class=\"key "
-                 "backward\"></span>backward: memory may be used again</figcaption></figure>\n"));
+                 "backward\"></span>backward: memory may be used again"));
+    if (graph->row_count && graph->rows[graph->row_count - 1].kind == ROW_MISSING)
+        text_str(graph->html->to, STR(" <span class=\"key missing\"></span>missing: data may be overwritten before it "
+                                      "is read"));
+    text_str(graph->html->to, STR("</figcaption></figure>\n"));
+}
+
+static void draw(const Graph *graph) {
+    size_t nodes = graph->html->report->partition_count;
+    bool twice = graph->row_count > MANY_ROWS;
+    double top = MARGIN + node_height(graph);
+    draw_start(graph, graph->height + MARGIN + (twice ? node_height(graph) : 0));
+    for (size_t i = 0; i < nodes; i++)
+        text_addf(graph->html->to, "<path class=\"lifeline\" d=\"M%.1f %.1fV%.1f\"/>\n", column_of(graph, i), top,
+                  graph->height);
+    for (size_t i = 0; i < graph->row_count; i++)
+        draw_arrow(graph, &graph->rows[i]);
+    for (size_t i = 0; i < nodes; i++)
+        draw_node(graph, i, MARGIN);
+    for (size_t i = 0; twice && i < nodes; i++)
+        draw_node(graph, i, graph->height);
+    for (size_t i = 0; i < graph->row_count; i++)
+        draw_label(graph, &graph->rows[i]);
+    draw_key(graph);
+}
+
+/* Names of partitions are not broken. */
+static size_t letters_of_nodes(const Report *report) {
+    size_t most = NODE_LETTERS;
+    for (size_t i = 0; i < report->partition_count; i++) {
+        size_t letters = utf8_count(str_of(report->partitions[i].name)) + 1;
+        most = letters > most ? letters : most;
+    }
+    return most < MOST_NODE_LETTERS ? most : MOST_NODE_LETTERS;
+}
+
+static void make_graph(Graph *graph) {
+    graph->node_letters = letters_of_nodes(graph->html->report);
+    size_t first = collect(graph, ROW_FORWARD, 0);
+    collect(graph, ROW_BACKWARD, first);
+    collect_missing(graph);
+    if (graph->too_many) {
+        text_str(graph->html->to,
+                 STR("<p class=\"empty\">These are too many to draw; the tables have them all.</p>\n"));
+    } else {
+        place(graph);
+        draw(graph);
+    }
+    for (size_t i = 0; i < graph->row_count; i++)
+        text_free(&graph->rows[i].label);
 }
 
 void html_graph(Html *html) {
     const Report *report = html->report;
     if (!report->edge_count || !report->partition_count)
         return;
-    Graph graph = {.html = html, .nodes = (uint32_t)report->partition_count};
-    if (report->partition_count > MOST_NODES || !collect(&graph)) {
+    if (report->partition_count > MOST_NODES) {
         text_str(html->to, STR("<p class=\"empty\">These are too many to draw; the tables have them all.</p>\n"));
         return;
     }
-    for (size_t i = 0; i < graph.line_count; i++)
-        make_label(&graph.lines[i]);
-    for (uint32_t i = 0; i < graph.nodes; i++) {
-        place_ends(&graph, i, false);
-        place_ends(&graph, i, true);
+    Graph *graph = calloc(1, sizeof *graph);
+    if (graph) {
+        graph->html = html;
+        graph->edges = calloc(report->edge_count + 1, sizeof *graph->edges);
+        graph->groups = calloc(report->edge_count + 1, sizeof *graph->groups);
     }
-    place_lines(&graph);
-    draw(&graph);
-    for (size_t i = 0; i < graph.line_count; i++)
-        text_free(&graph.lines[i].label);
+    if (graph && graph->edges && graph->groups)
+        make_graph(graph);
+    else
+        html->to->failed = true;
+    if (graph) {
+        free((void *)graph->edges);
+        free(graph->groups);
+    }
+    free(graph);
 }

@@ -3,6 +3,7 @@
 #include "render/html_writer.h"
 
 #include "render/html_graph.h"
+#include "render/pack.h"
 #include "render/report_say.h"
 
 #include <stdlib.h>
@@ -75,6 +76,45 @@ void html_end_facts(HtmlWriter *writer) {
     writer->key = NULL;
 }
 
+/* Of thousands of blocks and rows, a browser is spared those that nobody looks at: they are packed texts, which the
+ * script lays out when they come into view, or something leads to one of them (page.js, Later). */
+enum { MANY_BLOCKS = 200, BLOCKS_AT_ONCE = 100, MANY_ROWS = 200, ROWS_AT_ONCE = 400 };
+
+static void begin_later(HtmlWriter *writer, const char *kind) {
+    writer->later_kind = kind ? kind : "";
+    writer->page_then = writer->html.to;
+    writer->html.to = &writer->put_off;
+}
+
+static void end_later(HtmlWriter *writer) {
+    if (!writer->later)
+        return;
+    Text *packed = &writer->put_off;
+    writer->html.to = writer->page_then;
+    text_addf(
+        writer->html.to,
+        "<div class=\"later\" data-kind=\"%s\" data-count=\"%zu\"><noscript><p class=\"notice\">%zu more are laid "
+        "out by a script.</p></noscript><script type=\"text/plain\">",
+        writer->later_kind, writer->later, writer->later);
+    pack_text((Str){packed->data, packed->size}, writer->html.to);
+    text_str(writer->html.to, STR("</script></div>\n"));
+    writer->html.to->failed |= packed->failed;
+    packed->size = 0;
+    writer->later = 0;
+}
+
+/* What is wrong is there at once. */
+static void put_off(HtmlWriter *writer) {
+    if (writer->count <= MANY_BLOCKS)
+        return;
+    if (writer->wrong || writer->later == BLOCKS_AT_ONCE)
+        end_later(writer);
+    if (writer->wrong)
+        return;
+    if (!writer->later++)
+        begin_later(writer, writer->anchor.kind);
+}
+
 /* Where there are many, only those are open in which something is wrong. */
 static void end_block(HtmlWriter *writer) {
     html_end_facts(writer);
@@ -83,19 +123,22 @@ static void end_block(HtmlWriter *writer) {
     unsigned most = writer->section->most_open;
     bool open = !most || writer->count <= most || writer->wrong;
     writer->html.to = writer->page;
-    text_addf(writer->page, "<details class=\"fold%s\"%s", writer->wrong ? " wrong" : "", open ? " open" : "");
+    put_off(writer);
+    Text *to = writer->html.to;
+    text_addf(to, "<details class=\"fold%s\"%s", writer->wrong ? " wrong" : "", open ? " open" : "");
     add_anchor(writer, writer->anchor);
-    text_char(writer->page, '>');
-    text_str(writer->page, (Str){writer->head.data, writer->head.size});
-    text_str(writer->page, (Str){writer->body.data, writer->body.size});
+    text_char(to, '>');
+    text_str(to, (Str){writer->head.data, writer->head.size});
+    text_str(to, (Str){writer->body.data, writer->body.size});
     add(writer, "</details>\n");
-    writer->page->failed |= writer->head.failed || writer->body.failed;
+    to->failed |= writer->head.failed || writer->body.failed;
     writer->head.size = writer->body.size = 0;
     writer->in_block = false;
 }
 
 void html_end_section(HtmlWriter *writer) {
     end_block(writer);
+    end_later(writer);
     html_section_end(&writer->html);
     writer->in_part = false;
 }
@@ -116,6 +159,7 @@ static void add_section(ReportWriter *base, const ReportSection *section, const 
 static void add_part(ReportWriter *base, const char *title) {
     HtmlWriter *writer = writer_of(base);
     end_block(writer);
+    end_later(writer);
     writer->in_part = true;
     writer->label = writer->section->title;
     report_plain_sentence(title, &base->text);
@@ -140,13 +184,17 @@ static void add_block(ReportWriter *base, Tone tone, const char *name, Str what,
     writer->html.to = &writer->body;
 }
 
-static void add_entry(ReportWriter *base, const char *key, Content content, Tone tone, Str text) {
-    static const char *const classes[] = {"", "", "", " class=\"flag\"", " class=\"remark\""}; /* ORDER Tone */
-    HtmlWriter *writer = writer_of(base);
+void html_start_fact(HtmlWriter *writer, const char *key) {
     if (!writer->key || strcmp(writer->key, key) != 0)
         html_addf(&writer->html, writer->key ? "</div>\n<div><dt>%s</dt>" : "<dl class=\"facts\">\n<div><dt>%s</dt>",
                   key);
     writer->key = key;
+}
+
+static void add_entry(ReportWriter *base, const char *key, Content content, Tone tone, Str text) {
+    static const char *const classes[] = {"", "", "", " class=\"flag\"", " class=\"remark\""}; /* ORDER Tone */
+    HtmlWriter *writer = writer_of(base);
+    html_start_fact(writer, key);
     writer->wrong |= tone == TONE_BAD;
     text_addf(writer->html.to, "<dd%s>", classes[tone]);
     add_content(writer, content, text);
@@ -226,16 +274,12 @@ static void add_row(HtmlWriter *writer, const Table *table, size_t row, const bo
     add(writer, "</tr>\n");
 }
 
-void html_table(HtmlWriter *writer, const Table *table) {
-    bool shown[MOST_COLUMNS] = {0};
-    html_end_facts(writer);
-    if (!table_rows(table))
-        return;
+static void add_rows(HtmlWriter *writer, const Table *table, const bool *shown, size_t first, size_t end) {
     html_addf(&writer->html,
               "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>\n<thead><tr>",
               writer->label);
     for (size_t column = 0; column < table->column_count; column++) {
-        if (!(shown[column] = table_shows(table, column)))
+        if (!shown[column])
             continue;
         add(writer,
             column_is_right(&table->columns[column]) ? "<th scope=\"col\" class=\"number\">" : "<th scope=\"col\">");
@@ -243,9 +287,37 @@ void html_table(HtmlWriter *writer, const Table *table) {
         add(writer, "</th>");
     }
     add(writer, "</tr></thead>\n<tbody>\n");
-    for (size_t row = 0; row < table_rows(table); row++)
+    for (size_t row = first; row < end; row++)
         add_row(writer, table, row, shown);
     add(writer, "</tbody></table></div>\n");
+}
+
+/* Many rows beyond the first, folded. */
+static void add_folded_rows(HtmlWriter *writer, const Table *table, const bool *shown) {
+    for (size_t row = MANY_ROWS, end; row < table_rows(table); row = end) {
+        end = row + ROWS_AT_ONCE < table_rows(table) ? row + ROWS_AT_ONCE : table_rows(table);
+        text_addf(writer->html.to, "<details class=\"fold\"><summary><h4>Rows %zu to %zu</h4></summary>\n", row + 1,
+                  end);
+        begin_later(writer, table_anchor(table, row).kind);
+        add_rows(writer, table, shown, row, end);
+        writer->later = end - row;
+        end_later(writer);
+        add(writer, "</details>\n");
+    }
+}
+
+void html_table(HtmlWriter *writer, const Table *table) {
+    bool shown[MOST_COLUMNS] = {0};
+    size_t rows = table_rows(table);
+    bool many = rows > MANY_ROWS && !writer->in_block;
+    html_end_facts(writer);
+    if (!rows)
+        return;
+    for (size_t column = 0; column < table->column_count; column++)
+        shown[column] = table_shows(table, column);
+    add_rows(writer, table, shown, 0, many ? MANY_ROWS : rows);
+    if (many)
+        add_folded_rows(writer, table, shown);
 }
 
 static void add_table(ReportWriter *base, const Table *table) {
@@ -272,4 +344,5 @@ void html_writer_free(HtmlWriter *writer) {
     text_free(&writer->writer.text);
     text_free(&writer->head);
     text_free(&writer->body);
+    text_free(&writer->put_off);
 }

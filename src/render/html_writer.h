@@ -20,12 +20,19 @@ struct HtmlWriter {
     Anchor anchor;
     Text head, body;
     Text *page; /* where it goes then */
+    /* What is being put off. */
+    size_t later; /* blocks; 0: nothing is */
+    const char *later_kind;
+    Text put_off;
+    Text *page_then; /* where the page goes on */
 };
 
 void html_writer_init(HtmlWriter *writer, const Report *report, Source *source, Text *to);
 void html_writer_free(HtmlWriter *writer);
 
 void html_table(HtmlWriter *writer, const Table *table);
+/* Begins an entry, or goes on with one of the same key: the caller adds its <dd>. */
+void html_start_fact(HtmlWriter *writer, const char *key);
 /* An entry; nothing if nothing is said. */
 void html_fact(HtmlWriter *writer, const char *key, const char *text);
 /* Ends the list of entries, if there is one. */

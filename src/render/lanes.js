@@ -1,5 +1,6 @@
 /* The swim lanes of the HTML report: a lane for each agent, time from left to right. page.js reads what is drawn. */
 
+const MOST_LISTED = 300; /* barriers beside the picture */
 const LANE = 30, GROUP = 24, TOP = 8, BAR = 17, COLORS = 8, NO_COLOR = 8;
 const DASHES = ["", "6 3", "2 3", "9 3 2 3", "12 4", "4 2 1 2", "1 2", "8 2 1 2 1 2"];
 const SVG = "http://www.w3.org/2000/svg";
@@ -64,8 +65,9 @@ class Lanes {
     this.view = find(".lanes-view");
     this.summary = find(".lanes-chosen");
     /* What is in view, pointed at, and chosen. */
-    this.start = this.trace.low;
-    this.span = this.trace.high - this.trace.low;
+    this.opening = opening(this.trace);
+    this.span = limit(this.opening.span, Math.min(8, this.trace.high - this.trace.low), this.trace.high - this.trace.low);
+    this.start = limit(this.opening.from, this.trace.low, this.trace.high - this.span);
     this.width = 800;
     this.hovered = { barrier: -1, track: -1 };
     this.chosen = { barrier: -1, track: -1, event: null };
@@ -228,34 +230,39 @@ class Lanes {
       if (right - left < 1 && right < drawnTo) continue;
       const wide = Math.max(1, right - left - (right - left > 4 ? 1 : 0));
       drawnTo = left + wide;
+      const free = i + 1 < events.length ? Math.min(this.width, this.x(events[i + 1].time)) : this.width;
       if (event.kind === BLOCKED) this.drawBlocked(event, { left, wide, y }, drawn);
-      else this.drawSlice(event, { left, wide, y }, drawn);
+      else this.drawSlice(event, { left, wide, y, free }, drawn);
     }
   }
 
-  /* What a slice says, and how many letters of it there is room for. */
-  labelOf(event, wide) {
-    const waits = event.kind === WAIT || event.kind === BLOCKED;
-    return { name: waits && this.slotNames(event) || shortName(event.name), room: Math.floor((wide - 8) / 6.7) };
+  /* What a slice may say, the longest first: it is said whole or not at all. */
+  labelsOf(event) {
+    const slots = this.slotNames(event), op = shortName(event.name);
+    if (event.kind === WAIT) return slots ? [`waits for ${slots}`, slots] : [op];
+    return slots ? [`${op} ${slots}`, op] : [op];
   }
+  fitting(labels, wide) { return labels.find(label => label.length * 6.7 + 8 <= wide); }
 
   drawBlocked(event, { left, wide, y }, { blocked }) {
-    const { name, room } = this.labelOf(event, wide), at = Math.max(left, 0) + 6;
+    const name = this.slotNames(event) || shortName(event.name), at = Math.max(left, 0) + 6, room = Math.floor((this.width - at - 8) / 6.7);
     blocked.push(draw("rect", { class: "blocked", x: left, y, width: Math.max(3, this.width + 4 - left), height: BAR }));
     const words = ["\u2717 blocked forever: waits for " + name, "\u2717 forever: " + name, "\u2717 forever", "\u2717"].find(w => w.length <= room);
     if (words) blocked.push(draw("rect", { class: "label-back", x: at - 3, y: y + 2, width: words.length * 6.7 + 6, height: BAR - 4, rx: 2 }),
                             draw("text", { class: "blocked-label", x: at, y: y + 12.5 }, words));
   }
 
-  drawSlice(event, { left, wide, y }, { looks, labels }) {
-    const { name, room } = this.labelOf(event, wide), dim = this.isDim(event);
+  drawSlice(event, { left, wide, y, free }, { looks, labels }) {
+    const dim = this.isDim(event);
     const color = this.isShown(event) ? colorOf(event.barrier) : NO_COLOR;
     const look = `${event.kind === WAIT && wide > 2.5 ? "wait" : "step"} c${color}${dim ? " dim" : ""}`;
     looks.set(look, (looks.get(look) || "") + `M${left.toFixed(1)} ${y}h${wide.toFixed(1)}v${BAR}h${(-wide).toFixed(1)}z`);
-    if (room < 4 || dim) return;
-    const words = name.length <= room ? name : room >= 7 ? name.slice(0, room - 1) + "\u2026" : "";
-    if (words) labels.push(draw("text", { class: "slice-label" + (event.kind === WAIT ? "" : " on-step"),
-                                          x: Math.max(left, 0) + 5, y: y + 12.5 }, words));
+    if (dim || free - left < 20) return;
+    /* In the slice, or behind it, where its lane is free. */
+    const names = this.labelsOf(event), shown = Math.max(left, 0), inside = this.fitting(names, left + wide - shown);
+    const behind = inside ? undefined : this.fitting(names, free - left - wide);
+    if (inside) labels.push(draw("text", { class: "slice-label" + (event.kind === WAIT ? "" : " on-step"), x: shown + 5, y: y + 12.5 }, inside));
+    else if (behind) labels.push(draw("text", { class: "slice-label", x: left + wide + 4, y: y + 12.5 }, behind));
   }
 
   drawFlips(row, { looks }) {
@@ -352,7 +359,8 @@ class Lanes {
     this.handle.style.left = (this.start - trace.low) / whole * 100 + "%";
     this.handle.style.width = Math.min(100, this.span / whole * 100) + "%";
     const low = Math.max(trace.first, Math.floor(this.start)), high = Math.min(trace.last, Math.ceil(this.start + this.span));
-    find(".lanes-range").textContent = `Steps ${number(low)} to ${number(high)} of ${number(trace.last)}`;
+    const opened = this.start === this.opening.from && this.opening.why;
+    find(".lanes-range").textContent = `Steps ${number(low)} to ${number(high)} of ${number(trace.last)}${opened ? ": " + opened : ""}`;
   }
 
   later() { this.pending ||= requestAnimationFrame(() => { this.pending = 0; this.redraw(); }); }
@@ -378,6 +386,24 @@ class Lanes {
     if (top < view.scrollTop || top + LANE + 40 > view.scrollTop + view.clientHeight) view.scrollTop = top - view.clientHeight / 2;
   }
 
+  open() { this.show(this.opening.from, this.opening.span); }
+
+  /* To the next of these events, which are in order, after the one that was last gone to. */
+  visit(events) {
+    const current = events.indexOf(this.cursor);
+    this.view.scrollIntoView({ block: "center", behavior: "instant" });
+    this.pointOut(events[current < 0 ? Math.max(0, events.findIndex(event => event.time >= this.start)) : (current + 1) % events.length]);
+  }
+
+  pointOut(event) {
+    this.cursor = event;
+    this.reveal(event);
+    this.redraw();
+    this.fillTip(event);
+    const box = this.svg.getBoundingClientRect(), top = this.trace.tracks[event.track].top;
+    place(this.tip, box.left + limit(this.x(event.time), 0, this.width - 40), box.top + top + LANE - 8);
+  }
+
   /* From wait to wait. */
   goTo(direction) {
     const { chosen } = this;
@@ -385,12 +411,9 @@ class Lanes {
                                             (chosen.track < 0 || event.track === chosen.track));
     if (!list.length) return;
     const current = list.indexOf(this.cursor);
-    this.cursor = list[current < 0 ? (direction > 0 ? 0 : list.length - 1) : (current + direction + list.length) % list.length];
-    this.reveal(this.cursor);
-    this.redraw();
-    this.fillTip(this.cursor);
-    const box = this.svg.getBoundingClientRect(), top = this.trace.tracks[this.cursor.track].top;
-    place(this.tip, box.left + limit(this.x(this.cursor.time), 0, this.width - 40), box.top + top + LANE - 8);
+    const first = list.findIndex(event => event.time >= this.start);
+    const next = current >= 0 ? current + direction : direction > 0 ? Math.max(0, first) : (first < 0 ? list.length : first) - 1;
+    this.pointOut(list[(next + list.length) % list.length]);
   }
 
   /* ---- What is pointed at ---- */
@@ -571,9 +594,9 @@ class Lanes {
     const { view, trace } = this;
     const does = {
       in: () => this.zoom(0.5), out: () => this.zoom(2), left: () => this.move(-0.25), right: () => this.move(0.25),
-      fit: () => this.show(trace.low, trace.high - trace.low), next: () => this.goTo(1), previous: () => this.goTo(-1),
+      fit: () => this.show(trace.low, trace.high - trace.low), open: () => this.open(), next: () => this.goTo(1), previous: () => this.goTo(-1),
     };
-    const keys = { "+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", 0: "fit", n: "next", p: "previous" };
+    const keys = { "+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", 0: "fit", i: "open", n: "next", p: "previous" };
     view.addEventListener("keydown", event => {
       const { cursor } = this;
       if (event.ctrlKey || event.metaKey || event.altKey || event.target !== view) return;
@@ -601,10 +624,18 @@ class Lanes {
   makeLegend() {
     const head = make("div", "legend-head"), list = make("ul", "legend-list");
     const filter = make("input"), every = make("button", "", "All"), none = make("button", "", "None");
-    const empty = make("p", "legend-none", "No barrier has that in its name.");
-    const items = this.trace.barriers.filter(barrier => barrier.events).map(barrier => this.makeItem(barrier));
+    const empty = make("p", "legend-none", "No barrier has that in its name."), rest = make("p", "legend-none");
+    const barriers = this.trace.barriers.filter(barrier => barrier.events);
+    let means = barriers;
+    const fill = () => {
+      list.replaceChildren(...means.slice(0, MOST_LISTED).map(barrier => this.makeItem(barrier)));
+      rest.hidden = means.length <= MOST_LISTED;
+      rest.textContent = `and ${number(means.length - MOST_LISTED)} more: type to filter`;
+      empty.hidden = means.length > 0;
+    };
     const setAll = shown => {
-      for (const { barrier, item, box } of items) if (!item.hidden) box.checked = barrier.shown = shown;
+      for (const barrier of means) barrier.shown = shown;
+      fill();
       this.redraw();
     };
     filter.type = "search";
@@ -615,20 +646,20 @@ class Lanes {
     none.addEventListener("click", () => setAll(false));
     filter.addEventListener("input", () => {
       const wanted = filter.value.trim().toLowerCase();
-      for (const { barrier, item } of items) item.hidden = !barrier.name.toLowerCase().includes(wanted);
-      empty.hidden = items.some(one => !one.item.hidden);
+      means = barriers.filter(barrier => barrier.name.toLowerCase().includes(wanted));
+      fill();
     });
-    empty.hidden = true;
     head.append(filter, every, none);
-    list.append(...items.map(one => one.item));
-    find(".lanes-legend").append(head, list, empty);
+    fill();
+    find(".lanes-legend").append(head, list, rest, empty);
   }
 
   makeItem(barrier) {
     const item = make("li"), box = make("input"), button = make("button", "", barrier.name);
     item.dataset.barrier = barrier.index;
     box.type = "checkbox";
-    box.checked = true;
+    box.checked = barrier.shown;
+    item.classList.toggle("chosen", this.chosen.barrier === barrier.index);
     box.setAttribute("aria-label", "Show " + barrier.name);
     box.addEventListener("change", () => { barrier.shown = box.checked; this.redraw(); });
     button.type = "button";
@@ -642,8 +673,7 @@ class Lanes {
     const events = make("span", "waits", number(barrier.events));
     events.title = count(barrier.events, "event");
     item.append(box, sample, button, events);
-    return { barrier, item, box };
+    return item;
   }
 }
 
-if (find("#trace") && find(".lanes")) new Lanes();

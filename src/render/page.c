@@ -12,6 +12,7 @@
 FILE_AS_BYTES(page_css, "src/render/page.css");
 FILE_AS_BYTES(page_js, "src/render/page.js");
 FILE_AS_BYTES(lanes_js, "src/render/lanes.js");
+FILE_AS_BYTES(find_js, "src/render/find.js");
 
 Str page_style(void) {
     return str_between(page_css, page_css_end);
@@ -23,4 +24,8 @@ Str page_script(void) {
 
 Str page_lanes_script(void) {
     return str_between(lanes_js, lanes_js_end);
+}
+
+Str page_find_script(void) {
+    return str_between(find_js, find_js_end);
 }

@@ -1,5 +1,5 @@
-/* The style sheet and the script of the HTML report: page.css, page.js and lanes.js, which lie beside this file and are
- * put into the object as they are. */
+/* The style sheet and the script of the HTML report: page.css, page.js, lanes.js and find.js, which lie beside this
+ * file and are put into the object as they are. */
 #ifndef RENDER_PAGE_H
 #define RENDER_PAGE_H
 
@@ -9,5 +9,6 @@ Str page_style(void);
 Str page_script(void);
 /* What follows it in the same script. */
 Str page_lanes_script(void);
+Str page_find_script(void);
 
 #endif

@@ -1,5 +1,6 @@
 /* The script of the HTML report: light and dark, folding, quotes of the IR, the graph, and the run, as the JSON of
-   swimlanes.h has it. lanes.js, which follows in the same script, draws it. Texts enter the page as text, never as markup. */
+   swimlanes.h has it. lanes.js, which follows in the same script, draws it; find.js finds in all of it. Texts enter the
+   page as text, never as markup; what is put off (Later) is markup of the page itself. */
 "use strict";
 const find = (selector, within = document) => within.querySelector(selector);
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -33,10 +34,91 @@ const theme = () => {
   show();
 };
 
+/* ---- What is put off ---- */
+
+/* What pack.h says of a packed text. */
+const unpack = packed => {
+  const start = packed.indexOf(":") + 1, units = new Uint16Array(+packed.slice(0, start - 1));
+  const digit = at => {
+    const code = packed.charCodeAt(at);
+    return code >= 97 ? code - 61 : code >= 65 ? code - 55 : code >= 48 ? code - 48 : code === 43 ? 62 : 63;
+  };
+  let size = 0;
+  for (let at = start; at < packed.length; at++) {
+    const code = packed.charCodeAt(at), next = packed[at + 1];
+    if (code !== 126) units[size++] = code;
+    else if (next === "~" || next === "-") units[size++] = packed.charCodeAt(++at) === 126 ? 126 : 60;
+    else {
+      const back = digit(at + 1) * 4096 + digit(at + 2) * 64 + digit(at + 3), end = size + digit(at + 4) * 64 + digit(at + 5);
+      for (at += 5; size < end; size++) units[size] = units[size - back];
+    }
+  }
+  return new TextDecoder("utf-16le").decode(units);
+};
+
+/* Thousands of blocks are packed until they come into view or something leads to one of them. */
+class Later {
+  constructor() {
+    this.boxes = all(".later");
+    this.texts = new Map(); /* of boxes that were looked into */
+    const watch = new IntersectionObserver(seen => {
+      for (const { isIntersecting, target } of seen) if (isIntersecting) { watch.unobserve(target); this.lay(target); }
+    }, { rootMargin: "900px" });
+    for (const box of this.boxes) {
+      box.style.minHeight = box.dataset.count * 46 + "px";
+      watch.observe(box);
+    }
+  }
+
+  text(box) {
+    if (!this.texts.has(box)) this.texts.set(box, unpack(find("script", box).textContent));
+    return this.texts.get(box);
+  }
+
+  lay(box) {
+    if (!this.boxes.includes(box)) return;
+    const page = document.createElement("template");
+    page.innerHTML = this.text(box);
+    box.style.minHeight = "";
+    box.replaceChildren(page.content);
+    this.boxes = this.boxes.filter(other => other !== box);
+    this.texts.delete(box);
+  }
+
+  layAll() { for (const box of this.boxes) this.lay(box); }
+
+  /* The element of that name, laid out if it was not. */
+  element(id) {
+    const there = document.getElementById(id), kind = id.slice(0, Math.max(0, id.lastIndexOf("-")));
+    const box = there || !kind ? null : this.boxes.find(one => one.dataset.kind === kind && this.text(one).includes(` id="${id}"`));
+    if (box) this.lay(box);
+    return there ?? document.getElementById(id);
+  }
+
+  /* Names of blocks that are still put off, each with the block's id. */
+  names() {
+    const plain = make("textarea"), found = [];
+    for (const box of this.boxes.filter(one => ["sites", "buffer", "coverage"].includes(one.dataset.kind)))
+      for (const [, id, name] of this.text(box).matchAll(/<details class="[^"]*"[^>]*? id="([^"]+)"[^>]*><summary><h\d>([^<]*)</g)) {
+        plain.innerHTML = name;
+        found.push([id, plain.value]);
+      }
+    return found;
+  }
+}
+
 /* ---- Folding ---- */
 
 const unfold = element => {
   for (let at = element; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+};
+
+/* To what the address names. */
+const follow = () => {
+  const target = location.hash.length > 1 && later.element(decodeURIComponent(location.hash.slice(1)));
+  if (!target) return;
+  unfold(target);
+  target.scrollIntoView();
 };
 
 const folding = () => {
@@ -49,16 +131,11 @@ const folding = () => {
   });
   for (const section of sections) section.addEventListener("toggle", show);
   show();
-  const follow = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target) return;
-    unfold(target);
-    target.scrollIntoView();
-  };
   addEventListener("hashchange", follow);
   follow();
   let folded = [];
   addEventListener("beforeprint", () => {
+    later.layAll();
     folded = all("details:not([open])");
     for (const details of folded) details.open = true;
   });
@@ -146,6 +223,31 @@ const graph = () => {
   for (const edge of all("a.edge"))
     for (const [kind, is] of [["mouseenter", true], ["mouseleave", false], ["focus", true], ["blur", false]])
       edge.addEventListener(kind, () => mark(edge, is));
+  for (const figure of all(".graph")) zoomable(figure);
+};
+
+/* Buttons that make a picture larger and smaller; it scrolls in its frame. */
+const zoomable = figure => {
+  const svg = find("svg", figure), bar = make("span", "graph-bar"), width = svg.viewBox.baseVal.width;
+  let scale = 0;
+  const show = to => {
+    scale = to && limit(to, 0.25, 4);
+    svg.style.width = scale ? width * scale + "px" : "";
+    svg.style.maxWidth = scale ? "none" : "";
+    svg.style.minWidth = scale ? "0" : svg.dataset.least;
+  };
+  const now = () => scale || svg.getBoundingClientRect().width / width;
+  svg.dataset.least = svg.style.minWidth;
+  for (const [label, title, does] of [["\u2212", "Smaller", () => show(now() / 1.4)], ["+", "Larger", () => show(now() * 1.4)],
+                                      ["Fit", "As wide as the page", () => show(0)]]) {
+    const button = make("button", "", label);
+    button.type = "button";
+    button.title = title;
+    button.setAttribute("aria-label", title);
+    button.addEventListener("click", does);
+    bar.append(button);
+  }
+  find("figcaption", figure).prepend(bar);
 };
 
 /* ---- The run ---- */
@@ -203,6 +305,56 @@ const readTrace = () => {
   return trace;
 };
 
+/* ---- Where the picture opens ---- */
+
+/* The op that a partition runs most often, at least four times: when, and how far apart. Helpers (".tma") tell more than
+   one step of some ops. */
+const busiest = trace => {
+  const runs = new Map();
+  let best = null;
+  for (const event of trace.events) {
+    if (event.kind === FLIP || event.kind === ACCESS || !event.line || trace.tracks[event.track].agent.includes(".")) continue;
+    const key = event.track + "|" + event.line;
+    if (!runs.has(key)) runs.set(key, { times: [], event });
+    const run = runs.get(key);
+    run.times.push(event.time);
+    if (!best || run.times.length > best.times.length) best = run;
+  }
+  if (!best || best.times.length < 4) return null;
+  const gaps = best.times.slice(1).map((time, i) => time - best.times[i]).sort((a, b) => a - b);
+  return { ...best, period: gaps[gaps.length >> 1] };
+};
+
+/* Two iterations of it in the middle third of the run, as even as there are. */
+const steady = ({ times, period, event }) => {
+  const odd = i => Math.abs(times[i + 2] - times[i] - 2 * period);
+  let best = Math.floor(times.length / 3);
+  for (let i = best; i < times.length * 2 / 3 && i + 2 < times.length; i++) if (odd(i) < odd(best)) best = i;
+  const span = times[best + 2] - times[best];
+  return { from: times[best] - span * 0.04, span: span * 1.08, why: `two iterations around IR line ${event.line}` };
+};
+
+/* The first two accesses of a finding that are of different agents. */
+const clash = (trace, period) => {
+  const marks = trace.events.filter(event => event.kind === ACCESS).sort((a, b) => a.time - b.time);
+  const second = marks.findIndex((mark, i) => i && mark.track !== marks[i - 1].track);
+  if (!marks.length) return null;
+  const [a, b] = second > 0 ? [marks[second - 1], marks[second]] : [marks[0], marks[0]];
+  const around = Math.max(period, (b.time - a.time) * 0.3);
+  return { from: a.time - around, span: b.time - a.time + 2 * around, why: "the accesses of a finding" };
+};
+
+/* A short run opens whole; a long one where it hangs, or races, or else on two steady iterations. */
+const opening = trace => {
+  const FEW = 160, whole = { from: trace.low, span: trace.high - trace.low, why: "" };
+  const run = trace.last - trace.first > FEW ? busiest(trace) : null;
+  if (!run) return whole;
+  const blocked = trace.events.filter(event => event.kind === BLOCKED), reach = Math.max(40, 2 * run.period);
+  const stop = Math.max(...blocked.map(event => event.time));
+  if (blocked.length) return { from: stop - reach, span: 1.7 * reach, why: "where it hangs" };
+  return clash(trace, run.period) ?? steady(run);
+};
+
 /* The index of the first of `events`, which are in order, that ends after `time`. */
 const firstAfter = (events, time) => {
   let low = 0, high = events.length;
@@ -214,6 +366,7 @@ const firstAfter = (events, time) => {
   return low;
 };
 
+const later = new Later();
 theme();
 folding();
 new Quotes();

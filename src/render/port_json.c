@@ -21,6 +21,9 @@ static const JsonField wait_fields[] = {JSON(PortWait, ir_line, op, file, line, 
                                         JSON(PortWait, more),
                                         {0}};
 
+static const JsonField mma_fields[] = {
+    JSON(PortMma, ir_line, op, file, line, shape, now), JSON(PortMma, waves, accumulator, operands), {0}};
+
 static void add_verdict(Json *json, const char *key, const void *object) {
     const PortReport *report = object;
     json_text(json, key, verdict_kind_name(report->verdict));
@@ -38,6 +41,7 @@ static const JsonField report_fields[] = {
     JSON(PortReport, plain),
     JSON_LIST(3, 4, "ops", PortReport, ops, op_count, op_fields),
     JSON_LIST(3, 4, "waits", PortReport, waits, wait_count, wait_fields),
+    JSON_LIST(3, 4, "mmas", PortReport, mmas, mma_count, mma_fields),
     {0}};
 
 void render_port_json(JsonSeries *kernels, const PortReport *report) {

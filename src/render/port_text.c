@@ -99,6 +99,28 @@ static void add_waits(const PortReport *report, Style style, Text *to) {
     }
 }
 
+/* What of the MMAs has to be in registers. */
+static void add_mmas(const PortReport *report, Style style, Text *to) {
+    static const TableColumn columns[] = {{"line", IS_NUMBER, false},       {"MMA", IS_WORDS, false},
+                                          {"now", IS_WORDS, false},         {"waves", IS_NUMBER, false},
+                                          {"accumulator", IS_NUMBER, true}, {"operands", IS_WORDS, true}};
+    if (!report->mma_count)
+        return;
+    Table table = table_begin(columns, sizeof columns / sizeof *columns);
+    for (size_t i = 0; i < report->mma_count; i++) {
+        const PortMma *mma = &report->mmas[i];
+        NUMBER_CELLS(&table, mma->ir_line);
+        TEXT_CELLS(&table, mma->shape, mma->now);
+        NUMBER_CELLS(&table, mma->waves, mma->accumulator);
+        Text *operands = table_cell(&table, TONE_PLAIN);
+        if (mma->operands >= 0)
+            text_addf(operands, "%" PRId64 " or more", mma->operands);
+    }
+    text_addf(to, "\nMMAs, with the registers of a lane that their accumulators and operands take:\n");
+    table_print(&table, style, 2, to);
+    table_free(&table);
+}
+
 static void add_needs(const PortReport *report, Style style, Text *to) {
     if (report->warp_threads && report->warp_threads != report->wave_threads)
         text_addf(to, "waves have %u threads: the layouts are for warps of %u and have to be redone\n",
@@ -121,6 +143,7 @@ void render_port_text(const PortReport *report, Style style, Text *to) {
         text_addf(to, "incomplete: %s\n", report->problem);
     add_ops(report, style, to);
     add_waits(report, style, to);
+    add_mmas(report, style, to);
     text_addf(to, "%s", report->op_count ? "\n" : "");
     text_count(to, report->exact + report->staged + report->none + report->unknown, "op");
     text_addf(to, ": %zu exact, %zu stage-level, %zu none, %zu not known; %zu more need nothing\n", report->exact,

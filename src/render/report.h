@@ -11,8 +11,9 @@
 #include "render/trace.h"
 
 typedef struct ReportTextOptions {
-    bool color;
-    unsigned width; /* columns; 0: as wide as need be */
+    bool color, summary;
+    unsigned width;    /* columns; 0: as wide as need be */
+    unsigned sections; /* a bit each, by SectionId; 0: all */
 } ReportTextOptions;
 
 void render_report_text(const Report *report, ReportTextOptions options, Text *to);

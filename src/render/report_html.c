@@ -58,7 +58,9 @@ static void add_bar(Html *html, bool with_links) {
     }
     add(html, "<span class=\"tools\" hidden>");
     if (with_links)
-        add(html, "<button type=\"button\" class=\"fold-all\">Fold all</button>");
+        add(html, "<span class=\"find\"><input type=\"search\" placeholder=\"Find ( / )\" aria-label=\"Find barriers, "
+                  "buffers, partitions, lines of the IR, ops of the run\"></span>"
+                  "<button type=\"button\" class=\"fold-all\">Fold all</button>");
     add(html,
         "<button type=\"button\" class=\"theme\" aria-label=\"Switch between light and dark\">Dark</button></span>"
         "</header>\n<main>\n");
@@ -69,6 +71,7 @@ static void add_end(Html *html) {
     html_addf(html, "%s</code>.</footer>\n<script>\n", html->report->file);
     text_str(html->to, page_script());
     text_str(html->to, page_lanes_script());
+    text_str(html->to, page_find_script());
     add(html, "</script>\n</body>\n</html>\n");
 }
 
@@ -104,22 +107,29 @@ static void add_leads(Html *html, const Trace *trace) {
     add(html, "</p>\n");
 }
 
+/* Nothing wrong was found, but nothing was run either. */
+static bool is_unrun(const Report *report) {
+    return report->verdict->kind == VERDICT_CLEAN && !report_ran(report);
+}
+
 /* "2 findings", and what they are about. */
 static void add_outcome(Html *html, const Verdict *verdict) {
     static const struct {
         const char *mark, *word, *text;
     } kinds[] = {
-        /* ORDER VerdictKind */
+        /* ORDER VerdictKind; then a clean one without a run */
         {"\xe2\x9c\x93", "Clean", "In all that was run, nothing races and nothing hangs."},
         {"\xe2\x9c\x97", "", "This kernel can fail: "},
         {"?", "Incomplete", "No problem was found, but not everything could be looked at."},
         {"\xe2\x9c\x97", "Error", "The kernel could not be looked at."},
+        {"\xe2\x80\x93", "Not run", "Nothing was run, so nothing is known of races and hangs."},
     };
+    size_t kind = is_unrun(html->report) ? VERDICT_ERROR + 1 : verdict->kind;
     text_addf(html->to, "<p class=\"outcome\"><span class=\"mark\" aria-hidden=\"true\">%s</span> <strong>%s",
-              kinds[verdict->kind].mark, kinds[verdict->kind].word);
+              kinds[kind].mark, kinds[kind].word);
     if (verdict->kind == VERDICT_FINDINGS)
         text_number_of(html->to, verdict_faults(verdict, NULL), "finding");
-    text_addf(html->to, "</strong><span class=\"meaning\">%s", kinds[verdict->kind].text);
+    text_addf(html->to, "</strong><span class=\"meaning\">%s", kinds[kind].text);
     if (verdict->kind == VERDICT_FINDINGS)
         add_families(html, verdict);
     add(html, "</span></p>\n");
@@ -158,22 +168,26 @@ static void add_witness(Html *html, const char *witness) {
     text_addf(html->to, "</pre>%s</details>\n", cut ? "<p class=\"notice\">The rest is omitted.</p>" : "");
 }
 
-static void add_finding(ReportWriter *base, const Finding *finding) {
+static void add_finding(ReportWriter *base, size_t index) {
     static const char *const words[] = {"error", "warning", "note"}; /* ORDER Severity */
     static const char *const marks[] = {"\xe2\x9c\x97", "!", "i"};
     HtmlWriter *writer = (HtmlWriter *)base;
     Html *html = &writer->html;
+    const Report *report = html->report;
+    const Finding *finding = &report->verdict->findings[index];
     const Rule *rule = rule_of(finding->rule);
     Severity severity = finding_severity(finding);
     const char *word = words[severity];
-    html_addf(html, "<article class=\"finding %s\">\n<h3><span class=\"tag tag-%s\">%s %s</span> ", word, word,
-              marks[severity], word);
+    html_addf(html, "<article class=\"finding %s\" id=\"finding-%zu\">\n<h3><span class=\"tag tag-%s\">%s %s</span> ",
+              word, index, word, marks[severity], word);
     html_words(html, str_of(finding->message));
     html_addf(html, "</h3><p class=\"rule\"><code>%s</code></p>\n", rule->id);
     html_fact(writer, "why", finding->why);
     html_fact(writer, "fix", finding->fix);
     html_fact(writer, "schedule", finding->schedule);
     html_fact(writer, "launch", finding->launch);
+    if (report->witness_files && report->witness_files[index])
+        html_fact(writer, "witness", report->witness_files[index]);
     if (finding->times > 1) {
         text_number_of(&base->text, finding->times, "time");
         say(base, "seen", TONE_PLAIN);
@@ -181,6 +195,19 @@ static void add_finding(ReportWriter *base, const Finding *finding) {
     add_places(writer, finding);
     add_witness(html, finding->witness);
     add(html, "</article>\n");
+}
+
+/* Beside what it is about: a link to it. */
+static void add_about(ReportWriter *base, const Finding *finding) {
+    static const char *const words[] = {"error", "warning", "note"}; /* ORDER Severity */
+    HtmlWriter *writer = (HtmlWriter *)base;
+    const char *word = words[finding_severity(finding)];
+    html_start_fact(writer, "found");
+    writer->wrong |= finding_severity(finding) == SEVERITY_ERROR;
+    html_addf(&writer->html, "<dd><a class=\"tag tag-%s\" href=\"#finding-%zu\">%s</a> ", word,
+              (size_t)(finding - writer->html.report->verdict->findings), word);
+    html_words(&writer->html, str_of(finding->message));
+    html_addf(&writer->html, " <code>%s</code></dd>", rule_of(finding->rule)->id);
 }
 
 /* ---- What it is founded on --------------------------------------------------------------------- */
@@ -266,7 +293,7 @@ static void add_sections(Page *page) {
     Html *html = &page->writer.html;
     const Verdict *verdict = html->report->verdict;
     add_bar(html, true);
-    add_title(html, verdict_kind_name(verdict->kind));
+    add_title(html, is_unrun(html->report) ? "unrun" : verdict_kind_name(verdict->kind));
     add_outcome(html, verdict);
     if (verdict->kind == VERDICT_FINDINGS)
         add_leads(html, page->trace);
@@ -281,6 +308,7 @@ void render_report_html(const Report *report, const Trace *trace, Source *source
     Page page = {.trace = trace};
     html_writer_init(&page.writer, report, source, to);
     page.writer.writer.finding = add_finding;
+    page.writer.writer.about_it = add_about;
     page.writer.first = end_verdict;
     add_head(&page.writer.html);
     if (html_said(report->nothing))

@@ -123,7 +123,7 @@ static const JsonField limit_fields[] = {JSON(ReportLimit, name, unit), JSON_KNO
 static void add_verdict(Json *json, const char *key, const void *object) {
     const Report *report = object;
     (void)key;
-    render_json_verdict(json, report->file, report->verdict, NULL);
+    render_json_verdict(json, report->file, report->verdict, report->witness_files);
 }
 
 static const JsonField report_fields[] = {

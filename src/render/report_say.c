@@ -69,6 +69,19 @@ void say_text(ReportWriter *writer, const char *key, const char *text) {
     say_toned(writer, key, TONE_PLAIN, text);
 }
 
+void say_found(ReportWriter *writer, const Finding *const *found, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        Tone tone;
+        const char *word = report_severity(found[i], &tone);
+        if (writer->about_it) {
+            writer->about_it(writer, found[i]);
+            continue;
+        }
+        report_finding(found[i], &writer->text);
+        say(writer, word, tone);
+    }
+}
+
 void say_table(ReportWriter *writer, Table *table) {
     writer->failed |= table->text.failed;
     if (!writer->failed)

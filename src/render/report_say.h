@@ -28,6 +28,8 @@ void say_line(ReportWriter *writer, Tone tone);
 void say_text(ReportWriter *writer, const char *key, const char *text);
 void say_toned(ReportWriter *writer, const char *key, Tone tone, const char *text);
 void say_content(ReportWriter *writer, const char *key, Content content, const char *text);
+/* Findings beside what they are about. */
+void say_found(ReportWriter *writer, const Finding *const *found, size_t count);
 /* Frees the table. */
 void say_table(ReportWriter *writer, Table *table);
 

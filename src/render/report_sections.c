@@ -11,23 +11,22 @@ static void add_names(Text *to, const char *const *names, size_t count) {
 
 /* ---- The verdict ------------------------------------------------------------------------------- */
 
-static void say_findings(const Verdict *verdict, ReportWriter *writer) {
-    static const struct {
-        const char *word;
-        Tone tone;
-    } severities[] = {{"error", TONE_BAD}, {"warning", TONE_WARNING}, {"note", TONE_HEAD}}; /* ORDER Severity */
+enum { MOST_FOUND = 16 }; /* findings beside one barrier, buffer or edge */
+
+static void say_findings(const Report *report, ReportWriter *writer) {
+    const Verdict *verdict = report->verdict;
     for (size_t i = 0; i < verdict->finding_count; i++) {
         const Finding *finding = &verdict->findings[i];
-        const Rule *rule = rule_of(finding->rule);
         if (writer->finding) {
-            writer->finding(writer, finding);
+            writer->finding(writer, i);
             continue;
         }
-        text_addf(&writer->text, "%s", finding->message);
-        if (finding->place_count && finding->places[0].ir_line)
-            text_addf(&writer->text, " (IR line %" PRIu32 ")", finding->places[0].ir_line);
-        text_addf(&writer->text, " [%s]", rule->id);
-        say(writer, severities[finding_severity(finding)].word, severities[finding_severity(finding)].tone);
+        Tone tone;
+        const char *word = report_severity(finding, &tone);
+        report_finding(finding, &writer->text);
+        say(writer, word, tone);
+        if (report->witness_files && report->witness_files[i])
+            say_text(writer, "witness", report->witness_files[i]);
     }
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *incomplete = &verdict->incomplete[i];
@@ -43,7 +42,7 @@ static void say_findings(const Verdict *verdict, ReportWriter *writer) {
 }
 
 static void say_overview(const Report *report, ReportWriter *writer) {
-    say_findings(report->verdict, writer);
+    say_findings(report, writer);
     say_text(writer, "form", report->form_text);
     say_text(writer, "target", report->target);
     say_text(writer, "module", report->module);
@@ -98,6 +97,17 @@ static void add_edge_place(ReportWriter *writer, Table *table, const ReportPlace
         report_place(place, table_cell(table, TONE_PLAIN));
 }
 
+/* What there is to say of it, and what was found. */
+static void add_edge_note(ReportWriter *writer, const ReportEdge *edge, Text *to) {
+    const Finding *found[MOST_FOUND];
+    size_t count = about_edge(&writer->about, edge, found, MOST_FOUND), start = to->size;
+    text_addf(to, "%s", edge->note);
+    for (size_t i = 0; i < count; i++) {
+        report_part_by(to, start, "\n");
+        report_finding(found[i], to);
+    }
+}
+
 static void say_edge_table(const Report *report, const EdgeGroup *groups, size_t count, ReportWriter *writer) {
     static const TableColumn columns[] = {{"from", IS_WORDS, false},      {"to", IS_WORDS, false},
                                           {"mechanism", IS_WORDS, false}, {"barrier", IS_BARRIERS, true},
@@ -112,7 +122,7 @@ static void say_edge_table(const Report *report, const EdgeGroup *groups, size_t
             TEXT_CELLS(&table, edge->to, edge->mechanism, edge->barrier, edge->carries);
             add_edge_place(writer, &table, &edge->out);
             add_edge_place(writer, &table, &edge->in);
-            text_addf(table_cell(&table, TONE_WARNING), "%s", edge->note);
+            add_edge_note(writer, edge, table_cell(&table, TONE_WARNING));
         }
     say_table(writer, &table);
 }
@@ -272,6 +282,8 @@ static void say_barrier(ReportWriter *writer, const ReportBarrier *barrier, Anch
         say_toned(writer, "wait", TONE_WARNING, "none");
     for (size_t i = 0; i < barrier->issue_count; i++)
         say_toned(writer, "issue", TONE_WARNING, barrier->issues[i]);
+    const Finding *found[MOST_FOUND];
+    say_found(writer, found, about_barrier(&writer->about, barrier, found, MOST_FOUND));
 }
 
 /* Candidates up to the last that is a deadlock: none, nearly always. */
@@ -369,6 +381,8 @@ static void say_buffers(const Report *report, ReportWriter *writer) {
             say_toned(writer, "barrier", TONE_WARNING, "none");
         for (size_t k = 0; k < buffer->note_count; k++)
             say_text(writer, "note", buffer->notes[k]);
+        const Finding *found[MOST_FOUND];
+        say_found(writer, found, about_buffer(&writer->about, buffer, found, MOST_FOUND));
     }
 }
 
@@ -444,13 +458,15 @@ static void say_aliases(const Report *report, ReportWriter *writer) {
 /* ---- All of it -------------------------------------------------------------------------------- */
 
 void report_sections(const Report *report, ReportWriter *writer) {
-    say_overview(report, writer);
-    say_partitions(report, writer);
-    say_dependencies(report, writer);
-    say_barriers(report, writer);
-    say_buffers(report, writer);
-    say_aliases(report, writer);
-    say_deadlocks(report, writer);
-    say_coverage(report, writer);
-    say_limits(report, writer);
+    static void (*const sections[])(const Report *report, ReportWriter *writer) = {
+        say_partitions, say_dependencies, say_barriers, say_buffers,
+        say_aliases,    say_deadlocks,    say_coverage, say_limits}; /* ORDER SectionId */
+    writer->failed |= !about_init(&writer->about, report);
+    if (!writer->sections)
+        say_overview(report, writer);
+    for (size_t i = 0; i < LENGTH(sections) && !writer->failed; i++)
+        if (!writer->sections || writer->sections & 1u << i)
+            sections[i](report, writer);
+    about_free(&writer->about);
+    writer->about = (About){0};
 }

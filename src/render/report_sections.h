@@ -6,7 +6,7 @@
 #ifndef RENDER_REPORT_SECTIONS_H
 #define RENDER_REPORT_SECTIONS_H
 
-#include "finding/report.h"
+#include "render/report_about.h"
 #include "render/table.h"
 
 typedef struct ReportSection {
@@ -37,16 +37,22 @@ struct ReportWriter {
     void (*table)(ReportWriter *writer, const Table *table);
     /* These may be NULL. */
     void (*edges)(ReportWriter *writer, const Report *report, const EdgeGroup *groups,
-                  size_t count);                                   /* else: a table */
-    void (*finding)(ReportWriter *writer, const Finding *finding); /* else: a line */
-    void (*picture)(ReportWriter *writer);                         /* of the edges */
-    bool roomy; /* there is room for tables that sum up, and for what else would make lines too long */
-    Text text;  /* that is being put together */
+                  size_t count);                                    /* else: a table */
+    void (*finding)(ReportWriter *writer, size_t index);            /* of the verdict; else: a line */
+    void (*about_it)(ReportWriter *writer, const Finding *finding); /* beside what it is about; else: an entry */
+    void (*picture)(ReportWriter *writer);                          /* of the edges */
+    bool roomy;        /* there is room for tables that sum up, and for what else would make lines too long */
+    unsigned sections; /* a bit each, by SectionId: those that are told; 0: all, and what stands above them */
+    About about;       /* report_sections sets it up */
+    Text text;         /* that is being put together */
     bool failed;
 };
 
 /* Sorts the edges; `groups` has room for as many as there are edges. False if there is no memory. */
 bool report_group_edges(const ReportEdge **edges, size_t count, EdgeGroup *groups, size_t *group_count);
+
+/* What fits on a screen: partitions, edges between them, what is wrong, what is overwritten (report_summary.c). */
+void report_summary(const Report *report, Style style, Text *to);
 
 /* Everything below the first line, up to and with the limits. The caller frees the writer's text. */
 void report_sections(const Report *report, ReportWriter *writer);
@@ -67,10 +73,18 @@ void report_cell_place(const ReportPlace *place, bool roomy, Text *to);
 void report_edge_text(const ReportEdge *edge, Text *to);
 /* "IR line 41 -> IR line 58" */
 void report_edge_places(const ReportEdge *edge, Text *to);
+/* "error", "warning", "note", and the tone of it. */
+const char *report_severity(const Finding *finding, Tone *tone);
+/* "full waits forever (IR line 41) [deadlock.lapped]" */
+void report_finding(const Finding *finding, Text *to);
 /* Whether an agent is the partition, or a helper of it: "partition0.tma", "cta1.partition0". */
 bool report_belongs(const char *agent, const char *partition);
+/* The number of the partition, also if a helper of it is named; how many there are if there is none. */
+size_t report_partition(const Report *report, const char *name);
 /* Of a partition of that name; "" if it has none. */
 const char *report_role(const Report *report, const char *name);
+/* Whether anything was run: a verdict without a run says that nothing was found in the text, and no more. */
+bool report_ran(const Report *report);
 /* Rows of the coverage whose order is missing. */
 size_t report_missing(const Report *report);
 /* What holds tensor memory together for the compiler. */

@@ -119,6 +119,17 @@ static void add_edge(Terminal *terminal, const ReportEdge *edge) {
         text_addf(terminal->to, "      | ");
         text_wrapped(terminal->to, terminal->style, TONE_WARNING, str_of(edge->note), used, "      |   ");
     }
+    const Finding *found[4];
+    size_t count = about_edge(&terminal->writer.about, edge, found, LENGTH(found));
+    for (size_t i = 0; i < count; i++) {
+        Tone tone;
+        const char *word = report_severity(found[i], &tone);
+        what.size = 0;
+        text_addf(&what, "%s: ", word);
+        report_finding(found[i], &what);
+        text_addf(terminal->to, "      | ");
+        text_wrapped(terminal->to, terminal->style, tone, (Str){what.data, what.size}, used, "      |   ");
+    }
     terminal->to->failed |= what.failed || where.failed;
     text_free(&what);
     text_free(&where);
@@ -143,7 +154,7 @@ static void add_edges(ReportWriter *writer, const Report *report, const EdgeGrou
 static void add_first_line(Terminal *terminal, const Report *report) {
     static const Tone tones[] = {TONE_GOOD, TONE_BAD, TONE_WARNING, TONE_BAD}; /* ORDER VerdictKind */
     Text *to = terminal->to;
-    Tone tone = *report->nothing ? TONE_PLAIN : tones[report->verdict->kind];
+    Tone tone = *report->nothing || !report_ran(report) ? TONE_PLAIN : tones[report->verdict->kind];
     text_tonedf(to, terminal->style, TONE_HEAD, *report->kernel ? "%s: @%s: " : "%s: ", report->file, report->kernel);
     report_outcome(report, &terminal->writer.text);
     text_toned(to, terminal->style, tone, say_taken(&terminal->writer));
@@ -158,12 +169,15 @@ void render_report_text(const Report *report, ReportTextOptions options, Text *t
                    .entry = add_entry,
                    .line = add_paragraph,
                    .table = add_table,
-                   .edges = add_edges},
+                   .edges = add_edges,
+                   .sections = options.sections},
         .to = to,
         .style = {options.color, options.width},
     };
     add_first_line(&terminal, report);
-    if (!*report->nothing) {
+    if (!*report->nothing && options.summary) {
+        report_summary(report, terminal.style, to);
+    } else if (!*report->nothing) {
         report_sections(report, &terminal.writer);
         text_addf(to, "\n`weir report --glossary` explains the terms.\n");
     }

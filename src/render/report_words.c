@@ -102,11 +102,39 @@ void report_cell_place(const ReportPlace *place, bool roomy, Text *to) {
     add_op(place, start, to);
 }
 
+const char *report_severity(const Finding *finding, Tone *tone) {
+    static const struct {
+        const char *word;
+        Tone tone;
+    } severities[] = {{"error", TONE_BAD}, {"warning", TONE_WARNING}, {"note", TONE_HEAD}}; /* ORDER Severity */
+    Severity severity = finding_severity(finding);
+    *tone = severities[severity].tone;
+    return severities[severity].word;
+}
+
+void report_finding(const Finding *finding, Text *to) {
+    text_addf(to, "%s", finding->message);
+    if (finding->place_count && finding->places[0].ir_line)
+        text_addf(to, " (IR line %" PRIu32 ")", finding->places[0].ir_line);
+    text_addf(to, " [%s]", rule_of(finding->rule)->id);
+}
+
 bool report_belongs(const char *agent, const char *partition) {
     size_t size = strlen(partition);
     const char *dot = strncmp(agent, "cta", 3) == 0 ? strchr(agent, '.') : NULL;
     const char *name = dot ? dot + 1 : agent;
     return strncmp(name, partition, size) == 0 && (name[size] == 0 || name[size] == '.');
+}
+
+size_t report_partition(const Report *report, const char *name) {
+    size_t size = strlen(name), dot = strcspn(name, ".");
+    for (size_t cut = size;; cut = dot) {
+        for (size_t i = 0; i < report->partition_count; i++)
+            if (str_equal(str_of(report->partitions[i].name), (Str){name, cut}))
+                return i;
+        if (cut == dot)
+            return report->partition_count;
+    }
 }
 
 const char *report_role(const Report *report, const char *name) {
@@ -148,6 +176,10 @@ void report_edge_places(const ReportEdge *edge, Text *to) {
     report_place(&edge->in, to);
     if (to->size == rest)
         to->size = middle;
+}
+
+bool report_ran(const Report *report) {
+    return *report->launch && report->verdict->launch_count;
 }
 
 size_t report_missing(const Report *report) {

@@ -240,6 +240,7 @@ static void add_controls(Html *html) {
         {"left", "\xe2\x86\x90", "Earlier (left arrow)"},
         {"right", "\xe2\x86\x92", "Later (right arrow)"},
         {"fit", "All", "The whole run (0)"},
+        {"open", "Back", "As the picture opened (i)"},
         {"previous", "Previous wait", "The wait before this one (p)"},
         {"next", "Next wait", "The wait after this one (n)"},
     };

@@ -2,10 +2,12 @@
 
     report_test.py CHROMIUM FOLDER [NAME...]
 
-FOLDER has small.html, large.html, huge.html, hostile.html and nothing.html, as report_html_test writes them, and the
-reports of kernels of tests/report under their names. Prints `failed: NAME: why` for what failed and, last,
+FOLDER has small.html, large.html, huge.html, barriers.html, hostile.html, nothing.html and unrun.html, as
+report_html_test writes them, the reports of kernels of tests/report under their names, and those of an attention kernel that
+is right (clean), that races (racing) and that hangs (hanging). Prints `failed: NAME: why` for what failed and, last,
 `N passed, N failed`."""
 
+import os
 import sys
 import time
 import traceback
@@ -79,8 +81,8 @@ class Page:
         return self.browser.run("getComputedStyle(document.body).backgroundColor")
 
 
-SAMPLES = ("small", "large", "huge", "hostile", "nothing")
-KERNELS = ("attention_packed", "attention_packed-m_l_unordered", "big", "pingpong_named-count", "tokens")
+SAMPLES = ("small", "large", "huge", "barriers", "hostile", "nothing", "unrun")
+KERNELS = ("clean", "racing", "hanging", "attention_packed", "attention_packed-m_l_unordered", "big", "pingpong_named-count", "tokens")
 LIGHT, DARK = "rgb(245, 246, 248)", "rgb(14, 18, 22)"
 
 
@@ -266,6 +268,7 @@ def every_agent_has_a_lane(page):
 @test
 def buttons_zoom_and_move(page):
     browser = page.open("large")
+    browser.click_on("[data-does=fit]")
     low, high = page.range()
     browser.click_on("[data-does=in]")
     a, b = page.range()
@@ -285,6 +288,7 @@ def buttons_zoom_and_move(page):
 @test
 def the_wheel_zooms_where_it_is(page):
     browser = page.open("large")
+    browser.click_on("[data-does=fit]")
     left, top, width = page.picture()
     before = page.range()
     browser.mouse("mouseWheel", left + width / 4, top + 60, deltaX=0, deltaY=-200, modifiers=2)
@@ -313,6 +317,7 @@ def keys_zoom_move_and_step(page):
     browser = page.open("large")
     page.picture()
     browser.run("document.querySelector('.lanes-view').focus({preventScroll: true})")
+    browser.key("0")
     low, high = page.range()
     browser.key("+")
     a, b = page.range()
@@ -531,6 +536,211 @@ def thousands_of_events_are_quick(page):
                        " return (performance.now() - start) / 10; })()")
     check(took < 1000, f"a redraw takes {took:.0f} ms")
     check(page.count(".lanes-view svg *") < 6000, "too much is drawn at once")
+    equal(browser.complaints(), [], "console")
+
+
+# ---- Where it opens ----
+
+
+@test
+def a_long_run_opens_on_two_iterations(page):
+    browser = page.open("clean")
+    low, high = page.range()
+    check("two iterations around IR line" in page.text(".lanes-range"), "nothing says what is shown")
+    steps = int(page.text(".lanes-range").replace(",", "").split()[5].rstrip(":"))
+    check(0 < high - low < steps / 20, f"steps {low} to {high} of {steps} are shown at first")
+    times = browser.run("(() => { const line = +/IR line (\\d+)/.exec(document.querySelector('.lanes-range').textContent)[1];"
+                        " const t = JSON.parse(document.querySelector('#trace').textContent);"
+                        f" return t.events.filter(e => e[6] === line && e[2] >= {low} && e[2] < {high} && e[0] < 3).length; }})()")
+    check(times in (2, 3), f"the op of the loop is shown {times} times")
+    browser.click_on("[data-does=fit]")
+    check(page.range()[1] - page.range()[0] >= steps - 1, "All does not show all")
+    browser.click_on("[data-does=open]")
+    equal(page.range(), (low, high), "Back")
+
+
+@test
+def a_hang_opens_where_it_hangs(page):
+    page.open("hanging")
+    check(page.text(".lanes-range").endswith("where it hangs"), page.text(".lanes-range"))
+    equal(page.count("rect.blocked"), 4, "blocked slices in view")
+    check(page.count("path.never") > 0, "nothing shows who could release them")
+
+
+@test
+def a_race_opens_on_its_accesses(page):
+    page.open("racing")
+    equal(page.text(".outcome strong"), "2 findings", "the verdict")
+    check(page.text(".lanes-range").endswith("the accesses of a finding"), page.text(".lanes-range"))
+    lanes = page.browser.run("new Set(document.querySelector('path.mark').getAttribute('d').match(/M[\\d.]+ ([\\d.]+)/g)"
+                             ".map(m => m.split(' ')[1])).size")
+    equal(lanes, 2, "lanes with a mark")
+
+
+@test
+def clean_is_green_only_if_something_ran(page):
+    page.open("unrun")
+    equal(page.text(".outcome strong"), "Not run", "the verdict")
+    green = page.browser.run("getComputedStyle(document.querySelector('.outcome strong')).color")
+    page.open("clean")
+    equal(page.text(".outcome strong"), "Clean", "the verdict")
+    check(page.browser.run("getComputedStyle(document.querySelector('.outcome strong')).color") != green, "both look the same")
+
+
+# ---- Finding ----
+
+
+def find_words(page, words):
+    page.browser.key("/")
+    page.browser.run(f"(() => {{ const i = document.querySelector('.find input'); i.value = {words!r};"
+                     " i.dispatchEvent(new Event('input')); })()")
+    page.browser.settle()
+    return page.browser.run("[...document.querySelectorAll('.found-list li[role=option]')].map(l => l.textContent)")
+
+
+@test
+def the_slash_finds_barriers_and_goes_there(page):
+    browser = page.open("clean")
+    found = find_words(page, "v_emptied")
+    check(found and found[0].startswith("barrierv_emptied"), f"found: {found[:3]}")
+    check(any(one.startswith("in the run") for one in found) and any(one.startswith("edge") for one in found), "what else has it")
+    browser.key("Enter")
+    check(browser.run("location.hash").startswith("#sites-"), "Enter does not lead to the barrier")
+    check(page.shown(".fold.found"), "its block is folded")
+    check(not page.shown(".found-list"), "the list stays")
+
+
+@test
+def finding_steps_through_the_run(page):
+    browser = page.open("clean")
+    found = find_words(page, "tc_gen5_commit in the run")
+    check(found and "in the run" in found[0], f"found: {found[:3]}")
+    browser.key("Enter")
+    browser.settle()
+    first = page.text(".tip")
+    check(page.shown(".tip") and "tc_gen5_commit" in first, "Enter does not point it out")
+    browser.key("Enter")
+    browser.settle()
+    check(page.text(".tip") != first, "Enter again stays there")
+
+
+@test
+def finding_tells_when_there_is_nothing(page):
+    page.open("clean")
+    equal(find_words(page, "no such thing at all"), [], "found")
+    equal(page.text(".found-sum"), "Nothing has that in it.", "what is said")
+
+
+@test
+def lines_of_the_ir_are_found(page):
+    browser = page.open("clean")
+    found = find_words(page, "IR line fence_async_shared")
+    check(found and "fence_async_shared" in found[0], f"found: {found[:3]}")
+    browser.key("Enter")
+    check(browser.run("location.hash").startswith("#L"), "it does not lead to the line")
+    check(page.shown(".lines li.found"), "the line is not shown")
+
+
+# ---- The graph ----
+
+
+@test
+def the_graph_has_a_column_for_each_partition(page):
+    browser = page.open("racing")
+    columns = browser.run("[...document.querySelectorAll('.lifeline')].map(l => l.getAttribute('d').split(' ')[0])")
+    equal(len(set(columns)), 4, "columns")
+    ends = browser.run("[...document.querySelectorAll('.edge circle')].map(c => 'M' + (+c.getAttribute('cx')).toFixed(1))")
+    check(all(end in columns for end in ends), "an arrow starts beside the columns")
+    equal(browser.run("document.querySelector('a.edge.missing')?.getAttribute('href')?.startsWith('#coverage-')"), True,
+          "what is missing is an arrow to its table")
+
+
+@test
+def names_in_the_graph_are_whole(page):
+    for name in ("clean", "large", "attention_packed"):
+        browser = page.open(name)
+        equal(browser.run("[...document.querySelectorAll('.graph text')].filter(t => /\\u2026|\\+\\d/.test(t.textContent)).length"),
+              0, name + ": cut labels")
+        drawn = browser.run("[...document.querySelectorAll('.edge-label')].map(t => t.textContent).join(' ')")
+        for barrier in browser.run("[...document.querySelectorAll('tr[id^=edge-] td:nth-child(4)')].map(c => c.textContent)"):
+            check(barrier in drawn, f"{name}: {barrier} is not in the graph")
+
+
+@test
+def the_graph_zooms(page):
+    browser = page.open("clean")
+    width = "document.querySelector('.graph svg').getBoundingClientRect().width"
+    before = browser.run(width)
+    browser.click_on(".graph-bar button:nth-child(2)")
+    check(browser.run(width) > before * 1.3, "it does not grow")
+    browser.click_on(".graph-bar button:nth-child(1)")
+    browser.click_on(".graph-bar button:nth-child(1)")
+    check(browser.run(width) < before, "it does not shrink")
+    browser.click_on(".graph-bar button:nth-child(3)")
+    check(abs(browser.run(width) - before) < 2, "it does not go back")
+
+
+@test
+def slices_are_labeled_whole_or_not_at_all(page):
+    for name in ("clean", "racing", "hanging", "large"):
+        browser = page.open(name)
+        labels = browser.run("[...document.querySelectorAll('.slice-label')].map(l => l.textContent)")
+        check(labels, name + ": no slice has a label")
+        check(not any("\u2026" in label for label in labels), f"{name}: cut: {labels}")
+
+
+# ---- What findings are about ----
+
+
+@test
+def findings_stand_beside_what_they_are_about(page):
+    browser = page.open("racing")
+    equal(browser.run("[...document.querySelectorAll('#shared details')].filter(d => d.querySelector('a[href^=\"#finding-\"]'))"
+                      ".map(d => d.querySelector('h3').textContent)"), ["columns"], "buffers with a finding")
+    equal(browser.run("[...document.querySelectorAll('#phases details')].filter(d => d.querySelector('a[href^=\"#finding-\"]'))"
+                      ".map(d => d.querySelector('h3').textContent)"), ["heard"], "barriers with a finding")
+    browser.click_on("#shared a[href^='#finding-']")
+    check(page.shown("article:target"), "the link does not lead to the finding")
+
+
+# ---- Ten thousand barriers ----
+
+
+@test
+def ten_thousand_barriers_open_quickly(page):
+    size = os.path.getsize(f"{page.folder}/barriers.html")
+    check(size < 20 << 20, f"the page has {size} bytes")
+    page.browser.call("Performance.enable", timeDomain="threadTicks")
+    best = 9e9
+    for _ in range(3):  # the time that the page's thread works, whatever else the machine does
+        browser = page.open("barriers")
+        metrics = {one["name"]: one["value"] for one in browser.call("Performance.getMetrics")["metrics"]}
+        best = min(best, metrics["ThreadTime"] * 1000)
+    page.browser.call("Performance.disable")
+    check(best < 1000, f"it takes {best:.0f} ms to open")
+    check(page.count("*") < 30000, "too much is laid out at first")
+
+
+@test
+def what_is_put_off_is_there_when_it_is_wanted(page):
+    browser = page.open("barriers")
+    equal(page.count("#sites-9000"), 0, "blocks laid out at first")
+    browser.run("location.hash = 'sites-9000'")
+    browser.settle()
+    check(page.shown("#sites-9000"), "a link does not lead to it")
+    check("arrive" in page.text("#sites-9000") and "wait" in page.text("#sites-9000"), "it is not whole")
+    equal(page.text("#sites-9000 h3"), "q0_150_full", "its name")
+    browser.click_on("#sites-9000 a.name[href^='#barrier-']")
+    check(page.shown("#barrier-9001"), "the row of the other side is not there")
+
+
+@test
+def one_of_ten_thousand_is_found(page):
+    browser = page.open("barriers")
+    found = find_words(page, "barrier acc1_99_empty")
+    check(found and found[0].startswith("barrieracc1_99_empty"), f"found: {found[:3]}")
+    browser.key("Enter")
+    check(page.shown(".fold.found"), "it is not shown")
     equal(browser.complaints(), [], "console")
 
 

@@ -1,7 +1,7 @@
 /* render/report_html: the barrier report as a page.
  *
- * With arguments it writes a sample instead, for tests/browser: report_html_test small|large|huge|hostile|nothing FILE
- */
+ * With arguments it writes a sample instead, for tests/browser:
+ * report_html_test small|large|huge|barriers|hostile|nothing|unrun FILE */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -263,7 +263,8 @@ static void edges_are_bundled(void **state) {
     (void)state;
     Sample *sample = sample_large(10);
     Text page = body_of(sample);
-    HAS(page, "q0_full +7</text>");
+    HAS(page, ">q0_full, q1_full,</tspan>");
+    HAS(page, ">v_scale_full</tspan></text>");
     HAS(page, "<title>partition0 \xe2\x86\x92 partition1 (forward):\nq0_full");
     HAS(page, "\nv_scale_full");
     text_free(&page);
@@ -327,11 +328,13 @@ static bool write_file(void *to, const char *data, size_t size) {
 }
 
 static int write_sample(const char *name, const char *path) {
-    Sample *sample = strcmp(name, "small") == 0     ? sample_small()
-                     : strcmp(name, "large") == 0   ? sample_large(3000)
-                     : strcmp(name, "huge") == 0    ? sample_large(25000)
-                     : strcmp(name, "hostile") == 0 ? sample_hostile()
-                                                    : sample_nothing();
+    Sample *sample = strcmp(name, "small") == 0      ? sample_small()
+                     : strcmp(name, "large") == 0    ? sample_large(3000)
+                     : strcmp(name, "huge") == 0     ? sample_large(25000)
+                     : strcmp(name, "barriers") == 0 ? sample_rings(5000, 20000)
+                     : strcmp(name, "hostile") == 0  ? sample_hostile()
+                     : strcmp(name, "unrun") == 0    ? sample_unrun()
+                                                     : sample_nothing();
     FILE *file = fopen(path, "wb");
     Text text = {.sink = write_file, .to = file};
     if (file)

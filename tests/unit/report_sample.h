@@ -239,8 +239,8 @@ static inline void small_data(Report *report) {
 static inline void small_deadlock(Report *report) {
     static const ReportPlace could[] = {
         PLACE_DOES("partition1.tensor", "ttng.tc_gen5_mma", 33, "would, but is blocked at IR line 30")};
-    static const ReportPlace others[] = {PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24,
-                                                    "would, but is blocked at IR line 20")};
+    static const ReportPlace others[] = {
+        PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, "would, but is blocked at IR line 20")};
     static const ReportBlocked blocked[] = {
         {PLACE("partition0", "ttng.wait_barrier", 20), "empty[0]", 0, 0, 1, 0, 0, COUNTED(could),
          "nobody can use slot 0 before partition1 has read it"},
@@ -391,8 +391,9 @@ static inline void large_wait(LargeRun *run, uint32_t agent, int ring, bool fill
         return;
     }
     uint64_t since = run->blocked_since[agent];
-    const char *detail = sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is complete", large_rings[ring].name,
-                                     fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
+    const char *detail =
+        sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is complete", large_rings[ring].name,
+                    fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
     large_event(run, since ? TRACE_WAIT : TRACE_STEP, agent, since ? since : run->now, "ttng.wait_barrier", detail,
                 40 + (uint32_t)ring * 8 + fills, since ? from : 0,
                 large_barrier(run, ring, fills ? "empty" : "full", done));
@@ -466,13 +467,15 @@ static inline ReportPlace large_place(uint32_t agent, const char *op, uint32_t l
 
 static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, ReportEdge *edges, ReportBuffer *buffer) {
     Arena *arena = &sample->arena;
-    const char *base = large_rings[ring].name;
+    int kind = ring % RINGS;
+    const char *base =
+        ring < RINGS ? large_rings[kind].name : sample_text(sample, "%s_%d", large_rings[kind].name, ring / RINGS);
     uint32_t line = 40 + (uint32_t)ring * 8;
     const char **protects = ARENA_ARRAY(arena, const char *, 1);
     *protects = base;
     for (int back = 0; back < 2; back++) {
-        uint32_t from = back ? large_rings[ring].to : large_rings[ring].from;
-        uint32_t to = back ? large_rings[ring].from : large_rings[ring].to;
+        uint32_t from = back ? large_rings[kind].to : large_rings[kind].from;
+        uint32_t to = back ? large_rings[kind].from : large_rings[kind].to;
         bool copies = !back && from == 1;
         ReportSite *arrives = ARENA_ARRAY(arena, ReportSite, 1), *waits = ARENA_ARRAY(arena, ReportSite, 1);
         const char *mechanism = copies ? "TMA mbarrier" : "explicit mbarrier";
@@ -564,10 +567,37 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                              0};
 }
 
-static inline Sample *sample_large(uint32_t events) {
+/* Each ring is overwritten by who fills it, after a read. */
+static inline void large_coverage(Sample *sample, int rings) {
+    ReportCoverage *coverage = ARENA_ARRAY(&sample->arena, ReportCoverage, (size_t)rings);
+    for (int i = 0; i < rings; i++) {
+        const ReportBuffer *buffer = &sample->report.buffers[i];
+        ReportRow *row = ARENA_NEW(&sample->arena, ReportRow);
+        *row = (ReportRow){"bytes 0-16383",
+                           buffer->name,
+                           buffer->readers->partition,
+                           *buffer->readers,
+                           "each iteration",
+                           COVERAGE_ORDERED,
+                           sample_text(sample, "waits for %s_empty", buffer->name),
+                           117};
+        coverage[i] = (ReportCoverage){sample_text(sample, "%%%s (shared, 3 slots of 16384 bytes)", buffer->name),
+                                       buffer->name,
+                                       *buffer->writers,
+                                       "bytes 0-16383",
+                                       true,
+                                       row,
+                                       1};
+    }
+    sample->report.coverage = coverage;
+    sample->report.coverage_count = (size_t)rings;
+}
+
+/* Two barriers a ring; those of the run are of the first rings. */
+static inline Sample *sample_rings(int rings, uint32_t events) {
     Sample *sample = sample_create("attention_persistent.ttgir", "attention_persistent");
     Report *report = &sample->report;
-    sample_source(sample, "attention_persistent.ttgir", 400);
+    sample_source(sample, "attention_persistent.ttgir", rings > RINGS ? 60 + 8 * (unsigned)rings : 400);
     *verdict_launch(&sample->verdict) = (LaunchRun){
         .text = "grid 148x1x1, N_CTX = 1024", .chosen = false, .ctas = 148, .schedules = 6, .events = 1996951};
     report->launch = "grid 148x1x1, N_CTX = 1024";
@@ -577,18 +607,24 @@ static inline Sample *sample_large(uint32_t events) {
     for (int i = 0; i < AGENTS; i++)
         partitions[i] = (ReportPartition){large_names[i], large_roles[i], "", COUNTED(ops),
                                           i ? 4 : 8,      i ? 96 : -1,    -1, 36 + (uint32_t)i * 40};
-    ReportBarrier *barriers = ARENA_ARRAY(&sample->arena, ReportBarrier, 2 * RINGS);
-    ReportEdge *edges = ARENA_ARRAY(&sample->arena, ReportEdge, 2 * RINGS);
-    ReportBuffer *buffers = ARENA_ARRAY(&sample->arena, ReportBuffer, RINGS);
-    for (int i = 0; i < RINGS; i++)
+    ReportBarrier *barriers = ARENA_ARRAY(&sample->arena, ReportBarrier, 2 * (size_t)rings);
+    ReportEdge *edges = ARENA_ARRAY(&sample->arena, ReportEdge, 2 * (size_t)rings);
+    ReportBuffer *buffers = ARENA_ARRAY(&sample->arena, ReportBuffer, (size_t)rings);
+    for (int i = 0; i < rings; i++)
         large_ring(sample, i, &barriers[2 * i], &edges[2 * i], &buffers[i]);
     report->partitions = partitions, report->partition_count = AGENTS;
-    report->barriers = barriers, report->barrier_count = 2 * RINGS;
-    report->edges = edges, report->edge_count = 2 * RINGS;
-    report->buffers = buffers, report->buffer_count = RINGS;
+    report->barriers = barriers, report->barrier_count = 2 * (size_t)rings;
+    report->edges = edges, report->edge_count = 2 * (size_t)rings;
+    report->buffers = buffers, report->buffer_count = (size_t)rings;
     report->coverage_note = "Every write waits for the reads before it, in all of 6 runs.";
+    if (rings > RINGS)
+        large_coverage(sample, rings);
     large_trace(sample, events);
     return sample;
+}
+
+static inline Sample *sample_large(uint32_t events) {
+    return sample_rings(RINGS, events);
 }
 
 /* ---- The others ------------------------------------------------------------------------------ */
@@ -633,6 +669,15 @@ static inline Sample *sample_hostile(void) {
     memcpy(tracks, sample->trace.tracks, sample->trace.track_count * sizeof *tracks);
     tracks[0].agent = tracks[0].cta_name = HOSTILE;
     sample->trace.tracks = tracks;
+    return sample;
+}
+
+/* Clean as far as it was read, but never run. */
+static inline Sample *sample_unrun(void) {
+    Sample *sample = sample_large(10);
+    sample->verdict.launch_count = 0;
+    sample->report.launch = "";
+    sample->trace.event_count = 0;
     return sample;
 }
 

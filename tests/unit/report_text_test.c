@@ -22,7 +22,7 @@ static char *finish(Text *to) {
 
 static char *as_text(const Report *report, bool color, unsigned width) {
     Text to = {0};
-    render_report_text(report, (ReportTextOptions){color, width}, &to);
+    render_report_text(report, (ReportTextOptions){.color = color, .width = width}, &to);
     return finish(&to);
 }
 
@@ -74,6 +74,8 @@ static void draws_chains_of_edges(void **state) {
     expect_in(text, "    partition1 (TMA load (q, k, v))\n"
                     "      | TMA mbarrier: kv_full, carries k, v (3 x 64x128xf16)\n"
                     "      |   [IR line 118 (attention.py:41) -> IR line 78 (attention.py:55)]\n"
+                    "      | error: partition0 waits forever for slot 2 of kv_full (IR line 78)\n"
+                    "      |   [deadlock.bytes]\n"
                     "      | TMA mbarrier: q_full, carries q (128x128xf16)\n"
                     "      |   [IR line 113 (attention.py:38) -> IR line 73 (attention.py:54)]\n"
                     "      v\n"
@@ -197,6 +199,74 @@ static void fits_any_terminal_and_loses_nothing(void **state) {
         free(as_text(&report, true, width));
 }
 
+/* ---- The summary ------------------------------------------------------------------------------- */
+
+static char *as_summary(const Report *report, unsigned width) {
+    Text to = {0};
+    render_report_text(report, (ReportTextOptions){.summary = true, .width = width}, &to);
+    return finish(&to);
+}
+
+/* Whatever the terminal, lines fit, and nothing is cut but what has a place in a section. */
+static void sums_up_on_a_screen(void **state) {
+    (void)state;
+    enum { MOST_LINES = 66 };
+    Report report = sample_report();
+    for (unsigned width = 60; width <= 200; width++) {
+        char *text = as_summary(&report, width);
+        size_t lines = 0;
+        for (const char *line = strchr(text, '\n'); line[1]; line = strchr(line + 1, '\n')) {
+            assert_true(text_width(str_between(line + 1, strchr(line + 1, '\n'))) <= width);
+            lines++;
+        }
+        assert_true(width < 80 || lines <= MOST_LINES);
+        assert_null(strstr(text, " \n"));
+        free(text);
+    }
+    for (unsigned width = 1; width < 60; width++)
+        free(as_summary(&report, width));
+}
+
+static void draws_arrows_between_partitions(void **state) {
+    (void)state;
+    static const char *const order[] = {"\nPartitions\n", "partition1  TMA load (q, k, v)", "\nEdges: ---> data is ready",
+                                        "kv_full, q_full", "\nHazards\n", "[deadlock.bytes]", "deadlocks   found",
+                                        "\nOverwrites after a read: ", "MISSING", "--section", NULL};
+    Report report = sample_report();
+    char *text = as_summary(&report, 100);
+    expect_order(text, order);
+    free(text);
+}
+
+static void tells_no_section_that_was_not_asked_for(void **state) {
+    (void)state;
+    Report report = sample_report();
+    Text to = {0};
+    render_report_text(&report, (ReportTextOptions){.width = 80, .sections = 1u << 6 | 1u << 0}, &to);
+    const char *text = finish(&to);
+    expect_in(text, "\n1. Partitions\n");
+    expect_in(text, "\n7. Coverage\n");
+    assert_null(strstr(text, "2. Dependencies"));
+    assert_null(strstr(text, "target"));
+    text_free(&to);
+}
+
+/* A verdict without a run is no good news. */
+static void does_not_call_good_what_was_not_run(void **state) {
+    (void)state;
+    Verdict verdict = {.kernel = "k"};
+    Report report = report_blank("k.ttgir", &verdict);
+    report.kernel = "k";
+    report.form = "lowered";
+    Text to = {0};
+    render_report_text(&report, (ReportTextOptions){.color = true, .width = 80, .summary = true}, &to);
+    const char *text = finish(&to);
+    expect_in(text, "clean; lowered; not run");
+    assert_null(strstr(text, "\033[32m"));
+    expect_in(text, "nothing\n");
+    text_free(&to);
+}
+
 /* ---- What nobody should trust ------------------------------------------------------------------ */
 
 static const char hostile[] = "x\033[31m|`*_<b>\"\\\n&\xff";
@@ -234,6 +304,11 @@ static void keeps_controls_from_terminals(void **state) {
     Report report = hostile_report();
     for (unsigned width = 0; width <= 120; width += 40) {
         char *text = as_text(&report, false, width);
+        for (const char *at = text; *at; at++)
+            assert_true((unsigned char)*at >= ' ' || *at == '\n');
+        assert_null(strchr(text, '\xff'));
+        free(text);
+        text = as_summary(&report, width);
         for (const char *at = text; *at; at++)
             assert_true((unsigned char)*at >= ' ' || *at == '\n');
         assert_null(strchr(text, '\xff'));
@@ -392,6 +467,10 @@ int main(void) {
         cmocka_unit_test(has_a_line_for_what_is_empty),
         cmocka_unit_test(says_that_there_is_nothing),
         cmocka_unit_test(fits_any_terminal_and_loses_nothing),
+        cmocka_unit_test(sums_up_on_a_screen),
+        cmocka_unit_test(draws_arrows_between_partitions),
+        cmocka_unit_test(tells_no_section_that_was_not_asked_for),
+        cmocka_unit_test(does_not_call_good_what_was_not_run),
         cmocka_unit_test(keeps_controls_from_terminals),
         cmocka_unit_test(keeps_markdown_tables_whole),
         cmocka_unit_test(escapes_for_dot),

@@ -16,5 +16,7 @@ typedef struct Port {
 
 /* Fills in what is to be said of a wait; false if the op is none. */
 bool port_wait(Port *port, const Op *op, PortWait *wait);
+/* The same of an MMA. */
+bool port_mma(Port *port, const Op *op, PortMma *mma);
 
 #endif

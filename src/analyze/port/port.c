@@ -104,6 +104,24 @@ static void place_wait(Port *port, const Op *op, PortWait *wait) {
     wait->ir_line = place.ir_line;
 }
 
+static void tell_mmas(Port *port, PortReport *report) {
+    uint32_t count = 0, capacity = 0;
+    PortMma *mmas = NULL, mma;
+    for (const Op *op = port->function; op && !port->native; op = op_next_in_walk(op, port->function)) {
+        FindingPlace place = {0};
+        if (!port_mma(port, op, &mma))
+            continue;
+        op_place_set(port->module, op, &place, &port->words);
+        mma.op = place.op;
+        mma.file = place.file;
+        mma.line = place.line;
+        mma.ir_line = place.ir_line;
+        *ARENA_PUSH(port->words.arena, mmas, count, capacity) = mma;
+    }
+    report->mmas = mmas;
+    report->mma_count = count;
+}
+
 static void tell_waits(Port *port, PortReport *report) {
     uint32_t count = 0, capacity = 0;
     PortWait *waits = NULL, wait;
@@ -140,6 +158,7 @@ PortReport port_report(Arena *arena, Module *module, const Op *function, const T
                          .shared_bytes = shared && shared->kind == ATTR_INTEGER ? shared->integer : -1,
                          .shared_limit = target->shared_bytes};
     tell_ops(&port, &report);
+    tell_mmas(&port, &report);
     if (report.problem) {
         report.verdict = VERDICT_INCOMPLETE;
     } else {

@@ -3,6 +3,7 @@
 #include "analyze/report/compare.h"
 
 #include "analyze/report/match.h"
+#include "analyze/report/protocol.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,9 +12,9 @@
 
 typedef struct Fact {
     DifferenceLevel level;
-    const char *what;
-    const char *value; /* what is compared */
-    const char *shown; /* what is told of it; never "" */
+    const char *what, *thing, *aspect; /* as in a row */
+    const char *value;                 /* what is compared */
+    const char *shown;                 /* what is told of it; never "" */
     size_t order;
 } Fact;
 
@@ -24,15 +25,23 @@ typedef struct Teller {
     Fact *facts;
     uint32_t count, capacity;
     DifferenceLevel level; /* of those that are told now */
+    const char *thing, *aspect;
 } Teller;
 
+/* What the facts that follow are about. */
+static void about(Teller *teller, const char *thing, const char *aspect) {
+    teller->thing = thing;
+    teller->aspect = aspect;
+}
+
 static void add_fact(Teller *teller, const char *what, const char *value, const char *shown) {
-    Fact fact = {teller->level, what, value, *shown ? shown : "there", teller->count};
+    Fact fact = {teller->level, what, teller->thing, teller->aspect, value, *shown ? shown : "there", teller->count};
     *ARENA_PUSH(teller->match->texts.arena, teller->facts, teller->count, teller->capacity) = fact;
 }
 
 /* About a part of something: "barrier full: depth". */
 static const char *part(Teller *teller, const char *kind, const char *label, const char *what) {
+    about(teller, label, what);
     return verdict_text(&teller->match->texts, "%s%s: %s", kind, label, what);
 }
 
@@ -50,6 +59,7 @@ static void add_number(Teller *teller, const char *what, int64_t number) {
 
 static void tell_form(Teller *teller) {
     teller->level = LEVEL_FORM;
+    about(teller, "", "form");
     add_text(teller, "form", teller->side->report->form);
     add_text(teller, "target", teller->side->report->target);
 }
@@ -71,6 +81,7 @@ static void tell_partitions(Teller *teller) {
         const ReportPartition *partition = &report->partitions[i];
         const char *label = teller->side->partitions.texts[i];
         if (!teller->side->partitions.both[i]) {
+            about(teller, label, "");
             add_fact(teller, verdict_text(&teller->match->texts, "partition %s", label), "",
                      describe_partition(teller, partition));
             continue;
@@ -104,6 +115,7 @@ static void tell_limits(Teller *teller, bool warps) {
             continue;
         const char *text = verdict_text(&teller->match->texts, "%" PRId64 " of %" PRId64 "%s%s", limit->used,
                                         limit->most, *limit->unit ? " " : "", limit->unit);
+        about(teller, limit->name, "use");
         add_fact(teller, verdict_text(&teller->match->texts, "%s in all", limit->name), text, text);
     }
 }
@@ -138,6 +150,7 @@ static void tell_counts(Teller *teller) {
     for (size_t i = 0, next; i < known; i = next) {
         for (next = i + 1; next < known && counts[next] == counts[i];)
             next++;
+        about(teller, "", "counts");
         add_number(teller,
                    verdict_text(&teller->match->texts, "barriers that take %" PRId64 " arrival%s", counts[i],
                                 plural(counts[i])),
@@ -155,6 +168,7 @@ static void tell_edges(Teller *teller) {
             verdict_text(&teller->match->texts, "%s%sedge %s -> %s, %s", edge->direction, *edge->direction ? " " : "",
                          match_plain(teller->match, teller->side, edge->from),
                          match_plain(teller->match, teller->side, edge->to), edge->mechanism);
+        about(teller, edge->barrier, *edge->barrier ? "edges" : "values that cross partitions");
         add_fact(teller, what, match_plain(teller->match, teller->side, edge->carries), edge->carries);
     }
 }
@@ -193,6 +207,7 @@ static void tell_site(Teller *teller, const char *label, const char *verb, const
     const char *what = verdict_text(&teller->match->texts, "barrier %s: %s of %s%s%s", label, verb,
                                     match_plain(teller->match, teller->side, site->place.partition),
                                     *site->mechanism ? ", " : "", site->mechanism);
+    about(teller, label, "slots and phases");
     add_fact(teller, what, match_plain(teller->match, teller->side, kept), verdict_keep(&teller->match->texts, &shown));
 }
 
@@ -222,6 +237,7 @@ static void tell_channels(Teller *teller) {
     tell_edges(teller);
     for (size_t i = 0; i < report->barrier_count; i++) {
         const char *label = teller->side->barriers.texts[i];
+        about(teller, label, "");
         if (teller->side->barriers.both[i])
             tell_barrier(teller, &report->barriers[i], label);
         else
@@ -253,6 +269,7 @@ static void tell_buffers(Teller *teller) {
     for (size_t i = 0; i < report->buffer_count; i++) {
         const ReportBuffer *buffer = &report->buffers[i];
         const char *label = teller->side->buffers.texts[i];
+        about(teller, label, "");
         if (teller->side->buffers.both[i])
             tell_buffer(teller, buffer, label);
         else
@@ -273,6 +290,7 @@ static void tell_row(Teller *teller, const ReportCoverage *coverage, const Repor
                      match_plain(match, teller->side, coverage->writer.partition), row->name,
                      match_plain(match, teller->side, row->consumer), match_plain(match, teller->side, row->cadence));
     const char *value = verdict_text(&match->texts, "%s, %s", states[row->order], row->extent);
+    about(teller, row->name, "order");
     add_fact(teller, what, value, verdict_text(&match->texts, "%s%s%s", value, *row->by ? ": " : "", row->by));
 }
 
@@ -288,13 +306,17 @@ static void tell_verdict(Teller *teller) {
     const Report *report = teller->side->report;
     const Verdict *verdict = report->verdict;
     teller->level = LEVEL_VERDICT;
+    about(teller, "", "verdict");
     add_text(teller, "verdict", verdict_kind_name(verdict->kind));
+    about(teller, "", "deadlock");
     add_text(teller, "deadlock", report->deadlock_verdict);
     for (size_t i = 0; i < verdict->finding_count; i++) {
         const Finding *finding = &verdict->findings[i];
+        about(teller, finding_severity(finding) == SEVERITY_NOTE ? "" : rule_of(finding->rule)->id, "");
         add_fact(teller, verdict_text(&teller->match->texts, "finding %s", rule_of(finding->rule)->id),
                  match_plain(teller->match, teller->side, finding->message), finding->message);
     }
+    about(teller, "", "not looked at");
     for (size_t i = 0; i < verdict->incomplete_count; i++)
         add_text(teller, "not looked at", verdict->incomplete[i].reason);
 }
@@ -376,7 +398,10 @@ static Found *pair_up(Teller *old, Teller *new, size_t *count) {
         int order = i == old->count ? 1 : k == new->count ? -1 : compare_what(&old->facts[i], &new->facts[k]);
         const Fact *a = order <= 0 ? &old->facts[i++] : NULL, *b = order >= 0 ? &new->facts[k++] : NULL;
         const Fact *either = a ? a : b;
-        found[*count] = (Found){{either->level, either->what, a ? a->shown : "", b ? b->shown : ""}, !a, either->order};
+        found[*count] =
+            (Found){{either->level, either->what, either->thing, either->aspect, a ? a->shown : "", b ? b->shown : ""},
+                    !a,
+                    either->order};
     }
     qsort(found, *count, sizeof *found, by_place);
     return found;
@@ -413,6 +438,7 @@ const Difference *difference_find(Arena *arena, const Report *old, const Report 
     for (size_t i = 0; i < difference->row_count; i++)
         rows[i] = found[i].row;
     difference->rows = rows;
+    difference->protocol = protocol_line(&match->texts, difference);
     add_pairs(match, difference);
     return difference;
 }

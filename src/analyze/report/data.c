@@ -77,6 +77,7 @@ void report_buffers(Builder *builder, Coverage *coverage) {
             add_buffer(builder, allocation);
     }
     find_users(builder);
+    report_fences(builder);
     coverage_parts(coverage, builder);
     find_shared_storage(builder);
 }

@@ -141,6 +141,8 @@ void report_ring(Builder *builder, uint32_t index, ReportBarrier *barrier);
 /* Adds every buffer, and who writes and reads it. */
 struct Coverage;
 void report_buffers(Builder *builder, struct Coverage *coverage);
+/* The proxy fences that each of them has (fences.c): notes. */
+void report_fences(Builder *builder);
 
 /* ---- edges.c: section 2 ---- */
 /* What each barrier protects, its direction, its pair, and the edges. */
