@@ -25,6 +25,19 @@ typedef struct ReportCount {
     uint64_t count;
 } ReportCount;
 
+/* ---- What comes first ---- */
+
+/* The five lines that every report begins with. Of a kernel that fails they are about one finding, the one that explains
+ * the others; of one that is clean, about what was run. */
+typedef struct ReportHead {
+    const char *verdict; /* "hangs", "can hang and races", "misuses a barrier", "clean", "incomplete" */
+    const char *rule;    /* of that finding; "" if there is none */
+    const char *what;    /* happens, or ran */
+    const char *where;   /* "kernel.py:20 (IR line 50), nvws.producer_acquire of partition0" */
+    const char *why;
+    const char *fix; /* what to change */
+} ReportHead;
+
 /* ---- 1. Partitions ---- */
 
 typedef struct ReportPartition {
@@ -53,6 +66,7 @@ typedef struct ReportSite {
     int first_parity;    /* waits: of the first one; -1: not seen */
     bool passes_at_once; /* waits: the first one needs no arrival */
     int64_t amount;      /* arrivals or bytes each time; -1: neither */
+    uint64_t intended;   /* if the run hangs: how often it would happen, past the waits that block; else 0 */
 } ReportSite;
 
 typedef struct ReportAlias {
@@ -87,6 +101,7 @@ typedef struct ReportBarrier {
     size_t byte_count;
     uint64_t iterations; /* that index and phase were seen over: waits of one partition, arrivals if there are none */
     uint64_t flips;      /* phases completed, of all slots together */
+    uint64_t intended;   /* if the run hangs: how many there would be, past the waits that block; else 0 */
     const char *cadence; /* flips in words: "each slot flips once in 3 iterations of the loop at line 41" */
     const ReportSite *arrives, *waits;
     size_t arrive_count, wait_count;
@@ -238,6 +253,8 @@ typedef struct Report {
     const char *module;    /* which module of a file with several: "3: after TritonGPUPipeline"; "" if it has one */
     const char *nothing;   /* one sentence, where there is nothing to report; "" else */
     const Verdict *verdict;
+    ReportHead head;
+    bool hung;          /* that run hangs: slots, phases and edges are of one that goes on past the waits that block */
     const char *launch; /* of the run that slots, phases, edges and the picture are from; "" if nothing was run */
     uint64_t cluster;   /* CTAs that run together; 0 if nothing was run */
     const ReportPartition *partitions;

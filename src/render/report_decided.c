@@ -9,8 +9,11 @@ static void add_blocked(Table *table, const ReportBlocked *blocked, bool roomy) 
     text_addf(table_cell(table, TONE_HEAD), "%s", blocked->place.partition);
     report_cell_place(&blocked->place, roomy, table_cell(table, TONE_PLAIN));
     text_addf(table_cell(table, TONE_BAD), "%s", blocked->waits_for);
-    NUMBER_CELLS(table, blocked->parity, blocked->phase, blocked->pending, blocked->bytes ? blocked->bytes : -1,
-                 blocked->flips);
+    NUMBER_CELLS(table, blocked->parity, blocked->phase, blocked->pending);
+    Text *bytes = table_cell(table, TONE_PLAIN);
+    if (blocked->bytes) /* fewer than none: more have come than were expected */
+        text_addf(bytes, "%" PRId64, blocked->bytes);
+    NUMBER_CELLS(table, blocked->flips);
 }
 
 static void say_could(ReportWriter *writer, const ReportBlocked *blocked) {

@@ -3,6 +3,7 @@
 #include "analyze/report/report.h"
 
 #include "analyze/report/coverage.h"
+#include "analyze/report/beyond.h"
 #include "analyze/report/internal.h"
 #include "analyze/run/timeline.h"
 #include "analyze/run/trail.h"
@@ -186,6 +187,11 @@ static void add_witness(Builder *builder, const MissingEdge *missing) {
 static void cover(Builder *builder, Coverage *coverage) {
     size_t count;
     const MissingEdge *missing = coverage_report(coverage, builder, &count);
+    if (builder->hung)
+        builder->report->coverage_note =
+            verdict_text(builder->verdict,
+                         "%s%sThe run hangs: what would be overwritten after that is in no table.",
+                         builder->report->coverage_note, *builder->report->coverage_note ? " " : "");
     for (size_t i = 0; i < count; i++)
         add_witness(builder, &missing[i]);
 }
@@ -243,6 +249,17 @@ static void draw(Builder *builder, Trace *trace) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
+/* Where the run hangs, what it was meant to do is seen in one that goes on past the waits that block. */
+static void look_beyond(Builder *builder) {
+    Beyond beyond = beyond_run(builder->module, builder->function, builder->sights, builder->verdict);
+    if (!beyond.sights)
+        return;
+    builder->hung = builder->sights;
+    builder->sights = beyond.sights;
+    builder->machine = beyond.machine;
+    builder->report->hung = true;
+}
+
 static void finish(Builder *builder) {
     Report *report = builder->report;
     report->barriers = builder->barriers;
@@ -273,6 +290,8 @@ const Report *report_build(Module *module, const Op *function, const CheckOption
                          .machine = onlooker.machine,
                          .sights = watch_kept(onlooker.watch)};
     *report = report_blank(module->source->name, verdict);
+    if (builder->sights && builder->sights->end == RUN_STUCK)
+        look_beyond(builder);
     report->target = verdict_text(verdict, "%.*s", STR_ARG(target_text(function)));
     report->launch = builder->sights ? launch_text(&builder->sights->launch, verdict->arena) : "";
     report->cluster = onlooker.machine ? onlooker.machine->program->ctas : 0;
