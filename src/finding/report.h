@@ -101,7 +101,6 @@ typedef struct ReportBarrier {
     size_t byte_count;
     uint64_t iterations; /* that index and phase were seen over: waits of one partition, arrivals if there are none */
     uint64_t flips;      /* phases completed, of all slots together */
-    uint64_t intended;   /* if the run hangs: how many there would be, past the waits that block; else 0 */
     const char *cadence; /* flips in words: "each slot flips once in 3 iterations of the loop at line 41" */
     const ReportSite *arrives, *waits;
     size_t arrive_count, wait_count;
@@ -115,6 +114,7 @@ typedef struct ReportBarrier {
     const char *const *issues; /* "depth 1: nothing overlaps", "arrives are never waited for"; sentences */
     size_t issue_count;
     const char *participants; /* of a named barrier: "partition0 (128, waiting) + partition1 (128, arriving) = 256" */
+    uint64_t intended;        /* if the run hangs: flips that there would be, past the waits that block; else 0 */
 } ReportBarrier;
 
 typedef struct ReportEdge {

@@ -244,7 +244,8 @@ static const Report *make_report(Made *made) {
     make_barriers(made);
     make_data(made);
     make_deadlocks(made);
-    made->report = (Report){.file = "k.ttgir",
+    made->report = (Report){.head = {"hangs", "deadlock.cycle", "default waits forever", "IR line 70", "a circle", "break it"},
+                            .file = "k.ttgir",
                             .kernel = "MMA",
                             .form = "lowered",
                             .form_text = "form",

@@ -30,7 +30,8 @@ static inline Sample *sample_create(const char *file, const char *kernel) {
     Sample *sample = calloc(1, sizeof *sample);
     arena_init(&sample->arena, (size_t)256 << 20);
     sample->verdict = (Verdict){.arena = &sample->arena, .kernel = kernel};
-    sample->report = (Report){.file = file,
+    sample->report = (Report){.head = sample_head,
+                              .file = file,
                               .kernel = kernel,
                               .form = "lowered",
                               .form_text = "barriers are in memory and partitions are regions, so everything was run.",
@@ -79,6 +80,13 @@ static inline const char *sample_text(Sample *sample, const char *format, ...) {
     return arena_copy(&sample->arena, text, strlen(text));
 }
 
+static const ReportHead sample_head = {.verdict = "hangs",
+                                       .rule = "deadlock.no-producer",
+                                       .what = "partition1 waits forever for full[0]: nothing arrives on it",
+                                       .where = "kernel.py:30 (IR line 55), ttng.wait_barrier of partition1",
+                                       .why = "The wait needs phase 0 to complete.",
+                                       .fix = "Arrive on <full>."};
+
 /* ---- The small one --------------------------------------------------------------------------- */
 
 static inline void small_findings(Verdict *verdict) {
@@ -122,13 +130,13 @@ static inline void small_partitions(Report *report) {
 
 static inline void small_barriers(Report *report) {
     static const ReportSite fills[] = {{PLACE_SEEN("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, 44, 4),
-                                        "TMA mbarrier", "i % 2", "", "%slot", "", 0, 1, -1, false, 16384}};
+                                        "TMA mbarrier", "i % 2", "", "%slot", "", 0, 1, -1, false, 16384, 0}};
     static const ReportSite drains[] = {{PLACE_SEEN("partition1", "ttng.wait_barrier", 30, 55, 2), "TMA mbarrier",
-                                         "i % 2", "(i / 2) & 1", "%slot_1", "%phase_2", 1, 1, 0, false, -1}};
+                                         "i % 2", "(i / 2) & 1", "%slot_1", "%phase_2", 1, 1, 0, false, -1, 0}};
     static const ReportSite frees[] = {{PLACE_SEEN("partition1.tensor", "ttng.tc_gen5_mma", 33, 47, 1),
-                                        "MMA barrier operand", "i % 2", "", "", "", 0, 1, -1, false, 1}};
+                                        "MMA barrier operand", "i % 2", "", "", "", 0, 1, -1, false, 1, 0}};
     static const ReportSite reuses[] = {{PLACE_SEEN("partition0", "ttng.wait_barrier", 20, 47, 2),
-                                         "MMA barrier operand", "i % 2", "(i / 2) & 1", "", "", 0, 1, 0, false, -1}};
+                                         "MMA barrier operand", "i % 2", "(i / 2) & 1", "", "", 0, 1, 0, false, -1, 0}};
     static const ReportPlace made[] = {PLACE_DOES("default", "ttng.init_barrier", 8, "count 1")};
     static const ReportBytes bytes[] = {{"a", "128x64xf16", 16384, 24}, {"b", "64x128xf16", 16384, 26}};
     static const char *const tiles[] = {"a", "b"};
@@ -164,7 +172,8 @@ static inline void small_barriers(Report *report) {
          COUNTED(aliases),
          NULL,
          0,
-         ""},
+         "",
+         0},
         {"empty",
          "%empty",
          "mbarrier",
@@ -486,7 +495,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                                 1,
                                 -1,
                                 false,
-                                copies ? 16384 : 1};
+                                copies ? 16384 : 1,
+                                0};
         *waits = (ReportSite){large_place(to, "ttng.wait_barrier", line + (uint32_t)back),
                               mechanism,
                               "accumCnt % 3",
@@ -497,7 +507,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                               1,
                               back,
                               back,
-                              -1};
+                              -1,
+                              0};
         ReportAlias *aliases = ARENA_ARRAY(arena, ReportAlias, 2);
         aliases[0] = (ReportAlias){sample_text(sample, "%%%s_%s", base, back ? "empty" : "full"), "allocation", "",
                                    10 + (uint32_t)ring, 0};
@@ -534,7 +545,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                                      2,
                                      NULL,
                                      0,
-                                     ""};
+                                     "",
+                                     0};
         edges[back] = (ReportEdge){large_names[from],
                                    large_names[to],
                                    pair[back].name,

@@ -77,10 +77,21 @@ static bool is_rare(const Finding *finding) {
 /* Of what fails in every run, the rest is often only what follows; the order of the verdict is that in which it was
  * found. */
 static int rank(const Finding *finding) {
-    bool error = finding_severity(finding) == SEVERITY_ERROR;
-    if (is_of(finding, "barrier") || (is_of(finding, "deadlock") && !is_rare(finding)))
-        return error ? 0 : 3;
-    return error ? 1 : 2;
+    bool ends = (is_of(finding, "barrier") && finding->rule != RULE_BARRIER_OVERRUN) ||
+                (is_of(finding, "deadlock") && !is_rare(finding));
+    bool follows = finding->rule == RULE_BARRIER_OVERRUN;
+    return finding_severity(finding) != SEVERITY_ERROR ? 3 : follows ? 2 : ends ? 0 : 1;
+}
+
+/* Of memory with two names, the table of its readers says more than the first two accesses that race there. */
+static const Finding *named_lead(const Verdict *verdict, const Finding *lead) {
+    for (size_t i = 0; lead && is_of(lead, "race") && i < verdict->finding_count; i++) {
+        const Finding *finding = &verdict->findings[i];
+        if (counts(finding) && is_of(finding, "coverage") && finding->place_count && lead->place_count &&
+            finding->places[0].ir_line == lead->places[0].ir_line)
+            return finding;
+    }
+    return lead;
 }
 
 static const Finding *lead_of(const Verdict *verdict) {
@@ -90,7 +101,7 @@ static const Finding *lead_of(const Verdict *verdict) {
         if (counts(finding) && (!lead || rank(finding) < rank(lead)))
             lead = finding;
     }
-    return lead;
+    return named_lead(verdict, lead);
 }
 
 /* ---- What is said of it --------------------------------------------------------------------------- */
@@ -198,7 +209,10 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
         .what = what_ran(verdict),
         .where = *over ? over : "no op that synchronizes or touches shared memory",
         .why = complete || !first
-                   ? verdict_text(verdict, "%s%s", report->deadlock_reason, rows_text(report, verdict))
+                   ? verdict_text(verdict, "%s%s",
+                                  verdict->launch_count ? "Every wait passed and every agent finished."
+                                                        : report->deadlock_reason,
+                                  rows_text(report, verdict))
                : first->ir_line ? verdict_text(verdict, "not looked at: %s (IR line %" PRIu32 ")", first->reason,
                                                first->ir_line)
                                 : verdict_text(verdict, "not looked at: %s", first->reason),
