@@ -27,8 +27,8 @@ typedef struct ReportCount {
 
 /* ---- What comes first ---- */
 
-/* The five lines that every report begins with. Of a kernel that fails they are about one finding, the one that explains
- * the others; of one that is clean, about what was run. */
+/* The five lines that every report begins with. Of a kernel that fails they are about one finding, the one that
+ * explains the others; of one that is clean, about what was run. */
 typedef struct ReportHead {
     const char *verdict; /* "hangs", "can hang and races", "misuses a barrier", "clean", "incomplete" */
     const char *rule;    /* of that finding; "" if there is none */
@@ -186,7 +186,8 @@ typedef struct ReportBlocked {
     const ReportPlace *could; /* who could flip it; `detail` says why it does not: "would, but waits itself at IR line
                                  50" of who is the next to complete the phase, "is in this phase already" */
     size_t could_count;
-    const char *why; /* in one sentence */
+    const char *why;     /* in one sentence */
+    const char *held_by; /* the agent whose arrival it waits for, which waits itself; "" if none does */
 } ReportBlocked;
 
 typedef struct ReportDeadlock {

@@ -74,7 +74,7 @@ static const JsonField blocked_fields[] = {JSON_MEMBERS(ReportBlocked, place, pl
                                            JSON_KNOWN(ReportBlocked, parity, phase, pending),
                                            JSON(ReportBlocked, bytes),
                                            JSON_KNOWN(ReportBlocked, flips),
-                                           JSON(ReportBlocked, why),
+                                           JSON(ReportBlocked, why, held_by),
                                            JSON_LIST(7, 8, "could", ReportBlocked, could, could_count, place_fields),
                                            {0}};
 

@@ -55,9 +55,10 @@ static void say_head(const Report *report, ReportWriter *writer) {
 static void say_overview(const Report *report, ReportWriter *writer) {
     say_head(report, writer);
     if (report->hung)
-        say_text(writer, "hang",
-                 "The run hangs. Slots, phases and edges are those of a run that goes on past the waits that block: what "
-                 "the kernel is meant to do. What this run did before it hung stands beside it.");
+        say_text(
+            writer, "hang",
+            "The run hangs. Slots, phases and edges are those of a run that goes on past the waits that block: what "
+            "the kernel is meant to do. What this run did before it hung stands beside it.");
     say_findings(report->verdict, writer);
     say_text(writer, "form", report->form_text);
     say_text(writer, "target", report->target);
@@ -327,7 +328,10 @@ static void say_barrier_table(const Report *report, ReportWriter *writer) {
         text_addf(table_row(&table, TONE_HEAD, anchor), "%s", barrier->name);
         TEXT_CELLS(&table, barrier->direction);
         NUMBER_CELLS(&table, barrier->depth, barrier->count);
-        TEXT_CELLS(&table, barrier->index, barrier->phase, !barrier->wait_count ? "" : barrier->inverted ? "passes" : "waits");
+        TEXT_CELLS(&table, barrier->index, barrier->phase,
+                   !barrier->wait_count ? ""
+                   : barrier->inverted  ? "passes"
+                                        : "waits");
         NUMBER_CELLS(&table, barrier->expect_bytes, barrier->data_bytes, (int64_t)barrier->iterations,
                      (int64_t)barrier->flips);
         TEXT_CELLS(&table, barrier->pair);

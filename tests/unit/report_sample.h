@@ -26,6 +26,13 @@ typedef struct Sample {
 #define PLACE_SEEN(who, name, at, source_line, seen) \
     { (who), (name), "", "matmul.py", (source_line), 9, (at), (seen) }
 
+static const ReportHead sample_head = {.verdict = "hangs",
+                                       .rule = "deadlock.no-producer",
+                                       .what = "partition1 waits forever for full[0]: nothing arrives on it",
+                                       .where = "kernel.py:30 (IR line 55), ttng.wait_barrier of partition1",
+                                       .why = "The wait needs phase 0 to complete.",
+                                       .fix = "Arrive on <full>."};
+
 static inline Sample *sample_create(const char *file, const char *kernel) {
     Sample *sample = calloc(1, sizeof *sample);
     arena_init(&sample->arena, (size_t)256 << 20);
@@ -79,13 +86,6 @@ static inline const char *sample_text(Sample *sample, const char *format, ...) {
     va_end(arguments);
     return arena_copy(&sample->arena, text, strlen(text));
 }
-
-static const ReportHead sample_head = {.verdict = "hangs",
-                                       .rule = "deadlock.no-producer",
-                                       .what = "partition1 waits forever for full[0]: nothing arrives on it",
-                                       .where = "kernel.py:30 (IR line 55), ttng.wait_barrier of partition1",
-                                       .why = "The wait needs phase 0 to complete.",
-                                       .fix = "Arrive on <full>."};
 
 /* ---- The small one --------------------------------------------------------------------------- */
 
@@ -203,7 +203,8 @@ static inline void small_barriers(Report *report) {
          NULL,
          0,
          COUNTED(issues),
-         ""},
+         "",
+         0},
     };
     report->barriers = barriers;
     report->barrier_count = 2;
@@ -248,13 +249,13 @@ static inline void small_data(Report *report) {
 static inline void small_deadlock(Report *report) {
     static const ReportPlace could[] = {
         PLACE_DOES("partition1.tensor", "ttng.tc_gen5_mma", 33, "would, but is blocked at IR line 30")};
-    static const ReportPlace others[] = {PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24,
-                                                    "would, but is blocked at IR line 20")};
+    static const ReportPlace others[] = {
+        PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, "would, but is blocked at IR line 20")};
     static const ReportBlocked blocked[] = {
         {PLACE("partition0", "ttng.wait_barrier", 20), "empty[0]", 0, 0, 1, 0, 0, COUNTED(could),
-         "nobody can use slot 0 before partition1 has read it"},
+         "nobody can use slot 0 before partition1 has read it", "partition1"},
         {PLACE("partition1", "ttng.wait_barrier", 30), "full[1]", 0, 0, 1, 32768, 0, COUNTED(others),
-         "slot 1 is filled after slot 0"},
+         "slot 1 is filled after slot 0", "partition0"},
     };
     static const ReportDeadlock deadlocks[] = {{"deadlock.cycle", "partition0 and partition1 wait for each other",
                                                 "The arrival that each waits for comes after the wait of the other.",
@@ -400,8 +401,9 @@ static inline void large_wait(LargeRun *run, uint32_t agent, int ring, bool fill
         return;
     }
     uint64_t since = run->blocked_since[agent];
-    const char *detail = sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is complete", large_rings[ring].name,
-                                     fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
+    const char *detail =
+        sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is complete", large_rings[ring].name,
+                    fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
     large_event(run, since ? TRACE_WAIT : TRACE_STEP, agent, since ? since : run->now, "ttng.wait_barrier", detail,
                 40 + (uint32_t)ring * 8 + fills, since ? from : 0,
                 large_barrier(run, ring, fills ? "empty" : "full", done));

@@ -311,11 +311,11 @@ static const ReportPlace sample_could_qk[] = {
 
 static const ReportBlocked sample_blocked[] = {
     {SAMPLE_PLACE("partition0", "ttng.wait_barrier", "", 55, 78, 0), "kv_full[2]", 1, 1, 0, 8192, 3, sample_could_full,
-     1, "its phase has all arrivals, but 8192 of the announced bytes do not come"},
+     1, "its phase has all arrivals, but 8192 of the announced bytes do not come", ""},
     {SAMPLE_PLACE("partition2", "ttng.wait_barrier", "", 70, 146, 0), "qk_full[0]", 1, 1, 1, 0, 11, sample_could_qk, 1,
-     "1 arrival is pending, that of the MMA of partition0"},
+     "1 arrival is pending, that of the MMA of partition0", "partition0"},
     {SAMPLE_PLACE("partition3", "ttng.wait_barrier_named", "", 99, 195, 0), "named barrier 9", -1, -1, -1, 0, -1, NULL,
-     0, "128 of 256 threads have arrived"},
+     0, "128 of 256 threads have arrived", ""},
 };
 
 static const ReportDeadlock sample_deadlocks[] = {

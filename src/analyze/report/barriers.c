@@ -354,8 +354,8 @@ static void collect_unseen(Builder *builder, Entries *entries) {
                            .repeats = enclosing_loop(op) != NULL,
                            .site = builder_site(builder, op, &effects[i])};
             if (builder->sights)
-                entry.site.place.detail = builder->hung ? "does nothing, not even past the waits that block"
-                                                        : "did nothing in this run";
+                entry.site.place.detail =
+                    builder->hung ? "does nothing, not even past the waits that block" : "did nothing in this run";
             add_entry(builder, entries, entry);
         }
     }

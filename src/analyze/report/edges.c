@@ -273,7 +273,7 @@ static void add_edge(Builder *builder, const Handing *handing, bool backward, co
     edge->in.partition = target;
     edge->out.times = from->times;
     edge->in.times = to->times;
-    if (builder->hung && !happened(builder, handing) && !*note)
+    if (builder->hung && !happened(builder, handing))
         edge->note = "not reached before the run hangs";
 }
 

@@ -12,7 +12,8 @@ typedef struct Named {
 } Named;
 
 static bool is_part_of_name(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '#';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' ||
+           c == '#';
 }
 
 /* Takes the longest value that stands there. */
@@ -118,8 +119,10 @@ static const char *outcome(Verdict *verdict) {
         races |= is_of(finding, "race") || is_of(finding, "coverage");
         misuses |= is_of(finding, "barrier");
     }
-    const char *const words[] = {hangs ? "hangs" : can_hang ? "can hang" : "", races ? "races" : "",
-                                 misuses ? "misuses a barrier" : ""};
+    const char *const words[] = {hangs      ? "hangs"
+                                 : can_hang ? "can hang"
+                                            : "",
+                                 races ? "races" : "", misuses ? "misuses a barrier" : ""};
     Text text = {0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (*words[i])
@@ -208,19 +211,35 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
         .rule = "",
         .what = what_ran(verdict),
         .where = *over ? over : "no op that synchronizes or touches shared memory",
-        .why = complete || !first
-                   ? verdict_text(verdict, "%s%s",
-                                  verdict->launch_count ? "Every wait passed and every agent finished."
-                                                        : report->deadlock_reason,
-                                  rows_text(report, verdict))
-               : first->ir_line ? verdict_text(verdict, "not looked at: %s (IR line %" PRIu32 ")", first->reason,
-                                               first->ir_line)
-                                : verdict_text(verdict, "not looked at: %s", first->reason),
+        .why = complete || !first ? verdict_text(verdict, "%s%s",
+                                                 verdict->launch_count ? "Every wait passed and every agent finished."
+                                                                       : report->deadlock_reason,
+                                                 rows_text(report, verdict))
+               : first->ir_line
+                   ? verdict_text(verdict, "not looked at: %s (IR line %" PRIu32 ")", first->reason, first->ir_line)
+                   : verdict_text(verdict, "not looked at: %s", first->reason),
         .fix = complete ? "nothing to change"
                         : "nothing wrong was found in what was run; the lines `incomplete` say what was not"};
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
+
+/* Who waits, with barriers called what the rest of the report calls them. */
+static const ReportBlocked *named_blocked(const Report *report, Verdict *verdict, const Finding *finding) {
+    ReportBlocked *blocked = ARENA_ARRAY(verdict->arena, ReportBlocked, finding->blocked_count + 1);
+    for (size_t i = 0; i < finding->blocked_count; i++) {
+        blocked[i] = finding->blocked[i];
+        blocked[i].waits_for = with_names(report, verdict, blocked[i].waits_for);
+        blocked[i].why = with_names(report, verdict, blocked[i].why);
+        ReportPlace *could = ARENA_ARRAY(verdict->arena, ReportPlace, blocked[i].could_count + 1);
+        for (size_t k = 0; k < blocked[i].could_count; k++) {
+            could[k] = blocked[i].could[k];
+            could[k].detail = with_names(report, verdict, could[k].detail);
+        }
+        blocked[i].could = could;
+    }
+    return blocked;
+}
 
 /* Deadlocks are findings, in the same order; their texts name the kernel's source by now. */
 static void tell_deadlocks(Report *report, Verdict *verdict) {
@@ -236,6 +255,7 @@ static void tell_deadlocks(Report *report, Verdict *verdict) {
         deadlock->why = with_names(report, verdict, finding->why);
         deadlock->fix = with_names(report, verdict, finding->fix);
         deadlock->schedule = finding->schedule;
+        deadlock->blocked = named_blocked(report, verdict, finding);
     }
     if (!count)
         return;

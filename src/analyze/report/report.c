@@ -2,8 +2,8 @@
  * after section. */
 #include "analyze/report/report.h"
 
-#include "analyze/report/coverage.h"
 #include "analyze/report/beyond.h"
+#include "analyze/report/coverage.h"
 #include "analyze/report/internal.h"
 #include "analyze/run/timeline.h"
 #include "analyze/run/trail.h"
@@ -105,25 +105,6 @@ static bool is_deadlock(const Finding *finding) {
     return strncmp(rule_of(finding->rule)->id, "deadlock.", 9) == 0;
 }
 
-/* Who waits, with barriers called what the rest of the report calls them. */
-static const ReportBlocked *named_blocked(Builder *builder, const Finding *finding) {
-    ReportBlocked *blocked = ARENA_ARRAY(builder->arena, ReportBlocked, finding->blocked_count + 1);
-    for (size_t i = 0; i < finding->blocked_count; i++) {
-        const char *text = finding->blocked[i].waits_for;
-        blocked[i] = finding->blocked[i];
-        for (size_t k = 0; k < builder->barrier_count; k++) {
-            const char *value = builder->barriers[k].value;
-            size_t size = strlen(value);
-            const Op *root = builder->barrier_things[k].root;
-            if (!size || !root || strncmp(text, value, size) != 0 || (text[size] && !strchr("[.", text[size])))
-                continue;
-            blocked[i].waits_for = verdict_text(builder->verdict, "%s%s", name_of(builder->names, root), text + size);
-            break;
-        }
-    }
-    return blocked;
-}
-
 static void judge(Report *report, const char *verdict, const char *reason) {
     report->deadlock_verdict = verdict;
     report->deadlock_reason = reason;
@@ -143,7 +124,7 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
                                                                .fix = finding->fix,
                                                                .schedule = finding->schedule,
                                                                .launch = finding->launch,
-                                                               .blocked = named_blocked(builder, finding),
+                                                               .blocked = finding->blocked,
                                                                .blocked_count = finding->blocked_count};
     }
     report->deadlocks = deadlocks;
@@ -189,8 +170,7 @@ static void cover(Builder *builder, Coverage *coverage) {
     const MissingEdge *missing = coverage_report(coverage, builder, &count);
     if (builder->hung)
         builder->report->coverage_note =
-            verdict_text(builder->verdict,
-                         "%s%sThe run hangs: what would be overwritten after that is in no table.",
+            verdict_text(builder->verdict, "%s%sThe run hangs: what would be overwritten after that is in no table.",
                          builder->report->coverage_note, *builder->report->coverage_note ? " " : "");
     for (size_t i = 0; i < count; i++)
         add_witness(builder, &missing[i]);

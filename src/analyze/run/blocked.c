@@ -314,8 +314,8 @@ static void find_sign(const Inquiry *inquiry, Blocked *blocked, const Deed *lapp
         blocked->sign = NO_BARRIER;
 }
 
-/* Whether the agent waits for the first phases of other slots of the ring: then it does not mean the first wait for this
- * one to pass at once, but has left a phase out. */
+/* Whether the agent waits for the first phases of other slots of the ring: then it does not mean the first wait for
+ * this one to pass at once, but has left a phase out. */
 static bool takes_first_phases(const Inquiry *inquiry, const Blocked *blocked) {
     const Machine *machine = inquiry->machine;
     BarrierPlace here = barrier_place(machine, blocked->barrier);

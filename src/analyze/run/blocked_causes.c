@@ -65,9 +65,9 @@ const Op *inquiry_loop(const Op *op) {
 
 void find_cadence(const Inquiry *inquiry, Blocked *blocked) {
     const Program *program = inquiry->machine->program;
-    blocked->repeats_more =
-        blocked->status == AGENT_WAITS && blocked->released && blocked->releaser.agent != blocked->agent &&
-        loops_around(program->ops[blocked->pc]) > loops_around(program->ops[blocked->releaser.pc]);
+    blocked->repeats_more = blocked->status == AGENT_WAITS && blocked->released &&
+                            blocked->releaser.agent != blocked->agent &&
+                            loops_around(program->ops[blocked->pc]) > loops_around(program->ops[blocked->releaser.pc]);
 }
 
 /* ---- Room where nothing is ------------------------------------------------------------------------ */
@@ -135,8 +135,8 @@ RoomKind find_room(const Inquiry *inquiry, const Blocked *blocked) {
         return ROOM_NOT;
     const Program *program = inquiry->machine->program;
     Touched returned = touched_by(inquiry, other, blocked, true);
-    Touched needed = touched_between(inquiry, blocked->pc,
-                                     strand_end(program, inquiry->strands[blocked->agent]) - 1, false);
+    Touched needed =
+        touched_between(inquiry, blocked->pc, strand_end(program, inquiry->strands[blocked->agent]) - 1, false);
     return meet(&returned, &needed) ? ROOM_OF_DATA : ROOM_EMPTY;
 }
 

@@ -50,7 +50,7 @@ typedef struct Inquiry {
     Blocked blocked[MOST_AGENTS];
     uint32_t count;
     uint32_t order;
-    const Barrier *before; /* all barriers as they were when it hung */
+    const Barrier *before;         /* all barriers as they were when it hung */
     bool ran[MOST_AGENTS];         /* agents that were running when the run ended */
     uint32_t strands[MOST_AGENTS]; /* what they ran */
 } Inquiry;

@@ -53,9 +53,8 @@ static void explain_clash(const Case *c, Finding *finding) {
     const Machine *machine = c->inquiry->machine;
     const uint32_t *pcs = c->root->clash_pcs;
     const int64_t *threads = c->root->clash_threads;
-    finding->message =
-        verdict_text(c->verdict, "%s waits forever at %s: ops on it are for %lld threads and for %lld", c->agent,
-                     c->what, (long long)threads[0], (long long)threads[1]);
+    finding->message = verdict_text(c->verdict, "%s waits forever at %s: ops on it are for %lld threads and for %lld",
+                                    c->agent, c->what, (long long)threads[0], (long long)threads[1]);
     finding->why = verdict_text(
         c->verdict,
         "All ops on a named barrier must give the same thread count: the one at IR line %u gives %lld, the one at IR "
@@ -286,16 +285,16 @@ static void explain_lapped(const Case *c, Finding *finding) {
     const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
     finding->message = verdict_text(
         c->verdict, "%s waits forever for %s: its phase and the next one complete before it looks", c->agent, c->what);
-    finding->why = verdict_text(c->verdict,
-                                "%u phase%s complete%s, so parity %u now means phase %u, which nothing completes; "
-                                "%s. %s",
-                                c->phases, c->phases == 1 ? " is" : "s are", completed_text(c), c->root->parity,
-                                c->phases,
-                                pass->any && pass->generation > c->barrier->born
-                                    ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
-                                                   pass->generation - c->barrier->born - 1)
-                                    : verdict_text(c->verdict, "%s has seen none of them", c->agent),
-                                unheld_text(c));
+    finding->why =
+        verdict_text(c->verdict,
+                     "%u phase%s complete%s, so parity %u now means phase %u, which nothing completes; "
+                     "%s. %s",
+                     c->phases, c->phases == 1 ? " is" : "s are", completed_text(c), c->root->parity, c->phases,
+                     pass->any && pass->generation > c->barrier->born
+                         ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
+                                        pass->generation - c->barrier->born - 1)
+                         : verdict_text(c->verdict, "%s has seen none of them", c->agent),
+                     unheld_text(c));
     if (c->root->sign != NO_BARRIER) {
         const Deed *lapper = &c->past->last[0];
         finding->fix =
@@ -308,7 +307,8 @@ static void explain_lapped(const Case *c, Finding *finding) {
                    "the waiter arrives on), or arrive only once.";
 }
 
-/* "%full[0] at IR line 109 and on %full[1] at IR line 123": where arrivals come on other slots of the ring; "" if on none. */
+/* "%full[0] at IR line 109 and on %full[1] at IR line 123": where arrivals come on other slots of the ring; "" if on
+ * none. */
 static const char *other_slots(const Case *c) {
     enum { MOST_SLOTS = 4 };
     const Machine *machine = c->inquiry->machine;
@@ -327,6 +327,37 @@ static const char *other_slots(const Case *c) {
     return verdict_keep(c->verdict, &text);
 }
 
+/* "default, which waits for %full at IR line 41,": whoever waits for what the agent signals next is likely to be the
+ * one that it waits for; "" if there is nobody. */
+static const char *peer_text(const Case *c) {
+    const Machine *machine = c->inquiry->machine;
+    const Program *program = machine->program;
+    uint32_t own = c->inquiry->strands[c->root->agent];
+    for (uint32_t pc = c->root->pc + 1, end = strand_end(program, own); pc < end; pc++)
+        for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
+            const Effect *effect = &program->effects[program->code[pc].aux + i].effect;
+            BarrierRange range = effect_barriers(program, effect);
+            uint32_t signaled = effect_signals(effect) ? range_first(machine, &range) : NO_BARRIER;
+            if (signaled == NO_BARRIER || range_has(machine, &range, c->root->barrier))
+                continue;
+            for (uint32_t s = 0; s < program->strand_count; s++) {
+                uint32_t wait = s == own ? NO_PC : strand_waits(machine, s, signaled);
+                Text name = {0};
+                if (wait == NO_PC)
+                    continue;
+                channel_name(machine, signaled, &name);
+                return verdict_text(c->verdict, "%s, which waits for %s at IR line %u,",
+                                    inquiry_agent(c->inquiry,
+                                                  agent_cta(machine, c->root->agent) * program->agents_per_cta +
+                                                      program->strands[s].index,
+                                                  HELPER_BASE),
+                                    verdict_keep(c->verdict, &name), line_at(machine, wait));
+            }
+            return "";
+        }
+    return "";
+}
+
 /* What would complete the phase, in the words of what the barrier is. */
 static const char *fix_of_missing(const Case *c, const char *slots) {
     Side side = barrier_place(c->inquiry->machine, c->root->barrier).side;
@@ -338,6 +369,12 @@ static const char *fix_of_missing(const Case *c, const char *slots) {
                                     "`nvws.aref.get.exit` of an aref."
                                   : "Commit the slot when it is filled: `nvws.producer_commit` of a token, "
                                     "`nvws.aref.put.exit` of an aref.";
+    const char *peer = peer_text(c);
+    if (*peer && !c->past->deeds)
+        return verdict_text(c->verdict,
+                            "Let %s arrive on %s after that (`ttng.arrive_barrier`; `ttng.tc_gen5_commit` for "
+                            "tensor-core work, `ttng.barrier_expect` for copies), or remove the wait.",
+                            peer, c->what);
     return c->past->deeds ? "Make the count of `ttng.init_barrier` the number of arrivals of one phase, or add the "
                             "missing `ttng.arrive_barrier` (check its slot)."
                           : "Add the `ttng.arrive_barrier`, `ttng.tc_gen5_commit` or `ttng.barrier_expect` on this "
@@ -360,8 +397,9 @@ static void explain_no_producer(const Case *c, Finding *finding) {
                          "others",
                          c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
     else if (*slots)
-        finding->message = verdict_text(c->verdict, "%s waits forever for %s: arrivals come on %s, and none on this slot",
-                                        c->agent, c->what, slots);
+        finding->message =
+            verdict_text(c->verdict, "%s waits forever for %s: arrivals come on %s, and none on this slot", c->agent,
+                         c->what, slots);
     else if (blocked_arriver(c->inquiry, c->root, false, &arriver))
         finding->message =
             verdict_text(c->verdict, "%s waits forever for %s: no arrival is made for phase %u (%s at IR line %u: %s)",
@@ -477,8 +515,9 @@ static void explain_cycle(const Case *c, Finding *finding) {
                            "%s waits forever for %s: its first wait is for parity 0, for the release of what it has "
                            "not written yet",
                            c->agent, c->what)
-            : verdict_text(c->verdict, "%s waits forever for %s: %s arrives on it only after its wait for %s, which "
-                                       "is also blocked",
+            : verdict_text(c->verdict,
+                           "%s waits forever for %s: %s arrives on it only after its wait for %s, which "
+                           "is also blocked",
                            c->agent, c->what, other, next ? inquiry_awaited(c->inquiry, next) : "another");
     finding->why = circle_text(c);
     finding->fix =
@@ -486,8 +525,7 @@ static void explain_cycle(const Case *c, Finding *finding) {
             ? "Let the first wait for an empty slot pass: parity 1 on a fresh barrier, ((count / depth) & 1) ^ 1."
         : c->root->room == ROOM_OF_DATA && next
             ? verdict_text(c->verdict, "Move the wait at IR line %u after what is done at IR line %u.",
-                           line_at(c->inquiry->machine, c->root->pc),
-                           line_at(c->inquiry->machine, next->releaser.pc))
+                           line_at(c->inquiry->machine, c->root->pc), line_at(c->inquiry->machine, next->releaser.pc))
             : "Break the cycle: arrive before waiting, acquire slots in the same order on both sides, or let the "
               "first wait on an empty slot pass (parity 1 on a fresh barrier).";
 }

@@ -235,11 +235,12 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             "%s waited for %s at IR line %u, but %s arrived on it at IR line %u, before the %s at IR line %u was "
             "complete: the wait does not cover that.",
             waiter, barrier, line_at(machine, race->guard_wait_pc), issuer, arrive, access, line);
-        finding->fix = verdict_text(
-            verdict,
-            "Arrive, at IR line %u, when the %s at IR line %u is complete (asynchronous work: after its wait, or by its "
-            "commit); if that arrive is for another slot, wait for the slot that is accessed here.",
-            arrive, access, line);
+        finding->fix =
+            verdict_text(verdict,
+                         "Arrive, at IR line %u, when the %s at IR line %u is complete (asynchronous work: after its "
+                         "wait, or by its "
+                         "commit); if that arrive is for another slot, wait for the slot that is accessed here.",
+                         arrive, access, line);
     } else if (race->without) {
         explain_without(machine, race, finding, verdict);
     } else if (race->unseen) {
