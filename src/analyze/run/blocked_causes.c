@@ -74,7 +74,7 @@ void find_cadence(const Inquiry *inquiry, Blocked *blocked) {
 
 enum { MOST_TOUCHED = 32 };
 
-/* The allocations that a strand writes, or reads, between two instructions. */
+/* The allocations that a strand writes, or reads. */
 typedef struct Touched {
     const Op *items[MOST_TOUCHED];
     uint32_t count;
@@ -108,18 +108,26 @@ static void add_touched(Module *module, const Op *op, bool writes, Touched *touc
     }
 }
 
-static Touched touched_between(const Inquiry *inquiry, uint32_t from, uint32_t to, bool writes) {
+/* From its wait on. */
+static Touched touched_by(const Inquiry *inquiry, const Blocked *blocked, bool writes) {
     const Program *program = inquiry->machine->program;
+    uint32_t end = strand_end(program, inquiry->strands[blocked->agent]);
     Touched touched = {0};
-    for (uint32_t pc = from; pc <= to && pc < program->code_count; pc++)
-        if (pc == from || program->ops[pc] != program->ops[pc - 1])
+    for (uint32_t pc = blocked->pc; pc < end; pc++)
+        if (pc == blocked->pc || program->ops[pc] != program->ops[pc - 1])
             add_touched(program->module, program->ops[pc], writes, &touched);
     return touched;
 }
 
-/* What it does from its wait up to where it would let the other one go on. */
-static Touched touched_by(const Inquiry *inquiry, const Blocked *blocked, const Blocked *other, bool writes) {
-    return touched_between(inquiry, blocked->pc, other->releaser.pc, writes);
+/* Whether the agent has arrived anywhere that the other one waits: then it has begun. */
+static bool has_sent(const Inquiry *inquiry, const Blocked *blocked, const Blocked *other) {
+    for (uint32_t i = 0; i < inquiry->machine->slot_count; i++) {
+        const BarrierHistory *past = &inquiry->history->barriers[i];
+        if (past->deeds && past->latest.agent == blocked->agent &&
+            strand_waits(inquiry->machine, inquiry->strands[other->agent], i) != NO_PC)
+            return true;
+    }
+    return false;
 }
 
 RoomKind find_room(const Inquiry *inquiry, const Blocked *blocked) {
@@ -128,15 +136,12 @@ RoomKind find_room(const Inquiry *inquiry, const Blocked *blocked) {
                  blocked->state.generation == blocked->state.born &&
                  !history_pass(inquiry->history, blocked->barrier, blocked->agent)->any;
     if (!first || !other || other == blocked || !other->released || other->releaser.agent != blocked->agent ||
-        other->releaser.pc < blocked->pc || blocked->releaser.pc < other->pc)
+        other->releaser.pc < blocked->pc || blocked->releaser.pc < other->pc || has_sent(inquiry, blocked, other))
         return ROOM_NOT;
-    Touched made = touched_by(inquiry, blocked, other, true), used = touched_by(inquiry, other, blocked, false);
+    Touched made = touched_by(inquiry, blocked, true), used = touched_by(inquiry, other, false);
     if (!meet(&made, &used))
         return ROOM_NOT;
-    const Program *program = inquiry->machine->program;
-    Touched returned = touched_by(inquiry, other, blocked, true);
-    Touched needed =
-        touched_between(inquiry, blocked->pc, strand_end(program, inquiry->strands[blocked->agent]) - 1, false);
+    Touched returned = touched_by(inquiry, other, true), needed = touched_by(inquiry, blocked, false);
     return meet(&returned, &needed) ? ROOM_OF_DATA : ROOM_EMPTY;
 }
 

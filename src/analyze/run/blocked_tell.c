@@ -273,11 +273,14 @@ static const char *unheld_text(const Case *c) {
 /* " (the last two by IR line 39 and IR line 40)" */
 static const char *completed_text(const Case *c) {
     const Machine *machine = c->inquiry->machine;
+    const Deed *last = c->past->last;
     if (c->past->last_count < 2)
         return "";
-    return verdict_text(c->verdict, " (the last two by what %s does at IR line %u and at IR line %u)",
-                        inquiry_agent(c->inquiry, c->past->last[0].agent, HELPER_BASE),
-                        line_at(machine, c->past->last[1].pc), line_at(machine, c->past->last[0].pc));
+    const char *who = inquiry_agent(c->inquiry, last[0].agent, HELPER_BASE);
+    return last[0].pc == last[1].pc
+               ? verdict_text(c->verdict, " (by what %s does at IR line %u)", who, line_at(machine, last[0].pc))
+               : verdict_text(c->verdict, " (the last two by what %s does at IR line %u and at IR line %u)", who,
+                              line_at(machine, last[1].pc), line_at(machine, last[0].pc));
 }
 
 /* Phases are over before anybody looks. */
