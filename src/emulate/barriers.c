@@ -15,6 +15,29 @@ static void settle(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc,
     machine_tell(machine, (Event){.kind = EVENT_FLIP, .agent = agent, .pc = pc, .effect = effect, .barrier = slot});
 }
 
+/* A phase is complete, or a meeting, that is not: the event says whose wait it is for. */
+void machine_let_on(Machine *machine, uint32_t index) {
+    const Agent *agent = &machine->state->agents[index];
+    const CompiledEffect *effect = machine_next_effect(machine, agent);
+    if (agent->status == AGENT_WAITS) {
+        Barrier *barrier = &machine->state->barriers[agent->barrier];
+        barrier->pending = 0;
+        barrier->bytes = 0;
+        settle(machine, agent->barrier, index, agent->pc, effect);
+    } else if (agent->status == AGENT_NAMED) {
+        Rendezvous *named = &machine->state->named[agent->barrier];
+        named->generation++;
+        named->arrived = named->expected = 0;
+        machine_tell(machine, (Event){.kind = EVENT_NAMED_MEET,
+                                      .agent = index,
+                                      .pc = agent->pc,
+                                      .effect = effect,
+                                      .barrier = agent->barrier});
+    } else if (agent->status == AGENT_CLUSTER) {
+        machine_cluster_meets(machine, index, agent->pc, effect, agent->barrier);
+    }
+}
+
 static RuleId misuse(const Barrier *barrier) {
     return barrier->life == BARRIER_NEVER ? RULE_BARRIER_UNINITIALIZED : RULE_BARRIER_INVALIDATED;
 }

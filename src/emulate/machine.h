@@ -369,6 +369,9 @@ static inline bool machine_can_step(const Machine *machine, uint32_t index) {
     return machine_can_step_on(machine, index);
 }
 StepResult machine_step(Machine *machine, uint32_t agent);
+/* As if what the agent waits for had come: the phase of its mbarrier completes, whatever is pending; whom it is to meet
+ * has come. No run does that: it is how to see what a run that hangs was meant to do. */
+void machine_let_on(Machine *machine, uint32_t agent);
 /* Whether that flight can complete now, and completing it. */
 bool machine_can_complete(const Machine *machine, uint32_t flight);
 StepResult machine_complete(Machine *machine, uint32_t flight);

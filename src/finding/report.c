@@ -10,6 +10,7 @@ Report report_blank(const char *file, const Verdict *verdict) {
                     .module = "",
                     .nothing = "",
                     .verdict = verdict,
+                    .head = {.verdict = "", .rule = "", .what = "", .where = "", .why = "", .fix = ""},
                     .launch = "",
                     .deadlock_verdict = "unknown",
                     .deadlock_reason = "",

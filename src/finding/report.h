@@ -25,6 +25,19 @@ typedef struct ReportCount {
     uint64_t count;
 } ReportCount;
 
+/* ---- What comes first ---- */
+
+/* The five lines that every report begins with. Of a kernel that fails they are about one finding, the one that
+ * explains the others; of one that is clean, about what was run. */
+typedef struct ReportHead {
+    const char *verdict; /* "hangs", "can hang and races", "misuses a barrier", "clean", "incomplete" */
+    const char *rule;    /* of that finding; "" if there is none */
+    const char *what;    /* happens, or ran */
+    const char *where;   /* "kernel.py:20 (IR line 50), nvws.producer_acquire of partition0" */
+    const char *why;
+    const char *fix; /* what to change */
+} ReportHead;
+
 /* ---- 1. Partitions ---- */
 
 typedef struct ReportPartition {
@@ -53,6 +66,7 @@ typedef struct ReportSite {
     int first_parity;    /* waits: of the first one; -1: not seen */
     bool passes_at_once; /* waits: the first one needs no arrival */
     int64_t amount;      /* arrivals or bytes each time; -1: neither */
+    uint64_t intended;   /* if the run hangs: how often it would happen, past the waits that block; else 0 */
 } ReportSite;
 
 typedef struct ReportAlias {
@@ -100,6 +114,7 @@ typedef struct ReportBarrier {
     const char *const *issues; /* "depth 1: nothing overlaps", "arrives are never waited for"; sentences */
     size_t issue_count;
     const char *participants; /* of a named barrier: "partition0 (128, waiting) + partition1 (128, arriving) = 256" */
+    uint64_t intended;        /* if the run hangs: flips that there would be, past the waits that block; else 0 */
 } ReportBarrier;
 
 typedef struct ReportEdge {
@@ -171,7 +186,8 @@ typedef struct ReportBlocked {
     const ReportPlace *could; /* who could flip it; `detail` says why it does not: "would, but waits itself at IR line
                                  50" of who is the next to complete the phase, "is in this phase already" */
     size_t could_count;
-    const char *why; /* in one sentence */
+    const char *why;     /* in one sentence */
+    const char *held_by; /* the agent whose arrival it waits for, which waits itself; "" if none does */
 } ReportBlocked;
 
 typedef struct ReportDeadlock {
@@ -238,6 +254,8 @@ typedef struct Report {
     const char *module;    /* which module of a file with several: "3: after TritonGPUPipeline"; "" if it has one */
     const char *nothing;   /* one sentence, where there is nothing to report; "" else */
     const Verdict *verdict;
+    ReportHead head;
+    bool hung;          /* that run hangs: slots, phases and edges are of one that goes on past the waits that block */
     const char *launch; /* of the run that slots, phases, edges and the picture are from; "" if nothing was run */
     uint64_t cluster;   /* CTAs that run together; 0 if nothing was run */
     const ReportPartition *partitions;

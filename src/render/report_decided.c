@@ -9,12 +9,18 @@ static void add_blocked(Table *table, const ReportBlocked *blocked, bool roomy) 
     text_addf(table_cell(table, TONE_HEAD), "%s", blocked->place.partition);
     report_cell_place(&blocked->place, roomy, table_cell(table, TONE_PLAIN));
     text_addf(table_cell(table, TONE_BAD), "%s", blocked->waits_for);
-    NUMBER_CELLS(table, blocked->parity, blocked->phase, blocked->pending, blocked->bytes ? blocked->bytes : -1,
-                 blocked->flips);
+    TEXT_CELLS(table, roomy ? blocked->held_by : ""); /* else it stands with what could complete it */
+    NUMBER_CELLS(table, blocked->parity, blocked->phase, blocked->pending);
+    Text *bytes = table_cell(table, TONE_PLAIN);
+    if (blocked->bytes) /* fewer than none: more have come than were expected */
+        text_addf(bytes, "%" PRId64, blocked->bytes);
+    NUMBER_CELLS(table, blocked->flips);
 }
 
 static void say_could(ReportWriter *writer, const ReportBlocked *blocked) {
     text_addf(&writer->text, "%s waits", blocked->place.partition);
+    if (*blocked->held_by)
+        text_addf(&writer->text, " for %s", blocked->held_by);
     if (*blocked->why)
         text_addf(&writer->text, ": %s", blocked->why);
     writer->block(writer, TONE_HEAD, blocked->waits_for, say_taken(writer), (Anchor){0});
@@ -32,10 +38,11 @@ static void say_could(ReportWriter *writer, const ReportBlocked *blocked) {
 }
 
 static void say_deadlock(const ReportDeadlock *deadlock, ReportWriter *writer) {
-    static const TableColumn columns[] = {{"agent", IS_WORDS, false},     {"at", IS_WORDS, true},
-                                          {"waits for", IS_SLOT, false},  {"wants parity", IS_NUMBER, true},
-                                          {"phase now", IS_NUMBER, true}, {"pending", IS_NUMBER, true},
-                                          {"bytes", IS_NUMBER, true},     {"flips", IS_NUMBER, true}};
+    static const TableColumn columns[] = {{"agent", IS_WORDS, false},        {"at", IS_WORDS, true},
+                                          {"waits for", IS_SLOT, false},     {"held by", IS_WORDS, true},
+                                          {"wants parity", IS_NUMBER, true}, {"phase now", IS_NUMBER, true},
+                                          {"pending", IS_NUMBER, true},      {"bytes", IS_NUMBER, true},
+                                          {"flips", IS_NUMBER, true}};
     text_addf(&writer->text, "%s", deadlock->message);
     writer->block(writer, TONE_BAD, deadlock->rule, say_taken(writer), (Anchor){0});
     say_text(writer, "why", deadlock->why);

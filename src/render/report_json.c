@@ -27,6 +27,7 @@ static const JsonField site_fields[] = {
     JSON_KNOWN(ReportSite, first_parity),
     JSON(ReportSite, passes_at_once),
     JSON_KNOWN(ReportSite, amount),
+    JSON(ReportSite, intended),
     {0}};
 
 static const JsonField bytes_fields[] = {
@@ -40,7 +41,7 @@ static const JsonField barrier_fields[] = {
     JSON(ReportBarrier, phase, inverted, offset),
     JSON_KNOWN(ReportBarrier, expect_bytes, data_bytes),
     JSON_LIST(0, 0, "bytes", ReportBarrier, bytes, byte_count, bytes_fields),
-    JSON(ReportBarrier, iterations, flips, cadence),
+    JSON(ReportBarrier, iterations, flips, intended, cadence),
     JSON_LIST(5, 6, "arrives", ReportBarrier, arrives, arrive_count, site_fields),
     JSON_LIST(5, 6, "waits", ReportBarrier, waits, wait_count, site_fields),
     JSON_LIST(5, 6, "others", ReportBarrier, others, other_count, place_fields),
@@ -73,7 +74,7 @@ static const JsonField blocked_fields[] = {JSON_MEMBERS(ReportBlocked, place, pl
                                            JSON_KNOWN(ReportBlocked, parity, phase, pending),
                                            JSON(ReportBlocked, bytes),
                                            JSON_KNOWN(ReportBlocked, flips),
-                                           JSON(ReportBlocked, why),
+                                           JSON(ReportBlocked, why, held_by),
                                            JSON_LIST(7, 8, "could", ReportBlocked, could, could_count, place_fields),
                                            {0}};
 
@@ -126,8 +127,12 @@ static void add_verdict(Json *json, const char *key, const void *object) {
     render_json_verdict(json, report->file, report->verdict, report->witness_files);
 }
 
+static const JsonField head_fields[] = {JSON(ReportHead, verdict, rule, what, where, why, fix), {0}};
+
 static const JsonField report_fields[] = {
     JSON_BY(3, "file", add_verdict),
+    JSON_WITHIN(3, Report, head, head_fields),
+    JSON(Report, hung),
     JSON_AT(3, Report, module),
     JSON_AT(3, Report, form),
     JSON(Report, form_text),

@@ -41,7 +41,23 @@ static void say_findings(const Report *report, ReportWriter *writer) {
         say_text(writer, "note", verdict->notes[i]);
 }
 
+/* After the verdict, the rest of what every report begins with. */
+static void say_head(const Report *report, ReportWriter *writer) {
+    const ReportHead *head = &report->head;
+    bool wrong = *head->rule;
+    say_toned(writer, wrong ? "what" : "ran", wrong ? TONE_BAD : TONE_PLAIN, head->what);
+    say_text(writer, wrong ? "where" : "over", head->where);
+    say_text(writer, "why", head->why);
+    say_text(writer, "fix", head->fix);
+}
+
 static void say_overview(const Report *report, ReportWriter *writer) {
+    say_head(report, writer);
+    if (report->hung)
+        say_text(
+            writer, "hang",
+            "The run hangs. Slots, phases and edges are those of a run that goes on past the waits that block: what "
+            "the kernel is meant to do. What this run did before it hung stands beside it.");
     say_findings(report, writer);
     say_text(writer, "form", report->form_text);
     say_text(writer, "target", report->target);
@@ -204,6 +220,10 @@ static void say_site(ReportWriter *writer, const ReportSite *site, bool waits) {
         text_count(to, (uint64_t)site->amount, bytes ? "byte" : "arrival");
         text_addf(to, " each time");
     }
+    if (site->intended) {
+        text_addf(to, site->place.times ? "; past the hang " : "; not reached before the hang, past it ");
+        text_count(to, site->intended, "time");
+    }
     add_course(to, site);
     say(writer, waits ? "wait" : "arrive", TONE_PLAIN);
 }
@@ -250,6 +270,8 @@ static void say_seen(ReportWriter *writer, const ReportBarrier *barrier) {
         text_addf(to, ", ");
         text_count(to, barrier->flips, "flip");
         text_addf(to, "%s", barrier->depth > 1 ? " over all slots" : "");
+        if (barrier->intended)
+            text_addf(to, " before the hang, %" PRIu64 " past it", barrier->intended);
     }
     if (*barrier->cadence)
         report_add_part(to, 0, "; ", "%s", barrier->cadence);
@@ -318,7 +340,10 @@ static void say_barrier_table(const Report *report, ReportWriter *writer) {
         text_addf(table_row(&table, TONE_HEAD, anchor), "%s", barrier->name);
         TEXT_CELLS(&table, barrier->direction);
         NUMBER_CELLS(&table, barrier->depth, barrier->count);
-        TEXT_CELLS(&table, barrier->index, barrier->phase, barrier->inverted ? "passes" : "waits");
+        TEXT_CELLS(&table, barrier->index, barrier->phase,
+                   !barrier->wait_count ? ""
+                   : barrier->inverted  ? "passes"
+                                        : "waits");
         NUMBER_CELLS(&table, barrier->expect_bytes, barrier->data_bytes, (int64_t)barrier->iterations,
                      (int64_t)barrier->flips);
         TEXT_CELLS(&table, barrier->pair);
@@ -457,15 +482,23 @@ static void say_aliases(const Report *report, ReportWriter *writer) {
 
 /* ---- All of it -------------------------------------------------------------------------------- */
 
+/* Whether a section is asked for. */
+static bool is_told(const ReportWriter *writer, SectionId id) {
+    return !writer->failed && (!writer->sections || writer->sections & 1u << id);
+}
+
 void report_sections(const Report *report, ReportWriter *writer) {
     static void (*const sections[])(const Report *report, ReportWriter *writer) = {
         say_partitions, say_dependencies, say_barriers, say_buffers,
         say_aliases,    say_deadlocks,    say_coverage, say_limits}; /* ORDER SectionId */
+    bool hangs = report->deadlock_count > 0; /* what hangs comes before how the rest is meant to work */
     writer->failed |= !about_init(&writer->about, report);
     if (!writer->sections)
         say_overview(report, writer);
-    for (size_t i = 0; i < LENGTH(sections) && !writer->failed; i++)
-        if (!writer->sections || writer->sections & 1u << i)
+    if (hangs && is_told(writer, SECTION_DEADLOCKS))
+        say_deadlocks(report, writer);
+    for (SectionId i = 0; i < LENGTH(sections); i++)
+        if (is_told(writer, i) && !(hangs && i == SECTION_DEADLOCKS))
             sections[i](report, writer);
     about_free(&writer->about);
     writer->about = (About){0};

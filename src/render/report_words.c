@@ -27,6 +27,8 @@ void report_outcome(const Report *report, Text *to) {
                       verdict->incomplete[i].reason, verdict->incomplete[i].op, verdict->incomplete[i].ir_line);
         return;
     }
+    if (*report->head.rule)
+        text_addf(to, "%s; ", report->head.verdict);
     if (verdict->kind == VERDICT_FINDINGS)
         text_count(to, verdict_faults(verdict, NULL), "finding");
     else

@@ -89,7 +89,8 @@ static void bytes_come_before_a_circle(void **state) {
                                               INIT(a, 2) INIT(b, 1), EXPECT(a, 128) COPY(a) WAIT(a, 0) ARRIVE(b),
                                               WAIT(b, 0) ARRIVE(a), "")),
                    "deadlock.cycle", "ttng.wait_barrier",
-                   "default waits forever for %a[0]: partition0 arrives on it only after a wait that is also blocked");
+                   "default waits forever for %a[0]: partition0 arrives on it only after its wait for %b[0], "
+                   "which is also blocked");
 }
 
 static void the_parity_does_not_go_with_the_phases(void **state) {
@@ -104,7 +105,8 @@ static void each_waits_for_the_other(void **state) {
     (void)state;
     assert_finding(AGENTS(INIT(a, 1) INIT(b, 1), WAIT(a, 0) ARRIVE(b), WAIT(b, 0) ARRIVE(a)), "deadlock.cycle",
                    "ttng.wait_barrier",
-                   "default waits forever for %a[0]: partition0 arrives on it only after a wait that is also blocked");
+                   "default waits forever for %a[0]: partition0 arrives on it only after its wait for %b[0], "
+                   "which is also blocked");
     assert_finding(ON_BARRIER("", INIT(bar, 1) WAIT(bar, 0) ARRIVE(bar)), "deadlock.cycle", "ttng.wait_barrier",
                    "default waits forever for %bar[0]: it would itself arrive on it, after this wait");
     assert_clean(AGENTS(INIT(a, 1) INIT(b, 1), ARRIVE(b) WAIT(a, 0), WAIT(b, 0) ARRIVE(a)));
@@ -210,7 +212,7 @@ static void a_circle_of_a_cluster_barrier_and_an_mbarrier_is_mixed(void **state)
 static void barriers_are_misused(void **state) {
     (void)state;
     assert_finding(ON_BARRIER("", INIT(bar, 1) ARRIVE_COUNT(bar, 2)), "barrier.underflow", "ttng.arrive_barrier",
-                   "default makes 2 arrivals on %bar[0], which has 1 is pending");
+                   "default makes 2 arrivals on %bar[0], where 1 of 1 is pending");
     assert_finding(ON_BARRIER("", ARRIVE(bar)), "barrier.uninitialized", "ttng.arrive_barrier",
                    "default uses %bar[0] before it is initialized");
     assert_finding(ON_BARRIER("", INIT(bar, 1) INIT(bar, 1)), "barrier.reinitialized", "ttng.init_barrier",

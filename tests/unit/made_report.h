@@ -230,7 +230,8 @@ static void make_deadlocks(Made *made) {
                                        .flips = -1,
                                        .could = made->could,
                                        .could_count = 1,
-                                       .why = "nobody arrives"};
+                                       .why = "nobody arrives",
+                                       .held_by = ""};
     made->deadlocks[0] =
         (ReportDeadlock){"deadlock.cycle", "message", "why", "fix", "schedule", "launch", made->blocked, 1};
     made->candidates[0] = (ReportCandidate){"full", "2 waits and 1 arrive", "redundant", "why", made->could, 1};
@@ -244,35 +245,37 @@ static const Report *make_report(Made *made) {
     make_barriers(made);
     make_data(made);
     make_deadlocks(made);
-    made->report = (Report){.file = "k.ttgir",
-                            .kernel = "MMA",
-                            .form = "lowered",
-                            .form_text = "form",
-                            .target = "cuda:100",
-                            .module = "3: after Pass",
-                            .nothing = "",
-                            .verdict = &made->verdict,
-                            .launch = "grid 1x1x1",
-                            .cluster = 0,
-                            .partitions = made->partitions,
-                            .partition_count = 3,
-                            .barriers = made->barriers,
-                            .barrier_count = 2,
-                            .edges = made->edges,
-                            .edge_count = 2,
-                            .buffers = made->buffers,
-                            .buffer_count = 2,
-                            .deadlock_verdict = "found",
-                            .deadlock_reason = "reason",
-                            .deadlocks = made->deadlocks,
-                            .deadlock_count = 1,
-                            .candidates = made->candidates,
-                            .candidate_count = 1,
-                            .coverage = made->coverage,
-                            .coverage_count = 1,
-                            .coverage_note = "note",
-                            .limits = made->limits,
-                            .limit_count = 2};
+    made->report =
+        (Report){.head = {"hangs", "deadlock.cycle", "default waits forever", "IR line 70", "a circle", "break it"},
+                 .file = "k.ttgir",
+                 .kernel = "MMA",
+                 .form = "lowered",
+                 .form_text = "form",
+                 .target = "cuda:100",
+                 .module = "3: after Pass",
+                 .nothing = "",
+                 .verdict = &made->verdict,
+                 .launch = "grid 1x1x1",
+                 .cluster = 0,
+                 .partitions = made->partitions,
+                 .partition_count = 3,
+                 .barriers = made->barriers,
+                 .barrier_count = 2,
+                 .edges = made->edges,
+                 .edge_count = 2,
+                 .buffers = made->buffers,
+                 .buffer_count = 2,
+                 .deadlock_verdict = "found",
+                 .deadlock_reason = "reason",
+                 .deadlocks = made->deadlocks,
+                 .deadlock_count = 1,
+                 .candidates = made->candidates,
+                 .candidate_count = 1,
+                 .coverage = made->coverage,
+                 .coverage_count = 1,
+                 .coverage_note = "note",
+                 .limits = made->limits,
+                 .limit_count = 2};
     return &made->report;
 }
 

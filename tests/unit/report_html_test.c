@@ -76,9 +76,10 @@ static void the_verdict_comes_first(void **state) {
 
 static void every_section_is_there(void **state) {
     (void)state;
-    static const char *const headings[] = {"1. Partitions", "2. Dependencies", "3. Index and phase", "4. Shared data",
-                                           "5. Aliases",    "6. Deadlocks",    "7. Coverage",        "Limits",
-                                           "Glossary",      "Lines of the IR"};
+    static const char *const headings[] = {"6. Deadlocks", /* it hangs: that comes first */
+                                           "1. Partitions",  "2. Dependencies", "3. Index and phase",
+                                           "4. Shared data", "5. Aliases",      "7. Coverage",
+                                           "Limits",         "Glossary",        "Lines of the IR"};
     Sample *sample = sample_small();
     Text page = body_of(sample);
     const char *last = page.data;

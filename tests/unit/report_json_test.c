@@ -73,10 +73,11 @@ static void every_key_is_there(void **state) {
     (void)state;
     Made made;
     json_t *json = as_json(make_report(&made));
-    check_keys(json, "tool version file kernel verdict only_launch launches run_coverage findings incomplete notes "
-                     "module form form_text target "
-                     "nothing launch cluster partitions barriers edges buffers deadlock_verdict deadlock_reason "
-                     "deadlocks candidates coverage coverage_note limits");
+    check_keys(json,
+               "tool version file kernel verdict only_launch launches run_coverage findings incomplete notes "
+               "module form form_text target "
+               "nothing head hung launch cluster partitions barriers edges buffers deadlock_verdict deadlock_reason "
+               "deadlocks candidates coverage coverage_note limits");
     assert_string_equal(text_of(json, "version"), "1.2");
     assert_string_equal(text_of(json, "verdict"), "findings");
     assert_string_equal(text_of(json, "module"), "3: after Pass");
@@ -89,14 +90,18 @@ static void every_key_is_there(void **state) {
     check_keys(op, "name count");
     assert_int_equal(number_of(op, "count"), 2);
 
+    json_t *head = json_object_get(json, "head");
+    check_keys(head, "verdict rule what where why fix");
+    assert_string_equal(text_of(head, "verdict"), "hangs");
+
     json_t *barrier = list_item(json, "barriers", 2, 0);
     check_keys(barrier, "name value kind mechanism direction depth count index phase inverted offset expect_bytes "
                         "data_bytes bytes iterations flips cadence arrives waits others protects pair aliases issues "
-                        "participants");
+                        "participants intended");
     check_keys(list_item(barrier, "bytes", 2, 1), "name text bytes ir_line");
     json_t *site = list_item(barrier, "waits", 1, 0);
     check_keys(site, PLACE " mechanism index phase index_as_written phase_as_written stagger stride first_parity "
-                           "passes_at_once amount");
+                           "passes_at_once amount intended");
     check_null(site, "first_parity");
     check_null(site, "amount");
     assert_int_equal(number_of(site, "stagger"), 0);
@@ -122,7 +127,7 @@ static void deadlocks_and_coverage(void **state) {
     json_t *deadlock = list_item(json, "deadlocks", 1, 0);
     check_keys(deadlock, "rule message why fix schedule launch blocked");
     json_t *blocked = list_item(deadlock, "blocked", 1, 0);
-    check_keys(blocked, PLACE " waits_for parity phase pending bytes flips why could");
+    check_keys(blocked, PLACE " waits_for parity phase pending bytes flips why held_by could");
     check_null(blocked, "flips");
     assert_int_equal(number_of(blocked, "parity"), 0);
     check_keys(list_item(json, "candidates", 1, 0), "barrier counts verdict why places");

@@ -26,11 +26,19 @@ typedef struct Sample {
 #define PLACE_SEEN(who, name, at, source_line, seen) \
     { (who), (name), "", "matmul.py", (source_line), 9, (at), (seen) }
 
+static const ReportHead sample_head = {.verdict = "hangs",
+                                       .rule = "deadlock.no-producer",
+                                       .what = "partition1 waits forever for full[0]: nothing arrives on it",
+                                       .where = "kernel.py:30 (IR line 55), ttng.wait_barrier of partition1",
+                                       .why = "The wait needs phase 0 to complete.",
+                                       .fix = "Arrive on <full>."};
+
 static inline Sample *sample_create(const char *file, const char *kernel) {
     Sample *sample = calloc(1, sizeof *sample);
     arena_init(&sample->arena, (size_t)256 << 20);
     sample->verdict = (Verdict){.arena = &sample->arena, .kernel = kernel};
-    sample->report = (Report){.file = file,
+    sample->report = (Report){.head = sample_head,
+                              .file = file,
                               .kernel = kernel,
                               .form = "lowered",
                               .form_text = "barriers are in memory and partitions are regions, so everything was run.",
@@ -122,13 +130,13 @@ static inline void small_partitions(Report *report) {
 
 static inline void small_barriers(Report *report) {
     static const ReportSite fills[] = {{PLACE_SEEN("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, 44, 4),
-                                        "TMA mbarrier", "i % 2", "", "%slot", "", 0, 1, -1, false, 16384}};
+                                        "TMA mbarrier", "i % 2", "", "%slot", "", 0, 1, -1, false, 16384, 0}};
     static const ReportSite drains[] = {{PLACE_SEEN("partition1", "ttng.wait_barrier", 30, 55, 2), "TMA mbarrier",
-                                         "i % 2", "(i / 2) & 1", "%slot_1", "%phase_2", 1, 1, 0, false, -1}};
+                                         "i % 2", "(i / 2) & 1", "%slot_1", "%phase_2", 1, 1, 0, false, -1, 0}};
     static const ReportSite frees[] = {{PLACE_SEEN("partition1.tensor", "ttng.tc_gen5_mma", 33, 47, 1),
-                                        "MMA barrier operand", "i % 2", "", "", "", 0, 1, -1, false, 1}};
+                                        "MMA barrier operand", "i % 2", "", "", "", 0, 1, -1, false, 1, 0}};
     static const ReportSite reuses[] = {{PLACE_SEEN("partition0", "ttng.wait_barrier", 20, 47, 2),
-                                         "MMA barrier operand", "i % 2", "(i / 2) & 1", "", "", 0, 1, 0, false, -1}};
+                                         "MMA barrier operand", "i % 2", "(i / 2) & 1", "", "", 0, 1, 0, false, -1, 0}};
     static const ReportPlace made[] = {PLACE_DOES("default", "ttng.init_barrier", 8, "count 1")};
     static const ReportBytes bytes[] = {{"a", "128x64xf16", 16384, 24}, {"b", "64x128xf16", 16384, 26}};
     static const char *const tiles[] = {"a", "b"};
@@ -164,7 +172,8 @@ static inline void small_barriers(Report *report) {
          COUNTED(aliases),
          NULL,
          0,
-         ""},
+         "",
+         0},
         {"empty",
          "%empty",
          "mbarrier",
@@ -194,7 +203,8 @@ static inline void small_barriers(Report *report) {
          NULL,
          0,
          COUNTED(issues),
-         ""},
+         "",
+         0},
     };
     report->barriers = barriers;
     report->barrier_count = 2;
@@ -243,9 +253,9 @@ static inline void small_deadlock(Report *report) {
         PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, "would, but is blocked at IR line 20")};
     static const ReportBlocked blocked[] = {
         {PLACE("partition0", "ttng.wait_barrier", 20), "empty[0]", 0, 0, 1, 0, 0, COUNTED(could),
-         "nobody can use slot 0 before partition1 has read it"},
+         "nobody can use slot 0 before partition1 has read it", "partition1"},
         {PLACE("partition1", "ttng.wait_barrier", 30), "full[1]", 0, 0, 1, 32768, 0, COUNTED(others),
-         "slot 1 is filled after slot 0"},
+         "slot 1 is filled after slot 0", "partition0"},
     };
     static const ReportDeadlock deadlocks[] = {{"deadlock.cycle", "partition0 and partition1 wait for each other",
                                                 "The arrival that each waits for comes after the wait of the other.",
@@ -489,7 +499,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                                 1,
                                 -1,
                                 false,
-                                copies ? 16384 : 1};
+                                copies ? 16384 : 1,
+                                0};
         *waits = (ReportSite){large_place(to, "ttng.wait_barrier", line + (uint32_t)back),
                               mechanism,
                               "accumCnt % 3",
@@ -500,7 +511,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                               1,
                               back,
                               back,
-                              -1};
+                              -1,
+                              0};
         ReportAlias *aliases = ARENA_ARRAY(arena, ReportAlias, 2);
         aliases[0] = (ReportAlias){sample_text(sample, "%%%s_%s", base, back ? "empty" : "full"), "allocation", "",
                                    10 + (uint32_t)ring, 0};
@@ -537,7 +549,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                                      2,
                                      NULL,
                                      0,
-                                     ""};
+                                     "",
+                                     0};
         edges[back] = (ReportEdge){large_names[from],
                                    large_names[to],
                                    pair[back].name,

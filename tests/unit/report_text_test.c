@@ -59,10 +59,14 @@ static void tells_the_verdict_first(void **state) {
     (void)state;
     Report report = sample_report();
     char *text = as_text(&report, false, 80);
-    const char first[] = "attention.ttgir: @attention: 2 findings; lowered; grid 32x1x1, N_CTX = 1024\n";
+    const char first[] = "attention.ttgir: @attention: hangs; 2 findings; lowered; grid 32x1x1, N_CTX = 1024\n"
+                         "  what        partition0 waits forever for full[0]: nothing arrives on it\n"
+                         "  where       attention.py:55 (IR line 78), ttng.wait_barrier of partition0\n"
+                         "  why         The wait needs phase 0 to complete.\n"
+                         "  fix         Add the arrive.\n";
     assert_memory_equal(text, first, sizeof first - 1);
-    expect_order(text, (const char *const[]){"\n1. Partitions\n", "\n2. Dependencies\n", "\n3. Index and phase\n",
-                                             "\n4. Shared data\n", "\n5. Aliases\n", "\n6. Deadlocks\n",
+    expect_order(text, (const char *const[]){"\n6. Deadlocks\n", "\n1. Partitions\n", "\n2. Dependencies\n",
+                                             "\n3. Index and phase\n", "\n4. Shared data\n", "\n5. Aliases\n",
                                              "\n7. Coverage\n", "\nLimits\n", "`weir report --glossary`", NULL});
     free(text);
 }
@@ -368,9 +372,10 @@ static void links_words_that_are_explained(void **state) {
     (void)state;
     Report report = sample_report();
     char *text = as_markdown(&report);
-    expect_order(text, (const char *const[]){"\n## 1. Partitions\n\nA [partition](#partition) is", "\n## 2. ",
-                                             "\n## 3. ", "[phase](#phase)", "\n## 4. ", "\n## 5. ", "\n## 6. ",
-                                             "\n## 7. ", "\n## Glossary\n", "<a id=\"phase\"></a>**phase**: ", NULL});
+    expect_order(text, (const char *const[]){"\n## 6. ", "[phases](#phase)",
+                                             "\n## 1. Partitions\n\nA [partition](#partition) is", "\n## 2. ",
+                                             "\n## 3. ", "\n## 4. ", "\n## 5. ", "\n## 7. ", "\n## Glossary\n",
+                                             "<a id=\"phase\"></a>**phase**: ", NULL});
     size_t links = 0;
     for (const char *at = text; (at = strstr(at, "](#")); links++) {
         at += 3;

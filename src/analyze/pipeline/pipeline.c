@@ -86,6 +86,8 @@ static void check_and_close(Result *result, size_t kernel) {
     step_project(result, kernel);
     verdict->seconds = clock_seconds() - started;
     verdict_close(verdict);
+    if (result->question.report && complete)
+        result_attempt(result, step_head, &look);
     result->kind = verdict_worse(result->kind, verdict->kind);
 }
 

@@ -2,6 +2,7 @@
 #include "analyze/pipeline/internal.h"
 
 #include "analyze/lint/lint.h"
+#include "analyze/report/head.h"
 #include "analyze/report/one_buffer.h"
 #include "analyze/report/report.h"
 #include "analyze/telling/source_lines.h"
@@ -187,6 +188,11 @@ void step_rules(Result *result, size_t kernel) {
             finding->reason = "its rule is not selected";
         }
     }
+}
+
+void step_head(void *context) {
+    const Look *look = context;
+    report_lead(&look->result->reports[look->at], &look->result->verdicts[look->at]);
 }
 
 void step_lines(void *context) {

@@ -84,6 +84,16 @@ static void find_barriers(Builder *builder) {
     }
 }
 
+/* What a ring of one run is in another; NULL: it was not met there. */
+static const Ring *same_ring(const Sights *sights, const Ring *ring) {
+    for (size_t i = 0; i < sights->ring_count; i++) {
+        const Ring *other = &sights->rings[i];
+        if (other->root == ring->root && other->side == ring->side && other->id == ring->id)
+            return other;
+    }
+    return NULL;
+}
+
 /* Rings that were seen and that the IR does not name by itself (ids that are computed). */
 static void find_rings(Builder *builder) {
     const Sights *sights = builder->sights;
@@ -92,8 +102,10 @@ static void find_rings(Builder *builder) {
         const Ring *ring = &sights->rings[i];
         size_t index = add_barrier(builder, (Thing){.root = ring->root, .side = ring->side, .id = ring->id});
         ReportBarrier *barrier = &builder->barriers[index];
+        const Ring *hung = builder->hung ? same_ring(builder->hung, ring) : NULL;
         builder->ring_barriers[i] = index;
-        barrier->flips = ring->flips;
+        barrier->flips = !builder->hung ? ring->flips : hung ? hung->flips : 0;
+        barrier->intended = builder->hung ? ring->flips : 0;
         if (ring->count > 0)
             barrier->count = ring->count;
     }
@@ -280,11 +292,11 @@ typedef struct SeenOps {
     uint32_t *next;
 } SeenOps;
 
-static SeenOps seen_ops(Builder *builder) {
-    size_t count = builder->sights ? builder->sights->seen_count : 0;
+static SeenOps seen_ops(Builder *builder, const Sights *sights) {
+    size_t count = sights ? sights->seen_count : 0;
     SeenOps ops = {.last = {.arena = builder->arena}, .next = ARENA_ARRAY(builder->arena, uint32_t, count + 1)};
     for (size_t i = 0; i < count; i++) {
-        const Op *op = builder->sights->seen[i].op;
+        const Op *op = sights->seen[i].op;
         uint32_t before = pointers_get(&ops.last, op);
         ops.next[i] = before == NO_NUMBER ? 0 : before;
         pointers_set(&ops.last, op, (uint32_t)i + 1);
@@ -292,18 +304,22 @@ static SeenOps seen_ops(Builder *builder) {
     return ops;
 }
 
-static bool was_seen(const Builder *builder, const SeenOps *ops, const Op *op, const Effect *effect) {
+/* What an effect of an op did, by one agent or (ANYBODY) by any; NULL: nothing. */
+enum { ANYBODY = UINT32_MAX };
+static const Seen *find_seen(const Sights *sights, const SeenOps *ops, const Op *op, const Effect *effect,
+                             uint32_t agent) {
     uint32_t at = pointers_get(&ops->last, op);
     for (at = at == NO_NUMBER ? 0 : at; at; at = ops->next[at - 1]) {
-        const Seen *seen = &builder->sights->seen[at - 1];
+        const Seen *seen = &sights->seen[at - 1];
         if (seen->effect->effect.verb == effect->verb && seen->effect->effect.on == effect->on &&
-            seen->effect->effect.side == effect->side)
-            return true;
+            seen->effect->effect.side == effect->side && (agent == ANYBODY || agent == seen->agent))
+            return seen;
     }
-    return false;
+    return NULL;
 }
 
 static void collect_seen(Builder *builder, Entries *entries) {
+    SeenOps before = seen_ops(builder, builder->hung);
     for (size_t i = 0; i < builder->sights->seen_count; i++) {
         const Seen *seen = &builder->sights->seen[i];
         if (agent_cta(builder->machine, seen->agent))
@@ -312,6 +328,11 @@ static void collect_seen(Builder *builder, Entries *entries) {
                        .waits = seen->kind == SIGHT_WAIT,
                        .site = builder_site(builder, seen->op, &seen->effect->effect)};
         describe(builder, seen, &entry.site);
+        if (builder->hung) {
+            const Seen *hung = find_seen(builder->hung, &before, seen->op, &seen->effect->effect, seen->agent);
+            entry.site.intended = seen->times;
+            entry.site.place.times = hung ? hung->times : 0;
+        }
         add_entry(builder, entries, entry);
     }
 }
@@ -319,21 +340,22 @@ static void collect_seen(Builder *builder, Entries *entries) {
 /* Ops that did nothing in the run, or that were not run at all. */
 static void collect_unseen(Builder *builder, Entries *entries) {
     Effect effects[EFFECTS_MOST];
-    SeenOps ops = seen_ops(builder);
+    SeenOps ops = seen_ops(builder, builder->sights);
     for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function)) {
         unsigned count = effects_of(builder->module, op, effects);
         for (unsigned i = 0; i < count; i++) {
             Thing thing;
             EffectVerb verb = effects[i].verb;
             if (verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || !thing_of(builder, &effects[i], &thing) ||
-                was_seen(builder, &ops, op, &effects[i]))
+                find_seen(builder->sights, &ops, op, &effects[i], ANYBODY))
                 continue;
             Entry entry = {.barrier = builder_find_barrier(builder, thing),
                            .waits = verb == EFFECT_WAIT || verb == EFFECT_NAMED_SYNC,
                            .repeats = enclosing_loop(op) != NULL,
                            .site = builder_site(builder, op, &effects[i])};
             if (builder->sights)
-                entry.site.place.detail = "did nothing in this run";
+                entry.site.place.detail =
+                    builder->hung ? "does nothing, not even past the waits that block" : "did nothing in this run";
             add_entry(builder, entries, entry);
         }
     }

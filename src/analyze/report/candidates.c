@@ -88,7 +88,7 @@ static void explain_redundant(Candidates *candidates, const Ring *ring, uint32_t
                      builder_agent(builder, agent), (unsigned long long)tally->flips, plural(tally->flips));
     const char *why = verdict_text(
         verdict,
-        "%llu of the %llu is blocked at IR line %u are for a phase that %s had already waited for%s; they return at "
+        "%llu of the %llu waits at IR line %u are for a phase that %s had already waited for%s; they return at "
         "once, consume nothing, and are harmless.",
         (unsigned long long)seen->again, (unsigned long long)seen->times, op_line(builder->module, seen->op),
         builder_agent(builder, agent),
@@ -147,26 +147,36 @@ static void explain_balance(Candidates *candidates, uint32_t ring, uint32_t agen
     add(candidates, barrier, one_shot ? "one-shot" : primed ? "primed" : "balanced", 0, counts, why);
 }
 
-static bool is_blocked_there(const Builder *builder, uint32_t ring) {
+/* Which of those that wait forever waits for the ring, from 0, as a finding has them: the first explains the others;
+ * SIZE_MAX: none does. */
+static size_t blocked_there(const Builder *builder, uint32_t ring) {
+    size_t found = SIZE_MAX;
     for (size_t i = 0; i < builder->verdict->finding_count; i++) {
         const Finding *finding = &builder->verdict->findings[i];
-        for (size_t k = 0; k < finding->blocked_count; k++)
+        for (size_t k = 0; k < finding->blocked_count && k < found; k++)
             for (const Seen *seen = seen_first(builder->sights, ring); seen; seen = seen_next(builder->sights, seen)) {
                 if (seen->kind == SIGHT_WAIT && op_line(builder->module, seen->op) == finding->blocked[k].place.ir_line)
-                    return true;
+                    found = k;
             }
     }
-    return false;
+    return found;
 }
 
-static void add_deadlock(Candidates *candidates, uint32_t index) {
+/* Counts are those of the run that hangs, where that is the one that is shown. */
+static void add_deadlock(Candidates *candidates, uint32_t index, bool first) {
     Builder *builder = candidates->builder;
     const Ring *ring = &builder->sights->rings[index];
+    for (size_t i = 0; builder->hung && i < builder->hung->ring_count; i++) {
+        const Ring *hung = &builder->hung->rings[i];
+        if (hung->root == ring->root && hung->side == ring->side && hung->id == ring->id)
+            ring = hung;
+    }
     const char *counts =
         verdict_text(builder->verdict, "%llu wait%s passed, %llu phase%s", (unsigned long long)ring->waits,
                      plural(ring->waits), (unsigned long long)ring->flips, plural(ring->flips));
     add(candidates, builder->ring_barriers[index], "deadlock", 0, counts,
-        "a wait on it is blocked forever: see the table above.");
+        first ? "a wait on it is blocked forever: see the table above."
+              : "a wait on it is blocked too, because of the first one in the table above.");
 }
 
 static void look_at_agent(Candidates *candidates, uint32_t index, uint32_t agent) {
@@ -194,8 +204,9 @@ static void look_at_ring(Candidates *candidates, uint32_t index) {
     Builder *builder = candidates->builder;
     const Ring *ring = &builder->sights->rings[index];
     size_t barrier = builder->ring_barriers[index];
-    if (is_blocked_there(builder, index)) {
-        add_deadlock(candidates, index);
+    size_t blocked = blocked_there(builder, index);
+    if (blocked != SIZE_MAX) {
+        add_deadlock(candidates, index, !blocked);
         return;
     }
     if (!ring->waits && builder->sights->end == RUN_STUCK && builder->barriers[barrier].wait_count)
@@ -224,8 +235,9 @@ static void look_at_named(Candidates *candidates, uint32_t index) {
     const Ring *ring = &sights->rings[index];
     uint64_t arrives = 0;
     const Seen *first = NULL;
-    if (is_blocked_there(builder, index)) {
-        add_deadlock(candidates, index);
+    size_t blocked = blocked_there(builder, index);
+    if (blocked != SIZE_MAX) {
+        add_deadlock(candidates, index, !blocked);
         return;
     }
     for (const Seen *seen = seen_first(sights, index); seen; seen = seen_next(sights, seen)) {

@@ -65,6 +65,17 @@ static bool is_primed(const Builder *builder, size_t index) {
     return false;
 }
 
+/* Whether no wait for it ever passed, and the IR inverts the phase of one: the first is meant to pass at once. */
+static bool is_written_inverted(const ReportBarrier *barrier) {
+    bool inverted = false;
+    for (size_t i = 0; i < barrier->wait_count; i++) {
+        if (barrier->waits[i].first_parity >= 0)
+            return false;
+        inverted |= strncmp(barrier->waits[i].phase_as_written, "NOT (", 5) == 0;
+    }
+    return inverted;
+}
+
 /* Where no access was seen to depend on it: what kind of barrier it is. */
 static const char *likely_direction(const Builder *builder, size_t index) {
     const ReportBarrier *barrier = &builder->barriers[index];
@@ -78,7 +89,7 @@ static const char *likely_direction(const Builder *builder, size_t index) {
         return "forward";
     if (!barrier->arrive_count && !barrier->wait_count)
         return "";
-    return barrier->inverted || is_primed(builder, index) ? "backward" : "forward";
+    return barrier->inverted || is_primed(builder, index) || is_written_inverted(barrier) ? "backward" : "forward";
 }
 
 /* An aref names the buffers that it hands over. */
@@ -222,6 +233,18 @@ static ReportEdge *find_edge(Builder *builder, const char *from, const char *to,
     return found;
 }
 
+/* Whether the run had come to that when it hung. */
+static bool happened(const Builder *builder, const Handing *handing) {
+    const Sights *hung = builder->hung;
+    const Seen *from = &builder->sights->seen[handing->from], *to = &builder->sights->seen[handing->to];
+    for (size_t i = 0; i < hung->handing_count; i++) {
+        const Seen *out = &hung->seen[hung->handings[i].from], *in = &hung->seen[hung->handings[i].to];
+        if (out->op == from->op && out->agent == from->agent && in->op == to->op && in->agent == to->agent)
+            return true;
+    }
+    return false;
+}
+
 static void add_edge(Builder *builder, const Handing *handing, bool backward, const char *carries, const char *note) {
     const Seen *from = &builder->sights->seen[handing->from], *to = &builder->sights->seen[handing->to];
     size_t index = builder->ring_barriers[to->ring];
@@ -250,6 +273,8 @@ static void add_edge(Builder *builder, const Handing *handing, bool backward, co
     edge->in.partition = target;
     edge->out.times = from->times;
     edge->in.times = to->times;
+    if (builder->hung && !happened(builder, handing))
+        edge->note = "not reached before the run hangs";
 }
 
 /* An arrival that only lets the first wait pass is an edge where there is no other between the two. */

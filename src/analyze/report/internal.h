@@ -64,6 +64,7 @@ typedef struct Builder {
     /* What was run; NULL if nothing was. */
     const Machine *machine;
     const Sights *sights;
+    const Sights *hung;      /* the run that hangs, of which `sights` show how it would go on; NULL: it ends */
     size_t *ring_barriers;   /* of each ring of the sights: its barrier */
     uint32_t *barrier_rings; /* of each barrier: its last ring + 1, 0: none; ring_next goes on */
     uint32_t *ring_next;

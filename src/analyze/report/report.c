@@ -2,6 +2,7 @@
  * after section. */
 #include "analyze/report/report.h"
 
+#include "analyze/report/beyond.h"
 #include "analyze/report/coverage.h"
 #include "analyze/report/internal.h"
 #include "analyze/run/timeline.h"
@@ -104,25 +105,6 @@ static bool is_deadlock(const Finding *finding) {
     return strncmp(rule_of(finding->rule)->id, "deadlock.", 9) == 0;
 }
 
-/* Who waits, with barriers called what the rest of the report calls them. */
-static const ReportBlocked *named_blocked(Builder *builder, const Finding *finding) {
-    ReportBlocked *blocked = ARENA_ARRAY(builder->arena, ReportBlocked, finding->blocked_count + 1);
-    for (size_t i = 0; i < finding->blocked_count; i++) {
-        const char *text = finding->blocked[i].waits_for;
-        blocked[i] = finding->blocked[i];
-        for (size_t k = 0; k < builder->barrier_count; k++) {
-            const char *value = builder->barriers[k].value;
-            size_t size = strlen(value);
-            const Op *root = builder->barrier_things[k].root;
-            if (!size || !root || strncmp(text, value, size) != 0 || (text[size] && !strchr("[.", text[size])))
-                continue;
-            blocked[i].waits_for = verdict_text(builder->verdict, "%s%s", name_of(builder->names, root), text + size);
-            break;
-        }
-    }
-    return blocked;
-}
-
 static void judge(Report *report, const char *verdict, const char *reason) {
     report->deadlock_verdict = verdict;
     report->deadlock_reason = reason;
@@ -142,7 +124,7 @@ static void report_deadlocks(Builder *builder, uint64_t runs) {
                                                                .fix = finding->fix,
                                                                .schedule = finding->schedule,
                                                                .launch = finding->launch,
-                                                               .blocked = named_blocked(builder, finding),
+                                                               .blocked = finding->blocked,
                                                                .blocked_count = finding->blocked_count};
     }
     report->deadlocks = deadlocks;
@@ -186,6 +168,10 @@ static void add_witness(Builder *builder, const MissingEdge *missing) {
 static void cover(Builder *builder, Coverage *coverage) {
     size_t count;
     const MissingEdge *missing = coverage_report(coverage, builder, &count);
+    if (builder->hung)
+        builder->report->coverage_note =
+            verdict_text(builder->verdict, "%s%sThe run hangs: what would be overwritten after that is in no table.",
+                         builder->report->coverage_note, *builder->report->coverage_note ? " " : "");
     for (size_t i = 0; i < count; i++)
         add_witness(builder, &missing[i]);
 }
@@ -243,6 +229,17 @@ static void draw(Builder *builder, Trace *trace) {
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
 
+/* Where the run hangs, what it was meant to do is seen in one that goes on past the waits that block. */
+static void look_beyond(Builder *builder) {
+    Beyond beyond = beyond_run(builder->module, builder->function, builder->sights, builder->verdict);
+    if (!beyond.sights)
+        return;
+    builder->hung = builder->sights;
+    builder->sights = beyond.sights;
+    builder->machine = beyond.machine;
+    builder->report->hung = true;
+}
+
 static void finish(Builder *builder) {
     Report *report = builder->report;
     report->barriers = builder->barriers;
@@ -273,6 +270,8 @@ const Report *report_build(Module *module, const Op *function, const CheckOption
                          .machine = onlooker.machine,
                          .sights = watch_kept(onlooker.watch)};
     *report = report_blank(module->source->name, verdict);
+    if (builder->sights && builder->sights->end == RUN_STUCK)
+        look_beyond(builder);
     report->target = verdict_text(verdict, "%.*s", STR_ARG(target_text(function)));
     report->launch = builder->sights ? launch_text(&builder->sights->launch, verdict->arena) : "";
     report->cluster = onlooker.machine ? onlooker.machine->program->ctas : 0;

@@ -299,6 +299,7 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
     Verdict *verdict = builder->verdict;
     bool any = ring->waits || ring->arrivals || ring->flips;
     bool blocked = builder->sights->end == RUN_STUCK;
+    bool let_on = ring->flips > 0; /* with no arrival: by whoever looked past a wait that hangs */
     if (ring->depth == 1 && ring->root && ring->waits > 2)
         builder_issue(builder, barrier, depth_one);
     if (ring->flips > 2 * (uint64_t)ring->depth && slots_used(ring) && slots_used(ring) < ring->depth && !blocked)
@@ -321,8 +322,9 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
         builder_issue(builder, barrier, "its arrivals are never waited for");
     else if (ring->waits && !ring->arrivals && ring->root)
         builder_issue(builder, barrier,
-                      barrier->arrive_count ? "no arrival comes in this run: its waits pass on the fresh barrier"
-                                            : "nothing arrives on it: its waits pass on the fresh barrier");
+                      let_on                  ? "nothing arrives on it, and a wait for it hangs"
+                      : barrier->arrive_count ? "no arrival comes in this run: its waits pass on the fresh barrier"
+                                              : "nothing arrives on it: its waits pass on the fresh barrier");
     if (ring->unseen && ring->waits)
         builder_issue(builder, barrier,
                       verdict_text(verdict,

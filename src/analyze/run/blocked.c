@@ -314,6 +314,21 @@ static void find_sign(const Inquiry *inquiry, Blocked *blocked, const Deed *lapp
         blocked->sign = NO_BARRIER;
 }
 
+/* Whether the agent waits for the first phases of other slots of the ring: then it does not mean the first wait for
+ * this one to pass at once, but has left a phase out. */
+static bool takes_first_phases(const Inquiry *inquiry, const Blocked *blocked) {
+    const Machine *machine = inquiry->machine;
+    BarrierPlace here = barrier_place(machine, blocked->barrier);
+    for (uint32_t i = 0; i < machine->slot_count; i++) {
+        const LastPass *pass = history_pass(inquiry->history, i, blocked->agent);
+        BarrierPlace there = barrier_place(machine, i);
+        if (i != blocked->barrier && here.allocation && there.allocation == here.allocation &&
+            there.side == here.side && pass->any && !pass->parity && pass->count == 1)
+            return true;
+    }
+    return false;
+}
+
 static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
     const Barrier *barrier = &blocked->state;
     const BarrierHistory *past = &inquiry->history->barriers[blocked->barrier];
@@ -340,8 +355,9 @@ static void classify_mbarrier(const Inquiry *inquiry, Blocked *blocked) {
     lapped |= !blocked->released && pass->skipped; /* it went on, but has lost count */
     if (lapped) {
         blocked->rule = RULE_DEADLOCK_LAPPED;
-        if (past->last_count && (find_idle_wait(inquiry, past->last[0].agent, blocked) ||
-                                 (fresh && find_vacuous_wait(inquiry, past->last[0].agent, blocked))))
+        bool skips = fresh && phases == 1 && takes_first_phases(inquiry, blocked);
+        if (skips || (past->last_count && (find_idle_wait(inquiry, past->last[0].agent, blocked) ||
+                                           (fresh && find_vacuous_wait(inquiry, past->last[0].agent, blocked)))))
             blocked->rule = RULE_DEADLOCK_PARITY;
         else if (past->last_count)
             find_sign(inquiry, blocked, &past->last[0]);
@@ -408,6 +424,13 @@ static void find_blocked(Inquiry *inquiry) {
     }
 }
 
+static void keep_barriers(Inquiry *inquiry) {
+    const Machine *machine = inquiry->machine;
+    Barrier *before = ARENA_ARRAY(inquiry->verdict->arena, Barrier, machine->slot_count + 1);
+    memcpy(before, machine->state->barriers, machine->slot_count * sizeof *before);
+    inquiry->before = before;
+}
+
 /* Whether it would fill what another blocked agent waits for, and stands before that at a barrier of which no phase was
  * ever complete: it waits for room where nobody has taken any. */
 static bool waits_for_room(const Inquiry *inquiry, const Blocked *blocked) {
@@ -429,21 +452,6 @@ static uint64_t waits_passed(const Inquiry *inquiry, uint32_t agent) {
     return count;
 }
 
-static const Blocked *blocked_releaser(const Inquiry *inquiry, const Blocked *blocked) {
-    for (uint32_t i = 0; blocked->released && i < inquiry->count; i++)
-        if (inquiry->blocked[i].agent == blocked->releaser.agent)
-            return &inquiry->blocked[i];
-    return NULL;
-}
-
-/* Whether it waits, through others, for itself. */
-static bool is_in_circle(const Inquiry *inquiry, const Blocked *blocked) {
-    const Blocked *next = blocked_releaser(inquiry, blocked);
-    for (uint32_t i = 0; next && next != blocked && i < inquiry->count; i++)
-        next = blocked_releaser(inquiry, next);
-    return next == blocked;
-}
-
 /* Who stands in a circle, waits for the very first phase of a barrier, and has come less far than all others who do:
  * what should have let it start never came. */
 static bool find_unstarted(const Inquiry *inquiry, uint32_t *found) {
@@ -451,7 +459,7 @@ static bool find_unstarted(const Inquiry *inquiry, uint32_t *found) {
     bool any = false, progress = false;
     for (uint32_t i = 0; i < inquiry->count; i++) {
         const Blocked *blocked = &inquiry->blocked[i];
-        if (blocked->status != AGENT_WAITS || !is_in_circle(inquiry, blocked))
+        if (blocked->status != AGENT_WAITS || !inquiry_in_circle(inquiry, blocked))
             continue;
         uint64_t passed = waits_passed(inquiry, blocked->agent);
         bool first = !blocked->parity && blocked->state.generation == blocked->state.born;
@@ -465,6 +473,23 @@ static bool find_unstarted(const Inquiry *inquiry, uint32_t *found) {
     return any && progress;
 }
 
+/* Of those in a circle, the wait that is wrong, if something says which; else SIZE_MAX. */
+static uint32_t pick_wrong(const Inquiry *inquiry) {
+    for (uint32_t i = 0; i < inquiry->count; i++)
+        if (inquiry->blocked[i].clash_pcs[1] != NO_PC)
+            return i;
+    for (uint32_t i = 0; i < inquiry->count; i++)
+        if (inquiry->blocked[i].repeats_more && inquiry_in_circle(inquiry, &inquiry->blocked[i]))
+            return i;
+    for (uint32_t i = 0; i < inquiry->count; i++)
+        if (inquiry->blocked[i].taken != NO_BARRIER)
+            return i;
+    for (uint32_t i = 0; i < inquiry->count; i++)
+        if (inquiry->blocked[i].room != ROOM_NOT || waits_for_room(inquiry, &inquiry->blocked[i]))
+            return i;
+    return UINT32_MAX;
+}
+
 /* The one that explains the others. */
 static uint32_t pick(const Inquiry *inquiry) {
     static const RuleId order[] = {RULE_DEADLOCK_BYTES, RULE_DEADLOCK_LAPPED, RULE_DEADLOCK_PARITY,
@@ -473,15 +498,14 @@ static uint32_t pick(const Inquiry *inquiry) {
         for (uint32_t i = 0; i < inquiry->count; i++)
             if (inquiry->blocked[i].rooted && inquiry->blocked[i].rule == order[k])
                 return i;
-    for (uint32_t i = 0; i < inquiry->count; i++)
-        if (waits_for_room(inquiry, &inquiry->blocked[i]))
-            return i;
-    uint32_t unstarted = 0;
-    if (find_unstarted(inquiry, &unstarted))
-        return unstarted;
-    for (uint32_t i = 0; i < inquiry->count; i++)
-        if (inquiry->blocked[i].status != AGENT_JOINS)
-            return i;
+    uint32_t found = pick_wrong(inquiry);
+    if (found != UINT32_MAX || find_unstarted(inquiry, &found))
+        return found;
+    for (int circle = 1; circle >= 0; circle--)
+        for (uint32_t i = 0; i < inquiry->count; i++)
+            if (inquiry->blocked[i].status != AGENT_JOINS &&
+                (!circle || inquiry_in_circle(inquiry, &inquiry->blocked[i])))
+                return i;
     return 0;
 }
 
@@ -509,11 +533,16 @@ static void sort_by_cause(Inquiry *inquiry) {
 Finding *blocked_explain(Machine *machine, const History *history, Verdict *verdict) {
     Inquiry inquiry = {.machine = machine, .history = history, .verdict = verdict};
     find_blocked(&inquiry);
+    keep_barriers(&inquiry);
     find_bytes(&inquiry);
     let_through(&inquiry);
     bool mbarrier = false, cluster = false;
     for (uint32_t i = 0; i < inquiry.count; i++) {
         classify(&inquiry, &inquiry.blocked[i]);
+        find_cadence(&inquiry, &inquiry.blocked[i]);
+        find_unreleased(&inquiry, &inquiry.blocked[i]);
+        find_clash(&inquiry, &inquiry.blocked[i]);
+        inquiry.blocked[i].room = find_room(&inquiry, &inquiry.blocked[i]);
         mbarrier |= inquiry.blocked[i].status == AGENT_WAITS;
         cluster |= inquiry.blocked[i].status == AGENT_CLUSTER;
     }

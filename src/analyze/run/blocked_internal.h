@@ -7,6 +7,13 @@
 #include "finding/report.h"
 #include "ir/op.h"
 
+/* Whether the first wait of an agent is for what it is itself to begin with. */
+typedef enum RoomKind {
+    ROOM_NOT,
+    ROOM_EMPTY,   /* it waits for the release of memory that it has yet to write */
+    ROOM_OF_DATA, /* it waits for data that is made of what it has yet to write */
+} RoomKind;
+
 /* An agent that cannot go on. */
 typedef struct Blocked {
     uint32_t agent, pc;
@@ -27,6 +34,13 @@ typedef struct Blocked {
     uint32_t sign, sign_pc, sign_agent; /* NO_BARRIER: none was found */
     bool sign_waited;                   /* the other one does wait for it, elsewhere */
     bool unexpected;                    /* bytes are there, and no arrival is, that of their expect neither */
+    /* In a circle: */
+    uint32_t taken;    /* the barrier on which whoever should release it took the slot, and did not; NO_BARRIER: none */
+    bool repeats_more; /* it waits in a loop, and the arrival is in none, or further out */
+    RoomKind room;
+    /* A named barrier: two ops that do not agree on its threads; the second NO_PC: all agree. */
+    uint32_t clash_pcs[2];
+    int64_t clash_threads[2];
 } Blocked;
 
 typedef struct Inquiry {
@@ -36,6 +50,7 @@ typedef struct Inquiry {
     Blocked blocked[MOST_AGENTS];
     uint32_t count;
     uint32_t order;
+    const Barrier *before;         /* all barriers as they were when it hung */
     bool ran[MOST_AGENTS];         /* agents that were running when the run ended */
     uint32_t strands[MOST_AGENTS]; /* what they ran */
 } Inquiry;
@@ -58,6 +73,19 @@ const char *inquiry_agent(const Inquiry *inquiry, uint32_t agent, Helper helper)
 const char *inquiry_barrier(const Inquiry *inquiry, uint32_t barrier);
 /* Whether the agent has come to its end, or never ran. */
 bool inquiry_ended(const Inquiry *inquiry, uint32_t agent);
+
+/* ---- blocked_causes.c ---- */
+/* Who would release it and is blocked as well; NULL: there is nobody. And whether it waits, through others, for itself.
+ */
+const Blocked *inquiry_releaser(const Inquiry *inquiry, const Blocked *blocked);
+bool inquiry_in_circle(const Inquiry *inquiry, const Blocked *blocked);
+/* The innermost loop around an op; NULL if there is none. */
+const Op *inquiry_loop(const Op *op);
+/* Fill in what the names say, of one that a circle may be about: repeats_more, taken, clash_pcs. */
+void find_cadence(const Inquiry *inquiry, Blocked *blocked);
+void find_unreleased(const Inquiry *inquiry, Blocked *blocked);
+void find_clash(const Inquiry *inquiry, Blocked *blocked);
+RoomKind find_room(const Inquiry *inquiry, const Blocked *blocked);
 
 /* ---- blocked_tell.c ---- */
 /* What is told of it: message, why, what would fix it, and the places. `root` is the agent that explains the others. */

@@ -174,10 +174,14 @@ void blocked_table(const Inquiry *inquiry, Finding *finding) {
         const Blocked *blocked = &inquiry->blocked[i];
         ReportBlocked *row = &rows[count++];
         *row = (ReportBlocked){.place = place_at(inquiry, blocked->agent, HELPER_BASE, blocked->pc, ""),
+                               .held_by = "",
                                .parity = -1,
                                .phase = -1,
                                .pending = -1,
                                .flips = -1};
+        const Blocked *holder = inquiry_releaser(inquiry, blocked);
+        if (holder && holder != blocked)
+            row->held_by = inquiry_agent(inquiry, holder->agent, HELPER_BASE);
         if (blocked->status == AGENT_WAITS) {
             fill_mbarrier(inquiry, blocked, row);
             continue;

@@ -48,6 +48,22 @@ typedef struct Case {
     uint32_t phases;
 } Case;
 
+/* Ops that do not agree on how many threads come to a named barrier. */
+static void explain_clash(const Case *c, Finding *finding) {
+    const Machine *machine = c->inquiry->machine;
+    const uint32_t *pcs = c->root->clash_pcs;
+    const int64_t *threads = c->root->clash_threads;
+    finding->message = verdict_text(c->verdict, "%s waits forever at %s: ops on it are for %lld threads and for %lld",
+                                    c->agent, c->what, (long long)threads[0], (long long)threads[1]);
+    finding->why = verdict_text(
+        c->verdict,
+        "All ops on a named barrier must give the same thread count: the one at IR line %u gives %lld, the one at IR "
+        "line %u gives %lld. %u of %u threads have arrived.",
+        line_at(machine, pcs[0]), (long long)threads[0], line_at(machine, pcs[1]), (long long)threads[1],
+        c->root->meeting.arrived, c->root->meeting.expected);
+    finding->fix = "Give every op on it the same count: the threads that wait plus those that arrive.";
+}
+
 static void explain_meeting(const Case *c, Finding *finding) {
     if (c->root->status == AGENT_CLUSTER) {
         finding->message = verdict_text(
@@ -57,6 +73,10 @@ static void explain_meeting(const Case *c, Finding *finding) {
                        "partitions of the CTA are alive and never arrive.";
         finding->fix = "Move the cluster barrier outside warp_specialize, or use an mbarrier that the peer arrives "
                        "on.";
+        return;
+    }
+    if (c->root->clash_pcs[1] != NO_PC) {
+        explain_clash(c, finding);
         return;
     }
     finding->message = verdict_text(c->verdict, "%s waits forever at %s: %u of %u threads reach it", c->agent, c->what,
@@ -170,6 +190,38 @@ static void explain_idle_wait(const Case *c, Finding *finding) {
                    "counter that advances by one per use.";
 }
 
+/* The lines of the ops of this phase that expect bytes, or deliver them; each once. Returns the bytes of one time each.
+ */
+static int64_t list_lines(const Case *c, DeedKind kind, Text *to) {
+    uint32_t count = c->past->phase_count < MOST_REMEMBERED ? c->past->phase_count : MOST_REMEMBERED;
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const Deed *deed = &c->past->phase[i];
+        bool again = false;
+        for (uint32_t k = 0; k < i; k++)
+            again |= c->past->phase[k].kind == kind && c->past->phase[k].pc == deed->pc;
+        if (deed->kind != kind || again)
+            continue;
+        text_addf(to, "%sIR line %u", to->size ? " and " : "", line_at(c->inquiry->machine, deed->pc));
+        bytes += deed->amount;
+    }
+    return bytes;
+}
+
+/* "The expect at IR line 38 announces 16384 bytes, and the copies at IR line 39 and IR line 40 deliver 49152." */
+static const char *announced_text(const Case *c) {
+    Text expects = {0}, copies = {0};
+    int64_t expected = list_lines(c, DEED_EXPECT, &expects), delivered = list_lines(c, DEED_DELIVER, &copies);
+    const char *expect = verdict_keep(c->verdict, &expects), *copy = verdict_keep(c->verdict, &copies);
+    const char *announced =
+        *expect ? verdict_text(c->verdict, "The expect at %s announces %lld bytes", expect, (long long)expected)
+                : "No expect announces bytes";
+    return *copy ? verdict_text(c->verdict, "%s, and the %s at %s deliver%s %lld.", announced,
+                                strstr(copy, " and ") ? "copies" : "copy", copy, strstr(copy, " and ") ? "" : "s",
+                                (long long)delivered)
+                 : verdict_text(c->verdict, "%s, and no copy delivers any.", announced);
+}
+
 /* All arrivals are there, the bytes are not. */
 static void explain_bytes(const Case *c, Finding *finding) {
     const char *arrivals = c->barrier->pending ? "whatever else arrives" : "all arrivals are in";
@@ -178,20 +230,15 @@ static void explain_bytes(const Case *c, Finding *finding) {
                      c->root->bytes > 0 ? "%s waits forever for %s: %s, but %lld bytes never arrive"
                                         : "%s waits forever for %s: %s, but %lld more bytes arrive than are expected",
                      c->agent, c->what, arrivals, (long long)llabs(c->root->bytes));
-    if (c->barrier->pending)
-        finding->why = verdict_text(
-            c->verdict,
-            "Phase %u completes when no arrival is pending and the transaction bytes are zero. Here %lld bytes were "
-            "expected and %lld delivered so far. %u of %u arrivals are also pending, but only because the agents "
-            "that make them are blocked: with all others let through they are made, and %+lld bytes remain.",
-            c->phases, (long long)c->past->expected, (long long)c->past->delivered, c->barrier->pending,
-            c->barrier->count, (long long)c->root->bytes);
-    else
-        finding->why = verdict_text(
-            c->verdict,
-            "Phase %u completes when no arrival is pending and the transaction bytes are zero. Here %lld bytes were "
-            "expected and %lld delivered; with the remainder of earlier phases, %+lld remain.",
-            c->phases, (long long)c->past->expected, (long long)c->past->delivered, (long long)c->barrier->bytes);
+    finding->why = verdict_text(
+        c->verdict, "%s Phase %u completes when no arrival is pending and the transaction bytes are zero; %+lld %s.%s",
+        announced_text(c), c->phases, (long long)c->root->bytes,
+        c->past->expected - c->past->delivered == c->root->bytes ? "remain" : "remain, with what earlier phases left",
+        c->barrier->pending ? verdict_text(c->verdict,
+                                           " %u of %u arrivals are pending as well, but only because the agents that "
+                                           "make them are blocked.",
+                                           c->barrier->pending, c->barrier->count)
+                            : "");
     finding->fix = "Make the `ttng.barrier_expect` the sum of the bytes that the copies on this slot and phase "
                    "deliver (the descriptor's box counts, not the size of the destination), and give every copy its "
                    "expect.";
@@ -223,20 +270,34 @@ static const char *unheld_text(const Case *c) {
                         line_at(machine, c->root->sign_pc), how);
 }
 
+/* " (the last two by IR line 39 and IR line 40)" */
+static const char *completed_text(const Case *c) {
+    const Machine *machine = c->inquiry->machine;
+    const Deed *last = c->past->last;
+    if (c->past->last_count < 2)
+        return "";
+    const char *who = inquiry_agent(c->inquiry, last[0].agent, HELPER_BASE);
+    return last[0].pc == last[1].pc
+               ? verdict_text(c->verdict, " (by what %s does at IR line %u)", who, line_at(machine, last[0].pc))
+               : verdict_text(c->verdict, " (the last two by what %s does at IR line %u and at IR line %u)", who,
+                              line_at(machine, last[1].pc), line_at(machine, last[0].pc));
+}
+
 /* Phases are over before anybody looks. */
 static void explain_lapped(const Case *c, Finding *finding) {
     const LastPass *pass = history_pass(c->inquiry->history, c->root->barrier, c->root->agent);
     finding->message = verdict_text(
         c->verdict, "%s waits forever for %s: its phase and the next one complete before it looks", c->agent, c->what);
-    finding->why = verdict_text(c->verdict,
-                                "%u phase%s complete, so parity %u now means phase %u, which nothing completes; %s. "
-                                "%s",
-                                c->phases, c->phases == 1 ? " is" : "s are", c->root->parity, c->phases,
-                                pass->any && pass->generation > c->barrier->born
-                                    ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
-                                                   pass->generation - c->barrier->born - 1)
-                                    : verdict_text(c->verdict, "%s has seen none of them", c->agent),
-                                unheld_text(c));
+    finding->why =
+        verdict_text(c->verdict,
+                     "%u phase%s complete%s, so parity %u now means phase %u, which nothing completes; "
+                     "%s. %s",
+                     c->phases, c->phases == 1 ? " is" : "s are", completed_text(c), c->root->parity, c->phases,
+                     pass->any && pass->generation > c->barrier->born
+                         ? verdict_text(c->verdict, "the last one that %s saw is phase %u", c->agent,
+                                        pass->generation - c->barrier->born - 1)
+                         : verdict_text(c->verdict, "%s has seen none of them", c->agent),
+                     unheld_text(c));
     if (c->root->sign != NO_BARRIER) {
         const Deed *lapper = &c->past->last[0];
         finding->fix =
@@ -249,9 +310,84 @@ static void explain_lapped(const Case *c, Finding *finding) {
                    "the waiter arrives on), or arrive only once.";
 }
 
+/* "%full[0] at IR line 109 and on %full[1] at IR line 123": where arrivals come on other slots of the ring; "" if on
+ * none. */
+static const char *other_slots(const Case *c) {
+    enum { MOST_SLOTS = 4 };
+    const Machine *machine = c->inquiry->machine;
+    BarrierPlace here = barrier_place(machine, c->root->barrier);
+    Text text = {0};
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < machine->slot_count && !c->past->deeds && here.allocation && here.depth > 1; i++) {
+        const BarrierHistory *past = &c->inquiry->history->barriers[i];
+        BarrierPlace there = barrier_place(machine, i);
+        if (there.allocation != here.allocation || there.side != here.side || !past->deeds ||
+            barrier_cta(machine, i) != barrier_cta(machine, c->root->barrier) || count++ >= MOST_SLOTS)
+            continue;
+        text_addf(&text, "%s%s at IR line %u", text.size ? " and on " : "", inquiry_barrier(c->inquiry, i),
+                  line_at(machine, past->latest.pc));
+    }
+    return verdict_keep(c->verdict, &text);
+}
+
+/* "default, which waits for %full at IR line 41,": whoever waits for what the agent signals next is likely to be the
+ * one that it waits for; "" if there is nobody. */
+static const char *peer_text(const Case *c) {
+    const Machine *machine = c->inquiry->machine;
+    const Program *program = machine->program;
+    uint32_t own = c->inquiry->strands[c->root->agent];
+    for (uint32_t pc = c->root->pc + 1, end = strand_end(program, own); pc < end; pc++)
+        for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
+            const Effect *effect = &program->effects[program->code[pc].aux + i].effect;
+            BarrierRange range = effect_barriers(program, effect);
+            uint32_t signaled = effect_signals(effect) ? range_first(machine, &range) : NO_BARRIER;
+            if (signaled == NO_BARRIER || range_has(machine, &range, c->root->barrier))
+                continue;
+            for (uint32_t s = 0; s < program->strand_count; s++) {
+                uint32_t wait = s == own ? NO_PC : strand_waits(machine, s, signaled);
+                Text name = {0};
+                if (wait == NO_PC)
+                    continue;
+                channel_name(machine, signaled, &name);
+                return verdict_text(c->verdict, "%s, which waits for %s at IR line %u,",
+                                    inquiry_agent(c->inquiry,
+                                                  agent_cta(machine, c->root->agent) * program->agents_per_cta +
+                                                      program->strands[s].index,
+                                                  HELPER_BASE),
+                                    verdict_keep(c->verdict, &name), line_at(machine, wait));
+            }
+            return "";
+        }
+    return "";
+}
+
+/* What would complete the phase, in the words of what the barrier is. */
+static const char *fix_of_missing(const Case *c, const char *slots) {
+    Side side = barrier_place(c->inquiry->machine, c->root->barrier).side;
+    if (*slots)
+        return "Let the index of the arrive and that of the wait follow the same count, so that they come to the same "
+               "slots in the same order.";
+    if (side != SIDE_NONE)
+        return side == SIDE_EMPTY ? "Release the slot after its last use: `nvws.consumer_release` of a token, "
+                                    "`nvws.aref.get.exit` of an aref."
+                                  : "Commit the slot when it is filled: `nvws.producer_commit` of a token, "
+                                    "`nvws.aref.put.exit` of an aref.";
+    const char *peer = peer_text(c);
+    if (*peer && !c->past->deeds)
+        return verdict_text(c->verdict,
+                            "Let %s arrive on %s after that (`ttng.arrive_barrier`; `ttng.tc_gen5_commit` for "
+                            "tensor-core work, `ttng.barrier_expect` for copies), or remove the wait.",
+                            peer, c->what);
+    return c->past->deeds ? "Make the count of `ttng.init_barrier` the number of arrivals of one phase, or add the "
+                            "missing `ttng.arrive_barrier` (check its slot)."
+                          : "Add the `ttng.arrive_barrier`, `ttng.tc_gen5_commit` or `ttng.barrier_expect` on this "
+                            "slot (check which slot the others arrive on), or remove the wait.";
+}
+
 /* Arrivals are missing, and nobody makes them. */
 static void explain_no_producer(const Case *c, Finding *finding) {
     ReportPlace arriver;
+    const char *slots = other_slots(c);
     if (c->barrier->pending < c->barrier->count && !c->phases)
         finding->message = verdict_text(c->verdict,
                                         "%s waits forever for %s: %u of %u arrivals are made, and nothing makes the "
@@ -263,6 +399,10 @@ static void explain_no_producer(const Case *c, Finding *finding) {
                          "%s waits forever for %s: in phase %u, %u of %u arrivals are made, and nothing makes the "
                          "others",
                          c->agent, c->what, c->phases, c->barrier->count - c->barrier->pending, c->barrier->count);
+    else if (*slots)
+        finding->message =
+            verdict_text(c->verdict, "%s waits forever for %s: arrivals come on %s, and none on this slot", c->agent,
+                         c->what, slots);
     else if (blocked_arriver(c->inquiry, c->root, false, &arriver))
         finding->message =
             verdict_text(c->verdict, "%s waits forever for %s: no arrival is made for phase %u (%s at IR line %u: %s)",
@@ -279,10 +419,7 @@ static void explain_no_producer(const Case *c, Finding *finding) {
                                 "came, and letting every blocked agent through adds none.",
                                 c->root->parity, c->phases, c->barrier->count, plural(c->barrier->count),
                                 c->barrier->count - c->barrier->pending);
-    finding->fix = c->past->deeds ? "Make the count of `ttng.init_barrier` the number of arrivals of one phase, or "
-                                    "add the missing `ttng.arrive_barrier` (check its slot)."
-                                  : "Add the `ttng.arrive_barrier`, `ttng.tc_gen5_commit` or `ttng.barrier_expect` "
-                                    "on this slot (check which slot the others arrive on), or remove the wait.";
+    finding->fix = fix_of_missing(c, slots);
 }
 
 /* Who would arrive has ended. */
@@ -298,24 +435,102 @@ static void explain_exited(const Case *c, Finding *finding) {
     finding->fix = "Let both sides run the same number of iterations for every trip count, including zero and one.";
 }
 
+/* Who waits for whom, from the root on: "It is completed at IR line 60, by default, after its wait for %full[1] at IR
+ * line 54; that at IR line 109, by partition0, after this wait." */
+static const char *circle_text(const Case *c) {
+    enum { MOST_LINKS = 4 };
+    const Machine *machine = c->inquiry->machine;
+    Text text = {0};
+    text_addf(&text, "Phase %u of %s", c->phases, c->what);
+    const Blocked *at = c->root, *next = NULL;
+    for (unsigned i = 0; i < MOST_LINKS && at->released; i++, at = next) {
+        next = inquiry_releaser(c->inquiry, at);
+        text_addf(&text, "%s would be completed at IR line %u, by %s", i ? "; that" : "",
+                  line_at(machine, at->releaser.pc), inquiry_agent(c->inquiry, at->releaser.agent, HELPER_BASE));
+        if (next == c->root)
+            text_addf(&text, ", after this wait");
+        else if (next)
+            text_addf(&text, ", after its wait for %s at IR line %u", inquiry_awaited(c->inquiry, next),
+                      line_at(machine, next->pc));
+        if (!next || next == c->root)
+            break;
+    }
+    text_addf(&text, ".");
+    return verdict_keep(c->verdict, &text);
+}
+
+/* The agent waits each time in a loop for what comes once, or less often. */
+static void explain_cadence(const Case *c, const char *other, Finding *finding) {
+    const Program *program = c->inquiry->machine->program;
+    const Op *loop = inquiry_loop(program->ops[c->root->pc]);
+    uint32_t line = loop ? op_line(program->module, loop) : 0;
+    finding->message =
+        verdict_text(c->verdict,
+                     "%s waits forever for %s: it waits in every iteration of the loop at IR line %u, and %s arrives "
+                     "on it outside of such a loop, at IR line %u",
+                     c->agent, c->what, line, other, line_at(c->inquiry->machine, c->root->releaser.pc));
+    finding->why = circle_text(c);
+    finding->fix = verdict_text(c->verdict,
+                                "Wait once for each arrival: move the wait out of the loop at IR line %u, with the "
+                                "phase of the loop around it, or the arrive into the loop of %s.",
+                                line, other);
+}
+
+/* Whoever should release the slot took it, and waits for the next one first. */
+static void explain_unreleased(const Case *c, const char *other, Finding *finding) {
+    const LastPass *pass = history_pass(c->inquiry->history, c->root->taken, c->root->releaser.agent);
+    const Blocked *taker = inquiry_releaser(c->inquiry, c->root);
+    const Machine *machine = c->inquiry->machine;
+    const char *taken = inquiry_barrier(c->inquiry, c->root->taken);
+    finding->message = verdict_text(
+        c->verdict, "%s waits forever for %s: %s waited for %s at IR line %u, and has not released the slot since",
+        c->agent, c->what, other, taken, line_at(machine, pass->pc));
+    finding->why = verdict_text(c->verdict,
+                                "%s has seen %u phase%s of %s and arrived on %s for %u; it goes on to wait at IR line "
+                                "%u. %s",
+                                other, c->phases + 1, plural(c->phases + 1), taken, c->what, c->phases,
+                                taker ? line_at(machine, taker->pc) : 0, circle_text(c));
+    finding->fix = verdict_text(c->verdict,
+                                "Let %s arrive on %s after the use of what it waited for at IR line %u and before its "
+                                "wait at IR line %u; or give the ring more slots, if it is to be released later.",
+                                other, c->what, line_at(machine, pass->pc), taker ? line_at(machine, taker->pc) : 0);
+}
+
 /* Who would arrive waits, through others, for this one. */
 static void explain_cycle(const Case *c, Finding *finding) {
     const char *other =
         c->root->released ? inquiry_agent(c->inquiry, c->root->releaser.agent, c->root->releaser.helper) : "";
+    const Blocked *next = inquiry_releaser(c->inquiry, c->root);
     bool self = c->root->released && c->root->releaser.agent == c->root->agent;
+    if (c->root->repeats_more) {
+        explain_cadence(c, other, finding);
+        return;
+    }
+    if (c->root->taken != NO_BARRIER) {
+        explain_unreleased(c, other, finding);
+        return;
+    }
     finding->message =
         self ? verdict_text(c->verdict, "%s waits forever for %s: it would itself arrive on it, after this wait",
                             c->agent, c->what)
-             : verdict_text(c->verdict,
-                            "%s waits forever for %s: %s arrives on it only after a wait that is also blocked",
-                            c->agent, c->what, other);
-    finding->why =
-        verdict_text(c->verdict,
-                     "Phase %u of %s is completed by the arrive at IR line %u, which comes after a wait that "
-                     "depends, through the others, on this one.",
-                     c->phases, c->what, c->root->released ? line_at(c->inquiry->machine, c->root->releaser.pc) : 0);
-    finding->fix = "Break the cycle: arrive before waiting, acquire slots in the same order on both sides, or let "
-                   "the first wait on an empty slot pass (parity 1 on a fresh barrier).";
+        : c->root->room == ROOM_EMPTY
+            ? verdict_text(c->verdict,
+                           "%s waits forever for %s: its first wait is for parity 0, for the release of what it has "
+                           "not written yet",
+                           c->agent, c->what)
+            : verdict_text(c->verdict,
+                           "%s waits forever for %s: %s arrives on it only after its wait for %s, which "
+                           "is also blocked",
+                           c->agent, c->what, other, next ? inquiry_awaited(c->inquiry, next) : "another");
+    finding->why = circle_text(c);
+    finding->fix =
+        c->root->room == ROOM_EMPTY
+            ? "Let the first wait for an empty slot pass: parity 1 on a fresh barrier, ((count / depth) & 1) ^ 1."
+        : c->root->room == ROOM_OF_DATA && next
+            ? verdict_text(c->verdict, "Move the wait at IR line %u after what is done at IR line %u.",
+                           line_at(c->inquiry->machine, c->root->pc), line_at(c->inquiry->machine, next->releaser.pc))
+            : "Break the cycle: arrive before waiting, acquire slots in the same order on both sides, or let the "
+              "first wait on an empty slot pass (parity 1 on a fresh barrier).";
 }
 
 static void explain_root(const Inquiry *inquiry, const Blocked *root, Finding *finding) {

@@ -1,6 +1,8 @@
 /* Explains what is done to a barrier that it does not allow, or that leaves it in a state that no wait can tell. */
 #include "analyze/run/blocked_internal.h"
 
+#include "analyze/telling/place.h"
+
 #include <stdlib.h>
 
 static const char *deed_of(EffectVerb verb) {
@@ -39,9 +41,9 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
         inquiry_init_place(&inquiry, finding, past, barrier->count);
     switch (fault->rule) {
     case RULE_BARRIER_UNDERFLOW:
-        finding->message = verdict_text(verdict, "%s makes %lld arrival%s on %s, which has %u %s pending", agent,
+        finding->message = verdict_text(verdict, "%s makes %lld arrival%s on %s, where %u of %u %s pending", agent,
                                         (long long)fault->amount, plural(fault->amount), what, barrier->pending,
-                                        barrier->pending == 1 ? "is" : "are");
+                                        barrier->count, barrier->pending == 1 ? "is" : "are");
         finding->why = verdict_text(verdict,
                                     "The barrier's count is %u arrival%s per phase; phase %u has had %u, and %lld "
                                     "bytes are outstanding. One more arrival takes the count below zero, which is "
@@ -77,7 +79,10 @@ Finding *fault_explain(Machine *machine, const History *history, Verdict *verdic
             inquiry_place(&inquiry, finding, "invalidated", (Deed){.agent = past->end_agent, .pc = past->end_pc}, what);
         }
         finding->why =
-            "After mbarrier.inval the location is ordinary memory again, and mbarrier operations on it are undefined.";
+            verdict_text(verdict,
+                         "After mbarrier.inval%s the location is ordinary memory again, and mbarrier operations on it "
+                         "are undefined.",
+                         past->ended ? verdict_text(verdict, ", at IR line %u,", line_at(machine, past->end_pc)) : "");
         finding->fix = "Invalidate it when all its users are done: after the partitions join, and after the waits "
                        "for everything in flight.";
         break;

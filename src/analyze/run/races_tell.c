@@ -154,6 +154,81 @@ static void explain_exit(const Races *races, const Machine *machine, const Race 
             : "Wait for it before the end, or do not issue it: a prefetch past the last tile can be predicated off.";
 }
 
+/* Whether an instruction only issues its accesses, which are over later. */
+static bool goes_on(const Machine *machine, uint32_t pc) {
+    const Program *program = machine->program;
+    const Instruction *instruction = &program->code[pc];
+    for (uint32_t i = 0; instruction->code == CODE_EFFECTS && i < instruction->a; i++) {
+        const Effect *effect = &program->effects[instruction->aux + i].effect;
+        bool access = effect->verb == EFFECT_READ || effect->verb == EFFECT_WRITE || effect->verb == EFFECT_UPDATE;
+        if (access && effect->done != DONE_NOW)
+            return true;
+    }
+    return false;
+}
+
+/* The wait was for an arrival that came before the access was over. */
+static void explain_released_early(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    const char *access = race->arrives ? "arrival" : race->kind == RACE_WAR ? "read" : "write";
+    uint32_t line = line_at(machine, race->other_pc), arrive = line_at(machine, race->guard_arrive_pc);
+    bool still_runs = race->other_pc < race->guard_arrive_pc && goes_on(machine, race->other_pc);
+    finding->why = verdict_text(
+        verdict,
+        "%s waited for %s at IR line %u, but %s arrived on it at IR line %u, before the %s at IR line %u%s: the wait "
+        "does not cover that.",
+        thread_text(machine, issuer_of(race->thread), verdict), barrier_text(machine, race->guard, verdict),
+        line_at(machine, race->guard_wait_pc), thread_text(machine, issuer_of(race->other_thread), verdict), arrive,
+        access, line, still_runs ? " was complete" : "");
+    finding->fix =
+        still_runs ? verdict_text(verdict,
+                                  "Wait until the asynchronous %s at IR line %u is complete before the arrive at IR "
+                                  "line %u, or let its completion arrive (a commit); if that arrive is for another "
+                                  "slot, wait for the slot that is accessed here.",
+                                  access, line, arrive)
+                   : verdict_text(verdict,
+                                  "Move the arrive at IR line %u after the %s at IR line %u; if that arrive is for "
+                                  "another slot, wait for the slot that is accessed here.",
+                                  arrive, access, line);
+}
+
+/* The agents that come to each named barrier, as bits: one for each strand of a CTA. */
+static uint64_t comers(const Machine *machine, int64_t id, bool waits) {
+    const Program *program = machine->program;
+    uint64_t found = 0;
+    for (uint32_t s = 0; s < program->strand_count; s++)
+        for (uint32_t pc = program->strands[s].entry, end = strand_end(program, s); pc < end; pc++)
+            for (uint32_t i = 0; program->code[pc].code == CODE_EFFECTS && i < program->code[pc].a; i++) {
+                const Effect *effect = &program->effects[program->code[pc].aux + i].effect;
+                int64_t named;
+                if (effect_is_named(effect) && (!waits || effect->verb == EFFECT_NAMED_SYNC) &&
+                    effect_named_id(effect, &named) && named == id)
+                    found |= UINT64_C(1) << (program->strands[s].index % 64);
+            }
+    return found;
+}
+
+/* The two meet at a named barrier, and others come to it as well, so that it may be those who meet; false if that is
+ * not so. */
+static bool explain_crowded(const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
+    uint32_t agents = machine->program->agents_per_cta;
+    uint64_t earlier = UINT64_C(1) << (consan_agent(race->other_thread) % agents % 64);
+    uint64_t later = UINT64_C(1) << (consan_agent(race->thread) % agents % 64);
+    for (int64_t id = 0; id < NAMED_BARRIERS; id++) {
+        uint64_t all = comers(machine, id, false);
+        if (!(all & earlier) || !(comers(machine, id, true) & later) || !(all & ~(earlier | later)))
+            continue;
+        finding->why = verdict_text(
+            verdict,
+            "%s and %s meet at named barrier %lld, but %d partitions use that number: a phase can be completed by the "
+            "others, and then orders nothing between these two.",
+            thread_text(machine, issuer_of(race->other_thread), verdict),
+            thread_text(machine, issuer_of(race->thread), verdict), (long long)id, __builtin_popcountll(all));
+        finding->fix = "Give each group of partitions that meets a named barrier of its own (1 to 15).";
+        return true;
+    }
+    return false;
+}
+
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
     const char *who = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
     const char *waiter = thread_text(machine, issuer_of(race->thread), verdict); /* helpers do not wait */
@@ -190,18 +265,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
     if (race->kind == RACE_INFLIGHT) {
         explain_group(machine, race, finding, verdict);
     } else if (race->released_early) {
-        const char *barrier = barrier_text(machine, race->guard, verdict);
-        uint32_t arrive = line_at(machine, race->guard_arrive_pc);
-        finding->why = verdict_text(
-            verdict,
-            "%s waited for %s at IR line %u, but %s arrived on it at IR line %u, before the %s at IR line %u: the "
-            "wait does not cover that.",
-            waiter, barrier, line_at(machine, race->guard_wait_pc), issuer, arrive, access, line);
-        finding->fix = verdict_text(
-            verdict,
-            "Move the arrive at IR line %u after the %s at IR line %u; if that arrive is for another slot, wait for "
-            "the slot that is accessed here.",
-            arrive, access, line);
+        explain_released_early(machine, race, finding, verdict);
     } else if (race->without) {
         explain_without(machine, race, finding, verdict);
     } else if (race->unseen) {
@@ -218,7 +282,7 @@ static void explain(const Races *races, const Machine *machine, const Race *race
             "Let %s wait for %s with parity %u before this access, or for something ordered after such a wait; if it "
             "already waits for an earlier arrival, move that arrival after the %s.",
             waiter, barrier, race->parity, access);
-    } else {
+    } else if (!explain_crowded(machine, race, finding, verdict)) {
         finding->why = verdict_text(
             verdict, "After the %s at IR line %u, %s has arrived on no barrier that %s has waited for since.", access,
             line, issuer, waiter);

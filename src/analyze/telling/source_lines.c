@@ -2,6 +2,7 @@
 #include "analyze/telling/source_lines.h"
 
 #include "analyze/telling/calls.h"
+#include "finding/report.h"
 #include "ir/location.h"
 #include "ir/op.h"
 
@@ -120,6 +121,22 @@ static const char *with_calls(Verdict *verdict, const char *text) {
     return verdict_keep(verdict, &to);
 }
 
+/* The same of whoever waits forever. */
+static const ReportBlocked *blocked_with_source(Verdict *verdict, const SourceLines *lines, const Finding *finding) {
+    ReportBlocked *blocked = ARENA_ARRAY(verdict->arena, ReportBlocked, finding->blocked_count + 1);
+    for (size_t i = 0; i < finding->blocked_count; i++) {
+        blocked[i] = finding->blocked[i];
+        blocked[i].why = with_source(verdict, lines, blocked[i].why);
+        ReportPlace *could = ARENA_ARRAY(verdict->arena, ReportPlace, blocked[i].could_count + 1);
+        for (size_t k = 0; k < blocked[i].could_count; k++) {
+            could[k] = blocked[i].could[k];
+            could[k].detail = with_source(verdict, lines, could[k].detail);
+        }
+        blocked[i].could = could;
+    }
+    return blocked;
+}
+
 void verdict_name_source(Verdict *verdict, Module *module) {
     if (!verdict->finding_count)
         return;
@@ -131,6 +148,8 @@ void verdict_name_source(Verdict *verdict, Module *module) {
         finding->why = with_source(verdict, &lines, finding->why);
         finding->fix = with_source(verdict, &lines, finding->fix);
         finding->schedule = with_source(verdict, &lines, finding->schedule);
+        if (finding->blocked_count)
+            finding->blocked = blocked_with_source(verdict, &lines, finding);
         if (python)
             finding->fix = with_calls(verdict, finding->fix);
     }
