@@ -158,6 +158,8 @@ void report_pairs(Builder *builder);
 void report_candidates(Builder *builder);
 
 /* ---- roles.c: section 1 ---- */
+/* How the kernel says which partition runs what. */
+PartitionForm report_form(const Op *function);
 /* Fills `partitions`, `partition_index`, and the report's partitions and limits. */
 void report_partitions(Builder *builder);
 

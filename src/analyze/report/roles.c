@@ -288,7 +288,7 @@ static void add_regions(Roles *roles, const Op *op) {
     }
 }
 
-static PartitionForm form_of(const Op *function) {
+PartitionForm report_form(const Op *function) {
     PartitionForm form = PARTITION_NONE;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         if (op_is_control(op, CONTROL_FORK))
@@ -535,7 +535,7 @@ static ReportPartition row_of(Builder *builder, unsigned k, const Part *part) {
 void report_partitions(Builder *builder) {
     Roles roles = {.builder = builder};
     if (builder->form == PARTITION_NONE)
-        builder->form = form_of(builder->function);
+        builder->form = report_form(builder->function);
     collect(&roles);
     const Part *parts[MOST_PARTITIONS];
     builder->partitions = ARENA_ARRAY(builder->arena, ReportPartition, MOST_PARTITIONS);
