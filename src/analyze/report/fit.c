@@ -3,18 +3,24 @@
 
 enum { MOST_SHOWN = 12 };
 
-static bool fits(const Fit *fit, const Sighting *seen, size_t count) {
+/* Whether a count gives what was seen; where it does not, it may begin anew, up to `most` times. */
+static bool fits(Fit *fit, const Sighting *seen, size_t count, uint64_t most) {
     uint64_t position = (uint64_t)fit->start, turn = 2 * (uint64_t)fit->depth;
+    fit->restarts = 0;
     for (size_t i = 0; i < count; i++) {
         bool parity = position / fit->depth & 1;
-        if (seen[i].slot != position % fit->depth || (fit->parities && seen[i].parity != (parity ^ fit->inverted)))
-            return false;
+        if (seen[i].slot != position % fit->depth || (fit->parities && seen[i].parity != (parity ^ fit->inverted))) {
+            bool again = seen[i].slot == fit->slot && (!fit->parities || seen[i].parity == fit->parity);
+            if (!again || ++fit->restarts > most)
+                return false;
+            position = (uint64_t)fit->start;
+        }
         position = (position + (uint64_t)fit->stride) % turn;
     }
     return true;
 }
 
-Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool parities) {
+Fit fit_restarting(const Sighting *seen, size_t count, uint32_t depth, bool parities, uint64_t most) {
     Fit fit = {.depth = depth, .parities = parities};
     if (!count || seen[0].slot >= depth)
         return fit;
@@ -30,10 +36,14 @@ Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool pariti
     int64_t step = ((int64_t)seen[1].slot - seen[0].slot + depth) % depth;
     for (int turn = 0; turn < 2 && !fit.found; turn++) {
         fit.stride = step + turn * (int64_t)depth;
-        fit.found = fits(&fit, seen, count);
+        fit.found = fits(&fit, seen, count, most);
     }
     fit.constant = fit.found && fit.stride == 0;
     return fit;
+}
+
+Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool parities) {
+    return fit_restarting(seen, count, depth, parities, 0);
 }
 
 /* The count at an op: "accumCnt", "accumCnt + 1". */

@@ -23,10 +23,13 @@ typedef struct Fit {
     uint32_t slot;  /* the first */
     uint8_t parity;
     uint32_t depth;
+    uint32_t restarts; /* how often the count began anew */
 } Fit;
 
 /* `parities`: whether they mean something (arrives have none). depth > 0. */
 Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool parities);
+/* The same of a ring that was initialized anew up to `most` times, each time with the count at its start. */
+Fit fit_restarting(const Sighting *seen, size_t count, uint32_t depth, bool parities, uint64_t most);
 
 /* "accumCnt % 3", "(accumCnt + 1) % 3", "0"; `counter` is what the count is called. */
 void fit_print_index(const Fit *fit, const char *counter, Text *to);
