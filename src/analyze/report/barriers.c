@@ -240,8 +240,11 @@ static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
     Fit fit = builder_fit(builder, seen);
     site->part = builder_loop_part(builder, seen);
     if (!fit.found && *site->part) { /* it is one count with the other parts of its loop */
-        fit = builder_fit_together(builder, seen);
-        counter = "accumCnt";
+        Fit together = builder_fit_together(builder, seen);
+        if (together.found || together.left) {
+            fit = together;
+            counter = "accumCnt";
+        }
     }
     site->index = builder_fitted(builder, &fit, seen->sightings, seen->count, false, counter);
     if (fit.found && !fit.constant && fit.stride % fit.depth) {

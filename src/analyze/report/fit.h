@@ -2,7 +2,8 @@
  *
  * A ring of depth D is gone through by a count c: slot c % D, parity (c / D) & 1, or the opposite of that where the
  * first wait is meant to pass on a fresh barrier. One op of the ring sees every stride-th value of the count, from
- * `start` on. Nothing is guessed: a fit holds for everything that was seen, or there is none. */
+ * `start` on, and a wait may look again at the phase that the wait before it was for. Nothing is guessed: a fit holds for
+ * everything that was seen, or there is none; where a few at the end stray, that is said. */
 #ifndef ANALYZE_REPORT_FIT_H
 #define ANALYZE_REPORT_FIT_H
 
@@ -24,6 +25,8 @@ typedef struct Fit {
     uint8_t parity;
     uint32_t depth;
     uint32_t restarts; /* how often the count began anew */
+    uint32_t repeats;  /* waits for the phase that the one before was for: the count stood still */
+    uint32_t left;     /* not found: how many at the end do not fit, where that is a small part; else 0 */
 } Fit;
 
 /* `parities`: whether they mean something (arrives have none). depth > 0. */

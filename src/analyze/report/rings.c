@@ -8,16 +8,21 @@
 const char *builder_fitted(Builder *builder, const Fit *fit, const Sighting *seen, size_t count, bool phase,
                            const char *counter) {
     Text text = {0};
-    if (fit->found && phase)
+    bool follows = fit->found || fit->left;
+    if (follows && phase)
         fit_print_phase(fit, counter, &text);
-    else if (fit->found)
+    else if (follows)
         fit_print_index(fit, counter, &text);
     else {
         fit_print_seen(seen, count, phase, &text);
         text_addf(&text, " (follows no counter)");
     }
-    if (fit->found && fit->restarts)
+    if (follows && fit->restarts)
         text_addf(&text, ", from the start with each initialization");
+    if (follows && fit->repeats && phase)
+        text_addf(&text, ", %u time%s for the phase before again", fit->repeats, plural(fit->repeats));
+    if (fit->left)
+        text_addf(&text, ", but the last %u", fit->left);
     return verdict_keep(builder->verdict, &text);
 }
 
@@ -140,7 +145,7 @@ static void fit_alone(Builder *builder, uint32_t index, uint32_t agent, ReportBa
         if (!is_of(seen, agent, true) || !seen->count)
             continue;
         Fit fit = builder_fit(builder, seen);
-        found = fit.found;
+        found = fit.found && !fit.repeats;
         inverted = slot ? inverted : fit.inverted;
         add_other(&indices, &slot, builder_fitted(builder, &fit, seen->sightings, seen->count, false, "accumCnt"));
         add_other(&phases, &phase, builder_fitted(builder, &fit, seen->sightings, seen->count, true, "accumCnt"));
@@ -180,7 +185,7 @@ static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     barrier->iterations = best_count;
     if (best_count == 1)
         take_written(builder, index, best_agent, waits, barrier);
-    if (waits && !fit.found)
+    if (waits && (!fit.found || fit.repeats))
         fit_alone(builder, index, best_agent, barrier);
 }
 
