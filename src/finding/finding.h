@@ -68,7 +68,7 @@ typedef struct Finding {
     size_t also;  /* further launches that show it; of those in `launch` by name, bytes with the first one's: */
     size_t also_size;
     bool elsewhere; /* not at the launch that was given, but at another one: no more than a warning */
-    bool graded;    /* the project says how grave it is: */
+    bool graded;    /* how grave it is does not follow from its rule, but: */
     Severity grade;
     SuppressionKind suppressed;
     const char *reason; /* of a suppression, in words; else NULL */

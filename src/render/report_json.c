@@ -23,7 +23,7 @@ static const JsonField partition_fields[] = {
 
 static const JsonField site_fields[] = {
     JSON_MEMBERS(ReportSite, place, place_fields),
-    JSON(ReportSite, mechanism, index, phase, index_as_written, phase_as_written, stagger, stride),
+    JSON(ReportSite, mechanism, index, phase, part, index_as_written, phase_as_written, stagger, stride),
     JSON_KNOWN(ReportSite, first_parity),
     JSON(ReportSite, passes_at_once),
     JSON_KNOWN(ReportSite, amount),

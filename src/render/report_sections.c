@@ -200,6 +200,8 @@ static void add_course(Text *to, const ReportSite *site) {
     add_written(to, "\nindex", site->index, site->index_as_written);
     if (site->stagger)
         text_addf(to, "%sstagger +%" PRId64, to->size > start ? "; " : "\n", site->stagger);
+    if (*site->part)
+        text_addf(to, "%s%s", to->size > start ? "; " : "\n", site->part);
     if (site->stride > 1 || site->stride < 0)
         text_addf(to, "%sstride %" PRId64, to->size > start ? "; " : "\n", site->stride);
     start = to->size;

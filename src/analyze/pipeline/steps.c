@@ -33,6 +33,7 @@ static void run_clusters(Result *result, size_t kernel, const CheckOptions *opti
     Verdict *verdict = &result->verdicts[kernel];
     if (!result->question.report) {
         check_runs(result->module, result->functions[kernel], options, verdict);
+        report_check_plan(result->module, result->functions[kernel], verdict);
         return;
     }
     Report *report = &result->reports[kernel];

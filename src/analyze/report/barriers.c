@@ -221,6 +221,7 @@ ReportSite builder_site(Builder *builder, const Op *op, const Effect *effect) {
                         .mechanism = report_mechanism(effect_mechanism(builder->module, op, effect)),
                         .index = "",
                         .phase = "",
+                        .part = "",
                         .index_as_written = builder_written(builder, slot_value(effect), false),
                         .phase_as_written = waits ? builder_written(builder, effect->amount, effect->inverted) : "",
                         .first_parity = -1,
@@ -249,6 +250,14 @@ static void describe(Builder *builder, const Seen *seen, ReportSite *site) {
         return;
     const char *counter = counter_of(builder, seen->op);
     Fit fit = builder_fit(builder, seen);
+    site->part = builder_loop_part(builder, seen);
+    if (!fit.found && *site->part) { /* it is one count with the other parts of its loop */
+        Fit together = builder_fit_together(builder, seen);
+        if (together.found || together.left) {
+            fit = together;
+            counter = "accumCnt";
+        }
+    }
     site->index = builder_fitted(builder, &fit, seen->sightings, seen->count, false, counter);
     if (fit.found && !fit.constant && fit.stride % fit.depth) {
         site->stagger = fit.start;

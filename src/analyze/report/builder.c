@@ -1,6 +1,8 @@
 /* Lists that grow, and places, for the parts of the barrier report. */
 #include "analyze/report/internal.h"
 
+#include "model/layout/layout.h"
+
 #include "analyze/telling/place.h"
 
 static const ReportPlace no_place = {.partition = "", .op = "", .detail = "", .file = ""};
@@ -155,9 +157,9 @@ const char *builder_storage(Builder *builder, const char *name, Space space, int
 int64_t builder_planned_slots(Builder *builder, const Op *op) {
     enum { MOST_SLOTS = 1 << 16 };
     int64_t copies;
-    const Type *type = op->result_count ? type_resolve(builder->module, op->results[0].type) : NULL;
+    const Layout *layout = op->result_count ? layout_of(builder->module, op->results[0].type) : NULL;
     bool planned = op_integer(op, "buffer.copy", &copies) && copies > 1 && copies <= MOST_SLOTS;
-    return planned && type && type->dim_count <= 2 ? copies : 1;
+    return planned && layout && layout->stages <= 1 ? copies : 1;
 }
 
 /* A copy of a list, with room for as many. */

@@ -4,6 +4,7 @@
 #include "analyze/telling/names.h"
 #include "analyze/telling/place.h"
 #include "model/flow/handed.h"
+#include "model/layout/layout.h"
 
 enum { MOST_STEPS = 128, FIRST_TOUCHES = 1 << 8 };
 static const uint64_t most_compared = UINT64_C(1) << 27;
@@ -117,8 +118,15 @@ static const Value *viewed(Coverage *coverage, const Value *value, Provenance *o
         if (effects[i].verb != EFFECT_VIEW || effects[i].on != value)
             continue;
         ViewStep step = view_step_of_result(coverage->module, op, value->index);
-        if (!origin->stride && step.index && step.stride > 0)
+        if (!origin->stride && step.index && step.stride > 0) {
+            const Layout *ring = layout_of(coverage->module, effects[i].amount->type);
             origin->stride = step.stride;
+            origin->slots = ring && ring->stages > 0 ? ring->stages : 1;
+        } else if (origin->stride && !step.index) {
+            origin->base += step.add;
+        }
+        if (!origin->label && op->result_count && is_named(coverage->module, &op->results[0]))
+            origin->label = op;
         if (!origin->view && is_part(op, &step))
             origin->view = op;
         if (op_is(op, CLASS_REUSE))
@@ -169,9 +177,7 @@ static bool boxes_equal(const Box *a, const Box *b) {
 }
 
 static Buffer *buffer_of(Coverage *coverage, const Carrier *carrier, const Provenance *origin, Box box, int64_t size) {
-    int64_t length = carrier->box.end - carrier->box.begin;
-    int64_t slots = origin->stride ? (length + origin->stride - 1) / origin->stride : 1;
-    bool whole = carrier->size >= 0 && size >= carrier->size / (slots > 0 ? slots : 1);
+    bool whole = carrier->size >= 0 && size >= carrier->size / (origin->stride ? origin->slots : 1);
     bool alias = whole && origin->renamed;
     for (Buffer *known = coverage->buffers; known; known = known->next)
         if (known->carrier == carrier && known->size == size && known->alias == alias && boxes_equal(&known->box, &box))
@@ -234,6 +240,7 @@ static Area *new_area(Coverage *coverage, const Event *access, const Provenance 
     area->box = box_of(&area->bytes, tensor);
     int64_t from =
         tensor ? (offset.base & 0xffff) - (carrier->offset.base & 0xffff) : offset.base - carrier->offset.base;
+    from -= tensor ? origin->base & 0xffff : origin->base;
     area->slot = origin->stride && from > 0 ? from / origin->stride * origin->stride : 0;
     area->buffer = buffer_of(coverage, carrier, origin, box_moved(area->box, -area->slot), bytes_size(&area->bytes));
     if (++coverage->area_count > MOST_AREAS || !add_area(coverage, memory, area)) {
@@ -261,8 +268,10 @@ static Area *area_of(Coverage *coverage, const Event *access) {
                     area->buffer->carrier != carrier || area->renamed != origin->renamed))
         area = area->next;
     area = area ? area : new_area(coverage, access, origin, carrier, memory);
-    if (area && (!area->buffer->whole || area->buffer->alias))
+    if (area && (!area->buffer->whole || area->buffer->alias)) {
         add_view(area->buffer, origin->view);
+        area->buffer->label = area->buffer->label ? area->buffer->label : origin->label;
+    }
     return area;
 }
 

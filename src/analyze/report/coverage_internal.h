@@ -41,7 +41,10 @@ typedef struct Provenance {
     const Op *view;         /* the last that makes a part of it, under another name; NULL: none */
     bool renamed;           /* the text gives that view a name that is not the carrier's */
     const Op *reuse;        /* the first view that makes something else of the memory; NULL: none */
+    const Op *label;        /* the view next to the access that has a name; NULL: none */
     int64_t stride;         /* from slot to slot; 0: it has no slots */
+    int64_t slots;          /* how many there are */
+    int64_t base;           /* where the first of them is in the carrier */
 } Provenance;
 
 /* Memory under one name: a carrier, or a part of it; of rings the slot, whichever. */
@@ -55,6 +58,7 @@ typedef struct Buffer {
     const Op *reuse;                    /* that makes something else of the carrier's memory; NULL: none */
     const Op *views[MOST_BUFFER_VIEWS]; /* that it was seen through */
     uint32_t view_count;
+    const Op *label;         /* of an access, see Provenance */
     const char *base, *name; /* what the text calls it, and that made unique; NULL: not known yet */
 } Buffer;
 

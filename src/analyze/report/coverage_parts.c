@@ -6,13 +6,16 @@
 
 enum { MOST_PARTS = 128 };
 
-/* What the text calls a part: by the first of its views that has a name. */
+/* What the text calls a part: by the view next to an access that has a name, or the first of its views that has one. */
 static const char *base_of(Builder *builder, Buffer *part) {
     if (part->base)
         return part->base;
-    part->base = "";
-    for (uint32_t i = 0; i < part->view_count && !*part->base; i++)
+    part->base = part->label ? given_name_of(builder->names, part->label) : "";
+    bool carriers = strcmp(part->base, given_name_of(builder->names, part->carrier->op)) == 0;
+    for (uint32_t i = 0; i < part->view_count && (carriers || !*part->base); i++) {
         part->base = given_name_of(builder->names, part->views[i]);
+        carriers = false;
+    }
     return part->base;
 }
 
@@ -32,17 +35,42 @@ static bool is_shared_name(const Coverage *coverage, Builder *builder, Buffer *p
     return false;
 }
 
+/* What all that is stored there is called; "" if it has no name, or several. */
+static const char *name_from_stores(const Coverage *coverage, Builder *builder, const Buffer *part) {
+    const char *found = "";
+    for (const Touch *touch = coverage->listed; touch; touch = touch->next) {
+        const Effect *effect = &touch->effect->effect;
+        if (touch->area->buffer != part || effect->verb != EFFECT_WRITE || !effect->value)
+            continue;
+        const char *name = stored_name(builder->names, effect->value);
+        if (*found && strcmp(found, name) != 0)
+            return "";
+        found = name;
+    }
+    return found;
+}
+
+static bool is_taken(const Coverage *coverage, const char *name) {
+    for (const Buffer *other = coverage->buffers; other; other = other->next)
+        if (other->name && strcmp(other->name, name) == 0)
+            return true;
+    return false;
+}
+
 static const char *name_part(const Coverage *coverage, Builder *builder, Buffer *part) {
     const char *owner = name_of(builder->names, part->carrier->allocation->op);
     const char *name = base_of(builder, part), *extent = extent_of(builder, part);
-    if (!*name || strcmp(name, owner) == 0)
-        name = verdict_text(builder->verdict, "%s[%s]", owner, extent);
-    else if (is_shared_name(coverage, builder, part, name))
-        name = verdict_text(builder->verdict, "%s (%s, %s)", name, owner, extent);
-    for (const Buffer *other = coverage->buffers; other; other = other->next)
-        if (other->name && strcmp(other->name, name) == 0)
-            return verdict_text(builder->verdict, "%s, IR line %u", name, op_line(builder->module, part->views[0]));
-    return name;
+    bool shared = *name && is_shared_name(coverage, builder, part, name);
+    if (!*name || strcmp(name, owner) == 0 || shared) {
+        const char *stored = name_from_stores(coverage, builder, part);
+        if (*stored && !is_shared_name(coverage, builder, part, stored) && !is_taken(coverage, stored))
+            return stored;
+        name = shared ? verdict_text(builder->verdict, "%s (%s, %s)", name, owner, extent)
+                      : verdict_text(builder->verdict, "%s[%s]", owner, extent);
+    }
+    return is_taken(coverage, name)
+               ? verdict_text(builder->verdict, "%s, IR line %u", name, op_line(builder->module, part->views[0]))
+               : name;
 }
 
 const char *coverage_buffer_name(Coverage *coverage, Builder *builder, Buffer *buffer) {

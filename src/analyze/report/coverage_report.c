@@ -326,10 +326,13 @@ static ReportCoverage make_table(const Tables *tables, Row *const *rows, uint32_
             next++;
         lines[line_count++] = make_line(tables, rows + i, next - i);
     }
+    ReportPlace writer = place_of(tables, row->write, times_of(tables, row->write));
+    if (buffer_is_part(written))
+        writer.detail = verdict_text(tables->verdict, "writes %s", buffer_name(tables, row->write->area->buffer));
     return (ReportCoverage){
         .storage = storage_text(tables, written),
         .owner = name_of(tables->builder->names, share->owner->op),
-        .writer = place_of(tables, row->write, times_of(tables, row->write)),
+        .writer = writer,
         .extent = extent_text(tables, written, written->box, &written->carrier->box),
         .whole =
             written->whole && written->carrier->box.begin <= share->begin && written->carrier->box.end >= share->end,

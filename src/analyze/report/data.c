@@ -1,6 +1,7 @@
 /* What is shared between partitions: buffers, who writes and reads them, and which of them are the same memory. */
 #include "analyze/report/coverage.h"
 #include "analyze/report/internal.h"
+#include "model/layout/layout.h"
 
 /* ---- Buffers -------------------------------------------------------------------------------------- */
 
@@ -14,10 +15,23 @@ static bool is_barrier(const Builder *builder, const Op *root) {
 /* Slots of a buffer: what the compiler said, else its outermost dimension where there are more than a tile has. */
 static int64_t depth_of(Builder *builder, const Op *root) {
     int64_t copies;
-    const Type *type = root->result_count ? type_resolve(builder->module, root->results[0].type) : NULL;
+    const Type *type = root->result_count ? root->results[0].type : NULL;
+    const Layout *layout = type ? layout_of(builder->module, type) : NULL;
     if (op_integer(root, "buffer.copy", &copies) && copies > 0)
         return copies;
-    return type && type->dim_count > 2 && type->dims[0] > 0 ? type->dims[0] : 1;
+    return layout && layout->stages > 0 ? layout->stages : 1;
+}
+
+/* The buffers of an aref are a ring, whatever their layout takes for a tile. */
+static void find_aref_rings(Builder *builder) {
+    for (const Op *op = builder->function; op; op = op_next_in_walk(op, builder->function))
+        for (uint32_t i = 0; op_is(op, CLASS_AREF) && i < op->operand_count; i++) {
+            const Op *root = data_root(builder->module, op->operands[i]);
+            size_t index = root ? builder_find_buffer(builder, root) : SIZE_MAX;
+            const Type *type = type_resolve(builder->module, op->operands[i]->type);
+            if (index != SIZE_MAX && type && type->dim_count && type->dims[0] > 0)
+                builder->buffers[index].depth = type->dims[0];
+        }
 }
 
 static void add_buffer(Builder *builder, const Allocation *allocation) {
@@ -76,6 +90,7 @@ void report_buffers(Builder *builder, Coverage *coverage) {
             !is_barrier(builder, allocation->op))
             add_buffer(builder, allocation);
     }
+    find_aref_rings(builder);
     find_users(builder);
     report_fences(builder);
     coverage_parts(coverage, builder);

@@ -1,20 +1,31 @@
 /* Fits slots and parities to a count, and writes the count the way people do. */
 #include "analyze/report/fit.h"
 
-enum { MOST_SHOWN = 12 };
+enum { MOST_SHOWN = 12, SMALL_PART = 8 };
 
-static bool fits(const Fit *fit, const Sighting *seen, size_t count) {
+/* How far a count gives what was seen. Where it does not, it may stand still, if waits look again at the phase that they
+ * have just seen, or begin anew, up to `most` times. */
+static size_t fit_length(Fit *fit, const Sighting *seen, size_t count, uint64_t most) {
     uint64_t position = (uint64_t)fit->start, turn = 2 * (uint64_t)fit->depth;
+    fit->restarts = fit->repeats = 0;
     for (size_t i = 0; i < count; i++) {
         bool parity = position / fit->depth & 1;
-        if (seen[i].slot != position % fit->depth || (fit->parities && seen[i].parity != (parity ^ fit->inverted)))
-            return false;
+        if (seen[i].slot != position % fit->depth || (fit->parities && seen[i].parity != (parity ^ fit->inverted))) {
+            bool still = fit->parities && i && fit->stride && seen[i].slot == seen[i - 1].slot &&
+                         seen[i].parity == seen[i - 1].parity && 2 * ++fit->repeats <= count;
+            bool again = seen[i].slot == fit->slot && (!fit->parities || seen[i].parity == fit->parity);
+            if (still)
+                continue;
+            if (!again || ++fit->restarts > most)
+                return i;
+            position = (uint64_t)fit->start;
+        }
         position = (position + (uint64_t)fit->stride) % turn;
     }
-    return true;
+    return count;
 }
 
-Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool parities) {
+Fit fit_restarting(const Sighting *seen, size_t count, uint32_t depth, bool parities, uint64_t most) {
     Fit fit = {.depth = depth, .parities = parities};
     if (!count || seen[0].slot >= depth)
         return fit;
@@ -28,12 +39,24 @@ Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool pariti
     }
     /* The second sighting leaves two strides open: a turn of the ring changes the parity and not the slot. */
     int64_t step = ((int64_t)seen[1].slot - seen[0].slot + depth) % depth;
-    for (int turn = 0; turn < 2 && !fit.found; turn++) {
-        fit.stride = step + turn * (int64_t)depth;
-        fit.found = fits(&fit, seen, count);
+    size_t length = 0;
+    for (int turn = 0; turn < 2 && length < count; turn++) {
+        Fit tried = fit;
+        tried.stride = step + turn * (int64_t)depth;
+        size_t far = fit_length(&tried, seen, count, most);
+        if (far > length) {
+            length = far;
+            fit = tried;
+        }
     }
+    fit.found = length == count;
+    fit.left = !fit.found && (count - length) * SMALL_PART <= count ? (uint32_t)(count - length) : 0;
     fit.constant = fit.found && fit.stride == 0;
     return fit;
+}
+
+Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool parities) {
+    return fit_restarting(seen, count, depth, parities, 0);
 }
 
 /* The count at an op: "accumCnt", "accumCnt + 1". */

@@ -2,7 +2,8 @@
  *
  * A ring of depth D is gone through by a count c: slot c % D, parity (c / D) & 1, or the opposite of that where the
  * first wait is meant to pass on a fresh barrier. One op of the ring sees every stride-th value of the count, from
- * `start` on. Nothing is guessed: a fit holds for everything that was seen, or there is none. */
+ * `start` on, and a wait may look again at the phase that the wait before it was for. Nothing is guessed: a fit holds for
+ * everything that was seen, or there is none; where a few at the end stray, that is said. */
 #ifndef ANALYZE_REPORT_FIT_H
 #define ANALYZE_REPORT_FIT_H
 
@@ -23,10 +24,15 @@ typedef struct Fit {
     uint32_t slot;  /* the first */
     uint8_t parity;
     uint32_t depth;
+    uint32_t restarts; /* how often the count began anew */
+    uint32_t repeats;  /* waits for the phase that the one before was for: the count stood still */
+    uint32_t left;     /* not found: how many at the end do not fit, where that is a small part; else 0 */
 } Fit;
 
 /* `parities`: whether they mean something (arrives have none). depth > 0. */
 Fit fit_sequence(const Sighting *seen, size_t count, uint32_t depth, bool parities);
+/* The same of a ring that was initialized anew up to `most` times, each time with the count at its start. */
+Fit fit_restarting(const Sighting *seen, size_t count, uint32_t depth, bool parities, uint64_t most);
 
 /* "accumCnt % 3", "(accumCnt + 1) % 3", "0"; `counter` is what the count is called. */
 void fit_print_index(const Fit *fit, const char *counter, Text *to);

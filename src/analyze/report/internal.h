@@ -135,6 +135,10 @@ extern const char depth_one[]; /* a remark */
 Fit builder_fit(const Builder *builder, const Seen *seen);
 const char *builder_fitted(Builder *builder, const Fit *fit, const Sighting *seen, size_t count, bool phase,
                            const char *counter);
+/* The same of all that its agent does there (waits, or arrives), in one count. */
+Fit builder_fit_together(Builder *builder, const Seen *seen);
+/* Which part of a loop that was peeled an op is in, by others of its kind: "prologue", "loop", "epilogue"; "" if none. */
+const char *builder_loop_part(const Builder *builder, const Seen *seen);
 /* What a run showed of ring `index`, which is that barrier. */
 void report_ring(Builder *builder, uint32_t index, ReportBarrier *barrier);
 
@@ -161,6 +165,8 @@ void report_pairs(Builder *builder);
 void report_candidates(Builder *builder);
 
 /* ---- roles.c: section 1 ---- */
+/* How the kernel says which partition runs what. */
+PartitionForm report_form(const Op *function);
 /* Fills `partitions`, `partition_index`, and the report's partitions and limits. */
 void report_partitions(Builder *builder);
 

@@ -17,6 +17,14 @@ typedef struct Lifetime {
     int64_t size;
 } Lifetime;
 
+/* Buffers of one storage that have a type in common: only those are laid over each other. One id for buffers of
+ * different types is one barrier for them, and they live side by side. */
+typedef struct Kin {
+    struct Kin *next;
+    const Type *type;
+    int64_t size;
+} Kin;
+
 static uint32_t offset_after(const Op *op) {
     return op->next ? op->next->offset : op->offset + 1;
 }
@@ -71,11 +79,37 @@ static void extend_by_uses(Builder *builder, Space space, Lifetime *lifetimes) {
         }
 }
 
+/* Whether a storage is an id of a plan, and not a place. */
+static bool is_planned(const Builder *builder, const Allocation *item) {
+    bool marked = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED;
+    return marked && item->space == SPACE_SHARED && op_attr(item->op, "buffer.id") &&
+           !op_attr(item->op, "allocation.reuseTarget") && !op_attr(item->op, "allocation.shareGroup");
+}
+
+/* What a storage takes with one more buffer in it. */
+static int64_t size_with(Builder *builder, const Lifetime *life, Kin **kin, const Allocation *item, int64_t size) {
+    if (!is_planned(builder, item))
+        return life->size > size ? life->size : size;
+    const Type *type = type_canonical(builder->module, item->op->results[0].type);
+    Kin *known = *kin;
+    while (known && known->type != type)
+        known = known->next;
+    if (!known) {
+        known = ARENA_NEW(builder->arena, Kin);
+        *known = (Kin){.next = *kin, .type = type};
+        *kin = known;
+    }
+    int64_t more = size > known->size ? size - known->size : 0;
+    known->size += more;
+    return life->size + more;
+}
+
 /* The most that is in use at one time. Nothing is known of where a compiler will put what. */
 static int64_t allocated(Builder *builder, Space space) {
     const Allocations *allocations = &builder->allocations;
     uint32_t count = allocations->storage_count;
     Lifetime *lifetimes = ARENA_ARRAY(builder->arena, Lifetime, count + 1);
+    Kin **kin = ARENA_ARRAY(builder->arena, Kin *, count + 1);
     for (uint32_t i = 0; i < allocations->count; i++) {
         const Allocation *item = &allocations->items[i];
         Lifetime *life = &lifetimes[item->storage];
@@ -86,7 +120,7 @@ static int64_t allocated(Builder *builder, Space space) {
         life->end = life->end > end ? life->end : end;
         int64_t size = allocation_begin(item) + item->size, slots = builder_planned_slots(builder, item->op);
         size = size <= INT32_MAX ? size * slots : size;
-        life->size = life->size > size ? life->size : size;
+        life->size = size_with(builder, life, &kin[item->storage], item, size);
     }
     extend_by_uses(builder, space, lifetimes);
     return most_at_once(builder->arena, lifetimes, count);

@@ -200,6 +200,7 @@ static void add_site(Plan *plan, Sites *sites, const PlanBarrier *barrier, const
                        .mechanism = report_mechanism(mechanism),
                        .index = builder_fitted(plan->builder, &fit, NULL, 0, false, count),
                        .phase = "",
+                       .part = "",
                        .index_as_written = "",
                        .phase_as_written = "",
                        .stagger = buffer->position,

@@ -1,6 +1,7 @@
 /* What is planned of a kernel that has no barriers yet: who touches which buffer, and what crosses between partitions.
  *
- * plan_accesses.c collects it, plan.c makes barriers and edges of it, plan_coverage.c says what overwrites what. */
+ * plan_accesses.c collects it, plan.c makes barriers and edges of it, plan_order.c goes through it, plan_coverage.c
+ * says what overwrites what. */
 #ifndef ANALYZE_REPORT_PLAN_H
 #define ANALYZE_REPORT_PLAN_H
 
@@ -95,6 +96,7 @@ typedef struct Plan {
     PlanBarrier *barriers;
     uint32_t loop_count, access_count, buffer_count, channel_count, barrier_count;
     uint32_t loop_capacity, access_capacity, buffer_capacity, channel_capacity, barrier_capacity;
+    struct PlanOrder *order; /* what its channels order (plan_order.h) */
 } Plan;
 
 /* One more, unless it has just been added. */
@@ -132,7 +134,10 @@ static inline bool plan_written_by_tma(const Plan *plan, const PlanChannel *chan
 const char *plan_partitions(const Plan *plan, uint64_t mask);
 
 /* ---- plan_coverage.c ---- */
-/* What the buffers of the report have to say of each other, and the tables of what overwrites what. */
+/* What the buffers of the report have to say of each other, the tables of what overwrites what, and a finding
+ * (coverage.missing-back-edge) for each back edge that no channel of the plan gives. */
 void plan_coverage(Plan *plan);
+/* Whether two buffers are, in part, the same memory. */
+bool plan_overlap(const Plan *plan, uint32_t a, uint32_t b);
 
 #endif

@@ -1,6 +1,7 @@
 /* Buffers that are the same memory: what they have to say of each other, and, for each write over that memory, which
  * reads have to be over before it. */
-#include "analyze/report/plan.h"
+#include "analyze/report/plan_order.h"
+#include "analyze/telling/place.h"
 
 /* What is looked at: buffers of one storage, writes and reads of one buffer, its rows in a table, tables. */
 enum { MOST_MEMBERS = 64, MOST_WRITES = 64, MOST_READS = 1024, MOST_ROWS = 32, MOST_TABLES = 1024 };
@@ -11,7 +12,7 @@ typedef struct Tables {
     bool cut; /* some were left out */
 } Tables;
 
-static bool overlap(const Plan *plan, uint32_t a, uint32_t b) {
+bool plan_overlap(const Plan *plan, uint32_t a, uint32_t b) {
     const PlanBuffer *x = &plan->buffers[a], *y = &plan->buffers[b];
     if (x->storage == NO_INDEX || x->storage != y->storage || x->space != y->space)
         return false;
@@ -27,7 +28,7 @@ static const char *extent_text(Plan *plan, const PlanBuffer *x, const PlanBuffer
     return begin < end ? builder_extent(plan->builder, x->space, begin, end) : "";
 }
 
-static uint32_t line_at(const Plan *plan, uint32_t order) {
+static uint32_t text_line(const Plan *plan, uint32_t order) {
     return source_place(plan->module->source, order).line;
 }
 
@@ -76,8 +77,8 @@ static void note_pair(Plan *plan, uint32_t a, uint32_t b) {
         other >= end)
         return;
     const char *text = verdict_text(verdict, "%s and %s are the same memory (%s) and both live between lines %u and %u",
-                                    x->name, y->name, extent, line_at(plan, begin > other ? begin : other),
-                                    line_at(plan, end < other_end ? end : other_end));
+                                    x->name, y->name, extent, text_line(plan, begin > other ? begin : other),
+                                    text_line(plan, end < other_end ? end : other_end));
     note(plan, x, text);
     note(plan, y, text);
 }
@@ -121,36 +122,146 @@ static const char *place_text(Plan *plan, const PlanAccess *write, const PlanAcc
                         plan->loops[inner].line, plan->loops[both].line);
 }
 
-static void set_order(Plan *plan, ReportRow *row, const PlanBuffer *buffer, const PlanAccess *write,
-                      const PlanAccess *read) {
+static const char program_order[] = "program order";
+
+/* "task 1 waits for empty (acc), before IR line 48"; where several do so at different times, all of them. */
+static const char *waits_text(Plan *plan, const PlanDecision *decision) {
+    Text text = {0};
+    for (uint32_t i = 0; i < decision->wait_count; i++) {
+        const PlanWait *wait = &decision->waits[i];
+        text_addf(&text, "%s%s will wait for ", i ? "; " : "", plan_partitions(plan, wait->mask));
+        if (wait->barrier == NO_INDEX)
+            text_addf(&text, "%s, whose turn it was", plan_partitions(plan, wait->from));
+        else
+            text_addf(&text, "%s", plan->builder->barriers[plan->barriers[wait->barrier].report].name);
+        text_addf(&text, ", before IR line %u", text_line(plan, wait->order));
+    }
+    return verdict_keep(plan->builder->verdict, &text);
+}
+
+/* What has to be added: "task 1 must wait for empty (m), before the loop at line 48, ...". */
+static const char *needed_text(Plan *plan, const PlanBuffer *buffer, const PlanAccess *write, const PlanAccess *read) {
     Verdict *verdict = plan->builder->verdict;
     const char *writer = plan_partitions(plan, write->mask), *where = place_text(plan, write, read);
-    row->order = COVERAGE_PLANNED;
-    if (!(read->mask & ~write->mask) && !read->asynchronous) {
-        row->order = COVERAGE_ORDERED;
-        row->by = "program order";
-        return;
-    }
-    if (!(read->mask & ~write->mask) && read->mma && write->mma) {
-        row->by = verdict_text(verdict, "%s must issue the MMA at line %u first: MMAs execute in issue order", writer,
-                               line_at(plan, read->order));
-        return;
-    }
-    if (!(read->mask & ~write->mask)) {
-        row->by = verdict_text(verdict, "%s must wait for its own %s at line %u, %s", writer,
-                               read->mma ? "MMA" : "asynchronous read", line_at(plan, read->order), where);
-        return;
-    }
+    if (!(read->mask & ~write->mask))
+        return verdict_text(verdict, "%s must wait for its own %s at line %u, %s", writer,
+                            read->mma ? "MMA" : "asynchronous read", text_line(plan, read->order), where);
     const char *empty = empty_of(plan, buffer, read);
-    row->by = empty ? verdict_text(verdict, "%s must wait for %s, %s", writer, empty, where)
-                    : verdict_text(verdict, "%s must wait for a barrier of its own from %s, %s", writer, row->consumer,
-                                   where);
+    return empty ? verdict_text(verdict, "%s must wait for %s, %s", writer, empty, where)
+                 : verdict_text(verdict, "%s must wait for a barrier of its own from %s, %s", writer,
+                                plan_partitions(plan, read->mask), where);
 }
+
+static void set_order(Plan *plan, ReportRow *row, const PlanBuffer *buffer, const PlanAccess *write,
+                      const PlanAccess *read) {
+    PlanDecision decision =
+        plan_order_decide(plan->order, (uint32_t)(write - plan->accesses), (uint32_t)(read - plan->accesses));
+    row->order = COVERAGE_ORDERED;
+    switch (decision.way) {
+    case PLAN_OPEN:
+        row->order = COVERAGE_PLANNED;
+        row->by = needed_text(plan, buffer, write, read);
+        break;
+    case PLAN_NEVER:
+        row->order = COVERAGE_UNSEEN;
+        row->by = "it is not overwritten after that read";
+        break;
+    case PLAN_PROGRAM:
+        row->by = program_order;
+        break;
+    case PLAN_ISSUE:
+        row->by = "order of issue on the tensor core";
+        break;
+    case PLAN_WAIT:
+        row->by = waits_text(plan, &decision);
+        break;
+    case PLAN_MISSING:
+        row->order = COVERAGE_MISSING;
+        row->by = verdict_text(plan->builder->verdict, "no channel of the plan does: %s",
+                               needed_text(plan, buffer, write, read));
+        break;
+    }
+}
+
+/* ---- Findings ----------------------------------------------------------------------------------- */
+
+/* What one write lacks from one reader. */
+typedef struct Lack {
+    const PlanBuffer *written, *first;
+    const PlanAccess *write, *read; /* the first read */
+    Text names, fixes;
+    uint32_t lines[8], line_count;
+    int64_t begin, end;
+} Lack;
+
+static void add_lack(Plan *plan, Lack *lack, const PlanBuffer *buffer, const PlanAccess *read) {
+    bool first = !lack->first;
+    lack->begin = first || buffer->begin < lack->begin ? buffer->begin : lack->begin;
+    lack->end = first || buffer->end > lack->end ? buffer->end : lack->end;
+    lack->first = first ? buffer : lack->first;
+    lack->read = first ? read : lack->read;
+    text_addf(&lack->names, "%s%s", first ? "" : ", ", buffer->name);
+    text_addf(&lack->fixes, "%s%s", first ? "" : "; ", needed_text(plan, buffer, lack->write, read));
+    if (lack->line_count < sizeof lack->lines / sizeof *lack->lines)
+        lack->lines[lack->line_count++] = (uint32_t)(read - plan->accesses);
+}
+
+static void set_place(Plan *plan, FindingPlace *place, const char *role, const PlanAccess *access) {
+    op_place_set(plan->module, access->op, place, plan->builder->verdict);
+    place->role = role;
+    place->agent = plan_partitions(plan, access->mask);
+    place->note = plan->buffers[access->buffer].name;
+}
+
+static void tell_lack(Plan *plan, Lack *lack) {
+    Verdict *verdict = plan->builder->verdict;
+    const PlanBuffer *written = lack->written;
+    const char *writer = plan_partitions(plan, lack->write->mask), *reader = plan_partitions(plan, lack->read->mask);
+    const char *names = verdict_keep(verdict, &lack->names), *fixes = verdict_keep(verdict, &lack->fixes);
+    bool several = lack->line_count > 1;
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = RULE_COVERAGE_MISSING_BACK_EDGE;
+    finding->graded = true; /* whoever inserts the barriers can still add it */
+    finding->grade = SEVERITY_WARNING;
+    finding->space = written->space == SPACE_TENSOR ? "tensor" : "shared";
+    finding->message = verdict_text(
+        verdict, "%s will overwrite %s (%s of %s) while %s may still read %s, at IR line %u", writer, names,
+        builder_extent(plan->builder, written->space, lack->begin - written->begin, lack->end - written->begin),
+        written->name, reader, several ? "them" : "it", text_line(plan, lack->read->order));
+    finding->why = verdict_text(verdict,
+                                "%s. Each buffer gets a full and an empty barrier of its own, and neither those of "
+                                "this plan nor any chain of them makes %s wait for the read.",
+                                lack->first == written ? "The plan gives nothing that says when the read is done"
+                                                       : "They are the same memory under different names",
+                                writer);
+    finding->fix = verdict_text(verdict, "Add the back edge when the barriers are inserted: %s.", fixes);
+    FindingPlace *places = finding_places(verdict, finding, 1 + lack->line_count);
+    set_place(plan, &places[0], "writes", lack->write);
+    for (uint32_t i = 0; i < lack->line_count; i++)
+        set_place(plan, &places[1 + i], "reads", &plan->accesses[lack->lines[i]]);
+}
+
+enum { MOST_LACKS = 16 };
 
 typedef struct Rows {
     ReportRow *items;
     uint32_t count, capacity;
+    Lack lacks[MOST_LACKS]; /* by reader */
+    uint32_t lack_count;
 } Rows;
+
+/* One reader is one back edge, or several that stand together. */
+static void note_lack(Plan *plan, Rows *rows, const PlanBuffer *written, const PlanBuffer *buffer,
+                      const PlanAccess *write, const PlanAccess *read) {
+    uint32_t i = 0;
+    while (i < rows->lack_count && rows->lacks[i].read->mask != read->mask)
+        i++;
+    if (i == MOST_LACKS)
+        return;
+    if (i == rows->lack_count)
+        rows->lacks[rows->lack_count++] = (Lack){.written = written, .write = write};
+    add_lack(plan, &rows->lacks[i], buffer, read);
+}
 
 static void add_row(Plan *plan, Rows *rows, const PlanBuffer *written, const PlanBuffer *buffer,
                     const PlanAccess *write, const PlanAccess *read) {
@@ -162,6 +273,8 @@ static void add_row(Plan *plan, Rows *rows, const PlanBuffer *written, const Pla
                        .cadence = builder_cadence(plan->builder, read->op),
                        .by = ""};
     set_order(plan, row, buffer, write, read);
+    if (row->order == COVERAGE_MISSING)
+        note_lack(plan, rows, written, buffer, write, read);
 }
 
 /* One row for each consumer at each cadence, of its last read. */
@@ -216,12 +329,14 @@ static void add_table(Plan *plan, Tables *tables, const List *members, uint32_t 
         const PlanBuffer *member = &plan->buffers[members->items[i]];
         begin = member->begin < begin ? member->begin : begin;
         end = member->end > end ? member->end : end;
-        if (members->items[i] == written || overlap(plan, written, members->items[i]))
+        if (members->items[i] == written || plan_overlap(plan, written, members->items[i]))
             add_rows(plan, &rows, written, members->items[i], write);
     }
     bool needed = buffer == owner && rows.count;
     for (size_t i = 0; i < rows.count && !needed; i++)
-        needed = rows.items[i].name != buffer->name && rows.items[i].order == COVERAGE_PLANNED;
+        needed = rows.items[i].name != buffer->name && rows.items[i].by != program_order;
+    for (uint32_t i = 0; i < rows.lack_count; i++)
+        tell_lack(plan, &rows.lacks[i]);
     if (!needed)
         return; /* its own barriers and the order of its partition do */
     ReportCoverage *table = ARENA_PUSH(plan->arena, tables->items, tables->count, tables->capacity);
@@ -266,7 +381,7 @@ static List sharing(Plan *plan, const List *members) {
     for (uint32_t i = 0; i < members->count; i++) {
         bool shares = false;
         for (uint32_t k = 0; k < members->count && !shares; k++)
-            shares = k != i && overlap(plan, members->items[i], members->items[k]);
+            shares = k != i && plan_overlap(plan, members->items[i], members->items[k]);
         if (shares)
             list_add(plan->arena, &found, members->items[i]);
     }
@@ -285,6 +400,7 @@ void plan_coverage(Plan *plan) {
             list_add(plan->arena, &members[storage], i);
     }
     note_merged(plan);
+    plan->order = plan_order_create(plan);
     for (size_t i = 0; i < plan->buffer_count; i++)
         if (plan->buffers[i].cut)
             note(plan, &plan->buffers[i], "passes between more partitions and loops than are listed");
@@ -292,15 +408,17 @@ void plan_coverage(Plan *plan) {
         List shared = sharing(plan, &members[s]);
         for (uint32_t i = 0; i < shared.count; i++)
             for (uint32_t k = i + 1; k < shared.count; k++)
-                if (overlap(plan, shared.items[i], shared.items[k]))
+                if (plan_overlap(plan, shared.items[i], shared.items[k]))
                     note_pair(plan, shared.items[i], shared.items[k]);
         add_tables(plan, &tables, &shared);
     }
     Report *report = plan->builder->report;
     report->coverage = tables.items;
     report->coverage_count = tables.count;
-    report->coverage_note = tables.cut     ? "Nothing was run: the tables say which back edges the plan needs. There "
-                                             "are more of them than are shown."
-                            : tables.count ? "Nothing was run: the tables say which back edges the plan needs."
-                                           : "Nothing was run, and no two buffers of the plan share memory.";
+    report->coverage_note =
+        tables.cut ? "Nothing was run: what the channels of the plan order is decided by their barriers, one pair for "
+                     "each. There are more tables than are shown."
+        : tables.count ? "Nothing was run: what the channels of the plan order is decided by their barriers, one pair "
+                         "for each."
+                       : "Nothing was run, and no two buffers of the plan share memory.";
 }

@@ -250,6 +250,36 @@ static void finish(Builder *builder) {
     report->edge_count = builder->edge_count;
 }
 
+static Builder *begin(Module *module, const Op *function, Verdict *verdict) {
+    Builder *builder = ARENA_NEW(verdict->arena, Builder);
+    *builder = (Builder){.module = module,
+                         .function = function,
+                         .verdict = verdict,
+                         .arena = verdict->arena,
+                         .names = names_create(verdict->arena, module, function),
+                         .allocations = allocations_of(module, function),
+                         .report = ARENA_NEW(verdict->arena, Report)};
+    *builder->report = report_blank(module->source->name, verdict);
+    return builder;
+}
+
+/* Whether ops name their partitions, and nothing parts or orders them yet. */
+static bool is_only_planned(const Builder *builder) {
+    bool marked = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED;
+    return marked && !builder->barrier_count;
+}
+
+void report_check_plan(Module *module, const Op *function, Verdict *verdict) {
+    PartitionForm form = report_form(function);
+    if (form != PARTITION_TASKS && form != PARTITION_SCHEDULED)
+        return;
+    Builder *builder = begin(module, function, verdict);
+    report_partitions(builder);
+    report_barriers(builder);
+    if (is_only_planned(builder))
+        report_plan(builder);
+}
+
 const Report *report_build(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict,
                            Trace *trace) {
     Onlooker onlooker = {.arena = &module->arena};
@@ -258,18 +288,10 @@ const Report *report_build(Module *module, const Op *function, const CheckOption
     watched.spectator = &spectator;
     *trace = (Trace){.file = "", .kernel = "", .launch = ""};
     check_runs(module, function, &watched, verdict);
-    Builder *builder = ARENA_NEW(verdict->arena, Builder);
-    Report *report = ARENA_NEW(verdict->arena, Report);
-    *builder = (Builder){.module = module,
-                         .function = function,
-                         .verdict = verdict,
-                         .arena = verdict->arena,
-                         .names = names_create(verdict->arena, module, function),
-                         .allocations = allocations_of(module, function),
-                         .report = report,
-                         .machine = onlooker.machine,
-                         .sights = watch_kept(onlooker.watch)};
-    *report = report_blank(module->source->name, verdict);
+    Builder *builder = begin(module, function, verdict);
+    Report *report = builder->report;
+    builder->machine = onlooker.machine;
+    builder->sights = watch_kept(onlooker.watch);
     if (builder->sights && builder->sights->end == RUN_STUCK)
         look_beyond(builder);
     report->target = verdict_text(verdict, "%.*s", STR_ARG(target_text(function)));
@@ -278,8 +300,7 @@ const Report *report_build(Module *module, const Op *function, const CheckOption
     report_partitions(builder);
     report_barriers(builder);
     name_form(builder);
-    bool parted = builder->form == PARTITION_REGIONS || builder->form == PARTITION_GROUPS;
-    if (!parted && builder->form != PARTITION_NONE && !builder->barrier_count) {
+    if (is_only_planned(builder)) {
         report_plan(builder);
     } else {
         report_buffers(builder, onlooker.coverage);

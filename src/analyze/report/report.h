@@ -15,4 +15,8 @@
 const Report *report_build(Module *module, const Op *function, const CheckOptions *options, Verdict *verdict,
                            Trace *trace);
 
+/* Of a kernel that has tasks and no barriers yet, what its plan cannot order (coverage.missing-back-edge) is added to the
+ * verdict, as report_build does: where no report is wanted. Of any other kernel nothing. */
+void report_check_plan(Module *module, const Op *function, Verdict *verdict);
+
 #endif

@@ -8,20 +8,36 @@
 const char *builder_fitted(Builder *builder, const Fit *fit, const Sighting *seen, size_t count, bool phase,
                            const char *counter) {
     Text text = {0};
-    if (fit->found && phase)
+    bool follows = fit->found || fit->left;
+    if (follows && phase)
         fit_print_phase(fit, counter, &text);
-    else if (fit->found)
+    else if (follows)
         fit_print_index(fit, counter, &text);
     else {
         fit_print_seen(seen, count, phase, &text);
         text_addf(&text, " (follows no counter)");
     }
+    if (follows && fit->restarts)
+        text_addf(&text, ", from the start with each initialization");
+    if (follows && fit->repeats && phase)
+        text_addf(&text, ", %u time%s for the phase before again", fit->repeats, plural(fit->repeats));
+    if (fit->left)
+        text_addf(&text, ", but the last %u", fit->left);
     return verdict_keep(builder->verdict, &text);
+}
+
+/* A ring that is initialized in a loop is counted anew each time, where it is not one count anyway. */
+static Fit fit_ring_uses(const Builder *builder, const Ring *ring, const Sighting *seen, size_t count, bool parities) {
+    Fit fit = fit_sequence(seen, count, (uint32_t)ring->depth, parities);
+    uint64_t slots = (uint64_t)ring->depth * builder->machine->program->ctas;
+    uint64_t rounds = slots ? ring->inits / slots : 0;
+    return fit.found || rounds < 2 ? fit
+                                   : fit_restarting(seen, count, (uint32_t)ring->depth, parities, rounds - 1);
 }
 
 Fit builder_fit(const Builder *builder, const Seen *seen) {
     const Ring *ring = &builder->sights->rings[seen->ring];
-    return fit_sequence(seen->sightings, seen->count, (uint32_t)ring->depth, seen->kind == SIGHT_WAIT);
+    return fit_ring_uses(builder, ring, seen->sightings, seen->count, seen->kind == SIGHT_WAIT);
 }
 
 /* Whether it is what an agent does: its waits, or all else but what copies deliver. */
@@ -54,6 +70,45 @@ static size_t merge(Builder *builder, uint32_t ring, uint32_t agent, bool waits,
     for (size_t i = 0; i < count; i++)
         (*merged)[i] = moments[i].sighting;
     return count;
+}
+
+Fit builder_fit_together(Builder *builder, const Seen *seen) {
+    const Ring *ring = &builder->sights->rings[seen->ring];
+    Sighting *merged;
+    bool waits = seen->kind == SIGHT_WAIT;
+    size_t count = seen->kind == SIGHT_DELIVER ? 0 : merge(builder, seen->ring, seen->agent, waits, &merged);
+    return count ? fit_ring_uses(builder, ring, merged, count, waits) : (Fit){0};
+}
+
+/* ---- Peeled loops --------------------------------------------------------------------------------- */
+
+static bool stands_in(const Op *op, const Op *loop) {
+    while (op && op != loop)
+        op = op_parent(op);
+    return op;
+}
+
+/* The loop that an op stands beside, in the same iteration of whatever is around both; NULL: `other` is in none such. */
+static const Op *loop_beside(const Op *op, const Op *other) {
+    for (const Op *loop = enclosing_loop(other); loop; loop = enclosing_loop(loop))
+        if (!stands_in(op, loop) && enclosing_loop(loop) == enclosing_loop(op))
+            return loop;
+    return NULL;
+}
+
+const char *builder_loop_part(const Builder *builder, const Seen *seen) {
+    const Sights *sights = builder->sights;
+    const char *part = "";
+    for (const Seen *other = seen_first(sights, seen->ring); other; other = seen_next(sights, other)) {
+        if (other == seen || other->agent != seen->agent || other->kind != seen->kind)
+            continue;
+        const Op *loop = loop_beside(seen->op, other->op);
+        if (loop)
+            return seen->op->offset < loop->offset ? "prologue" : "epilogue";
+        if (loop_beside(other->op, seen->op))
+            part = "loop";
+    }
+    return part;
 }
 
 /* What was seen once follows any count: there the IR says more, if it is written as a function of one. */
@@ -90,7 +145,7 @@ static void fit_alone(Builder *builder, uint32_t index, uint32_t agent, ReportBa
         if (!is_of(seen, agent, true) || !seen->count)
             continue;
         Fit fit = builder_fit(builder, seen);
-        found = fit.found;
+        found = fit.found && !fit.repeats;
         inverted = slot ? inverted : fit.inverted;
         add_other(&indices, &slot, builder_fitted(builder, &fit, seen->sightings, seen->count, false, "accumCnt"));
         add_other(&phases, &phase, builder_fitted(builder, &fit, seen->sightings, seen->count, true, "accumCnt"));
@@ -115,8 +170,7 @@ static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
         for (uint32_t agent = 0; agent < builder->machine->program->agents_per_cta; agent++) {
             Sighting *merged;
             size_t count = merge(builder, index, agent, waits, &merged);
-            if (count > best_count &&
-                (!only_fitting || fit_sequence(merged, count, (uint32_t)ring->depth, waits).found)) {
+            if (count > best_count && (!only_fitting || fit_ring_uses(builder, ring, merged, count, waits).found)) {
                 best = merged;
                 best_count = count;
                 best_agent = agent;
@@ -124,14 +178,14 @@ static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
         }
     if (!best || !ring->root)
         return;
-    Fit fit = fit_sequence(best, best_count, (uint32_t)ring->depth, waits);
+    Fit fit = fit_ring_uses(builder, ring, best, best_count, waits);
     barrier->index = builder_fitted(builder, &fit, best, best_count, false, "accumCnt");
     barrier->phase = waits ? builder_fitted(builder, &fit, best, best_count, true, "accumCnt") : "";
     barrier->inverted = waits && fit.found && fit.inverted && best_count > 0;
     barrier->iterations = best_count;
     if (best_count == 1)
         take_written(builder, index, best_agent, waits, barrier);
-    if (waits && !fit.found)
+    if (waits && (!fit.found || fit.repeats))
         fit_alone(builder, index, best_agent, barrier);
 }
 

@@ -41,6 +41,7 @@ typedef struct NameList {
 /* What one partition does. */
 typedef struct Part {
     bool exists, synchronizes, computes, rescales;
+    bool calculates; /* new elements of tensors, from others: more than it moves and converts */
     bool stores_results; /* to tensor memory, something that is no constant */
     const Op *first;     /* an op of it */
     uint64_t counts[WORK_COUNT];
@@ -238,6 +239,18 @@ static void count_key_op(Roles *roles, Part *part, const Op *op, Work work) {
     part->key_ops[part->key_count++] = (ReportCount){arena_copy(roles->builder->arena, name.data, name.size), 1};
 }
 
+/* Whether an op makes elements of floating point that were not there before. */
+static bool calculates(Module *module, const Op *op, Work work, unsigned effects) {
+    bool multiplied = false;
+    if (work != WORK_NONE || effects || !is_tensor(op) || !op->operand_count)
+        return false;
+    const Type *element = type_element(module, op->results[0].type);
+    bool moves = passes_on(op, &multiplied) && !multiplied;
+    Evaluator how = op_evaluator(op);
+    return element && element->kind == TYPE_FLOAT && !moves && how != EVALUATE_CONSTANT && how != EVALUATE_SPLAT &&
+           how != EVALUATE_BROADCAST && how != EVALUATE_EXPAND;
+}
+
 static void add_op(Roles *roles, Part *part, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(roles->builder->module, op, effects);
@@ -245,6 +258,7 @@ static void add_op(Roles *roles, Part *part, const Op *op) {
     for (unsigned i = 0; i < count; i++)
         part->synchronizes |= effects[i].verb >= EFFECT_EXPECT && effects[i].verb <= EFFECT_FENCE_ORDER;
     part->computes |= is_tensor(op) && op_evaluator(op) != EVALUATE_CONSTANT;
+    part->calculates |= calculates(roles->builder->module, op, work, count);
     part->counts[work]++;
     note_names(roles, part, op, work, effects, count);
     if (work != WORK_NONE)
@@ -288,7 +302,7 @@ static void add_regions(Roles *roles, const Op *op) {
     }
 }
 
-static PartitionForm form_of(const Op *function) {
+PartitionForm report_form(const Op *function) {
     PartitionForm form = PARTITION_NONE;
     for (const Op *op = function; op; op = op_next_in_walk(op, function)) {
         if (op_is_control(op, CONTROL_FORK))
@@ -337,6 +351,15 @@ static const NameList *products_of(const Part *part) {
     return part->products.count > 1 && !part->products.unknown ? &part->products : NULL;
 }
 
+/* Whether it calculates with what it reads from memory, and stores that: to store is the least of it. */
+static bool is_elementwise(const Part *part) {
+    const uint64_t *counts = part->counts;
+    bool stores = counts[WORK_TMA_STORE] || counts[WORK_TMA_REDUCE] || counts[WORK_STORE] || counts[WORK_LOCAL_STORE];
+    bool reads = counts[WORK_LOCAL_LOAD] || counts[WORK_LOAD];
+    return part->calculates && reads && stores && !part->rescales && !counts[WORK_MMA] && !counts[WORK_REDUCE] &&
+           !counts[WORK_TMEM_LOAD];
+}
+
 static void add_main_roles(const Part *part, Text *to) {
     const uint64_t *counts = part->counts;
     if (counts[WORK_MMA])
@@ -349,6 +372,8 @@ static void add_main_roles(const Part *part, Text *to) {
         add_role(to, "accumulator correction", NULL);
     else if (counts[WORK_EXP] && !counts[WORK_REDUCE] && counts[WORK_TMEM_LOAD] && part->stores_results)
         add_role(to, "compute", NULL);
+    if (is_elementwise(part))
+        add_role(to, "elementwise", NULL);
     if (counts[WORK_TMA_LOAD])
         add_role(to, "TMA load", &part->loads);
     if (counts[WORK_CP_ASYNC])
@@ -371,7 +396,7 @@ static const char *role_of(Builder *builder, const Part *part) {
     bool specialized = builder->form != PARTITION_NONE;
     add_main_roles(part, &text);
     if (counts[WORK_STORE] && !counts[WORK_TMA_STORE])
-        add_role(&text, specialized ? "epilogue store" : "store", NULL);
+        add_role(&text, specialized && !is_elementwise(part) ? "epilogue store" : "store", NULL);
     bool by_ops = builder->form == PARTITION_TASKS || builder->form == PARTITION_SCHEDULED; /* it hands over values */
     if (!text.size && counts[WORK_TMEM_LOAD] && !part->stores_results && (counts[WORK_LOCAL_STORE] || by_ops))
         add_role(&text, "epilogue", NULL);
@@ -535,7 +560,7 @@ static ReportPartition row_of(Builder *builder, unsigned k, const Part *part) {
 void report_partitions(Builder *builder) {
     Roles roles = {.builder = builder};
     if (builder->form == PARTITION_NONE)
-        builder->form = form_of(builder->function);
+        builder->form = report_form(builder->function);
     collect(&roles);
     const Part *parts[MOST_PARTITIONS];
     builder->partitions = ARENA_ARRAY(builder->arena, ReportPartition, MOST_PARTITIONS);

@@ -151,6 +151,10 @@ bool is_renamed(Module *module, const Op *other, const Op *op) {
     return name.size && other->result_count && !str_equal(name, given_name(module, &other->results[0]));
 }
 
+bool is_named(Module *module, const Value *value) {
+    return given_name(module, value).size;
+}
+
 /* ---- Names of operands ----------------------------------------------------------------------------------------- */
 
 const Op *data_root(Module *module, const Value *value) {
@@ -225,6 +229,23 @@ static Str origin_name(Module *module, const Value *value) {
 
 const char *operand_name(Names *names, const Value *value) {
     return plain(names->arena, origin_name(names->module, value));
+}
+
+const char *stored_name(Names *names, const Value *value) {
+    Str found = {"", 0};
+    for (int step = 0; value && step < MOST_STEPS; step++) {
+        const Op *op = value_op(value);
+        Str name = given_name(names->module, value);
+        bool handed = op && (op_is_loop(op) || op_is_control(op, CONTROL_BRANCH));
+        if (handed && op->result_count > 1)
+            found = (Str){"", 0};
+        else if (name.size && !found.size)
+            found = name;
+        value = handed ? handed_over(op, 0, value->index)
+                : op   ? (is_moved(op) && op->operand_count ? op->operands[0] : NULL)
+                       : value_handed(value, HANDED_CAPTURE);
+    }
+    return plain(names->arena, found);
 }
 
 /* ---- Counting texts -------------------------------------------------------------------------------------------- */

@@ -21,6 +21,11 @@ const char *given_name_of(Names *names, const Op *op);
 const Op *data_root(Module *module, const Value *value);
 /* Whether the text gives the op's value a name, and another than that of `other`. */
 bool is_renamed(Module *module, const Op *other, const Op *op);
+/* Whether the text gives a value a name. */
+bool is_named(Module *module, const Value *value);
+/* What a tensor that is stored is called: by itself or what it was converted from; what comes out of a loop by what the
+ * loop yields, as its results are called after the loop. "" if it has no name. */
+const char *stored_name(Names *names, const Value *value);
 /* A value as it is written: "%a_bufs", "%x#1"; in the arena. */
 const char *value_text(Arena *arena, const Value *value);
 /* What a tensor descriptor, pointer or tensor value is called: "q" for %q_desc, %desc_q, loc("q"); "" if it has no name
