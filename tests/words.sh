@@ -30,6 +30,23 @@ const char *b = "put" " " "them in";
 END
 printf 'Fine.\n\nThe copy\nengine reads it; `nobody`.\n\n```\nwhoever\n```\nColour.\n' >"$scratch/wrong.md"
 printf 'TMA reads it, says `nobody`.\n' >"$scratch/right.md"
+cat >"$scratch/wrong.js" <<'END'
+// nobody reads comments
+const a = "nobody waits";
+const b = 'for ever', c = `${nobody} and
+ whoever`;
+END
+cat >"$scratch/right.js" <<'END'
+/* whoever */ const nobody = `${whoever} waits`, b = 'nothing';
+END
+printf '"""For whoever reads it."""\n# nobody\nprint(f"{nobody} and nobody")\n' >"$scratch/wrong.py"
+printf '"""What `nobody` does."""\nnobody = "nothing"  # whoever\n' >"$scratch/right.py"
+printf 'description: Nobody waits\n' >"$scratch/wrong.yml"
+expect 1 wrong.js 2 3 3
+expect 0 right.js
+expect 1 wrong.py 1 3
+expect 0 right.py
+expect 1 wrong.yml 1
 expect 1 wrong.c 2 3 5
 expect 0 right.c
 expect 1 wrong.md 3 9

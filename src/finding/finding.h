@@ -96,12 +96,12 @@ typedef struct LaunchRun {
 typedef struct RunCoverage {
     uint32_t barrier_ops, barrier_ops_run; /* ops that synchronize */
     uint32_t accesses, accesses_run;       /* ops that only touch memory */
-    uint32_t branches, branches_taken;     /* ways of branches */
+    uint32_t branches, branches_taken;     /* outcomes of branches */
     uint32_t rings, rings_turned;          /* loops with a ring in them; those that went round it more than once */
     uint32_t unreachable;                  /* ops that are never run, at any launch */
 } RunCoverage;
 
-/* "12 of 14 barrier ops, 8 of 8 accesses, 3 of 4 ways of branches; 1 of 2 rings gone round"; nothing if there is
+/* "12 of 14 barrier ops, 8 of 8 accesses, 3 of 4 branch outcomes; 1 of 2 rings wrapped"; nothing if there is
  * nothing to count. */
 void coverage_print(const RunCoverage *coverage, Text *to);
 

@@ -15,10 +15,10 @@
  *       fix: ...
  *       schedule: ...
  *       launch: ...
- *       witness: attention.witness
- *     1 finding; 3 launches, 96 CTAs, 12,345 events
+ *       witness: trails/attention-1.trail
+ *     1 error; 3 launches, 96 CTAs, 12,345 events; run: 12 of 12 barrier ops
  *
- * Findings that do not count are counted, "1 finding (2 suppressed)", or "clean except 2 suppressed".
+ * Findings that do not count are counted, "1 error (2 suppressed)", or "clean except 2 suppressed".
  *
  * A line with a place starts with that place, so that editors find it; the IR's line is always shown, the kernel's own
  * if the IR has a location, with an excerpt if that file can be read here. A verdict with nothing else to say is one

@@ -48,7 +48,8 @@ void flow_observe(void *observer, const Event *event) {
                                                             .view = event->view};
 }
 
-FlowPart flow_end(const Flow *flow, uint32_t most, Arena *arena) {
+/* The last `most` of them. */
+static FlowPart last_of(const Flow *flow, uint32_t most, Arena *arena) {
     uint64_t count = flow->count < FLOW_MOST ? flow->count : FLOW_MOST;
     count = count < most ? count : most;
     FlowEvent *events = ARENA_ARRAY(arena, FlowEvent, count);
@@ -74,7 +75,7 @@ FlowPart flow_since(const Flow *flow, uint32_t agent, uint32_t pc, Spans *spans,
     for (uint32_t back = 1; back < FLOW_MOST && back < flow->count; back++) {
         const FlowEvent *event = &flow->last[(flow->count - 1 - back) % FLOW_MOST];
         if (event->agent == agent && event->pc == pc && touches(event, spans, span))
-            return flow_end(flow, back + 1, arena);
+            return last_of(flow, back + 1, arena);
     }
     return (FlowPart){NULL, 0};
 }
@@ -123,7 +124,7 @@ void flow_tell(const Machine *machine, FlowPart part, Verdict *verdict, Finding 
 }
 
 void flow_tell_end(const Machine *machine, const Flow *flow, Verdict *verdict, Finding *finding) {
-    flow_tell(machine, flow_end(flow, FLOW_END, verdict->arena), verdict, finding);
+    flow_tell(machine, last_of(flow, FLOW_END, verdict->arena), verdict, finding);
     if (!finding->place_count)
         return;
     const FindingPlace *end = &finding->places[0];

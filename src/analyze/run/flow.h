@@ -30,8 +30,6 @@ typedef struct FlowPart {
 } FlowPart;
 
 void flow_observe(void *flow, const Event *event);
-/* The last `most` of them. */
-FlowPart flow_end(const Flow *flow, uint32_t most, Arena *arena);
 /* From the last access of that agent at that instruction to that span (UINT32_MAX: to any) up to now; nothing if it is
  * not among those that are kept. */
 FlowPart flow_since(const Flow *flow, uint32_t agent, uint32_t pc, Spans *spans, uint32_t span, Arena *arena);
