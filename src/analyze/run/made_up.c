@@ -25,13 +25,20 @@ static const Op *first_guessed(const Program *program, const Launch *launch, con
     return NULL;
 }
 
+/* Of such a run nothing else is told, and what it comes to does not count as looked at. */
 static RunEnd run_watched(OtherData *data, const Rerun *rerun) {
+    Machine *machine = data->machine;
+    uint64_t events = machine->events;
+    uint8_t *ran = machine->ran;
     races_clear(data->races);
     races_start(data->races, rerun->cluster, rerun->world, false);
-    data->machine->observe = races_observe;
-    data->machine->observer = data->races;
+    machine->observe = races_observe;
+    machine->observer = data->races;
+    machine->ran = NULL;
     RunEnd end = data->run(data->context, rerun);
-    data->machine->observe = NULL;
+    machine->observe = NULL;
+    machine->ran = ran;
+    machine->events = events;
     return end;
 }
 
@@ -52,24 +59,22 @@ static Shown show_in(OtherData *data, const Rerun *rerun, const Race *race, unsi
     return shown;
 }
 
-/* The load of the number that the run has chosen first, where it chose nothing but such numbers; else NULL. */
-static const Op *first_loaded(OtherData *data, const Rerun *rerun) {
+void other_data_note(OtherData *data) {
     const Machine *machine = data->machine;
     Effect effects[EFFECTS_MOST];
-    (void)data->run(data->context, rerun);
+    data->chosen = NULL;
     if (!machine->loads_chosen || machine->choices)
-        return NULL;
+        return;
     unsigned count = effects_of(machine->program->module, machine->first_choice, effects);
     for (unsigned i = 0; i < count; i++)
         if (effects[i].space == SPACE_GLOBAL && effects[i].verb == EFFECT_READ)
-            return machine->first_choice;
-    return NULL;
+            data->chosen = machine->first_choice;
 }
 
 const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race) {
     const char *problem;
     const Program *program = data->machine->program;
-    const Op *place = first_guessed(program, rerun->launch, race), *load = place ? place : first_loaded(data, rerun);
+    const Op *place = first_guessed(program, rerun->launch, race), *load = place ? place : data->chosen;
     if (!load)
         return NULL;
     if (!data->races)
