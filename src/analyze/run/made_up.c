@@ -25,7 +25,7 @@ static const Op *first_guessed(const Program *program, const Launch *launch, con
     return NULL;
 }
 
-/* Of such a run nothing else is told, and what it comes to does not count as looked at. */
+/* Of such a run nothing else is told, and what it comes to, which is in data->ran, does not count as looked at. */
 static RunEnd run_watched(OtherData *data, const Rerun *rerun) {
     Machine *machine = data->machine;
     uint64_t events = machine->events;
@@ -34,7 +34,8 @@ static RunEnd run_watched(OtherData *data, const Rerun *rerun) {
     races_start(data->races, rerun->cluster, rerun->world, false);
     machine->observe = races_observe;
     machine->observer = data->races;
-    machine->ran = NULL;
+    machine->ran = data->ran;
+    memset(data->ran, 0, machine->program->code_count);
     RunEnd end = data->run(data->context, rerun);
     machine->observe = NULL;
     machine->ran = ran;
@@ -42,17 +43,22 @@ static RunEnd run_watched(OtherData *data, const Rerun *rerun) {
     return end;
 }
 
-/* In how many of the worlds, from the first to the last, runs come to their end, and in how many of these the two race.
- * Data that is 0 says nothing: there is nothing to do then. */
+/* In how many of the worlds, from the first to the last, runs come to both accesses and to their end, and in how many
+ * of these the two race. Data that is 0 says nothing: there is nothing to do then. */
 typedef struct Shown {
     unsigned runs, races;
 } Shown;
+
+static bool comes_to_both(const OtherData *data, const Race *race) {
+    return (race_is_exit(race) || data->ran[race->pc] & RAN) && data->ran[race->other_pc] & RAN;
+}
 
 static Shown show_in(OtherData *data, const Rerun *rerun, const Race *race, unsigned first, unsigned last) {
     Rerun other = *rerun;
     Shown shown = {0};
     for (other.world = first; other.world <= last && shown.runs == shown.races; other.world++)
-        if (!machine_world_has_zeros(other.world) && run_watched(data, &other) == RUN_COMPLETE) {
+        if (!machine_world_has_zeros(other.world) && run_watched(data, &other) == RUN_COMPLETE &&
+            comes_to_both(data, race)) {
             shown.runs++;
             shown.races += races_show(data->races, race);
         }
@@ -77,8 +83,10 @@ const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race) {
     const Op *place = first_guessed(program, rerun->launch, race), *load = place ? place : data->chosen;
     if (!load)
         return NULL;
-    if (!data->races)
+    if (!data->races) {
         data->races = races_create(&program->module->arena, data->machine, rerun->out_of_order, &problem);
+        data->ran = ARENA_ARRAY(&program->module->arena, uint8_t, program->code_count);
+    }
     if (!data->races)
         return place;
     Shown shown = place ? show_in(data, rerun, race, FIRST_APART, LAST_APART)

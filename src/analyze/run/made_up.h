@@ -11,6 +11,7 @@
 typedef struct OtherData {
     Machine *machine;
     Races *races;     /* NULL: none was made yet */
+    uint8_t *ran;     /* what the last such run came to, by instruction */
     const Op *chosen; /* the first load whose number the run chose, if it chose nothing but such numbers; else NULL */
     RunEnd (*run)(void *context, const Rerun *rerun);
     void *context;
