@@ -394,15 +394,18 @@ static uint64_t bounds_depend(const Chooser *chooser, const Op *loop) {
                : 0;
 }
 
+/* Whether another loop is of another strand, and runs by other numbers. */
+static bool is_apart(const Chooser *chooser, const Loop *loop, const Loop *other) {
+    return other->strand != loop->strand && !other->closed && is_innermost(chooser->program, other) &&
+           !(bounds_depend(chooser, loop->op) & bounds_depend(chooser, other->op));
+}
+
 void keep_in_step(Chooser *chooser, const Loop *loop, int64_t trips) {
     const Program *program = chooser->program;
-    uint64_t own = bounds_depend(chooser, loop->op);
     int64_t now;
     for (uint32_t i = 0; i < program->loop_count; i++) {
         const Loop *other = &program->loops[i];
-        if (other->strand != loop->strand && !other->closed && is_innermost(program, other) &&
-            !(own & bounds_depend(chooser, other->op)) && solver_trips(chooser->solver, other->op, &now) &&
-            now != trips)
+        if (is_apart(chooser, loop, other) && solver_trips(chooser->solver, other->op, &now) && now != trips)
             solve_trips(chooser->solver, other->op, trips, trips);
     }
 }
@@ -467,6 +470,32 @@ static void want_innermost(Chooser *chooser, int64_t trips, LaunchDoubt doubt) {
     for (uint32_t i = 0; i < program->loop_count; i++)
         if (!program->loops[i].closed && is_innermost(program, &program->loops[i]))
             want_trips(chooser, &program->loops[i], trips, doubt);
+}
+
+/* A launch in which the other loop makes one turn more; false: there is none. */
+static bool want_one_more(Chooser *chooser, const Loop *loop, const Loop *other) {
+    int64_t trips, now;
+    start_over(chooser);
+    if (!solve_cheaply(chooser, loop, chooser->depth + 1) || !solver_trips(chooser->solver, loop->op, &trips))
+        return false;
+    keep_in_step(chooser, loop, trips);
+    if (!solve_trips(chooser->solver, other->op, trips + 1, trips + 1) ||
+        !solver_trips(chooser->solver, loop->op, &now) || now != trips || turns_of(chooser) > FEW_TURNS)
+        return false;
+    add_launch(chooser, DOUBT_APART);
+    return true;
+}
+
+/* Loops that are meant to run as often need not: nobody has said that whoever calls the kernel sees to it. A launch
+ * that was given says it. */
+static void want_apart(Chooser *chooser) {
+    const Program *program = chooser->program;
+    for (uint32_t i = 0; i < program->loop_count && !chooser->like; i++) {
+        const Loop *loop = &program->loops[i];
+        bool found = loop->closed || !is_innermost(program, loop);
+        for (uint32_t k = 0; k < program->loop_count && !found; k++)
+            found = is_apart(chooser, loop, &program->loops[k]) && want_one_more(chooser, loop, &program->loops[k]);
+    }
 }
 
 /* Loops around others: often enough to come back to where they began. */
@@ -544,6 +573,7 @@ size_t choose_launches(const Program *program, Arena *arena, const Launch *like,
     solver_prefer(chooser->solver, 1, true);
     want_innermost(chooser, 2, DOUBT_NONE);
     solver_prefer(chooser->solver, chooser->unit, false);
+    want_apart(chooser);
     want_innermost(chooser, 0, DOUBT_EMPTY);
     return chooser->count;
 }

@@ -54,6 +54,7 @@ typedef enum LaunchDoubt {
     DOUBT_NONE,
     DOUBT_EMPTY,  /* a size of 0 */
     DOUBT_UNEVEN, /* a size that is no multiple of the tile; not so where the launch that was given has such a one */
+    DOUBT_APART,  /* loops of two strands that go by different numbers make different numbers of turns */
     DOUBT_KINDS,
 } LaunchDoubt;
 

@@ -57,9 +57,7 @@ static RunEnd run_with(Check *check, const Rerun *rerun, const LoadLog *loads) {
     empty_scratch(check);
     check->machine->world = rerun->world;
     machine_give_loads(check->machine, loads);
-    RunEnd end = schedule_run(check->machine, rerun->cluster, &rerun->schedule);
-    covered_add_run(check->covered);
-    return end;
+    return schedule_run(check->machine, rerun->cluster, &rerun->schedule);
 }
 
 static RunEnd run_with_other_data(void *check, const Rerun *rerun) {
@@ -68,7 +66,9 @@ static RunEnd run_with_other_data(void *check, const Rerun *rerun) {
 
 static RunEnd run(Check *check, const Rerun *rerun) {
     const CheckOptions *options = check->options;
-    return run_with(check, rerun, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
+    RunEnd end = run_with(check, rerun, options->loads ? options->loads(options->loads_context, rerun->cluster) : NULL);
+    covered_add_run(check->covered);
+    return end;
 }
 
 /* How the schedule came about, in words. */
@@ -293,6 +293,7 @@ static RunEnd run_for_races(Check *check, const Rerun *rerun, Observe *observe, 
     check->machine->observer = &audience;
     RunEnd end = run(check, rerun);
     check->machine->observe = NULL;
+    other_data_note(&check->other_data);
     if (spectator)
         spectator->end(spectator->context, check->machine, end);
     return end;
@@ -585,19 +586,20 @@ static const Finding *first_wrong(const Verdict *verdict, size_t from) {
 /* What goes wrong only at a launch that callers may never make is no finding. Nobody launches a size of 0; whether
  * sizes are multiples of the tile a launch that was given tells, and without one nobody knows. */
 static void settle_doubts(Check *check, const Launch *launch, size_t first) {
-    Verdict *verdict = check->verdict;
+    static const char *const when[] = {
+        "", "with a size of 0", "with a size that is not a multiple of the tile",
+        "if two partitions' loops, whose bounds come from different arguments, make different numbers of trips"};
+    static const char *const unless[] = {NULL, NULL, "sizes are always multiples", "they always make the same"};
+    Verdict *verdict = check->verdict; /* ORDER LaunchDoubt */
     const Finding *finding = first_wrong(verdict, first);
     if (finding && !check->doubted[launch->doubt]) { /* one tells enough */
         uint32_t line = finding->place_count ? finding->places[0].ir_line : 0;
-        if (launch->doubt == DOUBT_UNEVEN && !check->given)
+        if (unless[launch->doubt] && !check->given)
             verdict_incomplete(verdict, finding->place_count ? finding->places[0].op : "", line,
-                               "it fails with a size that is not a multiple of the tile (%s): %s; give a launch file "
-                               "if sizes are always multiples",
-                               check->launch_text, finding->message);
+                               "it fails %s (%s): %s; give a launch file if %s", when[launch->doubt],
+                               check->launch_text, finding->message, unless[launch->doubt]);
         else
-            verdict_note(verdict, "only with a size %s (%s): %s",
-                         launch->doubt == DOUBT_EMPTY ? "of 0" : "that is not a multiple of the tile",
-                         check->launch_text, finding->message);
+            verdict_note(verdict, "only %s (%s): %s", when[launch->doubt], check->launch_text, finding->message);
     }
     check->doubted[launch->doubt] |= finding != NULL;
     verdict->finding_count = first;

@@ -25,55 +25,68 @@ static const Op *first_guessed(const Program *program, const Launch *launch, con
     return NULL;
 }
 
+/* Of such a run nothing else is told, and what it comes to, which is in data->ran, does not count as looked at. */
 static RunEnd run_watched(OtherData *data, const Rerun *rerun) {
+    Machine *machine = data->machine;
+    uint64_t events = machine->events;
+    uint8_t *ran = machine->ran;
     races_clear(data->races);
     races_start(data->races, rerun->cluster, rerun->world, false);
-    data->machine->observe = races_observe;
-    data->machine->observer = data->races;
+    machine->observe = races_observe;
+    machine->observer = data->races;
+    machine->ran = data->ran;
+    memset(data->ran, 0, machine->program->code_count);
     RunEnd end = data->run(data->context, rerun);
-    data->machine->observe = NULL;
+    machine->observe = NULL;
+    machine->ran = ran;
+    machine->events = events;
     return end;
 }
 
-/* In how many of the worlds, from the first to the last, runs come to their end, and in how many of these the two race.
- * Data that is 0 says nothing: there is nothing to do then. */
+/* In how many of the worlds, from the first to the last, runs come to both accesses and to their end, and in how many
+ * of these the two race. Data that is 0 says nothing: there is nothing to do then. */
 typedef struct Shown {
     unsigned runs, races;
 } Shown;
+
+static bool comes_to_both(const OtherData *data, const Race *race) {
+    return (race_is_exit(race) || data->ran[race->pc] & RAN) && data->ran[race->other_pc] & RAN;
+}
 
 static Shown show_in(OtherData *data, const Rerun *rerun, const Race *race, unsigned first, unsigned last) {
     Rerun other = *rerun;
     Shown shown = {0};
     for (other.world = first; other.world <= last && shown.runs == shown.races; other.world++)
-        if (!machine_world_has_zeros(other.world) && run_watched(data, &other) == RUN_COMPLETE) {
+        if (!machine_world_has_zeros(other.world) && run_watched(data, &other) == RUN_COMPLETE &&
+            comes_to_both(data, race)) {
             shown.runs++;
             shown.races += races_show(data->races, race);
         }
     return shown;
 }
 
-/* The load of the number that the run has chosen first, where it chose nothing but such numbers; else NULL. */
-static const Op *first_loaded(OtherData *data, const Rerun *rerun) {
+void other_data_note(OtherData *data) {
     const Machine *machine = data->machine;
     Effect effects[EFFECTS_MOST];
-    (void)data->run(data->context, rerun);
+    data->chosen = NULL;
     if (!machine->loads_chosen || machine->choices)
-        return NULL;
+        return;
     unsigned count = effects_of(machine->program->module, machine->first_choice, effects);
     for (unsigned i = 0; i < count; i++)
         if (effects[i].space == SPACE_GLOBAL && effects[i].verb == EFFECT_READ)
-            return machine->first_choice;
-    return NULL;
+            data->chosen = machine->first_choice;
 }
 
 const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race) {
     const char *problem;
     const Program *program = data->machine->program;
-    const Op *place = first_guessed(program, rerun->launch, race), *load = place ? place : first_loaded(data, rerun);
+    const Op *place = first_guessed(program, rerun->launch, race), *load = place ? place : data->chosen;
     if (!load)
         return NULL;
-    if (!data->races)
+    if (!data->races) {
         data->races = races_create(&program->module->arena, data->machine, rerun->out_of_order, &problem);
+        data->ran = ARENA_ARRAY(&program->module->arena, uint8_t, program->code_count);
+    }
     if (!data->races)
         return place;
     Shown shown = place ? show_in(data, rerun, race, FIRST_APART, LAST_APART)

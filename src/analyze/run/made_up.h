@@ -10,13 +10,17 @@
 /* How runs with other data are made, and what watches them. */
 typedef struct OtherData {
     Machine *machine;
-    Races *races; /* NULL: none was made yet */
+    Races *races;     /* NULL: none was made yet */
+    uint8_t *ran;     /* what the last such run came to, by instruction */
+    const Op *chosen; /* the first load whose number the run chose, if it chose nothing but such numbers; else NULL */
     RunEnd (*run)(void *context, const Rerun *rerun);
     void *context;
 } OtherData;
 
+/* After a run that is watched for races. */
+void other_data_note(OtherData *data);
 /* The load whose data the race comes of; NULL if nobody need give any: nothing hangs on such data, or the two race
- * whatever it is. `rerun` is the run that has shown the race. */
+ * whatever it is. `rerun` is the run that has shown the race, the last one noted. */
 const Op *race_made_up(OtherData *data, const Rerun *rerun, const Race *race);
 
 #endif
