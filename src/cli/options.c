@@ -182,6 +182,13 @@ static const char *join_rules(Options *options, const char *before, const char *
     return options->joined.items[options->joined.count - 1];
 }
 
+/* A name that is given twice would be forgotten in silence the first time. */
+static void set_text(const Options *options, const Option *option, const char **at, const char *text) {
+    if (*at && strcmp(*at, text) != 0)
+        wrong_usage(options, "--%s is given twice ('%s' and '%s'), and takes only one", option->name, *at, text);
+    *at = text;
+}
+
 void option_apply(Options *options, const Option *option, const char *text) {
     void *at = (char *)options + option->at;
     if (option->given)
@@ -191,7 +198,7 @@ void option_apply(Options *options, const Option *option, const char *text) {
         *(bool *)at = true;
         break;
     case FIELD_TEXT:
-        *(const char **)at = text;
+        set_text(options, option, at, text);
         break;
     case FIELD_NUMBER:
         *(unsigned *)at = (unsigned)(text ? read_number(options, option, text) : option->value);

@@ -12,7 +12,7 @@
  * operand on in `operands`, options of that program included.
  *
  * A row is OPTION(commands, name, letter or 0, argument or NULL, group, what it sets, help, more...), where what it
- * sets is one of FLAG(field)        a bool becomes true                      TEXT(field)      a const char *
+ * sets is one of FLAG(field)        a bool becomes true                      TEXT(field)      a const char *, once
  *   NUMBER(field)      an unsigned, from .least to .most        LONG(field)      a uint64_t, the same
  *   WORD(field)        a const char *, one of .words            CHOICE(field)    an enum: the value of one of .words
  *   VALUE(field)       an enum or unsigned becomes .value       LIST(field)      Paths: one more; it may be repeated
