@@ -198,7 +198,7 @@ class Captured(Case):
         for release in self.each():
             told = self.exec(sys.executable, script, release=release)
             self.assertEqual(told.returncode, 3, told.stdout + told.stderr)
-            self.assertIn("ended with status 5", told.stderr)
+            self.assertIn("exited with status 5", told.stderr)
 
     def test_program_that_ends_without_a_word(self):
         """That launches were not kept is known, though nothing is said at the end; those of an empty grid are none."""
