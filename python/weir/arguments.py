@@ -121,11 +121,11 @@ def integer_data(kind, tensor):
         tensor = tensor.base
         if 8 * tensor.element_size() != bits or getattr(tensor.dtype, "is_floating_point", True):
             return None
-    if unwritten.has(tensor):
-        return None
-    if hasattr(tensor, "integers"):
+    if hasattr(tensor, "integers"):  # weir.triton.tensor: what the script says of it
         data = tensor.integers()
         return None if data is None or len(data) > MOST_DATA else [number(value) for value in data]
+    if unwritten.has(tensor):
+        return None
     if not hasattr(tensor, "tolist"):
         return None
     shape, strides = list(tensor.shape), list(tensor.stride())

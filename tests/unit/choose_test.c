@@ -142,6 +142,36 @@ static void a_while_that_looks_further_back_is_left_alone(void **state) {
     assert_in_range(most_trips(text), 1, 3);
 }
 
+/* ---- Grids ----------------------------------------------------------------------------------------- */
+
+/* Program n divides by the size of a group that is not there. */
+#define GROUPED(before, after)                                                                \
+    "    %pid = tt.get_program_id x : i32\n" before "    %size = arith.subi %n, %pid : i32\n" \
+    "    %one = arith.minsi %size, %c1 : i32\n"                                               \
+    "    %row = arith.divsi %pid, %one : i32\n"                                               \
+    "    scf.for %i = %c0 to %row step %c1 : i32 {\n    }\n" after
+
+static void a_grid_ends_before_a_program_that_divides_by_zero(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(KERNEL("%n: i32", GROUPED("", "")));
+    for (size_t i = 0; i < choosing.count; i++)
+        if (argument(&choosing.launches[i], "n") > 0)
+            assert_in_range(choosing.launches[i].grid[0], 1, argument(&choosing.launches[i], "n"));
+    end_kernel(choosing.running);
+}
+
+/* Programs without work are run where they leave before the division. */
+static void a_grid_goes_on_where_such_a_program_does_not_divide(void **state) {
+    (void)state;
+    Choosing choosing = choose_for(
+        KERNEL("%n: i32", GROUPED("    %has = arith.cmpi slt, %pid, %n : i32\n    scf.if %has {\n", "    }\n")));
+    bool idle = false;
+    for (size_t i = 0; i < choosing.count; i++)
+        idle |= choosing.launches[i].grid[0] > argument(&choosing.launches[i], "n");
+    assert_true(idle);
+    end_kernel(choosing.running);
+}
+
 /* ---- What the kernel says of its arguments ------------------------------------------------------------ */
 
 static void divisibility_is_kept_to(void **state) {
@@ -388,6 +418,8 @@ int main(void) {
         cmocka_unit_test(sizes_of_a_descriptor_are_chosen_as_such),
         cmocka_unit_test(a_while_goes_round_for_what_a_turn_hands_to_the_next),
         cmocka_unit_test(a_while_that_looks_further_back_is_left_alone),
+        cmocka_unit_test(a_grid_ends_before_a_program_that_divides_by_zero),
+        cmocka_unit_test(a_grid_goes_on_where_such_a_program_does_not_divide),
         cmocka_unit_test(a_kernel_that_asks_for_its_place_has_several),
         cmocka_unit_test(what_steers_nothing_is_left_open),
         cmocka_unit_test(loops_that_do_not_end_are_not_run),

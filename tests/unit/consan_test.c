@@ -311,6 +311,21 @@ static void test_helper_completion_publishes_only_its_bytes(void **state) {
     assert_int_equal(may_read(engine, 2, 2), CONSAN_OUTSTANDING_WRITE);
 }
 
+static void test_helper_completion_publishes_what_it_read(void **state) {
+    Consan *engine = engine_of(state);
+    reads(engine, 1, 0);
+    reads(engine, TMA + 1, 1);
+    reads(engine, TMA + 1, 2);
+    consan_track_reads(engine, TMA + 1, &(uint32_t){0}, 1, 0, 0); /* another's */
+    consan_track_reads(engine, TMA + 1, &(uint32_t){1}, 1, 0, 0);
+    assert_int_equal(may_write(engine, 2, 1), CONSAN_OUTSTANDING_READ);
+    consan_transfer(engine, 2, 0, 0);
+    assert_int_equal(may_write(engine, 2, 1), CONSAN_CLEAN);
+    assert_int_equal(may_write(engine, 2, 0), CONSAN_OUTSTANDING_READ);
+    assert_int_equal(may_write(engine, 2, 2), CONSAN_OUTSTANDING_READ);
+    assert_int_equal(may_write(engine, 3, 1), CONSAN_OUTSTANDING_READ);
+}
+
 static void test_one_bit_per_reader_second_read_revokes(void **state) {
     Consan *engine = engine_of(state);
     reads(engine, 1, 0);
@@ -768,6 +783,7 @@ int main(void) {
         RULE(tracking_is_per_phase),
         RULE(a_phase_forgets_what_the_one_of_its_parity_before_published),
         RULE(helper_completion_publishes_only_its_bytes),
+        RULE(helper_completion_publishes_what_it_read),
         RULE(one_bit_per_reader_second_read_revokes),
         RULE(stage_marks_minus_one),
         RULE(memory_that_runs_out_later_is_said),
