@@ -139,21 +139,22 @@ static void registers_may_lie_in_the_memory_of_others(void **state) {
 static void parts_of_memory_lie_in_others(void **state) {
     (void)state;
     assert_done(STORED("#cut"), "1 writes 1 [4096], 1 writes 0 [4096], 0 writes 0 [4096], 0 writes 1 [4096]");
-    assert_done(CLUSTER("    %a = ttg.local_alloc : () -> !a\n"
-                        "    %values = arith.constant dense<1.0> : tensor<256x64xf16, #cut>\n"
-                        "    ttng.barrier_expect %bar, 16384, %true : !bar\n"
-                        "    ttng.async_shared_store %values, %a, %bar : tensor<256x64xf16, #cut> -> !a, !bar\n" WAIT_OWN),
-                "1 expects 1, 1 writes 1 [4096], 1 writes 0 [4096], 1 delivers 1 (8192), 1 delivers 0 (8192), "
-                "0 expects 0, 0 writes 0 [4096], 0 writes 1 [4096], 0 delivers 0 (8192), 0 delivers 1 (8192)");
+    assert_done(
+        CLUSTER("    %a = ttg.local_alloc : () -> !a\n"
+                "    %values = arith.constant dense<1.0> : tensor<256x64xf16, #cut>\n"
+                "    ttng.barrier_expect %bar, 16384, %true : !bar\n"
+                "    ttng.async_shared_store %values, %a, %bar : tensor<256x64xf16, #cut> -> !a, !bar\n" WAIT_OWN),
+        "1 expects 1, 1 writes 1 [4096], 1 writes 0 [4096], 1 delivers 1 (8192), 1 delivers 0 (8192), "
+        "0 expects 0, 0 writes 0 [4096], 0 writes 1 [4096], 0 delivers 0 (8192), 0 delivers 1 (8192)");
 }
 
 static void views_begin_in_others(void **state) {
     (void)state;
-#define STORED_AT(row, rows, layout)                                                                            \
-    CLUSTER("    %a = ttg.local_alloc : () -> !a\n    %view = ttg.memdesc_subslice %a[" row                     \
-            ", 0] : !a -> !ttg.memdesc<" rows "x64xf16, #rows, #smem, mutable, 256x64>\n"                       \
-            "    %values = arith.constant dense<1.0> : tensor<" rows "x64xf16, " layout ">\n"                   \
-            "    ttg.local_store %values, %view : tensor<" rows "x64xf16, " layout "> -> !ttg.memdesc<" rows    \
+#define STORED_AT(row, rows, layout)                                                                         \
+    CLUSTER("    %a = ttg.local_alloc : () -> !a\n    %view = ttg.memdesc_subslice %a[" row                  \
+            ", 0] : !a -> !ttg.memdesc<" rows "x64xf16, #rows, #smem, mutable, 256x64>\n"                    \
+            "    %values = arith.constant dense<1.0> : tensor<" rows "x64xf16, " layout ">\n"                \
+            "    ttg.local_store %values, %view : tensor<" rows "x64xf16, " layout "> -> !ttg.memdesc<" rows \
             "x64xf16, #rows, #smem, mutable, 256x64>\n")
     assert_done(STORED_AT("128", "128", "#all"), "1 writes 1 [8192], 0 writes 1 [8192]");
     assert_done(STORED_AT("128", "128", "#own"), "1 writes 1 [4096], 0 writes 1 [4096]");
@@ -163,11 +164,11 @@ static void views_begin_in_others(void **state) {
 
 static void rows_say_in_whose_memory_a_gather_is(void **state) {
     (void)state;
-#define GATHERED(index)                                                                                         \
-    CLUSTER("    %line = ttg.local_alloc : () -> !ttg.memdesc<256xi32, #each, #smem, mutable>\n"                \
-            "    %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #line>\n"          \
-            "    %number = arith.constant dense<" index "> : tensor<256xi32, #line>\n"                          \
-            "    %rows = arith.xori %range, %number : tensor<256xi32, #line>\n"                                 \
+#define GATHERED(index)                                                                                           \
+    CLUSTER("    %line = ttg.local_alloc : () -> !ttg.memdesc<256xi32, #each, #smem, mutable>\n"                  \
+            "    %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #line>\n"            \
+            "    %number = arith.constant dense<" index "> : tensor<256xi32, #line>\n"                            \
+            "    %rows = arith.xori %range, %number : tensor<256xi32, #line>\n"                                   \
             "    %values = ttg.local_gather %line[%rows] {axis = 0 : i32} : !ttg.memdesc<256xi32, #each, #smem, " \
             "mutable>, tensor<256xi32, #line> -> tensor<256xi32, #line>\n")
     assert_done(GATHERED("0"), "1 reads 1 [128], 0 reads 0 [128]");
