@@ -229,6 +229,8 @@ bool view_is_for_threads(Compiler *compiler, const Value *view) {
                 return false;
             known |= on || of;
         }
+        if (used && !known && op_evaluator(op) == EVALUATE_SELECT && op->result_count == 1)
+            known = view_is_for_threads(compiler, &op->results[0]);
         if (used && !known)
             return false;
     }

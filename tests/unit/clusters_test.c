@@ -78,6 +78,7 @@ static void assert_done(const char *text, const char *expected) {
     "!bar = !ttg.memdesc<2xi64, #each, #smem, mutable>\n"                                                             \
     "!same = !ttg.memdesc<64x64xf16, #same, #smem, mutable>\n"                                                        \
     "!a = !ttg.memdesc<256x64xf16, #rows, #smem, mutable>\n"                                                          \
+    "!part = !ttg.memdesc<128x64xf16, #rows, #smem, mutable, 256x64>\n"                                               \
     "!b = !ttg.memdesc<64x128xf16, #columns, #smem, mutable>\n"                                                       \
     "!d = !ttg.memdesc<256x128xf32, #sum, #ttng.tensor_memory, mutable>\n"                                            \
     "!desc = !tt.tensordesc<64x64xf16, #same>\n"
@@ -160,6 +161,12 @@ static void views_begin_in_others(void **state) {
     assert_done(STORED_AT("128", "128", "#own"), "1 writes 1 [4096], 0 writes 1 [4096]");
     assert_done(STORED_AT("192", "64", "#all"), "1 writes 1 [4096], 0 writes 1 [4096]");
     assert_done(STORED_AT("64", "64", "#own"), "1 writes 0 [2048], 0 writes 0 [2048]");
+    assert_done(CLUSTER("    %a = ttg.local_alloc : () -> !a\n"
+                        "    %first = ttg.memdesc_subslice %a[0, 0] : !a -> !part\n"
+                        "    %second = ttg.memdesc_subslice %a[128, 0] : !a -> !part\n"
+                        "    %one = arith.select %false, %first, %second : !part\n"
+                        "    %values = ttg.local_load %one : !part -> tensor<128x64xf16, #own>\n"),
+                "1 reads 1 [4096], 0 reads 1 [4096]");
 }
 
 static void rows_say_in_whose_memory_a_gather_is(void **state) {
