@@ -117,7 +117,7 @@ static void note_run(const Machine *machine, uint32_t pc, unsigned what) {
 static StepResult fork_agents(Machine *machine, uint32_t index, uint32_t pc, const Fork *fork) {
     const Program *program = machine->program;
     uint32_t base = index - index % program->agents_per_cta;
-    machine_tell(machine, (Event){.kind = EVENT_FORK, .agent = index, .pc = pc, .amount = fork->strand_count});
+    machine_tell(machine, &(Event){.kind = EVENT_FORK, .agent = index, .pc = pc, .amount = fork->strand_count});
     for (uint32_t k = 0; k < fork->strand_count; k++) {
         uint32_t child = base + 1 + k;
         machine_start_agent(machine, child, fork->first_strand + k);
@@ -200,7 +200,7 @@ static bool goes_round(Machine *machine) {
 /* Which way a select goes. */
 static void note_choice(const Machine *machine, uint32_t pc, const Word *words) {
     const Instruction *instruction = &machine->program->code[pc];
-    if (instruction->evaluator != EVALUATE_SELECT || !machine->ran)
+    if (!machine->ran)
         return;
     uint32_t by = instruction->code == CODE_INTEGER ? instruction->a : machine->program->lists[instruction->a];
     if (by != NO_REGISTER && word_is(words[by], WORD_INTEGER))
@@ -217,7 +217,8 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             alike_follow(machine, index, instruction);
         switch ((Code)instruction->code) {
         case CODE_INTEGER: {
-            note_choice(machine, agent->pc, words);
+            if (instruction->evaluator == EVALUATE_SELECT)
+                note_choice(machine, agent->pc, words);
             Word a = words[instruction->a], b = words[instruction->b], c = words[instruction->c];
             int64_t result;
             if ((a.kind | b.kind | c.kind) == WORD_INTEGER &&
@@ -229,7 +230,8 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             break;
         }
         case CODE_EVALUATE:
-            note_choice(machine, agent->pc, words);
+            if (instruction->evaluator == EVALUATE_SELECT)
+                note_choice(machine, agent->pc, words);
             words[instruction->dst] = evaluate_slowly(machine, instruction, words);
             break;
         case CODE_MOVE:
@@ -382,7 +384,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             if (word_is(product, WORD_INTEGER) && product.bits > agent->finished)
                 machine_tell(
                     machine,
-                    (Event){.kind = EVENT_UNFINISHED, .agent = index, .pc = agent->pc, .amount = product.meta});
+                    &(Event){.kind = EVENT_UNFINISHED, .agent = index, .pc = agent->pc, .amount = product.meta});
             break;
         }
         case CODE_KEEP: {
@@ -417,7 +419,7 @@ StepResult machine_advance(Machine *machine, uint32_t index) {
             agent->status = AGENT_JOINS;
             return STEP_DONE;
         case CODE_END:
-            machine_tell(machine, (Event){.kind = EVENT_END, .agent = index, .pc = agent->pc});
+            machine_tell(machine, &(Event){.kind = EVENT_END, .agent = index, .pc = agent->pc});
             agent->status = AGENT_ENDED;
             return STEP_DONE;
         }

@@ -12,7 +12,7 @@ static void settle(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc,
     barrier->pending = barrier->count;
     barrier->generation++;
     machine->flips++;
-    machine_tell(machine, (Event){.kind = EVENT_FLIP, .agent = agent, .pc = pc, .effect = effect, .barrier = slot});
+    machine_tell(machine, &(Event){.kind = EVENT_FLIP, .agent = agent, .pc = pc, .effect = effect, .barrier = slot});
 }
 
 /* A phase is complete, or a meeting, that is not: the event says whose wait it is for. */
@@ -45,13 +45,13 @@ static RuleId misuse(const Barrier *barrier) {
 enum { MOST_TRANSACTION_BYTES = (1 << 20) - 1, MOST_ARRIVALS = (1 << 20) - 1 };
 
 StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
-                         int64_t arrivals, int64_t bytes, Event event) {
+                         int64_t arrivals, int64_t bytes, Event *event) {
     Barrier *barrier = &machine->state->barriers[slot];
     const CompiledEffect *effect = &machine->program->effects[effect_index];
-    bool in_flight = event.flight != NULL;
+    bool in_flight = event->flight != NULL;
     /* An arrival that comes late to a barrier that is no more harms nobody, as long as its bytes are not something else
      * by then; a copy has not been waited for at all. */
-    if (in_flight && barrier->life == BARRIER_INVALID && event.flight->kind == FLIGHT_ARRIVAL)
+    if (in_flight && barrier->life == BARRIER_INVALID && event->flight->kind == FLIGHT_ARRIVAL)
         return STEP_DONE;
     if (barrier->life != BARRIER_LIVE)
         return machine_fault(machine, misuse(barrier), agent, pc, effect_index, slot, 0, in_flight);
@@ -63,10 +63,10 @@ StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32
         return machine_fault(machine, RULE_BARRIER_BYTES, agent, pc, effect_index, slot, total, in_flight);
     barrier->pending -= (uint32_t)arrivals;
     barrier->bytes = total;
-    event.agent = agent;
-    event.pc = pc;
-    event.effect = effect;
-    event.barrier = slot;
+    event->agent = agent;
+    event->pc = pc;
+    event->effect = effect;
+    event->barrier = slot;
     machine_tell(machine, event);
     settle(machine, slot, agent, pc, effect);
     return STEP_DONE;
@@ -107,18 +107,21 @@ static int64_t arrivals_of(const Machine *machine, uint32_t agent, const Effect 
                                                : 1);
 }
 
+static bool predicate_holds(Machine *machine, uint32_t agent, uint32_t predicate, uint32_t pc) {
+    Word word = machine_words(machine, agent)[predicate];
+    return word_is(word, WORD_INTEGER) ? word.bits != 0
+                                       : machine_choose(machine, (uint64_t)word.bits, machine->program->ops[pc]);
+}
+
 /* Whether the effect happens: its predicate, and of barriers that a cluster shares that this is the CTA that owns it.
  */
 bool effect_is_present(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t pc) {
-    const uint32_t predicates[] = {effect->predicate, effect->second_predicate};
-    for (unsigned i = 0; i < 2; i++) {
-        if (predicates[i] == NO_REGISTER)
-            continue;
-        Word word = machine_words(machine, agent)[predicates[i]];
-        if (word_is(word, WORD_INTEGER) ? !word.bits
-                                        : !machine_choose(machine, (uint64_t)word.bits, machine->program->ops[pc]))
-            return false;
-    }
+    if (effect->predicate != NO_REGISTER && !predicate_holds(machine, agent, effect->predicate, pc))
+        return false;
+    if (effect->second_predicate != NO_REGISTER && !predicate_holds(machine, agent, effect->second_predicate, pc))
+        return false;
+    if (!(effect->shared_bits | effect->leads))
+        return true;
     EffectVerb verb = effect->effect.verb;
     if ((effect->shared_bits & agent_cta(machine, agent)) &&
         (verb == EFFECT_INIT || verb == EFFECT_INVALIDATE || verb == EFFECT_WAIT))
@@ -252,12 +255,12 @@ static StepResult wait_step(Machine *machine, uint32_t index, uint32_t pc, const
     uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     if (barrier->life != BARRIER_LIVE)
         return machine_fault(machine, misuse(barrier), index, pc, effect_index, agent->barrier, 0, false);
-    machine_tell(machine, (Event){.kind = EVENT_WAIT,
-                                  .agent = index,
-                                  .pc = pc,
-                                  .effect = effect,
-                                  .barrier = agent->barrier,
-                                  .parity = agent->parity});
+    machine_tell(machine, &(Event){.kind = EVENT_WAIT,
+                                   .agent = index,
+                                   .pc = pc,
+                                   .effect = effect,
+                                   .barrier = agent->barrier,
+                                   .parity = agent->parity});
     ring_entered(machine, index, effect);
     agent->status = AGENT_READY;
     agent->forced = 0;
@@ -297,12 +300,12 @@ static StepResult life_step(Machine *machine, uint32_t index, uint32_t pc, const
                                          false);
             barrier->life = BARRIER_INVALID;
         }
-        machine_tell(machine, (Event){.kind = what->verb == EFFECT_INIT ? EVENT_INIT : EVENT_INVALIDATE,
-                                      .agent = index,
-                                      .pc = pc,
-                                      .effect = effect,
-                                      .barrier = slot,
-                                      .amount = what->count});
+        machine_tell(machine, &(Event){.kind = what->verb == EFFECT_INIT ? EVENT_INIT : EVENT_INVALIDATE,
+                                       .agent = index,
+                                       .pc = pc,
+                                       .effect = effect,
+                                       .barrier = slot,
+                                       .amount = what->count});
     }
     return STEP_DONE;
 }
@@ -323,20 +326,20 @@ static StepResult named_step(Machine *machine, uint32_t index, uint32_t pc, cons
     bool sync = effect->effect.verb == EFFECT_NAMED_SYNC;
     uint32_t before = named->generation, all = named->arrived + machine_threads(machine, index);
     uint32_t needed = named->arrived ? named->expected : (uint32_t)threads.bits;
-    machine_tell(machine, (Event){.kind = EVENT_NAMED_ARRIVE,
-                                  .agent = index,
-                                  .pc = pc,
-                                  .effect = effect,
-                                  .barrier = at,
-                                  .amount = threads.bits});
+    machine_tell(machine, &(Event){.kind = EVENT_NAMED_ARRIVE,
+                                   .agent = index,
+                                   .pc = pc,
+                                   .effect = effect,
+                                   .barrier = at,
+                                   .amount = threads.bits});
     arrive_at(named, machine_threads(machine, index), (uint32_t)threads.bits);
     if (named->generation != before)
-        machine_tell(machine, (Event){.kind = EVENT_NAMED_MEET,
-                                      .agent = index,
-                                      .pc = pc,
-                                      .effect = effect,
-                                      .barrier = at,
-                                      .amount = all - needed});
+        machine_tell(machine, &(Event){.kind = EVENT_NAMED_MEET,
+                                       .agent = index,
+                                       .pc = pc,
+                                       .effect = effect,
+                                       .barrier = at,
+                                       .amount = all - needed});
     if (sync) {
         agent->status = AGENT_NAMED;
         agent->barrier = at;
@@ -349,7 +352,7 @@ void machine_cluster_meets(Machine *machine, uint32_t index, uint32_t pc, const 
     machine->state->cluster[at].generation++;
     machine->state->cluster[at].arrived = 0;
     machine_tell(machine,
-                 (Event){.kind = EVENT_CLUSTER_MEET, .agent = index, .pc = pc, .effect = effect, .barrier = at});
+                 &(Event){.kind = EVENT_CLUSTER_MEET, .agent = index, .pc = pc, .effect = effect, .barrier = at});
 }
 
 static StepResult cluster_step(Machine *machine, uint32_t index, uint32_t pc, const CompiledEffect *effect) {
@@ -359,7 +362,7 @@ static StepResult cluster_step(Machine *machine, uint32_t index, uint32_t pc, co
     if (effect->effect.verb == EFFECT_CLUSTER_ARRIVE) {
         agent->generation = cluster->generation;
         machine_tell(machine,
-                     (Event){.kind = EVENT_CLUSTER_ARRIVE, .agent = index, .pc = pc, .effect = effect, .barrier = at});
+                     &(Event){.kind = EVENT_CLUSTER_ARRIVE, .agent = index, .pc = pc, .effect = effect, .barrier = at});
         cluster->arrived++;
         if (cluster->arrived >= (at ? machine->program->ctas : machine_live_agents(machine)))
             machine_cluster_meets(machine, index, pc, effect, at);
@@ -384,10 +387,10 @@ static StepResult signal_step(Machine *machine, uint32_t index, uint32_t pc, con
     uint32_t effect_index = (uint32_t)(effect - machine->program->effects);
     if (what->verb == EFFECT_EXPECT)
         return barrier_bring(machine, slot, index, pc, effect_index, 1, what->count,
-                             (Event){.kind = EVENT_EXPECT, .amount = what->count});
+                             &(Event){.kind = EVENT_EXPECT, .amount = what->count});
     if (what->verb == EFFECT_COMPLETE)
         return barrier_bring(machine, slot, index, pc, effect_index, 0, -effect->bytes,
-                             (Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
+                             &(Event){.kind = EVENT_DELIVER, .amount = effect->bytes});
     if (!is_counted(what))
         return machine_stop(machine, pc, not_counted);
     int64_t arrivals = arrivals_of(machine, index, what);
@@ -399,7 +402,7 @@ static StepResult signal_step(Machine *machine, uint32_t index, uint32_t pc, con
         return flight_fly(machine, index, pc, effect_index, FLIGHT_ARRIVAL, slot, arrivals);
     }
     return barrier_bring(machine, slot, index, pc, effect_index, arrivals, 0,
-                         (Event){.kind = EVENT_ARRIVE, .amount = arrivals});
+                         &(Event){.kind = EVENT_ARRIVE, .amount = arrivals});
 }
 
 /* A visible effect, with its predicate true. */
@@ -450,7 +453,7 @@ static StepResult access_memory(Machine *machine, Event event) {
     event.op = machine->program->ops[event.pc];
     event.stored = transfer_stores(machine, event.agent, event.effect);
     event.silent = transfer_is_silent(machine, event.agent, event.effect);
-    machine_tell(machine, event);
+    machine_tell(machine, &event);
     transfer_perform(machine, &event);
     return STEP_DONE;
 }
@@ -525,9 +528,9 @@ static StepResult pass_access(Machine *machine, Event *event) {
         event->part = effect_part(machine, event->agent, effect, event->toward);
         if (machine->memory && what->verb != EFFECT_READ && what->done != DONE_NOW)
             forget_cell(machine, event->view);
-        if (what->verb == EFFECT_READ)
+        if (what->verb == EFFECT_READ && machine->state->unread)
             cancel_read(machine, event->view);
-        machine_tell(machine, *event);
+        machine_tell(machine, event);
     }
     if (what->done == DONE_COMMIT && what->helper == HELPER_TENSOR && what->verb != EFFECT_READ)
         return flight_fly(machine, event->agent, event->pc, (uint32_t)(effect - machine->program->effects), FLIGHT_WORK,
@@ -558,7 +561,7 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
         agent->groups[what->group]++;
         agent->products += what->group == GROUP_WGMMA;
         event.kind = EVENT_COMMIT;
-        machine_tell(machine, event);
+        machine_tell(machine, &event);
         return STEP_DONE;
     case EFFECT_AWAIT: {
         int64_t left = what->count > 0 ? what->count : 0;
@@ -568,30 +571,30 @@ StepResult effect_pass_by(Machine *machine, uint32_t index, uint32_t pc, const C
             agent->groups[what->group] = (uint32_t)left;
         event.kind = EVENT_AWAIT;
         event.amount = what->count;
-        machine_tell(machine, event);
+        machine_tell(machine, &event);
         return STEP_DONE;
     }
     case EFFECT_AWAIT_LAUNCHES:
         event.kind = EVENT_AWAIT_LAUNCHES;
-        machine_tell(machine, event);
+        machine_tell(machine, &event);
         return STEP_DONE;
     case EFFECT_CTA_BARRIER:
         event.kind = EVENT_CTA_BARRIER;
-        machine_tell(machine, event);
+        machine_tell(machine, &event);
         return STEP_DONE;
     case EFFECT_FREE:
         event.kind = EVENT_FREE;
         event.view = effect->on == NO_REGISTER ? word_unknown(0) : words[effect->on];
-        machine_tell(machine, event);
+        machine_tell(machine, &event);
         return STEP_DONE;
     case EFFECT_ANYTHING:
         event.kind = EVENT_UNKNOWN;
-        machine_tell(machine, event);
+        machine_tell(machine, &event);
         return STEP_DONE;
     case EFFECT_FENCE_PROXY:
     case EFFECT_FENCE_ORDER:
         event.kind = EVENT_FENCE;
-        machine_tell(machine, event);
+        machine_tell(machine, &event);
         return STEP_DONE;
     default:
         return STEP_DONE;
@@ -627,11 +630,11 @@ StepResult effect_come_to_wait(Machine *machine, uint32_t index, uint32_t pc, co
     agent->status = AGENT_WAITS;
     const Barrier *barrier = &machine->state->barriers[agent->barrier];
     if (machine->observe && barrier->life == BARRIER_LIVE && barrier->phase == agent->parity)
-        machine_tell(machine, (Event){.kind = EVENT_BLOCK,
-                                      .agent = index,
-                                      .pc = pc,
-                                      .effect = effect,
-                                      .barrier = agent->barrier,
-                                      .parity = agent->parity});
+        machine_tell(machine, &(Event){.kind = EVENT_BLOCK,
+                                       .agent = index,
+                                       .pc = pc,
+                                       .effect = effect,
+                                       .barrier = agent->barrier,
+                                       .parity = agent->parity});
     return STEP_DONE;
 }

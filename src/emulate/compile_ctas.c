@@ -131,7 +131,7 @@ static const ViewPart *keep_box(Compiler *compiler, const Box *box, unsigned ran
 /* Else what each touches in each, one by one. */
 static void find_parts(Compiler *compiler, const Exchange *exchange, CompiledEffect *compiled) {
     const ViewPart **parts =
-        ARENA_ARRAY(&compiler->module->arena, const ViewPart *, (size_t)exchange->ctas *exchange->ctas);
+        ARENA_ARRAY(&compiler->module->arena, const ViewPart *, (size_t)exchange->ctas * exchange->ctas);
     for (uint32_t cta = 0; cta < exchange->ctas; cta++)
         for (uint32_t other = 0; other < exchange->ctas; other++) {
             Box box;
@@ -211,8 +211,8 @@ static bool reach_by_registers(Compiler *compiler, const Op *op, const Effect *e
     return true;
 }
 
-/* Whether all that is done with a view is done by threads, element by element: these go where the view begins, whichever
- * CTA that is in. Of what a copy or an MMA is told only the address is left. */
+/* Whether all that is done with a view is done by threads, element by element: these go where the view begins,
+ * whichever CTA that is in. Of what a copy or an MMA is told only the address is left. */
 bool view_is_for_threads(Compiler *compiler, const Value *view) {
     const Op *root = compiler->program->function;
     for (const Op *op = root; op; op = op_next_in_walk(op, root)) {
@@ -229,6 +229,8 @@ bool view_is_for_threads(Compiler *compiler, const Value *view) {
                 return false;
             known |= on || of;
         }
+        if (used && !known && op_evaluator(op) == EVALUATE_SELECT && op->result_count == 1)
+            known = view_is_for_threads(compiler, &op->results[0]);
         if (used && !known)
             return false;
     }

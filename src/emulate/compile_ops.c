@@ -171,7 +171,7 @@ static void compile_view(Compiler *compiler, const Op *op, const Effect *effect)
     }
     ViewStep step = view_step_of_result(compiler->module, op, effect->on->index);
     if (step.cta && !view_is_for_threads(compiler, effect->on))
-        step.problem = "a copy, an MMA or a branch is given a view that starts in another CTA";
+        step.problem = "a copy, an MMA or control flow is given a view that starts in another CTA";
     bool of_aref = !value_is_memdesc(compiler->module, effect->amount);
     if (step.problem && !of_aref) { /* an aref that has no stage yet is indexed by the uses of each agent */
         compile_cannot(compiler, op, step.problem);

@@ -22,13 +22,13 @@ StepResult flight_issue(Machine *machine, uint32_t agent, uint32_t pc, uint32_t 
                        .member = (uint8_t)where.member,
                        .ordered = what->done == DONE_COMMIT && !machine->out_of_order,
                        .covers = what->done == DONE_COMMIT && kind == FLIGHT_ARRIVAL};
-    machine_tell(machine, (Event){.kind = EVENT_ISSUE,
-                                  .agent = agent,
-                                  .pc = pc,
-                                  .effect = &machine->program->effects[effect],
-                                  .flight = flight,
-                                  .barrier = slot,
-                                  .amount = amount});
+    machine_tell(machine, &(Event){.kind = EVENT_ISSUE,
+                                   .agent = agent,
+                                   .pc = pc,
+                                   .effect = &machine->program->effects[effect],
+                                   .flight = flight,
+                                   .barrier = slot,
+                                   .amount = amount});
     return STEP_DONE;
 }
 
@@ -71,7 +71,8 @@ static StepResult complete_one(Machine *machine, uint32_t index) {
     if (flight.kind == FLIGHT_WORK) {
         machine_tell(
             machine,
-            (Event){.kind = EVENT_FINISH, .agent = flight.agent, .pc = flight.pc, .effect = effect, .flight = &flight});
+            &(Event){
+                .kind = EVENT_FINISH, .agent = flight.agent, .pc = flight.pc, .effect = effect, .flight = &flight});
         return STEP_DONE;
     }
     bool bytes = flight.kind == FLIGHT_BYTES;
@@ -80,7 +81,7 @@ static StepResult complete_one(Machine *machine, uint32_t index) {
     return barrier_bring(
         machine, flight.barrier, flight.agent, flight.pc, flight.effect, bytes ? 0 : flight.amount,
         bytes ? -flight.amount : 0,
-        (Event){.kind = bytes ? EVENT_DELIVER : EVENT_SIGNAL, .flight = &flight, .amount = flight.amount});
+        &(Event){.kind = bytes ? EVENT_DELIVER : EVENT_SIGNAL, .flight = &flight, .amount = flight.amount});
 }
 
 StepResult machine_complete(Machine *machine, uint32_t index) {

@@ -1,5 +1,5 @@
-/* Gathers and scatters of threads in memory of which the CTAs of a cluster share out the rows: in whose memory an element
- * lies follows from its row, which is data. Where the rows are known, so are the elements, one by one. */
+/* Gathers and scatters of threads in memory of which the CTAs of a cluster share out the rows: in whose memory an
+ * element lies follows from its row, which is data. Where the rows are known, so are the elements, one by one. */
 #include "emulate/machine_internal.h"
 
 #include "ir/memo.h"
@@ -86,7 +86,7 @@ StepResult gather_access(Machine *machine, Event *event) {
     if (!word_is(word, WORD_TENSOR) || !word.tensor->known || word.tensor->rank != tensor->rank ||
         !find_elements(machine, event, word.tensor, gathered, &count)) {
         event->view = word_unknown((uint64_t)word.bits); /* it may be that of any CTA */
-        machine_tell(machine, *event);
+        machine_tell(machine, event);
         return STEP_DONE;
     }
     for (uint32_t other = 0; other < machine->program->ctas; other++) {
@@ -100,7 +100,7 @@ StepResult gather_access(Machine *machine, Event *event) {
         event->toward = other ^ agent_cta(machine, event->agent);
         event->view = view_toward(view, event->toward);
         event->part = keep_part(module, gathered, found, tensor->rank);
-        machine_tell(machine, *event);
+        machine_tell(machine, event);
     }
     return STEP_DONE;
 }

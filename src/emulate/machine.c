@@ -57,12 +57,12 @@ Machine *machine_create(Arena *arena, const Program *program, const char **probl
 
 /* ---- Small things --------------------------------------------------------------------------------- */
 
-void machine_tell(Machine *machine, Event event) {
+void machine_tell(Machine *machine, Event *event) {
     machine->events++;
     if (machine->observe) {
-        event.op = machine->program->ops[event.pc];
-        event.state = machine->state;
-        machine->observe(machine->observer, &event);
+        event->op = machine->program->ops[event->pc];
+        event->state = machine->state;
+        machine->observe(machine->observer, event);
     }
 }
 
@@ -320,7 +320,7 @@ StepResult machine_step(Machine *machine, uint32_t index) {
         uint32_t base = index - index % machine->program->agents_per_cta;
         for (uint32_t k = 1; k < machine->program->agents_per_cta; k++)
             machine->state->agents[base + k].status = AGENT_IDLE;
-        machine_tell(machine, (Event){.kind = EVENT_JOIN, .agent = index, .pc = pc});
+        machine_tell(machine, &(Event){.kind = EVENT_JOIN, .agent = index, .pc = pc});
         agent->status = AGENT_READY;
         agent->pc++;
         return machine_advance(machine, index);
@@ -330,11 +330,11 @@ StepResult machine_step(Machine *machine, uint32_t index) {
         bool named = agent->status == AGENT_NAMED;
         if (!named && !agent->forced && machine->state->cluster[agent->barrier].generation == agent->generation)
             machine_cluster_meets(machine, index, pc, effect, agent->barrier); /* others ended while it waited */
-        machine_tell(machine, (Event){.kind = named ? EVENT_NAMED_SYNC : EVENT_CLUSTER_WAIT,
-                                      .agent = index,
-                                      .pc = pc,
-                                      .effect = effect,
-                                      .barrier = agent->barrier});
+        machine_tell(machine, &(Event){.kind = named ? EVENT_NAMED_SYNC : EVENT_CLUSTER_WAIT,
+                                       .agent = index,
+                                       .pc = pc,
+                                       .effect = effect,
+                                       .barrier = agent->barrier});
         agent->status = AGENT_READY;
         agent->forced = 0;
         agent->effect++;

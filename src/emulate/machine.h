@@ -200,8 +200,8 @@ typedef struct Event {
     uint8_t parity;
     Word view;            /* accesses */
     const ViewPart *part; /* accesses: of the view; NULL: all of it */
-    uint32_t toward;    /* accesses: XOR the issuer's CTA: where it is done, and its barrier signaled */
-    bool silent;        /* of a write: memory is as it was before, as far as can be told */
+    uint32_t toward;      /* accesses: XOR the issuer's CTA: where it is done, and its barrier signaled */
+    bool silent;          /* of a write: memory is as it was before, as far as can be told */
     bool stored;        /* of an update: it writes something; not so a compare that fails. Else whether it is a write */
     const State *state; /* after it; global memory is still as before it */
 } Event;
@@ -409,8 +409,10 @@ static inline uint32_t agent_cta(const Machine *machine, uint32_t agent) {
 /* What of its view an access or copy of that agent touches in the CTA so far away (XOR); NULL: all, or see `reach`. */
 static inline const ViewPart *effect_part(const Machine *machine, uint32_t agent, const CompiledEffect *effect,
                                           uint32_t toward) {
+    if (!effect->parts)
+        return NULL;
     uint32_t cta = agent_cta(machine, agent);
-    return effect->parts ? effect->parts[cta * machine->program->ctas + (cta ^ toward)] : NULL;
+    return effect->parts[cta * machine->program->ctas + (cta ^ toward)];
 }
 
 #endif

@@ -23,7 +23,7 @@ static inline Descriptor *machine_descriptor(const Machine *machine, uint32_t in
     return index < machine->descriptor_count ? &machine->descriptors[index]
                                              : &machine->made[index - machine->descriptor_count];
 }
-void machine_tell(Machine *machine, Event event);
+void machine_tell(Machine *machine, Event *event);
 /* An agent is at the start of what a strand runs. */
 void machine_start_agent(Machine *machine, uint32_t index, uint32_t strand);
 StepResult machine_stop(Machine *machine, uint32_t pc, const char *reason);
@@ -141,7 +141,7 @@ void machine_compact(Machine *machine);
 /* ---- barriers.c ---- */
 /* Takes arrivals and bytes to come (or delivered: negative) to the barrier. */
 StepResult barrier_bring(Machine *machine, uint32_t slot, uint32_t agent, uint32_t pc, uint32_t effect_index,
-                         int64_t arrivals, int64_t bytes, Event event);
+                         int64_t arrivals, int64_t bytes, Event *event);
 bool effect_is_visible(const Effect *effect);
 /* Whether the effect happens at all. */
 bool effect_is_present(Machine *machine, uint32_t agent, const CompiledEffect *effect, uint32_t pc);

@@ -78,6 +78,7 @@ static void assert_done(const char *text, const char *expected) {
     "!bar = !ttg.memdesc<2xi64, #each, #smem, mutable>\n"                                                             \
     "!same = !ttg.memdesc<64x64xf16, #same, #smem, mutable>\n"                                                        \
     "!a = !ttg.memdesc<256x64xf16, #rows, #smem, mutable>\n"                                                          \
+    "!part = !ttg.memdesc<128x64xf16, #rows, #smem, mutable, 256x64>\n"                                               \
     "!b = !ttg.memdesc<64x128xf16, #columns, #smem, mutable>\n"                                                       \
     "!d = !ttg.memdesc<256x128xf32, #sum, #ttng.tensor_memory, mutable>\n"                                            \
     "!desc = !tt.tensordesc<64x64xf16, #same>\n"
@@ -139,35 +140,42 @@ static void registers_may_lie_in_the_memory_of_others(void **state) {
 static void parts_of_memory_lie_in_others(void **state) {
     (void)state;
     assert_done(STORED("#cut"), "1 writes 1 [4096], 1 writes 0 [4096], 0 writes 0 [4096], 0 writes 1 [4096]");
-    assert_done(CLUSTER("    %a = ttg.local_alloc : () -> !a\n"
-                        "    %values = arith.constant dense<1.0> : tensor<256x64xf16, #cut>\n"
-                        "    ttng.barrier_expect %bar, 16384, %true : !bar\n"
-                        "    ttng.async_shared_store %values, %a, %bar : tensor<256x64xf16, #cut> -> !a, !bar\n" WAIT_OWN),
-                "1 expects 1, 1 writes 1 [4096], 1 writes 0 [4096], 1 delivers 1 (8192), 1 delivers 0 (8192), "
-                "0 expects 0, 0 writes 0 [4096], 0 writes 1 [4096], 0 delivers 0 (8192), 0 delivers 1 (8192)");
+    assert_done(
+        CLUSTER("    %a = ttg.local_alloc : () -> !a\n"
+                "    %values = arith.constant dense<1.0> : tensor<256x64xf16, #cut>\n"
+                "    ttng.barrier_expect %bar, 16384, %true : !bar\n"
+                "    ttng.async_shared_store %values, %a, %bar : tensor<256x64xf16, #cut> -> !a, !bar\n" WAIT_OWN),
+        "1 expects 1, 1 writes 1 [4096], 1 writes 0 [4096], 1 delivers 1 (8192), 1 delivers 0 (8192), "
+        "0 expects 0, 0 writes 0 [4096], 0 writes 1 [4096], 0 delivers 0 (8192), 0 delivers 1 (8192)");
 }
 
 static void views_begin_in_others(void **state) {
     (void)state;
-#define STORED_AT(row, rows, layout)                                                                            \
-    CLUSTER("    %a = ttg.local_alloc : () -> !a\n    %view = ttg.memdesc_subslice %a[" row                     \
-            ", 0] : !a -> !ttg.memdesc<" rows "x64xf16, #rows, #smem, mutable, 256x64>\n"                       \
-            "    %values = arith.constant dense<1.0> : tensor<" rows "x64xf16, " layout ">\n"                   \
-            "    ttg.local_store %values, %view : tensor<" rows "x64xf16, " layout "> -> !ttg.memdesc<" rows    \
+#define STORED_AT(row, rows, layout)                                                                         \
+    CLUSTER("    %a = ttg.local_alloc : () -> !a\n    %view = ttg.memdesc_subslice %a[" row                  \
+            ", 0] : !a -> !ttg.memdesc<" rows "x64xf16, #rows, #smem, mutable, 256x64>\n"                    \
+            "    %values = arith.constant dense<1.0> : tensor<" rows "x64xf16, " layout ">\n"                \
+            "    ttg.local_store %values, %view : tensor<" rows "x64xf16, " layout "> -> !ttg.memdesc<" rows \
             "x64xf16, #rows, #smem, mutable, 256x64>\n")
     assert_done(STORED_AT("128", "128", "#all"), "1 writes 1 [8192], 0 writes 1 [8192]");
     assert_done(STORED_AT("128", "128", "#own"), "1 writes 1 [4096], 0 writes 1 [4096]");
     assert_done(STORED_AT("192", "64", "#all"), "1 writes 1 [4096], 0 writes 1 [4096]");
     assert_done(STORED_AT("64", "64", "#own"), "1 writes 0 [2048], 0 writes 0 [2048]");
+    assert_done(CLUSTER("    %a = ttg.local_alloc : () -> !a\n"
+                        "    %first = ttg.memdesc_subslice %a[0, 0] : !a -> !part\n"
+                        "    %second = ttg.memdesc_subslice %a[128, 0] : !a -> !part\n"
+                        "    %one = arith.select %false, %first, %second : !part\n"
+                        "    %values = ttg.local_load %one : !part -> tensor<128x64xf16, #own>\n"),
+                "1 reads 1 [4096], 0 reads 1 [4096]");
 }
 
 static void rows_say_in_whose_memory_a_gather_is(void **state) {
     (void)state;
-#define GATHERED(index)                                                                                         \
-    CLUSTER("    %line = ttg.local_alloc : () -> !ttg.memdesc<256xi32, #each, #smem, mutable>\n"                \
-            "    %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #line>\n"          \
-            "    %number = arith.constant dense<" index "> : tensor<256xi32, #line>\n"                          \
-            "    %rows = arith.xori %range, %number : tensor<256xi32, #line>\n"                                 \
+#define GATHERED(index)                                                                                           \
+    CLUSTER("    %line = ttg.local_alloc : () -> !ttg.memdesc<256xi32, #each, #smem, mutable>\n"                  \
+            "    %range = tt.make_range {end = 256 : i32, start = 0 : i32} : tensor<256xi32, #line>\n"            \
+            "    %number = arith.constant dense<" index "> : tensor<256xi32, #line>\n"                            \
+            "    %rows = arith.xori %range, %number : tensor<256xi32, #line>\n"                                   \
             "    %values = ttg.local_gather %line[%rows] {axis = 0 : i32} : !ttg.memdesc<256xi32, #each, #smem, " \
             "mutable>, tensor<256xi32, #line> -> tensor<256xi32, #line>\n")
     assert_done(GATHERED("0"), "1 reads 1 [128], 0 reads 0 [128]");

@@ -8,10 +8,10 @@ _Static_assert((int)SCOPE_SYS == (int)GSAN_SYS && (int)SCOPE_NONE == (int)GSAN_N
 
 /* ---- Clusters ------------------------------------------------------------------------------------- */
 
-static Crew **crew_slot(const GlobalCheck *run, const GridEvent *event) {
-    uint64_t low = 0, high = run->only_count;
+static inline Crew **crew_slot(const GlobalCheck *run, const GridEvent *event) {
     if (!run->only)
         return &run->launches[event->launch].crews[event->cluster];
+    uint64_t low = 0, high = run->only_count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (run->only[middle] < event->cluster)
