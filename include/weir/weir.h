@@ -410,10 +410,10 @@ typedef struct weir_item {
 /* Those of one kind, of all kernels, in their order. */
 WEIR_API size_t weir_item_count(const weir_result *result, weir_item_kind kind);
 WEIR_API weir_item weir_item_at(const weir_result *result, weir_item_kind kind, size_t index);
-/* Adds to a result what another run of the same module has shown at other launches: each finding once, with the launches
- * that show it. Both are of weir_run, not errors, and of neither a witness was kept yet. `more` is freed with the result
- * from then on. 0, or -1: they are not such results, and nothing has changed; or there is not enough memory, and then the
- * result is only good to be freed, with `more`. */
+/* Adds to a result what another run of the same module has shown at other launches: each finding once, with the
+ * launches that show it. Both are of weir_run, not errors, and of neither a witness was kept yet. `more` is freed with
+ * the result from then on. 0, or -1: they are not such results, and nothing has changed; or there is not enough memory,
+ * and then the result is only good to be freed, with `more`. */
 WEIR_API int weir_result_join(weir_result *result, weir_result *more);
 /* Says under which name a finding's witness was written, for whoever reads the result below. The name is copied. */
 WEIR_API void weir_keep_witness(weir_result *result, size_t finding, const char *path);
