@@ -1,6 +1,7 @@
 /* The effects of an op, with their values in registers. */
 #include "emulate/program_internal.h"
 
+#include "ir/memo.h"
 #include "model/effect/inline_ptx.h"
 #include "model/effect/unknown.h"
 #include "model/flow/origin.h"
@@ -61,10 +62,18 @@ static bool uses_memory(Compiler *compiler, const Op *op) {
     return !count;
 }
 
+/* Asked of each barrier, and found out once. */
+static bool is_placed(Compiler *compiler, const Op *function) {
+    bool fresh, *placed = module_memo(compiler->module, "placed", function, sizeof *placed, &fresh);
+    if (fresh)
+        *placed = memory_is_placed(function);
+    return *placed;
+}
+
 /* Compilers make barriers that they then have no use for. Where memory is placed, their bytes belong to others. */
 static bool is_idle(Compiler *compiler, const Value *barrier) {
     const Op *function = compiler->program->function, *allocation = origin_of(compiler->module, barrier);
-    if (!allocation || !memory_is_placed(function))
+    if (!allocation || !is_placed(compiler, function))
         return false;
     for (const Op *op = function; op; op = op_next_in_walk(op, function))
         for (uint32_t i = 0; i < op->operand_count; i++)

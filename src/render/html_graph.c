@@ -10,7 +10,7 @@
 enum {
     MOST_NODES = 64,
     MOST_ROWS = 400,
-    MOST_NAMES = 40, /* in one label; the table has the others */
+    MOST_NAMES = 16, /* in one label; the table has the others */
     MARGIN = 12,
     LETTER = 7,        /* the width of one, at most, in labels */
     LINE = 14,         /* the height of one, in labels */

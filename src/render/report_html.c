@@ -178,10 +178,11 @@ static void add_finding(ReportWriter *base, size_t index) {
     const Rule *rule = rule_of(finding->rule);
     Severity severity = finding_severity(finding);
     const char *word = words[severity];
-    html_addf(html, "<article class=\"finding %s\" id=\"finding-%zu\">\n<h3><span class=\"tag tag-%s\">%s %s</span> ",
-              word, index, word, marks[severity], word);
+    bool folds = severity == SEVERITY_NOTE; /* there may be many, and none of them is wrong */
+    html_addf(html, "<%s class=\"finding %s\" id=\"finding-%zu\">\n%s<h3><span class=\"tag tag-%s\">%s %s</span> ",
+              folds ? "details" : "article", word, index, folds ? "<summary>" : "", word, marks[severity], word);
     html_words(html, str_of(finding->message));
-    html_addf(html, "</h3><p class=\"rule\"><code>%s</code></p>\n", rule->id);
+    html_addf(html, "</h3>%s<p class=\"rule\"><code>%s</code></p>\n", folds ? "</summary>" : "", rule->id);
     html_fact(writer, "why", finding->why);
     html_fact(writer, "fix", finding->fix);
     html_fact(writer, "schedule", finding->schedule);
@@ -194,7 +195,7 @@ static void add_finding(ReportWriter *base, size_t index) {
     }
     add_places(writer, finding);
     add_witness(html, finding->witness);
-    add(html, "</article>\n");
+    add(html, folds ? "</details>\n" : "</article>\n");
 }
 
 /* Beside what it is about: a link to it. */

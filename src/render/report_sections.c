@@ -13,21 +13,28 @@ static void add_names(Text *to, const char *const *names, size_t count) {
 
 enum { MOST_FOUND = 16 }; /* findings beside one barrier, buffer or edge */
 
+static void say_finding(const Report *report, size_t index, ReportWriter *writer) {
+    const Finding *finding = &report->verdict->findings[index];
+    Tone tone;
+    const char *word = report_severity(finding, &tone);
+    report_finding(finding, &writer->text);
+    say(writer, word, tone);
+    if (report->witness_files && report->witness_files[index])
+        say_text(writer, "witness", report->witness_files[index]);
+}
+
+/* The gravest first. */
 static void say_findings(const Report *report, ReportWriter *writer) {
     const Verdict *verdict = report->verdict;
-    for (size_t i = 0; i < verdict->finding_count; i++) {
-        const Finding *finding = &verdict->findings[i];
-        if (writer->finding) {
-            writer->finding(writer, i);
-            continue;
+    for (Severity severity = SEVERITY_ERROR; severity <= SEVERITY_NOTE; severity++)
+        for (size_t i = 0; i < verdict->finding_count; i++) {
+            if (finding_severity(&verdict->findings[i]) != severity)
+                continue;
+            if (writer->finding)
+                writer->finding(writer, i);
+            else
+                say_finding(report, i, writer);
         }
-        Tone tone;
-        const char *word = report_severity(finding, &tone);
-        report_finding(finding, &writer->text);
-        say(writer, word, tone);
-        if (report->witness_files && report->witness_files[i])
-            say_text(writer, "witness", report->witness_files[i]);
-    }
     for (size_t i = 0; i < verdict->incomplete_count; i++) {
         const Incomplete *incomplete = &verdict->incomplete[i];
         text_addf(&writer->text, "%s", incomplete->reason);
@@ -319,7 +326,12 @@ static size_t deadlock_end(const Report *report) {
 }
 
 /* What is wrong with it, not only remarkable. */
-static bool is_wrong(const Report *report, size_t candidates, const ReportBarrier *barrier) {
+static bool is_wrong(const Report *report, size_t candidates, const ReportBarrier *barrier, ReportWriter *writer) {
+    const Finding *found[MOST_FOUND];
+    size_t count = about_barrier(&writer->about, barrier, found, MOST_FOUND);
+    for (size_t i = 0; i < count; i++)
+        if (finding_severity(found[i]) == SEVERITY_ERROR)
+            return true;
     for (size_t i = 0; i < candidates; i++)
         if (say_is_deadlock(&report->candidates[i]) && strcmp(report->candidates[i].barrier, barrier->name) == 0)
             return true;
@@ -338,7 +350,7 @@ static void say_barrier_table(const Report *report, ReportWriter *writer) {
     size_t candidates = deadlock_end(report);
     for (size_t i = 0; i < report->barrier_count; i++) {
         const ReportBarrier *barrier = &report->barriers[i];
-        Anchor anchor = {"barrier", i, is_wrong(report, candidates, barrier)};
+        Anchor anchor = {"barrier", i, is_wrong(report, candidates, barrier, writer)};
         text_addf(table_row(&table, TONE_HEAD, anchor), "%s", barrier->name);
         TEXT_CELLS(&table, barrier->direction);
         NUMBER_CELLS(&table, barrier->depth, barrier->count);
@@ -361,7 +373,7 @@ static void say_barriers(const Report *report, ReportWriter *writer) {
     size_t candidates = deadlock_end(report);
     for (size_t i = 0; i < report->barrier_count; i++)
         say_barrier(writer, &report->barriers[i],
-                    (Anchor){"sites", i, is_wrong(report, candidates, &report->barriers[i])});
+                    (Anchor){"sites", i, is_wrong(report, candidates, &report->barriers[i], writer)});
 }
 
 /* ---- 4. Shared data ---------------------------------------------------------------------------- */

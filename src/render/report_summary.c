@@ -109,6 +109,30 @@ static size_t name_width(Summary *summary, size_t partition, bool brief) {
     return text_width(taken(summary));
 }
 
+/* What an edge is called: its barrier; of a value that crosses partitions, what it is. */
+static const char *edge_name(const ReportEdge *edge) {
+    return *edge->barrier ? edge->barrier : edge->mechanism;
+}
+
+static const char missing_words[] = "MISSING: ";
+
+/* Columns that a label needs: those of the longest name, which is not broken. */
+static size_t widest_label(const Report *report) {
+    size_t widest = LEAST_LABEL;
+    for (size_t i = 0; i < report->edge_count; i++) {
+        size_t width = text_width(str_of(edge_name(&report->edges[i]))) + 1;
+        widest = width > widest ? width : widest;
+    }
+    for (size_t i = 0; i < report->coverage_count; i++)
+        for (size_t k = 0; k < report->coverage[i].row_count; k++) {
+            bool missing = report->coverage[i].rows[k].order == COVERAGE_MISSING;
+            size_t width =
+                missing ? strlen(missing_words) + text_width(str_of(report->coverage[i].rows[k].name)) + 1 : 0;
+            widest = width > widest ? width : widest;
+        }
+    return widest;
+}
+
 /* Names stand side by side, the lines under their middles. False if labels would have no room. */
 static bool lay_out(Summary *summary, Picture *picture, bool brief) {
     const Report *report = summary->report;
@@ -122,7 +146,7 @@ static bool lay_out(Summary *summary, Picture *picture, bool brief) {
         column = picture->at[i] - width / 2 + width + 2;
     }
     picture->label = column + 1;
-    return picture->label + LEAST_LABEL <= summary->style.width;
+    return picture->label + widest_label(report) <= summary->style.width;
 }
 
 static void add_spaces(Text *to, size_t *column, size_t until) {
@@ -172,67 +196,88 @@ static void draw(Summary *summary, const Picture *picture, const Arrow *arrow) {
     text_toned(summary->to, summary->style, arrow->tone, taken(summary));
 }
 
-/* How much of a label fits in so many columns: whole words, if it is not one long word. */
-static size_t fitting(Str label, size_t room) {
-    size_t size = 0;
-    if (text_width(label) <= room)
-        return label.size;
-    for (size_t columns = 0; size < label.size && columns < room; size++)
-        columns += !utf8_continues(label.data[size]);
-    while (size && label.data[size - 1] != ' ')
-        size--;
-    return size ? size : label.size;
+/* What an arrow stands for: names, of which a few are kept. */
+typedef struct Label {
+    Text names; /* each ends in a zero */
+    size_t kept, count;
+} Label;
+
+enum { MOST_KEPT = 32 };
+
+static void label_add(Label *label, const char *before, const char *name) {
+    if (label->count++ == label->kept && label->kept < MOST_KEPT) {
+        text_addf(&label->names, "%s%s", before, name);
+        text_char(&label->names, 0);
+        label->kept++;
+    }
 }
 
-/* "and 3 more" of what commas part. */
-static void add_left(Text *to, Str label) {
-    size_t left = 1;
-    for (size_t i = 0; i < label.size; i++)
-        left += label.data[i] == ',';
-    text_addf(to, " and %zu more", left);
+/* Names as far as they fit in what is left of a line after `used` columns, and how many more there are, if this is the
+ * last line; what is left is taken off. */
+static void add_fitting(Summary *summary, Label *label, const char **at, size_t room, bool last) {
+    enum { LEFT = 16 }; /* columns of "and 1234 more" */
+    size_t used = 0;
+    while (label->kept) {
+        Str name = str_of(*at);
+        size_t width = text_width(name) + (label->count > 1);
+        bool fits = used + (used > 0) + width + (last && label->count > 1 ? LEFT : 0) <= room;
+        if (!fits && (used || last))
+            break;
+        text_addf(summary->to, "%s", used ? " " : "");
+        text_add_plain(summary->to, name);
+        label->kept--;
+        label->count--;
+        text_addf(summary->to, "%s", label->count && (label->kept || !last) ? "," : "");
+        used += width + 1;
+        *at += name.size + 1;
+    }
+    if (label->count && (last || !label->kept)) {
+        text_addf(summary->to, "%s%zu more", used ? " and " : "", label->count);
+        label->kept = label->count = 0;
+    }
 }
 
 /* The label beside it, on as many lines as it takes, up to a few. */
-static void draw_labeled(Summary *summary, const Picture *picture, Arrow arrow, Str label) {
-    enum { LEFT = 12 }; /* columns of what says how many are left */
-    size_t room = summary->style.width - picture->label;
-    for (unsigned line = 0; label.size && line < MOST_LABEL_LINES; line++) {
-        bool last = line + 1 == MOST_LABEL_LINES && text_width(label) > room;
-        size_t size = fitting(label, last ? room - LEFT : room);
+static void draw_labeled(Summary *summary, const Picture *picture, Arrow arrow, Label *label) {
+    const char *at = label->names.data;
+    for (unsigned line = 0; label->count; line++) {
         draw(summary, picture, &arrow);
-        bool space = label.data[size - 1] == ' ';
-        text_add_plain(summary->to, (Str){label.data, size - space});
-        label = (Str){label.data + size, label.size - size};
-        if (last && label.size)
-            add_left(summary->to, label);
+        add_fitting(summary, label, &at, summary->style.width - picture->label, line + 1 == MOST_LABEL_LINES);
         text_char(summary->to, '\n');
         arrow = (Arrow){picture->count, picture->count, ' ', TONE_PLAIN};
     }
 }
 
-static void add_arrow(Summary *summary, const Picture *picture, const char *from, const char *to, char line, Tone tone,
-                      const Text *label) {
-    const Report *report = summary->report;
-    Arrow arrow = {report_partition(report, from), report_partition(report, to), line, tone};
-    Str words = {label->size ? label->data : "?", label->size ? label->size : 1};
-    if (picture->count && arrow.from < picture->count && arrow.to < picture->count) {
-        draw_labeled(summary, picture, arrow, words);
-        return;
-    }
-    text_addf(&summary->text, "%s %c%c> %s: ", from, line, line, to);
-    text_add(&summary->text, words.data, words.size);
+/* In a line of its own: from, to, and the names. */
+static void list_labeled(Summary *summary, const char *from, const char *to, const Arrow *arrow, const Label *label) {
+    enum { MOST_LISTED = 8 };
+    const char *at = label->names.data;
+    size_t told = 0;
+    text_addf(&summary->text, "%s %c%c> %s: ", from, arrow->line, arrow->line, to);
+    for (; told < label->kept && told < MOST_LISTED; told++, at += strlen(at) + 1)
+        text_addf(&summary->text, "%s%s", told ? ", " : "", at);
+    if (told < label->count)
+        text_addf(&summary->text, " and %zu more", label->count - told);
     text_addf(summary->to, "  ");
-    text_wrapped(summary->to, summary->style, tone, taken(summary), 2, "      ");
+    text_wrapped(summary->to, summary->style, arrow->tone, taken(summary), 2, "      ");
 }
 
-/* "q_filled, k_filled" */
-static void name_edges(const EdgeGroup *group, Text *to) {
-    for (size_t i = 0; i < group->count; i++) {
-        const ReportEdge *edge = group->edges[i];
-        report_add_part(to, 0, ", ", "%s", *edge->barrier ? edge->barrier : edge->mechanism);
-        if (!*edge->barrier && *edge->carries)
-            text_addf(to, " (%s)", edge->carries);
-    }
+/* Frees the label. */
+static void add_arrow(Summary *summary, const Picture *picture, const char *from, const char *to, char line, Tone tone,
+                      Label *label) {
+    const Report *report = summary->report;
+    Arrow arrow = {report_partition(report, from), report_partition(report, to), line, tone};
+    summary->to->failed |= label->names.failed;
+    if (!label->names.failed && picture->count && arrow.from < picture->count && arrow.to < picture->count)
+        draw_labeled(summary, picture, arrow, label);
+    else if (!label->names.failed)
+        list_labeled(summary, from, to, &arrow, label);
+    text_free(&label->names);
+}
+
+static void name_edges(const EdgeGroup *group, Label *label) {
+    for (size_t i = 0; i < group->count; i++)
+        label_add(label, "", edge_name(group->edges[i]));
 }
 
 /* Those of one direction; how many were left out. */
@@ -251,12 +296,10 @@ static size_t add_edges(Summary *summary, const Picture *picture, bool backward,
             continue;
         }
         --*room;
-        Text label = {0};
+        Label label = {0};
         name_edges(&groups[i], &label);
         add_arrow(summary, picture, groups[i].edges[0]->from, groups[i].edges[0]->to, backward ? '.' : '-', TONE_PLAIN,
                   &label);
-        summary->to->failed |= label.failed;
-        text_free(&label);
     }
     free((void *)edges);
     free(groups);
@@ -270,21 +313,21 @@ static size_t add_missing(Summary *summary, const Picture *picture, size_t *room
     for (size_t i = 0; i < report->coverage_count; i++)
         for (size_t k = 0, next; k < report->coverage[i].row_count; k = next) {
             const ReportRow *row = &report->coverage[i].rows[k];
-            Text label = {0};
+            Label label = {0};
             next = k + 1;
             if (row->order != COVERAGE_MISSING)
                 continue;
-            text_addf(&label, "MISSING: %s", row->name);
+            label_add(&label, missing_words, row->name);
             for (; next < report->coverage[i].row_count && row[next - k].order == COVERAGE_MISSING &&
                    strcmp(row[next - k].consumer, row->consumer) == 0;
                  next++)
-                text_addf(&label, ", %s", row[next - k].name);
+                label_add(&label, "", row[next - k].name);
             if (*room)
                 add_arrow(summary, picture, row->consumer, report->coverage[i].writer.partition, 'x', TONE_BAD, &label);
+            else
+                text_free(&label.names);
             left += !*room;
             *room -= *room > 0;
-            summary->to->failed |= label.failed;
-            text_free(&label);
         }
     return left;
 }

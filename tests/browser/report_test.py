@@ -603,6 +603,9 @@ def the_slash_finds_barriers_and_goes_there(page):
     browser = page.open("clean")
     found = find_words(page, "v_emptied")
     check(found and found[0].startswith("barrierv_emptied"), f"found: {found[:3]}")
+    box = browser.run("(() => { const r = document.querySelector('.found-list').getBoundingClientRect();"
+                      " return [r.left, r.top, r.right, r.height]; })()")
+    check(box[0] > 0 and 40 < box[1] < 80 and box[2] <= 1440 and box[3] > 60, f"the list is not below the field: {box}")
     check(any(one.startswith("in the run") for one in found) and any(one.startswith("edge") for one in found), "what else has it")
     browser.key("Enter")
     check(browser.run("location.hash").startswith("#sites-"), "Enter does not lead to the barrier")

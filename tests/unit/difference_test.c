@@ -156,6 +156,7 @@ static void barriers_differ(void **state) {
     Fixture *fixture = *state;
     fixture->new.barriers[0].depth = 2;
     check_only(fixture, LEVEL_CHANNELS, "barrier full: depth", "3", "2");
+    assert_string_equal(compare(fixture)->protocol, "protocol: full: depth");
     fixture->new.barriers[0].depth = 3;
     fixture->new.barriers[0].expect_bytes = 16384;
     check_only(fixture, LEVEL_CHANNELS, "barrier full: bytes announced", "32768", "16384");
@@ -175,6 +176,7 @@ static void an_edge_is_gone(void **state) {
     Fixture *fixture = *state;
     fixture->new.report.edge_count = 1;
     check_only(fixture, LEVEL_CHANNELS, "backward edge MMA -> TMA load (a, b), explicit mbarrier", "a, b", "");
+    assert_string_equal(compare(fixture)->protocol, "protocol: empty: edges");
     fixture->new.report.edge_count = 2;
     fixture->new.edges[1].carries = "a";
     check_only(fixture, LEVEL_CHANNELS, "backward edge MMA -> TMA load (a, b), explicit mbarrier", "a, b", "a");
@@ -188,6 +190,7 @@ static void a_barrier_is_gone(void **state) {
     assert_string_equal(row->old, "backward mbarrier, arrivals of MMA, waits of TMA load (a, b), for a, b");
     assert_string_equal(row->new, "");
     assert_int_equal(difference->row_count, 2); /* and the number of those that take one arrival */
+    assert_string_equal(difference->protocol, "protocol: barrier empty removed");
 }
 
 static void a_partition_is_new(void **state) {
@@ -196,6 +199,7 @@ static void a_partition_is_new(void **state) {
     const Difference *difference = compare(fixture);
     assert_int_equal(difference->rows[0].level, LEVEL_PARTITIONS);
     assert_string_equal(difference->rows[0].what, "partition TMA load (a, b)");
+    assert_non_null(strstr(difference->protocol, "protocol: partition TMA load (a, b) added"));
     assert_string_equal(difference->rows[0].old, "");
     assert_string_equal(difference->rows[0].new, "partition1: async_tma_copy_global_to_local x2; 1 warp");
     assert_string_equal(difference->pairs[2].old, "");
@@ -267,7 +271,8 @@ static void as_text(void **state) {
     fixture->old.finding.message = "a message\033 that is so long that it takes more than one line of text to say it";
     fixture->new.verdict.finding_count = 0;
     render_difference_text(compare(fixture), false, 60, &text);
-    check_text(&text, "k.ttgir @MMA and k.ttgir @MMA: 2 differences, the first in partitions\nPartitions, by "
+    check_text(&text, "protocol: partition epilogue removed; gone: deadlock.cycle\n"
+                      "k.ttgir @MMA and k.ttgir @MMA: 2 differences, the first in partitions\nPartitions, by "
                       "role:\n  epilogue: default, only in the old one\n  MMA: partition0, now partition2\n  TMA "
                       "load (a, b): partition1\n\npartitions: partitions and their roles\n  partition epilogue\n    "
                       "old: default; 4 warps\n    new: not there\n\nverdict: deadlocks and findings\n  finding "
@@ -286,7 +291,8 @@ static void as_markdown(void **state) {
     fixture->new.buffers[0].storage = "!ttg.memdesc<2x128|64xf16>";
     render_difference_markdown(compare(fixture), &text);
     check_text(&text,
-               "# Difference: 1 difference, in buffers\n\n|  | old | new |\n|---|---|---|\n| file | k.ttgir | "
+               "# Difference: 1 difference, in buffers\n\nprotocol: unchanged; buffers differ\n\n|  | old | new "
+               "|\n|---|---|---|\n| file | k.ttgir | "
                "k.ttgir |\n| kernel | MMA | MMA |\n\n## Partitions, by role\n\n| role | old | new "
                "|\n|---|---|---|\n| epilogue | default | default |\n| MMA | partition0 | partition0 |\n| TMA load "
                "(a, b) | partition1 | partition1 |\n\n## buffers: shared data and memory used\n\n| what | old | new "
@@ -303,6 +309,7 @@ static void as_json(void **state) {
     assert_non_null(json);
     assert_true(json_is_false(json_object_get(json, "same")));
     assert_string_equal(json_string_value(json_object_get(json, "first")), "channels");
+    assert_non_null(strstr(json_string_value(json_object_get(json, "protocol")), "protocol: "));
     assert_int_equal(json_array_size(json_object_get(json, "partitions")), 3);
     json_t *row = json_array_get(json_object_get(json, "differences"), 0);
     assert_string_equal(json_string_value(json_object_get(row, "level")), "channels");
@@ -316,6 +323,7 @@ static void as_json(void **state) {
     json = json_loadb(text.data, text.size, 0, NULL);
     assert_true(json_is_true(json_object_get(json, "same")));
     assert_string_equal(json_string_value(json_object_get(json, "first")), "");
+    assert_string_equal(json_string_value(json_object_get(json, "protocol")), "");
     json_decref(json);
     text_free(&text);
 }

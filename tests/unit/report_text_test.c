@@ -233,9 +233,17 @@ static void sums_up_on_a_screen(void **state) {
 
 static void draws_arrows_between_partitions(void **state) {
     (void)state;
-    static const char *const order[] = {"\nPartitions\n", "partition1  TMA load (q, k, v)", "\nEdges: ---> data is ready",
-                                        "kv_full, q_full", "\nHazards\n", "[deadlock.bytes]", "deadlocks   found",
-                                        "\nOverwrites after a read: ", "MISSING", "--section", NULL};
+    static const char *const order[] = {"\nPartitions\n",
+                                        "partition1  TMA load (q, k, v)",
+                                        "\nEdges: ---> data is ready",
+                                        "kv_full, q_full",
+                                        "\nHazards\n",
+                                        "[deadlock.bytes]",
+                                        "deadlocks   found",
+                                        "\nOverwrites after a read: ",
+                                        "MISSING",
+                                        "--section",
+                                        NULL};
     Report report = sample_report();
     char *text = as_summary(&report, 100);
     expect_order(text, order);
