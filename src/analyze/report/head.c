@@ -218,8 +218,8 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
                : first->ir_line
                    ? verdict_text(verdict, "not looked at: %s (IR line %" PRIu32 ")", first->reason, first->ir_line)
                    : verdict_text(verdict, "not looked at: %s", first->reason),
-        .fix = complete ? "nothing to change"
-                        : "nothing wrong was found in what was run; the lines `incomplete` say what was not"};
+        .fix = complete ? "Nothing to change."
+                        : "Nothing wrong was found in the rest; the lines `incomplete` say what to give or to change."};
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------ */
