@@ -129,7 +129,11 @@ static void add_outcome(Html *html, const Verdict *verdict) {
               kinds[kind].mark, kinds[kind].word);
     if (verdict->kind == VERDICT_FINDINGS)
         text_number_of(html->to, verdict_faults(verdict, NULL), "finding");
-    text_addf(html->to, "</strong><span class=\"meaning\">%s", kinds[kind].text);
+    const char *how = html->report->head.verdict; /* "hangs" */
+    if (verdict->kind == VERDICT_FINDINGS && html_said(how))
+        html_addf(html, "</strong><span class=\"meaning\">This kernel %s: ", how);
+    else
+        text_addf(html->to, "</strong><span class=\"meaning\">%s", kinds[kind].text);
     if (verdict->kind == VERDICT_FINDINGS)
         add_families(html, verdict);
     add(html, "</span></p>\n");

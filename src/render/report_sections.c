@@ -69,7 +69,8 @@ static void say_overview(const Report *report, ReportWriter *writer) {
     say_text(writer, "form", report->form_text);
     say_text(writer, "target", report->target);
     say_text(writer, "module", report->module);
-    coverage_print(&report->verdict->coverage, &writer->text);
+    if (*report->head.rule) /* else the first lines say it */
+        coverage_print(&report->verdict->coverage, &writer->text);
     if (writer->text.size)
         say(writer, "run", TONE_PLAIN);
     if (report->cluster > 1) {

@@ -250,7 +250,7 @@ static void what_is_missing_is_said_first(void **state) {
     (void)state;
     Sample *sample = sample_small();
     Text page = body_of(sample);
-    HAS(page, "This kernel can fail: 1 deadlock.");
+    HAS(page, "This kernel hangs: 1 deadlock.");
     HAS(page, "<a href=\"#coverage\">Coverage <span class=\"flag\">");
     HAS(page, "href=\"#coverage-0\">\xe2\x9c\x97</a> alpha (column 64): default reads it at <a class=\"ir\" "
               "href=\"#L13\">IR line "

@@ -75,13 +75,16 @@ static bool is_rare(const Finding *finding) {
     return strncmp(finding->schedule, "if ", 3) == 0;
 }
 
-/* Of what fails in every run, the rest is often only what follows; the order of the verdict is that in which it was
- * found. */
+/* Of what fails in every run, the rest is often only what follows; what was only read off the IR comes after what was
+ * seen. Of one rank, the order of the verdict is that in which it was found. */
 static int rank(const Finding *finding) {
-    bool ends = (is_of(finding, "barrier") && finding->rule != RULE_BARRIER_OVERRUN) ||
-                (is_of(finding, "deadlock") && !is_rare(finding));
-    bool follows = finding->rule == RULE_BARRIER_OVERRUN;
-    return finding_severity(finding) != SEVERITY_ERROR ? 3 : follows ? 2 : ends ? 0 : 1;
+    bool misused = is_of(finding, "barrier"), hangs = is_of(finding, "deadlock");
+    bool races = is_of(finding, "race") || is_of(finding, "coverage");
+    if (finding_severity(finding) != SEVERITY_ERROR)
+        return 4;
+    if (finding->rule == RULE_BARRIER_OVERRUN)
+        return 2;
+    return misused || (hangs && !is_rare(finding)) ? 0 : hangs || races ? 1 : 3;
 }
 
 /* Of memory with two names, the table of its readers says more than the first two accesses that race there. */
@@ -109,7 +112,7 @@ static const Finding *lead_of(const Verdict *verdict) {
 
 /* "hangs", "can hang and races" */
 static const char *outcome(Verdict *verdict) {
-    bool hangs = false, can_hang = false, races = false, misuses = false;
+    bool hangs = false, can_hang = false, races = false, misuses = false, unfenced = false;
     for (size_t i = 0; i < verdict->finding_count; i++) {
         const Finding *finding = &verdict->findings[i];
         if (!counts(finding))
@@ -118,11 +121,13 @@ static const char *outcome(Verdict *verdict) {
         can_hang |= is_of(finding, "deadlock") && is_rare(finding);
         races |= is_of(finding, "race") || is_of(finding, "coverage");
         misuses |= is_of(finding, "barrier");
+        unfenced |= is_of(finding, "fence");
     }
     const char *const words[] = {hangs      ? "hangs"
                                  : can_hang ? "can hang"
                                             : "",
-                                 races ? "races" : "", misuses ? "misuses a barrier" : ""};
+                                 races ? "races" : "", misuses ? "misuses a barrier" : "",
+                                 unfenced ? "lacks a fence" : ""};
     Text text = {0};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (*words[i])
@@ -218,8 +223,8 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
                : first->ir_line
                    ? verdict_text(verdict, "not looked at: %s (IR line %" PRIu32 ")", first->reason, first->ir_line)
                    : verdict_text(verdict, "not looked at: %s", first->reason),
-        .fix = complete ? "nothing to change"
-                        : "nothing wrong was found in what was run; the lines `incomplete` say what was not"};
+        .fix = complete ? "Nothing to change."
+                        : "Nothing wrong was found in the rest; the lines `incomplete` say what to give or to change."};
 }
 
 /* ---- All of it ------------------------------------------------------------------------------------ */

@@ -376,7 +376,8 @@ static void find_issues(Builder *builder, uint32_t index, ReportBarrier *barrier
         builder_issue(builder, barrier, "its arrivals are never waited for");
     else if (ring->waits && !ring->arrivals && ring->root)
         builder_issue(builder, barrier,
-                      let_on                  ? "nothing arrives on it, and a wait for it hangs"
+                      let_on && barrier->arrive_count ? "no arrival comes on it in this run, and a wait for it hangs"
+                      : let_on                        ? "nothing arrives on it, and a wait for it hangs"
                       : barrier->arrive_count ? "no arrival comes in this run: its waits pass on the fresh barrier"
                                               : "nothing arrives on it: its waits pass on the fresh barrier");
     if (ring->unseen && ring->waits)

@@ -3,6 +3,7 @@
 
 #include "analyze/telling/place.h"
 #include "emulate/barrier_ops.h"
+#include "model/number/expression.h"
 
 static const char *thread_text(const Machine *machine, uint32_t thread, Verdict *verdict) {
     Text text = {0};
@@ -229,6 +230,49 @@ static bool explain_crowded(const Machine *machine, const Race *race, Finding *f
     return false;
 }
 
+/* The value that picks a slot of a ring, through views of that; NULL if none does. */
+static const Value *slot_of(const Value *value) {
+    for (int step = 0; value_op(value) && step < 16; step++) {
+        const Op *op = value->owner;
+        if (op_is(op, CLASS_INDEX))
+            return op->operand_count > 1 ? op->operands[1] : NULL;
+        value = op->operand_count ? op->operands[0] : NULL;
+    }
+    return NULL;
+}
+
+/* How the IR computes the slot that a view is of; "" if it is of none. */
+static const char *slot_text(const Machine *machine, const Value *view, Verdict *verdict) {
+    const Value *slot = slot_of(view);
+    Text text = {0};
+    if (slot)
+        expression_print(machine->program->module, slot, &text);
+    return verdict_keep(verdict, &text);
+}
+
+/* A copy into one slot that reports to the barrier of another, as far as the IR shows: that is the likely cause,
+ * whoever else is there. */
+static bool explain_copy(const Machine *machine, uint32_t pc, Finding *finding, Verdict *verdict) {
+    Effect effects[EFFECTS_MOST];
+    unsigned count = effects_of(machine->program->module, machine->program->ops[pc], effects);
+    const Effect *copy = effects_find(effects, count, EFFECT_COMPLETE);
+    if (!copy || !copy->on || !copy->amount)
+        return false;
+    const char *data = slot_text(machine, copy->amount, verdict), *barrier = slot_text(machine, copy->on, verdict);
+    if (!strchr(data, ' ') || !strchr(barrier, ' ') || strcmp(data, barrier) == 0)
+        return false; /* constants pick barriers and buffers that need not go together */
+    uint32_t line = line_at(machine, pc);
+    finding->why =
+        verdict_text(verdict, "The copy at IR line %u writes slot %s and reports to the barrier of slot %s. %s", line,
+                     data, barrier, finding->why);
+    finding->fix =
+        verdict_text(verdict,
+                     "Copy, at IR line %u, into the slot whose barrier it reports to. If the two are the same "
+                     "slot: %s",
+                     line, finding->fix);
+    return true;
+}
+
 static void explain(const Races *races, const Machine *machine, const Race *race, Finding *finding, Verdict *verdict) {
     const char *who = thread_text(machine, race->thread, verdict), *other = earlier_text(machine, race, verdict);
     const char *waiter = thread_text(machine, issuer_of(race->thread), verdict); /* helpers do not wait */
@@ -292,6 +336,8 @@ static void explain(const Races *races, const Machine *machine, const Race *race
                          "`ttng.tc_gen5_commit`), and %s wait for it before this one.",
                          issuer, waiter);
     }
+    if (!explain_copy(machine, race->pc, finding, verdict))
+        (void)explain_copy(machine, race->other_pc, finding, verdict);
     if (race->by_order)
         finding->why =
             verdict_text(verdict,
