@@ -133,6 +133,8 @@ static bool read_marker(Reader *r) {
 }
 
 static bool read_statement(Reader *r, char c) {
+    if (!r->module->version && c != '.' && c != '#')
+        return ptx_fail(r, r->p, "a module starts with .version");
     switch (c) {
     case '.':
         return read_directive(r);
@@ -145,8 +147,6 @@ static bool read_statement(Reader *r, char c) {
     case '#':
         return read_marker(r);
     default:
-        if (!r->module->version)
-            return ptx_fail(r, r->p, "a module starts with .version");
         return read_instruction(r);
     }
 }
