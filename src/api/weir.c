@@ -128,13 +128,13 @@ static int by_place(const void *a, const void *b) {
 }
 
 /* False: there is no memory. */
-static bool parse_ptx(weir_file *file, weir_module *module) {
+static bool parse_ptx(weir_file *file, weir_module *module, bool strict) {
     static const size_t nothing = (size_t)1 << 20;
     module->ptx = calloc(1, sizeof *module->ptx);
     if (!module->ptx)
         return false;
     module_init(&module->module, file->source, nothing);
-    module->ok = ptx_read(module->ptx, file->source, &module->diagnostics);
+    module->ok = ptx_read(module->ptx, file->source, strict, &module->diagnostics);
     return true;
 }
 
@@ -147,12 +147,10 @@ weir_module *weir_parse(weir_file *file, size_t index, unsigned flags) {
     ReadOptions options = {.strict = flags & WEIR_STRICT, .dump = file->units.dump};
     if (!file->ptx) {
         module->ok = read_unit(&module->module, file->source, &file->units.items[index], options, &module->diagnostics);
-    } else if (!parse_ptx(file, module)) {
+    } else if (!parse_ptx(file, module, options.strict)) {
         set_error(file->context, "there is not enough memory");
         free(module);
         return NULL;
-    } else if (options.strict && module->ptx->without_row) {
-        module->ok = false;
     }
     if (file->units.count > 1)
         module->number = index + 1;

@@ -270,7 +270,7 @@ static void start(Reader *r) {
     r->names_of_types = r->module->names_count;
 }
 
-bool ptx_read(PtxModule *module, Source *source, Diagnostics *diagnostics) {
+bool ptx_read(PtxModule *module, Source *source, bool strict, Diagnostics *diagnostics) {
     *module = (PtxModule){.source = source, .target = PTX_NONE, .address_size = 64};
     size_t budget = ptx_budget(source), errors = diagnostics->errors;
     Reader *r = calloc(1, sizeof *r);
@@ -282,6 +282,7 @@ bool ptx_read(PtxModule *module, Source *source, Diagnostics *diagnostics) {
     *r = (Reader){.module = module,
                   .source = source,
                   .diagnostics = diagnostics,
+                  .strict = strict,
                   .p = source->data,
                   .base = source->data,
                   .end = source->data + source->size,
