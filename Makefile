@@ -52,7 +52,7 @@ mutant_objects := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/mutants/*.c))
 libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuzz_targets))
 
 .DELETE_ON_ERROR:
-.PHONY: FORCE all objects help demo test global reference membar membar-triton fences mutants asan tsan fuzz bench gsan-rates \
+.PHONY: FORCE all objects help demo test global reference membar membar-triton ptx fences mutants asan tsan fuzz bench gsan-rates \
 	corpus ops docs site static package deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so ## build the command and the libraries (the default)
@@ -220,6 +220,10 @@ membar: ## place thread barriers in 100,000 random kernels and look for races on
 python-venv: ## pip install . into new environments with Triton from TRITON_WHEELS=DIR (or an index), and find a race
 	@CC="$(CC)" scripts/python-venv
 
+ptx: ## hold the PTX reader and printer against ptxas; PTX=DIR has more files, TRITON_WHEELS=DIR unpacked wheels
+	@$(MAKE) --no-print-directory -s all
+	@TRITON_WHEELS="$(TRITON_WHEELS)" scripts/ptx --build $(BUILD) $(PTX)
+
 fences: ## hold what is said of proxy fences against the PTX of each Triton below TRITON_WHEELS=DIR (unpacked wheels)
 	@test -n "$(TRITON_WHEELS)" || { echo "make fences needs TRITON_WHEELS=DIR, a folder of unpacked wheels" >&2; exit 2; }
 	@$(MAKE) --no-print-directory -s all
@@ -250,7 +254,7 @@ bench: ## measure speed and memory, beside mlir-opt; results in build/bench.txt
 	@scripts/setup bench
 	@$(MAKE) --no-print-directory -s all
 	@$(MAKE) --no-print-directory -s bench-programs
-	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && BUILD=$(BUILD) scripts/bench-membar && BUILD=$(BUILD) scripts/bench-gsan && BUILD=$(BUILD) scripts/bench-size && exit $$status
+	@BUILD=$(BUILD) scripts/bench; status=$$?; BUILD=$(BUILD) scripts/bench-races && BUILD=$(BUILD) scripts/bench-membar && BUILD=$(BUILD) scripts/bench-gsan && BUILD=$(BUILD) scripts/bench-size && BUILD=$(BUILD) scripts/bench-ptx && exit $$status
 
 gsan-rates: ## measure how often the sampled mode finds races in global memory, against the formula
 	@$(MAKE) --no-print-directory -s $(BUILD)/tests/rates

@@ -15,7 +15,8 @@ struct weir_context {
 struct weir_file {
     weir_context *context;
     Source *source;
-    Units units; /* of PTX: one, all of the text */
+    Units units;
+    Unit whole; /* the only one of PTX */
     bool ptx;
 };
 

@@ -43,22 +43,21 @@ static bool looks_like_ptx(const Source *source) {
     return ptx_is(source) || str_ends(str_of(source->name), STR(".ptx"));
 }
 
-/* Lines that look like those between modules are comments in PTX. */
-static void one_unit(weir_file *file) {
-    file->units.dump = false;
-    file->units.count = file->units.count ? 1 : 0;
-    if (file->units.count)
-        file->units.items[0] = (Unit){.end = file->source->size};
+/* All of a PTX file is one module: lines that look like those between modules are comments there. False: no memory. */
+static bool find_units(weir_file *file, const Source *source) {
+    file->ptx = looks_like_ptx(source);
+    if (!file->ptx)
+        return units_find(source, &file->units);
+    file->whole = (Unit){.end = source->size};
+    file->units = (Units){.items = &file->whole, .count = 1};
+    return true;
 }
 
 static weir_file *open_source(weir_context *context, Source *source, const char *problem) {
     weir_file *file = source ? calloc(1, sizeof *file) : NULL;
-    if (file && units_find(source, &file->units)) {
+    if (file && find_units(file, source)) {
         file->context = context;
         file->source = source;
-        file->ptx = looks_like_ptx(source);
-        if (file->ptx)
-            one_unit(file);
         return file;
     }
     set_error(context, source ? "there is not enough memory" : problem);
@@ -129,13 +128,13 @@ static int by_place(const void *a, const void *b) {
 }
 
 /* False: there is no memory. */
-static bool parse_ptx(weir_file *file, weir_module *module) {
+static bool parse_ptx(weir_file *file, weir_module *module, bool strict) {
     static const size_t nothing = (size_t)1 << 20;
     module->ptx = calloc(1, sizeof *module->ptx);
     if (!module->ptx)
         return false;
     module_init(&module->module, file->source, nothing);
-    module->ok = ptx_read(module->ptx, file->source, &module->diagnostics);
+    module->ok = ptx_read(module->ptx, file->source, strict, &module->diagnostics);
     return true;
 }
 
@@ -148,12 +147,10 @@ weir_module *weir_parse(weir_file *file, size_t index, unsigned flags) {
     ReadOptions options = {.strict = flags & WEIR_STRICT, .dump = file->units.dump};
     if (!file->ptx) {
         module->ok = read_unit(&module->module, file->source, &file->units.items[index], options, &module->diagnostics);
-    } else if (!parse_ptx(file, module)) {
+    } else if (!parse_ptx(file, module, options.strict)) {
         set_error(file->context, "there is not enough memory");
         free(module);
         return NULL;
-    } else if (options.strict && module->ptx->without_row) {
-        module->ok = false;
     }
     if (file->units.count > 1)
         module->number = index + 1;

@@ -152,10 +152,10 @@ const Command commands[COMMAND_COUNT] = {
     [COMMAND_PARSE] =
         {.name = "parse",
          .run = command_parse,
-         .what = "read Triton GPU IR and print it back",
+         .what = "read Triton GPU IR or PTX and print it back",
          .operands = "FILE|DIR|-...\n--dump-ops[=FORMAT]",
-         .does = "Reads Triton GPU IR and prints it back, token for token.",
-         .more = FILES BELOW "read" INPUT,
+         .does = "Reads Triton GPU IR and prints it back, token for token; or PTX, byte for byte.",
+         .more = FILES BELOW "read" INPUT " PTX is known by its first word, .version.",
          .status = "0 if all is well, 2 if the input or the command line is wrong.",
          .manual = "Comments and white space are dropped.",
          .examples = EXAMPLES(

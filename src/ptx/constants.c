@@ -10,7 +10,6 @@ typedef struct Constant {
     uint64_t bits;
 } Constant;
 
-static bool read_level(Reader *r, unsigned level, Constant *to);
 static bool read_choice(Reader *r, Constant *to);
 
 static double as_double(Constant c) {
@@ -179,28 +178,20 @@ static bool read_unary(Reader *r, Constant *to) {
     return good && apply_unary(r, c, at, to);
 }
 
-/* Loosest first. The longer of two operators that start alike stands first. */
-static const char *const levels[][5] = {
-    {"||"},       {"&&"},     {"|"},           {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"},
-    {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"},
-};
-enum { LEVELS = sizeof levels / sizeof *levels };
-
-static const char *take_operator(Reader *r, unsigned level) {
-    next_char(r);
-    for (unsigned i = 0; i < 5 && levels[level][i]; i++) {
-        const char *operator= levels[level][i];
-        size_t size = strlen(operator);
-        if (strncmp(r->p, operator, size) != 0)
-            continue;
-        if (size == 1 && (r->p[1] == *operator||(strchr("<>", *operator) && r->p[1] == '=')) &&
-            strchr("|&<>", *operator))
-            continue; /* another one */
-        if (*operator== '%' && is_class(r->p[1], CLASS_IDENTIFIER))
-            continue; /* a register */
-        r->p += size;
-        return operator;
-    }
+/* The operator that stands here, and how tightly it binds, 1 the loosest; NULL if there is none. */
+static const char *operator_at(const char *at, unsigned *level) {
+    static const struct {
+        char text[3];
+        uint8_t level;
+    } operators[] = {{"||", 1}, {"&&", 2}, {"==", 6}, {"!=", 6}, {"<=", 7}, {">=", 7}, {"<<", 8}, {">>", 8}, {"|", 3},
+                     {"^", 4},  {"&", 5},  {"<", 7},  {">", 7},  {"+", 9},  {"-", 9},  {"*", 10}, {"/", 10}, {"%", 10}};
+    if (*at == '%' && is_class(at[1], CLASS_IDENTIFIER))
+        return NULL; /* a register */
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (*at == operators[i].text[0] && (!operators[i].text[1] || at[1] == operators[i].text[1])) {
+            *level = operators[i].level;
+            return operators[i].text;
+        }
     return NULL;
 }
 
@@ -311,13 +302,16 @@ static bool apply(Reader *r, const char *operator, const char * at, Constant *to
     return true;
 }
 
-static bool read_level(Reader *r, unsigned level, Constant *to) {
-    if (level == LEVELS)
-        return read_unary(r, to);
-    if (!read_level(r, level + 1, to))
+/* As far as operators bind at least so tightly. */
+static bool read_level(Reader *r, unsigned least, Constant *to) {
+    if (!read_unary(r, to))
         return false;
-    for (const char *at, *operator; at = r->p, (operator= take_operator(r, level));) {
+    for (unsigned level; next_char(r);) {
+        const char *at = r->p, *operator= operator_at(at, &level);
+        if (!operator|| level<least)
+            break;
         Constant right;
+        r->p += strlen(operator);
         if (!read_level(r, level + 1, &right) || !apply(r, operator, at, to, right))
             return false;
     }
@@ -327,7 +321,7 @@ static bool read_level(Reader *r, unsigned level, Constant *to) {
 static bool read_choice(Reader *r, Constant *to) {
     if (++r->depth > MOST_DEPTH)
         return ptx_fail(r, r->p, "this expression is nested too deeply");
-    bool good = read_level(r, 0, to);
+    bool good = read_level(r, 1, to);
     if (good && take(r, '?')) {
         Constant yes, no;
         const char *at = r->p;
@@ -349,7 +343,8 @@ bool read_constant(Reader *r, PtxOperand *to) {
     bool literal = is_class(*start, CLASS_DIGIT); /* alone, as nearly always */
     if (literal && !read_literal(r, &constant))
         return false;
-    if (!literal || !strchr(",;]}", *r->p)) {
+    bool alone = literal && (*r->p == ',' || *r->p == ';' || *r->p == ']' || *r->p == '}');
+    if (!alone) {
         r->p = start;
         if (!read_choice(r, &constant))
             return false;

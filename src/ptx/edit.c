@@ -123,13 +123,18 @@ static void print_line(Str text, Text *to) {
     text_str(to, text);
 }
 
+/* The next edit, if it is one of that statement. */
+static const PtxEdit *edit_of(const PtxEdits *edits, uint32_t index, uint32_t next) {
+    return next < edits->count && edits->items[next].statement == index ? &edits->items[next] : NULL;
+}
+
 /* One statement, with the edits from *next on that are its own. */
 static void print_edited(const PtxEdits *edits, uint32_t index, uint32_t *next, uint32_t gap, Text *to) {
     const char *source = edits->module->source->data;
     const PtxStatement *statement = &edits->module->statements[index];
-    const PtxEdit *replacement = NULL, *item = &edits->items[*next];
+    const PtxEdit *replacement = NULL, *item;
     text_add(to, source + gap, statement->begin - gap);
-    for (; *next < edits->count && item->statement == index && item->kind != PTX_EDIT_AFTER; item++, ++*next) {
+    for (; (item = edit_of(edits, index, *next)) && item->kind != PTX_EDIT_AFTER; ++*next) {
         if (item->kind == PTX_EDIT_REPLACE) {
             replacement = item; /* the last one holds */
             continue;
@@ -141,7 +146,7 @@ static void print_edited(const PtxEdits *edits, uint32_t index, uint32_t *next, 
         text_str(to, replacement->text);
     else
         text_add(to, source + statement->begin, statement->end - statement->begin);
-    for (; *next < edits->count && item->statement == index; item++, ++*next)
+    for (; (item = edit_of(edits, index, *next)); ++*next)
         print_line(item->text, to);
 }
 

@@ -222,7 +222,7 @@ static bool check_form(Reader *r, uint32_t form, Str opcode, const char *at) {
         return true;
     r->module->without_row++;
     if (found->used == 1)
-        diagnostics_add(r->diagnostics, SEVERITY_NOTE, r->source, offset_of(r, at),
+        diagnostics_add(r->diagnostics, r->strict ? SEVERITY_ERROR : SEVERITY_NOTE, r->source, offset_of(r, at),
                         "'%.*s' is in no row of the table: what it does is not known", STR_ARG(found->text));
     return true;
 }

@@ -56,6 +56,14 @@
     WORD(function_name, "function_name", NULL)                        \
     WORD(inlined_at, "inlined_at", NULL)
 
+/* Types of registers and variables: names, behind the words. */
+#define PTX_TYPES(TYPE)                                                                                              \
+    TYPE(pred)                                                                                                       \
+    TYPE(b8)                                                                                                         \
+    TYPE(b16) TYPE(b32) TYPE(b64) TYPE(b128) TYPE(u8) TYPE(u16) TYPE(u32) TYPE(u64) TYPE(s8) TYPE(s16) TYPE(s32)     \
+        TYPE(s64) TYPE(f16) TYPE(f16x2) TYPE(bf16) TYPE(bf16x2) TYPE(f32) TYPE(f64) TYPE(tf32) TYPE(e4m3) TYPE(e5m2) \
+            TYPE(e4m3x2) TYPE(e5m2x2) TYPE(texref) TYPE(samplerref) TYPE(surfref)
+
 typedef enum WordName {
 #define WORD(id, text, read) WORD_##id,
     PTX_WORDS(WORD)
@@ -100,6 +108,7 @@ typedef struct FormFacts {
 
 typedef struct Reader {
     PtxModule *module;
+    uint32_t names_of_types; /* behind the last of them; .b8 to .b64 are words, too */
     Source *source;
     Diagnostics *diagnostics;
     const char *p, *end, *base; /* *end is zero */
@@ -108,7 +117,7 @@ typedef struct Reader {
     uint32_t function;          /* PTX_NONE: outside of all */
     uint32_t declared;          /* what the name of that function stood for before; PTX_NONE: nothing */
     bool header;                /* between a function's parameters and its body */
-    bool in_section, calls, versioned;
+    bool in_section, calls, strict;
     unsigned depth, brackets; /* of expressions, and of operands in each other */
     unsigned scopes_open;
     size_t budget;

@@ -140,9 +140,8 @@ typedef struct PtxScope {
 typedef struct PtxName {
     Str text;
     uint32_t hash;
-    uint32_t bound; /* PtxBinding.* of reader; number + 1 */
+    uint32_t bound; /* variable or function, as bound_kind says (BindingKind of ptx/internal.h) */
     uint8_t bound_kind;
-    bool ends_in_digit;
     uint32_t singles; /* of a prefix of registers: names with it and a number that are declared by themselves */
     uint32_t range;   /* the variable that is the range with this prefix, + 1 */
 } PtxName;

@@ -133,6 +133,8 @@ static bool read_marker(Reader *r) {
 }
 
 static bool read_statement(Reader *r, char c) {
+    if (!r->module->version && c != '.' && c != '#')
+        return ptx_fail(r, r->p, "a module starts with .version");
     switch (c) {
     case '.':
         return read_directive(r);
@@ -145,8 +147,6 @@ static bool read_statement(Reader *r, char c) {
     case '#':
         return read_marker(r);
     default:
-        if (!r->module->version)
-            return ptx_fail(r, r->p, "a module starts with .version");
         return read_instruction(r);
     }
 }
@@ -258,11 +258,19 @@ static void start(Reader *r) {
         PTX_WORDS(WORD)
 #undef WORD
     };
+    static const char *const types[] = {
+#define TYPE(name) "." #name,
+        PTX_TYPES(TYPE)
+#undef TYPE
+    };
     for (unsigned i = 0; i < WORD_COUNT; i++)
         intern(r, str_of(words[i]));
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+        intern(r, str_of(types[i]));
+    r->names_of_types = r->module->names_count;
 }
 
-bool ptx_read(PtxModule *module, Source *source, Diagnostics *diagnostics) {
+bool ptx_read(PtxModule *module, Source *source, bool strict, Diagnostics *diagnostics) {
     *module = (PtxModule){.source = source, .target = PTX_NONE, .address_size = 64};
     size_t budget = ptx_budget(source), errors = diagnostics->errors;
     Reader *r = calloc(1, sizeof *r);
@@ -274,6 +282,7 @@ bool ptx_read(PtxModule *module, Source *source, Diagnostics *diagnostics) {
     *r = (Reader){.module = module,
                   .source = source,
                   .diagnostics = diagnostics,
+                  .strict = strict,
                   .p = source->data,
                   .base = source->data,
                   .end = source->data + source->size,

@@ -8,9 +8,10 @@
 /* Whether a text is PTX: its first word, behind comments, is .version. */
 bool ptx_is(const Source *source);
 
-/* Reads all of the text; what is wrong goes to the diagnostics, and reading goes on at the next statement. The source
- * has to outlive the module. False if there was an error: then the module may be looked at, but not printed. */
-bool ptx_read(PtxModule *module, Source *source, Diagnostics *diagnostics);
+/* Reads all of the text; what is wrong goes to the diagnostics, and reading goes on at the next statement. `strict`: an
+ * instruction that the table does not have is an error, not a note. The source has to outlive the module. False if
+ * there was an error: then the module may be looked at, but not printed. */
+bool ptx_read(PtxModule *module, Source *source, bool strict, Diagnostics *diagnostics);
 
 /* The most bytes that a module may take; a text that needs more is an error. */
 size_t ptx_budget(const Source *source);

@@ -12,11 +12,8 @@ static PtxVariable fresh(const Reader *r, uint32_t space, uint32_t linkage) {
                          .scope = r->scope};
 }
 
-static bool is_type(Str word) {
-    static const char types[] =
-        ".pred .b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 "
-        ".bf16x2 .f32 .f64 .tf32 .e4m3 .e5m2 .e4m3x2 .e5m2x2 .texref .samplerref .surfref";
-    return word_place(word, types) >= 0;
+static bool is_type(const Reader *r, uint32_t name) {
+    return (name >= WORD_b8 && name <= WORD_b64) || (name >= WORD_COUNT && name < r->names_of_types);
 }
 
 /* .attribute(.managed, .unified(1, 2)) */
@@ -66,23 +63,23 @@ static bool read_pointer(Reader *r, PtxVariable *variable) {
 static bool read_words(Reader *r, PtxVariable *variable) {
     while (next_char(r) == '.') {
         const char *at = r->p;
-        Str word = take_dotted(r);
-        if (str_is(word, ".align")) {
-            if (!read_count(r, &variable->align))
-                return false;
-        } else if (str_is(word, ".attribute")) {
-            if (!read_attributes(r, variable))
-                return false;
-        } else if (str_is(word, ".ptr") && variable->space == WORD_param) {
-            if (!read_pointer(r, variable))
-                return false;
-        } else if (word_place(word, ".v2 .v4 .v8") >= 0) {
-            variable->vector = intern(r, word);
-        } else if (is_type(word)) {
-            variable->type = intern(r, word);
-        } else {
-            return ptx_fail(r, at, "'%.*s' is no type", STR_ARG(word));
-        }
+        Str text = take_dotted(r);
+        uint32_t word = text.size ? intern(r, text) : PTX_NONE;
+        bool good = true;
+        if (is_type(r, word))
+            variable->type = word;
+        else if (word == WORD_align)
+            good = read_count(r, &variable->align);
+        else if (word == WORD_attribute)
+            good = read_attributes(r, variable);
+        else if (word == WORD_ptr && variable->space == WORD_param)
+            good = read_pointer(r, variable);
+        else if (word_place(text, ".v2 .v4 .v8") >= 0)
+            variable->vector = word;
+        else
+            good = ptx_fail(r, at, "'%.*s' is no type", STR_ARG(text));
+        if (!good)
+            return false;
     }
     return variable->type != PTX_NONE || fail_expected(r, "a type");
 }

@@ -394,6 +394,33 @@ static void look_at_the_table(void) {
     }
 }
 
+/* ---- PTX ---------------------------------------------------------------------------------------- */
+
+/* It is read and printed; whatever is asked of it, it is never clean. */
+static void read_ptx(weir_context *weir) {
+    static const char text[] = "// comment\n.version 8.7\n.target sm_90a\n// -----\n.entry k()\n{\n\tret;\n}\n";
+    weir_file *file = weir_open_buffer(weir, "k", text, sizeof text - 1);
+    CHECK(file && weir_file_is_ptx(file));
+    CHECK(weir_module_count(file) == 1);
+    weir_module *module = weir_parse(file, 0, 0);
+    CHECK(module && weir_module_ok(module));
+    CHECK(weir_module_ops(module) == 1 && weir_module_unknown_ops(module) == 0);
+    CHECK(!weir_first_op(module) && weir_kernel_count(module) == 0);
+    weir_ptx ptx = weir_ptx_of(module);
+    CHECK(ptx.version == 87 && ptx.functions == 1 && ptx.forms == 1 && same(ptx.target, "sm_90a"));
+    weir_ptx_function function = weir_ptx_function_at(module, 0);
+    CHECK(same(function.name, "k") && function.entry && function.body && function.line == 5);
+    CHECK(weir_ptx_form_at(module, 0).known && same(weir_ptx_form_at(module, 0).text, "ret"));
+    CHECK(!weir_ptx_form_at(module, 1).text.size && !weir_ptx_function_at(module, 1).name.size);
+    weir_result *results[] = {weir_run(module, NULL), weir_membar(module, NULL), weir_port(module, "gfx950", NULL)};
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        CHECK(results[i] && weir_result_verdict(results[i]) == WEIR_VERDICT_ERROR);
+        weir_result_free(results[i]);
+    }
+    weir_module_free(module);
+    weir_close(file);
+}
+
 int main(void) {
     CHECK(strcmp(weir_version(), WEIR_VERSION) == 0);
     weir_context *weir = weir_create();
@@ -404,6 +431,7 @@ int main(void) {
     read_a_broken_text(weir);
     read_several_modules(weir);
     open_files(weir);
+    read_ptx(weir);
     run_rows(weir);
     make_a_template(weir);
     look_at_the_table();

@@ -28,7 +28,7 @@ static Read read_text(const char *data, size_t size) {
     if (!read.source)
         abort();
     ptx_is(read.source);
-    read.good = ptx_read(&read.module, read.source, &read.diagnostics);
+    read.good = ptx_read(&read.module, read.source, false, &read.diagnostics);
     return read;
 }
 

@@ -21,7 +21,7 @@ typedef struct Read {
 static Read read_text(const char *text, size_t size) {
     Read read = {.source = source_copy("test.ptx", text, size)};
     assert_non_null(read.source);
-    read.good = ptx_read(&read.module, read.source, &read.diagnostics);
+    read.good = ptx_read(&read.module, read.source, false, &read.diagnostics);
     return read;
 }
 
