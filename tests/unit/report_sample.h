@@ -122,13 +122,14 @@ static inline void small_partitions(Report *report) {
 
 static inline void small_barriers(Report *report) {
     static const ReportSite fills[] = {{PLACE_SEEN("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, 44, 4),
-                                        "TMA mbarrier", "i % 2", "", "%slot", "", 0, 1, -1, false, 16384}};
+                                        "TMA mbarrier", "i % 2", "", "%slot", "", 0, 1, -1, false, 16384, ""}};
     static const ReportSite drains[] = {{PLACE_SEEN("partition1", "ttng.wait_barrier", 30, 55, 2), "TMA mbarrier",
-                                         "i % 2", "(i / 2) & 1", "%slot_1", "%phase_2", 1, 1, 0, false, -1}};
+                                         "i % 2", "(i / 2) & 1", "%slot_1", "%phase_2", 1, 1, 0, false, -1, ""}};
     static const ReportSite frees[] = {{PLACE_SEEN("partition1.tensor", "ttng.tc_gen5_mma", 33, 47, 1),
-                                        "MMA barrier operand", "i % 2", "", "", "", 0, 1, -1, false, 1}};
+                                        "MMA barrier operand", "i % 2", "", "", "", 0, 1, -1, false, 1, ""}};
     static const ReportSite reuses[] = {{PLACE_SEEN("partition0", "ttng.wait_barrier", 20, 47, 2),
-                                         "MMA barrier operand", "i % 2", "(i / 2) & 1", "", "", 0, 1, 0, false, -1}};
+                                         "MMA barrier operand", "i % 2", "(i / 2) & 1", "", "", 0, 1, 0, false, -1,
+                                         ""}};
     static const ReportPlace made[] = {PLACE_DOES("default", "ttng.init_barrier", 8, "count 1")};
     static const ReportBytes bytes[] = {{"a", "128x64xf16", 16384, 24}, {"b", "64x128xf16", 16384, 26}};
     static const char *const tiles[] = {"a", "b"};
@@ -239,8 +240,8 @@ static inline void small_data(Report *report) {
 static inline void small_deadlock(Report *report) {
     static const ReportPlace could[] = {
         PLACE_DOES("partition1.tensor", "ttng.tc_gen5_mma", 33, "would, but is blocked at IR line 30")};
-    static const ReportPlace others[] = {PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24,
-                                                    "would, but is blocked at IR line 20")};
+    static const ReportPlace others[] = {
+        PLACE_DOES("partition0.tma", "ttng.async_tma_copy_global_to_local", 24, "would, but is blocked at IR line 20")};
     static const ReportBlocked blocked[] = {
         {PLACE("partition0", "ttng.wait_barrier", 20), "empty[0]", 0, 0, 1, 0, 0, COUNTED(could),
          "nobody can use slot 0 before partition1 has read it"},
@@ -391,8 +392,9 @@ static inline void large_wait(LargeRun *run, uint32_t agent, int ring, bool fill
         return;
     }
     uint64_t since = run->blocked_since[agent];
-    const char *detail = sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is complete", large_rings[ring].name,
-                                     fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
+    const char *detail =
+        sample_text(run->sample, "%%%s_%s[%u], parity %u, phase %u is complete", large_rings[ring].name,
+                    fills ? "empty" : "full", done % DEPTH, done / DEPTH % 2, done / DEPTH);
     large_event(run, since ? TRACE_WAIT : TRACE_STEP, agent, since ? since : run->now, "ttng.wait_barrier", detail,
                 40 + (uint32_t)ring * 8 + fills, since ? from : 0,
                 large_barrier(run, ring, fills ? "empty" : "full", done));
@@ -486,7 +488,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                                 1,
                                 -1,
                                 false,
-                                copies ? 16384 : 1};
+                                copies ? 16384 : 1,
+                                ""};
         *waits = (ReportSite){large_place(to, "ttng.wait_barrier", line + (uint32_t)back),
                               mechanism,
                               "accumCnt % 3",
@@ -497,7 +500,8 @@ static inline void large_ring(Sample *sample, int ring, ReportBarrier *pair, Rep
                               1,
                               back,
                               back,
-                              -1};
+                              -1,
+                              ""};
         ReportAlias *aliases = ARENA_ARRAY(arena, ReportAlias, 2);
         aliases[0] = (ReportAlias){sample_text(sample, "%%%s_%s", base, back ? "empty" : "full"), "allocation", "",
                                    10 + (uint32_t)ring, 0};

@@ -1,10 +1,10 @@
 /* Where accesses are: from a view that the emulator has to the exact bytes, and to the buffer that they are of. */
 #include "analyze/report/coverage_internal.h"
 
-#include "analyze/telling/names.h"
 #include "analyze/telling/place.h"
 #include "model/flow/handed.h"
 #include "model/layout/layout.h"
+#include "model/names/names.h"
 
 enum { MOST_STEPS = 128, FIRST_TOUCHES = 1 << 8 };
 static const uint64_t most_compared = UINT64_C(1) << 27;

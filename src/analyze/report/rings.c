@@ -31,8 +31,7 @@ static Fit fit_ring_uses(const Builder *builder, const Ring *ring, const Sightin
     Fit fit = fit_sequence(seen, count, (uint32_t)ring->depth, parities);
     uint64_t slots = (uint64_t)ring->depth * builder->machine->program->ctas;
     uint64_t rounds = slots ? ring->inits / slots : 0;
-    return fit.found || rounds < 2 ? fit
-                                   : fit_restarting(seen, count, (uint32_t)ring->depth, parities, rounds - 1);
+    return fit.found || rounds < 2 ? fit : fit_restarting(seen, count, (uint32_t)ring->depth, parities, rounds - 1);
 }
 
 Fit builder_fit(const Builder *builder, const Seen *seen) {
@@ -88,7 +87,8 @@ static bool stands_in(const Op *op, const Op *loop) {
     return op;
 }
 
-/* The loop that an op stands beside, in the same iteration of whatever is around both; NULL: `other` is in none such. */
+/* The loop that an op stands beside, in the same iteration of whatever is around both; NULL: `other` is in none such.
+ */
 static const Op *loop_beside(const Op *op, const Op *other) {
     for (const Op *loop = enclosing_loop(other); loop; loop = enclosing_loop(loop))
         if (!stands_in(op, loop) && enclosing_loop(loop) == enclosing_loop(op))
