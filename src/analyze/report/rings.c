@@ -159,6 +159,14 @@ static void fit_alone(Builder *builder, uint32_t index, uint32_t agent, ReportBa
     text_free(&phases);
 }
 
+/* How well a count says what an agent did: by itself, with waits that look again, or not. */
+enum { FITS_NOT, FITS, FITS_PLAINLY };
+
+static int fit_grade(const Builder *builder, const Ring *ring, const Sighting *seen, size_t count, bool waits) {
+    Fit fit = fit_ring_uses(builder, ring, seen, count, waits);
+    return !fit.found ? FITS_NOT : fit.repeats ? FITS : FITS_PLAINLY;
+}
+
 /* Slots and phases of the ring: of the agent that waits for it most often, else of the one that arrives. */
 static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     const Ring *ring = &builder->sights->rings[index];
@@ -166,11 +174,11 @@ static void fit_ring(Builder *builder, uint32_t index, ReportBarrier *barrier) {
     uint32_t best_agent = 0;
     Sighting *best = NULL;
     bool waits = ring->waits > 0;
-    for (int only_fitting = 1; only_fitting >= 0 && !best; only_fitting--)
+    for (int wanted = FITS_PLAINLY; wanted >= FITS_NOT && !best; wanted--)
         for (uint32_t agent = 0; agent < builder->machine->program->agents_per_cta; agent++) {
             Sighting *merged;
             size_t count = merge(builder, index, agent, waits, &merged);
-            if (count > best_count && (!only_fitting || fit_ring_uses(builder, ring, merged, count, waits).found)) {
+            if (count > best_count && fit_grade(builder, ring, merged, count, waits) >= wanted) {
                 best = merged;
                 best_count = count;
                 best_agent = agent;
